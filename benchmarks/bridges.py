@@ -4,6 +4,7 @@ recorded, in turns. JAX's bridge runs without the compiler; the plain step is ``
 from __future__ import annotations
 
 import importlib
+import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -132,22 +133,25 @@ def main() -> None:
         step()
         times = [(seconds(step, nullcontext), seconds(step, bridge.record)) for _ in range(TURNS)]
         plain, recorded = (min(column) for column in zip(*times, strict=True))
-        print(f"{network:36} {plain * 1e3:7.2f} ms, recorded {recorded * 1e3:7.2f} ms, ratio {recorded / plain:.2f}; every=100: {left_in(step, bridge):.3f}")
+        print(f"{network:36} {plain * 1e3:7.2f} ms, recorded {recorded * 1e3:7.2f} ms, ratio {recorded / plain:.2f}; "
+              "every=100: {:.3f}, after_bad_gradient: {:.3f}".format(*left_in(step, bridge)))
 
 
-def left_in(step: Callable[[], Any], bridge: Any) -> float:
-    """What 300 steps cost in a block that records every 100th, which stays in a training loop, in the time of the processor: the best of some turns of each."""
+def left_in(step: Callable[[], Any], bridge: Any) -> list[float]:
+    """What 100 steps cost in the blocks that stay in a training loop, in the time of the processor, beside plain steps before and after: the medians of some turns."""
 
     def steps(around: Callable[[], AbstractContextManager[Any]]) -> float:
         start = time.process_time()
         with around():
-            for _ in range(300):
+            for _ in range(100):
                 step()
         return time.process_time() - start
 
-    times = [(steps(nullcontext), steps(lambda: bridge.record(every=100))) for _ in range(4)]
-    plain, block = (min(column) for column in zip(*times, strict=True))
-    return block / plain
+    found = []
+    for block in (lambda: bridge.record(every=100), lambda: bridge.record(after_bad_gradient=True)):
+        times = [(steps(nullcontext), steps(block), steps(nullcontext)) for _ in range(TURNS)]
+        found.append(statistics.median(2 * recorded / (before + after) for before, recorded, after in times))
+    return found
 
 
 if __name__ == "__main__":

@@ -22,12 +22,12 @@ import minitape as tf
 from minitape.engine.recording import evidence
 
 NOTES: dict[str, Callable[..., Any]] = {
-    "born": lambda *given, **named: None,
+    "origin_of_new": lambda *given, **named: None,
     "computed": lambda *given: None,
-    "left": lambda *given: None,
-    "birth": lambda *given: None,
-    "planned": lambda *given: None,
-    "decided": lambda value, *given: value,
+    "note_escape": lambda *given: None,
+    "note_creation": lambda *given: None,
+    "note_used_as_size": lambda *given: None,
+    "with_influences": lambda value, *given: value,
     "note_gradients": lambda *given: (),
     "site": tuple,
     "stack": lambda *given: (),

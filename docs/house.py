@@ -85,15 +85,15 @@ def box(room: str, x: float, y: float, width: float, height: float, words_to: fl
 def drawn() -> str:
     """The picture as SVG.
 
-    A room reaches down to those on which it stands. One that may import the ground floor alone is drawn as a tower, and one
+    A room reaches down to those on which it stands. One that may import the two lowest floors alone is drawn as a tower, and one
     that the ground floor may not import, the accelerators, is drawn inside it: the engine asks for it through a door.
     """
     stack = floors()
-    [ground] = stack[-1]
+    [first], [ground] = stack[-2:]
     asides = sorted(closed_to(ground))
-    towers = [room for rooms in stack if len(rooms) > 1 for room in rooms if rooms_below(stack, room) - closed_to(room) == {ground}]
+    towers = [room for rooms in stack if len(rooms) > 1 for room in rooms if rooms_below(stack, room) - closed_to(room) == {first, ground}]
     parts, y, right, begun = [], EDGE, WIDTH - EDGE, 0
-    for rooms in stack[:-1]:
+    for rooms in stack[:-2]:
         rooms = [room for room in rooms if room not in asides]
         if not rooms:
             continue
@@ -104,6 +104,8 @@ def drawn() -> str:
         parts += [box(room, LEFT, y, right - LEFT, FLOOR) for room in plain]
         y += FLOOR + GAP
     parts += [box(room, right + GAP + at * (TOWER + GAP), begun, TOWER, y - GAP - begun) for at, room in enumerate(towers)]
+    parts += [box(first, LEFT, y, WIDTH - EDGE - LEFT, FLOOR)]
+    y += FLOOR + GAP
     parts += [box(ground, LEFT, y, WIDTH - EDGE - LEFT, 1.7 * FLOOR, right - LEFT)]
     wide = (WIDTH - EDGE - right - GAP * (len(asides) + 1)) / max(len(asides), 1)
     parts += [box(room, right + GAP + at * (wide + GAP), y + GAP, wide, 1.7 * FLOOR - 2 * GAP, dashed=True) for at, room in enumerate(asides)]

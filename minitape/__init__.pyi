@@ -73,9 +73,6 @@ from minitape.graphs.control import (
 from minitape.graphs.function import (
     function as function,
 )
-from minitape.graphs.gates import (
-    no_op as no_op,
-)
 from minitape.graphs.gradients import (
     gradients as gradients,
     hessians as hessians,
@@ -91,6 +88,7 @@ from minitape.graphs.scopes import (
     executing_eagerly as executing_eagerly,
     init_scope as init_scope,
     name_scope as name_scope,
+    no_op as no_op,
 )
 from minitape.graphs.session import (
     Session as Session,
@@ -102,6 +100,10 @@ from minitape.graphs.settings import (
 )
 from minitape.graphs.spec import (
     TensorSpec as TensorSpec,
+)
+from minitape.graphs.sweep import (
+    RegisterGradient as RegisterGradient,
+    no_gradient as no_gradient,
 )
 from minitape.graphs.symbolic import (
     Operation as Operation,
@@ -126,6 +128,8 @@ from minitape.ops.arrays import (
     newaxis as newaxis,
     rank as rank,
     reshape as reshape,
+    reverse as reverse,
+    roll as roll,
     shape as shape,
     size as size,
     squeeze as squeeze,
@@ -138,6 +142,7 @@ from minitape.ops.assertions import (
 )
 from minitape.ops.casts import (
     cast as cast,
+    complex as complex,
     saturate_cast as saturate_cast,
 )
 from minitape.ops.clipping import (
@@ -146,15 +151,9 @@ from minitape.ops.clipping import (
     clip_by_norm as clip_by_norm,
     clip_by_value as clip_by_value,
 )
-from minitape.ops.complexes import (
-    complex as complex,
-)
 from minitape.ops.convert import (
     constant as constant,
-    converted as _convert_to_tensor,
-)
-from minitape.ops.counting import (
-    histogram_fixed_width as histogram_fixed_width,
+    to_graph_tensor as _convert_to_tensor,
 )
 from minitape.ops.elementwise import (
     abs as abs,
@@ -183,9 +182,6 @@ from minitape.ops.indexing import (
     slice_ as _slice,
     strided_slice as strided_slice,
 )
-from minitape.ops.introspection import (
-    is_tensor as is_tensor,
-)
 from minitape.ops.joining import (
     concat as concat,
     pad as pad,
@@ -195,12 +191,16 @@ from minitape.ops.joining import (
     tile as tile,
     unstack as unstack,
 )
+from minitape.ops.operands import (
+    is_tensor as is_tensor,
+)
 from minitape.ops.picking import (
     boolean_mask as boolean_mask,
     dynamic_partition as dynamic_partition,
     dynamic_stitch as dynamic_stitch,
     gather as gather,
     gather_nd as gather_nd,
+    scatter_nd as scatter_nd,
     sequence_mask as sequence_mask,
     unique as unique,
     unique_with_counts as unique_with_counts,
@@ -213,19 +213,9 @@ from minitape.ops.reductions import (
     cumsum as cumsum,
     reduce_logsumexp as reduce_logsumexp,
 )
-from minitape.ops.registry import (
-    RegisterGradient as RegisterGradient,
-    no_gradient as no_gradient,
-)
-from minitape.ops.reversing import (
-    reverse as reverse,
-    roll as roll,
-)
-from minitape.ops.scatter import (
-    scatter_nd as scatter_nd,
-)
 from minitape.ops.sorting import (
     argsort as argsort,
+    histogram_fixed_width as histogram_fixed_width,
     searchsorted as searchsorted,
     sort as sort,
 )
@@ -264,16 +254,14 @@ from minitape.tf.linalg.products import (
 from minitape.tf.module import (
     Module as Module,
 )
-from minitape.tf.ragged.spec import (
-    RaggedTensorSpec as RaggedTensorSpec,
-)
 from minitape.tf.ragged.tensor import (
     RaggedTensor as RaggedTensor,
+    RaggedTensorSpec as RaggedTensorSpec,
 )
 from minitape.tf.sparse.tensor import (
     SparseTensor as SparseTensor,
 )
-from minitape.tf.strings.spelling import (
+from minitape.tf.strings.functions import (
     as_string as as_string,
 )
 def acos(x: _Any, name: _Any = None) -> _Tensor:

@@ -9,7 +9,7 @@ import numpy as np
 
 from .engine.back.tape import GradientTape
 from .engine.more.forward import ForwardAccumulator
-from .engine.tensor.tensor import Tensor, wrap
+from .engine.tensor.tensor import Tensor, new_tensor
 from .graphs.scopes import executing_eagerly
 from .ops.convert import convert_to_tensor
 
@@ -35,11 +35,11 @@ def check_grads(
     rng = np.random.default_rng(0)
     tensors = [convert_to_tensor(np.asarray(a, np.float64)) for a in arguments]
     out = f(*tensors)
-    weights = wrap(rng.standard_normal(out.shape.as_list()))
+    weights = new_tensor(rng.standard_normal(out.shape.as_list()))
     directions = [rng.standard_normal(t.array.shape) for t in tensors]
     want = _difference(lambda *xs: f(*xs).array, tensors, directions, eps)
     if "fwd" in modes:
-        with ForwardAccumulator(tensors, [wrap(d) for d in directions]) as acc:
+        with ForwardAccumulator(tensors, [new_tensor(d) for d in directions]) as acc:
             out = f(*tensors)
         got = acc.jvp(out)
         _compare("forward mode (jvp)", tensors, np.zeros(want.shape) if got is None else got.array, want, rtol, atol)
@@ -69,7 +69,7 @@ def _gradient(f: Any, tensors: Sequence[Any], weights: Any) -> list[Any]:
 
 def _gradient_or_zeros(f: Any, tensors: Sequence[Any], weights: Any, i: int) -> Any:
     g = _gradient(f, tensors, weights)[i]
-    return wrap(np.zeros(tuple(tensors[i].shape))) if g is None else g
+    return new_tensor(np.zeros(tuple(tensors[i].shape))) if g is None else g
 
 
 def _dense(g: Any) -> Any:
@@ -78,7 +78,7 @@ def _dense(g: Any) -> Any:
 
 def _difference(f: Any, tensors: Sequence[Any], directions: Sequence[Any], eps: float) -> Any:
     """The directional derivative by central differences."""
-    up, down = ([wrap(t.array + s * eps * d) for t, d in zip(tensors, directions, strict=True)] for s in (1, -1))
+    up, down = ([new_tensor(t.array + s * eps * d) for t, d in zip(tensors, directions, strict=True)] for s in (1, -1))
     return np.asarray((f(*up) - f(*down)) / (2 * eps))
 
 
@@ -116,7 +116,7 @@ def compute_gradient(f: Callable[..., Any], x: Any, delta: float | None = None) 
     _refuse_types(tensors, out)
     arrays = [t.array for t in tensors]
     return tuple(_by_tape(tape, out, t) for t in tensors), tuple(
-        _columns(lambda *moved: f(*map(wrap, moved)).array, arrays, i, out.shape, delta) for i in range(len(tensors))
+        _columns(lambda *moved: f(*map(new_tensor, moved)).array, arrays, i, out.shape, delta) for i in range(len(tensors))
     )
 
 
@@ -139,7 +139,7 @@ def _by_tape(tape: Any, out: Any, x: Any) -> Any:
         return np.zeros(size, x.dtype.as_numpy_dtype) if whole is None else whole.numpy().reshape(size)
 
     def pull(seed: Any) -> Any:
-        g = _dense(tape.gradient(out, x, output_gradients=wrap(seed.copy())))
+        g = _dense(tape.gradient(out, x, output_gradients=new_tensor(seed.copy())))
         return None if g is None else g.array
 
     return _rows(pull, out.shape, out.dtype, x.array)

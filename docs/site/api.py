@@ -37,7 +37,7 @@ TOPICS = {
 }
 INTRODUCTION = """
 The public names of minitape. `import minitape as tf` gives them, as in TensorFlow; what is not here belongs to TensorFlow itself, whose programs
-[a bridge](../docs/bridges.md) watches. Begin with {py:obj}`tf.GradientTape`, {py:obj}`tf.Variable` and {py:obj}`tf.constant`. A function that has several names is described once. The examples were run by the tests.
+[a bridge](../docs/explain.md) watches. Begin with {py:obj}`tf.GradientTape`, {py:obj}`tf.Variable` and {py:obj}`tf.constant`. A function that has several names is described once. The examples were run by the tests.
 """
 
 

@@ -26,6 +26,8 @@ from functools import wraps
 from types import SimpleNamespace
 from typing import Any
 
+import numpy
+
 from .need import need
 
 jax = need("jax", "JAX", (0, 7))
@@ -82,8 +84,10 @@ class JaxRecording(Recording):
             found = [leaf for leaf in equal if leaf.value is source] or equal
             return [leaf.row for leaf in found if leaf.row in self.chosen] or [leaf.row for leaf in found]
         row = self.row_of(source)
-        if row is not None or isinstance(source, str) or hasattr(source, "shape"):
+        if row is not None or hasattr(source, "shape"):
             return [] if row is None else [row]
+        if isinstance(source, str):
+            return [leaf.row for leaf in self.given if (self.entries[leaf.row].name or "").startswith((f"{source}[", f"{source}."))]
         whole = [leaf.row for leaf in self.given if self.asked[1][leaf.argument] is source]
         parts = jax.tree_util.tree_leaves(source)
         return whole or ([] if len(parts) == 1 and parts[0] is source else [row for part in parts for row in self.rows_of(part)])
@@ -139,6 +143,33 @@ def record(function: Callable[..., Any], *args: Any, argnums: int | tuple[int, .
     recording.log.let_go()
     recording.close()
     return recording
+
+
+def record_if_bad(gradient: Any, function: Callable[..., Any], *args: Any, **options: Any) -> JaxRecording | None:
+    """Looks at the gradient of a training step, compiled or not; where a part of it is all zeros, NaN or infinite, records ``function(*args)``.
+
+    The function runs without the compiler for that, with the same arguments, so that the recording shows the very step that was bad.
+    ``options`` are those of ``record``. None stands for a gradient that is good.
+
+    >>> loss = lambda w, x: jax.numpy.sum(jax.numpy.sqrt(w * x))
+    >>> step = jax.jit(jax.grad(loss))
+    >>> record_if_bad(step(1.0, 2.0), loss, 1.0, 2.0) is None
+    True
+    >>> record_if_bad(step(0.0, 2.0), loss, 0.0, 2.0).explain("w").cause
+    'nan_backward'
+    """
+    leaves = [leaf for leaf in jax.tree_util.tree_leaves(gradient) if not hasattr(leaf, "dtype") or inexact(leaf)]
+    if any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
+        raise TypeError("record_if_bad() looks at numbers, and while a function is traced there are none: call it on what the compiled step returned.")
+    doubtful = [leaf for leaf, size in zip(leaves, _sizes(leaves).tolist(), strict=True) if not 0.0 < size < float("inf")]
+    bad = any(not numpy.isfinite(leaf).all() or not numpy.any(leaf) for leaf in map(numpy.asarray, doubtful))
+    return record(function, *args, **options) if bad else None
+
+
+@jax.jit
+def _sizes(leaves: list[Any]) -> Any:
+    """A number for each, which tells quickly whether to look closely: what is very small or very large may be good."""
+    return jax.numpy.array([jax.numpy.sum(jax.numpy.abs(leaf)) for leaf in leaves])
 
 
 def _traced(recording: JaxRecording, function: Any, args: tuple[Any, ...], numbers: tuple[int, ...]) -> tuple[Any, Any, list[int]] | None:
@@ -228,7 +259,8 @@ def _backward(recording: JaxRecording, function: Any, args: tuple[Any, ...], arg
         mistake = error
     if gradients is None:
         try:
-            jax.eval_shape(jax.grad(function, argnums, has_aux=has_aux), *args)
+            with jit_disabled(False):  # a number that jit traces is what it is without
+                jax.eval_shape(jax.grad(function, argnums, has_aux=has_aux), *args)
         except Exception as said:
             recording.error = said
         else:

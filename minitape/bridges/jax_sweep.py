@@ -12,8 +12,8 @@ from typing import Any
 import jax
 import numpy as np
 
+from ..recording.rows import Sweep
 from .jax_log import Call, Log, Value, inexact
-from .recording import Sweep
 
 
 class Back:
@@ -59,7 +59,8 @@ class Back:
 
     def _tap(self, row: int, value: Any) -> Any:
         @jax.custom_vjp
-        def tap(x: Any) -> Any:
+        def tap(x: Any) -> Any:  # JAX calls it where it knows that the tangent is zero, such as behind a rule that gives zeros
+            self.values[row] = x
             return x
 
         def look(x: Any) -> tuple[Any, None]:

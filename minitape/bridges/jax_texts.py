@@ -6,17 +6,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from . import edits as edit
-from . import edits_values as value
-from . import plans as plan
+from ..explain.mend.dialects import JAX
 from .jax_log import STEPS
-from .patches import Dialect, Whole
 from .texts import table
 
 TEXT = table({
@@ -26,15 +24,15 @@ TEXT = table({
     "integer_dtype": ("{other} has the dtype {what}, and JAX differentiates by floating-point arguments only.",
         "Make it a float: write 1.0 instead of 1, or .astype(jnp.float32). What is no parameter, such as a counter, belongs into another "
         "argument."),
-    "integer_cast": ("{what}{line} makes the value a whole number. Gradients flow through floating-point values only.",
+    "integer_cast": ("{what}{line} makes whole numbers, and only floats have gradients.",
         "Leave out the cast, and compute with the float."),
     "stop_gradient": ("lax.stop_gradient{line} cuts the way from {x} to the result.",
         "Leave out stop_gradient, or apply it only to the part that should count as a constant."),
-    "no_derivative": ("{what}{line} has no derivative: its result does not change smoothly with its input. JAX gives zeros for it.",
+    "no_derivative": ("{what}{line} has no derivative: JAX gives zeros for it. It stands between {x} and the result.",
         "Use a smooth function of the values instead."),
     "zero_derivative": ("{what}{line} is constant in steps: its derivative is zero everywhere.",
         "Leave it out while training, or pass the gradient as if it were not there: x + lax.stop_gradient(jnp.round(x) - x)."),
-    "zero_derivative second": ("{what}{line} consists of straight lines: its second derivative is zero.",
+    "zero_derivative second": ("The second derivative of {what}{line} is zero: it consists of straight lines.",
         "Use a smooth activation where second derivatives are needed: jnp.tanh, jax.nn.softplus or jax.nn.swish."),
     "left_jax values": ("This line{line} takes the values of a traced array. The gradient of {x} ends there.",
         "Stay with operations that JAX traces. For the values that occur, say size= and fill_value=, or keep all elements."),
@@ -61,7 +59,7 @@ TEXT = table({
         "lax.custom_root)."),
     "callback": ("{what}{line} computes outside of JAX, and has no derivative there.",
         "Write it with jax.numpy, or give it a rule with jax.custom_vjp."),
-    "refused": ("JAX refuses it{line}: {what}", "Read the message; the rest of the recording shows what was computed."),
+    "refused": ("JAX refuses the program{line}. It says: {what}", "Read the message; the rest of the recording shows what was computed."),
     "refused in_place": ("Arrays of JAX do not change, and this line assigns to an element{line}.",
         "Make a new array: x = x.at[index].set(value), or put the elements together with jnp.array or jnp.stack."),
     "refused forward": ("JAX does not go forward (jvp, jacfwd) through a custom_vjp{line}. Its rule knows the way back only.",
@@ -79,7 +77,7 @@ TEXT = table({
     "closure": ("{x} is used{line}, but it is no argument of the function. It counts as a constant.",
         "Make it an argument, and name it in argnums."),
     "unused dropped": ("{x} goes into {what}{line}, and the result does not depend on that.",
-        "Use what it gives: u = u.at[0].set(v) instead of u.at[0].set(v) alone. Or leave {x} out of what is differentiated."),
+        "Use what it gives, or leave {x} out of what is differentiated."),
     "unused": ("{x} was not used for the result.", "Use it in the computation, or leave it out of what is differentiated."),
 }, {
     "saturated": "jax.nn.log_softmax, jax.nn.log_sigmoid.",
@@ -114,22 +112,4 @@ def derive(function: Callable[[list[Any]], Any], arrays: list[np.ndarray], seed:
     return np.asarray(value), [np.asarray(gradient) for gradient in back(jnp.asarray(seed, value.dtype) if fits else jnp.ones_like(value))]
 
 
-PATCHES = Dialect({"jnp": "jax.numpy", "lax": "jax.lax", "jax": "jax"}, edit.first_of(("jnp", jnp)), stop="lax.stop_gradient", sigmoid="jax.nn.sigmoid", softmax="jax.nn.softmax",
-                  where="jnp.where", sums="jnp.sum", largest="jnp.max", root="jnp.sqrt", variance="jnp.var", diagonal="jnp.diag jnp.linspace", floor="jnp.maximum({x}, 1e-06)",
-                  finite="jnp.nan_to_num({x}{bounds})", small="jnp.ones", softplus="jax.nn.softplus", leaky={"relu": "jax.nn.leaky_relu"}, derive=derive, edits=plan.ALIKE | {
-    "argnums": [edit.with_argnums],
-    "closure": [Whole(plan.handed_over)],
-    "integer_dtype": [edit.one_float],
-    "not_scalar": [edit.reduced],
-    "has_aux": [Whole(plan.with_aux)],
-    "integer_cast": [value.whole_numbers],
-    "stop_gradient": [edit.function("stop_gradient")],
-    "zero_derivative": [value.straight_through],
-    "custom_rule": [plan.without_rule("custom_vjp", "custom_jvp")],
-    "callback": [Whole(plan.called_inside)],
-    "left_jax": [Whole(plan.elements_set), edit.stayed, Whole(plan.stays), Whole(plan.from_jax)],
-    "refused": [Whole(plan.elements_set), Whole(plan.backwards)],
-    "branch": [edit.larger_of_two, Whole(edit.chosen)],
-    "while_loop": [Whole(plan.static_count), plan.to_try(edit.scanned, "With at most 100 steps, for example:")],
-    "boolean_index": [edit.masked],
-})  # fmt: skip
+PATCHES = replace(JAX, derive=derive)

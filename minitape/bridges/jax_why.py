@@ -12,7 +12,8 @@ import jax
 import numpy as np
 
 from ..engine.recording.frames import own_file
-from ..explain.source import source_of
+from ..explain.source import source_of, statement_at
+from ..explain.statement import unparse
 from ..explain.values import CLIPS
 from ..explain.words import Explanation
 from .inquiry import Inquiry
@@ -46,6 +47,11 @@ class JaxInquiry(Inquiry):
         self.origin = Origin(*recording.asked)
         super().__init__(recording, end, source, rows, known or "the array")
 
+    def _called(self, row: int) -> str:
+        """A function of shares, such as a softmax, by its own name, and not one of its steps."""
+        whole = (name for name in self.entries[row].scope if name in ("softmax", "log_softmax", "logsumexp"))
+        return next(whole, super()._called(row))
+
     def _name(self, known: str) -> str:
         return known if known != "the array" else super()._name(known)
 
@@ -78,7 +84,9 @@ class JaxInquiry(Inquiry):
             return self.say("boolean_index", site, kind="size", what=self._asked(error, called))
         if not any(word in f"{error} {error.__cause__} {error.__context__}" for word in TRACED):
             return self._forbidden(error, site)
-        return self.say("left_jax", site, what=self._asked(error, called))
+        use = statement_at(site)
+        math = [unparse(n.func) for n in ([] if use is None else use.walk()) if isinstance(n, ast.Call) and unparse(n.func).startswith("math.")]
+        return self.say("left_jax", site, what=f"{math[0]}()" if math else self._asked(error, called))
 
     def _forbidden(self, error: Exception, site: Site) -> Explanation:
         """What JAX does not allow, also in a gradient that the function itself asks for."""

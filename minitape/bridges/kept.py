@@ -9,9 +9,9 @@ import ctypes
 import weakref
 from typing import Any, Generic, TypeVar
 
-from ..explain.values import Value
 from ..picture.fields import Shown
 from ..picture.values import show_value
+from ..recording.values import Value
 
 MOST_BYTES = 64 * 2**20
 SMALL = 4096  # elements of an array that is not counted

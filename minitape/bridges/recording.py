@@ -11,11 +11,13 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from itertools import count
-from typing import Any, NamedTuple, cast
+from time import perf_counter
+from typing import Any, cast
 
 import numpy as np
 
 from ..engine.recording.frames import lines_of
+from ..explain.page import page
 from ..picture.diagnosis import alarms_of
 from ..picture.fields import EventFields, Fields, Kind, ResultFields, SourceFields, SweepFields, TapeFields
 from ..picture.reading import Reader, spaces
@@ -23,7 +25,9 @@ from ..picture.results import CALLS, SOURCES, STEPS
 from ..picture.rows import Row
 from ..picture.short import short_name
 from ..picture.values import show_value
-from .site import NOWHERE, Site
+from ..recording.rows import Exit, Sweep
+from ..recording.sites import NOWHERE, Site
+from .cost import as_size, held
 
 MOST = 20_000  # rows
 THUMBS = 400  # large values that a snapshot shows as pictures, too
@@ -77,6 +81,16 @@ class Entry:
         self.tangent: Any = None  # a value, too, where the framework went forward
         self.extra: Any = None
 
+    @property
+    def why(self) -> str:
+        """Why no gradient passes; empty where one does."""
+        return self.extra.why
+
+    @property
+    def came(self) -> Sequence[int]:
+        """The rows with whose values a leaf was made."""
+        return self.extra.came
+
     def picture_row(self) -> Row:
         """The row of a snapshot."""
         value = shown(self.value)
@@ -93,41 +107,8 @@ class Entry:
         return Row(self.row, form, tuple(self.inputs), None, value, own)
 
 
-class Left(NamedTuple):
-    """A value left the framework: by ``.item()``, ``.numpy()``, ``float()`` and the like."""
-
-    row: int
-    how: str
-    site: Site
-    before: int  # rows that were there
-
-
 class Number(int):
     """The number of a row that is asked about: an int of the program's is none."""
-
-
-class Sweep:
-    """One backward pass as the framework ran it."""
-
-    def __init__(self, target: Sequence[int] = ()) -> None:
-        self.target = list(target)
-        self.asked = ""  # by which function of the framework
-        self.tape: Any = None  # and which tape, where the framework has tapes
-        self.site: Site = NOWHERE  # and on which line
-        self.way: list[Site] = []  # with the calls that led there
-        self.at = 0  # when there were so many rows
-        self.gave: list[tuple[Any, bool]] = []  # to each source that it was asked for, whether a gradient
-        self.sources: list[int] = []  # what was asked for; nothing: the leaves at which it arrives
-        self.adjoints: dict[int, Any] = {}  # by row
-        self.edges: dict[int, list[tuple[int, int, Any, Any]]] = {}  # by call: (input, port, product, sum), as they came
-
-    def arrive(self, row: int, adjoint: Any) -> None:
-        """The complete adjoint of a row."""
-        self.adjoints[row] = adjoint
-
-    def send(self, call: int, row: int, port: int, product: Any, total: Any) -> None:
-        """What an operation adds to the adjoint of its input ``row``, and the adjoint after it."""
-        self.edges.setdefault(call, []).append((row, port, product, total))
 
 
 class Recording:
@@ -155,10 +136,11 @@ class Recording:
         self.entries: list[Entry] = []
         self.sweeps: list[Sweep] = []
         self.events: list[dict[str, Any]] = []
-        self.left: list[Left] = []
+        self.left: list[Exit] = []
         self.left_out = 0  # operations after the first MOST rows
         self.watched: dict[int, int] = {}
         self.watchers: list[Callable[[], None]] = []
+        self._began, self._took = perf_counter(), 0.0
         self._open = True
 
     # -- writing ------------------------------------------------------------------------------------------------------
@@ -198,7 +180,7 @@ class Recording:
 
     def leave(self, row: int, how: str, site: Site) -> None:
         """A value leaves the framework."""
-        self.left.append(Left(row, how, site, len(self.entries)))
+        self.left.append(Exit(row, how, site, len(self.entries)))
         self.events.append({"kind": "numpy", "row": row, "line": site[1]})
 
     def sweep(self, target: Sequence[int] = ()) -> Sweep:
@@ -215,6 +197,7 @@ class Recording:
     def close(self) -> None:
         """The recording is complete: pictures may read it."""
         self._open = False
+        self._took = perf_counter() - self._began
         if self.sweeps:
             self.last = self.sweeps[-1].target, self.sources(self.sweeps[-1]), None
         for told in self.watchers:
@@ -259,12 +242,23 @@ class Recording:
             *asked, source = asked  # type: ignore[assignment]
         target = asked[0] if asked else target
         if isinstance(source, (list, tuple)):
-            return [self._why(target, s) for s in source]
+            return page([self._why(target, s) for s in source])
         return self._why(target, source)
 
     def _why(self, target: Any, source: Any) -> Any:
         """Why no gradient arrives: a bridge that knows says so."""
         raise NotImplementedError(f"explain() is not there for recordings of {self.framework!r}.")
+
+    @property
+    def cost(self) -> str:
+        """What the recording costs, in words.
+
+        >>> Recording("by hand").cost
+        '0 rows hold values of 0 bytes. The block still runs.'
+        """
+        count = len(self.entries)
+        time = "still runs" if self._open else f"took {self._took:.2g} s"
+        return f"{count:,} row{' holds' if count == 1 else 's hold'} values of {as_size(held(self))}. The block {time}."
 
     def asleep(self) -> AbstractContextManager[Any]:
         """What runs in the block is not the program's."""

@@ -6,9 +6,9 @@ import sys
 from types import FrameType
 
 from ..engine.recording.frames import own_file
-from ..explain.values import NOWHERE as NOWHERE
-from ..explain.values import Site as Site
-from ..explain.values import last_return as last_return
+from ..recording.sites import NOWHERE as NOWHERE
+from ..recording.sites import Site as Site
+from ..recording.sites import last_return as last_return
 
 
 def way_here() -> list[Site]:

@@ -20,9 +20,11 @@ True
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from types import SimpleNamespace
 from typing import Any
+
+import numpy
 
 from .need import need
 
@@ -31,10 +33,12 @@ tensorflow = need("tensorflow", "TensorFlow", (2, 20))
 from tensorflow.python.pywrap_tfe import TFE_Py_TapeSetIsEmpty  # noqa: E402 - behind the check
 
 from ..engine.recording.block import During  # noqa: E402
+from .bad_gradients import NOT_FINITE, ZERO, AfterBadGradient  # noqa: E402
 from .changes import Block  # noqa: E402
 from .every import Every  # noqa: E402
 from .recording import Recording  # noqa: E402
 from .tensorflow_log import Log  # noqa: E402
+from .tensorflow_value import unrecorded  # noqa: E402
 from .tensorflow_watch import Watcher  # noqa: E402
 
 
@@ -80,11 +84,16 @@ class TensorFlowRecording(Recording):
         return {row: SimpleNamespace(variable=None, tensor=asked) for row, asked in known if not isinstance(asked, tensorflow.TensorSpec)}
 
 
-def record(*, open_functions: bool = False, every: int | None = None) -> AbstractContextManager[Any]:
+BOUNDS = [(tensorflow.GradientTape, "__enter__")]  # where a step begins
+
+
+def record(*, open_functions: bool = False, every: int | None = None, after_bad_gradient: bool = False) -> AbstractContextManager[Any]:
     """Watches the TensorFlow program in the block: its eager operations, and the gradients that tapes are asked for in it.
 
-    Recorded, a training step takes about twice as long. With ``every=100`` the first and then each hundredth step is recorded, from where a
-    tape begins to where the next one does, and the others run as they are: such a block may stay in a training loop. The recording of the last of them answers.
+    Recorded, a training step takes about twice as long. Two options record a few steps only, from where a tape begins to where the next one does,
+    and let the others run as they are: such a block may stay in a training loop. ``every=100`` records the first and then each hundredth step.
+    ``after_bad_gradient=True`` looks at the gradients that a tape gives, in each tenth step; where one is None, all zeros, NaN or infinite, it records the
+    next step and warns with the cause and the line. The recording of the last such step answers. A step that is compiled as a whole, as in ``fit``, is not seen by either.
 
     A call of a ``tf.function`` is one row, which pictures open. With ``open_functions`` functions run eagerly in the block, line by line: their operations
     are rows whose scope begins with the function's name, and a tape inside of them is seen. That is another way to compute the
@@ -99,7 +108,37 @@ def record(*, open_functions: bool = False, every: int | None = None) -> Abstrac
     >>> [row["name"] or row["label"] for row in recording.snapshot()["rows"]]
     ['x', 'y']
     """
+    if every is not None and after_bad_gradient:
+        raise ValueError("every= and after_bad_gradient= are two ways to choose steps: write one of them.")
     if every is not None:
-        return Every(lambda: record(open_functions=open_functions), every, [(tensorflow.GradientTape, "__enter__")], TFE_Py_TapeSetIsEmpty)  # type: ignore[arg-type, return-value]
+        return Every(every, lambda: record(open_functions=open_functions), BOUNDS, TFE_Py_TapeSetIsEmpty)
+    if after_bad_gradient:
+        return AfterBadGradient(_watch_steps, lambda: record(open_functions=open_functions), BOUNDS, TFE_Py_TapeSetIsEmpty)
     recording = TensorFlowRecording()
     return Block(recording, Watcher(recording, open_functions))
+
+
+def _watch_steps(block: AfterBadGradient) -> None:
+    """Looks at the gradients that each tape gives."""
+
+    def around(function: Any, tape: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
+        found = function(tape, target, sources, *args, **kwargs)
+        if block.looks and tensorflow.executing_eagerly():
+            with unrecorded(), nullcontext() if block.latest is None else block.latest.asleep():
+                block.look(tensorflow.nest.flatten(sources), tensorflow.nest.flatten(found), lambda given: list(map(bad, given)))
+        return found
+
+    block._changes.wrap(tensorflow.GradientTape, "gradient", around)
+
+
+def bad(gradient: Any) -> str:
+    """What is bad about a gradient; its length tells quickly whether to look closely.
+
+    >>> [bad(tensorflow.constant(value)) for value in ([0.0, 0.0], [1.0, float("nan")], [1e-30])]
+    ['a gradient of zeros only', 'a gradient with NaN or infinity', '']
+    """
+    values = gradient.values if isinstance(gradient, tensorflow.IndexedSlices) else gradient
+    if not values.dtype.is_floating or 0.0 < float(tensorflow.nn.l2_loss(values)) < float("inf"):
+        return ""
+    array = values.numpy()
+    return NOT_FINITE if not numpy.isfinite(array).all() else "" if array.any() else ZERO

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
@@ -129,6 +129,13 @@ class Again:
         self.tapes: dict[int, Any] = {}
         self.pauses: dict[int, Any] = {}
         self.way: list[str] = []  # which turns and branches it is in
+        self.made_up = False  # with stand-ins for what it was given: then an operation may refuse them
+
+    def close(self) -> None:
+        """No tape of this run records any more, wherever it ended."""
+        for tape in self.tapes.values():
+            if tape._recording:
+                tape.__exit__(None, None, None)
 
     def given(self, row: int, wanted: Any) -> Any:
         """What the call is given for an input: the tensor, or a copy of a variable with the value that it had."""
@@ -169,7 +176,7 @@ class Again:
 
     def capture(self, graph: Any) -> list[Any]:
         """What a graph is given that nobody has called: copies of the program's variables, its constants, and stand-ins for the rest."""
-        outside = {id(inside): value for value, inside in graph.captures}
+        outside, self.made_up = {id(inside): value for value, inside in graph.captures}, True
         return [self._stand_in(tensor, outside.get(id(tensor))) for tensor in graph.inputs]
 
     def _stand_in(self, tensor: Any, outside: Any) -> Any:
@@ -272,7 +279,7 @@ class Again:
             for tensor in given:
                 if id(tensor) in self.variables and op.type in READS:
                     resource_variable_ops.variable_accessed(self.variables[id(tensor)])
-            results = _execute(op, given, seen=self._says_something(op, given))
+            results = _execute(op, given, self._says_something(op, given), self.made_up)
         else:
             results = []
         self.values.update(zip(map(id, op.outputs), results, strict=False))
@@ -312,10 +319,15 @@ class Again:
             return self.run(graph, given)
 
 
-def _execute(op: Any, given: list[Any], seen: bool) -> list[Any]:
-    """Runs one operation of a graph eagerly, as TensorFlow's own functions do."""
+def _execute(op: Any, given: list[Any], seen: bool, made_up: bool) -> list[Any]:
+    """Runs one operation of a graph eagerly, as TensorFlow's own functions do; one that refuses ``made_up`` values has such a result, too."""
     attrs = tuple(part for attr in op.op_def.attr for part in (attr.name, _plain_attr(attr.type, op.get_attr(attr.name))))
-    results = execute.quick_execute(op.type.encode(), len(op.outputs), given, attrs, context.context())
+    try:
+        results = execute.quick_execute(op.type.encode(), len(op.outputs), given, attrs, context.context())
+    except tf.errors.OpError:
+        if not made_up or any(tensor.dtype in (tf.resource, tf.variant, tf.string) for tensor in op.outputs):
+            raise
+        results = [_some(tensor) for tensor in op.outputs]
     if seen:
         record_gradient(op.type, given, attrs, results)
     for callback in context.context().op_callbacks if seen else ():
@@ -342,10 +354,10 @@ def again(recording: Any, inner: Any, row: int, watched: Sequence[int], seeds: S
     """Runs the call of a row again, in the block of ``inner``; returns (inputs, results). Where inputs are ``watched``, a tape goes
     back to them from the results, with the adjoints that came to these."""
     log, entry = recording.log, recording.entries[row]
-    graph, run = entry.extra.function.graph, Again(log, inner.log)
+    graph = entry.extra.function.graph
     inner.log.place = entry.site, []
-    given = [run.given(number, wanted) for number, wanted in zip(entry.inputs, graph.inputs, strict=True)]
-    with tf.GradientTape(persistent=True, watch_accessed_variables=False) if watched else nullcontext() as tape:
+    with closing(Again(log, inner.log)) as run, tf.GradientTape(persistent=True, watch_accessed_variables=False) if watched else nullcontext() as tape:
+        given = [run.given(number, wanted) for number, wanted in zip(entry.inputs, graph.inputs, strict=True)]
         for number, tensor in zip(entry.inputs, given, strict=True):
             if tape is not None and number in watched:
                 tape.watch(run.variables.get(id(tensor), tensor))

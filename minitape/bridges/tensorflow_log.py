@@ -51,6 +51,7 @@ class Log:
         self.made: Noted[Made] = Noted()  # what tapes gave back, in sweeps that no other tape recorded
         self.steps: dict[Any, list[Any]] = {}  # by graph: what Python did while it was made
         self.traced: list[Traced] = []
+        self.failed: tuple[int, int] | None = None  # (after how many backward passes, from which row) one was refused
         self.captured: list[Any] = []  # the variables that the functions of a dataset read, while its iterator is made
         self.place: tuple[Site, list[str]] | None = None  # where the program is, when a graph runs again
         self.changes = Changes()  # asleep while explain computes something
@@ -326,7 +327,7 @@ class Log:
         handle = inputs[0]
         value = inputs[-1] if len(inputs) > 1 else None
         stored = self.rows_of(value)[-1:] if value is not None and value.dtype != tf.resource else []
-        if stored and (place := place_of(value)) is not None:
+        if stored and self.entries[stored[0]].kind != "operation" and (place := place_of(value)) is not None:  # the result of one has a row: no leaf is that
             self._stored.add(place)
         known = self.variables.get(id(handle))
         row, _ = self._current.pop(id(handle), (None, None))

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import tensorflow as tf
 
 from ..engine.recording.block import During
-from ..explain.values import numbers_of
 from ..explain.words import mistaken
+from ..recording.rows import Sweep
+from ..recording.values import numbers_of
 from .changes import Block
-from .recording import Sweep
 from .tensorflow_inside import READS, Again, again, graphs_of
 from .tensorflow_ops import changes_variable, handle_of
 from .tensorflow_watch import Watcher
@@ -50,10 +50,9 @@ def traced_again(recording: Any, traced: Any) -> tuple[Any, Any, dict[int, Any]]
     """A function up to the gradient that a tape in it was asked for while it was traced, with stand-ins for what it was given: (that
     recording, the target there, copies of variables by the identities of handles)."""
     inner = type(recording)()
-    run = Again(recording.log, inner.log)
     try:
-        with During(recording.log.changes, thread=None), Block(inner, Watcher(inner)):
-            with suppress(LookupError):  # TensorFlow has no derivative of an operation: the rows before are there
+        with During(recording.log.changes, thread=None), Block(inner, Watcher(inner)), closing(Again(recording.log, inner.log)) as run:
+            with suppress(LookupError, tf.errors.OpError):  # TensorFlow has no derivative of an operation, or refuses a stand-in: the rows before are there
                 run.run(traced.graph, run.capture(traced.graph), traced.step)
             target = tf.nest.flatten(run.value(handle_of(tf.nest.flatten(traced.target)[-1])))[-1]
     except tf.errors.OpError:

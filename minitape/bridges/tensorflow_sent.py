@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from .recording import Sweep
+from ..recording.rows import Sweep
 from .tensorflow_log import Log
 from .tensorflow_value import unrecorded
 

@@ -10,15 +10,14 @@ from typing import Any
 import tensorflow as tf
 
 from ..explain.source import statement_at
-from ..explain.statement import Statement
+from ..explain.statement import Statement, unparse
 from ..explain.words import Explanation
+from ..recording.rows import Sweep
 from .inquiry import Inquiry
-from .recording import Sweep
 from .site import NOWHERE, Site
 from .tensorflow_ops import handle_of, variable_of
 from .tensorflow_value import Span
 
-_PRICES = {"nondifferentiable": 900, "integer_dtype": 900, "stop_gradient": 1000}  # of a break; of any other 800
 _STATES = {"begins": "records", "ends": "after", "pauses": "paused", "goes on": "records"}
 
 
@@ -88,25 +87,18 @@ class TapeInquiry(Inquiry):
                 return "dropped", span
         return state, since
 
-    def _is_break(self, row: int) -> bool:
-        return bool(self._why_cut(row))
-
-    def _price(self, row: int, following: int) -> int:
-        """Operations after each other that are cut for one reason are one break; what a program cuts by itself costs most."""
-        why = self._why_cut(following)
-        if not why or following in self.rows:
-            return 0
-        return 1 if why == self._why_cut(row) else _PRICES.get(why, 800)
+    def _cut_at(self, row: int) -> str:
+        return "" if row in self.rows else self._why_cut(row)
 
     def _why_cut(self, row: int) -> str:
         """Why no gradient passes a row: its tape, or its kind."""
         if row not in self._cuts:
-            self._cuts[row] = "untimely" if self._is_untimely(row) else self.entries[row].extra.why
+            self._cuts[row] = "computed_before_tape" if self._is_untimely(row) else self.entries[row].extra.why
         return self._cuts[row]
 
     def _reached(self) -> set[int]:
         """The rows that an open way leads to from the source."""
-        return self._computed_from(self.rows, self._is_break)
+        return self._computed_from(self.rows, lambda row: bool(self._why_cut(row)))
 
     def _is_untimely(self, row: int) -> bool:
         """Whether an operation ran while the tape that was asked did not record, though another tape may have."""
@@ -183,6 +175,16 @@ class TapeInquiry(Inquiry):
             said = [(s.filename, line) for s in use.source.statements for line in _said(word, s)]
         return said[0] if said and (way or len(said) == 1) else self._use()
 
+    def _bound(self) -> Site | None:
+        """The one line of the text that makes what has the source's name."""
+        use, names = statement_at(self._use()), {self.name, self.path}
+        made = [s for s in use.source.statements if s.calls("Variable", "constant", "add_weight")] if use is not None else []
+        found = [(s.filename, s.line) for s in made if not names.isdisjoint(s.binds())]
+        for s in made:
+            if isinstance(items := s.value(), ast.Dict):
+                found += [(s.filename, item.lineno) for key, item in zip(items.keys, items.values, strict=True) if key is not None and f"{s.binds()[0]}[{unparse(key)}]" in names]
+        return found[0] if len(found) == 1 else None
+
     def _is_watched(self, row: int) -> bool:
         """Whether the tape that was asked knows a row of the source."""
         entry, tape = self.entries[row], self.tape
@@ -242,5 +244,5 @@ class TapeInquiry(Inquiry):
 
     def _name_of(self, entry: Any, otherwise: str) -> str:
         """What the program calls what a row stands for."""
-        names = (name for space in self._spaces() for name, value in list(space.items()) if handle_of(value) is entry.extra.asked)
+        names = (name for name, value in self._names() if handle_of(value) is entry.extra.asked)
         return next(names, entry.name or otherwise)

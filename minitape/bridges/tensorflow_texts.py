@@ -5,18 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
 
-import numpy as np
 import tensorflow as tf
 
-from ..explain.remedies import OF_NUMPY
-from . import edits as edit
-from . import edits_values as value
-from . import plans as plan
-from . import plans_blocks as block
-from .patches import Dialect, Whole
+from ..explain.mend.dialects import TENSORFLOW, derive_by_tape
 from .texts import table
 
 TEXT = table({
@@ -32,15 +25,16 @@ TEXT = table({
     "watched_late": ("{x} was used{line} before the tape watched it.", "Move tape.watch({x}) up, before {x} is used for the first time."),
     "not_trainable": ("{x} is a variable with trainable=False{line}. No tape watches it by itself.",
         "Call tape.watch({x}) at the top of the block, or create the variable with trainable=True."),
+    "not_trainable left out": ("{x} is not to be trained{line}, and so Keras asks for no gradient of it.", "Set trainable = True before compile()."),
     "not_accessed_watched": ("The tape has watch_accessed_variables=False{line}. Nothing watched {x} before its use.",
         "Call tape.watch({x}) at the top of the block, or leave watch_accessed_variables at True."),
-    "integer_dtype": ("{x} has the dtype {what}{line}. Gradients flow through floating-point values only.",
+    "integer_dtype": ("{x} has the dtype {what}{line}, and only floats have gradients.",
         "Make {x} a float: write 1.0 instead of 1, or dtype=tf.float32."),
-    "integer_dtype inside": ("{what}{line} makes the value a whole number. Gradients flow through floating-point values only.",
+    "integer_dtype inside": ("{what}{line} makes whole numbers, and only floats have gradients.",
         "Leave out the cast, and compute with the float."),
     "stop_gradient": ("tf.stop_gradient{line} cuts the way from {x} to the target.",
         "Leave out tf.stop_gradient, or apply it only to the part that should count as a constant."),
-    "nondifferentiable": ("{what}{line} has no derivative: its result does not change smoothly with its input.", "{other}"),
+    "nondifferentiable": ("{what}{line} has no derivative. It stands between {x} and the target.", "{other}"),
     "nondifferentiable none": ("TensorFlow's derivative of {what}{line} gave None for this input.",
         "Ask whether the line uses the value itself, or only its shape or dtype."),
     "nondifferentiable function": ("The tf.function {what}{line} gives no gradient for {x}. It is one row here, and may have a tape of "
@@ -55,15 +49,15 @@ TEXT = table({
         "Leave it out while training, or pass the gradient as if it were not there: x + tf.stop_gradient(tf.round(x) - x)."),
     "recording_paused": ("The tape was paused when {what}{line} ran, by stop_recording() or tf.init_scope().",
         "Move the line out of that block."),
-    "computed_before_tape": ("{what}{line} ran before the tape's with block began, so the tape does not know it.",
+    "computed_before_tape": ("{what}{line} ran before the tape's with block began.",
         "Move the line into the with block."),
     "computed_before_tape made": ("{what}{line} ran when the object was made, before the tape's block began. The tape does not know it.",
         "Keep what it is computed from in the object, and compute it in the method that uses it, which runs inside the block."),
-    "computed_after_tape": ("{what}{line} ran after the tape's with block had ended, so the tape does not know it.",
+    "computed_after_tape": ("{what}{line} ran after the tape's with block had ended.",
         "Move the line into the with block."),
-    "computed_before_tape other": ("{what}{line} ran before the block began of the tape that was asked. Another tape recorded it.",
+    "computed_before_tape other": ("{what}{line} ran before the block of the tape that was asked. Another tape recorded it.",
         "Ask the tape in whose block the line stands, or move the line into the block of the other."),
-    "computed_after_tape other": ("{what}{line} ran after the block of the tape that was asked had ended. Another tape recorded it.",
+    "computed_after_tape other": ("{what}{line} ran after the block of the tape that was asked. Another tape recorded it.",
         "Ask the tape in whose block the line stands, or move the line into the block of the other."),
     "computed_before_tape reset": ("tape.reset(){line} dropped what had been recorded before it. The way from {x} to the target is gone.",
         "Call tape.reset() before the computation that you want to differentiate, or not at all."),
@@ -89,32 +83,34 @@ TEXT = table({
         "Take the plain elements from the dataset, and compute with {x} inside of the tape's block."),
     "variable_assign": ("A variable was assigned{line}. It is a state: it does not know where its value came from.",
         "Compute with the value itself, and assign the variable after it, or outside of the tape."),
-    "python_branch": ("A Python condition{line} read the value. The program took one branch, and no gradient passes that choice.",
+    "variable_assign metric": ("A metric{line} adds up in variables: its result does not know what it was made of.",
+        "Differentiate the value itself, or a loss of it, and keep the metric for reports."),
+    "python_branch": ("A Python condition{line} read the value. No gradient passes the choice of a branch.",
         "Choose with tensors: tf.where(condition, a, b), tf.maximum, or smoothly with tf.sigmoid."),
     "wrong_object": ("{x} was not used. Another variable of the same shape, {other}{line}, was.",
         "Ask about the object that the program uses: the layer or variable was made anew."),
     "wrong_object cloned": ("{x} was not used: a copy of its model{line} was. A copy has variables of its own.",
         "Ask for the gradient of the variables of the model that is called."),
-    "wrong_object equal": ("The gradient was asked for{line} with another tensor than the one that was used. The values are the same.",
+    "wrong_object equal": ("The tensor that was asked about{line} is not the one that was used. Their values are the same.",
         "Give the tensor that is used a name, and ask for its gradient."),
-    "wrong_object read": ("{x} is the value of the variable {other} from one reading{line}. What was computed read the variable anew.",
+    "wrong_object read": ("{x} is what one reading{line} of the variable {other} gave. The target read it again.",
         "Ask for the gradient of the variable itself."),
     "wrong_object copied": ("{x} itself was not used. A variable was made of its values{line}, and that one was.",
         "Ask for the gradient of the variable, or watch {x} and compute with it."),
     "wrong_object made": ("{x} was made of what the target was computed from{line}. It is not on the way to the target itself.",
         "Ask for the gradient of {other}, or compute the target with {x} in its place."),
-    "wrong_object rebound": ("{x} is another object from here on{line}: a plain tensor. It is no tf.Variable any more.",
+    "wrong_object rebound": ("{x} is a plain tensor from here on{line}, and no tf.Variable any more.",
         "Change the variable in place: {x}.assign(...), or {x}.assign_sub(...)."),
     "independent": ("{x} was not used for the target.", "Use it in the computation, or leave it out of the sources."),
     "independent branch": ("{x} was not used: the branch{line} that uses it did not run.",
         "See whether the condition there holds when you expect it to, or leave {x} out of the sources."),
     "target_not_tensor": ("The target is a plain {what}: only a tensor knows how it was computed.",
         "Leave out .numpy() and float() where the target is made."),
-    "zero_derivative": ("{what}{line} is constant in steps: TensorFlow gives no derivative for it, or zeros.",
+    "zero_derivative": ("{what}{line} is constant in steps: its derivative is zero.",
         "Leave it out while training, or pass the gradient as if it were not there: x + tf.stop_gradient(tf.round(x) - x)."),
     "zero_derivative point": ("The derivative of {what}{line} is zero at the values that it has.",
         "Begin elsewhere, or use a function that is smooth there: tf.nn.softplus for tf.abs."),
-    "zero_derivative second": ("The derivative of relu{line} is constant in steps. Every second derivative through it is zero.",
+    "zero_derivative second": ("The second derivative of relu{line} is zero: it consists of straight lines.",
         "Use a function that bends: tf.nn.tanh, tf.nn.softplus or tf.nn.swish in place of relu."),
     "zero_seed": ("tape.gradient began with zeros{line}: its output_gradients are zero.",
         "Look at what output_gradients was made of. Without it, the gradient is that of the sum of the target."),
@@ -142,39 +138,4 @@ ANY = "Use a function that has a derivative in its place, or a tf.custom_gradien
 OF_KERAS = {"predict": "model", "predict_on_batch": "model", "predict_step": "model", "evaluate": "loss", "test_on_batch": "loss", "train_on_batch": "loss", "fit": "loss",
             "get_weights": "weights"}  # fmt: skip
 
-def derive(function: Callable[[list[Any]], Any], arrays: list[np.ndarray], seed: np.ndarray | None) -> tuple[np.ndarray, list[np.ndarray | None]]:
-    """A function of tensors, and what comes back from it."""
-    tensors = [tf.constant(array) for array in arrays]
-    leaves = [tensor for tensor in tensors if tensor.dtype.is_floating]
-    with tf.GradientTape(watch_accessed_variables=False) as tape:
-        tape.watch(leaves)
-        value = function(tensors)
-    fits = seed is not None and seed.shape == tuple(value.shape) and bool(np.isfinite(seed).all())
-    given = tape.gradient(value, leaves, output_gradients=tf.constant(seed, value.dtype) if fits else None)
-    return np.asarray(value), [None if gradient is None else np.asarray(tf.convert_to_tensor(gradient)) for gradient in given]
-
-
-_WATCH = edit.before_use("{tape}.watch({x})")
-_WATCHED = Whole(block.watched)
-_TRAINABLE = edit.keyword("trainable", True)
-PATCHES = Dialect({"tf": "tensorflow"}, edit.first_of(("tf", tf), ("tf.math", tf.math), **OF_NUMPY), stop="tf.stop_gradient", sigmoid="tf.sigmoid", softmax="tf.nn.softmax",
-                  where="tf.where", sums="tf.reduce_sum", largest="tf.reduce_max", root="tf.sqrt", variance="tf.math.reduce_variance", diagonal="tf.linalg.diag tf.linspace",
-                  floor="tf.maximum({x}, 1e-06)", finite="tf.where(tf.math.is_finite({x}), {x}, tf.zeros_like({x}))", small="tf.random.normal",
-                  softplus="tf.nn.softplus", leaky={"relu": "tf.nn.leaky_relu"}, derive=derive, edits=plan.ALIKE | {
-    "not_watched": [edit.rebound, _WATCH, _WATCHED],
-    "watched_late": [_WATCH, _WATCHED],
-    "not_trainable": [_TRAINABLE, edit.frozen, plan.anywhere(_TRAINABLE), _WATCH, _WATCHED],
-    "not_accessed_watched": [edit.keyword("watch_accessed_variables", True), _WATCH, plan.anywhere(edit.keyword("watch_accessed_variables", True))],
-    "integer_dtype": [edit.float_maker, value.whole_numbers, plan.anywhere(edit.float_maker)],
-    "wrong_object": [edit.rebound],
-    "stop_gradient": [edit.function("stop_gradient")],
-    "nondifferentiable": [value.straight_through],
-    "zero_derivative": [value.straight_through],
-    "custom_rule": [plan.without_rule("custom_gradient")],
-    "recording_paused": [block.without_block("stop_recording")],
-    "computed_before_tape": [Whole(block.into_block)],
-    "computed_after_tape": [Whole(block.into_block)],
-    "left_through_numpy": [edit.stayed, Whole(plan.stays), Whole(plan.called_inside)],
-    "independent": [Whole(plan.other_target)],
-    "variable_assign": [edit.variable_kept, Whole(block.value_kept)],
-})  # fmt: skip
+PATCHES = replace(TENSORFLOW, derive=derive_by_tape(tf))

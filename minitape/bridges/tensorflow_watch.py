@@ -284,7 +284,8 @@ class Watcher:
         if hasattr(error, "add_note") and pairs and all(gradient is None for gradient, _ in pairs):
             # out of the function that is traced: tf.init_scope() would say that it is still inside of one
             with tf.Graph().as_default(), context.eager_mode(), During(self.log.changes, thread=None):
-                error.add_note(f"minitape: {self._safely(self.recording.explain, pairs[0][1])}")
+                if (reason := self._safely(self.recording.explain, pairs[0][1])) is not None:
+                    error.add_note(f"minitape: {reason}")
 
     def _read(self, function: Any, variable: Any) -> Any:
         if tf.executing_eagerly() or tf.inside_function():
@@ -397,6 +398,9 @@ class Watcher:
         try:
             with During(self, _passed=passed):
                 found = function(tape, target, [*sources, *more], output_gradients, sources_raw=[*raw, *more], **options)
+        except Exception:
+            self.log.failed = len(self.recording.sweeps), between[-1][0]
+            raise
         finally:
             self.quiet -= silent
         self._safely(self._note, tape, target, sources, [row for row, _ in between], found, passed, output_gradients)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 import gc
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterable
 from operator import itemgetter
 from typing import Any
 
@@ -14,13 +13,14 @@ import numpy as np
 import tensorflow as tf
 
 from ..explain.families import CHOICES, CLASSES, LAYERS, MOVES, POINTS, STEPS, ZEROS
-from ..explain.flow import Flow
+from ..explain.owners import living
 from ..explain.source import read_again, statement_at
 from ..explain.statement import last_name, unparse
-from ..explain.values import numbers_of
 from ..explain.words import Explanation
+from ..recording.rows import Exit
+from ..recording.values import numbers_of
 from .inquiry import LEFT_BY
-from .recording import Left
+from .numpy_calls import numpy_call, predictions
 from .site import NOWHERE, Site, last_return
 from .tensorflow_inside import has_tapes
 from .tensorflow_open import opened, seeds_of, traced_again
@@ -37,17 +37,21 @@ def why(recording: Any, target: Any, source: Any) -> Explanation:
 
 
 def why_last(recording: Any, source: Any) -> Explanation:
-    """The same of the last backward pass that was asked for the source, also in a function that was traced only."""
-    own = handle_of(source)
-    eager = [(number, sweep) for number, sweep in enumerate(recording.sweeps, 1) if any(tensor() is own for tensor, _ in sweep.gave)] or list(enumerate(recording.sweeps, 1))[-1:]
-    traced = [step for step in recording.log.traced if any(handle_of(part) is own for part in tf.nest.flatten(step.sources))] or recording.log.traced[-1:]
-    if traced and (not eager or eager[-1][0] <= traced[-1].before):
-        found = traced_again(recording, traced[-1])
-        if found is not None:
-            inner, target, copies = found
-            return TensorFlowInquiry(inner, target, copies.get(id(own), source), name_of(source) or "").answer()
-    target = eager[-1][1].target[-1] if eager else recording.last_target()
-    return why(recording, recording.entries[target].extra.asked, source)
+    """The same of the last backward pass that was asked for the source, also in a function that was traced only, or of the one that was refused."""
+    read_again()
+    own, sweeps, traced, failed = handle_of(source), list(enumerate(recording.sweeps, 1)), recording.log.traced, recording.log.failed
+    asked = [(number, sweep) for number, sweep in sweeps if any(tensor() is own for tensor, _ in sweep.gave)]
+    steps = [step for step in traced if any(handle_of(part) is own for part in tf.nest.flatten(step.sources))]
+    eager, inside = (asked or sweeps)[-1:], (steps or traced)[-1:]
+    inquiry = None
+    if inside and (not eager or eager[0][0] <= inside[0].before) and (found := traced_again(recording, inside[0])) is not None:
+        inner, target, copies = found
+        inquiry = TensorFlowInquiry(inner, target, copies.get(id(own), source), name_of(source) or "")
+    if inquiry is None:
+        latest = failed[1] if failed is not None and failed[0] == len(sweeps) else eager[0][1].target[-1] if eager else recording.last_target()
+        inquiry = TensorFlowInquiry(recording, recording.entries[latest].extra.asked, source)
+    inquiry.is_left_out = not asked and not steps and not getattr(source, "trainable", True)
+    return inquiry.answer()
 
 
 class TensorFlowInquiry(TapeInquiry):
@@ -57,7 +61,7 @@ class TensorFlowInquiry(TapeInquiry):
     texts, zeros, choices, classes, moves, points, cancels = TEXT, ZEROS, CHOICES, CLASSES, MOVES, POINTS, LAYERS
 
     def __init__(self, recording: Any, target: Any, source: Any, named: str = "") -> None:
-        self.log = recording.log
+        self.log, self.is_left_out = recording.log, False
         variable = variable_of(source)
         if isinstance(variable, tf.Variable) and not self.log.rows_of(variable):
             self.log.adopt([variable], watched=False)  # one that no tape watched
@@ -68,7 +72,7 @@ class TensorFlowInquiry(TapeInquiry):
         """What may have happened in TensorFlow."""
         if not isinstance(handle_of(self.source), tf.Tensor):
             raise TypeError(f"explain() takes a tensor or a variable as its source, but received {self.source!r}.")
-        return (self._plain_target, self._gradient, self._dtype, self._compiled, self._own, self._break, self._outside, self._not_used, self._nan, self._zero)
+        return (self._plain_target, self._left_out, self._gradient, self._dtype, self._compiled, self._own, self._break, self._outside, self._not_used, self._nan, self._zero)
 
     # -- why nothing arrives ----------------------------------------------------------------------------------------------
 
@@ -77,34 +81,35 @@ class TensorFlowInquiry(TapeInquiry):
             return None
         return self.say("target_not_tensor", what=type(self.target).__name__)
 
+    def _left_out(self) -> Explanation | None:
+        """Keras did not ask for the gradient of a variable that is not to be trained."""
+        return self.say("not_trainable", self._made_with("trainable"), kind="left out") if self.is_left_out else None
+
     def _dtype(self) -> Explanation | None:
         if self.source.dtype is None or tf.as_dtype(self.source.dtype).is_floating or tf.as_dtype(self.source.dtype).is_complex:
             return None
         _, made = self.log.born_at(handle_of(self.source))
-        return self.say("integer_dtype", what=tf.as_dtype(self.source.dtype).name, site=made[-1] if made else self._use())
+        return self.say("integer_dtype", what=tf.as_dtype(self.source.dtype).name, site=made[-1] if made else self._bound() or self._use())
 
     def _break(self) -> Explanation | None:
-        """What cuts the recorded ways; before that a value that left on an open way, and came back."""
+        """What cuts the recorded ways; before that a value that left on an open way, or was stored in a variable, and came back."""
         found = self._cut()
         if found is None:
             return None
         reached = self._reached()
         exit = next((exit for exit in self._exits() if exit.row in reached), None)
-        if exit is None:
+        answer = self._through_state(reached) if exit is None else self._left_by(exit)
+        if answer is None:
             return found
-        answer = self._left_by(exit)
         answer.others = [found, *found.others]
         return answer
 
     def _cut(self) -> Explanation | None:
         """The first break of the recorded way that has the fewest."""
-        ways = [self._way(row) for row in self.used]
-        costs = [sum(self._price(*pair) for pair in pairwise(way)) for way in ways if way]
-        if not costs or min(costs) == 0:
-            return self._no_rule(ways)
-        way = [way for way in ways if way][costs.index(min(costs))]
-        breaks = [row for before, row in pairwise(way) if self._price(before, row) > 1]
-        return self._broken_at(sorted(breaks, key=lambda row: self.entries[row].extra.at is None))  # a gradient that was given back, first
+        return super()._break() or self._no_rule()
+
+    def _broken_at(self, rows: list[int]) -> Explanation:
+        return super()._broken_at(sorted(rows, key=lambda row: self.entries[row].extra.at is None))  # a gradient that was given back, first
 
     def part_of(self, value: Any) -> str:
         if not isinstance(value, (tf.Module, tf.keras.layers.Layer)):
@@ -225,22 +230,16 @@ class TensorFlowInquiry(TapeInquiry):
         made = [s for name in names for s in (use.source.bound_by(name, use) if use is not None else ()) if s.calls("map", "interleave", "flat_map", "filter", "scan")]
         return (made[-1].filename, made[-1].line) if made else entry.site
 
-    def _no_rule(self, ways: list[list[int]]) -> Explanation | None:
+    def _no_rule(self) -> Explanation | None:
         """Everything is on the tape, and an operation has no derivative (None) for its input."""
         sweep = self.sweep
         if sweep is None:  # TensorFlow may have raised an error
-            refused = (row for way in ways for row in way if has_no_gradient(self.entries[row].extra.op or "Identity", refused=True))
-            return next((self._without_rule(row) for row in refused), None)
-        if any(row in sweep.adjoints for row in self.used):
-            return None
-        for way in ways:
-            for row, given in zip(reversed(way), reversed(way[:-1]), strict=False):
-                if row not in sweep.adjoints or self.entries[given].dtype == "variant":  # of a list no adjoint is known
-                    continue
-                edges = sweep.edges.get(self.entries[row].call)
-                if edges is None or (self.entries[given].differentiable and given not in [edge[0] for edge in edges]):
-                    return self._without_rule(row)
-        return None
+            way = [row for begin in self.used for row in self._way(begin)]
+            refused = (row for row in way if has_no_gradient(self.entries[row].extra.op or "Identity", refused=True))
+            python = (exit for row in way if self.entries[row].op in PYTHON for exit in self.recording.left if min(self.entries[row].inputs) < exit.row < row)
+            return next((self._without_rule(row) for row in refused), None) or next((self._left_by(exit) for exit in python), None)
+        row = None if any(row in sweep.adjoints for row in self.used) else self._stopped()
+        return None if row is None else self._without_rule(row)
 
     def _without_rule(self, row: int) -> Explanation:
         """An operation to which an adjoint came, and that gave None."""
@@ -282,31 +281,37 @@ class TensorFlowInquiry(TapeInquiry):
         if self.used or self.end is None:
             return None
         after = self._after()
+        return self._through_state(after) or super()._outside()
+
+    def _through_state(self, rows: set[int]) -> Explanation | None:
+        """One of these rows was stored in a variable, and that was read on the way to the target."""
         for handle, stored, site, _ in self.log.stores:
-            if stored in after and self._read_again(handle):
+            if stored in rows and self._read_again(handle):
                 before = self._plain(stored) in self.rows or self._state(stored, self.tape)[0] == "before"
                 if before and handle in self.log.variables and self.log.born_at(self.log.variables[handle].handle)[1][-1:] == [site]:
                     return self.say("wrong_object", site, kind="copied")
-                return self.say("variable_assign", site=site, row=stored)
-        left = self._exits(self._read_by_numpy(after))
-        if left:
-            return self._copied_from(left[0]) or self._cut_before(left[0]) or self._left_by(left[0])
-        branch = next((exit for exit in self.recording.left if exit.row in after and exit.how == "__bool__"), None)
-        if branch is None:
-            return None
-        return self._cut_before(branch) or self.say("python_branch", branch.site, row=branch.row)
+                at = statement_at(site)
+                return self.say("variable_assign", site=site, row=stored, kind="metric" if at is not None and at.calls("update_state") else "")
+        return None
 
-    def _exits(self, read: Sequence[Left] = ()) -> list[Left]:
-        """Where values that were computed from the source left, or were ``read`` by NumPy, and came back: those first that an open way leads
-        to, and that the text shows to come back."""
-        after, reached, last = self._after(), self._reached(), max(self.behind)
-        left = [exit for exit in self.recording.left if exit.row in after and exit.how != "__bool__"] + list(read)
-        back = [exit for exit in left if exit.before <= last and self.comes_back(exit)]
-        back.reverse()  # the last one is nearest to the target
-        return sorted(back, key=lambda exit: (exit.row not in reached, not self.flows_back(exit), not exit.how))
+    def _unseen(self) -> Iterable[Exit]:
+        """NumPy reads a tensor's memory without a word to TensorFlow: the text of the program says where. No word, no ``how``."""
+        sites = {} if self.used else {self.entries[row].site: row for row in sorted(self._after())}
+        return (Exit(row, "", read, row + 1) for site, row in sites.items() if (read := numpy_call(site)) is not None)
 
-    def _left_by(self, exit: Left) -> Explanation:
+    def _exits(self) -> list[Exit]:
+        """Those first that an open way leads to, and that the text shows to come back."""
+        reached, found = self._reached(), super()._exits()
+        found.reverse()  # the last one is nearest to the target
+        return sorted(found, key=lambda exit: (exit.row not in reached, not self.flows_back(exit), not exit.how))
+
+    def _left_at(self, exit: Exit) -> Explanation:
+        return (None if exit.how == "__bool__" else self._copied_from(exit)) or self._cut_before(exit) or self._left_by(exit)
+
+    def _left_by(self, exit: Exit) -> Explanation:
         """In the words for the function that the line calls, where it is known."""
+        if exit.how == "__bool__":
+            return self.say("python_branch", exit.site, row=exit.row)
         statement = statement_at(exit.site)
         calls = [node.func for node in (statement.walk() if statement else ()) if isinstance(node, ast.Call)]
         keras = next((last_name(call) for call in calls if last_name(call) in OF_KERAS), "")
@@ -320,30 +325,30 @@ class TensorFlowInquiry(TapeInquiry):
         kind = "function" if instead else ""
         return self.say("left_through_numpy", exit.site, row=exit.row, what=what, other=", ".join(instead), kind=kind)
 
+    def flows_back(self, exit: Exit) -> bool:
+        """The same, or a loss returns it to Keras."""
+        start = statement_at(exit.site)
+        of_keras = start is not None and start.function in dict(predictions(start.source))
+        return super().flows_back(exit) or (start is not None and of_keras and self._followed().of(start, None, frozenset([start.filename])).is_returned())
+
     def _plain(self, row: int) -> int:
         """The row whose value another one only hands on."""
         while self.entries[row].op == "Identity":
             row = self.entries[row].inputs[0]
         return row
 
-    def _cut_before(self, exit: Left) -> Explanation | None:
+    def _cut_before(self, exit: Exit) -> Explanation | None:
         """What cuts the way before the value leaves; a comparison belongs to the choice that is made by it."""
         found = TensorFlowInquiry(self.recording, exit.row, self.source, self.name)._cut() if exit.row not in self.rows else None
         if found is None or found.cause not in CUTS or self.entries[found._rows[0]].dtype == "bool":
             return None
         return found
 
-    def _copied_from(self, exit: Left) -> Explanation | None:
+    def _copied_from(self, exit: Exit) -> Explanation | None:
         """The values were put into another variable before any tape began, and that one was used."""
         inside = any(span.word == "begins" and span.at < exit.before for span in self.log.spans)
         copies = [handle for handle, _, site, _ in self.log.stores if site == exit.site and self._read_again(handle)]
         return None if inside or not copies else self.say("wrong_object", exit.site, kind="copied")
-
-    def _read_by_numpy(self, after: set[int]) -> list[Left]:
-        """NumPy reads a tensor's memory without a word to TensorFlow: the text of the program says where. No word, no ``how``."""
-        sites = {self.entries[row].site: row for row in sorted(after)}
-        found = ((row, numpy_call(site)) for site, row in sites.items())
-        return [Left(row, "", site, row + 1) for row, site in found if site is not None]
 
     def _read_again(self, handle: int) -> bool:
         """Whether the target was computed from a variable's state."""
@@ -355,8 +360,7 @@ class TensorFlowInquiry(TapeInquiry):
         kinds = (tf.Module, *([layers.Layer] if layers else []))
         handle = handle_of(self.source)
         gc.collect()  # models are in cycles
-        owners = (owner for owner in gc.get_objects() if issubclass(type(owner), kinds))
-        return any(handle_of(variable) is handle for owner in owners for variable in owner.variables)
+        return any(handle_of(variable) is handle for owner in living(*kinds) for variable in owner.variables)
 
     def _same_values(self, row: int) -> bool:
         """Whether the source has, or began with, the values of a row of the program's own: one is a copy of the other."""
@@ -370,8 +374,7 @@ class TensorFlowInquiry(TapeInquiry):
 
     def _is_named(self, handle: Any) -> bool:
         """Whether the program has a name for a variable, or for a list or dictionary that it is in."""
-        values = [value for space in self._spaces() for name, value in list(space.items()) if not name.startswith("_")]
-        held = [value for value in values if isinstance(value, (tf.Variable, list, tuple, dict))]
+        held = [value for _, value in self._names() if isinstance(value, (tf.Variable, list, tuple, dict))]
         return any(handle_of(part) is handle for value in held for part in tf.nest.flatten(value))
 
     def _made_of_it(self) -> Explanation | None:
@@ -425,7 +428,7 @@ class TensorFlowInquiry(TapeInquiry):
         if line is None or not any(isinstance(n, ast.Call) and last_name(n.func)[:1].isupper() for n in line.walk()):  # Variable(...), Dense(...)
             return None
         row = next((row for row in variables if self.entries[row].extra.asked is not own and self.log.born_at(self.entries[row].extra.asked)[1][-1:] == made), None)
-        named = [value for space in self._spaces() for name, value in list(space.items()) if not name.startswith("_") and type(value).__dictoffset__]
+        named = [value for _, value in self._names() if type(value).__dictoffset__]
         held = any(part is self.source for value in named for part in object.__getattribute__(value, "__dict__").values())
         if row is None or held or self._is_named(self.entries[row].extra.asked) or self._is_in_a_layer():
             return None
@@ -454,23 +457,6 @@ class TensorFlowInquiry(TapeInquiry):
             return inside
         branch = next((site for tensor, site in self.log.idle if tensor is handle_of(self.source)), None)
         return self.say("independent", self.sweep.site if self.sweep else NOWHERE) if branch is None else self.say("independent", branch, kind="branch")
-
-
-def numpy_call(site: Site) -> Site | None:
-    """The line on which a function of NumPy's, or of a package that works on its arrays, is given what a line computed."""
-    start = statement_at(site)
-    if start is None:
-        return None
-    source = start.source
-    modules = {name for name, module in source.imported.items() if module.partition(".")[0] in ("numpy", "scipy", "sklearn", "math")}
-    flow = Flow(start, None, [source])
-    for statement in source.statements:
-        for call in (node for node in statement.walk() if isinstance(node, ast.Call)):
-            given = [*call.args, *(keyword.value for keyword in call.keywords)]
-            foreign = unparse(call.func).partition(".")[0] in modules or last_name(call.func) == "img_to_array"
-            if foreign and any(flow.enters(statement, part) for part in given):
-                return statement.filename, call.lineno
-    return None
 
 
 PYTHON = {"EagerPyFunc": "tf.py_function", "PyFunc": "tf.numpy_function", "PyFuncStateless": "tf.numpy_function"}

@@ -28,9 +28,13 @@ from .need import need
 
 torch = need("torch", "PyTorch", (2, 4))
 
-from .changes import Block  # noqa: E402 - behind the check
+from torch.optim import optimizer as optimizers  # noqa: E402 - behind the check
+from torch.utils.hooks import RemovableHandle  # noqa: E402
+
+from .bad_gradients import NOT_FINITE, ZERO, AfterBadGradient  # noqa: E402
+from .changes import Block  # noqa: E402
 from .every import Every  # noqa: E402
-from .recording import Recording  # noqa: E402
+from .recording import Number, Recording  # noqa: E402
 from .torch_log import Log  # noqa: E402
 from .torch_mode import Watcher  # noqa: E402
 
@@ -48,13 +52,17 @@ class TorchRecording(Recording):
     def __init__(self) -> None:
         super().__init__("torch")
         self.error: tuple[Exception, Any] | None = None  # that a backward pass, or a change of a leaf, ended in, and where
+        self.failed: list[int] = []  # from which rows the last backward pass began, if it failed
         self.log = Log(self)
 
     def _why(self, target: Any, source: Any) -> Any:
         from .torch_why import why
 
-        failed = self.error is not None and not self.sweeps  # before a backward pass
-        return why(self, self.last_target() if target is None and not failed else target, source)
+        refused = self.error is not None and not self.sweeps and not self.failed  # before a backward pass
+        return why(self, self.last_target() if target is None and not refused else target, source)
+
+    def last_target(self) -> Number:
+        return Number(self.failed[-1]) if self.failed else super().last_target()
 
     def asleep(self) -> AbstractContextManager[Any]:
         """What runs in the block is not the program's."""
@@ -79,11 +87,16 @@ class TorchRecording(Recording):
         super().close()
 
 
-def record(*, every: int | None = None) -> AbstractContextManager[Any]:
+BOUNDS = [(torch.optim.Optimizer, "zero_grad"), (torch.nn.Module, "zero_grad")]  # where a step begins
+
+
+def record(*, every: int | None = None, after_bad_gradient: bool = False) -> AbstractContextManager[Any]:
     """Watches the PyTorch program in the block: its operations, and the backward passes that run in it.
 
-    Recorded, a training step takes two to three times as long. With ``every=100`` the first and then each hundredth step is
-    recorded, from one ``zero_grad()`` to the next, and the others run as they are: such a block may stay in a training loop. The recording of the last of them answers.
+    Recorded, a training step takes two to three times as long. Two options record a few steps only, from one ``zero_grad()`` to the next,
+    and let the others run as they are: such a block may stay in a training loop. ``every=100`` records the first and then each hundredth step.
+    ``after_bad_gradient=True`` looks at the gradients that an optimizer is given, in each tenth step; where one is None, all zeros, NaN or infinite, it
+    records the next step and warns with the cause and the line. The recording of the last such step answers.
 
     At most 20,000 rows are written; ``recording.left_out`` counts what came after them. Small tensors are copied, large ones
     kept as long as nothing changes them, up to 64 MB; of the rest a summary is kept.
@@ -95,7 +108,42 @@ def record(*, every: int | None = None) -> AbstractContextManager[Any]:
     >>> [row["name"] or row["label"] for row in recording.snapshot()["rows"]]
     ['x', 'sin', 'y']
     """
+    if every is not None and after_bad_gradient:
+        raise ValueError("every= and after_bad_gradient= are two ways to choose steps: write one of them.")
     if every is not None:
-        return Every(record, every, [(torch.optim.Optimizer, "zero_grad"), (torch.nn.Module, "zero_grad")])  # type: ignore[arg-type]
+        return Every(every, record, BOUNDS)
+    if after_bad_gradient:
+        return AfterBadGradient(_watch_steps, record, BOUNDS)
     recording = TorchRecording()
     return Block(recording, Watcher(recording))
+
+
+def _watch_steps(block: AfterBadGradient) -> None:
+    """Looks at the gradients that each optimizer is given."""
+    handle = RemovableHandle(optimizers._global_optimizer_pre_hooks)
+
+    def look(optimizer: Any, *_: Any) -> None:
+        if block.looks and not torch.compiler.is_dynamo_compiling():
+            with torch._C.DisableTorchFunction():
+                trained = [p for group in optimizer.param_groups for p in group["params"] if p.requires_grad]
+                block.look(trained, [p.grad for p in trained], bad_ones)
+
+    block._changes.note(handle.remove)
+    optimizers._global_optimizer_pre_hooks[handle.id] = look
+
+
+def bad_ones(gradients: list[Any]) -> list[str]:
+    """What is bad about each gradient; norms tell quickly which ones to look at.
+
+    >>> bad_ones([torch.zeros(2), torch.tensor([1.0, torch.nan]), torch.ones(2), torch.tensor([1e-30])])
+    ['a gradient of zeros only', 'a gradient with NaN or infinity', '', '']
+    """
+    values = [gradient._values() if gradient.is_sparse else gradient.detach() for gradient in gradients]
+    found = ["" for _ in gradients]
+    for kind in {(value.device, value.dtype) for value in values}:
+        alike = [k for k, value in enumerate(values) if (value.device, value.dtype) == kind]
+        norms = torch.stack(torch._foreach_norm([values[k] for k in alike])).tolist()  # one wait for a device
+        for k, norm in zip(alike, norms, strict=True):
+            if not 0.0 < norm < float("inf"):  # of finite numbers it may still be, which are very large or small
+                found[k] = NOT_FINITE if not values[k].isfinite().all() else "" if values[k].any() else ZERO
+    return found

@@ -10,7 +10,8 @@ from typing import Any
 
 import torch
 
-from .recording import Entry, Sweep
+from ..recording.rows import Sweep
+from .recording import Entry
 from .site import NOWHERE, Site
 
 

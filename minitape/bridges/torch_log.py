@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch.autograd.function import BackwardCFunction
 
+from ..engine.recording.frames import own_file
 from .kept import Noted
 from .recording import MOST
 from .site import NOWHERE, Site, here, way_here
@@ -102,6 +103,11 @@ class Log:
         """A function that took no tensors made this one."""
         self._born[tensor] = here()
 
+    def is_from_before(self, row: int) -> bool:
+        """Whether a leaf was made before the block."""
+        tensor = self.entries[row].extra.ref()
+        return tensor is not None and self.entries[row].kind != "operation" and self._born.get(tensor, self._births.get(tensor)) is None
+
     def parameter(self, tensor: torch.Tensor, for_module: bool) -> None:
         """A parameter was made, for a module or alone."""
         if not for_module:
@@ -145,7 +151,7 @@ class Log:
 
     def has_hook(self, row: int, owner: Any) -> None:
         """A hook on a tensor or a module concerns a row."""
-        site = self._hooked.get(owner)
+        site = self._hooked.get(owner) or _hook_from_before(owner)
         if site is not None:
             self.hooks[row] = site
 
@@ -235,14 +241,16 @@ class Log:
         label = LABELS.get(op) or op.strip("_")
         rows: list[int] = []
         for number, tensor in enumerate(outputs):
-            if tensor.requires_grad and node_of(tensor) is None:  # a new leaf: torch.tensor(t, requires_grad=True)
+            hidden = tensor._is_view() and not torch.is_grad_enabled()  # a view that no_grad made: it says that it requires grad, and has no history
+            if tensor.requires_grad and not hidden and node_of(tensor) is None:  # a new leaf: torch.tensor(t, requires_grad=True)
                 rows.append(self._leaf(tensor, why, inputs))
                 continue
-            reason = "" if tensor.requires_grad else self._reason(tensor, why, on_way)
+            differs = tensor.requires_grad and not hidden
+            reason = "" if differs else self._reason(tensor, why, on_way)
             row = self.recording.operation(
                 op.strip("_") or op, inputs, self.keeper.keep(tensor), label=label, call=rows[0] if rows else None,
                 output=number, site=site, dtype=dtype_of(tensor), shape=tensor.shape, scope=self.scope,
-                cut=CUTS.get(reason) if on_way else None, differentiable=tensor.requires_grad, extra=Extra(tensor, reason),
+                cut=CUTS.get(reason) if on_way else None, differentiable=differs, extra=Extra(tensor, reason),
             )  # fmt: skip
             self.remember(tensor, row)
             rows.append(row)
@@ -302,6 +310,13 @@ CUTS = {
     "inference_mode": "paused", "inside": "paused", "create_graph": "paused", "integer": "integer", "no_derivative": "nondifferentiable",
     "not_differentiable": "nondifferentiable",
 }  # fmt: skip
+
+
+def _hook_from_before(owner: Any) -> Site | None:
+    """Where a function was written that the program put as a hook on a tensor or a module before the block."""
+    held = (getattr(owner, name, None) or {} for name in ("_backward_hooks", "_backward_pre_hooks", "_post_accumulate_grad_hooks"))
+    codes = [code for hooks in held for hook in hooks.values() if (code := getattr(hook, "__code__", None)) is not None]
+    return next(((code.co_filename, code.co_firstlineno) for code in codes if not own_file(code.co_filename)), None)
 
 
 def differentiable(dtype: torch.dtype) -> bool:

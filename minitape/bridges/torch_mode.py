@@ -149,6 +149,8 @@ class Watcher:
 
     def call(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Runs a call of the program's, and writes down what it was."""
+        if self.quiet and self.inside is None:  # such as the hundred small calls of an optimizer's step
+            return func(*args, **kwargs)
         name = getattr(func, "__name__", "")
         if self.inside is not None:
             self.inside += [t for t in tensors_in((args, kwargs)) if t.requires_grad and t.is_leaf]
@@ -303,12 +305,14 @@ class Watcher:
         """Autograd's own backward pass: the hooks see what passes through it."""
         targets = list(tensors_in(args[:1] or (kwargs.get("tensors", kwargs.get("outputs")),)))
         graph = self.log.graph
-        graph.begin(self._safely(self._targets, targets) or [], name, here())
+        rows = self._safely(self._targets, targets) or []
+        graph.begin(rows, name, here())
         self.quiet += 1
+        self.recording.failed = []
         try:
             result = func(*args, **kwargs)
         except RuntimeError as error:
-            self.recording.error = error, here()
+            self.recording.error, self.recording.failed = (error, here()), rows
             raise
         finally:
             graph.end()

@@ -6,16 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
 
-from . import edits as edit
-from . import edits_values as value
-from . import plans as plan
-from . import plans_blocks as block
-from .patches import Dialect, Whole
+from ..explain.mend.dialects import TORCH
 from .texts import table
 
 _HIDDEN = (
@@ -29,9 +26,9 @@ TEXT = table(dict.fromkeys(("detach hidden", "data hidden", "no_grad hidden"), _
         "Write {x}.requires_grad_() before it is used, or make it with requires_grad=True or as an nn.Parameter."),
     "requires_grad late": ("{x} was used{line} before requires_grad was set. That use is not differentiated.",
         "Set requires_grad before {x} is used for the first time, or compute the loss again after it."),
-    "integer_dtype": ("{x} has the dtype {what}{line}. Gradients flow through floating-point values only.",
+    "integer_dtype": ("{x} has the dtype {what}{line}, and only floats have gradients.",
         "Make {x} a float: write 1.0 instead of 1, or dtype=torch.float32, and set requires_grad=True."),
-    "integer_cast": ("{what}{line} makes the value a whole number. Gradients flow through floating-point values only.",
+    "integer_cast": ("{what}{line} makes whole numbers, and only floats have gradients.",
         "Leave out the cast, and compute with the float."),
     "integer_cast index": ("{what}{line} makes the value a whole number, which is used as an index. No gradient passes that.",
         "Mix the neighbours: with i = t.detach().floor().long().clamp(0, len(table) - 2), write torch.lerp(table[i], table[i + 1], t - "
@@ -44,7 +41,7 @@ TEXT = table(dict.fromkeys(("detach hidden", "data hidden", "no_grad hidden"), _
         "Move the line out of the no_grad block (or off the function's decorator): only what needs no gradient belongs there."),
     "no_grad source": ("{x} was made by {what}{line} under torch.no_grad(). It is a new tensor without requires_grad.",
         "Change the parameter in place (w.sub_(lr * w.grad), under torch.no_grad()), or write .requires_grad_() behind the line."),
-    "no_grad inside": ("{what}{line} uses {x} inside of its forward(), which runs without autograd. It is no argument of it.",
+    "no_grad inside": ("{what}{line} uses {x} in its forward(), where autograd is off. It is no argument of it.",
         "Give {x} to apply() as an argument; for torch.utils.checkpoint, write use_reentrant=False."),
     "inference_mode": ("{what}{line} ran under torch.inference_mode(), so autograd did not record it.",
         "Move the line out of the inference_mode block."),
@@ -52,16 +49,16 @@ TEXT = table(dict.fromkeys(("detach hidden", "data hidden", "no_grad hidden"), _
         "Leave it out: use the tensor itself, and torch.stack([...]) for a list of tensors."),
     "copied wrapped": ("A new leaf was made{line} of the values. nn.Parameter(t) and Variable(t) do not know where they came from.",
         "Use the tensor itself; as the weight of a module with torch.func.functional_call."),
-    "left_torch": ("The value left PyTorch by {what}{line}. What was computed with it is a constant that knows nothing of {x}.",
+    "left_torch": ("The value left PyTorch by {what}{line}. What came back is a constant that knows nothing of {x}.",
         "Stay with tensors: leave out {what} and use torch functions instead of NumPy's and Python's."),
-    "branch": ("A Python condition{line} read the value. The program took one branch, and no gradient passes that choice.",
+    "branch": ("A Python condition{line} read the value. No gradient passes the choice of a branch.",
         "Choose with tensors: torch.where(condition, a, b), torch.clamp, or smoothly with torch.sigmoid."),
-    "no_derivative": ("{what}{line} has no derivative: its result does not change smoothly with its input.",
+    "no_derivative": ("{what}{line} has no derivative. It stands between {x} and the target.",
         "If it jumps, use a smooth function of the values instead; if not, compute the same from operations that have a gradient."),
-    "no_derivative sampled": ("{what}{line} draws whole numbers. They do not change smoothly with what they are drawn with.",
+    "no_derivative sampled": ("{what}{line} draws whole numbers, which have no derivative.",
         "Choose smoothly: torch.nn.functional.gumbel_softmax(logits, hard=True) for a class, torch.sigmoid(logits) for yes or no; or "
         "keep the draw, and train with -(distribution.log_prob(draw) * reward).mean()."),
-    "no_derivative ranks": ("{what}{line} gives places, which do not change smoothly with the values.",
+    "no_derivative ranks": ("{what}{line} gives places, which have no derivative.",
         "Use soft ranks, torch.sigmoid((x[..., :, None] - x[..., None, :]) / 0.1).sum(-1), the sorted values themselves, or weights from "
         "torch.softmax(x, -1) instead of the places of the largest."),
     "non_leaf": ("{x} is not a leaf: {what}{line} computed it. autograd writes .grad of leaves only.",
@@ -69,16 +66,18 @@ TEXT = table(dict.fromkeys(("detach hidden", "data hidden", "no_grad hidden"), _
     "in_place": ("{what}{line} changed a tensor in place that autograd needs as it was.",
         "Compute a new tensor instead of changing this one: write y = y + 1 for y += 1, relu(y) for relu_(y), and torch.stack of a list "
         "for y[i] = v."),
-    "in_place leaf": ("{what}{line} changes a leaf in place that requires grad, which autograd refuses.",
+    "in_place leaf": ("{what}{line} changes a leaf that requires grad in place. autograd refuses that.",
         "To set values, write it under torch.no_grad(). To compute with changed values, change a copy: v = {x}.clone()."),
     "in_place parameter": ("Parameters were changed{line} before backward(). autograd needs them as they were in the forward pass.",
         "Call all backward() before that line, or compute the loss again after it."),
     "backward_twice": ("backward(){line} ran a second time through the same graph. The first one has freed it.",
         "Compute the loss again before each backward(), and detach a state that goes from one step to the next; or write "
         "backward(retain_graph=True) the first time."),
-    "not_scalar": ("The target has {what} elements{line}, and backward() wants one number.",
+    "not_scalar": ("The target{line} has {what} elements, and backward() wants one number.",
         "Reduce it: write loss.mean() or loss.sum() before backward()."),
     "unused": ("{x} was not used for the target.", "Use it in the computation, or leave it out of what is trained."),
+    "unused dropped": ("{x} goes into {what}{line}, and the target does not depend on that.",
+        "Use what it gives for the target, or leave {x} out of what is trained."),
     "rebound": ("{x} was not used. Another tensor of the same shape, {other}{line}, was: the object was made anew or copied.",
         "Ask about the object that the program uses, and give its parameters to the optimizer after it was made."),
     "rebound gone": ("{x} was not used, and no module has it any more. The module was made anew, and {other}{line} was used.",
@@ -103,15 +102,15 @@ TEXT = table(dict.fromkeys(("detach hidden", "data hidden", "no_grad hidden"), _
         "To go on with a gradient, write torch.autograd.grad(..., create_graph=True)."),
     "not_tensor": ("The target is a plain {what}: only a tensor knows how it was computed.",
         "Leave out .item(), float() or .numpy() where the target is made."),
-    "zero_derivative": ("{what}{line} is constant in steps: its derivative is zero everywhere. autograd sends zeros on.",
+    "zero_derivative": ("{what}{line} is constant in steps: its derivative is zero everywhere.",
         "Leave {what} out while training, or pass the gradient as if it were not there: x + ({what}(x) - x).detach()."),
-    "zero_derivative nearest": ("{what}{line} takes the nearest element: it is constant in steps, and its derivative zero.",
+    "zero_derivative nearest": ("{what}{line} takes the nearest element, so that its derivative is zero.",
         "Mix the neighbours: write mode=\"bilinear\"."),
     "zero_derivative sampled": ("{what}{line} draws a sample, and autograd sends zeros back to what it was drawn with.",
         "Draw it with rsample() of torch.distributions, or as mean + std * torch.randn_like(std)."),
     "nan_forward half": ("The result of {what}{line} is too large for float16, whose largest number is 65504.",
         "Compute this line with float32 inputs (x.float(), outside of autocast), or with dtype=torch.bfloat16."),
-    "nan_forward alone": ("{what}{line} divides by the number of elements less one. There is one element: 0 / 0.",
+    "nan_forward alone": ("{what}{line} of one element divides 0 by 0: by the number of elements less one.",
         "Leave out groups of one (drop_last=True in a DataLoader), or write unbiased=False where no gradient has to pass here."),
     "zero_seed": ("backward() began with zeros{line}.",
         "Look at what its argument was made of. Without one, the target must be one number: a sum or mean."),
@@ -155,26 +154,4 @@ def derive(function: Callable[[list[Any]], Any], arrays: list[np.ndarray], seed:
     return value.detach().numpy(), [None if gradient is None else gradient.numpy() for gradient in given]
 
 
-PATCHES = Dialect({"torch": "torch"}, edit.first_of(("torch", torch)), stop="", sigmoid="torch.sigmoid", softmax="torch.softmax", where="torch.where", sums="torch.sum",
-                  largest="torch.max", root="torch.sqrt", variance="torch.var", diagonal="torch.diag torch.linspace", floor="torch.clamp({x}, min=1e-06)",
-                  finite="torch.nan_to_num({x}{bounds})", small="torch.randn", softplus="torch.nn.functional.softplus", leaky={"relu": "torch.nn.functional.leaky_relu", "ReLU": "torch.nn.LeakyReLU"}, derive=derive, edits=plan.ALIKE | {
-    "requires_grad": [edit.keyword("requires_grad", True), edit.frozen, edit.not_a_buffer, edit.with_requires_grad, edit.before_use("{x}.requires_grad_()")],
-    "integer_dtype": [edit.with_requires_grad],
-    "detach": [Whole(plan.detached_later), edit.method("detach", "detach_"), plan.anywhere(edit.named_parameters)],
-    "data": [edit.attribute("data"), Whole(plan.functional)],
-    "copied": [edit.stacked, Whole(plan.functional)],
-    "no_grad": [edit.rebound, edit.sampled, edit.keyword("use_reentrant", False), block.without_block("no_grad", "inference_mode"), Whole(block.switched_on)],
-    "inference_mode": [block.without_block("inference_mode")],
-    "left_torch": [plan.listed(plan.element), edit.stayed, Whole(plan.stays)],
-    "integer_cast": [value.whole_numbers],
-    "no_derivative": [value.straight_through],
-    "non_leaf": [edit.kept],
-    "in_place": [edit.not_in_place, Whole(block.steps_last)],
-    "backward_twice": [Whole(block.kept_graph)],
-    "create_graph": [edit.keyword("create_graph", True, "grad", "backward")],
-    "not_scalar": [edit.on_operand("{x}.mean()", "backward")],
-    "no_backward": [Whole(block.called, unplaced=True)],
-    "hook": [Whole(block.hook_gone)],
-    "no_gradient": [Whole(plan.passed_on)],
-    "zero_derivative": [value.straight_through, edit.sampled],
-})  # fmt: skip
+PATCHES = replace(TORCH, derive=derive)

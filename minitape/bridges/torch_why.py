@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import gc
 import math
 import re
 from collections.abc import Callable, Iterable
@@ -11,16 +10,20 @@ from typing import Any
 
 import torch
 
+from ..explain.owners import living
 from ..explain.source import statement_at
-from ..explain.values import text_of
+from ..explain.statement import unparse
 from ..explain.words import Explanation
+from ..recording.rows import Exit, Sweep
+from ..recording.sites import text_of
 from .inquiry import LEFT_BY, Inquiry
-from .recording import Left, Number, Sweep
+from .recording import Number
 from .site import NOWHERE, Site, last_return
 from .torch_log import differentiable, dtype_of
 from .torch_texts import CHOICES, CLASSES, HIDES, INDEXED, PATCHES, RANKS, SAMPLES, SPREADS, TEXT, ZEROS
 from .torch_value import array_of
 
+_FREEZES = re.compile(r"\.requires_grad(_\(| = )False")
 _CHANGED = re.compile(r"output \d+ of (\w+), is at version \d+")
 
 
@@ -51,7 +54,7 @@ class TorchInquiry(Inquiry):
     def part_of(self, value: Any) -> str:
         if not isinstance(value, torch.nn.Module):
             return ""
-        name = next((name for name, parameter in value.named_parameters() if parameter is self.source), "")
+        name = next((name for name, held in [*value.named_parameters(), *value.named_buffers()] if held is self.source), "")
         text, at = "", value
         for part in name.split(".") if name else []:
             item = isinstance(at, (torch.nn.Sequential, torch.nn.ModuleList, torch.nn.ParameterList, torch.nn.ModuleDict, torch.nn.ParameterDict))
@@ -65,7 +68,7 @@ class TorchInquiry(Inquiry):
         if isinstance(self.target, (torch.Tensor, Number)):
             return None
         left = self._exits()
-        return self._said_to_leave(left[-1]) if left else self.say("not_tensor", what=type(self.target).__name__)
+        return self._left_by(left[-1]) if left else self.say("not_tensor", what=type(self.target).__name__)
 
     def _error(self) -> Explanation | None:
         """A backward pass ended in an error that a place in the program explains."""
@@ -114,7 +117,15 @@ class TorchInquiry(Inquiry):
         if made is not None and self.entries[made].extra.why and any(self.entries[given].differentiable for given in self.entries[made].inputs):
             cause = CAUSES[self.entries[made].extra.why]
             return self.say(cause, row=made, kind="source" if cause == "no_grad" else "")
-        return self.say("requires_grad", self.log.frozen_at(self.source), row=first if made is None else made)
+        site = self.log.frozen_at(self.source)
+        return self.say("requires_grad", self._frozen(first) if site is NOWHERE and made is None and first is not None else site, row=first if made is None else made)
+
+    def _frozen(self, row: int) -> Site:
+        """The line that froze the source, or made it, before the block, as far as the text tells."""
+        use = statement_at(self.entries[row].site)
+        known = [] if use is None or not isinstance(self.source, torch.nn.Parameter) else use.source.statements
+        sets = [s for s in known if not hasattr(s.node, "body") and _FREEZES.search(unparse(s.node))]
+        return (sets[0].filename, sets[0].line) if len(sets) == 1 else self._made(row)
 
     def _break(self) -> Explanation | None:
         found, new = super()._break(), self.log.replaced_at(self.source)[1]
@@ -149,31 +160,17 @@ class TorchInquiry(Inquiry):
                 made.add(entry.row)
         return False
 
-    def _outside(self) -> Explanation | None:
-        """The value left PyTorch, and the target was computed with what came back."""
-        if self.used or self.end is None:
-            return None
-        left = [exit for exit in self._exits() if exit.before <= max(self.behind)]
-        if left:
-            return self._said_to_leave(left[0])
-        after = self._after()
-        branch = next((exit for exit in self.recording.left if exit.row in after and exit.how == "__bool__"), None)
-        return None if branch is None else self.say("branch", branch.site, row=branch.row)
-
-    def _exits(self) -> list[Left]:
-        """Where values that were computed from the source left PyTorch, to be computed with."""
-        after = self._after()
-        found = [exit for exit in self.recording.left if exit.row in after and exit.how != "__bool__" and not self.is_looked_at(exit)]
-        used = {exit.row for exit in found if not self.is_said(exit)}
-        return [exit for exit in found if exit.row not in used or not self.is_said(exit)]  # the same value may be logged, too
-
-    def _said_to_leave(self, exit: Left) -> Explanation:
+    def _left_by(self, exit: Exit) -> Explanation:
+        if exit.how == "__bool__":
+            return self.say("branch", exit.site, row=exit.row)
         return self.say("left_torch", exit.site, row=exit.row, what=LEFT_BY.get(exit.how, f".{exit.how}()"))
 
     def _not_used(self) -> Explanation | None:
         if self.used:
             return None
-        return (self._replaced() if isinstance(self.source, torch.nn.Parameter) else None) or self.say("unused")
+        last = max(self._after() - set(self.rows), default=None)
+        unused = self.say("unused") if last is None else self.say("unused", row=last, kind="dropped")
+        return (self._replaced() if isinstance(self.source, torch.nn.Parameter) else None) or unused
 
     def _replaced(self) -> Explanation | None:
         """Another parameter was used: a layer that is only unused is alive."""
@@ -203,9 +200,7 @@ class TorchInquiry(Inquiry):
 
     def _lost_its_module(self) -> bool:
         """Whether the source was made for a module, and no module that is alive has it."""
-        # by type(): isinstance() asks objects for their __class__, and some of them warn then
-        modules = (module for module in gc.get_objects() if issubclass(type(module), torch.nn.Module))
-        return not any(ref() is self.source for ref in self.log.alone) and not any(p is self.source for m in modules for p in m._parameters.values())
+        return not any(ref() is self.source for ref in self.log.alone) and not any(p is self.source for m in living(torch.nn.Module) for p in m._parameters.values())
 
     def _like_source(self, row: int) -> bool:
         entry = self.entries[row]
@@ -220,7 +215,8 @@ class TorchInquiry(Inquiry):
             return self.say("no_backward", what="")
         row = next((row for row in self.used if row in sweep.adjoints), None)
         if row is None:
-            return self._given_up(sweep)
+            row = self._stopped()
+            return self.say("unused") if row is None else self._own_rule(row)
         asked = sweep.asked
         call = statement_at(sweep.site) if asked == "grad" and self.source.is_leaf and self.source.grad is None else None
         if call is not None and isinstance(call.node, ast.Expr):  # nobody takes what it returns
@@ -238,8 +234,8 @@ class TorchInquiry(Inquiry):
     def _made(self, row: int) -> Site:
         """The line that computed the source; what ran before the block was not seen, and the text tells."""
         site = self.entries[row].site
-        use = statement_at(site) if row in self.log.unseen and self.path else None
-        made = [s for s in use.source.bound_by(self.path, use) if s is not use and s.before(use)] if use is not None else []
+        use = statement_at(site) if row in self.log.unseen or self.log.is_from_before(row) else None
+        made = [s for s in use.source.bound_by(self.path, use) if s is not use and (s.before(use) or s.function is not use.function)] if use is not None else []
         return (made[-1].filename, made[-1].line) if made else site
 
     def _filled(self, sweep: Sweep, row: int) -> Explanation | None:
@@ -278,18 +274,6 @@ class TorchInquiry(Inquiry):
         if self.entries[row].extra.custom:
             return self._own_rule(row, "zeros")
         return super()._zero_of(row)
-
-    def _given_up(self, sweep: Sweep) -> Explanation | None:
-        """An operation on the way to which an adjoint came and that sent nothing on."""
-        for row in reversed(self._way(self.used[-1])[1:]):
-            if row in sweep.adjoints and self.entries[row].call not in sweep.edges:
-                return self._own_rule(row)
-        way = self._way(self.used[-1])
-        for row, given in zip(reversed(way), reversed(way[:-1]), strict=False):
-            sent = [edge[0] for edge in sweep.edges.get(self.entries[row].call, ())]
-            if row in sweep.adjoints and given not in sent:
-                return self._own_rule(row)
-        return self.say("unused")
 
     def _own_rule(self, row: int, kind: str = "") -> Explanation:
         """A ``backward()`` of the program's own gave nothing, or zeros: where it returns."""

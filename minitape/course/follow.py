@@ -68,11 +68,11 @@ class Way:
         return sorted((step for step in self.steps if step.rows), key=lambda step: step.rows)
 
     def rule(self, formula: str) -> Step:
-        """The first step that was made from this formula.
+        """The first step that was made from this formula, or from several of which it is one.
 
         Raises LookupError where there is none.
         """
-        found = [step for step in self.steps if step.formula == formula]
+        found = [step for step in self.steps if formula in (step.formula, *step.formula.strip("()").split(", "))]
         if not found:
             raise LookupError(f"no step was made from the formula {formula!r}")
         return found[0]

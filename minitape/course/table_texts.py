@@ -43,7 +43,7 @@ def _in_chinese(lessons: Path, name: str) -> list[str]:
 def given_to(function: str, folder: Path) -> Iterator[str]:
     """The texts that the files of a folder give to a function: in the call, or by a name that stands for them."""
     called = {function, "say"}  # what a caller chose, as `asking` calls it
-    for path in sorted(folder.glob("*.py")):
+    for path in sorted(folder.rglob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in called]
         for call in calls:

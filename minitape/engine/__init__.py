@@ -4,7 +4,7 @@ It knows nothing of the rooms above. A learner reads ``back/tape``, ``recording/
 ``back/reach``, then ``table/primitives``; ``docs/engine.md`` follows one gradient through them, line by line. Each folder
 knows only those before it.
 
-``values/``      ``dtypes``, ``elements``, ``shape``, ``nest``: types of elements, shapes, structures;
+``values/``      ``dtypes``, ``shape``, ``nest``: types of elements, shapes, structures;
                  ``errors``, ``invalid``: exceptions and what they are raised for; ``class_names``: how classes print
 ``table/``       ``primitives``: what each operation computes, and its derivative; ``code`` makes functions of their texts;
                  ``fp``: NumPy's warnings off for an operation; ``accelerator``: what is asked of ``minitape.speed``

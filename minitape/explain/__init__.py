@@ -23,6 +23,7 @@ The question
     ``reasons``    which break is to blame; ``objects``, ``names``, ``owners``: another object, a name bound anew, a layer's
     ``parts``      ways that are cut beside one that holds
     ``values``, ``families``   what is zero, NaN or infinite: one way for a tape and for every framework
+    ``cuts``       what cuts the rows of a framework's recording, what left them and came back; a framework's own checks are in ``bridges``
     ``arrived``, ``replay``   the tape as entries for that, and the sweep once more, also inside of a call
     ``missing``    what a cut way would have added
     ``wrong``      gradients that are there, and not those that were meant
@@ -35,7 +36,7 @@ The answer
     ``kinds``      what sort of thing a cause is
     ``words``, ``texts``, ``value_texts``, ``describe``   a finding as sentences, which ``sentences`` fills in, in the language of the lessons; ``source_names`` what the user calls a source; ``page`` several of them
     ``advice``, ``remedies``   what exactly happened at a break, and what to write instead
-    ``patches``    the line to blame as it should be
+    ``patches``    the line to blame as it should be; ``mend/``: the same in every framework
 """
 
 from ..engine.namespace import lazy as _lazy

@@ -12,8 +12,10 @@ from ..engine.tensor.tensor import Tensor
 from .asking import asking_frame, where
 from .bodies import INTO, bodies_of
 from .connection import operations
+from .mend.dialects import TAPE
+from .mend.leaving import FLAT, LEAVES, in_framework, of_another_library
 from .nodes import Node, Place
-from .remedies import LEAVES, STEPS, Absent, is_layer, term, value_of
+from .remedies import STEPS, Absent, is_layer, term, value_of
 from .sentences import fill
 from .source import RUN_ONCE
 from .statement import Statement, last_name, unparse
@@ -46,12 +48,7 @@ _EXITS = {"numpy": ".numpy()", "asarray": "NumPy", "float": "float()", "int": "i
 _RETURNS = {"predict": "predict", "predict_on_batch": "predict", "evaluate": "predict", "train_on_batch": "predict",
             "test_on_batch": "predict", "fit": "predict", "get_weights": "weights", "numpy_function": "function",
             "py_func": "function"}  # fmt: skip
-_OF_NUMPY = {
-    "places": "argmax argmin argsort argpartition argwhere nonzero flatnonzero searchsorted digitize nanargmax nanargmin",
-    "rounded": "round around round_ rint floor ceil trunc fix sign",
-    "counted": "histogram histogram2d histogramdd bincount count_nonzero unique",
-}  # fmt: skip
-_KIND_IN_NUMPY = {name: kind for kind, names in _OF_NUMPY.items() for name in names.split()}
+_KIND_IN_NUMPY = {name: kind for kind, names in FLAT.items() for name in names.split()}
 _DRAWS = ("normal", "standard_normal", "randn", "gauss", "lognormal", "multivariate_normal", "laplace", "uniform")
 _LOOKUPS = ("gather", "gather_nd", "one_hot", "strided_slice", "slice", "tensor_array_read")
 _CASTS = ("cast", "to_int32", "to_int64", "saturate_cast")
@@ -128,6 +125,7 @@ class Advice(Absent):
         for node in self._around():
             name = last_name(node.func) if isinstance(node, ast.Call) else ""
             if isinstance(node, ast.Compare) or name in ("equal", "not_equal"):
+                self.fields["what"] = unparse(node.func if isinstance(node, ast.Call) else node)
                 return "truth"
             if name in _CASTS or name in ("int", "bool"):
                 return "step whole"
@@ -254,7 +252,7 @@ class Advice(Absent):
             self.fields["what"] = self.fields["code"] if len(self.fields["code"]) <= 40 else self.fields["what"]
         if self._only_leaves(name):
             return "whole" if name == "int" else "drop"
-        return "by library" if isinstance(self.call, ast.Call) and self._of_another_library(self.call.func) else ""
+        return "by library" if isinstance(self.call, ast.Call) and of_another_library(self.stands, self.call.func) else ""
 
     def _state(self) -> str:
         kind = self.subject.kind if isinstance(self.subject, Origin) else self.what
@@ -434,7 +432,7 @@ class Advice(Absent):
         for call in [n for n in (self.call, *reversed(self._around())) if isinstance(n, ast.Call)]:
             name, text = last_name(call.func), unparse(call.func)
             kind = _KIND_IN_NUMPY.get(name, "") if isinstance(call.func, ast.Attribute) or name in dir(builtins) else ""
-            instead = self._in_tensorflow(call.func)
+            instead = in_framework(self.stands, call.func, TAPE)
             if kind == "rounded":
                 given = call.args[0] if call is self.call and len(call.args) == 1 else None
                 given = ast.Name("x") if given is None or len(unparse(given)) > 40 else given
@@ -443,7 +441,7 @@ class Advice(Absent):
             elif not kind and instead:
                 self.fields.update(code=text, instead=instead)
                 kind = "instead"
-            elif not kind and call is not self.call and self._of_another_library(call.func):
+            elif not kind and call is not self.call and of_another_library(self.stands, call.func):
                 self.fields["code"] = text
                 kind = "library"
             if kind:

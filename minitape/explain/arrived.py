@@ -14,6 +14,9 @@ from ..engine.recording.rows import operation_of
 from ..engine.table.primitives.elementwise import LARGE
 from ..engine.texts import joined
 from ..engine.values import nest
+from ..recording.rows import Sweep
+from ..recording.sites import NOWHERE, Site, last_return
+from ..recording.values import Value, facts_of, numbers_of
 from .arrivals import MAKES
 from .asking import asking_frame, in_brackets
 from .bodies import own_shares
@@ -25,7 +28,7 @@ from .sentences import fill
 from .source_names import name_of
 from .statement import last_name, once
 from .value_texts import CURES, OF_ZERO, RELEASED, SMOOTH, VALUE, WHERE
-from .values import NOWHERE, Site, Value, Values, facts_of, last_return, numbers_of
+from .values import Values
 from .words import Explanation, in_words
 
 if TYPE_CHECKING:
@@ -42,10 +45,11 @@ class Row:
     """A value that led to the target: an operation or leaf of the recording, or what was computed before."""
 
     scope: tuple[str, ...] = ()
+    came: tuple[int, ...] = ()
     name: str | None = None
 
     def __init__(self, inquiry: Inquiry, row: int, node: Node, inputs: list[int]) -> None:
-        self.inquiry, self.row, self.node, self.inputs = inquiry, row, node, inputs
+        self.inquiry, self.row, self.call, self.node, self.inputs = inquiry, row, row, node, inputs
         made = operation_of(node.record, node.row)[0] if node.record is not None else None
         primitive = node.origin.detail if made is None and node.origin is not None and node.origin.kind == "op" else made
         self.label = "" if primitive is None else primitive.name
@@ -54,7 +58,14 @@ class Row:
         self.kind = "operation" if primitive is not None else "variable" if is_state(node.origin) or node.variable else "source" if watched else "constant"
         dtype = inquiry.trace.dtype(node)
         self.differentiable = (dtype is None or dtype.differentiable) and (made is None or not made.flat)
+        self.dtype = "" if dtype is None else dtype.name
         self._value: Value | None = None
+
+    @property
+    def why(self) -> str:
+        """The first break where all that it was computed with is cut off."""
+        breaks = [broken for _, broken in self.inquiry.trace.edges(self.node)]
+        return breaks[0].cause if breaks and breaks[0] is not None and all(breaks) else ""
 
     @property
     def value(self) -> Value:
@@ -80,18 +91,17 @@ class Row:
         return NOWHERE if self.place is None else (self.place.filename, self.place.line)
 
 
-class Rows:
+class Rows(Sweep):
     """What the targets of a question were computed from, and one sweep through it."""
 
     def __init__(self, inquiry: Inquiry, seeds: dict[int, Array], steps: Iterable[Step]) -> None:
-        self.inquiry, self.site = inquiry, NOWHERE
+        super().__init__()
+        self.inquiry = inquiry
         given = dict(self._walk())
         record = inquiry.record
         nodes = sorted(given, key=lambda n: (n.record is record, n.row if n.record is record else 0, n.origin.when if n.origin is not None else 0))
-        self.at: dict[Hashable, int] = {node.key: i for i, node in enumerate(nodes)}
-        self.entries = [Row(inquiry, i, node, [self.at[one.key] for one in given[node]]) for i, node in enumerate(nodes)]
-        self.adjoints: dict[int, Value] = {}
-        self.edges: dict[int, list[tuple[int, int, Value, Value]]] = {}
+        self.by_key: dict[Hashable, int] = {node.key: i for i, node in enumerate(nodes)}
+        self.entries = [Row(inquiry, i, node, [self.by_key[one.key] for one in given[node]]) for i, node in enumerate(nodes)]
         for row, seed in seeds.items():
             self._arrive(row, seed)
         self.target = [at for row in seeds if (at := self.row_of(row)) is not None]
@@ -118,13 +128,13 @@ class Rows:
     def row_of(self, row: int) -> int | None:
         """The entry of a row of the recording."""
         record = self.inquiry.record
-        return None if record is None else self.at.get(self.inquiry.trace.of_row(record, row).key)
+        return None if record is None else self.by_key.get(self.inquiry.trace.of_row(record, row).key)
 
     def _arrive(self, row: int, adjoint: Array) -> int | None:
         """The entry of a row, which has this adjoint now."""
         at = self.row_of(row)
         if at is not None:
-            self.adjoints[at] = Value(adjoint)
+            self.arrive(at, Value(adjoint))
         return at
 
     def _step(self, step: Step) -> None:
@@ -134,13 +144,14 @@ class Rows:
             if call is not None and to is not None:
                 if np.size(total) >= LARGE:  # the sum goes on in its own memory
                     product.facts(), self.adjoints[to].facts()
-                self.edges.setdefault(call, []).append((to, 0, product, self.adjoints[to]))
+                self.send(call, to, 0, product, self.adjoints[to])
 
 
 class TapeValues(Values):
     """Why the gradient of one source is zero or not finite."""
 
     entries: list[Row]
+    sweep: Rows
     zeros, choices, classes, moves, points = ZEROS, CHOICES, CLASSES, MOVES, POINTS
     causes = (*ZEROS, "zero_sum", "custom_rule", "nan_input", "nan_forward", "nan_backward")
 
@@ -148,8 +159,8 @@ class TapeValues(Values):
         self.inquiry, self.sweep, self.entries, self.source, self.name = rows.inquiry, rows, rows.entries, source, name
         known = [node.key for node in self.inquiry.trace.of(source)]
         known += [self.inquiry.trace.of_row(self.inquiry.record, row).key for row in self.inquiry.tape._rows_of(source)] if self.inquiry.record is not None else []
-        self.rows = [rows.at[key] for key in dict.fromkeys(known) if key in rows.at]
-        self.ends = [rows.at[node.key] for node in self.inquiry.starts]
+        self.rows = [rows.by_key[key] for key in dict.fromkeys(known) if key in rows.by_key]
+        self.ends = [rows.by_key[node.key] for node in self.inquiry.starts]
         self.behind = set(range(len(rows.entries)))
         self.spoilt = spoilt or ("The gradient of {x} is not finite: {why}{line}." if all(map(self._finite, self.ends)) else "The target is not finite: {why}{line}.")  # what is not finite
 
@@ -215,7 +226,7 @@ class TapeValues(Values):
             if shares is None or any(s is not None and np.any(dense(s.array)) for s, i in zip(shares, call.inputs, strict=False) if i == parent.row):
                 continue
             returned = last_return(call.attrs["call"].grad_fn)
-            return self.say("custom_rule", returned, row=self.sweep.at.get(child.key), what=self.inquiry.called_at(self.inquiry.trace.place(child)) or fill("a custom gradient"))
+            return self.say("custom_rule", returned, row=self.sweep.by_key.get(child.key), what=self.inquiry.called_at(self.inquiry.trace.place(child)) or fill("a custom gradient"))
         return None
 
     # -- words ------------------------------------------------------------------------------------------------------------
@@ -231,7 +242,7 @@ class TapeValues(Values):
         why, mend = self._of_nan(cause, row, kind) if cause.startswith("nan") and row is not None else self._of_zero(cause, row, what, kind)
         said = fill(self.spoilt if cause.startswith("nan") else "The gradient of {x} is zero: {why}{line}.", x=self.name, why=why, line=in_brackets(*site))
         answer = Explanation(cause, said, mend, *site)
-        answer._rows = [] if row is None else [row]
+        answer._rows, answer._asked = [] if row is None else [row], self
         return answer
 
     def _of_zero(self, cause: str, row: int | None, what: str, kind: str) -> tuple[str, str]:
@@ -254,19 +265,21 @@ class TapeValues(Values):
 
     def _of_nan(self, cause: str, row: int, kind: str) -> tuple[str, str]:
         entry = self.entries[row]
-        value, given = shown(entry.value.given), [self.entries[i] for i in entry.inputs]
+        value, given = shown(entry.value.given), [self.entries[i].value.given for i in entry.inputs]
         trap = self._is_trap(row)
         if cause == "nan_input":
             return self._begins(entry, value), fill(CURES["data" if entry.node.variable is None else "variable"])
         cure = fill(WHERE) if trap and entry.label != "divide" else self._cure(entry)
         if cause == "nan_forward":
-            return fill("{what} made {value} of {given}", what=self._called(entry), value=value, given=", ".join(shown(one.value.given) for one in given)), cure or fill(VALUE)
+            value, *values = map(shown, where_lost(entry.value.given, entry.value.given, *given))
+            return fill("{what} made {value} of {given}", what=self._called(entry), value=value, given=", ".join(values)), cure or fill(VALUE)
         shares = [edge[2].given for edge in self.sweep.edges.get(row, ())]
         turned = "NaN" if any(np.isnan(share).any() for share in map(np.asarray, shares)) else fill("infinity")
         adjoint = self.sweep.adjoints.get(row)
-        values = ", ".join(shown(one.value.given) for one in given)
-        g = "?" if adjoint is None or isinstance(adjoint.given, (tuple, list)) else shown(adjoint.given)
-        return fill("the derivative of {what} at {given} turned the adjoint {g} into {value}", what=self._called(entry), given=values, g=g, value=turned), cure or fill(SMOOTH)
+        came = None if adjoint is None or isinstance(adjoint.given, (tuple, list)) else adjoint.given
+        lost = next((share for share in shares if not np.isfinite(share).all()), None)
+        *values, g = map(shown, where_lost(lost, *given, came))
+        return fill("the derivative of {what} at {given} turned the adjoint {g} into {value}", what=self._called(entry), given=", ".join(values), g=g, value=turned), cure or fill(SMOOTH)
 
     def _is_trap(self, row: int) -> bool:
         """Whether something after this row chose between branches, and what is not finite is in one that was not taken."""
@@ -308,6 +321,23 @@ class TapeValues(Values):
         if made is not None and not (isinstance(made, ast.Call) and last_name(made.func) in MAKES):  # an array that came in here
             name = _array_like(made, entry.value.given)
         return fill("{name} is {value}", name=name, value=value) if name else fill("a value that the computation begins with is {value}", value=value)
+
+
+def where_lost(lost: Array | None, *arrays: Array | None) -> list[Array | None]:
+    """The elements of arrays at the first place where ``lost`` is not finite; the arrays themselves where they do not go element by element.
+
+    >>> where_lost(np.array([1.0, np.inf]), np.array([4.0, 0.0])) == [0.0], where_lost(None, np.zeros(2))
+    (True, [array([0., 0.])])
+    """
+    if lost is None or not np.shape(lost):
+        return list(arrays)
+    at = np.unravel_index(np.argmin(np.isfinite(lost)), np.shape(lost))
+    found: list[Array | None] = []
+    for array in arrays:
+        if array is None or np.shape(array) not in ((), np.shape(lost)):
+            return list(arrays)
+        found.append(np.asarray(array)[at] if np.shape(array) else array)
+    return found
 
 
 def _array_like(made: ast.AST, value: Array) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 from ..engine.above import above
 from ..engine.recording.block import no_tapes
 from ..engine.recording.rows import CALL
-from ..engine.tensor.tensor import Tensor, wrap
+from ..engine.tensor.tensor import Tensor, new_tensor
 
 if TYPE_CHECKING:
     from ..engine.recording.record import Record
@@ -133,7 +133,7 @@ def own_shares(record: Record, call: Call) -> list[Tensor | None] | None:
     kinds = [record.shape_dtype(row) for row in range(call.row, call.row + call.outputs)]
     try:
         with no_tapes(), contextlib.redirect_stdout(io.StringIO()), _beside(record):
-            return list(call.attrs["call"].shares([wrap(np.ones([n or 1 for n in shape], dtype)) for shape, dtype in kinds]))
+            return list(call.attrs["call"].shares([new_tensor(np.ones([n or 1 for n in shape], dtype)) for shape, dtype in kinds]))
     except Exception:
         return None
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from ..engine.back.reach import differentiable, on_tape
 from ..engine.recording.rows import CALL, CHUNK, LEAF, operation_of
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
+from .flow import Flow, Flows
 from .nodes import Break, Node, Place
 from .owners import Owners
 from .source import read_again
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from ..engine.recording.record import Record
     from ..engine.typed import Array, End
     from .arrived import Rows
-    from .flow import Flow
     from .nodes import Subject
 
 # of each scalar operation whether its first and its second input get something
@@ -55,12 +55,13 @@ class Connection:
         self.record = tape._record
         self.starts = [node for t in targets for node in self.trace.of(t)[:1]]
         self.trace.ends = {node.key for node in self.starts}
-        self._flows: dict[Hashable, Flow | None] = {}  # where the values of an expression go
+        self._flows: dict[Hashable, Flow | None] = {}  # by exit where the value goes
+        self._followed = Flows()
         self._reached: dict[Hashable, bool] = {}  # and whether they reach something
         self.keys = {}
-        self._followed = 0  # how many statements were looked at for that
         self.sums: dict[int, Array] | Literal[False] | None = None  # what arrives at the sources, see arrived.py
         self.rows: Rows | None = None
+        self.unswept: Rows | None = None  # the same for mends, where nothing was swept
 
     @once
     def on(self) -> bytearray:

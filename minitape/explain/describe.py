@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from ..engine.texts import joined
 from .arrived import arrived
+from .mend.tape import of_break, of_value
 from .missing import added
 from .replay import EAGERLY
 from .sentences import fill
 from .source_names import name_of
-from .words import AT_SOURCE, Explanation, in_words, mistaken, say_unwatched
+from .words import AT_SOURCE, Explanation, in_words, mistaken, say_unwatched, words_alone
 from .wrong import wrong
 
 if TYPE_CHECKING:
@@ -27,6 +28,10 @@ def describe(finding: Finding, source: End, tape: GradientTape | None, inquiry: 
     answer = in_words(finding, name, source, inquiry)
     answer.others += [in_words(other, name, source, inquiry) for other in finding.breaks]
     breaks = [] if answer.connected else [answer, *answer.others]
+    for one in (answer, *answer.others):
+        if one._asked is not None:
+            with words_alone():
+                of_break(one)
     unwatched = bool(say_unwatched(name, source, inquiry)) and all(one.cause not in (*AT_SOURCE, "wrong_object") for one in breaks)
     if unwatched or any(one.patch is None for one in breaks):
         for one in breaks:
@@ -50,6 +55,9 @@ def _of_connected(answer: Explanation, finding: Finding, source: End, inquiry: I
     if found is not None:
         answer.cause, answer.message, answer.fix = found.cause, found.message, found.fix
         answer.filename, answer.line = found.filename, found.line
+        if found._asked is not None:
+            with words_alone():
+                of_value(answer, found, inquiry, source)
         return
     with suppress(Exception):
         said, answer.fix = wrong(inquiry, source)
@@ -65,6 +73,7 @@ def _of_connected(answer: Explanation, finding: Finding, source: End, inquiry: I
 def _cut_to_zero(answer: Explanation) -> Explanation:
     """The break that makes a gradient zero where TensorFlow gives no None: in the bodies of loops and branches."""
     first = answer.others[0]
+    answer.patch, answer.patch_line = first.patch, first.patch_line
     return Explanation(first.cause, joined(fill("The gradient of {x} is zero.", x=answer.name), first.message), first.fix, first.filename, first.line)
 
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 import ast
 import builtins
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from .source import CALLED, Source
+from .source import CALLED, Source, sources_of
 from .statement import CALLS, Statement, holder_of, item_of, last_name, parameters, reads_of
 
 if TYPE_CHECKING:
@@ -84,6 +84,22 @@ def texts_of(*sources: Source) -> Texts:
     return Texts(sources)
 
 
+class Flows:
+    """Where values go that left at some expressions: each is followed once, through the user's files and those that they import."""
+
+    def __init__(self) -> None:
+        self._known: dict[Hashable, Flow] = {}
+        self.steps = 0  # how many statements were looked at for all of them
+
+    def of(self, start: Statement, origin: ast.AST | None, files: frozenset[str]) -> Flow:
+        """See :class:`Flow`."""
+        key = origin or start, files
+        if key not in self._known:
+            self._known[key] = Flow(start, origin, sources_of(files))
+            self.steps += self._known[key].steps
+        return self._known[key]
+
+
 class Flow:
     """Where the value that left at one expression may go, within the given sources.
 
@@ -109,6 +125,11 @@ class Flow:
                 if self.reaches(statement):
                     self._taint(statement)
             waiting = self._mentioned()
+
+    def is_returned(self) -> bool:
+        """Whether the function where it starts returns it."""
+        function = self.start.function
+        return function is not None and not self.tainted.isdisjoint([("returns", function.name), ("attribute", function.name, self._owner(function))])
 
     def _mentioned(self) -> list[Statement]:
         """The statements that what is fresh may be read by."""

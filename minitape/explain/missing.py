@@ -14,11 +14,11 @@ import numpy as np
 
 from ..engine.recording.evidence import Exit
 from ..engine.table.primitives import TABLE
+from ..recording.values import facts_of
 from .parts import VALUED
 from .replay import MOST, seeds_of, shown, sweep_of
 from .sentences import fill
 from .statement import Statement, last_name
-from .values import facts_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ..engine.recording.evidence import Origin, birth_of, origin_of
+from ..engine.recording.evidence import Origin, creation_of, origin_of
 from ..engine.tensor.tensor import Tensor
 from ..engine.tensor.variable import UnreadVariable
 from .connection import Connection, is_leaf
@@ -78,7 +78,7 @@ class Names(Connection):
         statement = next(self.statements(place), None)
         if statement is not None and not statement[0].calls("Variable", "add_weight", "deepcopy", "copy"):
             owner = self.owners.of(variable)
-            frames = () if owner is None else birth_of(owner)
+            frames = () if owner is None else creation_of(owner)
             if frames:
                 return Place(frames)
         return place

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.recording.evidence import Origin, birth_of, origin_of
+from ..engine.recording.evidence import Origin, creation_of, origin_of
 from ..engine.recording.frames import place_of
 from ..engine.tensor.tensor import Tensor
 from ..engine.tensor.variable import UnreadVariable
@@ -69,7 +69,7 @@ class Objects(Names):
 
     def built_late(self, source: End, where: Place) -> bool:
         """Whether a statement only called the layer of a variable, made before: what it binds is what the layer gave."""
-        made = () if isinstance(source, Tensor) else birth_of(self.owners.of(source))
+        made = () if isinstance(source, Tensor) else creation_of(self.owners.of(source))
         born = self.born(source)
         frames = () if born is None else born.frames
         if not made or all(code.co_name != "build" for code, _ in frames):
@@ -392,12 +392,12 @@ class Objects(Names):
     def used_births(self) -> list[Stack]:
         """Where the layers were made that were called on the way to the target."""
         used = self.used_variables().values()
-        births = (birth_of(self.owners.of(v)) or getattr(getattr(v, "_born", None), "stack", ()) for v in used)
+        births = (creation_of(self.owners.of(v)) or getattr(getattr(v, "_born", None), "stack", ()) for v in used)
         return [frames for frames in births if frames]
 
     def construction(self, owner: Object, variable: ResourceVariable) -> Place | None:
         """The statement that made a layer: noted by layers and modules themselves, else around the constructor."""
-        frames = birth_of(owner)
+        frames = creation_of(owner)
         if not frames and getattr(variable, "_born", None) is not None:
             frames = variable._born.stack
             while len(frames) > 1 and frames[0][0].co_name == "__init__":

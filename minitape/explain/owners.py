@@ -24,6 +24,11 @@ _DEEP = 4  # lists in lists, and parts that are no layers, which are looked into
 _MANY = 10_000  # what a container has at most that is looked into
 
 
+def living(*kinds: type) -> Iterator[Object]:
+    """The objects of some classes that are alive. Their type is asked: some objects warn who are asked for their ``__class__``."""
+    return (one for one in gc.get_objects() if issubclass(type(one), kinds))
+
+
 class Owners:
     """The layers, modules and other callable objects that hold variables as attributes; all are looked for at once."""
 

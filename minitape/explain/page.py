@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from .words import Explanation
 
 MOST = 6  # variables of one paragraph that are named
+EMPTY = (
+    "There are no sources: the list of variables is empty. A model or layer with trainable=False has no trainable_variables, "
+    "nor has one that was never called and does not know its input's shape. Set trainable = True, or call it once before."
+)
 Parts: TypeAlias = Any  # explanations in lists, tuples and dictionaries, one within the other
 
 
@@ -32,7 +36,7 @@ class _Page:
     def __str__(self) -> str:
         answers = list(_leaves(self))
         if not answers:
-            return fill("There are no sources to explain: the list is empty.")
+            return fill(EMPTY)
         return "\n\n".join(_paragraph(same, len(answers)) for same in grouped(answers))
 
     def _repr_html_(self) -> str:

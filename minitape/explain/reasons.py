@@ -17,8 +17,8 @@ from .nodes import Break, Node, Place
 from .objects import Objects, same_value
 from .parts import Parts
 from .search import LONG
-from .source import CALLED, RUN_ONCE, source_of, sources_of, statement_at
-from .statement import Statement, last_name, once
+from .source import CALLED, RUN_ONCE, source_of, statement_at
+from .statement import Statement, last_name, once, unparse
 from .trace import COPIES, Trace
 
 if TYPE_CHECKING:
@@ -195,10 +195,17 @@ class Inquiry(Objects):
         if isinstance(source, Tensor):
             return self.other_watched(source) or Break("not_watched", use, "", source)
         if not self.tape._watch_accessed_variables:
-            return Break("not_accessed_watched", self.trace.place(child) or use, "", source)
+            return Break("not_accessed_watched", self.in_block(self.trace.place(child) or use), "", source)
         if not source.trainable:
             return Break("not_trainable", self.made(source) or use, "", source)
         return Break("not_watched", use, "", source)
+
+    def in_block(self, use: Place | None) -> Place | None:
+        """A use that stands in the tape's block; the line where the block begins, where a function uses it that is called there."""
+        begins = [Place(note[3]) for note in self.tape.notes if note[0] == "enter" and note[3]]
+        blocks = [s.node for place in begins for s, _ in [*self.statements(place)][:1]]
+        inside = next((any(around.node in blocks for around in s.around) for s, _ in self.statements(use)), True)
+        return use if inside or len(begins) != 1 else begins[0]
 
     def first_use(self, path: Path) -> Place | None:
         """The statement that used the source first, on the path; of a tf.function the call."""
@@ -292,7 +299,7 @@ class Inquiry(Objects):
         """Whether a value left after the targets had been computed."""
         if self.record is None or exit.record is None or exit.record() is not self.record:
             return False
-        return all(node.record is self.record and node.row < exit.row for node in self.starts)
+        return all(node.record is self.record and node.row < exit.row for node in self.starts) and not self.picked(exit)
 
     def by_exit(self, source: End, exit: Exit, path: Path) -> Finding:
         """The first break on the way to an exit, or the exit itself."""
@@ -314,14 +321,21 @@ class Inquiry(Objects):
         if self._arrivals is None:
             self._arrivals = Arrivals(self, self.ancestors().values())
         arrivals = self._arrivals
-        if self._followed > ENOUGH:
+        if self._followed.steps > ENOUGH:
             return False
         flow = self.flow(exit, arrivals.lines)
         if flow is None:
             return bool(exit.stack)  # no text: that it left before is all that can be said
         if flow not in self._reached:
             self._reached[flow] = any(flow.enters(*point) for point in arrivals.points)
-        return self._reached[flow] or self.decided(flow, exit.how in ("bool", "index"))
+        return self._reached[flow] or self.decided(flow, exit.how in ("bool", "index")) or self.picked(exit)
+
+    def picked(self, exit: Exit) -> bool:
+        """Whether ``max``, ``min`` or ``sorted`` of Python's compared a value with one that the target was computed from, and took that."""
+        statement = next((s for s, _ in self.statements(Place(exit.stack))), None) if exit.stack else None
+        if exit.how != "bool" or statement is None or not any(isinstance(n, ast.Call) and unparse(n.func) in ("max", "min", "sorted") for n in statement.walk()):
+            return False
+        return any(parent.key in self.ancestors() for parent, _ in self.trace.edges(self.trace.of_ref(exit.value)))
 
     def decided(self, flow: Flow, chose: bool) -> bool:
         """Whether the text lets a value decide what ran; with ``chose`` also in the statement by which it left."""
@@ -350,7 +364,7 @@ class Inquiry(Objects):
 
     def flows(self, exit: Exit, places: frozenset[tuple[str, int]]) -> bool:
         """Whether the text lets the value that left reach one of these lines."""
-        if self._followed > ENOUGH:
+        if self._followed.steps > ENOUGH:
             return False
         flow = self.flow(exit, places)
         if flow is None:
@@ -374,11 +388,8 @@ class Inquiry(Objects):
         if start is None or where is None:
             return None
         origin = start.expression(where.span)
-        key = start if origin is None else origin, files | {name for name, _ in where.outer()}
-        if key not in self._flows:
-            self._flows[key] = flow = Flow(start, origin, sources_of(key[1]))
-            self._followed += flow.steps
-        return self._flows[key]
+        return self._followed.of(start, origin, files | {name for name, _ in where.outer()})
+
 
 def of_call(path: Path) -> Break | None:
     """The break of the first step; where it is inside a tf.function that of the call, for nothing in there was recorded."""

@@ -4,17 +4,17 @@ source: of layers that were not called, of other objects, of nothing at all."""
 from __future__ import annotations
 
 import ast
-import sys
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.above import above
 from ..engine.recording.evidence import Origin
-from ..engine.recording.frames import own_file
 from ..engine.tensor.tensor import Tensor
-from ..engine.values.dtypes import DType
 from .asking import asking_frame, in_brackets, where
+from .mend.dialects import TAPE
+from .mend.edits import assigned
+from .mend.leaving import LEAVES, OF_ARRAYS
 from .nodes import Place, is_state
 from .sentences import fill
 from .statement import Statement, covers, last_name, unparse
@@ -25,25 +25,14 @@ if TYPE_CHECKING:
     from .nodes import Subject
     from .reasons import Inquiry
 
-OF_NUMPY = {"array": "tf.convert_to_tensor", "asarray": "tf.convert_to_tensor", "concatenate": "tf.concat", "dot": "tf.tensordot",
-          "amax": "tf.reduce_max", "amin": "tf.reduce_min", "absolute": "tf.abs", "power": "tf.pow", "clip":
-          "tf.clip_by_value", "vstack": "tf.concat", "hstack": "tf.concat", "average": "tf.reduce_mean", "fabs": "tf.abs",
-          "outer": "tf.einsum", "inner": "tf.tensordot", "std": "tf.math.reduce_std", "var": "tf.math.reduce_variance",
-          **{name: f"tf.reduce_{name}" for name in ("mean", "sum", "max", "min", "prod", "any", "all")}}  # fmt: skip
 _COPIES = ("__array__", "float16", "float32", "float64", "int32", "int64")
-LEAVES = ("numpy", "float", "int", "item", "tolist")
 _OTHER_SHAPE = {"reshape", "transpose", "expand_dims", "squeeze", "concat", "stack", "tile", "cast", "identity",
                 "convert_to_tensor", "value", "read_value"}  # fmt: skip
 STEPS = {"Floor": "tf.floor", "FloorDiv": "tf.floor", "Ceil": "tf.math.ceil", "Sign": "tf.sign"}
-OF_ARRAYS = {"T": "tf.transpose", "transpose": "tf.transpose", "astype": "tf.cast", "flatten": "tf.reshape", "ravel": "tf.reshape",
-              "reshape": "tf.reshape", "squeeze": "tf.squeeze", "clip": "tf.clip_by_value", "dot": "tf.tensordot",
-              "copy": "tf.identity", "std": "tf.math.reduce_std", "var": "tf.math.reduce_variance",
-              **{name: f"tf.reduce_{name}" for name in ("mean", "sum", "max", "min", "prod")}}  # fmt: skip
 _WHOLE = ("int", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 _COUNTS = ("randint", "randrange", "integers", "choice", "argmax", "argmin", "argsort", "uniform", "reshape", "zeros", "ones")
 _WITH_DTYPE = ("Variable", "constant", "convert_to_tensor", "array", "asarray", "range", "arange", "full", "add_weight")
 _SHORT = 60  # letters of an expression that is repeated in a sentence
-_TENSORS = ("minitape", "tensorflow", "keras")
 _LISTS = (ast.Subscript, ast.ListComp, ast.List, ast.Tuple, ast.Dict, ast.DictComp, ast.GeneratorExp, ast.Constant)
 
 
@@ -81,28 +70,10 @@ class Remedies:
         """The variable in which a value was stored; None when it is gone."""
         return self.subject.detail() if isinstance(self.subject, Origin) and callable(self.subject.detail) else None
 
-    def _in_namespace(self, function: ast.expr, depth: int = 0) -> bool:
+    def _in_namespace(self, function: ast.expr) -> bool:
         """Whether an expression begins with a module: ``tf.math.round``, or ``M.round`` after ``M = tf.math``."""
-        while isinstance(function, ast.Attribute):
-            function = function.value
-        if self.statement is None or not isinstance(function, ast.Name) or depth > 3:
-            return False
-        name, source = function.id, self.statement.source
-        if name in source.imported or not (name in source.bound or self._is_local(name)):
-            return True
-        values = [s.value() for s in source.statements if name in s.binds()]
-        return bool(values) and all(
-            isinstance(value, ast.Attribute) and self._in_namespace(value, depth + 1) for value in values
-        )
-
-    def _is_local(self, name: str) -> bool:
-        """Whether a name belongs to a function, or to a comprehension or a lambda of the statement."""
-        assert self.statement is not None
-        if self.statement.source.key(name, self.statement.function)[0]:
-            return True
-        inner = [n.target if isinstance(n, ast.comprehension) else n.args for n in self.statement.walk()
-                 if isinstance(n, (ast.comprehension, ast.Lambda))]  # fmt: skip
-        return any(name in (getattr(n, "id", ""), getattr(n, "arg", "")) for part in inner for n in ast.walk(part))
+        root = unparse(function).partition(".")[0]
+        return root in TAPE.modules or root in self.stands.source.imported or isinstance(value_of(root), ModuleType)
 
     def _past_the_step(self) -> None:
         """Fills in how to pass a gradient by a rounding: ``code`` is what is rounded, ``instead`` the rounding."""
@@ -199,25 +170,6 @@ class Remedies:
         calls = (n for n in self.stands.walk() if isinstance(n, ast.Call) and last_name(n.func) in LEAVES)
         return next((n for n in calls if call in ([n.func.value] if isinstance(n.func, ast.Attribute) else n.args)), None)
 
-    def _in_tensorflow(self, function: ast.expr) -> str:
-        """TensorFlow's function for one of NumPy or math; empty when there is none."""
-        if self._module_of(function) not in ("numpy", "math"):
-            return ""
-        name = unparse(function).partition(".")[2]
-        if name in OF_NUMPY:
-            return OF_NUMPY[name]
-        return next((path for path in (f"tf.{name}", f"tf.math.{name}") if _exists(path)), "")
-
-    def _of_another_library(self, function: ast.expr) -> bool:
-        """Whether a function is that of an imported module which knows nothing of tensors."""
-        module = self._module_of(function).partition(".")[0]
-        return bool(module) and own_file(getattr(sys.modules.get(module), "__file__", None) or "") and module not in _TENSORS
-
-    def _module_of(self, function: ast.expr) -> str:
-        """The module, or the part of one, that an expression like ``np.linalg.norm`` begins with; else nothing."""
-        root = unparse(function).partition(".")[0] if isinstance(function, ast.Attribute) else ""
-        return "" if self.statement is None else self.statement.source.imported.get(root, "")
-
     def _assignment(self) -> str:
         """The statement that bound a name anew, written as a change of the variable."""
         node = None if self.statement is None else self.statement.node
@@ -228,7 +180,6 @@ class Remedies:
         if at is None:
             return ""
         name, value = unparse(targets[at]), values[at]
-        whole = value
         self.fields["what"] = name
         called = last_name(value.func) if isinstance(value, ast.Call) else ""
         if called.startswith("assign"):
@@ -238,17 +189,7 @@ class Remedies:
         held = self.inquiry.held_variable(self.stands, itself=True)
         if not held and (name.isidentifier() or not self._from_variable()):
             return ""
-        step = node.op if isinstance(node, ast.AugAssign) else None
-        if isinstance(value, ast.BinOp) and unparse(value.left) == name and step is None:
-            step, value = value.op, value.right
-        if isinstance(step, (ast.Sub, ast.Add)):
-            text = f"{name}.assign_{'sub' if isinstance(step, ast.Sub) else 'add'}({unparse(value)})"
-        elif isinstance(node, ast.AugAssign):
-            return ""
-        elif isinstance(value, ast.Call) and called == "Variable" and value.args:
-            text = f"{name}.assign({unparse(value.args[0])})"
-        else:
-            text = f"{name}.assign({unparse(whole)})"
+        text = assigned(name, value, node.op if isinstance(node, ast.AugAssign) else None)
         return text if len(text) <= 70 else ""
 
     def _from_variable(self) -> bool:
@@ -286,14 +227,6 @@ def term(expression: ast.expr) -> str:
     """The text of an expression that is added to something, and subtracted from it."""
     sums = isinstance(expression, ast.BinOp) and isinstance(expression.op, (ast.Add, ast.Sub))
     return f"({unparse(expression)})" if sums or isinstance(expression, ast.IfExp) else unparse(expression)
-
-
-def _exists(path: str) -> bool:
-    """Whether minitape has a function, written as the user writes it: ``tf.math.log``."""
-    found: object = above.minitape
-    for part in path.split(".")[1:]:
-        found = getattr(found, part, None)
-    return callable(found) and not isinstance(found, DType)
 
 
 _ASKS = ("gradient", "jacobian", "explain", "apply_gradients", "watch", "print", "append", "assign", "assign_add", "assign_sub")

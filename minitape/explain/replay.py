@@ -21,7 +21,7 @@ from ..engine.recording.rows import CALL
 from ..engine.recording.state import state
 from ..engine.table.fp import OFF, WARNINGS, restore
 from ..engine.tensor.slices import IndexedSlices
-from ..engine.tensor.tensor import wrap
+from ..engine.tensor.tensor import new_tensor
 
 if TYPE_CHECKING:
     from ..engine.typed import Adjoint, Array, End
@@ -135,7 +135,7 @@ def opened(inquiry: Inquiry, row: int) -> tuple[Inquiry, list[End]] | None:
     if any(array is None for array in arrays):
         return None
     with no_tapes(), During(state, within=True), np.errstate(all="ignore"):
-        inputs = [wrap(array) for array in arrays]
+        inputs = [new_tensor(array) for array in arrays]
         try:
             with GradientTape(persistent=True) as tape:
                 tape.watch([i for i in inputs if i.dtype.differentiable])

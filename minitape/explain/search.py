@@ -1,4 +1,5 @@
-"""Paths from targets back to a value, with the fewest breaks: one search that goes on where the last one stopped.
+"""Paths from targets back to a value, with the fewest breaks: one search that goes on where the last one stopped, for a tape and for
+the rows of every framework.
 
 Long runs of scalar rows are walked in one tight loop, so that it meets only their ends.
 """
@@ -6,17 +7,17 @@ Long runs of scalar rows are walked in one tight loop, so that it meets only the
 from __future__ import annotations
 
 import heapq
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Iterable
 from itertools import count
-from typing import TYPE_CHECKING
+from operator import attrgetter
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
+from .kinds import KINDS
 
 if TYPE_CHECKING:
     from ..engine.recording.record import Record
-    from ..engine.typed import End
-    from .nodes import Break, Node
-    from .trace import Trace
+    from .nodes import Break
 
 LONG = 20_000  # rows from which on runs of scalar rows are contracted
 
@@ -63,72 +64,99 @@ class Chains:
 
 
 LIMIT = 400_000  # nodes that a search visits at most
-_COST = {"outside_tape": 0.5, "recording_paused": 0.5, "integer_dtype": 0.9}
+_COST = {"outside": 0.5, "paused": 0.5, "wrong_dtype": 0.9, "no_derivative": 0.98}  # of a break, by the kind of its cause
 SHAPES = ("OnesLike", "ZerosLike", "Shape", "ShapeN", "Size", "Rank")
 _OF_SHAPE = 1.5  # what has a value's shape alone was not meant to carry its gradient, where anything else is cut
+_AGAIN = 0.001  # what a break costs more that only goes on with the one before it; a step further outside the tape is one further away
+WHOLE = "a whole number"  # what a row of a framework holds where one breaks
 _NEARER = 0.95  # what a function stored in a variable in the call at hand, not in one before
 
-Steps = list[tuple["Node", "Node", "Break | None"]]
+Point = TypeVar("Point")  # a value: a node of a tape's graph, or the number of a row
 
 
-class Search:
-    """Dijkstra's search over one trace from some nodes on; many values may be asked for, one after the other."""
+class Search(Generic[Point]):
+    """Dijkstra's search from some points on to what they were computed from; many may be asked for, one after the other.
 
-    def __init__(self, trace: Trace, starts: list[Node]) -> None:
-        self.trace = trace
+    ``edges`` says from what a point was computed, and what breaks there. ``key`` is what a point is known by, and ``names`` what it stands for.
+    """
+
+    def __init__(self, starts: Iterable[Point], edges: Callable[[Point], Iterable[tuple[Point, Break | None]]],
+                 key: Callable[[Point], Hashable] = attrgetter("key"), names: Callable[[Point], Iterable[Hashable]] = lambda point: ()) -> None:  # fmt: skip
+        self._edges, self._key, self._names = edges, key, names
         self._number = count()
-        self._heap: list[tuple[float, int, Node]] = [(0.0, next(self._number), node) for node in starts]
-        self._best: dict[Hashable, float] = {node.key: 0.0 for node in starts}
-        self._before: dict[Hashable, tuple[Node, Break | None]] = {}
-        self._done: dict[Hashable, int] = {}  # the key of each node that was visited -> how many were before
-        self.visited: dict[Hashable, Node] = {}  # what a node stands for -> the first such node
+        self._heap: list[tuple[float, int, Point]] = [(0.0, next(self._number), point) for point in starts]
+        self._best: dict[Hashable, float] = {key(point): 0.0 for _, _, point in self._heap}
+        self._before: dict[Hashable, tuple[Point, Break | None]] = {}
+        self._done: dict[Hashable, int] = {}  # the key of each point that was visited -> how many were before
+        self.visited: dict[Hashable, Point] = {}  # what a point stands for -> the first such point
 
-    def path(self, value: End) -> Steps | None:
-        """The edges (made value, what from, break) from ``value`` to a start; None: there is no path."""
-        wanted = self.trace.names(value)
-        found = [node for name in wanted if (node := self.visited.get(name)) is not None]
+    def path(self, wanted: Iterable[Hashable]) -> list[tuple[Point, Point, Break | None]] | None:
+        """The edges (made value, what from, break) from what has one of these names to a start; None: there is no path."""
+        found = [point for name in wanted if (point := self.visited.get(name)) is not None]
         if found:
-            return self._walk(min(found, key=lambda node: self._done[node.key]))
+            return self._walk(min(found, key=lambda point: self._done[self._key(point)]))
         while self._heap and len(self._done) < LIMIT:
-            node = self._visit()
-            if node is not None and any(self.visited.get(name) is node for name in wanted):
-                return self._walk(node)
+            point = self._visit()
+            if point is not None and any(self.visited.get(name) is point for name in wanted):
+                return self._walk(point)
         return None
 
-    def path_of(self, node: Node) -> Steps | None:
-        """The same from a node; None where the search ends before it comes there."""
-        while node.key not in self._done and self._heap and len(self._done) < LIMIT:
+    def path_of(self, point: Point) -> list[tuple[Point, Point, Break | None]] | None:
+        """The same from a point; None where the search ends before it comes there."""
+        key = self._key(point)
+        while key not in self._done and self._heap and len(self._done) < LIMIT:
             self._visit()
-        return self._walk(node) if node.key in self._done else None
+        return self._walk(point) if key in self._done else None
 
-    def _visit(self) -> Node | None:
-        """Visits the next node; None when it was visited before."""
-        cost, _, node = heapq.heappop(self._heap)
-        if node.key in self._done:
+    def _visit(self) -> Point | None:
+        """Visits the next point; None when it was visited before."""
+        cost, _, point = heapq.heappop(self._heap)
+        key = self._key(point)
+        if key in self._done:
             return None
-        self._done[node.key] = len(self._done)
-        for name in self.trace.stands_for(node):
-            self.visited.setdefault(name, node)
-        for parent, broken in self.trace.edges(node):
-            total = cost + (0.0 if broken is None else _cost(broken))
-            if total < self._best.get(parent.key, 1e9):
-                self._best[parent.key] = total
-                self._before[parent.key] = (node, broken)
+        self._done[key] = len(self._done)
+        _, after = self._before.get(key, (None, None))
+        for name in self._names(point):
+            self.visited.setdefault(name, point)
+        for parent, broken in self._edges(point):
+            total = cost + (0.0 if broken is None else _cost(broken, after))
+            at = self._key(parent)
+            if total < self._best.get(at, 1e9):
+                self._best[at] = total
+                self._before[at] = (point, broken)
                 heapq.heappush(self._heap, (total, next(self._number), parent))
-        return node
+        return point
 
-    def _walk(self, node: Node) -> Steps:
+    def _walk(self, point: Point) -> list[tuple[Point, Point, Break | None]]:
         steps = []
-        while node.key in self._before:
-            child, broken = self._before[node.key]
-            steps.append((child, node, broken))
-            node = child
+        while (before := self._before.get(self._key(point))) is not None:
+            steps.append((before[0], point, before[1]))
+            point = before[0]
         return steps
 
 
-def _cost(broken: Break) -> float:
+def _cost(broken: Break, after: Break | None) -> float:
+    if after is not None and goes_on(broken, after) and broken.cause != "outside_tape":
+        return _AGAIN
     if broken.cause == "state" and getattr(broken.subject, "caller", None) is not None:
         return _NEARER
     if broken.what in SHAPES:
         return _OF_SHAPE
-    return _COST.get(broken.cause, 1.0)
+    return _COST.get(KINDS.get(broken.cause, ""), 1.0)
+
+
+def goes_on(before: Break, after: Break) -> bool:
+    """Whether a break only goes on with the one before it: a run of operations is cut for one reason, what follows on something untimely
+    is not recorded for that, and whole numbers are computed with as such."""
+    return before.cause == after.cause or after.what == WHOLE or (before.cause, after.cause) == ("computed_before_tape", "not_recorded")
+
+
+def breaks_of(steps: Iterable[tuple[Point, Point, Break | None]]) -> list[Break]:
+    """The breaks of a way, of each run the first."""
+    found: list[Break] = []
+    before = None
+    for _, _, broken in steps:
+        if broken is not None and not (before is not None and goes_on(before, broken)):
+            found.append(broken)
+        before = broken
+    return found

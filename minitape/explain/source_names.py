@@ -36,6 +36,9 @@ def name_of(source: End, inquiry: Inquiry | None) -> str:
             if value is source and not text.startswith("_"):
                 return text
     name = getattr(source, "name", "")
+    if isinstance(name, str) and "/" in name and frame is not None:
+        with suppress(Exception):
+            name = _in_a_layer(source, {**frame.f_globals, **frame.f_locals}) or name
     return name.split(":")[0] if isinstance(name, str) and name and "Variable" not in name else fill("the source")
 
 
@@ -67,6 +70,19 @@ def _as_reached(name: str, source: End, frame: FrameType | None, inquiry: Inquir
     if inquiry.paths is None:
         inquiry.paths = _paths(names)
     return str(inquiry.paths.get((id(source), attribute), name))
+
+
+def _in_a_layer(source: End, names: dict[str, Object]) -> str:
+    """How these names lead to a variable of a layer or model: ``model.layers[0].kernel``."""
+    for text, thing in list(names.items()):
+        if text.startswith("_") or isinstance(thing, _PLACES) or not hasattr(thing, "trainable_variables"):
+            continue
+        for before, part in (("", thing), *((f".layers[{at}]", layer) for at, layer in enumerate(getattr(thing, "layers", ())))):
+            for attribute, value in list(vars(part).items()):
+                leaf = value._gradient_leaf() if hasattr(value, "_gradient_leaf") else value
+                if leaf is source:
+                    return f"{text}{before}.{attribute.lstrip('_')}"
+    return ""
 
 
 def _paths(names: dict[str, Object]) -> dict[tuple[int, str], str]:

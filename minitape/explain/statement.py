@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, wraps
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from .source import Source
@@ -175,7 +175,11 @@ class Statement:
 
     @once
     def binds(self) -> list[str]:
-        """The texts of what it binds: names, attributes, items."""
+        """The texts of what it binds: names, attributes, items; of PyTorch's ``self.register_buffer("mean", t)`` ``self.mean``."""
+        call = self.node.value if isinstance(self.node, ast.Expr) else None
+        name = next(iter(call.args), None) if isinstance(call, ast.Call) else None
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "register_buffer" and isinstance(name, ast.Constant):
+            return [f"{unparse(call.func.value)}.{name.value!s}"]
         return [unparse(t) for t in self.targets()]
 
     def name_at(self, line: int, column: int) -> str:
@@ -282,3 +286,32 @@ def parameters(function: Def) -> list[str]:
     a = function.args
     extra = [p.arg for p in (a.vararg, a.kwarg) if p is not None]
     return [p.arg for p in (*a.posonlyargs, *a.args, *a.kwonlyargs)] + extra
+
+
+def parsed(text: str) -> ast.expr:
+    """The syntax of an expression."""
+    return ast.parse(text, mode="eval").body
+
+
+def rewritten(node: ast.AST, swap: Callable[[ast.AST], ast.AST | None]) -> Any:  # the node of the class that it was
+    """A copy of a syntax tree with some of its nodes swapped for others."""
+    found = swap(node)
+    if found is not None:
+        return found
+    new = type(node)()
+    for field, value in ast.iter_fields(node):
+        if isinstance(value, ast.AST):
+            value = rewritten(value, swap)
+        elif isinstance(value, list):
+            value = [rewritten(v, swap) if isinstance(v, ast.AST) else v for v in value]
+        setattr(new, field, value)
+    return new
+
+
+def form(template: str, **parts: ast.expr) -> str:
+    """The text of an expression that is made of others, with brackets where they are needed.
+
+    >>> form("{a} * {b} + 1", a=parsed("x + 1"), b=parsed("f(x)"))
+    '(x + 1) * f(x) + 1'
+    """
+    return unparse(parsed(template.format(**{name: f"({unparse(part)})" for name, part in parts.items()})))

@@ -95,7 +95,7 @@ TEXT = {
         "or nest the two."),
     "outside_tape elsewhere": ("{what}{line} ran beside the with block, in another thread or for tf.data: no tape records there.",
         "Compute it in the block itself. Take only data from a dataset or from another thread."),
-    "outside_tape data": ("{what}{line} ran in a function that a dataset calls, where no tape follows.",
+    "outside_tape data": ("{what}{line} ran in a dataset's function, where no tape follows.",
         "Put only data into the dataset, and compute {what} from its elements, inside the block."),
     "outside_tape thread": ("{what}{line} ran in another thread than the with block. The tape does not follow there.",
         "Compute it in the block itself, or give each thread its own tape. Let threads prepare only data."),
@@ -227,7 +227,7 @@ TEXT = {
     "nondifferentiable_op step whole": (_STEP,
         "No gradient passes a whole number. Where a float will do, write {code} + tf.stop_gradient({instead} - {code}) in place of it; "
         "an index or a size has no gradient."),
-    "nondifferentiable_op choice": ("{what}{line} gives places, not values, and places have no derivative.", _VALUES),
+    "nondifferentiable_op choice": ("{what}{line} gives places, which have no derivative.", _VALUES),
     "nondifferentiable_op row": ("{what}{line} gives places, not values: they choose the rows of a table.",
         "Weight all the rows by the scores (of a minimum, by -x): tf.tensordot(tf.nn.softmax(x), table, 1). Where the row stands for a "
         "z, as in a code book, pass the gradient on to that: z + tf.stop_gradient(row - z)."),

@@ -15,7 +15,7 @@ from ..engine.recording.record import Record
 from ..engine.recording.rows import CALL
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.tensor.tensor import Tensor
-from ..engine.values.elements import dtype_of_numpy
+from ..engine.values.dtypes import dtype_of_numpy
 from .bodies import INTO, Body, Caller, assigns, bodies_of, passes_of_own, read_by, test_of
 from .nodes import Break, Node, Place, is_state, state_of
 from .search import LIMIT, LONG, Chains, Search
@@ -47,7 +47,7 @@ class Trace:
         self.record: Record | None = tape._record
         self.nodes: dict[Hashable, Node] = {}
         self.ends: set[Hashable] = set()  # the targets
-        self._searches: dict[Hashable, Search] = {}  # by the keys of the nodes that they began from
+        self._searches: dict[Hashable, Search[Node]] = {}  # by the keys of the nodes that they began from
         self._chains: dict[Hashable, Chains] = {}
         self.wanted: set[int] = set()  # the rows that a search looks for: no run is contracted over them
         self._passes: dict[int, tuple[Call, list[bool]]] = {}
@@ -412,16 +412,16 @@ class Trace:
     def path(self, targets: list[Node], value: End) -> list[tuple[Node, Node, Break | None]] | None:
         """The edges (made value, what from, break) from ``value`` to a target with the fewest breaks; None: no path."""
         self.look_for(value)
-        return self._search(targets).path(value)
+        return self._search(targets).path(self.names(value))
 
     def path_of(self, targets: list[Node], node: Node) -> list[tuple[Node, Node, Break | None]] | None:
         """The same from a node that was met on a walk."""
         return self._search(targets).path_of(node)
 
-    def _search(self, targets: list[Node]) -> Search:
+    def _search(self, targets: list[Node]) -> Search[Node]:
         key = tuple(node.key for node in targets)
         if key not in self._searches:
-            self._searches[key] = Search(self, targets)
+            self._searches[key] = Search(targets, self.edges, names=self.stands_for)
         return self._searches[key]
 
     def names(self, value: End) -> list[tuple[str, int]]:

@@ -15,6 +15,7 @@ from ..engine.back.tape import GradientTape
 from ..engine.texts import joined
 from .answer import explain_flat
 from .asking import asked_by
+from .page import EMPTY
 from .page import grouped as by_reason
 from .sentences import fill
 from .words import Explanation
@@ -27,10 +28,6 @@ MOST = 20  # sources that are explained
 _PLAIN = (
     "A plain {kind} is no tensor: it does not know what it was computed from. Pass the tensor itself, without .numpy(), "
     "float() or NumPy functions on the way; of data make a tensor first, x = tf.constant(data), and watch it."
-)
-_EMPTY = (
-    "There are no sources: the list of variables is empty. A model or layer with trainable=False has no trainable_variables, "
-    "nor has one that was never called and does not know its input's shape. Set trainable = True, or call it once before."
 )
 _ASK = "To see why, call minitape.explain.warn() before the step: each gradient that is None then says so."
 
@@ -48,7 +45,7 @@ def why_none(error: Exception, variables: Iterable[End] | None = None) -> Except
     with suppress(Exception):  # the error itself is what counts
         wanted = None if variables is None else [leaf_of(v) for v in variables]
         if wanted == []:
-            error.add_note(fill(_EMPTY))
+            error.add_note(fill(EMPTY))
             return error
         lines = _reasons(_asked(_outwards(sys._getframe(1)), wanted))
         for line in lines or ([] if wanted is None else [fill(_ASK)]):
@@ -86,7 +83,7 @@ def why_none_at(error: BaseException, frames: list[FrameType]) -> None:
 def why_nothing(error: BaseException, frames: list[FrameType]) -> None:
     """The same where a gradient was asked for with respect to no sources at all, and its results are to be unpacked."""
     if any(tape.nones == [] for frame in frames for tape in _tapes(frame)):
-        error.add_note(fill(_EMPTY))
+        error.add_note(fill(EMPTY))
 
 
 def why_no_tensor(error: Exception, value: object) -> Exception:

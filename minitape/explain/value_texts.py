@@ -45,19 +45,19 @@ OF_ZERO = {  # an operation, or a cause and a kind of it: (why what it hands on 
     "zero_factor underflow": ("the product of {x} and the adjoint {g} is too small for {dtype}", _WIDER),
     "zero_factor half": ("the product of {x} and the adjoint {g} is too small for {dtype}", _SCALE),
     "zero_sum elements": ("several elements use it, and what they contribute cancels out", _TERMS),
-    "not_selected results": ("the target uses none of the function's results that came of it",
+    "not_selected results": ("the target does not use what the function made of it",
                              "Use that result in the target, or leave it out of the sources."),
-    "not_selected part": ("of what {what} put together the target uses other elements", _OTHERS),
+    "not_selected part": ("the target uses another part of what {what} put together", _OTHERS),
     "zero_derivative": ("the derivative of {what} is 0 there", "Use a function with a slope there, or begin elsewhere."),
     "dead_relu": ("{what} passes nothing where its input is not positive (here {x})", "Use tf.nn.leaky_relu, or begin with other weights or biases."),
     "saturated": ("{what} is saturated (input {x})", _SATURATED),
     "not_selected": ("{what} took other elements", _OTHERS),
     "zero_factor": ("a factor of {what} is 0", "See where that 0 comes from: data, a mask, weights that begin with 0, an empty product."),
-    "zero_cancels": ("both sides of {what} change alike with it, which cancels out",
+    "zero_cancels": ("both sides of {what} change alike with it",
                      "Use a result that changes with it, or leave it out of the sources."),
     "zero_sum": ("what arrives along several paths cancels out", _TERMS),
     "independent": ("this call of the tf.function did not use it", "See whether the branch that uses it runs when you expect it to, or leave it out of the sources."),
-    "custom_rule": ("the gradient function of {what} returns 0 for it", "Let it return a gradient for each input."),
+    "custom_rule": ("the gradient function of {what} gives it 0", "Let it return a gradient for each input."),
 }  # fmt: skip
 
 _EDGE = "The derivative is infinite at 1 and -1: keep the argument between, x * (1 - 1e-6)."

@@ -2,107 +2,26 @@
 
 from __future__ import annotations
 
-import dis
-import inspect
 import re
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from ..engine.recording.frames import lines_of, own_file
+from ..recording.rows import Entry
+from ..recording.sites import NOWHERE, Site, text_of
+from ..recording.values import Value, numbers_of
+from .nodes import Break
+from .search import WHOLE, Search
+from .statement import once
 from .words import Explanation
-
-if TYPE_CHECKING:
-    from ..engine.typed import Adjoint, Function
-
-Site = tuple[str | None, int | None]
-NOWHERE: Site = (None, None)
 
 # Frameworks write a clip as a maximum and a minimum: where no scope has its name, the program's text is the only witness of it.
 _CLIP = re.compile(r"\bclip\w*")
 SUBTRACTS = {"sub", "Sub", "subtract", "__sub__"}
 ROUNDED = 1e-5  # of a sum of float32 numbers that is zero: as much as another order of the summands may leave
 CLIPS = {"max", "min", "Maximum", "Minimum"}  # of which a function clips
-
-
-def last_return(function: Function) -> Site:
-    """(file, line) of a function's last return; nowhere for a function of a library.
-
-    >>> last_return(facts_of)
-    (None, None)
-    """
-    code = getattr(inspect.unwrap(function), "__code__", None)
-    ends = [] if code is None or own_file(code.co_filename) else [at for at in dis.get_instructions(code) if at.opname.startswith("RETURN")]
-    line = ends[-1].positions.lineno if ends and ends[-1].positions is not None else None
-    return NOWHERE if code is None or line is None else (code.co_filename, line)
-
-
-class Value:
-    """The elements of a value, or of the several of one call.
-
-    >>> Value(np.zeros(3)).facts(), Value(np.array([1.0, np.inf])).facts()
-    ((True, True), (False, False))
-    """
-
-    __slots__ = ("given", "_facts", "__weakref__")
-
-    def __init__(self, given: Adjoint) -> None:
-        self.given = given
-        self._facts: tuple[bool, bool] | None = None
-
-    def array(self) -> np.ndarray | None:
-        """Its elements; None for what has none, or several."""
-        return None if self.given is None or isinstance(self.given, (tuple, list)) else np.asarray(self.given)
-
-    def facts(self) -> tuple[bool, bool]:
-        """(there are elements, and all are zero; all are finite)."""
-        if self._facts is None:
-            several = self.given if isinstance(self.given, (tuple, list)) else ()
-            parts = [Value(part).facts() for part in several] or [facts_of(self.array())]
-            self._facts = all(zero for zero, _ in parts), all(finite for _, finite in parts)
-        return self._facts
-
-
-def facts_of(array: np.ndarray | None) -> tuple[bool, bool]:
-    """(there are elements, and all are zero; all are finite), as far as they are known.
-
-    >>> facts_of(np.zeros(3)), facts_of(None)
-    ((True, True), (False, True))
-    """
-    if array is None or array.dtype.kind not in "biufcV":
-        return False, True
-    with np.errstate(invalid="ignore"):  # memory that nobody has written yet may hold any NaN
-        numbers = array if array.dtype.kind == "c" else array.astype(np.float64)
-    return bool(numbers.size and not numbers.any()), bool(np.isfinite(numbers).all())
-
-
-def numbers_of(value: Value | None) -> np.ndarray | None:
-    """The elements of a value that a recording keeps; None where they are gone, or are no numbers."""
-    array = None if value is None else value.array()
-    return None if array is None or array.dtype.kind not in "biufV" else np.asarray(array, np.float64)
-
-
-class Entry(Protocol):
-    """A row of a recording: a leaf, or a result of an operation."""
-
-    row: int
-    op: str
-    kind: str  # operation, variable, source or constant
-    name: str | None
-    inputs: list[int]
-    differentiable: bool
-
-    @property
-    def scope(self) -> Sequence[str]: ...  # the functions and layers in which it ran
-    @property
-    def shape(self) -> Sequence[int]: ...
-    @property
-    def site(self) -> Site: ...  # where it stands
-    @property
-    def value(self) -> Value | None: ...  # its elements, where they are kept
 
 
 class Values:
@@ -112,7 +31,7 @@ class Values:
     rows: list[int]  # of the source
     ends: list[int]  # of the target
     behind: set[int]  # the rows that the target was computed from
-    sweep: Any  # the backward pass from the target, if one was recorded: adjoints by row, and edges (input, port, product, sum) by call
+    sweep: Any  # the Sweep from the target, if one was recorded
     texts: dict[str, tuple[str, str]]  # the causes that a framework has words for
     zeros: dict[str, set[str]]  # cause -> operations that make zeros of adjoints in this way; the first that has it counts
     choices: set[str]  # operations that take some elements and leave others
@@ -130,7 +49,8 @@ class Values:
 
     def _inputs(self, row: int) -> Sequence[int]:
         """The rows with whose values a row was computed, or a leaf was made."""
-        return self.entries[row].inputs
+        entry = self.entries[row]
+        return [*entry.inputs, *entry.came]
 
     def _behind(self, rows: Iterable[int], made: bool = True, past: int | None = None) -> set[int]:
         """These rows, and those from which they were computed, whether a gradient passes or not; of leaves also what they were ``made`` with.
@@ -145,6 +65,10 @@ class Values:
                 stack += [given for given in (self._inputs(row) if made else self.entries[row].inputs) if given != past]
         return seen
 
+    def passes_by(self, row: int) -> bool:
+        """Whether the target was computed from the source on a way without this row, too."""
+        return not self._behind(self.ends, past=row).isdisjoint(self.rows)
+
     def _after(self) -> set[int]:
         """The rows that were computed from the source."""
         return self._computed_from(self.rows)
@@ -157,35 +81,29 @@ class Values:
                 found.add(entry.row)
         return found
 
-    def _readers(self) -> dict[int, list[int]]:
-        """For each row behind the target those that were computed with its value."""
-        readers: dict[int, list[int]] = {}
-        for row in self.behind:
-            for given in self._inputs(row):
-                readers.setdefault(given, []).append(row)
-        return readers
+    @once
+    def _search(self) -> Search[int]:
+        """The ways back from the target."""
+        return Search(self.ends, self._edges, key=int, names=lambda row: (row,))
+
+    def _edges(self, row: int) -> list[tuple[int, Break | None]]:
+        """What a row was computed with, and what breaks there."""
+        cause = self._cut_at(row)
+        whole = all(self.entries[one].dtype.startswith(("int", "uint", "bool")) for one in (row, *self._inputs(row)))  # a cast breaks by itself
+        broken = Break(cause, None, WHOLE if whole else "", row) if cause else None
+        return [(given, broken) for given in self._inputs(row)]
+
+    def _cut_at(self, row: int) -> str:
+        """The cause for which no gradient passes a row; empty where one does."""
+        return "" if row in self.rows else self.entries[row].why
+
+    def _steps_from(self, begin: int) -> list[tuple[int, int, Break | None]]:
+        """The way from a row to the target that has the fewest breaks, as a search has it."""
+        return self._search().path_of(begin) or []
 
     def _way(self, begin: int) -> list[int]:
-        """The rows from ``begin`` to the target, with the fewest breaks."""
-        readers = self._readers()
-        cost, came = {begin: 0}, {begin: -1}
-        queue = deque([begin])
-        while queue:
-            row = queue.popleft()
-            for following in readers.get(row, ()):
-                price = cost[row] + self._price(row, following)
-                if price < cost.get(following, 1 << 30):
-                    cost[following], came[following] = price, row
-                    (queue.append if price > cost[row] else queue.appendleft)(following)
-        way, row = [], next((end for end in self.ends if end in came), -1)
-        while row != -1:
-            way.append(row)
-            row = came[row]
-        return way[::-1]
-
-    def _price(self, row: int, following: int) -> int:
-        """What a way pays for going on from a row to the following one."""
-        return 0
+        """The same as rows, with that from which it begins; none where no way leads to the target."""
+        return [begin, *(row for row, _, _ in self._steps_from(begin))] if begin in self.behind else []
 
     # -- what arrived -----------------------------------------------------------------------------------------------------
 
@@ -284,7 +202,7 @@ class Values:
         """Contributions to a row that cancel: a function that computes with differences or shares, or the program itself."""
         meeting = self._difference(row)
         if meeting is not None:
-            return self.say("zero_cancels", row=meeting)
+            return self.say("zero_cancels", row=meeting, kind="difference")
         sent = [reader for reader, edges in self.sweep.edges.items() for edge in edges if edge[0] == row]
         scopes = [self.entries[reader].scope for reader in sent]
         if self.entries[call].op in self.zeros["zero_cancels"] - {"sub", "Sub"}:
@@ -309,7 +227,8 @@ class Values:
         """In which way an operation made zeros of what came to it."""
         entry = self.entries[row]
         if entry.op in self.points:
-            return self.say("zero_derivative", row=row, kind=self.points[entry.op])
+            of = self.entries[entry.inputs[-1]].site if self.points[entry.op] == "second" else NOWHERE  # the line of the relu itself
+            return self.say("zero_derivative", of, row=row, kind=self.points[entry.op])
         clip = _CLIP.search(" ".join([*entry.scope, text_of(entry.site)])) if entry.op in CLIPS else None
         if clip or (entry.op in CLIPS and self._is_limit(row)):
             return self.say("saturated", row=row, what=clip[0] if clip else "clip")
@@ -321,7 +240,7 @@ class Values:
         if entry.op in self.classes:
             logits = self.entries[entry.inputs[0]].shape
             alone = logits[1 if len(logits) > 1 else 0] == 1 if logits else True
-            return self.say("zero_cancels" if alone else "saturated", row=row)
+            return self.say("zero_cancels", row=row, kind="one") if alone else self.say("saturated", row=row)
         if cause == "zero_cancels" and self._is_one_hot(row):
             return self.say("saturated", row=row)
         if cause == "zero_factor" and self._underflows(row):
@@ -329,7 +248,9 @@ class Values:
         if cause == "zero_factor" and self._has_no_zeros(row):
             return self.say("zero_sum", row=row, kind="elements")
         if cause:
-            return (self._zero_before(row) if cause == "zero_factor" else None) or self.say(cause, row=row)
+            result = numbers_of(entry.value)
+            alone = cause == "zero_cancels" and entry.op.lower() == "softmax" and result is not None and bool(np.all(result == 1))
+            return (self._zero_before(row) if cause == "zero_factor" else None) or self.say(cause, row=row, kind="one" if alone else "")
         if self._sums_to_zero(row):
             senders = [call for call, edges in self.sweep.edges.items() if any(edge[0] == row for edge in edges)]
             if senders:  # it only hands on the sum of what came, over the elements: that is zero
@@ -424,9 +345,3 @@ class Values:
     def used(self) -> list[int]:
         """Those rows of the source from which the target was computed."""
         return [row for row in self.rows if row in self.behind]
-
-
-def text_of(site: Site) -> str:
-    """The line of a place."""
-    lines = lines_of(site[0] or "")
-    return lines[site[1] - 1] if site[1] and site[1] <= len(lines) else ""

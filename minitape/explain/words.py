@@ -55,7 +55,8 @@ class Explanation:
         self.name = ""
         self.patch: str | None = None
         self.patch_line: int | None = None
-        self._steps: list[Any] | None = None  # what a bridge found to change, see minitape/bridges/patches.py
+        self._steps: list[Any] | None = None  # what a bridge found to change, see minitape/explain/mend/table.py
+        self._asked: Any = None  # of a tape what mends ask, until they have: the advice, or what arrived
         self._tape: GradientTape | None = None
         self._rows: list[int] = []
 
@@ -138,7 +139,7 @@ def say(found: Finding | Break, source: End, inquiry: Inquiry | None) -> Explana
 def in_words(found: Finding | Break, name: str, source: End, inquiry: Inquiry | None) -> Explanation:
     """The words for a finding or a break."""
     from .advice import Advice
-    from .patches import changed_in_place, helper_in_numpy, patch_of
+    from .mend.leaving import changed_in_place, helper_in_numpy
 
     cause, place = found.cause, found.place
     if cause in ("connected", "independent"):
@@ -156,11 +157,10 @@ def in_words(found: Finding | Break, name: str, source: End, inquiry: Inquiry | 
     answer = Explanation(cause, message, fix, filename, line)
     answer.name = name
     if advice is not None and inquiry is not None and cause not in ("connected", "independent"):
-        with words_alone():
-            answer.patch = patch_of(advice, cause, name)
-            answer.patch_line = line if answer.patch else None
-            if cause == "left_through_numpy":
-                answer.fix = joined(answer.fix, changed_in_place(advice), helper_in_numpy(advice))
+        answer._asked = advice
+        if cause == "left_through_numpy":
+            with words_alone():
+                answer.fix = joined(answer.fix, changed_in_place(advice.statement), helper_in_numpy(advice.statement, advice.call))
     return answer
 
 

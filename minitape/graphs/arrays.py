@@ -16,7 +16,7 @@ from ..engine.more.custom import for_batches
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.operation import apply
-from ..engine.tensor.tensor import EagerTensor, Tensor, wrap
+from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..engine.values import dtypes
 from ..engine.values.class_names import methods_of
 from ..engine.values.errors import OutOfRangeError
@@ -25,8 +25,8 @@ from ..engine.values.shape import TensorShape
 from ..ops.convert import convert_to_tensor
 from ..ops.filling import zeros
 from ..ops.joining import unstack
-from .later import size_of, zeros_of_size
 from .primitive import GraphPrimitive, as_eager
+from .slicing import size_of, zeros_of_size
 from .symbolic import is_symbolic
 
 # -- the operations of a graph ----------------------------------------------------------------------------------------
@@ -183,7 +183,7 @@ class TensorArray:
 
     dtype = property(lambda self: self._dtype, doc="The type of the elements.")
     dynamic_size = property(lambda self: self._dynamic, doc="Whether writing beyond the end makes it larger.")
-    flow = property(lambda self: wrap(np.int32(0)), doc="Eagerly it has no meaning: 0.")
+    flow = property(lambda self: new_tensor(np.int32(0)), doc="Eagerly it has no meaning: 0.")
 
     @property
     def element_shape(self) -> TensorShape:
@@ -217,7 +217,7 @@ class TensorArray:
         >>> tf.TensorArray(tf.float32, size=3).size().numpy()
         np.int32(3)
         """
-        return wrap(np.int32(len(self._elements)))
+        return new_tensor(np.int32(len(self._elements)))
 
     def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
         """The array with ``value`` at ``index``."""

@@ -18,9 +18,9 @@ from ..engine.tensor.tensor import Tensor
 from ..engine.values import nest
 from ..engine.values.errors import OpError
 from ..ops.convert import convert_to_tensor
+from ..ops.parts import flatten_parts, pack_parts, with_rows_of
 from .body import Body, BodyGraph, TestGraph, trace_body
 from .calls import call, rewritten  # noqa: F401 - rewritten functions find it here
-from .carried import flattened, packed, with_rows_of
 from .control import branch_number, build_case, cond_graph, refuse_number
 from .loops import for_stmt, while_stmt  # noqa: F401 - rewritten functions find them here
 from .values import (
@@ -94,7 +94,7 @@ class _Pending:
     def found_in(self, results: Sequence[Any]) -> Any:
         """The value, given the results."""
         leaves = [known if at is None else results[at] for at, known in self._places]
-        return packed(self._structure, leaves)
+        return pack_parts(self._structure, leaves)
 
 
 def _merge(name: str, first: Any, second: Any, outs: list[list[Any]]) -> Any:
@@ -114,7 +114,7 @@ def _merge(name: str, first: Any, second: Any, outs: list[list[Any]]) -> Any:
         text = f"must have the same nested structure in the main and else branches:\n\n{error}"
         return _undefined(name, TypeError, text)
     places: list[tuple[int | None, Any]] = []
-    for a, b in zip(flattened(first), flattened(with_rows_of(first, second)), strict=True):
+    for a, b in zip(flatten_parts(first), flatten_parts(with_rows_of(first, second)), strict=True):
         place = _place(name, a, b, outs)
         if isinstance(place, Undefined):
             return place
@@ -223,7 +223,7 @@ def _lazy(value: Any, rest: Sequence[Any], goes_on: bool, settles: Callable[[Any
     """``value and rest``, or with ``goes_on`` False ``value or rest``, as ``tf.cond`` puts it."""
     pred = TABLE["reshape"](value, shape=()) if value.shape.rank and value.shape.num_elements() == 1 else value
     kind = TestGraph if isinstance(state.graph, TestGraph) else BodyGraph
-    more = trace_body(lambda: convert_to_tensor(_junction(rest, goes_on, settles)), (), kind=kind)
+    more = trace_body(lambda: convert_to_tensor(_junction(rest, goes_on, settles)), (), kind)
     return cond_graph(pred, more, lambda: value) if goes_on else cond_graph(pred, lambda: value, more)
 
 

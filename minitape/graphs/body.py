@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..engine.recording.state import state
-from ..engine.tensor.tensor import Tensor
-from ..engine.values import nest
+from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..ops.convert import convert_to_tensor
+from ..ops.parts import flatten_parts
 from .build import Graph
 from .effects import is_stateful
 from .program import Program, replay
@@ -37,16 +38,12 @@ class Body:
     def __init__(self, graph: Graph, inputs: Sequence[SymbolicTensor], result: Any) -> None:
         self.graph, self.inputs, self.result = graph, list(inputs), result
         with graph.as_default():
-            self.flat = [None if t is None else as_output(graph, t) for t in nest.flatten(result)]
+            self.flat = [None if t is None else as_output(graph, t) for t in flatten_parts(result)]
         self.outputs = [t for t in self.flat if t is not None]
-        self.captured: list[Any] = []
-        seen: set[int] = set()
-        self.places: list[SymbolicTensor] = []
+        captures: dict[int, Any] = {}
         for outer, inner in graph.captures.values():
-            if inner._row not in seen:
-                seen.add(inner._row)
-                self.captured.append(outer)
-                self.places.append(inner)
+            captures.setdefault(inner._row, (outer, inner))
+        self.captured, self.places = ([pair[at] for pair in captures.values()] for at in (0, 1))
         self.effects = effects_of(graph)
         self._stateful = [c for c in graph.calls if is_stateful(c.primitive)]  # not those that gradients add later
         self._program: Program | None = None
@@ -96,7 +93,7 @@ class Body:
     def aligned(self, captured: Sequence[Any]) -> None:
         """Takes these captured tensors, in this order: several bodies of one operation share their inputs."""
         for tensor in captured:
-            self.graph.capture(tensor) if isinstance(tensor, SymbolicTensor) else None
+            self.graph.capture(tensor)
         self.places = [self.graph.captures[id(t)][1] for t in captured]
         self.captured = list(captured)
         self._program = self._noting = None
@@ -105,10 +102,8 @@ class Body:
         """Takes an eager tensor that may be a constant here as a further input; ``outer`` is it in the graph around."""
         row = self.graph.find(tensor)
         if row is None:
-            place = self.graph.placeholder(tensor.dtype, tensor.shape)
-        else:
-            place = self.graph.tensor_at(row)
-        self.places.append(place)
+            row = self.graph.placeholder(tensor.dtype, tensor.shape)._row
+        self.places.append(self.graph.tensor_at(row))
         self.captured.append(outer)
         self._program = self._noting = None
 
@@ -132,16 +127,11 @@ def as_output(graph: Graph, value: Any) -> SymbolicTensor:
     return graph.tensor_at(graph.enter(tensor))
 
 
-def trace_body(function: Callable[..., Any], specs: Sequence[Any], names: Sequence[str] = (), kind: type[Graph] = BodyGraph) -> Body:
-    """Traces ``function`` on placeholders of these (shape, dtype) pairs inside the graph that is being built."""
-    outer = state.graph
-    graph = kind(outer)
-    with graph.as_default():
-        inputs = []
-        for at, (shape, dtype) in enumerate(specs):
-            tensor = graph.placeholder(dtype, shape, names[at] if at < len(names) else None)
-            graph.untracked.discard(tensor._row)
-            inputs.append(tensor)
+def trace_body(function: Callable[..., Any], specs: Sequence[Any], kind: type[Graph] = BodyGraph, scope: str = "", name: str = "") -> Body:
+    """Traces ``function`` on inputs of these (shape, dtype) pairs inside the graph that is being built, in a name ``scope``."""
+    graph = kind(state.graph)
+    with graph.as_default(), graph.name_scope(scope):
+        inputs = [graph.input(dtype, shape, name) for shape, dtype in specs]
         result = function(*inputs)
     return Body(graph, inputs, result)
 
@@ -149,14 +139,47 @@ def trace_body(function: Callable[..., Any], specs: Sequence[Any], names: Sequen
 def share_captures(bodies: Sequence[Body]) -> list[Any]:
     """Gives several bodies the same captured tensors; returns those of the graph around them."""
     graph: Any = bodies[0].graph.outer
-    union: list[Any] = []
-    seen: set[int] = set()
+    captured = [t if t.graph is graph else graph.capture(t) for body in bodies for t in body.captured]
+    shared = list({t._row: t for t in captured}.values())
     for body in bodies:
-        for tensor in body.captured:
-            tensor = tensor if tensor.graph is graph else graph.capture(tensor)
-            if tensor._row not in seen:
-                seen.add(tensor._row)
-                union.append(tensor)
+        body.aligned(shared)
+    return shared
+
+
+def held_elsewhere(leaf: Any) -> bool:
+    """True for a captured eager tensor that somebody outside still holds: a tape may watch it later."""
+    kind = type(leaf.tensor)  # in no variable here: whether that counts as a holder depends on the interpreter
+    return kind is EagerTensor and leaf.tensor.dtype.differentiable and sys.getrefcount(leaf.tensor) > 2
+
+
+def lift(graph: Any) -> None:
+    """Hands the held tensors of all bodies inside the graph to the operations around them."""
+    done = {id(b) for call in graph.calls for b in _bodies(call.attrs.get("attrs", {}))}  # whose gradients are rows
+    for call in graph.calls:
+        bodies = [] if any(id(b) in done for b in _bodies(call.attrs)) else _bodies(call.attrs)
+        for body in bodies:
+            lift(body.graph)
+        for tensor in _constants(bodies):
+            row = graph.enter(tensor)
+            call.inputs = (*call.inputs, row)
+            for body in bodies:
+                body.take(graph.tensor_at(row), tensor)
+
+
+def _bodies(attrs: dict[str, Any]) -> list[Body]:
+    given = [*attrs.get("bodies", ()), attrs.get("test"), attrs.get("body")]
+    return [b for b in given if isinstance(b, Body)]
+
+
+def _constants(bodies: list[Body]) -> list[Any]:
+    """The tensors that are constants of the bodies, each once."""
+    found: dict[int, Any] = {}
     for body in bodies:
-        body.aligned(union)
-    return union
+        numbers = {id(t) for t in body.graph.numbers.values()}
+        fed = {*body.feeds}
+        for row, leaf in body.graph.leaves.items():
+            if row not in fed and id(leaf.tensor) not in numbers and held_elsewhere(leaf):
+                found[id(leaf.tensor)] = leaf.tensor
+    return list(found.values())
+
+

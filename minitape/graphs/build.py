@@ -22,15 +22,14 @@ from ..engine.recording.record import Record
 from ..engine.recording.rows import CALL, LEAF, Call, Leaf
 from ..engine.recording.state import more, state
 from ..engine.table.primitives import TABLE, Primitive
-from ..engine.tensor.tensor import EagerTensor, wrap
+from ..engine.tensor.tensor import EagerTensor, new_tensor
 from ..engine.values import dtypes
 from ..engine.values.dtypes import DType
 from ..engine.values.invalid import AtRun
 from ..engine.values.shape import TensorShape
 from . import infer
-from .named import Named
-from .naming import caller, default_name, name_within
-from .refusals import refused
+from .failures import raising_primitive
+from .naming import Named, caller, default_name, name_within
 from .symbolic import InaccessibleTensorError, Operation, SymbolicTensor, out_of_scope, plain_shape
 
 _UNKNOWN = ((), np.dtype(np.float32))  # of a row that stands for a state of a variable
@@ -69,7 +68,7 @@ class Graph(Named, Record):
         super().__init__()
         self.outer = outer  # the graph in which this one is a function's body
         self.tensors: dict[int, SymbolicTensor] = {}
-        self.meta: dict[int, tuple[tuple[int, ...], Any]] = {}  # shape and NumPy dtype of each row
+        self.shape_dtypes: dict[int, tuple[tuple[int, ...], Any]] = {}  # shape and NumPy dtype of each row
         self.alive: list[Any] = []  # the tensors of constants, which leaves do not keep alive
         self.op_of: dict[int, Operation] = {}  # first row -> operation
         self.replays: dict[Any, Any] = {}  # (fetched rows, known rows) -> what is needed, see minitape.graphs.program
@@ -127,7 +126,7 @@ class Graph(Named, Record):
 
     def shape_dtype(self, row: int) -> tuple[tuple[int, ...], Any]:
         """The shape and the NumPy dtype of a row, as far as the graph knows them."""
-        return self.meta.get(row, _UNKNOWN)
+        return self.shape_dtypes.get(row, _UNKNOWN)
 
     def sweeper(self, *args: Any, **kwargs: Any) -> Any:  # type: ignore[override]
         """The reverse sweep that writes rows into this graph."""
@@ -178,6 +177,12 @@ class Graph(Named, Record):
         """A tensor whose value is given when the graph runs."""
         return self.leaf("Placeholder", name or "Placeholder", TensorShape(shape), dtypes.as_dtype(dtype))
 
+    def input(self, dtype: Any, shape: Any = None, name: str | None = None) -> SymbolicTensor:
+        """A placeholder through which gradients may flow: an argument of a function, branch or loop."""
+        made = self.placeholder(dtype, shape, name)
+        self.untracked.discard(made._row)
+        return made
+
     def constant(self, tensor: EagerTensor, name: str | None = None) -> SymbolicTensor:
         """An eager tensor as a constant of the graph."""
         made = self.leaf("Const", name or "Const", tensor.shape, tensor.dtype, tensor)
@@ -196,10 +201,10 @@ class Graph(Named, Record):
         site, number = self.here(), len(self.calls)
         first = len(self)
         call = Call(first, primitive, rows, attrs, max(len(outputs), 1))
-        cold = not any(r not in self.untracked for r in rows)
+        untracked = self.untracked.issuperset(rows)
         for index in range(max(len(outputs), 1)):
             row = self.append(CALL, number, index, site)
-            if cold:
+            if untracked:
                 self.untracked.add(row)
         self.calls.append(call)
         if primitive.asked:
@@ -209,7 +214,7 @@ class Graph(Named, Record):
             self.forget_reads()
         infer.fold(self, call)
         if not outputs:
-            self.meta[first] = ((), np.dtype(bool))
+            self.shape_dtypes[first] = ((), np.dtype(bool))
             self.discrete.add(first)
             op.count = 0
         return [self.tensors[first + i] for i in range(len(outputs))]
@@ -219,7 +224,7 @@ class Graph(Named, Record):
         self.op_of[row] = self.by_name[op.name] = op
         for index, (shape, dtype) in enumerate(outputs):
             real = np.dtype(dtype.as_numpy_dtype)
-            self.meta[row + index] = plain_shape(shape), real
+            self.shape_dtypes[row + index] = plain_shape(shape), real
             if real.kind not in CONTINUOUS:
                 self.discrete.add(row + index)
             self.tensors[row + index] = SymbolicTensor(self, row + index, op, index, shape, dtype)
@@ -229,10 +234,10 @@ class Graph(Named, Record):
         """The symbolic tensor of a row."""
         return self.tensors[row]
 
-    def enter(self, tensor: Any, variable: Any = None, site: int | None = None) -> int:
+    def enter(self, tensor: Any, variable: Any = None, site: int | None = None, tapes: Any = ()) -> int:
         """The row of a tensor here: its own, that of a constant, or that of a captured tensor of an outer graph.
 
-        ``variable`` and ``site`` are for recordings.
+        ``variable``, ``site`` and ``tapes`` are for recordings.
         """
         if type(tensor) is SymbolicTensor:
             return tensor._row if tensor.graph is self else self.capture(tensor)._row
@@ -250,8 +255,8 @@ class Graph(Named, Record):
         """An eager tensor as the graphs around know it, if a tape there watches it; only bodies look there."""
         return None
 
-    def enter_number(self, tensor: Any, number: float, frame: Any = None) -> None:
-        """A Python number that was used as an operand: the graph meets it as the same tensor again. ``frame`` is for recordings."""
+    def enter_number(self, tensor: Any, number: float, site: int) -> None:
+        """A Python number that was used as an operand: the graph meets it as the same tensor again. ``site`` is for recordings."""
         if number != 0:  # 0.0 and -0.0 are one key
             self.numbers[number, type(tensor._value)] = tensor
 
@@ -281,13 +286,12 @@ class Graph(Named, Record):
             raise out_of_scope(tensor, TypeError if inner is None else InaccessibleTensorError)
         value = tensor.graph.constant_value(tensor._row) if tensor.op.type == "Const" else None
         if value is not None and not tensor.dtype.differentiable:  # else somebody may ask for a gradient
-            return self.constant(wrap(value), tensor.op.name)
+            return self.constant(new_tensor(value), tensor.op.name)
         if graph is not around:  # what the graph around it has in its place
             inner = self.capture(around.capture(tensor))
         else:
             with self.name_scope(None):
-                inner = self.leaf("Placeholder", tensor.op.name.rsplit("/", 1)[-1], tensor.shape, tensor.dtype)
-            self.untracked.discard(inner._row)
+                inner = self.input(tensor.dtype, tensor.shape, tensor.op.name.rsplit("/", 1)[-1])
         self.captures[id(tensor)] = (tensor, inner)
         return inner
 
@@ -311,7 +315,7 @@ class Graph(Named, Record):
         except infer.Mismatch as error:
             raise ValueError(error.text(self.unique_name(name, False), primitive, tensors)) from None
         except AtRun as error:
-            primitive, attrs = refused(primitive, error, tensors), {}
+            primitive, attrs = raising_primitive(primitive, error, tensors), {}
             outputs, several = primitive.infer(tensors, attrs), False
         made = self.call_row(primitive, rows, attrs, outputs, name)
         if several:
@@ -362,8 +366,7 @@ class Graph(Named, Record):
 
     def assign(self, variable: Any, tensor: Any, how: str, read_value: bool = True) -> Any:
         """An assignment at this point of the graph: the variable as it is then, or the operation alone."""
-        from .assigned import AssignedVariable
-        from .effects import assign, watch_accessed
+        from .effects import AssignedVariable, assign, watch_accessed
 
         made = assign(self, variable, tensor, how)
         if not read_value:

@@ -16,9 +16,9 @@ from ..engine.values import dtypes, nest
 from ..engine.values.dtypes import DType
 from ..ops import elementwise
 from ..ops.filling import range as range_of_tensors
-from .later import size_of
 from .loops import refuse_scalar
-from .sources import converted
+from .slicing import size_of
+from .sources import convert_function
 from .streams import DATASETS, is_dataset, is_iterator, next_element
 from .symbolic import NeedsValue, SymbolicTensor, is_symbolic
 from .syntax import CanNotConvert
@@ -95,7 +95,7 @@ def rewritten(function: Any) -> Any:
     if inspect.iscoroutinefunction(function):
         return function
     try:
-        return converted(function, autograph)
+        return convert_function(function, autograph)
     except CanNotConvert:
         return function
 

@@ -17,7 +17,7 @@ from ..engine.table.accelerator import fast
 from ..engine.table.code import define, with_operands
 from ..engine.table.primitives.formula import ARRAY
 from ..engine.tensor.operation import CHECKS
-from ..engine.tensor.tensor import wrap
+from ..engine.tensor.tensor import new_tensor
 from ..engine.values.invalid import invalid
 
 LONG = 256  # scalar calls that earn the loading of the kernels
@@ -144,25 +144,25 @@ class Writer:
         fused, self.fused = self.fused, _Segment()
         if not fused.calls:
             return
-        if sum(self.graph.meta[c.row][0] != () for c in fused.calls) < self.loops.LEAST:
+        if sum(self.graph.shape_dtypes[c.row][0] != () for c in fused.calls) < self.loops.LEAST:
             for call in fused.calls:
                 self._line(call)
             return
-        meta, real = self.graph.meta, fused.real
+        shape_dtypes, real = self.graph.shape_dtypes, fused.real
         writer = self.loops.Fused(self.graph, fused.calls, self.constants, self._alias, self.readers)
         text = writer.text()
         arguments = [*writer.inputs, *writer.filled]
-        function = self.loops.compiled(text, real, [meta[r][0] for r in arguments])
+        function = self.loops.compiled(text, real, [shape_dtypes[r][0] for r in arguments])
         if function is None:
             for call in fused.calls:
                 self._line(call)
             return
         self.scope |= {"empty": np.empty, "buffer": fast.buffer, real.__name__: real}
         for row in writer.filled:
-            make = "buffer" if np.prod(meta[row][0]) >= fast.large else "empty"
-            self.lines.append(f"    v{row} = {make}({meta[row][0]!r}, {real.__name__})\n")
+            make = "buffer" if np.prod(shape_dtypes[row][0]) >= fast.large else "empty"
+            self.lines.append(f"    v{row} = {make}({shape_dtypes[row][0]!r}, {real.__name__})\n")
         self._write_run(fused.calls, function, arguments, writer.outputs)
-        self.lines += [f"    v{r} = {real.__name__}(v{r})\n" for r in writer.outputs if meta[r][0] == ()]
+        self.lines += [f"    v{r} = {real.__name__}(v{r})\n" for r in writer.outputs if shape_dtypes[r][0] == ()]
 
     def _takes_large(self, call: Any, sources: list[int]) -> bool:
         """Lets a call on large arrays wait for others; False when it is none."""
@@ -277,7 +277,7 @@ def scalar_type(graph: Any, call: Any) -> Any:
         return None
     kind = None
     for row in (*call.inputs, call.row):
-        shape, dtype = graph.meta[row]
+        shape, dtype = graph.shape_dtypes[row]
         if shape != () or dtype.char not in "fd" or (kind is not None and dtype.type is not kind):
             return None
         kind = dtype.type
@@ -302,8 +302,8 @@ def _same_values(graph: Any, calls: Sequence[Any], constants: dict[int, Any]) ->
 def _hands_on(graph: Any, call: Any, constants: dict[int, Any]) -> bool:
     """True for a call whose value is that of its first input."""
     if call.primitive.name in _ALIASES:
-        return graph.meta[call.row][1].kind != "O"
-    if call.primitive.name != "pow" or graph.meta[call.row] != graph.meta[call.inputs[0]]:
+        return graph.shape_dtypes[call.row][1].kind != "O"
+    if call.primitive.name != "pow" or graph.shape_dtypes[call.row] != graph.shape_dtypes[call.inputs[0]]:
         return False
     exponent: Any = constants.get(call.inputs[1])
     return np.ndim(exponent) == 0 and exponent == 1
@@ -315,7 +315,7 @@ def _hands_on(graph: Any, call: Any, constants: dict[int, Any]) -> bool:
 def _formula(graph: Any, call: Any, arguments: list[str]) -> str | None:
     """The textbook formula with the names of the values in it; None where the primitive has none."""
     primitive = call.primitive
-    if not primitive.code or call.attrs or any(graph.meta[r][1].kind != "f" for r in call.inputs):
+    if not primitive.code or call.attrs or any(graph.shape_dtypes[r][1].kind != "f" for r in call.inputs):
         return None
     text = "x * x" if primitive.name == "pow" and _is_two(graph, call.inputs[1]) else primitive.texts[0]
     return with_operands(text, arguments)
@@ -323,7 +323,7 @@ def _formula(graph: Any, call: Any, arguments: list[str]) -> str | None:
 
 def _is_two(graph: Any, row: int) -> bool:
     value = graph.folded.get(row)
-    return value is not None and np.ndim(value) == 0 and value == 2 and graph.meta[row][1].kind == "f"
+    return value is not None and np.ndim(value) == 0 and value == 2 and graph.shape_dtypes[row][1].kind == "f"
 
 
 def _guard_gather(x: Any, places: Any, axis: int = 0, **attrs: Any) -> None:
@@ -345,7 +345,7 @@ def _guard_gather_nd(x: Any, places: Any, batch_dims: int = 0, **attrs: Any) -> 
 GUARDS = {"GatherV2": _guard_gather, "GatherNd": _guard_gather_nd}
 
 
-def _guarded(forward: Callable[..., Any], guard: Callable[..., None]) -> Callable[..., Any]:
+def _guard(forward: Callable[..., Any], guard: Callable[..., None]) -> Callable[..., Any]:
     def run(*arrays: Any, **attrs: Any) -> Any:
         guard(*arrays, **attrs)
         return forward(*arrays, **attrs)
@@ -358,14 +358,14 @@ def runner(call: Any, notes: bool = True) -> Callable[..., Any]:
     primitive, attrs = call.primitive, call.attrs
     forward = primitive.forward if notes or not getattr(primitive, "noted", False) else primitive.unnoted
     if primitive.op in GUARDS:
-        forward = _guarded(forward, GUARDS[primitive.op])
+        forward = _guard(forward, GUARDS[primitive.op])
     check = CHECKS.get(primitive.op)
     if check is not None and len(call.inputs) == 2:
         inner = forward
 
         def forward(x: Any, y: Any, **options: Any) -> Any:
             if y.dtype.kind in "iu":
-                check(primitive, wrap(x), wrap(y))
+                check(primitive, new_tensor(x), new_tensor(y))
             return inner(x, y, **options)
 
     return partial(forward, **attrs) if attrs else forward

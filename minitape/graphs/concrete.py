@@ -5,32 +5,29 @@ from __future__ import annotations
 
 import itertools
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..engine.back.reach import on_tape
-from ..engine.back.tape import GradientTape
 from ..engine.more.custom import for_batches
-from ..engine.recording.evidence import ASSIGNED, born
+from ..engine.recording.evidence import ASSIGNED, origin_of_new
 from ..engine.recording.rows import CALL
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE, Primitive
 from ..engine.tensor.operation import apply, finish
 from ..engine.tensor.slices import IndexedSlices
-from ..engine.tensor.tensor import Tensor, bare, wrap
+from ..engine.tensor.tensor import Tensor, from_array, new_tensor
 from ..engine.values import nest
 from ..ops.opdefs import mismatch
-from ..ops.parts import has_parts, put_together
+from ..ops.parts import is_composite, pack_parts
 from ..ops.seeds import global_seed
-from .body import Body, passes
+from .body import Body, held_elsewhere, lift, passes
 from .build import Graph
 from .gradients import sweep_rows
-from .inline import inline
-from .lifted import held_elsewhere, lift
-from .primitive import apart, as_eager, dense, floats, moved
-from .program import Program, needed, replay
+from .primitive import as_eager, dense, eager_vjp, floats, with_value
+from .program import Program, find_needed, inline, replay
 
 _ONCE = (
     "tf.function only supports singleton tf.Variables created on the first call. Make sure the tf.Variable is only "
@@ -104,8 +101,7 @@ class ConcreteFunction:
         self._unassigned = tuple(v for v in self.variables if id(v) not in assigned)
         numbers = {id(t) for t in self.graph.numbers.values()}
         self._held = [r for r, leaf in self.graph.leaves.items() if id(leaf.tensor) not in numbers and held_elsewhere(leaf)]
-        self._composite = has_parts(body.result)
-        self._single = len(body.outputs) == 1 and not nest.is_nested(body.result)
+        self._single = len(body.outputs) == 1 and not nest.is_nested(body.result) and not is_composite(body.result)
         plain = type(body.result) in (tuple, list) and all(isinstance(r, Tensor) for r in body.result)
         self._row = type(body.result) if plain else None  # a list or tuple of tensors and nothing else
         self._taped: dict[tuple[int, ...], Taped] = {}
@@ -155,8 +151,8 @@ class ConcreteFunction:
         for t in tensors:
             noted = noted or t._record is not None
         if self._single and not noted:  # the usual case
-            return bare(found[0])
-        outputs = [bare(a) for a in found]
+            return from_array(found[0])
+        outputs = [from_array(a) for a in found]
         if noted:
             self._note(tensors, outputs)
         return self._pack(outputs)
@@ -172,7 +168,7 @@ class ConcreteFunction:
         """Notes for `explain` that the variables that were assigned hold what was computed from the inputs."""
         changed = [v for v in self._assigned if hasattr(v, "_state")]
         if changed:
-            origin = born("assign", [*tensors, *self._unassigned], step=ASSIGNED)
+            origin = origin_of_new("assign", [*tensors, *self._unassigned], step=ASSIGNED)
             for v in changed:
                 if id(v) not in self._assigned_at:
                     self._assigned_at[id(v)] = _assigned_at(self.graph, v)
@@ -192,8 +188,7 @@ class ConcreteFunction:
         if self._row is not None:
             return self._row(found)
         values = iter(found)
-        packed = nest.pack_sequence_as(body.result, [None if t is None else next(values) for t in body.flat])
-        return put_together(body.result, packed) if self._composite else packed
+        return pack_parts(body.result, [None if t is None else next(values) for t in body.flat])
 
     # -- inside another graph -----------------------------------------------------------------------------------------
 
@@ -220,9 +215,9 @@ class ConcreteFunction:
         record: Any = state.record
         for variable in self._assigned:  # TensorFlow counts every variable of the function as accessed
             variable._read()
-        held = [row for row in self._held if _is_hot(record, self.graph.leaves[row].tensor)]
+        held = [row for row in self._held if _is_tracked(record, self.graph.leaves[row].tensor)]
         inputs = [*tensors, *(v._read() for v in self.variables), *(self.graph.leaves[r].tensor for r in held)]
-        if not any(_is_hot(record, t) for t in inputs):
+        if not any(_is_tracked(record, t) for t in inputs):
             return None
         taped = self._taped.get(tuple(held))
         if taped is None:
@@ -234,14 +229,14 @@ class ConcreteFunction:
         arrays = [t.array for t in tensors]
         found = taped.forward.run(arrays)
         count = len(self.body.outputs)
-        outputs = [wrap(a) for a in found[:count]]
+        outputs = [new_tensor(a) for a in found[:count]]
         self._note_assigns(tensors)
         if outputs:
             finish(FUNCTION, tuple(inputs), {"taped": taped, "saved": found[count:], "arrays": arrays}, tuple(outputs))
         return outputs
 
 
-def _is_hot(record: Any, tensor: Any) -> bool:
+def _is_tracked(record: Any, tensor: Any) -> bool:
     row = record.find(tensor)
     return row is not None and row not in record.untracked
 
@@ -277,7 +272,7 @@ class Taped:
             self.error = error
         rows = [r for g in self.grads for r in _rows_of(g)]
         seeds = [s._row for s in self.seeds if s is not None]
-        self.saved = sorted(_crossing(graph, rows, border, {*seeds}) | _stateful_rows(graph, border))
+        self.saved = sorted(_crossing(graph, rows, border) | _stateful_rows(graph, border))
         self.forward = Program(graph, [*body.fetches, *self.saved], body.feeds, body.effects)
         self.backward = Program(graph, rows, [*self.saved, *body.feeds, *seeds])
 
@@ -299,7 +294,7 @@ class Taped:
     def connects(self, output: int, at: int) -> bool:
         """True when the graph has a path from an input to an output, whether or not a call goes along it."""
         seed = self.seeds[output] if self.seeds else None
-        return seed is not None and seed._row in needed(self.concrete.graph, _rows_of(self.grads[at]), [], [])[1]
+        return seed is not None and seed._row in find_needed(self.concrete.graph, _rows_of(self.grads[at]), [], [])[1]
 
     def reads_values(self, at: int) -> bool:
         """True when the gradient by an input is a function of values of the forward run, not of adjoints alone."""
@@ -315,7 +310,7 @@ class Taped:
         notes = {row: kept[row] for row in _stateful_rows(graph, self.concrete._rows)}
         for group, tensor in zip(self.groups, inputs, strict=True):
             for row in group:
-                known[row] = moved(tensor, kept[row]) if row in kept else tensor
+                known[row] = with_value(tensor, kept[row]) if row in kept else tensor
         return replay(graph, body.fetches, known, notes)
 
 
@@ -348,41 +343,30 @@ def _floats(graph: Any, rows: list[int]) -> bool:
     return all(graph.tensors[r].dtype.differentiable for r in rows)
 
 
-def _crossing(graph: Any, rows: list[int], border: int, seeds: set[int]) -> set[int]:
-    """The rows below the border that rows above it read: what a forward run must keep for the backward one."""
-    found: set[int] = set()
-    seen: set[int] = set()
-    stack = list(rows)
+def _rows_before(graph: Any, rows: list[int], border: int, inputs_of: Callable[[Any], Iterable[int]]) -> Iterator[tuple[int, bool]]:
+    """These rows and those that they depend on, down to the first below the border; whether each is one of a call."""
+    stack, seen = list(rows), set()
     while stack:
         row = stack.pop()
-        if row in seen or row in seeds:
-            continue
-        seen.add(row)
-        op, number, _, _ = graph.cell(row)
-        if row < border:
-            if op == CALL:
-                found.add(row)
-            continue
-        if op == CALL:
-            stack += graph.calls[number].inputs
-    return found
+        if row not in seen:
+            seen.add(row)
+            op, number, _, _ = graph.cell(row)
+            yield row, op == CALL
+            stack += inputs_of(graph.calls[number]) if op == CALL and row >= border else ()
+
+
+def _crossing(graph: Any, rows: list[int], border: int) -> set[int]:
+    """The rows below the border that rows above it read: what a forward run must keep for the backward one."""
+    return {row for row, is_call in _rows_before(graph, rows, border, lambda call: call.inputs) if is_call and row < border}
 
 
 def _reads(graph: Any, rows: list[int], border: int) -> bool:
     """Whether these rows of a gradient depend smoothly on a row below the border."""
-    stack, seen = list(rows), set()
-    while stack:
-        row = stack.pop()
-        if row in seen:
-            continue
-        seen.add(row)
-        if row < border:
-            return True
-        op, number, _, _ = graph.cell(row)
-        if op == CALL:
-            call = graph.calls[number]
-            stack += [r for i, r in enumerate(call.inputs) if graph.tensors[r].dtype.differentiable and passes(call, i)]
-    return False
+
+    def smooth(call: Any) -> list[int]:
+        return [r for i, r in enumerate(call.inputs) if graph.tensors[r].dtype.differentiable and passes(call, i)]
+
+    return any(row < border for row, _ in _rows_before(graph, rows, border, smooth))
 
 
 def _stateful_rows(graph: Any, border: int) -> set[int]:
@@ -397,19 +381,12 @@ def _stateful_rows(graph: Any, border: int) -> set[int]:
 def _function_rule(gs: Any, z: Any, *inputs: Any, taped: Taped, saved: Any, arrays: Any) -> list[Any]:
     if not any(isinstance(g, Tensor) for g in gs):
         return taped.shares(gs, saved, arrays)
-    tensors = apart([as_eager(i) for i in inputs])
-    chosen = floats(tensors)
-    with GradientTape() as tape:
-        tape.watch([tensors[i] for i in chosen])
-        outs = taped.replayed(tensors, saved)
-    targets = floats(outs)
-    found = tape.gradient([outs[i] for i in targets], [tensors[i] for i in chosen],
-                          output_gradients=[as_eager(gs[i]) for i in targets])  # fmt: skip
-    shares: list[Any] = [None] * len(inputs)
-    linked = [tensors[i] for i in chosen if taped.grads[i] is not None]
-    for i, share in zip(chosen, found, strict=True):
+    tensors = [as_eager(i) for i in inputs]
+    shares = eager_vjp(lambda given: taped.replayed(given, saved), gs, tensors)
+    linked = [tensors[i] for i, known in enumerate(taped.grads) if known is not None]
+    for i in floats(tensors):
         known = taped.grads[i]  # a way that the call did not go gives zeros, as in the gradient of the whole graph
-        shares[i] = share if known is None or isinstance(known, IndexedSlices) else dense(share, tensors[i])
+        shares[i] = shares[i] if known is None or isinstance(known, IndexedSlices) else dense(shares[i], tensors[i])
         if isinstance(shares[i], Tensor) and taped.reads_values(i):
             shares[i] = apply(TIED, (shares[i], *linked), {})
     return shares

@@ -11,24 +11,24 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.recording.evidence import planned
+from ..engine.recording.evidence import note_used_as_size
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
-from ..engine.tensor.tensor import Tensor, wrap
+from ..engine.tensor.tensor import Tensor, new_tensor
 from ..engine.values import dtypes, nest
 from ..engine.values.errors import InvalidArgumentError
 from ..engine.values.invalid import invalid
 from ..engine.values.shape import TensorShape
 from ..ops.assertions import Assert
 from ..ops.convert import convert_to_tensor
+from ..ops.parts import flatten_parts, is_composite, pack_parts, with_rows_of
 from .body import Body, share_captures, trace_body
-from .carried import flattened, is_composite, packed, with_rows_of
+from .failures import brackets
 from .primitive import NOTES, GraphPrimitive, write_notes
-from .refusals import brackets
+from .program import branch
 from .scopes import control_dependencies
 from .spec import TensorSpec
 from .symbolic import Operation, SymbolicTensor
-from .within import branch
 
 # -- cond -------------------------------------------------------------------------------------------------------------
 
@@ -58,7 +58,7 @@ def _case_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
     taken = _branch(tensors[0].array, bodies)
     with branch(taken, bodies, tensors[0]):
         found = taken.replay(tensors[1:], notes)
-    return found if notes is None else [*found, wrap(write_notes(notes))]
+    return found if notes is None else [*found, new_tensor(write_notes(notes))]
 
 
 def _case_infer(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
@@ -125,12 +125,12 @@ def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None 
 
 def cond_graph(pred: Any, true_fn: Callable[[], Any] | Body, false_fn: Callable[[], Any] | Body) -> Any:
     """``cond`` on a symbolic tensor, of functions or of what was traced of them."""
-    then, orelse = _traced(true_fn, pred), _traced(false_fn, pred)
+    then, orelse = _trace_branch(true_fn, pred), _trace_branch(false_fn, pred)
     counts = [len(then.flat), len(orelse.flat)]
     if counts[0] != counts[1]:
         raise AssertionError(counts)
     try:
-        nest.assert_same_structure(_shown(then), _shown(orelse), expand_composites=True)
+        nest.assert_same_structure(_describe(then), _describe(orelse), expand_composites=True)
     except (TypeError, ValueError) as error:
         raise _unlike_branches(then, orelse, error) from None
     with_rows_of(then.result, orelse.result)
@@ -146,7 +146,7 @@ def cond_graph(pred: Any, true_fn: Callable[[], Any] | Body, false_fn: Callable[
     return _result_of(then, found)
 
 
-def _traced(function: Callable[[], Any] | Body, decides: Any) -> Body:
+def _trace_branch(function: Callable[[], Any] | Body, decides: Any) -> Body:
     """The body of a branch; an operation that it returns becomes ``decides``."""
     if isinstance(function, Body):
         return function
@@ -161,7 +161,7 @@ def _traced(function: Callable[[], Any] | Body, decides: Any) -> Body:
 
     def tensors() -> list[Any]:
         results.append(nest.map_structure(as_tensor, function()))
-        return flattened(results[0])
+        return flatten_parts(results[0])
 
     body = trace_body(tensors, ())
     (body.result,) = results
@@ -172,7 +172,7 @@ def _result_of(body: Body, found: Sequence[Any]) -> Any:
     """What a branch returns, given the outputs of the operation."""
     values = iter(found)
     outputs = [None if t is None else next(values) for t in body.flat]
-    return packed(body.result, outputs)
+    return pack_parts(body.result, outputs)
 
 
 def refuse_number(pred: Any) -> None:
@@ -186,10 +186,10 @@ def refuse_number(pred: Any) -> None:
 
 def _unlike_branches(then: Body, orelse: Body, details: Any) -> TypeError:
     return TypeError("true_fn and false_fn arguments to tf.cond must have the same number, type, and overall structure of return "
-                     f"values.\n\ntrue_fn output: {_shown(then)}\nfalse_fn output: {_shown(orelse)}\n\nError details:\n{details}")  # fmt: skip
+                     f"values.\n\ntrue_fn output: {_describe(then)}\nfalse_fn output: {_describe(orelse)}\n\nError details:\n{details}")  # fmt: skip
 
 
-def _shown(body: Body) -> Any:
+def _describe(body: Body) -> Any:
     """What a branch returns, as error messages show it."""
     if any(map(is_composite, nest.flatten(body.result))):
         return body.result
@@ -199,7 +199,7 @@ def _shown(body: Body) -> Any:
 def branch_number(pred: Any) -> Any:
     """0 where true, 1 where false: the number of the branch."""
     if pred.dtype.kind != "b":
-        pred = TABLE["cast"](pred, dtype=dtypes.bool) if pred.dtype.kind != "s" else wrap(np.bool_(False))
+        pred = TABLE["cast"](pred, dtype=dtypes.bool) if pred.dtype.kind != "s" else new_tensor(np.bool_(False))
     return TABLE["logical_not"](pred)
 
 
@@ -219,9 +219,9 @@ def switch_case(branch_index: Any, branch_fns: Any, default: Any = None, name: s
     if index.shape.rank:
         raise invalid("'then' must be at least a vector, but saw shape: []", "Select")
     if not isinstance(index, SymbolicTensor):
-        planned(index)
+        note_used_as_size(index)
         return functions.get(int(index.array), default)()
-    bodies = [_traced(f, index) for f in (*[functions[i] for i in sorted(functions)], default)]
+    bodies = [_trace_branch(f, index) for f in (*[functions[i] for i in sorted(functions)], default)]
     return _result_of(bodies[0], build_case(index, bodies, "switch_case"))
 
 
@@ -297,7 +297,7 @@ def case(pred_fn_pairs: Any, default: Any = None, exclusive: bool = False, stric
     preds = [p for p, _ in pairs]
     last = default
     if default is None:
-        preds, last = preds[:-1], _demanded(preds, pairs.pop()[1])
+        preds, last = preds[:-1], _require(preds, pairs.pop()[1])
     for pred, function in reversed(pairs):
         last = _chained(pred, function, last, strict)
     return last()
@@ -312,7 +312,7 @@ def _chained(pred: Any, function: Any, otherwise: Any, strict: bool) -> Any:
     return chosen
 
 
-def _demanded(preds: Sequence[Any], function: Any) -> Any:
+def _require(preds: Sequence[Any], function: Any) -> Any:
     """The function of the last predicate, which must be true where no other is."""
 
     def last() -> Any:

@@ -6,16 +6,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..engine.more.custom import CUSTOM, CustomCall, call_as_row
-from ..engine.more.pyfunction import promised
+from ..engine.more.pyfunction import promised_dtypes
 from ..engine.recording.state import state
 from ..engine.tensor.operation import finish
-from ..engine.tensor.tensor import Tensor, wrap
+from ..engine.tensor.tensor import Tensor, new_tensor
 from ..engine.values import nest
 from ..ops.convert import convert_to_tensor
 from .effects import NUMPY, NUMPY_STATELESS, PYTHON
-from .inline import inline
 from .primitive import GraphPrimitive
-from .program import replay
+from .program import inline, replay
 
 # -- Python functions -------------------------------------------------------------------------------------------------
 
@@ -27,7 +26,7 @@ def python_row(func: Any, inputs: Sequence[Any], dtypes: list[Any]) -> Any:
 
 def numpy_row(func: Any, inputs: Any, Tout: Any, stateful: bool) -> Any:
     """Adds a numpy_function (``compat.v1.py_func``)."""
-    dtypes, several = promised(Tout)
+    dtypes, several = promised_dtypes(Tout)
     attrs = {"func": func, "dtypes": dtypes}
     made = state.graph.apply(NUMPY if stateful else NUMPY_STATELESS, tuple(map(convert_to_tensor, inputs)), attrs)
     return list(made) if several else made[0]
@@ -49,10 +48,10 @@ def _rule(g: Any, z: Any, *inputs: Any, call: CustomCall, results: int) -> list[
     return [None] * results + call.shares(gs)
 
 
-def _replayed(graph: Any, call: Any, values: dict[int, Any]) -> list[Any]:
+def _run_eagerly(graph: Any, call: Any, values: dict[int, Any]) -> list[Any]:
     """An eager run of the row: its gradient is traced once, as rows of the graph, and replayed when asked for."""
     results = call.attrs["results"]
-    outs = [wrap(values[r].array) for r in call.inputs[:results]]
+    outs = [new_tensor(values[r].array) for r in call.inputs[:results]]
     known = dict(values)
     custom = _elsewhere(graph, call, lambda rows, gs: replay(graph, rows, known | gs))
     finish(CUSTOM, tuple(values[r] for r in call.inputs[results:]), {"call": custom}, tuple(outs))
@@ -83,7 +82,7 @@ def _gradient_rows(graph: Any, call: Any) -> tuple[list[int], list[int | None]]:
         return graph.replays["gradient", call.row]
 
 
-def _copied(graph: Any, call: Any, rows: dict[int, int]) -> dict[str, Any]:
+def _copy_attrs(graph: Any, call: Any, rows: dict[int, int]) -> dict[str, Any]:
     """The attributes of the row in the graph that is being built: its gradient becomes a copy of rows, too."""
     target: Any = state.graph
 
@@ -98,7 +97,7 @@ def _copied(graph: Any, call: Any, rows: dict[int, int]) -> dict[str, Any]:
 
 
 CUSTOM_ROW = GraphPrimitive("custom_gradient", "IdentityN", _infer, forward=_forward, rules=_rule)
-CUSTOM_ROW.replayed, CUSTOM_ROW.copied = _replayed, _copied
+CUSTOM_ROW.replayed, CUSTOM_ROW.copied = _run_eagerly, _copy_attrs
 
 
 def custom_call(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -12,14 +12,15 @@ from ..engine.more.pyfunction import PythonCall, check_count, next_number, note_
 from ..engine.recording.block import During, no_tapes
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE, Primitive
-from ..engine.tensor.tensor import wrap
+from ..engine.tensor.tensor import new_tensor
+from ..engine.tensor.variable import UnreadVariable
 from ..engine.values import errors
 from ..engine.values.dtypes import string
 from ..engine.values.invalid import invalid
 from ..engine.values.shape import TensorShape
 from ..ops.convert import convert_to_tensor
+from .failures import brackets
 from .primitive import GraphPrimitive, write_notes
-from .refusals import brackets
 
 # -- variables --------------------------------------------------------------------------------------------------------
 
@@ -37,19 +38,12 @@ def _read_forward(*outer: Any, variable: Any) -> tuple[Any, ...]:
 
 
 def _read_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
-    return [TABLE["identity"](tensors[0])] if tensors else [wrap(attrs["variable"]._state.array)]
+    return [TABLE["identity"](tensors[0])] if tensors else [new_tensor(attrs["variable"]._state.array)]
 
 
 # a variable's value; in the body of a loop or branch its input is the value outside, for the gradient
-READ = GraphPrimitive(
-    "read",
-    "ReadVariableOp",
-    lambda tensors, attrs: [(attrs["variable"].shape, attrs["variable"].dtype)],
-    forward=_read_forward,
-    eager=_read_eager,
-    rules=[lambda g, z, x, *, variable: g],
-    stateful=True,
-)
+READ = GraphPrimitive("read", "ReadVariableOp", lambda tensors, attrs: [(attrs["variable"].shape, attrs["variable"].dtype)],
+                      forward=_read_forward, eager=_read_eager, rules=[lambda g, z, x, *, variable: g], stateful=True)  # fmt: skip
 
 
 def read(graph: Any, variable: Any, tapes: Sequence[Any], accessed: bool = True) -> Any:
@@ -57,14 +51,9 @@ def read(graph: Any, variable: Any, tapes: Sequence[Any], accessed: bool = True)
     tensor = graph.reads.get(id(variable))
     if tensor is None:
         outer = () if graph.outer is None else (graph.outer.read(variable, accessed, graph.tapes_around),)
-        with no_name_scope(graph):
-            tensor = graph.call_row(
-                READ,
-                tuple(graph.enter(t) for t in outer),
-                {"variable": variable},
-                READ.infer((), {"variable": variable}),
-                f"{variable._name}/Read/ReadVariableOp",
-            )[0]
+        with graph.name_scope(None):
+            rows, attrs = tuple(graph.enter(t) for t in outer), {"variable": variable}
+            (tensor,) = graph.call_row(READ, rows, attrs, READ.infer((), attrs), f"{variable._name}/Read/ReadVariableOp")
             graph.tuples.add(tensor._row)
         graph.reads[id(variable)] = tensor
     known = graph.variables.setdefault(id(variable), (variable, []))
@@ -83,11 +72,6 @@ def watch_accessed(graph: Any, variable: Any, tapes: Sequence[Any]) -> None:
     for tape in tapes:
         if variable.trainable and tape._watch_accessed_variables and tape._record is graph:
             tape._watch_variable(variable)
-
-
-def no_name_scope(graph: Any) -> Any:
-    """Names in the block are made at the top of the graph."""
-    return graph.name_scope(None)
 
 
 def _assign_forward(value: Any, *, variable: Any, how: str) -> tuple[Any, ...]:
@@ -131,7 +115,7 @@ def assign(graph: Any, variable: Any, tensor: Any, how: str) -> Any:
 
 def _python_forward(*arrays: Any, func: Any, dtypes: Any) -> tuple[Any, ...]:
     """The results, and behind them the run itself: its tape gives the gradient."""
-    call = run_python(func, [wrap(a) for a in arrays], dtypes, differentiate=True)
+    call = run_python(func, [new_tensor(a) for a in arrays], dtypes, differentiate=True)
     note_run(func, call)
     return (*[o.array for o in call.outputs], write_notes(call))
 
@@ -159,7 +143,7 @@ def _python_rule(gs: Any, z: Any, *inputs: Any, func: Any, dtypes: Any) -> list[
 
 def _python_gradient(*arrays: Any, count: int) -> tuple[Any, ...]:
     call: PythonCall = np.asarray(arrays[count], object).item()
-    return tuple(share.array for share in call.run_gradient([wrap(g) for g in arrays[:count]]))
+    return tuple(share.array for share in call.run_gradient([new_tensor(g) for g in arrays[:count]]))
 
 
 def _python_gradient_infer(tensors: Any, attrs: dict[str, Any]) -> list[Any]:
@@ -168,9 +152,7 @@ def _python_gradient_infer(tensors: Any, attrs: dict[str, Any]) -> list[Any]:
 
 
 PYTHON = GraphPrimitive("py_function", "EagerPyFunc", _python_infer, forward=_python_forward, rules=_python_rule, stateful=True)
-PYTHON_GRADIENT = GraphPrimitive(
-    "py_function_gradient", "EagerPyFunc", _python_gradient_infer, forward=_python_gradient, rules=None, stateful=False
-)
+PYTHON_GRADIENT = GraphPrimitive("py_function_gradient", "EagerPyFunc", _python_gradient_infer, forward=_python_gradient, rules=None)
 
 
 def _numpy_forward(*arrays: Any, func: Any, dtypes: Any) -> tuple[Any, ...]:
@@ -202,18 +184,12 @@ NUMPY_STATELESS = GraphPrimitive("py_func_stateless", "PyFuncStateless", _promis
 # -- any Python function of minitape that must run when the graph does ------------------------------------------------
 
 
-def _later_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
-    return attrs["function"](*tensors)
-
-
-def _later_infer(tensors: Any, attrs: dict[str, Any]) -> list[Any]:
-    return attrs["specs"]
-
-
-LATER = GraphPrimitive("later", "PartitionedCall", _later_infer, eager=_later_eager)
-LATER_STATEFUL = GraphPrimitive("later_stateful", "StatefulPartitionedCall", _later_infer, eager=_later_eager, stateful=True)
+_LATER: dict[str, Any] = {"infer": lambda tensors, attrs: attrs["specs"], "eager": lambda tensors, attrs: attrs["function"](*tensors)}
+LATER = GraphPrimitive("later", "PartitionedCall", **_LATER)
+LATER_STATEFUL = GraphPrimitive("later_stateful", "StatefulPartitionedCall", **_LATER, stateful=True)
 # numbers drawn at random: no gradient passes to what they were drawn from
-DRAW = GraphPrimitive("draw", "StatefulPartitionedCall", _later_infer, eager=_later_eager, rules=None, stateful=True)
+DRAW = GraphPrimitive("draw", "StatefulPartitionedCall", **_LATER, rules=None, stateful=True)
+NEXT = GraphPrimitive("next_element", "IteratorGetNext", **_LATER, stateful=True)
 
 
 def draw_row(function: Callable[..., list[Any]], tensors: Sequence[Any], spec: Any, name: str | None) -> Any:
@@ -221,7 +197,7 @@ def draw_row(function: Callable[..., list[Any]], tensors: Sequence[Any], spec: A
     return state.graph.apply(DRAW, tuple(tensors), {"function": function, "specs": [spec]}, name)[0]
 
 
-def later(
+def add_effect(
     function: Callable[..., list[Any]], tensors: Sequence[Any], specs: list[Any], stateful: bool = False,
     name: str | None = None,
 ) -> list[Any]:  # fmt: skip
@@ -233,3 +209,26 @@ def later(
 def is_stateful(primitive: Primitive) -> bool:
     """True for primitives that run in the order in which they were written."""
     return getattr(primitive, "stateful", False)
+
+
+class AssignedVariable(UnreadVariable):
+    """What ``assign`` and its kin return in a graph: the variable, to be read after the assignment."""
+
+    __module__ = "tensorflow.python.ops.resource_variable_ops"
+
+    def __init__(self, variable: Any, tensor: Any) -> None:
+        super().__init__(variable)
+        self.assigned = tensor  # the value that was assigned; whoever needs it makes the assignment run
+
+    graph = property(lambda self: self.assigned.graph, doc="The graph in which the assignment is.")
+    op = property(lambda self: self.assigned.op, doc="The operation that assigns.")
+
+    def _read(self) -> Any:
+        """In a function the value at this point of it; in other graphs, whose rows have no order, the assigned one."""
+        graph = state.graph
+        if graph is None or not graph.is_function():
+            return self.assigned
+        return graph.read(self._base, accessed=False)
+
+
+AssignedVariable.__name__ = "_UnreadVariable"  # as it prints

@@ -11,7 +11,7 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
-from .syntax import LOOPS, SCOPES, CanNotConvert, assign, at, blocks, falls_through, has, mapped, name, parse, unless
+from .syntax import LOOPS, SCOPES, CanNotConvert, assign, at, blocks, falls_through, has, name, parse, per_block, unless
 
 COPIED = 1000  # nodes of statements that are repeated in several branches: what repeats more is not converted
 
@@ -38,7 +38,7 @@ class Exits:
                 return [*before, self._branches(statement, rest)]
             if isinstance(statement, LOOPS):
                 return [*before, *self._out_of_loop(statement, rest)]
-            return [*before, mapped(statement, self._returns), *self._returns(rest)]
+            return [*before, per_block(statement, self._returns), *self._returns(rest)]
         return body
 
     def _branches(self, statement: ast.If, rest: list[ast.stmt]) -> ast.stmt:
@@ -70,7 +70,7 @@ class Exits:
         out: list[ast.stmt] = []
         for statement in body:
             if not isinstance(statement, SCOPES):
-                statement = mapped(statement, self._loops)
+                statement = per_block(statement, self._loops)
                 if isinstance(statement, LOOPS):
                     out += at(statement, self._exits(statement))
             out.append(statement)
@@ -81,11 +81,11 @@ class Exits:
         if _leads_out(loop.body, ast.Continue):
             skip = self.fresh("continue")
             start = at(loop.body[0], [assign(skip, ast.Constant(False))])
-            loop.body = [*start, *_guarded(loop.body, ast.Continue, skip)]
+            loop.body = [*start, *_guard(loop.body, ast.Continue, skip)]
         if not _leads_out(loop.body, ast.Break):
             return []
         loop.flag = self.fresh("break")
-        loop.body = _guarded(loop.body, ast.Break, loop.flag)
+        loop.body = _guard(loop.body, ast.Break, loop.flag)
         return [assign(loop.flag, ast.Constant(False))]
 
 
@@ -99,7 +99,7 @@ def _as_breaks(body: list[ast.stmt], flag: str, value: str) -> list[ast.stmt]:
         if isinstance(statement, SCOPES) or not has([statement], ast.Return):
             out.append(statement)
             continue
-        out.append(mapped(statement, lambda block: _as_breaks(block, flag, value)))
+        out.append(per_block(statement, lambda block: _as_breaks(block, flag, value)))
         if isinstance(statement, LOOPS):
             out += at(statement, [ast.If(name(flag), [ast.Break()], [])])
     return out
@@ -115,7 +115,7 @@ def _leads_out(nodes: list[ast.stmt], kind: type) -> bool:
     return False
 
 
-def _guarded(body: list[ast.stmt], kind: type, flag: str) -> list[ast.stmt]:
+def _guard(body: list[ast.stmt], kind: type, flag: str) -> list[ast.stmt]:
     """Replaces break or continue by setting the flag; what follows in the block runs only while it is not set."""
     for number, statement in enumerate(body):
         if isinstance(statement, kind):
@@ -124,7 +124,7 @@ def _guarded(body: list[ast.stmt], kind: type, flag: str) -> list[ast.stmt]:
             continue
         if isinstance(statement, (ast.Try, ast.TryStar)):
             raise CanNotConvert("a loop's exit in `try`")
-        rest = _guarded(body[number + 1 :], kind, flag)
-        made = mapped(statement, lambda block: _guarded(block, kind, flag))
+        rest = _guard(body[number + 1 :], kind, flag)
+        made = per_block(statement, lambda block: _guard(block, kind, flag))
         return [*body[:number], made, *at(rest[0] if rest else statement, unless(flag, rest))]
     return body

@@ -1,21 +1,26 @@
-"""Errors of a running graph: which operation failed, and where the user wrote it."""
+"""Errors of graphs, in TensorFlow's words: what fails when one runs, at which line of the user's, and what does not fit before."""
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 
+from ..engine.table.primitives import TABLE, Primitive
 from ..engine.values import errors
+from ..engine.values.dtypes import int64
+from ..engine.values.shape import TensorShape
+from .primitive import GraphPrimitive
 
 _BEGIN = "Graph execution error:"
 _OF_NUMPY = ("operands could not be broadcast", "all input arrays must have the same shape", "matmul: ")
 
 
-def explained(graph: Any, where: dict[int, Any], error: Exception) -> Exception:
+def explain(graph: Any, where: dict[int, Any], error: Exception) -> Exception:
     """The error with the operation that raised it, in TensorFlow's words; it was found by its line in the program."""
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename != "<formula graph>":
@@ -27,7 +32,7 @@ def explained(graph: Any, where: dict[int, Any], error: Exception) -> Exception:
     kind = type(error) if isinstance(error, errors.OpError) else errors.InvalidArgumentError
     message = re.sub(r" \[Op:\w*\] name: ?[^\n]*$", "", _in_words(graph, call, trace, message))
     op = graph.op_of[call.row]
-    return kind(None, op, located(graph, op, message))
+    return kind(None, op, with_location(graph, op, message))
 
 
 def _in_words(graph: Any, call: Any, trace: TracebackType | None, message: str) -> str:
@@ -53,7 +58,7 @@ def _in_words(graph: Any, call: Any, trace: TracebackType | None, message: str) 
     return f"Incompatible shapes: {shapes[0]} vs. {shapes[1]}"
 
 
-def located(graph: Any, op: Any, message: str) -> str:
+def with_location(graph: Any, op: Any, message: str) -> str:
     """A message with the operation that it is about and the user's line that made it."""
     place = graph.place(op.row)
     line = "" if place is None else f'File "{place[0]}", line {place[1]}, in {place[2].co_name}'
@@ -70,3 +75,32 @@ def located(graph: Any, op: Any, message: str) -> str:
         f"{_BEGIN}\n\nDetected at node '{op.name}' defined at (most recent call last):\n    {line}\nNode: '{op.name}'\n"
         f"{message}\n\t [[{{{{node {op.name}}}}}]]\n\nOriginal stack trace for '{op.name}':\n  {line}\n"
     )
+
+
+_ENUM = {"float32": "DT_FLOAT", "float64": "DT_DOUBLE", "float16": "DT_HALF"}
+
+
+def enum(dtype: Any) -> str:
+    """The name of a dtype in TensorFlow's protocol buffers."""
+    return _ENUM.get(dtype.name, "DT_" + dtype.name.upper())
+
+
+def brackets(shape: TensorShape) -> str:
+    """A shape as kernels print it."""
+    if shape.rank is None:
+        return "<unknown>"
+    return "[" + ",".join("?" if d is None else str(d) for d in shape.as_list()) + "]"
+
+
+def raising_primitive(primitive: Primitive, error: Exception, tensors: Sequence[Any]) -> GraphPrimitive:
+    """In the place of a primitive, one that raises an error when the graph runs: what stands behind it is traced before."""
+    dtype = int64 if primitive.op in ("ArgMax", "ArgMin", "Where") else tensors[0].dtype
+
+    def forward(*arrays: Any) -> Any:
+        raise error
+
+    def rule(g: Any, z: Any, *inputs: Any) -> list[Any]:
+        return [TABLE["zeros_like"](x) if x.dtype.differentiable else None for x in inputs]
+
+    infer = lambda tensors, attrs: [(TensorShape(None), dtype)]  # noqa: E731
+    return GraphPrimitive("refused", primitive.op, infer, forward=forward, rules=None if primitive.flat else rule)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import logging
 import threading
 import weakref
 from collections.abc import Callable, Sequence
@@ -15,13 +16,20 @@ from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..engine.values import nest
 from ..engine.values.shape import TensorShape
 from ..ops.convert import convert_to_tensor
-from ..ops.parts import Parts, take_apart
-from .arguments import NoCast, cast, with_tensors
+from ..ops.parts import is_composite, of_parts, open_parts
 from .body import Body
 from .concrete import ConcreteFunction, FuncGraph
-from .retracing import retracing_of
 from .settings import EAGER_FUNCTIONS
-from .signature import Signature, as_spec, call_arguments, spread_positional, text_of_parameters
+from .signature import (
+    NoCast,
+    Signature,
+    as_spec,
+    call_arguments,
+    cast,
+    spread_positional,
+    text_of_parameters,
+    with_tensors,
+)
 from .spec import TensorSpec, covers, key_of
 
 _LITERALS = {bool, int, float, str, type(None)}
@@ -274,7 +282,7 @@ class Function:
             structure = {n: nest.map_structure(lambda _: next(leaves), v) for n, v in signature.values.items()}
             args, kwargs = call_arguments(self._parameters, structure)
             result = self._function()(*self._with_owner(args), **kwargs)
-            result = _returned(result, self._python_function)
+            result = _as_outputs(result, self._python_function)
         return ConcreteFunction(Body(graph, inputs, result), self._name, signature), graph.created
 
     def _function(self) -> Callable[..., Any]:
@@ -323,22 +331,18 @@ def _plain(args: Any, kwargs: dict[str, Any]) -> tuple[Any, list[Any], list[Any]
 def _placed(graph: Any, name: str, leaf: Any, inputs: list[Any]) -> Any:
     if not isinstance(leaf, TensorSpec):
         return leaf
-    tensor = graph.placeholder(leaf.dtype, leaf.shape, leaf.name or name)
-    graph.untracked.discard(tensor._row)
-    inputs.append(tensor)
-    return tensor
+    inputs.append(graph.input(leaf.dtype, leaf.shape, leaf.name or name))
+    return inputs[-1]
 
 
-def _returned(result: Any, function: Any) -> Any:
+def _as_outputs(result: Any, function: Any) -> Any:
     """The returned structure as tensors of the graph: variables are read, numbers become constants."""
 
     def leaf(value: Any) -> Any:
         if value is None:
             return None
-        value = take_apart(value)
-        if isinstance(value, Parts):
-            value[:] = [leaf(part) for part in value]
-            return value
+        if is_composite(value):
+            return of_parts(value, [leaf(part) for part in open_parts(value)])
         if not isinstance(value, Tensor):
             try:
                 value = value._read() if hasattr(value, "_read") else convert_to_tensor(value)
@@ -391,3 +395,50 @@ def function(
         return Function(inner, input_signature, autograph, reduce_retracing, owner)
 
     return decorated if func is None else decorated(func)
+
+
+_TEXT = (
+    "{count} out of the last {calls} calls to {function} triggered tf.function retracing. Tracing is expensive and the "
+    "excessive number of tracings could be due to (1) creating @tf.function repeatedly in a loop, (2) passing tensors "
+    "with different shapes, (3) passing Python objects instead of tensors. For (1), please define your @tf.function "
+    "outside of the loop. For (2), @tf.function has reduce_retracing=True option that can avoid unnecessary retracing. "
+    "For (3), please refer to https://www.tensorflow.org/guide/function#controlling_retracing and "
+    "https://www.tensorflow.org/api_docs/python/tf/function for  more details."
+)
+
+
+class Retracing:
+    """Counts the calls between the traces of one function, for the warning about too many of them."""
+
+    def __init__(self) -> None:
+        self.calls_per_trace: list[int] = []
+        self.warned = self.calls = 0
+
+    def traced(self, function: Any) -> None:
+        """A call that traced: the warning when at least 5 of the last 10 or so did, twice at most."""
+        self.calls += 1
+        self.calls_per_trace.append(1)
+        while self.calls_per_trace and self.calls - self.calls_per_trace[0] > 10:
+            self.calls -= self.calls_per_trace.pop(0)
+        if self.warned < 2 and len(self.calls_per_trace) >= 5:
+            self.warned += 1
+            text = _TEXT.format(count=len(self.calls_per_trace), calls=self.calls, function=repr(function))
+            logging.getLogger("tensorflow").warning(text)
+
+    def called(self, times: int) -> None:
+        """Calls that did not trace."""
+        if times:
+            self.calls_per_trace = self.calls_per_trace or [0]
+            self.calls_per_trace[-1] += times
+            self.calls += times
+
+
+_known: dict[Any, Retracing] = {}
+
+
+def retracing_of(function: Any) -> Retracing:
+    """The counter of a Python function, which all its ``tf.function`` share.
+
+    As in TensorFlow, so do functions of several files whose code reads the same.
+    """
+    return _known.setdefault(getattr(function, "__code__", function), Retracing())

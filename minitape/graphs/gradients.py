@@ -12,8 +12,8 @@ from ..engine.table.primitives import TABLE
 from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..engine.values import nest
 from ..ops.convert import convert_to_tensor
+from .body import lift
 from .build import Graph
-from .lifted import lift
 from .symbolic import SymbolicTensor
 
 
@@ -99,7 +99,7 @@ def _through_captures(graph: Graph, targets: list[Any], seeds: list[Any], source
     rows = [_rows(graph, s) for s in sources]
     ends = {r for s in stops for r in _rows(graph, s)}
     outside = [s if type(s) is SymbolicTensor and s.graph is not graph else None for s in sources]
-    captured = _captured(graph) if any(s is not None for s in outside) else []
+    captured = _capture(graph) if any(s is not None for s in outside) else []
     found = sweep_rows(graph, targets, [*rows, *([inner._row] for _, inner in captured)], seeds, ends, prefix)
     here, onward = found[: len(rows)], found[len(rows) :]
     handed = [(outer, _dense(g)) for (outer, _), g in zip(captured, onward, strict=True) if g is not None]
@@ -110,7 +110,7 @@ def _through_captures(graph: Graph, targets: list[Any], seeds: list[Any], source
     return [a if b is None else b if a is None else _dense(a) + _dense(b) for a, b in zip(here, beyond, strict=True)]
 
 
-def _captured(graph: Graph) -> list[tuple[Any, Any]]:
+def _capture(graph: Graph) -> list[tuple[Any, Any]]:
     """(tensor of the graph around it, its place) for what a graph captured and gradients may pass."""
     places = {inner._row: (outer, inner) for outer, inner in graph.captures.values() if outer.graph is graph.outer}
     return [(outer, inner) for outer, inner in places.values() if inner.dtype.differentiable]
@@ -148,9 +148,9 @@ def dependents(graph: Graph, sources: set[int], stops: set[int]) -> bytearray:
     marks = bytearray(len(graph))
     for row in sources:
         marks[row] = 1
-    meta = graph.meta
+    shape_dtypes = graph.shape_dtypes
     for call in graph.calls:
-        if any(marks[r] and meta[r][1].kind in "fcV" for r in call.inputs):
+        if any(marks[r] and shape_dtypes[r][1].kind in "fcV" for r in call.inputs):
             for row in range(call.row, call.row + call.outputs):
                 if row not in stops:
                     marks[row] = 1

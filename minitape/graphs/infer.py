@@ -20,12 +20,12 @@ from ..engine.table.fp import OFF, WARNINGS, restore
 from ..engine.table.primitives import Primitive
 from ..engine.tensor.operation import CHECKS
 from ..engine.values import dtypes
-from ..engine.values.elements import dtype_of
+from ..engine.values.dtypes import dtype_of
 from ..engine.values.errors import NotFoundError, OpError
 from ..engine.values.invalid import at_run
 from ..engine.values.shape import TensorShape
 from ..ops.opdefs import accept
-from .refusals import brackets, enum
+from .failures import brackets, enum
 
 _STATIC = {"Shape", "Size", "Rank", "ShapeN"}  # operations that read nothing but the static shape
 ELEMENTWISE = set(
@@ -89,7 +89,7 @@ def outputs(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any]) -> 
         raise at_run(f"No OpKernel was registered to support Op '{primitive.op}'", primitive.op) from error
     if primitive.code or primitive.op in ELEMENTWISE:
         shape = _broadcast([t.shape for t in tensors])
-        specs, several = _specs([_run(primitive, [filled((), t.dtype, 1) for t in tensors], attrs)])
+        specs, several = _specs([_run(primitive, [stand_in_array((), t.dtype, 1) for t in tensors], attrs)])
         return [(shape, specs[0][1])], several
     if primitive.op == "MatMul" and len(tensors) == 2:
         _check_product(*tensors)
@@ -183,10 +183,10 @@ def stand_in(tensor: Any, guess: Guess | None, at: int, kind: int, values: bool)
     else:
         larger = {axis for number, axis in (other[0] if other else ()) if number == at}
         sizes = tuple((size + (axis in larger) if d is None else d) for axis, d in enumerate(shape.as_list()))
-    return filled(sizes, tensor.dtype, kind)
+    return stand_in_array(sizes, tensor.dtype, kind)
 
 
-def filled(sizes: tuple[int, ...], dtype: Any, kind: int) -> Any:
+def stand_in_array(sizes: tuple[int, ...], dtype: Any, kind: int) -> Any:
     """An array of zeros without memory of its own (kind 0), of different values (1), or of unit matrices (2)."""
     if dtype.kind == "s":
         return np.broadcast_to(np.array(b"", object), sizes) if sizes else np.array(b"", object)
@@ -206,7 +206,7 @@ def _run(primitive: Primitive, arrays: list[Any], attrs: dict[str, Any]) -> Any:
 
         _accept(primitive, kinds)
     if primitive.op == "GatherV2" and not arrays[0].shape[attrs["axis"]]:  # no index fits, which is the run's business
-        arrays[0] = filled(tuple(n or 1 for n in arrays[0].shape), dtype_of(arrays[0]), 0)
+        arrays[0] = stand_in_array(tuple(n or 1 for n in arrays[0].shape), dtype_of(arrays[0]), 0)
     before = WARNINGS[OFF]
     try:
         return primitive.forward(*arrays, **attrs)
@@ -274,7 +274,7 @@ def fold(graph: Any, call: Any) -> None:
             if primitive.op == "Rank" and inputs[0].shape.rank is not None:
                 graph.folded[call.row] = np.int32(inputs[0].shape.rank)
             return
-        arrays = [filled(tuple(t.shape), t.dtype, 0) for t in inputs]
+        arrays = [stand_in_array(tuple(t.shape), t.dtype, 0) for t in inputs]
     else:
         arrays = [graph.folded.get(r) for r in call.inputs]
         if any(a is None for a in arrays) or sum(np.size(a) for a in arrays) > _LARGE:

@@ -9,19 +9,18 @@ import numpy as np
 
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
-from ..engine.tensor.tensor import Tensor, wrap
+from ..engine.tensor.tensor import Tensor, new_tensor
 from ..engine.values import nest
 from ..engine.values.shape import TensorShape
 from ..ops.assertions import Assert
 from ..ops.convert import convert_to_tensor
 from ..ops.filling import zeros
+from ..ops.parts import flatten_parts, pack_parts, with_rows_of
 from .arrays import TensorArray
-from .body import BodyGraph, TestGraph
-from .carried import flattened, kept_shapes, packed, with_rows_of
-from .later import size_of
+from .body import BodyGraph, TestGraph, trace_body
+from .slicing import size_of
 from .streams import Stream, is_dataset, is_drawn_later, is_iterator
 from .symbolic import SymbolicTensor, is_symbolic
-from .turns import settled, traced_turn
 from .values import (
     LIMITS,
     Undefined,
@@ -34,7 +33,7 @@ from .values import (
     refuse_outside,
     without_variables,
 )
-from .whiles import WHILE, build_while
+from .whiles import WHILE, build_while, kept_shapes
 
 _RETURNED = "_ag_return_value"  # how the name begins that holds what the function returns
 
@@ -136,7 +135,7 @@ class _Elements:
     kinds = WHILE
 
     def __init__(self, tensor: Any) -> None:
-        self.tensor, self.start, self.count = tensor, wrap(np.int32(0)), size_of(tensor)
+        self.tensor, self.start, self.count = tensor, new_tensor(np.int32(0)), size_of(tensor)
 
     def item(self, index: Any) -> Any:
         if self.tensor.shape[0] == 0:  # the body is traced all the same
@@ -177,13 +176,13 @@ class _Flag:
     kinds = WHILE
 
     def __init__(self) -> None:
-        self.start = wrap(np.bool_(False))
+        self.start = new_tensor(np.bool_(False))
 
     def item(self, index: Any) -> Any:
         return None
 
     def next(self, index: Any) -> Any:
-        return wrap(np.bool_(True))
+        return new_tensor(np.bool_(True))
 
 
 def _walk(source: Any) -> Any:
@@ -231,7 +230,7 @@ class _Loop:
             entered = dict(zip(self.names, copies(self.get()), strict=True))
             body(None if counter is None else counter.item(*tensors[:first]))
             after = dict(zip(self.names, self.get(), strict=True))
-            latest.update({name: _kept(name, entered[name], after[name]) for name in self.carried})
+            latest.update({name: _check_turn(name, entered[name], after[name]) for name in self.carried})
             counted = [counter.next(t) for t in tensors[:first]]
             return [*counted, *(convert_to_tensor(t) for t in self._tensors(latest))]
 
@@ -243,11 +242,12 @@ class _Loop:
             inside = walk.inside(tensors[0])
             return inside if go_on is True else TABLE["logical_and"](inside, boolean(go_on))
 
-        tested = traced_turn(check, specs, TestGraph)
-        kept, made = settled(turn, specs, isinstance(walk, Stream))
-        if kept != specs:
-            tested = traced_turn(check, kept, TestGraph)
-        self._check(kept[first:], made.outputs[first:])
+        tested = trace_body(check, specs, TestGraph, "while")
+        made = trace_body(turn, specs, scope="while")
+        while isinstance(walk, Stream) and (wider := _widen(specs, made.outputs)) != specs:  # there shapes may change
+            specs = wider
+            tested, made = trace_body(check, specs, TestGraph, "while"), trace_body(turn, specs, scope="while")
+        self._check(specs[first:], made.outputs[first:])
         found = build_while(tested, made, start, None, WHILE if counter is None else counter.kinds)
         if self.late:
             self._demand_a_turn(found[0] if walk is None else TABLE["not_equal"](found[0], walk.start))
@@ -255,7 +255,7 @@ class _Loop:
 
     def _tensors(self, values: dict[str, Any]) -> list[Any]:
         """The tensors of the carried names, given their values."""
-        return [t for name in self.carried for t in flattened(values[name])]
+        return [t for name in self.carried for t in flatten_parts(values[name])]
 
     def _enter(self, tensors: Sequence[Any]) -> None:
         """Gives the names the values with which a turn begins; those that are not alive have none."""
@@ -272,8 +272,8 @@ class _Loop:
         """The values of all names, with tensors for those that are carried."""
         values, rest = dict(zip(self.names, self.before, strict=True)), iter(tensors)
         for name in self.carried:
-            mine = [next(rest) for _ in flattened(likes[name])]
-            values[name] = packed(likes[name], mine)
+            mine = [next(rest) for _ in flatten_parts(likes[name])]
+            values[name] = pack_parts(likes[name], mine)
         return values
 
     def _demand_a_turn(self, turned: Any) -> None:
@@ -328,7 +328,7 @@ class _Loop:
 
     def _check(self, kept: list[Any], after: Sequence[Any]) -> None:
         """An error for a name whose dtype or shape changes in a turn, in TensorFlow's words."""
-        labels = [name for name in self.carried for _ in flattened(self.carried[name])]
+        labels = [name for name in self.carried for _ in flatten_parts(self.carried[name])]
         for name, (shape, dtype), t in zip(labels, kept, after, strict=True):
             if t.dtype != dtype:
                 raise TypeError(f"'{name}' has dtype {dtype.name} before the loop, but dtype {t.dtype.name} after one iteration")
@@ -337,7 +337,15 @@ class _Loop:
                                  "tf.autograph.experimental.set_loop_options to set shape invariants.")  # fmt: skip
 
 
-def _kept(name: str, before: Any, after: Any) -> Any:
+def _widen(specs: list[Any], outputs: Sequence[Any]) -> list[Any]:
+    """The types of the loop's values with shapes that cover those after a turn too."""
+    return [
+        (shape if t.shape.is_subtype_of(shape) else shape.most_specific_compatible_shape(t.shape), dtype)
+        for (shape, dtype), t in zip(specs, outputs, strict=True)
+    ]
+
+
+def _check_turn(name: str, before: Any, after: Any) -> Any:
     """The value of a name after a turn, which must have the structure that it had before."""
     if isinstance(after, Undefined):
         raise after.fail()
@@ -368,7 +376,7 @@ def _all_values(value: Any) -> bool:
     """True for what can be carried: structures of tensors and of what becomes a tensor."""
     if value is None or isinstance(value, Undefined):
         return False
-    return all(map(is_value, flattened(value)))
+    return all(map(is_value, flatten_parts(value)))
 
 
 def _shapes(value: Any) -> list[TensorShape]:
@@ -388,6 +396,6 @@ def _stand_in(graph: Any, value: Any) -> Any:
     """A symbolic value of the same kind, for a trial turn of a loop."""
     if not _all_values(value):
         return value
-    tensors = map(convert_to_tensor, flattened(value))
+    tensors = map(convert_to_tensor, flatten_parts(value))
     places = [graph.placeholder(t.dtype, s) for t, s in zip(tensors, _shapes(value), strict=True)]
-    return packed(value, places)
+    return pack_parts(value, places)

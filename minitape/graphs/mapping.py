@@ -10,13 +10,13 @@ import numpy as np
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.operation import apply
-from ..engine.tensor.tensor import wrap
+from ..engine.tensor.tensor import new_tensor
 from ..engine.values import nest
 from ..engine.values.errors import OutOfRangeError
 from ..ops.convert import convert_to_tensor
 from .arrays import READ, TensorArray
 from .calls import rewritten
-from .later import size_of
+from .slicing import size_of
 from .spec import TensorSpec
 from .symbolic import is_symbolic
 from .whiles import MAPPED, WHILE, passing, while_graph
@@ -50,7 +50,7 @@ def _written(arrays: Sequence[TensorArray], index: Any, values: Any) -> list[Ten
     return [array.write(index, value) for array, value in zip(arrays, nest.flatten(values), strict=True)]
 
 
-def _stacked(arrays: Sequence[TensorArray], like: Any, elems: Any) -> Any:
+def _stack(arrays: Sequence[TensorArray], like: Any, elems: Any) -> Any:
     """The content of arrays that have an element for each of ``elems``, in the structure of ``like``."""
     count = nest.flatten(elems)[0].shape[0]
     found = [array.stack() for array in arrays]
@@ -103,16 +103,16 @@ def _map(fn: Any, elems: Any, signature: Any, infer_shape: bool = True, kinds: A
         nest.assert_same_structure(like, found)
         return [_written(arrays, i, found)]
 
-    (arrays,) = _counted(step, wrap(np.int32(0)), count, [arrays], kinds)
-    return _stacked(arrays, like, elems)
+    (arrays,) = _count_up(step, new_tensor(np.int32(0)), count, [arrays], kinds)
+    return _stack(arrays, like, elems)
 
 
-def _counted(step: Any, begin: Any, count: Any, values: Sequence[Any], kinds: Any = WHILE) -> Any:
+def _count_up(step: Any, begin: Any, count: Any, values: Sequence[Any], kinds: Any = WHILE) -> Any:
     """``values = step(i, *values)`` for each i from ``begin`` up to ``count``: a loop of the graph, or one of Python."""
     if state.graph is not None:
         return while_graph(lambda i, *_: i < count, lambda i, *v: (i + 1, *step(i, *v)), [begin, *values], kinds=kinds)[1:]
     for i in range(int(begin.array), int(count.array)):
-        values = step(wrap(np.int32(i)), *values)
+        values = step(new_tensor(np.int32(i)), *values)
     return values
 
 
@@ -172,7 +172,7 @@ def scan(
     >>> tf.scan(lambda a, x: a + x, tf.constant([1.0, 2.0, 3.0])).numpy()
     array([1., 3., 6.], dtype=float32)
     """
-    return _accumulated(fn, elems, initializer, reverse, back_prop, name or "scan", infer_shape)[1]
+    return _scan_results(fn, elems, initializer, reverse, back_prop, name or "scan", infer_shape)[1]
 
 
 def foldl(fn: Any, elems: Any, initializer: Any = None, parallel_iterations: int = 10, back_prop: bool = True,
@@ -186,10 +186,10 @@ def foldl(fn: Any, elems: Any, initializer: Any = None, parallel_iterations: int
     >>> print(tf.foldl(lambda a, x: a * 10 + x, tf.constant([1, 2, 3])).numpy())
     123
     """
-    return _accumulated(fn, elems, initializer, False, back_prop, name or "foldl")[0]
+    return _scan_results(fn, elems, initializer, False, back_prop, name or "foldl")[0]
 
 
-def _accumulated(
+def _scan_results(
     fn: Any, elems: Any, initializer: Any, reverse: bool, back_prop: bool, name: str, infer_shape: bool = True
 ) -> tuple[Any, Any]:
     """The last of the accumulated values, and all of them stacked."""
@@ -206,17 +206,17 @@ def _accumulated(
 
 
 def _accumulate(fn: Any, elems: Any, initializer: Any, reverse: bool, infer_shape: bool) -> tuple[Any, Any]:
-    count, one = size_of(nest.flatten(elems)[0]), wrap(np.int32(1))
+    count, one = size_of(nest.flatten(elems)[0]), new_tensor(np.int32(1))
 
     def place(i: Any) -> Any:
         return count - one - i if reverse else i
 
     if initializer is not None:
-        begin, value = wrap(np.int32(0)), nest.map_structure(convert_to_tensor, initializer)
+        begin, value = new_tensor(np.int32(0)), nest.map_structure(convert_to_tensor, initializer)
     elif state.graph is None and not count.array:
         raise OutOfRangeError(None, None, "Tried to read from index 0 but array size is: 0 ")
     else:
-        begin, value = one, _element(elems, place(wrap(np.int32(0))))
+        begin, value = one, _element(elems, place(new_tensor(np.int32(0))))
     arrays = [
         TensorArray(t.dtype, size=count, infer_shape=infer_shape, element_shape=t.shape if infer_shape else None)
         for t in nest.flatten(value)
@@ -230,5 +230,5 @@ def _accumulate(fn: Any, elems: Any, initializer: Any, reverse: bool, infer_shap
         new = nest.map_structure(convert_to_tensor, new)
         return [new, _written(arrays, place(i), new)]
 
-    last, arrays = _counted(step, begin, count, [value, arrays])
-    return last, _stacked(arrays, value, elems)
+    last, arrays = _count_up(step, begin, count, [value, arrays])
+    return last, _stack(arrays, value, elems)

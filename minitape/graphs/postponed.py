@@ -11,13 +11,13 @@ import numpy as np
 from ..engine.recording.block import no_tapes
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
-from ..engine.tensor.tensor import EagerTensor, Tensor, wrap
+from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..engine.values import nest
 from ..engine.values.shape import TensorShape
-from .effects import later
-from .infer import filled, sizes_to_try, trying
-from .program import Program, needed
-from .refusals import refused
+from .effects import add_effect
+from .failures import raising_primitive
+from .infer import sizes_to_try, stand_in_array, trying
+from .program import Program, find_needed
 from .slicing import Place
 from .symbolic import SymbolicTensor
 
@@ -45,10 +45,10 @@ _NAMES = {
 
 def refuse(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception) -> Any:
     """Adds a row that raises an error which TensorFlow does not see while it traces a call of ``function``."""
-    tensors = [t for leaf in nest.flatten([list(args), kwargs]) if isinstance(t := _entered(leaf), Tensor)]
+    tensors = [t for leaf in nest.flatten([list(args), kwargs]) if isinstance(t := _as_leaf(leaf), Tensor)]
     if not tensors:
         raise error
-    row = refused(TABLE["identity"], error, tensors)
+    row = raising_primitive(TABLE["identity"], error, tensors)
     return state.graph.apply(row, tuple(tensors), {}, _NAMES.get(getattr(function, "__name__", "")))[0]
 
 
@@ -75,7 +75,7 @@ def postpone(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> li
     symbolic: list[Any] = []
 
     def leaf(value: Any) -> Any:
-        value = _entered(value)
+        value = _as_leaf(value)
         if type(value) is SymbolicTensor:
             symbolic.append(value)
             return Place(len(symbolic) - 1)
@@ -83,14 +83,14 @@ def postpone(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> li
 
     called = Postponed(function, *nest.map_structure(leaf, (list(args), kwargs)))
     has_windows = any(word in getattr(function, "__name__", "") for word in ("conv", "pool"))
-    structure, specs = _tried(called.run, symbolic, has_windows, getattr(function, "__name__", "") in _BY_VALUES)
+    structure, specs = _try_calls(called.run, symbolic, has_windows, getattr(function, "__name__", "") in _BY_VALUES)
     if specs is None:
         return None
-    found = later(called, symbolic, specs, name=_NAMES.get(getattr(function, "__name__", "")))
+    found = add_effect(called, symbolic, specs, name=_NAMES.get(getattr(function, "__name__", "")))
     return [nest.pack_sequence_as(structure, found)]
 
 
-def _entered(leaf: Any) -> Any:
+def _as_leaf(leaf: Any) -> Any:
     """A variable's value, and an eager tensor of which gradients may be asked, as the graph knows them; others as they are."""
     if hasattr(leaf, "_read"):
         return leaf._read()
@@ -102,7 +102,7 @@ def _entered(leaf: Any) -> Any:
 # -- trial calls ------------------------------------------------------------------------------------------------------
 
 
-def _tried(run: Any, symbolic: list[Any], has_windows: bool, by_values: bool) -> tuple[Any, Any]:
+def _try_calls(run: Any, symbolic: list[Any], has_windows: bool, by_values: bool) -> tuple[Any, Any]:
     """What trial calls gave: a result, and (shape, dtype) of each tensor in it; these are None where all calls fail."""
 
     def trials(guess: Guess, *kinds: int) -> list[Any]:
@@ -157,14 +157,14 @@ def _together(symbolic: list[Any], guess: Guess, kind: int) -> list[Any] | None:
     """Stand-ins that fit each other: the placeholders get values, and the graph computes the rest."""
     graph = state.graph
     rows = [graph.enter(t) for t in symbolic]
-    calls, leaves = needed(graph, rows, [], ())
+    calls, leaves = find_needed(graph, rows, [], ())
     if any(getattr(c.primitive, "stateful", False) and c.primitive.op != "ReadVariableOp" for c in calls):
         return None
     places = [graph.tensors[r] for r in leaves if graph.leaves[r].tensor is None]
     try:
         arrays = [t.array for t in _apart(places, guess, kind)]
         with trying():
-            found = [wrap(a) for a in Program(graph, rows, [t._row for t in places]).run(arrays)]
+            found = [new_tensor(a) for a in Program(graph, rows, [t._row for t in places]).run(arrays)]
     except Exception:  # any operation before may refuse the stand-ins
         return None
     # where nothing passed a filter of values, nothing is to be learned
@@ -185,14 +185,14 @@ def _apart(symbolic: list[Any], guess: Guess, kind: int) -> list[Any]:
         else:
             sizes = tuple(size if d is None else d for d in t.shape.as_list())
         if t.dtype.kind == "s":
-            value = filled(sizes, t.dtype, kind % 2)
+            value = stand_in_array(sizes, t.dtype, kind % 2)
         elif kind in (4, 6) and t.dtype.is_integer:
             value = np.full(sizes, kind // 6, t.dtype.as_numpy_dtype)
         elif kind == 0 or not sizes:
             value = np.full(sizes, 2 + 3 * kind + len(tensors), t.dtype.as_numpy_dtype)
         else:
-            value = filled(sizes, t.dtype, 1)
-        tensors.append(wrap(np.array(value)))
+            value = stand_in_array(sizes, t.dtype, 1)
+        tensors.append(new_tensor(np.array(value)))
     return tensors
 
 

@@ -7,6 +7,7 @@ comes from there: the rule runs it again under a tape. Inside a graph the rule a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from ..engine.recording.block import no_tapes
 from ..engine.recording.state import state
 from ..engine.table.primitives import Primitive
 from ..engine.tensor.operation import apply
-from ..engine.tensor.tensor import EagerTensor, Tensor, wrap
+from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..engine.values.dtypes import string
 from ..engine.values.shape import TensorShape
 
@@ -62,10 +63,10 @@ class GraphPrimitive(Primitive):
 
     def _run(self, *arrays: Any, **attrs: Any) -> tuple[Any, ...]:
         with no_tapes():
-            return tuple(t.array for t in self.eager([wrap(a) for a in arrays], attrs))
+            return tuple(t.array for t in self.eager([new_tensor(a) for a in arrays], attrs))
 
     def _wrapped(self, tensors: Sequence[Any], attrs: dict[str, Any]) -> Sequence[Any]:
-        return [wrap(a) for a in self.forward(*[t.array for t in tensors], **attrs)]
+        return [new_tensor(a) for a in self.forward(*[t.array for t in tensors], **attrs)]
 
 
 def floats(tensors: Sequence[Any]) -> list[int]:
@@ -73,7 +74,7 @@ def floats(tensors: Sequence[Any]) -> list[int]:
     return [i for i, t in enumerate(tensors) if t.dtype.differentiable]
 
 
-def apart(tensors: Sequence[Any]) -> list[Any]:
+def distinct_copies(tensors: Sequence[Any]) -> list[Any]:
     """The tensors, with a copy for each that was there before: every input gets the share of its own place."""
     from ..engine.table.primitives import TABLE
 
@@ -85,7 +86,7 @@ def apart(tensors: Sequence[Any]) -> list[Any]:
     return found
 
 
-def run_eagerly(primitive: Any, tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
+def run_eagerly(primitive: Any, attrs: dict[str, Any], tensors: Sequence[Any]) -> list[Any]:
     """The results of any primitive for eager tensors, so that open tapes record them."""
     if isinstance(primitive, GraphPrimitive):
         return list(primitive.eager(tensors, attrs))
@@ -93,18 +94,15 @@ def run_eagerly(primitive: Any, tensors: Sequence[Any], attrs: dict[str, Any]) -
     return list(found) if isinstance(found, tuple) else [found]
 
 
-def eager_vjp(
-    primitive: Any, attrs: dict[str, Any], gs: Sequence[Any], inputs: Sequence[Any],
-    chosen: Sequence[int] | None = None,
-) -> list[Any]:  # fmt: skip
-    """The shares of eager tensors (of the ``chosen`` ones) in the adjoints ``gs`` of the primitive's outputs."""
-    inputs = apart(inputs)
+def eager_vjp(run: Callable[[Any], Sequence[Any]], gs: Sequence[Any], inputs: Sequence[Any], chosen: Sequence[int] | None = None) -> list[Any]:
+    """The shares of eager tensors (of the ``chosen`` ones) in the adjoints ``gs`` of what ``run`` makes of them."""
+    inputs = distinct_copies(inputs)
     chosen = floats(inputs) if chosen is None else chosen
     with GradientTape() as tape:
         tape.watch([inputs[i] for i in chosen])
-        outs = run_eagerly(primitive, inputs, attrs)
-    targets = floats(outs)
-    found = tape.gradient([outs[i] for i in targets], [inputs[i] for i in chosen], output_gradients=[gs[i] for i in targets])
+        outs = run(inputs)
+    targets, sources = floats(outs), [inputs[i] for i in chosen]
+    found = tape.gradient([outs[i] for i in targets], sources, output_gradients=[as_eager(gs[i]) for i in targets])
     shares: list[Any] = [None] * len(inputs)
     for i, share in zip(chosen, found, strict=True):
         shares[i] = share
@@ -122,24 +120,24 @@ def _replay_rule(primitive: GraphPrimitive) -> Any:
             return replay_row(primitive, attrs, [*gs, *notes], inputs, floats(inputs))
         if notes:
             attrs = attrs | {"notes": read_notes(notes[0])}
+        given, run = [as_eager(i) for i in inputs], partial(run_eagerly, primitive, attrs)
         if tensors:
-            return eager_vjp(primitive, attrs, [as_eager(g) for g in gs], [as_eager(i) for i in inputs])
+            return eager_vjp(run, gs, given)
         with no_tapes():
-            shares = eager_vjp(primitive, attrs, [wrap(np.asarray(g)) for g in gs], [wrap(np.asarray(i)) for i in inputs])
-        return [plain(s) for s in shares]
+            return [plain(s) for s in eager_vjp(run, gs, given)]
 
     return rule
 
 
 def as_eager(value: Any) -> Any:
     """A tensor as it is, an array as a tensor."""
-    return value if isinstance(value, Tensor) else wrap(np.asarray(value))
+    return value if isinstance(value, Tensor) else new_tensor(np.asarray(value))
 
 
-def moved(tensor: Any, value: Any) -> Any:
+def with_value(tensor: Any, value: Any) -> Any:
     """A tensor where it has another value: that of a variable which has been assigned in the meantime."""
     same = tensor.array is value or np.array_equal(tensor.array, value)
-    return tensor if same else tensor + wrap(value - tensor.array)
+    return tensor if same else tensor + new_tensor(value - tensor.array)
 
 
 NOTES = (TensorShape([]), string)  # the output of an operation with effects that says what they gave
@@ -183,7 +181,7 @@ def _vjp_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
     if getattr(attrs["primitive"], "noted", False):
         own, gs = own | {"notes": read_notes(gs[-1])}, gs[:-1]
     if isinstance(attrs["primitive"], GraphPrimitive):
-        shares = eager_vjp(attrs["primitive"], own, gs, inputs, wanted)
+        shares = eager_vjp(partial(run_eagerly, attrs["primitive"], own), gs, inputs, wanted)
     else:
         shares = _by_rule(attrs["primitive"], own, gs, inputs, wanted)
     return [dense(shares[i], inputs[i]) for i in wanted]
@@ -191,7 +189,7 @@ def _vjp_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
 
 def _by_rule(primitive: Any, attrs: dict[str, Any], gs: Sequence[Any], inputs: Sequence[Any], wanted: Sequence[int]) -> list[Any]:
     """The shares that the rule of a primitive of the table gives, as eager operations."""
-    outs = run_eagerly(primitive, inputs, attrs)
+    outs = run_eagerly(primitive, attrs, inputs)
     g, z = (gs, outs) if len(gs) > 1 else (gs[0], outs[0])
     rules = primitive.rules
     if callable(rules):
@@ -202,7 +200,7 @@ def _by_rule(primitive: Any, attrs: dict[str, Any], gs: Sequence[Any], inputs: S
 def dense(share: Any, like: Any) -> Any:
     """A share as a dense tensor in the shape of its input: zeros for None."""
     if share is None:
-        return wrap(np.zeros(tuple(like.shape), like.dtype.as_numpy_dtype))
+        return new_tensor(np.zeros(tuple(like.shape), like.dtype.as_numpy_dtype))
     share = share if isinstance(share, Tensor) else share.dense()
     return share if share.shape == like.shape else unbroadcast(share, tuple(like.shape))
 
@@ -229,9 +227,9 @@ def _is_linked(attrs: dict[str, Any], at: int) -> bool:
     if links.found is None:
         primitive = attrs["primitive"]
         if primitive.name == "case" and not primitive.noted:
-            links.found = set().union(*[_linked(attrs, links.tensors, k) for k in range(len(attrs["attrs"]["bodies"]))])
+            links.found = set().union(*[_differentiable(attrs, links.tensors, k) for k in range(len(attrs["attrs"]["bodies"]))])
         elif _is_ours(primitive, attrs):
-            links.found = _linked(attrs, links.tensors)
+            links.found = _differentiable(attrs, links.tensors)
         else:
             links.found = set(range(len(links.tensors)))
     return at in links.found
@@ -244,7 +242,7 @@ def _is_ours(primitive: Any, attrs: dict[str, Any]) -> bool:
     return not isinstance(primitive, GraphPrimitive) or primitive.name in OURS
 
 
-def _linked(attrs: dict[str, Any], tensors: list[Any], way: int | None = None) -> set[int]:
+def _differentiable(attrs: dict[str, Any], tensors: list[Any], way: int | None = None) -> set[int]:
     """The inputs that make a difference to derivatives of stand-ins for them; all where those are refused.
 
     Of branches one is taken, the ``way``.
@@ -267,14 +265,14 @@ def _linked(attrs: dict[str, Any], tensors: list[Any], way: int | None = None) -
 
 def _stand_ins(attrs: dict[str, Any], tensors: list[Any], guess: Any, way: int | None) -> list[Any]:
     """Tensors in the place of the adjoints and of the inputs."""
-    from .infer import filled, stand_in
+    from .infer import stand_in, stand_in_array
 
     count = attrs["count"]
-    inputs = [wrap(np.array(stand_in(t, guess, at, 1, True))) for at, t in enumerate(tensors) if at >= count]
+    inputs = [new_tensor(np.array(stand_in(t, guess, at, 1, True))) for at, t in enumerate(tensors) if at >= count]
     if way is not None:
-        inputs[0] = wrap(np.int32(way))
-    outs = run_eagerly(attrs["primitive"], inputs, attrs["attrs"])
-    gs = [wrap(np.array(filled(tuple(z.shape), z.dtype, 1))) for z in outs]
+        inputs[0] = new_tensor(np.int32(way))
+    outs = run_eagerly(attrs["primitive"], attrs["attrs"], inputs)
+    gs = [new_tensor(np.array(stand_in_array(tuple(z.shape), z.dtype, 1))) for z in outs]
     return [*gs, *inputs]
 
 

@@ -1,11 +1,12 @@
-"""Running a graph: its rows become one generated Python function over arrays; or they are replayed as eager
-operations."""
+"""Running a graph: its rows become one generated Python function over arrays, or are replayed as eager operations, or
+copied into another graph."""
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from sys import _getframe
 from typing import Any
 
@@ -17,13 +18,12 @@ from ..engine.recording.state import state
 from ..engine.table.accelerator import fast
 from ..engine.table.fp import OFF, WARNINGS, restore
 from ..engine.tensor.operation import finish
-from ..engine.tensor.tensor import wrap
+from ..engine.tensor.tensor import new_tensor
 from ..engine.values import errors
-from ..engine.values.invalid import shown
+from ..engine.values.invalid import shape_text
 from . import failures
 from .compile import Writer
-from .primitive import moved, read_notes, run_eagerly
-from .within import statement
+from .primitive import read_notes, run_eagerly, with_value
 
 OFTEN = 64  # runs after which a program is fused when numba is loaded already
 ONCE_MORE = 512  # ... and when it must be loaded for it
@@ -38,7 +38,7 @@ class Program:
     def __init__(self, graph: Any, fetches: Sequence[int], feeds: Sequence[int], effects: Iterable[Any] = ()) -> None:
         self.graph, self.fetches, self.feeds = graph, list(fetches), list(feeds)
         folds = not any(graph.folded.get(row) is not None for row in self.feeds)  # else a constant itself is fed
-        self.calls, leaves = needed(graph, self.fetches, self.feeds, effects, folds)
+        self.calls, leaves = find_needed(graph, self.fetches, self.feeds, effects, folds)
         for row in leaves:
             check_fed(graph, row)
         self.constants = {row: constant_array(graph, row) for row in leaves}
@@ -60,7 +60,7 @@ class Program:
         try:
             return self.function(*arrays)
         except Exception as error:
-            raise failures.explained(self.graph, self.where, error) from error
+            raise failures.explain(self.graph, self.where, error) from error
         finally:
             restore(before)
 
@@ -75,7 +75,7 @@ class Program:
         self.runs = ONCE_MORE
 
 
-def needed(
+def find_needed(
     graph: Any, fetches: Sequence[int], feeds: Sequence[int], effects: Iterable[Any], folds: bool = False
 ) -> tuple[list[Any], list[int]]:
     """The calls (in order) and the leaves that the fetches and effects depend on, down to the fed rows.
@@ -108,9 +108,9 @@ def check_fed(graph: Any, row: int) -> None:
     if leaf is not None and leaf.tensor is None:
         op = graph.op_of[row]
         tensor = graph.tensors[row]
-        shape = "" if tensor.shape.rank is None else f" and shape {shown(tensor.shape.as_list())}"
+        shape = "" if tensor.shape.rank is None else f" and shape {shape_text(tensor.shape.as_list())}"
         detail = f"You must feed a value for placeholder tensor '{op.name}' with dtype {tensor.dtype.kernel_name}{shape}"
-        raise errors.InvalidArgumentError(None, op, failures.located(graph, op, detail))
+        raise errors.InvalidArgumentError(None, op, failures.with_location(graph, op, detail))
 
 
 def constant_array(graph: Any, row: int) -> Any:
@@ -141,7 +141,7 @@ def _needed_again(graph: Any, fetches: tuple[int, ...], known: tuple[int, ...]) 
     """What is needed, as it was found before: the body of a loop is replayed once for each turn."""
     found = graph.replays.get((fetches, known))
     if found is None or found[0] != len(graph.calls):
-        found = graph.replays[fetches, known] = len(graph.calls), needed(graph, fetches, known, ())
+        found = graph.replays[fetches, known] = len(graph.calls), find_needed(graph, fetches, known, ())
     return found[1]
 
 
@@ -163,7 +163,7 @@ def replay_call(graph: Any, call: Any, values: dict[int, Any], notes: dict[int, 
     elif special is not None:
         outs = special(graph, call, values)
     else:
-        outs = run_eagerly(primitive, tensors, call.attrs)
+        outs = run_eagerly(primitive, call.attrs, tensors)
     for index, out in enumerate(outs):
         values.setdefault(call.row + index, out)
 
@@ -173,9 +173,72 @@ def _as_noted(call: Any, tensors: Sequence[Any], found: list[Any]) -> list[Any]:
     primitive = call.primitive
     if getattr(primitive, "noted", False):
         return list(primitive.eager(tensors, call.attrs | {"notes": read_notes(found[-1])}))
-    outs = [wrap(a) for a in found]
+    outs = [new_tensor(a) for a in found]
     if primitive.op == "ReadVariableOp" and tensors and tensors[0].dtype.differentiable:
-        return [moved(tensors[0], found[0])]
+        return [with_value(tensors[0], found[0])]
     if primitive.name == "py_function":
         finish(PYTHON, tuple(tensors), {"call": read_notes(found[-1])}, tuple(outs[:-1]))
     return outs
+
+
+_STRUCTURE = re.compile(r"(while|cond|switch_case|case)(_\d+)?").fullmatch  # scopes of the graph that turns and branches stand for
+_UNSEEN = nullcontext()  # around what runs where nobody looks
+
+
+def turn(step: Callable[..., Any], number: int, *given: Any) -> Any:
+    """A turn of a loop, counted from 1: its rows are in a scope of that name."""
+    if not state.within:
+        return step(*given)
+    with During(state, scope=(*state.scope, f"turn {number}")):
+        return step(*given)
+
+
+def branch(taken: Any, bodies: Sequence[Any], decides: Any) -> AbstractContextManager[Any]:
+    """The rows in the block are in a scope named after the branch: of a condition ``then`` or ``else``, else its number."""
+    if not state.within:
+        return _UNSEEN
+    number = bodies.index(taken)
+    name = ("then", "else")[number] if decides.dtype.kind == "b" else f"branch {number}"
+    return During(state, scope=(*state.scope, name))
+
+
+def statement(graph: Any, row: int) -> AbstractContextManager[Any]:
+    """What runs in the block belongs to the statement of a graph's row, and to the scopes in which it was traced."""
+    if not state.within:
+        return _UNSEEN
+    op = graph.op_of.get(row)
+    scoped = op is not None and op.type != "ReadVariableOp"  # a read has the name of its variable, which is not where it stands
+    own = [part for part in op.name.split("/")[:-1] if not _STRUCTURE(part)] if scoped else []
+    scope = {"scope": (*state.scope, *own)} if own else {}
+    return During(state, site=graph.site(row) or state.site, **scope)
+
+
+def inline(source: Any, target: Any, fetches: list[int], rows: dict[int, int], effects: Sequence[Any]) -> None:
+    """Copies the rows that the fetches and effects need into another graph; ``rows`` maps old numbers to new ones."""
+    calls, leaves = find_needed(source, fetches, list(rows), effects)
+    for row in leaves:
+        rows[row] = target.enter(source.leaves[row].tensor)
+    for call in calls:
+        if call.primitive.op == "ReadVariableOp":
+            rows[call.row] = target.enter(target.read(call.attrs["variable"]))
+            continue
+        inputs = tuple(rows[r] for r in call.inputs)
+        op = source.op_of[call.row]
+        outputs = [(t.shape, t.dtype) for t in op.outputs]
+        with During(state, site=source.site(call.row) or state.site):  # a copy stands where the user wrote the original
+            made = target.call_row(call.primitive, inputs, _copy_attrs(source, call, rows), outputs, op.name.rsplit("/", 1)[-1])
+        new = target.calls[-1]
+        if call.row in source.tuples:
+            target.tuples.add(new.row)
+        target.op_of[new.row].gradient = op.gradient or target.op_of[new.row].gradient
+        for i, tensor in enumerate(made):
+            rows[call.row + i] = tensor._row
+
+
+def _copy_attrs(source: Any, call: Any, rows: dict[int, int]) -> dict[str, Any]:
+    """The attributes of a copied row: a random operation has a stretch of numbers of its own."""
+    attrs, special = call.attrs, getattr(call.primitive, "copied", None)
+    if special is not None:
+        return special(source, call, rows)
+    again = getattr(attrs.get("function"), "again", None)
+    return attrs if again is None else attrs | {"function": again()}

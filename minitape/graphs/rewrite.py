@@ -13,17 +13,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from .exits import Exits
-from .liveness import Liveness
 from .syntax import (
     CanNotConvert,
+    Liveness,
     assign,
-    assigned,
+    assigned_names,
     at,
     container,
     falls_through,
-    mapped,
     name,
     parse,
+    per_block,
     refuse_rare,
     stored_parts,
     walk,
@@ -116,7 +116,7 @@ class Rewriter:
         arguments = node.args
         positional = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
         own = {a.arg for a in [*positional, arguments.vararg, arguments.kwarg] if a is not None}
-        self.locals = {*own, *assigned(node.body)} - set(self.declared)
+        self.locals = {*own, *assigned_names(node.body)} - set(self.declared)
         whole = Exits(self._fresh).rewritten(node.body)
         self.live = Liveness(whole)
         body = self.block(whole)
@@ -157,7 +157,7 @@ class Rewriter:
         if isinstance(node, ast.With):
             node.items = [_Expressions().visit(i) for i in node.items]
         if isinstance(node, (ast.With, ast.Try, ast.TryStar)):
-            return [mapped(node, self.block)]
+            return [per_block(node, self.block)]
         if isinstance(node, ast.Delete):
             gone = [t.id for t in node.targets if isinstance(t, ast.Name)]
             if len(gone) == len(node.targets):
@@ -221,7 +221,7 @@ class _Changed:
 
     def __init__(self, rewriter: Rewriter, nodes: Sequence[ast.stmt]) -> None:
         self.declared, self.live = rewriter.declared, rewriter.live
-        self.bound, outside = assigned(nodes), []
+        self.bound, outside = assigned_names(nodes), []
         for part in stored_parts(nodes):
             owner = container(part)
             if owner not in rewriter.locals:

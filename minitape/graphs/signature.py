@@ -11,7 +11,6 @@ from ..engine.recording.state import state
 from ..engine.tensor.tensor import Tensor
 from ..engine.values import nest
 from ..ops.convert import convert_to_tensor
-from .arguments import cast
 from .spec import TensorSpec, is_array, show
 
 _EMPTY = inspect.Parameter.empty
@@ -60,7 +59,7 @@ class Signature:
         lines = ["Input Parameters:", *(f"  {p.name} ({p.kind.name}): {show(v)}" for p, v in self.given)]
         if len(lines) == 1:
             lines.append("  None")
-        lines += ["Output Type:", f"  {_output(body)}", "Captures:"]
+        lines += ["Output Type:", f"  {show(body.result)}", "Captures:"]
         captures = [f"  {id(v)}: TensorSpec(shape=(), dtype=tf.resource, name=None)" for v in variables]
         captures += [f"  {row}: {show(body.graph.tensors[row])}" for row in held]
         return "\n".join([*lines, *(captures or ["  None"])])
@@ -74,7 +73,7 @@ class Signature:
             parts.append(f"{parameter.name}: {show(value)}")
             if parameter.kind is _PLACED and _PLACED not in kinds[at + 1 :]:
                 parts.append("/")
-        return f"({', '.join(parts)}) -> {_output(body)}"
+        return f"({', '.join(parts)}) -> {show(body.result)}"
 
     # -- calls of the concrete function -------------------------------------------------------------------------------
 
@@ -101,7 +100,7 @@ class Signature:
         return [
             tensor
             for parameter, want in zip(parameters, wants, strict=True)
-            for tensor in _matched(want, cast(want, bound.arguments[parameter.name]))
+            for tensor in _match(want, cast(want, bound.arguments[parameter.name]))
         ]
 
     def _by_name(self, concrete: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
@@ -135,7 +134,7 @@ def _python_name(name: str) -> str:
     return re.sub(r"\W", "_", name)
 
 
-def _matched(want: Any, got: Any) -> list[Any]:
+def _match(want: Any, got: Any) -> list[Any]:
     """The tensors of one argument; TypeError where anything else is not what the trace was made for."""
     tensors = []
     for w, g in zip(nest.flatten(want), nest.flatten(got), strict=True):
@@ -155,11 +154,6 @@ def _refuse_shapes(tensors: Sequence[Any], places: Iterable[Any]) -> None:
             raise TypeError(f"Tensor {tensor} is not compatible with the shape this function was traced with. Expected shape "
                             f"{place.shape}, but got shape {tensor.shape}.\n\nIf you called get_concrete_function, you may need to "
                             "pass a tf.TensorSpec(..., shape=...) with a less specific shape, having None on axes which can vary.")  # fmt: skip
-
-
-def _output(body: Any) -> str:
-    flat = iter(body.flat)
-    return show(nest.map_structure(lambda _: next(flat), body.result))
 
 
 def text_of_parameters(parameters: Any, specs: dict[str, Any]) -> str:
@@ -226,3 +220,72 @@ def call_arguments(parameters: Any, values: dict[str, Any]) -> tuple[tuple[Any, 
         else:
             args.append(value)
     return tuple(args), kwargs
+
+
+_ROWS = ("RaggedTensor", "SparseTensor", "RaggedTensorSpec", "SparseTensorSpec")  # tensors with rows or places, their types
+
+
+class NoCast(TypeError):
+    """Why an argument does not fit its part of the input signature."""
+
+
+def cast(spec: Any, value: Any) -> Any:
+    """An argument as its part of the input signature wants it; NoCast says why it does not fit."""
+    if isinstance(spec, dict):
+        if not isinstance(value, dict):
+            raise NoCast(f"Can not cast {value!r} to a Dict type.")
+        if set(spec) != set(value):
+            raise NoCast(f"{value} has different keys with the TraceType {show(spec)}.")
+        return type(value)((k, cast(spec[k], value[k])) for k in value)
+    if isinstance(spec, (list, tuple)):
+        kind = list if isinstance(spec, list) else tuple
+        if not isinstance(value, kind):
+            raise NoCast(f"Can not cast {value!r} to {kind.__name__} type.")
+        if len(spec) != len(value):
+            raise NoCast(f"Expected {value} to have length of {len(spec)}")
+        parts = [cast(s, v) for s, v in zip(spec, value, strict=True)]
+        return type(value)(*parts) if hasattr(value, "_fields") else kind(parts)
+    try:
+        return _cast_leaf(spec, value)
+    except NoCast:
+        raise
+    except (ValueError, TypeError) as error:
+        raise NoCast(str(error)) from error
+
+
+def _cast_leaf(spec: Any, value: Any) -> Any:
+    if not isinstance(spec, TensorSpec):
+        return value
+    if isinstance(value, TensorSpec):
+        if not value.is_subtype_of(spec):
+            raise NoCast(f"Can not cast {value!r} to {spec}")
+        return value
+    tensor = value
+    if is_array(value) and value.dtype.kind in "SU" and spec.dtype.kind != "s":
+        tensor = convert_to_tensor(value.astype(spec.dtype.as_numpy_dtype))  # which NumPy refuses in its own words
+    elif not isinstance(value, Tensor):
+        tensor = convert_to_tensor(value, spec.dtype)
+    if tensor.dtype != spec.dtype or not spec.shape.is_compatible_with(tensor.shape):
+        raise NoCast(f"Can not cast {TensorSpec(tensor.shape, tensor.dtype, spec.name)} to {spec}")
+    return tensor
+
+
+def with_tensors(values: dict[str, Any]) -> dict[str, Any]:
+    """The arguments with NumPy values and variables of Keras turned into tensors."""
+    for name, value in values.items():
+        if isinstance(value, Tensor):
+            continue
+        if isinstance(value, (list, tuple, dict)):
+            values[name] = nest.map_structure(_as_argument, value)
+        else:
+            values[name] = _as_argument(value)
+    return values
+
+
+def _as_argument(value: Any) -> Any:
+    if is_array(value):
+        return convert_to_tensor(value)
+    if type(value).__name__ in _ROWS:
+        raise TypeError(f"In minitape a tf.function takes no {type(value).__name__}: give it the tensors of which that is made.")
+    of_keras = hasattr(value, "_read") and hasattr(value, "_gradient_leaf")
+    return value._to_tensor() if of_keras else value  # TensorFlow knows its own variables only

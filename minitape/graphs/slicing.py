@@ -1,14 +1,16 @@
-"""Slices of symbolic tensors whose sizes, or whose indices, only a run of the graph knows."""
+"""Slices, zeros and ranges whose sizes, or whose indices, only a run of the graph knows."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..engine.recording.state import state
+from ..engine.table.primitives import TABLE
 from ..engine.tensor.tensor import Tensor
+from ..engine.values.dtypes import int32
 from ..engine.values.shape import TensorShape
 from .primitive import GraphPrimitive
 from .symbolic import SymbolicTensor
@@ -29,11 +31,11 @@ def getitem(tensor: Any, key: Any) -> Any:
         if end is not None and end is not Ellipsis:
             indexing.check_index(end)
     if not dynamic and tensor.shape.is_fully_defined():
-        return indexing.getitem(tensor, _settled(key))
+        return indexing.getitem(tensor, _with_constants(key))
     if tensor.shape.rank is not None and len([e for e in entries if e is not None and e is not Ellipsis]) > tensor.shape.rank:
         raise ValueError(f"Index out of range using input dim {tensor.shape.rank}; input has only {tensor.shape.rank} dims")
     numbers = {id(e): i for i, e in enumerate(dynamic)}
-    template = tuple(_template(_settled(e), numbers) for e in entries)
+    template = tuple(_map_slice(_with_constants(e), lambda part: Place(numbers[id(part)]) if id(part) in numbers else part) for e in entries)
     attrs = {"key": template, "shape": _shape(tensor.shape, template)}
     return state.graph.apply(GETITEM, (tensor, *dynamic), attrs)[0]
 
@@ -47,31 +49,27 @@ class Place:
         self.number = number
 
 
-def _settled(entry: Any) -> Any:
+def _with_constants(entry: Any) -> Any:
     """An index with the values of constants put in."""
     if isinstance(entry, (list, tuple)):
-        return tuple(_settled(e) for e in entry)
-    if isinstance(entry, slice):
-        return slice(*(_settled(e) for e in (entry.start, entry.stop, entry.step)))
-    if isinstance(entry, Tensor) and entry.dtype.kind != "b" and hasattr(entry, "array") and not np.ndim(entry.array):
-        return int(entry.array)
-    return entry
+        return tuple(_with_constants(e) for e in entry)
+    return _map_slice(entry, _constant)
 
 
-def _template(entry: Any, numbers: dict[int, int]) -> Any:
-    if isinstance(entry, slice):
-        return slice(*(_template(e, numbers) for e in (entry.start, entry.stop, entry.step)))
-    return Place(numbers[id(entry)]) if id(entry) in numbers else entry
+def _constant(part: Any) -> Any:
+    if isinstance(part, Tensor) and part.dtype.kind != "b" and hasattr(part, "array") and not np.ndim(part.array):
+        return int(part.array)
+    return part
 
 
-def _filled(entry: Any, values: Sequence[Any]) -> Any:
-    if isinstance(entry, slice):
-        return slice(*(_filled(e, values) for e in (entry.start, entry.stop, entry.step)))
-    return int(values[entry.number].array) if isinstance(entry, Place) else entry
+def _map_slice(entry: Any, function: Callable[[Any], Any]) -> Any:
+    """``function`` of an index, or the slice of what it makes of the three parts of a slice."""
+    return slice(*map(function, (entry.start, entry.stop, entry.step))) if isinstance(entry, slice) else function(entry)
 
 
 def _eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
-    return [tensors[0][tuple(_filled(e, tensors[1:]) for e in attrs["key"])]]
+    key = [_map_slice(e, lambda p: int(tensors[p.number + 1].array) if isinstance(p, Place) else p) for e in attrs["key"]]
+    return [tensors[0][tuple(key)]]
 
 
 def _shape(shape: TensorShape, key: tuple[Any, ...]) -> TensorShape:
@@ -111,3 +109,37 @@ def _infer(tensors: Any, attrs: dict[str, Any]) -> list[Any]:
 
 
 GETITEM = GraphPrimitive("getitem", "StridedSlice", _infer, eager=_eager)
+
+
+def size_of(tensor: Any) -> Any:
+    """The size of the first axis, as an int32 tensor."""
+    return TABLE["shape"](tensor, dtype=int32)[0]
+
+
+def zeros_of_size(size: Any, known: list[int], dtype: Any, shape: TensorShape) -> Any:
+    """Zeros whose first size is a symbolic tensor."""
+    return state.graph.apply(ZEROS, (size,), {"known": tuple(known), "dtype": dtype, "shape": shape})[0]
+
+
+def range_row(start: Any, limit: Any, delta: Any, dtype: Any) -> Any:
+    """``tf.range`` with ends that only a run knows."""
+    return state.graph.apply(RANGE, (start, limit, delta), {"dtype": dtype})[0]
+
+
+def _zeros_shape(tensors: Any, attrs: dict[str, Any]) -> list[Any]:
+    inner = attrs["shape"]
+    return [(TensorShape([None]).concatenate(inner) if inner.is_fully_defined() else TensorShape(None), attrs["dtype"])]
+
+
+def _zeros(size: Any, *, known: tuple[int, ...], dtype: Any, shape: TensorShape) -> tuple[Any, ...]:
+    return (np.full((int(size), *known), b"" if dtype.kind == "s" else 0, dtype.as_numpy_dtype),)
+
+
+def _range(start: Any, limit: Any, delta: Any, *, dtype: Any) -> tuple[Any, ...]:
+    from ..ops.filling import numbers_of_range as numbers
+
+    return (numbers(start, limit, delta, dtype),)
+
+
+ZEROS = GraphPrimitive("zeros_of_size", "TensorListReserve", _zeros_shape, forward=_zeros, rules=None)
+RANGE = GraphPrimitive("range", "Range", lambda t, a: [(TensorShape([None]), a["dtype"])], forward=_range, rules=None)

@@ -20,7 +20,7 @@ FUNCTION = "_minitape_function"
 _codes: dict[tuple[types.CodeType, str], types.CodeType | None] = {}  # (code, file) -> what it was rewritten to
 
 
-def converted(function: types.FunctionType, runtime: Any) -> Callable[..., Any]:
+def convert_function(function: types.FunctionType, runtime: Any) -> Callable[..., Any]:
     """The rewritten function, with the globals, defaults and closure of the original; CanNotConvert when there is
     none."""
     code = function.__code__
@@ -112,3 +112,14 @@ def _holds(node: Any, code: types.CodeType) -> bool:
     begin, end = (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
     places = [place for place in code.co_positions() if None not in place and place[2] != place[3]]
     return all(begin <= (line, column) and (last, stop) <= end for line, last, column, stop in places)
+
+
+def to_code(entity: Any) -> str:
+    """The source of a function as ``tf.function`` runs it.
+
+    >>> import minitape as tf
+    >>> print(tf.autograph.to_code(lambda x: x))
+    lambda x: x
+    """
+    node = rewritten_definition(getattr(entity, "python_function", entity))
+    return ast.unparse(ast.fix_missing_locations(node))

@@ -8,16 +8,13 @@ from typing import Any
 import numpy as np
 
 from ..engine.recording.state import state
-from ..engine.tensor.tensor import wrap
+from ..engine.tensor.tensor import new_tensor
 from ..engine.values import dtypes, errors, nest
 from ..engine.values.shape import TensorShape
-from .effects import LATER_STATEFUL, later
-from .primitive import GraphPrimitive
+from .effects import NEXT, add_effect
 from .scopes import init_scope
 from .spec import TensorSpec
 from .whiles import REDUCE
-
-NEXT = GraphPrimitive("next_element", "IteratorGetNext", LATER_STATEFUL.infer, eager=LATER_STATEFUL.eager, stateful=True)
 
 
 class Stream:
@@ -29,21 +26,21 @@ class Stream:
         self._dataset = dataset
         self._live: Iterator[Any] = iter(())
         self._element: Any = None
-        self.start = later(self._begin, [], [(TensorShape([]), dtypes.int32)], stateful=True)[0]
+        self.start = add_effect(self._begin, [], [(TensorShape([]), dtypes.int32)], stateful=True)[0]
 
     def _begin(self) -> list[Any]:
         self._live = iter(self._dataset)
-        return [wrap(np.int32(0))]
+        return [new_tensor(np.int32(0))]
 
     def _draw(self, index: Any) -> list[Any]:
         self._element = next(self._live, self)
-        return [wrap(np.bool_(self._element is not self))]
+        return [new_tensor(np.bool_(self._element is not self))]
 
     def item(self, index: Any) -> Any:
         """The element, as tensors of the graph."""
         spec = self._dataset.element_spec
         kinds = [(leaf.shape, leaf.dtype) for leaf in nest.flatten(spec)]
-        return nest.pack_sequence_as(spec, later(lambda _: nest.flatten(self._element), [index], kinds, stateful=True))
+        return nest.pack_sequence_as(spec, add_effect(lambda _: nest.flatten(self._element), [index], kinds, stateful=True))
 
     def next(self, index: Any) -> Any:
         """The index of the following element."""
@@ -51,7 +48,7 @@ class Stream:
 
     def inside(self, index: Any) -> Any:
         """Whether there is such an element: it is drawn."""
-        return later(self._draw, [index], [(TensorShape([]), dtypes.bool)], stateful=True)[0]
+        return add_effect(self._draw, [index], [(TensorShape([]), dtypes.bool)], stateful=True)[0]
 
 
 def is_dataset(value: Any) -> bool:

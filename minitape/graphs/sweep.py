@@ -1,4 +1,4 @@
-"""Gradients inside a graph: the one reverse sweep, run on symbolic tensors, adds rows.
+"""Gradients inside a graph: the one reverse sweep, run on symbolic tensors, adds rows; gradients registered by name.
 
 Where the shapes of a call are known, its rule is applied as it stands. Where they are not, a rule cannot say to which
 shape it must reduce or spread; then one row is added that applies the rule when the graph runs.
@@ -7,7 +7,7 @@ shape it must reduce or spread; then one row is added that applies the rule when
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,13 +16,16 @@ from ..engine.back.values import unbroadcast
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.slices import IndexedSlices, check_places, join
-from ..engine.tensor.tensor import EagerTensor, Tensor, wrap
+from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..engine.values.dtypes import int32
 from ..engine.values.shape import TensorShape
 from ..ops.convert import convert_to_tensor
-from ..ops.registry import GRADIENTS
 from .primitive import GraphPrimitive, replay_row
 from .symbolic import SymbolicTensor
+
+if TYPE_CHECKING:
+    from ..engine.typed import Function
+
 
 _SHAPELESS = {"identity", "stop_gradient", "zeros_like", "ones_like", "cast", "matmul", "select", "conj", "transpose"}
 
@@ -31,10 +34,10 @@ _SHAPELESS = {"identity", "stop_gradient", "zeros_like", "ones_like", "cast", "m
 FIT = GraphPrimitive("fit_like", "SumLike", lambda tensors, attrs: [(tensors[1].shape, tensors[0].dtype)],
                      forward=lambda share, like: (unbroadcast(share, np.shape(like)),),
                      eager=lambda tensors, attrs: [unbroadcast(tensors[0], tuple(tensors[1].shape))],
-                     rules=[lambda g, z, share, like: fitted(g, share), None])  # fmt: skip
+                     rules=[lambda g, z, share, like: fit_share(g, share), None])  # fmt: skip
 
 
-def _summed(values: Any, indices: Any, shape: Any) -> tuple[Any, ...]:
+def _sum(values: Any, indices: Any, shape: Any) -> tuple[Any, ...]:
     out = np.zeros(tuple(int(n) for n in shape), values.dtype)
     check_places(indices, int(shape[0]))
     np.add.at(out, indices, values)
@@ -43,7 +46,7 @@ def _summed(values: Any, indices: Any, shape: Any) -> tuple[Any, ...]:
 
 # slices as the dense tensor that they stand for, where only a run knows its shape
 DENSE = GraphPrimitive("dense_slices", "UnsortedSegmentSum",
-                       lambda tensors, attrs: [(_dense_shape(tensors), tensors[0].dtype)], forward=_summed,
+                       lambda tensors, attrs: [(_dense_shape(tensors), tensors[0].dtype)], forward=_sum,
                        eager=lambda t, attrs: [IndexedSlices(*t).dense()],
                        rules=[lambda g, z, values, indices, shape: TABLE["gather"](g, indices, axis=0), None, None])  # fmt: skip
 
@@ -97,9 +100,9 @@ class GraphSweep(Sweep):
 
     def _add(self, row: int, share: Any, as_given: bool = False) -> None:
         if isinstance(share, (np.ndarray, np.generic)):
-            share = wrap(share)
+            share = new_tensor(share)
         if type(share) is not IndexedSlices and not as_given:
-            share = fitted(share, self.tensor(row))
+            share = fit_share(share, self.tensor(row))
         before = self.adjoints.get(row)
         if before is None:
             total = share
@@ -124,7 +127,7 @@ class GraphSweep(Sweep):
     def _shares(self, primitive: Any, wanted: Sequence[int], g: Any, z: Any, inputs: list[Any], attrs: Any) -> Any:
         if not getattr(primitive, "replays", False):
             found = list(super()._shares(primitive, wanted, g, z, inputs, attrs))
-            return _verified(primitive, found, inputs) if self.verifies else found
+            return _check_shares(primitive, found, inputs) if self.verifies else found
         notes = [z[-1]] if primitive.noted else []
         gs = [g] if type(g) is not list else g[:-1] if notes else g
         shares = replay_row(primitive, attrs, [*gs, *notes], inputs, wanted)
@@ -211,7 +214,7 @@ class GraphSweep(Sweep):
             self._add(call.inputs[i], shares[i])
 
 
-def _verified(primitive: Any, shares: list[tuple[int, Any]], inputs: list[Any]) -> list[tuple[int, Any]]:
+def _check_shares(primitive: Any, shares: list[tuple[int, Any]], inputs: list[Any]) -> list[tuple[int, Any]]:
     """The shares of a custom gradient; ValueError for one that has not the shape of its input."""
     for at, share in shares if primitive.name == "custom_gradient" else ():
         if isinstance(share, Tensor) and not share.shape.is_compatible_with(inputs[at].shape):
@@ -221,7 +224,7 @@ def _verified(primitive: Any, shares: list[tuple[int, Any]], inputs: list[Any]) 
     return shares
 
 
-def fitted(share: Any, like: SymbolicTensor) -> Any:
+def fit_share(share: Any, like: SymbolicTensor) -> Any:
     """A share of an adjoint in the shape of the value it belongs to."""
     if type(share) is EagerTensor and type(like) is EagerTensor:
         return share if share.shape == like.shape else unbroadcast(share, tuple(like.shape))
@@ -231,3 +234,54 @@ def fitted(share: Any, like: SymbolicTensor) -> Any:
     if isinstance(share, SymbolicTensor) and share.op.type in ("OnesLike", "ZerosLike") and share.op.inputs[0] is like:
         return share
     return state.graph.apply(FIT, (share, like), {})[0]
+
+
+GRADIENTS: dict[str, Function | None] = {}  # gradient functions (op, *upstream) by the type that they were registered for
+
+
+class RegisterGradient:
+    """Decorator that registers ``grad(op, *upstream)`` under the name of an operation type.
+
+    ``Graph.gradient_override_map`` says which operations use it. Raises KeyError when the name is taken, TypeError when
+    it is no string. See https://www.tensorflow.org/api_docs/python/tf/RegisterGradient.
+
+    >>> import minitape as tf
+    >>> @tf.RegisterGradient("DoctestTimes7")
+    ... def times7(op, grad):
+    ...     return grad * 7.0
+    >>> with tf.Graph().as_default() as g:
+    ...     x = tf.constant(2.0)
+    ...     with g.gradient_override_map({"Identity": "DoctestTimes7"}):
+    ...         y = tf.identity(x)
+    ...     with tf.compat.v1.Session() as session:
+    ...         print(session.run(tf.gradients(y, x)))
+    [np.float32(7.0)]
+    """
+
+    def __init__(self, op_type: str) -> None:
+        if not isinstance(op_type, str):
+            raise TypeError("op_type must be a string")
+        self._op_type = op_type
+
+    def __call__(self, f: Function | None) -> Function | None:
+        from ..engine.table.primitives import TABLE
+
+        op_type = self._op_type
+        if op_type in GRADIENTS or any(p.op == op_type and p.rules is not None for p in TABLE.values()):
+            raise KeyError(f"Registering two gradient with name '{op_type}'! (Previous registration was in register)")
+        GRADIENTS[op_type] = f
+        return f
+
+
+def no_gradient(op_type: str) -> None:
+    """Says that operations of a type have no gradient: None passes through them.
+
+    Raises TypeError when ``op_type`` is no string. See https://www.tensorflow.org/api_docs/python/tf/no_gradient.
+
+    >>> import minitape as tf
+    >>> tf.no_gradient("DoctestSteps")
+    """
+    RegisterGradient(op_type)(None)
+
+
+NotDifferentiable = no_gradient

@@ -78,7 +78,7 @@ class SymbolicTensor(Tensor):
     def set_shape(self, shape: Any) -> None:
         """Adds to what is known about the static shape; ValueError when it contradicts."""
         self._shape = self._shape.merge_with(TensorShape(shape))
-        self.graph.meta[self._row] = (plain_shape(self._shape), self.graph.meta[self._row][1])
+        self.graph.shape_dtypes[self._row] = (plain_shape(self._shape), self.graph.shape_dtypes[self._row][1])
 
     def ref(self) -> Reference:
         """A hashable reference to this very tensor."""

@@ -119,7 +119,7 @@ def condition(test: Any, of: str) -> Any:
     """The scalar bool tensor that decides; ValueError for one of another dtype or of several elements."""
     test = convert_to_tensor(test)
     hint = "to check for None, use `is not None`"
-    refused = f"condition of {of} expected to be `tf.bool` scalar, got {shown(test)}; "
+    refused = f"condition of {of} expected to be `tf.bool` scalar, got {repr_of(test)}; "
     if test.dtype.kind != "b":
         raise ValueError(f"{refused}to use as boolean Tensor, use `tf.cast`; {hint}")
     if not test.shape.rank:
@@ -129,7 +129,7 @@ def condition(test: Any, of: str) -> Any:
     return TABLE["reshape"](test, shape=())
 
 
-def shown(tensor: Any) -> str:
+def repr_of(tensor: Any) -> str:
     """A tensor as graphs print it; one with a value goes by a number, as what a function captures does."""
     if is_symbolic(tensor):
         return str(tensor)

@@ -8,13 +8,13 @@ import numpy as np
 
 from ..engine.recording.block import no_tapes
 from ..engine.recording.state import state
-from ..engine.tensor.tensor import Tensor, wrap
+from ..engine.tensor.tensor import Tensor, new_tensor
 from ..engine.tensor.variable import ResourceVariable, _numbers
 from ..engine.values import dtypes
 from ..engine.values.shape import TensorShape
 from ..ops.convert import convert_to_tensor
-from .gates import no_op
-from .program import needed, replay
+from .program import find_needed, replay
+from .scopes import no_op
 from .symbolic import SymbolicTensor
 
 
@@ -53,7 +53,7 @@ def create(variable: Any, initial_value: Any, trainable: Any, name: str | None, 
     while root.outer is not None:
         root = root.outer
     if root.building_function:
-        _lifted(root, variable, initial_value, trainable, name, dtype, constraint, shape)
+        _lift(root, variable, initial_value, trainable, name, dtype, constraint, shape)
         return
     if graph is not root:  # a function or branch of TensorFlow 1: its variables belong to the graph, whose sessions start them
         with root.as_default():
@@ -84,7 +84,7 @@ def create(variable: Any, initial_value: Any, trainable: Any, name: str | None, 
         graph.add_to_collection("trainable_variables", variable)
 
 
-def _lifted(root: Any, variable: Any, initial_value: Any, trainable: Any, name: Any, dtype: Any, constraint: Any,
+def _lift(root: Any, variable: Any, initial_value: Any, trainable: Any, name: Any, dtype: Any, constraint: Any,
             shape: Any) -> None:  # fmt: skip
     """A variable made inside tf.function: once, with a value that is computed outside of the graph."""
     root.creates_variable()
@@ -106,10 +106,10 @@ def value_now(tensor: Any) -> Any:
         return tensor
     graph = tensor.graph
     places = {**getattr(graph, "given", {}), **{inner._row: outer for outer, inner in graph.captures.values()}}
-    leaves = needed(graph, [tensor._row], [], ())[1]
+    leaves = find_needed(graph, [tensor._row], [], ())[1]
     missing = [row for row in leaves if row not in places and graph.leaves[row].tensor is None]
     if missing:
-        return wrap(tensor.array)  # raises NeedsValue
+        return new_tensor(tensor.array)  # raises NeedsValue
     return replay(graph, [tensor._row], {row: value_now(places[row]) for row in leaves if row in places})[0]
 
 

@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..engine.more.custom import unrecorded
+from ..engine.more.custom import without_tapes
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
-from ..engine.tensor.tensor import Tensor, wrap
+from ..engine.tensor.tensor import Tensor, new_tensor
 from ..engine.values import dtypes, nest
 from ..engine.values.shape import TensorShape
 from ..ops.convert import convert_to_tensor
+from ..ops.parts import flatten_parts, is_composite, open_parts, pack_parts, with_rows_of
+from .arrays import TensorArray
 from .body import Body, share_captures, trace_body
-from .carried import flattened, is_composite, kept_shapes, packed, with_rows_of
 from .primitive import NOTES, GraphPrimitive, write_notes
+from .program import turn
 from .spec import TensorSpec
 from .symbolic import is_symbolic
-from .within import turn
 
 # -- the operation ----------------------------------------------------------------------------------------------------
 
@@ -36,14 +37,14 @@ def _while(test: Any, step: Any, values: list[Any], captured: list[Any], limit: 
     return values
 
 
-def _parted(inputs: Sequence[Any], count: int, limit: Any) -> tuple[list[Any], list[Any], int | None]:
+def _split_inputs(inputs: Sequence[Any], count: int, limit: Any) -> tuple[list[Any], list[Any], int | None]:
     """The loop's values, what its bodies captured, and the most turns."""
     captured = list(inputs[count:])
     return list(inputs[:count]), captured, int(captured.pop(0)) if limit == GIVEN else limit
 
 
 def _while_forward(*arrays: Any, test: Body, body: Body, count: int, limit: Any) -> tuple[Any, ...]:
-    return tuple(_while(lambda a: bool(test.run(a)[0]), body.run, *_parted(arrays, count, limit)))
+    return tuple(_while(lambda a: bool(test.run(a)[0]), body.run, *_split_inputs(arrays, count, limit)))
 
 
 def _while_noting(*arrays: Any, test: Body, body: Body, count: int, limit: Any) -> tuple[Any, ...]:
@@ -54,17 +55,17 @@ def _while_noting(*arrays: Any, test: Body, body: Body, count: int, limit: Any) 
         notes.append(note)
         return found
 
-    found = _while(lambda a: bool(test.run(a)[0]), step, *_parted(arrays, count, limit))
+    found = _while(lambda a: bool(test.run(a)[0]), step, *_split_inputs(arrays, count, limit))
     return (*found, write_notes(notes))
 
 
 def _while_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
     test, body = attrs["test"], attrs["body"]
-    values, captured, limit = _parted(tensors, attrs["count"], attrs["limit"])
+    values, captured, limit = _split_inputs(tensors, attrs["count"], attrs["limit"])
     if "notes" in attrs:  # as many turns as it took
         for number, note in enumerate(attrs["notes"], 1):
             values = turn(body.replay, number, [*values, *captured], note)
-        return [*values, wrap(write_notes(attrs["notes"]))]
+        return [*values, new_tensor(write_notes(attrs["notes"]))]
     return _while(lambda t: _replayed_test(test, t), body.replay, values, captured, limit)
 
 
@@ -72,7 +73,7 @@ def _replayed_test(test: Body, tensors: Sequence[Any]) -> bool:
     """The test of a loop that runs again for its gradient: variables hold what they held before it."""
     if not any(c.primitive.op == "ReadVariableOp" for c in test.graph.calls):
         return bool(test.run([t.array for t in tensors])[0])
-    with unrecorded():
+    with without_tapes():
         return bool(test.replay(tensors)[0])
 
 
@@ -82,11 +83,11 @@ def _while_infer(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
 
 
 def _reduce_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
-    with unrecorded():
+    with without_tapes():
         return _while_eager(tensors, attrs)
 
 
-def _declared(pure: str, noted: str, eager: Any, rules: Any, connects: Any = None) -> dict[bool, GraphPrimitive]:
+def _declare(pure: str, noted: str, eager: Any, rules: Any, connects: Any = None) -> dict[bool, GraphPrimitive]:
     """The primitives of a loop without effects and of one with effects."""
     return {
         False: GraphPrimitive("while", pure, _while_infer, forward=_while_forward, eager=eager, rules=rules, connects=connects),
@@ -96,10 +97,10 @@ def _declared(pure: str, noted: str, eager: Any, rules: Any, connects: Any = Non
     }  # fmt: skip
 
 
-WHILE = _declared("StatelessWhile", "While", _while_eager, "replay")
+WHILE = _declare("StatelessWhile", "While", _while_eager, "replay")
 # each turn makes its own element: what none of them depends on has no gradient, where other loops give zeros
-MAPPED = _declared("StatelessMap", "Map", _while_eager, "replay", lambda attrs, at: at < attrs["count"] or attrs["body"].connects(at))
-REDUCE = _declared("ReduceDataset", "ReduceDataset", _reduce_eager, None)  # no gradient passes a loop over a dataset
+MAPPED = _declare("StatelessMap", "Map", _while_eager, "replay", lambda attrs, at: at < attrs["count"] or attrs["body"].connects(at))
+REDUCE = _declare("ReduceDataset", "ReduceDataset", _reduce_eager, None)  # no gradient passes a loop over a dataset
 
 
 def build_while(test: Body, body: Body, values: Sequence[Any], limit: Any, kinds: Any = WHILE) -> list[Any]:
@@ -197,32 +198,48 @@ def _spec_of(value: Any) -> Any:
 def while_graph(test: Any, body: Any, variables: list[Any], invariants: Any = None, limit: Any = None, kinds: Any = WHILE) -> Any:
     """``while_loop`` in a graph."""
     variables = nest.map_structure(lambda v: v._read() if hasattr(v, "_read") else v, variables)
-    values = [convert_to_tensor(v) for v in flattened(variables)]
-    specs = [(shape, t.dtype) for shape, t in zip(_kept(variables, invariants), values, strict=True)]
+    values = [convert_to_tensor(v) for v in flatten_parts(variables)]
+    specs = [(shape, t.dtype) for shape, t in zip(_loop_shapes(variables, invariants), values, strict=True)]
     latest: list[Any] = []
 
     def given(tensors: Sequence[Any]) -> Any:
-        return packed(variables, tensors)
+        return pack_parts(variables, tensors)
 
     def step(*tensors: Any) -> Any:
         new = body(*given(tensors))
         new = list(new) if isinstance(new, (list, tuple)) else [new]
         nest.assert_same_structure(list(variables), new, check_types=False, expand_composites=True)
         latest[:] = nest.flatten(with_rows_of(variables, new))
-        return flattened(new)
+        return flatten_parts(new)
 
-    traced = trace_body(step, specs, ["loop_var"] * len(specs))
+    traced = trace_body(step, specs, name="loop_var")
     check = trace_body(lambda *tensors: convert_to_tensor(test(*given(tensors))), specs)
     for value, before, after in zip(values, specs, traced.outputs, strict=True):
         _check_kept(value, before, after)
-    return packed(variables, build_while(check, traced, values, limit, kinds), latest)
+    return pack_parts(variables, build_while(check, traced, values, limit, kinds), latest)
 
 
-def _kept(variables: Any, invariants: Any) -> list[TensorShape]:
+def _loop_shapes(variables: Any, invariants: Any) -> list[TensorShape]:
     """The shape that each tensor of the loop variables keeps in all turns."""
     leaves = nest.flatten(variables)
     wanted = [None] * len(leaves) if invariants is None else _flat_shapes(invariants)
     return [shape for leaf, want in zip(leaves, wanted, strict=True) for shape in kept_shapes(leaf, want)]
+
+
+def kept_shapes(value: Any, invariant: Any = None) -> list[TensorShape]:
+    """The shapes that the tensors of a loop variable keep: their own, or those that ``invariant`` allows.
+
+    TypeError for an invariant that is neither a shape nor a type.
+    """
+    if isinstance(value, TensorArray):
+        return [TensorShape(None)]
+    shape = None if invariant is None else TensorShape(getattr(invariant, "shape", invariant))
+    if type(value).__name__ == "IndexedSlices":
+        values = TensorShape([None]).concatenate(value.values.shape[1:] if shape is None else shape[1:])
+        return [values, TensorShape([None]), *([] if value.dense_shape is None else [value.dense_shape.shape])]
+    if is_composite(value):
+        return [part.shape for part in open_parts(value)]
+    return [convert_to_tensor(value).shape if shape is None else shape]
 
 
 def _flat_shapes(invariants: Any) -> list[Any]:

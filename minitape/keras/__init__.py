@@ -9,11 +9,11 @@ Each submodule is loaded when it is first used. What Keras has and this does not
 
 A file stands for the namespace of its name; the others hold what these are made of:
 
-    ``layer``, ``calls``, ``state``, ``tracking``, ``variable``   a layer, its call, what it holds and how it finds that
-    ``symbolic``, ``model``, ``sequential``, ``summary``   models of symbolic tensors, and models of layers
-    ``training``, ``feeding``, ``compiled``, ``progress``   ``fit`` and its kin
-    ``loss``, ``lossfunctions``, ``logits``   losses; ``metric``, ``accuracies``   metrics; ``optimizer``   optimizers
-    ``base``, ``serial``, ``random``   dtypes and names, objects by their names and from tables, seeds and numbers drawn from them
+    ``layer``, ``calls``, ``state``, ``variable``   a layer, its call, what it holds
+    ``symbolic``, ``model``, ``sequential``   models of symbolic tensors, and models of layers
+    ``training``, ``feeding``, ``compiled``   ``fit`` and its kin
+    ``lossfunctions``, ``logits``   losses; ``metric``   metrics; ``optimizer``   optimizers
+    ``base``, ``random``   dtypes and names, objects by their names and from tables, how layers find their parts; random numbers
 """
 
 from ..engine.namespace import lazy as _lazy

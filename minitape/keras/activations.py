@@ -16,9 +16,8 @@ from typing import Any
 from .. import tf
 from ..engine.namespace import public
 from ..engine.tensor.tensor import Tensor
-from .base import as_float, convert
+from .base import as_float, convert, define_from_table, lookup
 from .logits import with_logits
-from .serial import lookup, made
 
 ACTIVATIONS = """
 name | arguments | sentence | formula | given | result
@@ -57,7 +56,7 @@ def {name}(x: Any{more}) -> Tensor:
     return {formula}
 '''
 
-_MADE = made(ACTIVATIONS, _TEXT, globals())
+_MADE = define_from_table(ACTIVATIONS, _TEXT, globals())
 swish: Callable[[Any], Tensor] = _MADE["silu"]
 
 

@@ -1,11 +1,14 @@
-"""What all of Keras stands on: the float type, dtypes and shapes by name, name scopes."""
+"""What all of Keras stands on: the float type, dtypes and shapes by name, name scopes, objects by name, parts of layers."""
 
 from __future__ import annotations
 
 import functools
+import inspect
+import itertools
 import re
 import threading
 from collections import defaultdict
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,6 +16,7 @@ import numpy as np
 from .. import tf
 from ..engine.recording.block import Exit
 from ..engine.recording.state import state as _thread
+from ..engine.table.code import define
 from ..engine.tensor.tensor import EagerTensor, Tensor
 
 ALLOWED_DTYPES = frozenset(
@@ -209,3 +213,114 @@ def as_float(x: Any) -> Any:
 def is_keras_tensor(x: Any) -> bool:
     """True for the symbolic tensors that ``tf.keras.Input`` and layers called on them give."""
     return getattr(type(x), "_is_keras_tensor", False)
+
+
+def lookup(kind: str, identifier: Any, table: Mapping[str, Any], instance: bool = True) -> Any:
+    """The object meant by ``identifier``: itself if callable, else what ``table`` holds under that name.
+
+    Classes are instantiated when ``instance`` is set. Raises ValueError for an unknown name.
+    """
+    if identifier is None:
+        return None
+    found = table.get(identifier) if isinstance(identifier, str) else identifier
+    if not callable(found):
+        raise ValueError(f"Could not interpret {kind} identifier: {identifier}")
+    return found() if instance and inspect.isclass(found) else found
+
+
+def define_from_table(table: str, text: str, space: dict[str, Any]) -> dict[str, Any]:
+    """What the lines of a table define in ``space``, by name: ``text`` with the columns, which the first line names.
+
+    Of a column ``arguments``, such as ``x=1, *, y=2``, a text also finds ``first`` and ``more``, with a comma behind it or before
+    it where there are any, and ``passed``, which hands them on: ``x=x, y=y``.
+
+    >>> define_from_table("name | arguments \\n plus | y=1", "def {name}(x{more}): return dict(x=x, {passed})", {})["plus"](2)
+    {'x': 2, 'y': 1}
+    """
+    head, *lines = table.strip().splitlines()
+    found = {}
+    for line in lines:
+        row = dict(zip(_columns(head), _columns(line), strict=True))
+        arguments = row.get("arguments", "")
+        row["first"], row["more"] = (f"{arguments}, ", f", {arguments}") if arguments else ("", "")
+        names = [argument.partition("=")[0] for argument in arguments.split(", ") if "=" in argument]
+        row["passed"] = ", ".join(f"{name}={name}" for name in names)
+        found[row["name"]] = define(text.format(**row), f"<tf.keras.{row['name']}>", space)[row["name"]]
+    return found
+
+
+def _columns(line: str) -> list[str]:
+    return [column.strip() for column in line.split("|")]
+
+
+LOCKED = (
+    "You cannot add new elements of state (variables or sub-layers) to a layer that is already built. All state must "
+    "be created in the `__init__()` method or in the `build()` method."
+)
+CONTAINERS = list, tuple, set, dict
+now = itertools.count().__next__  # parts and assignments are numbered in their order
+
+
+class Tracking:
+    """An object with parts: variables, layers, metrics and generators of seeds, each marked by ``_tracked_as`` of its class.
+
+    What is assigned to an attribute is noted. A part stays noted when the attribute gets another one, as in Keras; of a list,
+    tuple, set or dictionary counts what it holds when the parts are asked for, each from when it was ``_made_at``.
+    """
+
+    _locked = False  # whether a new part is an error
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, CONTAINERS) or hasattr(type(value), "_tracked_as"):
+            self._note(name, value)
+        object.__setattr__(self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        value = self.__dict__.get(name)
+        object.__delattr__(self, name)
+        noted = self.__dict__.get("_noted", {})
+        for key in [key for key, (_, known) in noted.items() if known is value]:
+            del noted[key]
+        self.__dict__["_found"] = None
+
+    def _note(self, name: str, value: Any) -> None:
+        """Notes a part, or something that may hold parts; ValueError for a new part once the layer is built."""
+        noted = self.__dict__.setdefault("_noted", {})
+        if any(known is value for _, known in noted.values()):
+            return
+        if self._locked:
+            known_parts = set(map(id, self._all_parts()))
+            if any(id(part) not in known_parts for part in parts_in(value)):
+                raise ValueError(LOCKED)
+        # another container takes the place of the first
+        noted[name if isinstance(value, CONTAINERS) else object()] = now(), value
+        self.__dict__["_found"] = None
+
+    def _all_parts(self) -> list[Any]:
+        """The parts of every kind, each once, in the order in which they came."""
+        known = self.__dict__.get("_found")
+        if known is not None:
+            return known
+        noted = self.__dict__.get("_noted", {}).values()
+        found = [
+            (at if part is value else max(at, getattr(part, "_made_at", 0)), part)
+            for at, value in noted
+            for part in parts_in(value)
+        ]
+        found.sort(key=lambda pair: pair[0])
+        known = list({id(part): part for _, part in found}.values())
+        inside = [inner for _, value in noted for inner in (value if isinstance(value, tuple) else [value])]
+        if not any(isinstance(inner, CONTAINERS) for inner in inside):  # else it may hold another part later
+            self.__dict__["_found"] = known
+        return known
+
+    def _parts(self, kind: str) -> list[Any]:
+        """The parts of a kind: "variables", "layers", "metrics" or "seeds"."""
+        return [part for part in self._all_parts() if part._tracked_as == kind]
+
+
+def parts_in(value: Any) -> list[Any]:
+    """The parts in a structure, in order; the value itself where it is one."""
+    if isinstance(value, CONTAINERS):
+        return [part for inner in (value.values() if isinstance(value, dict) else value) for part in parts_in(inner)]
+    return [value] if hasattr(type(value), "_tracked_as") else []

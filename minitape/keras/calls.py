@@ -119,7 +119,7 @@ def all_tensors(value: Any) -> bool:
     return bool(leaves) and all(is_tensor(leaf) for leaf in leaves)
 
 
-def told(error: Exception, class_name: str, signature: inspect.Signature, args: Any, kwargs: Any) -> Exception:
+def with_arguments(error: Exception, class_name: str, signature: inspect.Signature, args: Any, kwargs: Any) -> Exception:
     """The error with a text that names the layer and shows its arguments; itself when it has been told already."""
     if hasattr(error, "_told"):
         return error

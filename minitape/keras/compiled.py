@@ -8,7 +8,7 @@ from ..engine.values import nest
 from . import losses
 from . import metrics as metrics_module
 from .base import to_snake_case
-from .loss import FunctionLoss
+from .lossfunctions import FunctionLoss
 
 
 def loss_of(given: Any) -> losses.Loss | None:
@@ -24,7 +24,7 @@ def loss_of(given: Any) -> losses.Loss | None:
     return found if found is None or isinstance(found, losses.Loss) else FunctionLoss(found, getattr(found, "__name__", None))
 
 
-def only(values: Any) -> Any:
+def the_only_output(values: Any) -> Any:
     """The only output, or what belongs to it; ValueError for several."""
     leaves = nest.flatten(values)
     if len(leaves) != 1:
@@ -55,7 +55,7 @@ class Metrics(metrics_module.Metric):
 
     def update_state(self, y_true: Any, y_pred: Any) -> None:
         """Takes in a batch of labels and predictions."""
-        y_true, y_pred = nest.flatten(y_true)[0], only(y_pred)
+        y_true, y_pred = nest.flatten(y_true)[0], the_only_output(y_pred)
         for identifier in [] if self._by_name else self._given:
             metric = _metric(identifier, y_true, y_pred)
             name = metric.name

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.recording.evidence import born, exits
-from ..engine.tensor.tensor import Tensor, wrap
+from ..engine.recording.evidence import exits, origin_of_new
+from ..engine.tensor.tensor import Tensor, new_tensor
 from ..engine.values import nest
 from ..ops.seeds import permutation
 
@@ -98,7 +98,7 @@ class Feed:
         self.steps = math.ceil(count / size)
 
         def rows(array: Any, chosen: Any) -> Any:
-            found = wrap(array[chosen])
+            found = new_tensor(array[chosen])
             found._origin = made.get(id(array))
             return found
 
@@ -131,7 +131,7 @@ class Feed:
 
 
 def _tensor(value: Any) -> Any:
-    return value if isinstance(value, Tensor) or hasattr(value, "_composite") else wrap(np.asarray(value))
+    return value if isinstance(value, Tensor) or hasattr(value, "_composite") else new_tensor(np.asarray(value))
 
 
 def _array(value: Any) -> Any:
@@ -145,7 +145,7 @@ def _origins(given: Any, arrays: Any) -> dict[int, Any]:
     found: dict[int, Any] = {}
     for value, array in zip(nest.flatten(given), nest.flatten(arrays), strict=True):
         if isinstance(value, Tensor) or hasattr(value, "_read"):
-            found[id(array)] = born("row", (value,))
+            found[id(array)] = origin_of_new("row", (value,))
         elif (exit := exits().of(value)) is not None:
-            found[id(array)] = born("constant", (), exit)
+            found[id(array)] = origin_of_new("constant", (), exit)
     return found

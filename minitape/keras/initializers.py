@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 
 from ..engine.namespace import public
-from ..engine.tensor.tensor import wrap
+from ..engine.tensor.tensor import new_tensor
 from ..engine.values.dtypes import as_dtype
 from . import random
-from .base import standardize_dtype, to_snake_case
-from .serial import lookup, made
+from .base import define_from_table, lookup, standardize_dtype, to_snake_case
 
 TRUNCATED = 0.87962566103423978  # the deviation that is left of 1 within two deviations
 
@@ -83,7 +82,7 @@ class Ones(Initializer):
 def _filled(shape: Any, value: Any, dtype: Any) -> Any:
     """One value, or an array that is broadcast, in this shape."""
     kind = as_dtype(standardize_dtype(dtype)).as_numpy_dtype
-    return wrap(np.array(np.broadcast_to(np.asarray(value), tuple(shape)), kind))
+    return new_tensor(np.array(np.broadcast_to(np.asarray(value), tuple(shape)), kind))
 
 
 class RandomInitializer(Initializer):
@@ -240,7 +239,7 @@ class Orthogonal(RandomInitializer):
 
 
 TABLE: dict[str, Any] = {cls.__name__: cls for cls in (Constant, Initializer, Ones, Orthogonal, VarianceScaling, Zeros)}
-TABLE |= made(RANDOM, _RANDOM_TEXT, globals()) | made(FAMILY, _TEXT, globals())
+TABLE |= define_from_table(RANDOM, _RANDOM_TEXT, globals()) | define_from_table(FAMILY, _TEXT, globals())
 __all__ = [*TABLE, "get"]
 TABLE |= {to_snake_case(name): cls for name, cls in TABLE.items()}
 TABLE |= {"uniform": TABLE["RandomUniform"], "normal": TABLE["RandomNormal"], "one": Ones, "zero": Zeros}

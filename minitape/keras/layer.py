@@ -12,14 +12,13 @@ import warnings
 from typing import Any
 
 from .. import tf
-from ..engine.recording.evidence import birth
+from ..engine.recording.evidence import note_creation
 from ..engine.tensor.tensor import EagerTensor
 from ..engine.values import nest
 from . import base
-from .base import current, is_keras_tensor, name_scope, standardize_dtype
-from .calls import all_tensors, check_inputs, is_tensor, told, wrapped_build
+from .base import current, is_keras_tensor, name_scope, now, standardize_dtype
+from .calls import all_tensors, check_inputs, is_tensor, with_arguments, wrapped_build
 from .state import Stateful
-from .tracking import now
 
 
 class Layer(Stateful):
@@ -69,7 +68,7 @@ class Layer(Stateful):
                 f"name={name} (of type {type(name)})"
             )
         self.name, self._made_at = name, now()
-        birth(self)
+        note_creation(self)
         # the calls on symbolic tensors, and what `add_loss` was given: neither holds parts of the layer
         vars(self).update(_inbound_nodes=[], _added_losses=[])
         self._dtype = standardize_dtype(dtype)
@@ -140,10 +139,10 @@ class Layer(Stateful):
         >>> tf.keras.layers.Dense(3).compute_output_shape((None, 2))
         (None, 3)
         """
-        from .symbolic import KerasTensor, tried
+        from .symbolic import KerasTensor, trial_outputs
 
         given = KerasTensor(input_shape, self._dtype, name="given")
-        return nest.map_structure(lambda t: t.shape, tried(self, (given,), {}))
+        return nest.map_structure(lambda t: t.shape, trial_outputs(self, (given,), {}))
 
     # -- calling ------------------------------------------------------------------------------------------------------
 
@@ -245,7 +244,7 @@ class Layer(Stateful):
         try:
             return self.call(*args, **kwargs)
         except Exception as error:
-            again = told(error, type(self).__name__, self._call_signature, args, kwargs)
+            again = with_arguments(error, type(self).__name__, self._call_signature, args, kwargs)
             if again is error:
                 raise
             raise again.with_traceback(error.__traceback__) from None

@@ -10,8 +10,8 @@ from typing import Any
 
 from ..engine.namespace import public
 from . import lossfunctions as functions
-from .loss import MEAN, FunctionLoss, Loss  # noqa: F401 - the classes of the table are made of these
-from .serial import lookup, made
+from .base import define_from_table, lookup
+from .lossfunctions import MEAN, FunctionLoss, Loss  # noqa: F401 - the classes of the table are made of these
 
 # a loss is ``called`` by this name unless it is given one
 LOSSES = """
@@ -46,14 +46,14 @@ class {name}(FunctionLoss):
         super().__init__(functions.{function}, name, reduction, dtype, {passed})
 '''
 
-_NAMED = made(LOSSES, _TEXT, globals())
+_NAMED = define_from_table(LOSSES, _TEXT, globals())
 binary_crossentropy, categorical_crossentropy = functions.binary_crossentropy, functions.categorical_crossentropy
 sparse_categorical_crossentropy = functions.sparse_categorical_crossentropy
 hinge, huber = functions.hinge, functions.huber
 mse = MSE = functions.mean_squared_error
 mae = MAE = functions.mean_absolute_error
 kld = KLD = kullback_leibler_divergence = functions.kl_divergence
-_FUNCTIONS = {name: value for name, value in globals().items() if getattr(value, "__module__", "") == functions.__name__}
+_FUNCTIONS = {name: value for name, value in globals().items() if getattr(value, "__module__", "") == functions.__name__ and not isinstance(value, type)}
 # the names that `get` and `compile` know: a function has some more of its own
 TABLE: dict[str, Any] = {**_NAMED, **_FUNCTIONS, **{f.__name__: f for f in _FUNCTIONS.values()}}
 TABLE["bce"] = TABLE["BCE"] = binary_crossentropy

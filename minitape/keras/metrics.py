@@ -8,11 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..engine.namespace import public
-from . import accuracies, lossfunctions
-from .accuracies import binary_accuracy, categorical_accuracy, sparse_categorical_accuracy
-from .base import to_snake_case
-from .metric import Mean, MeanMetricWrapper, Metric
-from .serial import lookup, made
+from . import lossfunctions
+from . import metric as metric_module
+from .base import define_from_table, lookup, to_snake_case
+from .metric import Mean, MeanMetricWrapper, Metric, binary_accuracy, categorical_accuracy, sparse_categorical_accuracy
 
 METRICS = """
 name | function | arguments | sentence | given | result
@@ -46,8 +45,8 @@ class {name}(MeanMetricWrapper):
         super().__init__(_FUNCTIONS["{function}"], name, dtype, {passed})
 '''
 
-_FUNCTIONS = {**vars(accuracies), **vars(lossfunctions)}
-_NAMED = {"Mean": Mean, "MeanMetricWrapper": MeanMetricWrapper, "Metric": Metric, **made(METRICS, _TEXT, globals())}
+_FUNCTIONS = {**vars(metric_module), **vars(lossfunctions)}
+_NAMED = {"Mean": Mean, "MeanMetricWrapper": MeanMetricWrapper, "Metric": Metric, **define_from_table(METRICS, _TEXT, globals())}
 # the names that `get` and `compile` know
 TABLE: dict[str, Any] = {**_NAMED, **{to_snake_case(name): cls for name, cls in _NAMED.items()}}
 for _name in ("BinaryCrossentropy", "bce"), ("MeanSquaredError", "mse"), ("MeanAbsoluteError", "mae"):

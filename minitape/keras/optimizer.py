@@ -14,7 +14,7 @@ from typing import Any
 from .. import tf
 from ..engine.above import above
 from ..engine.back.tape import _WARNS
-from ..engine.recording.evidence import ASSIGNED, born, one_statement
+from ..engine.recording.evidence import ASSIGNED, one_statement, origin_of_new
 from ..engine.recording.rows import REALS
 from ..engine.recording.state import state
 from ..engine.table.fp import OFF, WARNINGS, restore
@@ -277,7 +277,7 @@ class Optimizer:
             new = w - change
         finally:
             restore(before)
-        note = born("assign_sub", (gradient, held), weakref.ref(held), step=ASSIGNED)
+        note = origin_of_new("assign_sub", (gradient, held), weakref.ref(held), step=ASSIGNED)
         _store(held, new, note)
         for slot, value in zip(slots, states, strict=True):
             _store(slot, value, note.again(weakref.ref(slot)))

@@ -29,7 +29,7 @@ def sqrt(x: Any) -> Any:
 
 def power(x: Any, y: Any) -> Any:
     """``x ** y`` of two numbers or two tensors, which are rounded alike."""
-    return form_of(_POW.code, x).forward(None, None, x, y) if type(x) in PLAIN else _POW(x, y)
+    return form_of(_POW.code, x).forward(x, y) if type(x) in PLAIN else _POW(x, y)
 
 
 class SGD(Optimizer):

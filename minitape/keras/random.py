@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import tf
 from ..engine.tensor.tensor import Tensor
-from ..tf.random import stateless
+from ..tf.random.functions import stateless_normal, stateless_truncated_normal, stateless_uniform
 from .base import auto_name, name_scope, standardize_dtype
 from .variable import Variable
 
@@ -48,7 +48,7 @@ def make_default_seed() -> int:
     return python_random.randint(1, int(1e9))
 
 
-def _drawn(seed: Any) -> Tensor:
+def _seed_pair(seed: Any) -> Tensor:
     """The int32 pair that the stateless functions take, from an int or a generator."""
     pair = seed.next() if isinstance(seed, SeedGenerator) else tf.constant([seed, 0], tf.int64)
     return tf.cast(tf.math.floormod(pair, tf.constant(2**31 - 2, tf.int64)), tf.int32)
@@ -56,12 +56,12 @@ def _drawn(seed: Any) -> Tensor:
 
 def normal(shape: Any, mean: float, stddev: float, dtype: Any, seed: Any) -> Tensor:
     """Normally distributed numbers."""
-    return stateless.stateless_normal(shape, _drawn(seed), mean, stddev, standardize_dtype(dtype))
+    return stateless_normal(shape, _seed_pair(seed), mean, stddev, standardize_dtype(dtype))
 
 
 def truncated_normal(shape: Any, mean: float, stddev: float, dtype: Any, seed: Any) -> Tensor:
     """Normally distributed numbers, none further than two standard deviations from the mean."""
-    return stateless.stateless_truncated_normal(shape, _drawn(seed), mean, stddev, standardize_dtype(dtype))
+    return stateless_truncated_normal(shape, _seed_pair(seed), mean, stddev, standardize_dtype(dtype))
 
 
 def uniform(shape: Any, minval: float, maxval: float, dtype: Any, seed: Any) -> Tensor:
@@ -69,7 +69,7 @@ def uniform(shape: Any, minval: float, maxval: float, dtype: Any, seed: Any) -> 
     dtype = standardize_dtype(dtype)
     if "float" not in dtype:
         raise ValueError(f"`keras.random.uniform` requires a floating point `dtype`. Received: dtype={dtype} ")
-    return stateless.stateless_uniform(shape, _drawn(seed), tf.cast(minval, dtype), tf.cast(maxval, dtype), dtype)
+    return stateless_uniform(shape, _seed_pair(seed), tf.cast(minval, dtype), tf.cast(maxval, dtype), dtype)
 
 
 def dropout(inputs: Any, rate: float, seed: Any) -> Tensor:
@@ -77,5 +77,5 @@ def dropout(inputs: Any, rate: float, seed: Any) -> Tensor:
     shape = tuple(inputs.shape) if inputs.shape.is_fully_defined() else tf.shape(inputs)
     if rate >= 1:
         return inputs * 0.0
-    keep = stateless.stateless_uniform(shape, _drawn(seed), dtype=inputs.dtype) >= rate
+    keep = stateless_uniform(shape, _seed_pair(seed), dtype=inputs.dtype) >= rate
     return tf.where(keep, inputs * (1.0 / (1.0 - rate)), tf.zeros_like(inputs))

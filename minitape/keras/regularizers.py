@@ -6,8 +6,7 @@ from typing import Any
 
 from .. import tf
 from ..engine.namespace import public
-from .base import convert
-from .serial import lookup
+from .base import convert, lookup
 
 
 class Regularizer:

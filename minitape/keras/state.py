@@ -8,8 +8,7 @@ from typing import Any
 from ..engine.tensor.tensor import Tensor
 from ..engine.values import nest
 from ..engine.values.class_names import methods_of
-from .base import name_scope, standardize_dtype
-from .tracking import Tracking
+from .base import Tracking, name_scope, standardize_dtype
 from .variable import Variable
 
 

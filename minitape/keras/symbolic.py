@@ -15,7 +15,7 @@ from ..engine.recording.block import block, no_tapes
 from ..engine.recording.state import state
 from ..engine.typed import Operators
 from ..engine.values import nest
-from ..ops.seeds import untouched
+from ..ops.seeds import keep_state
 from .base import FLOAT, auto_name, convert, current, standardize_dtype, standardize_shape
 from .layer import Layer
 
@@ -228,10 +228,10 @@ def infer(layer: Layer, args: Any, kwargs: Any) -> Any:
         if isinstance(shape, (tuple, list)) and all(n is None or isinstance(n, int) for n in shape):
             kind = args[0].dtype if layer._keeps_dtype or "float" not in layer.compute_dtype else layer.compute_dtype
             return KerasTensor(tuple(shape), kind, name="inferred")
-    return tried(layer, args, kwargs)
+    return trial_outputs(layer, args, kwargs)
 
 
-def tried(layer: Layer, args: Any, kwargs: Any) -> Any:
+def trial_outputs(layer: Layer, args: Any, kwargs: Any) -> Any:
     """The outputs of a layer as symbolic tensors, found by running it on zeros of two sizes."""
     runs = []
     with _scratch(layer):
@@ -251,7 +251,7 @@ def _scratch(layer: Layer) -> Iterator[None]:
     before = current.call, state.scratch
     current.call, state.scratch = (False,), True
     try:
-        with untouched(), contextlib.nullcontext() if state.graph is not None else no_tapes():
+        with keep_state(), contextlib.nullcontext() if state.graph is not None else no_tapes():
             yield
     finally:
         current.call, state.scratch = before

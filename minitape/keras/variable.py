@@ -12,8 +12,7 @@ from ..engine.recording.state import state
 from ..engine.tensor.variable import ResourceVariable
 from ..engine.typed import Operators
 from ..engine.values.shape import TensorShape
-from .base import auto_name, convert, current_path, result_type, standardize_dtype, standardize_shape
-from .tracking import now
+from .base import auto_name, convert, current_path, now, result_type, standardize_dtype, standardize_shape
 
 
 class Variable(Operators):

@@ -1,4 +1,4 @@
-"""Tensors as a whole: their shape, and the same elements in another one."""
+"""Tensors as a whole: their shape, and the same elements in another one or in another order."""
 
 from __future__ import annotations
 
@@ -14,20 +14,19 @@ from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.operation import apply
 from ..engine.tensor.slices import IndexedSlices
-from ..engine.tensor.tensor import EagerTensor, Tensor, wrap
+from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..engine.values import dtypes
-from ..engine.values.invalid import at_run, invalid, shown
+from ..engine.values.invalid import at_run, invalid, shape_text
 from ..engine.values.shape import TensorShape, as_shape
 from .convert import convert_to_tensor
 from .opdefs import accept_attr
-from .operands import axes_of, deferred, integers, tensor_of
-from .quick import quick
+from .operands import axes_of, integers, postpone, quick, tensor_of
 
 newaxis = None
 
 
 @quick()
-@deferred
+@postpone
 def identity(input: Any, name: str | None = None) -> Any:
     """A tensor with the same value, as a row of its own. Differentiable.
 
@@ -56,7 +55,7 @@ def identity_n(input: Any, name: str | None = None) -> list[Any]:
     return list(apply(TABLE["identity_n"], tuple(tensors), {})) if len(tensors) > 1 else [identity(x) for x in tensors]
 
 
-@deferred
+@postpone
 def stop_gradient(input: Any, name: str | None = None) -> Any:
     """The same value, through which no gradient passes.
 
@@ -77,7 +76,7 @@ def stop_gradient(input: Any, name: str | None = None) -> Any:
 # -- shape ------------------------------------------------------------------------------------------------------------
 
 
-@deferred
+@postpone
 def shape(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
     """The sizes of the axes as a 1-d tensor (int32 unless ``out_type`` says otherwise). No gradient passes.
 
@@ -90,7 +89,7 @@ def shape(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
     return apply(TABLE["shape"], (tensor_of(input),), {"dtype": dtype})
 
 
-@deferred
+@postpone
 def size(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
     """The number of elements, as a scalar tensor.
 
@@ -103,7 +102,7 @@ def size(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
     return apply(TABLE["size"], (tensor_of(input),), {"dtype": dtypes.as_dtype(out_type or dtypes.int32)})
 
 
-@deferred
+@postpone
 def rank(input: Any, name: str | None = None) -> Tensor:
     """The number of axes, as a scalar tensor.
 
@@ -116,7 +115,7 @@ def rank(input: Any, name: str | None = None) -> Tensor:
     return apply(TABLE["rank"], (tensor_of(input),), {})
 
 
-@deferred
+@postpone
 def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
     """The same elements in another shape; one size may be -1: what is left. Differentiable.
 
@@ -145,7 +144,7 @@ def _given_sizes(shape: Any) -> list[int]:
     listed = isinstance(shape, (list, tuple))  # with tensors in it
     given = integers(tensor_of(shape) if isinstance(shape, TensorShape) else shape, "Reshape", "Tshape", noted=listed)
     if given.ndim > 1:
-        raise invalid(f"sizes input must be 1-D, not {shown(given.shape)}", "Reshape")
+        raise invalid(f"sizes input must be 1-D, not {shape_text(given.shape)}", "Reshape")
     return given.reshape(-1).tolist()
 
 
@@ -178,7 +177,7 @@ def _reshape_sizes(dims: Sequence[int], sizes: list[int]) -> list[int]:
     return [values // product if n == -1 else n for n in sizes]
 
 
-@deferred
+@postpone
 def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "transpose") -> Tensor:
     """The axes in another order, reversed by default; ``conjugate`` also conjugates. Differentiable.
 
@@ -201,7 +200,7 @@ def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "tr
 
 def _order(perm: Any, n: int) -> tuple[int, ...]:
     if perm.ndim != 1:
-        raise invalid(f"perm must be rank 1, got shape {shown(perm.shape)}", "Transpose")
+        raise invalid(f"perm must be rank 1, got shape {shape_text(perm.shape)}", "Transpose")
     if perm.size != n:
         raise invalid(f"transpose expects a vector of size {n}. But input(1) is a vector of size {perm.size}", "Transpose")
     order = [int(p) for p in perm]
@@ -215,7 +214,7 @@ def _order(perm: Any, n: int) -> tuple[int, ...]:
     return tuple(order)
 
 
-@deferred
+@postpone
 def expand_dims(input: Any, axis: Any, name: str | None = None) -> Tensor:
     """A new axis of size 1 at place ``axis`` (negative: counted from the end). Differentiable.
 
@@ -242,7 +241,7 @@ def expand_dims(input: Any, axis: Any, name: str | None = None) -> Tensor:
     return apply(TABLE["reshape"], (x,), {"shape": _unknown_as_rest(sizes)})
 
 
-@deferred
+@postpone
 def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
     """Without its axes of size 1, or without those listed. Differentiable.
 
@@ -260,10 +259,10 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
         if x.shape[a] not in (1, None):
             raise invalid(f"Can not squeeze dim[{a % x.ndim}], expected a dimension of 1, got {x.shape[a]}", "Squeeze")
     if not axes and not x.shape.is_fully_defined():
-        return wrap(x.array)  # never in eager mode; in a graph asking for the value puts the call off
+        return new_tensor(x.array)  # never in eager mode; in a graph asking for the value puts the call off
     if any(x.shape[a] is None for a in axes or ()):  # only a run can say whether it is 1
         left = [n for i, n in enumerate(x.shape) if i not in {a % x.ndim for a in axes or ()}]
-        return above.later(lambda t: [squeeze(t, axes)], [x], [(TensorShape(left), x.dtype)], name="Squeeze")[0]
+        return above.add_effect(lambda t: [squeeze(t, axes)], [x], [(TensorShape(left), x.dtype)], name="Squeeze")[0]
     drop = {a % x.ndim for a in axes} if axes else {i for i, n in enumerate(x.shape) if n == 1}
     if list(x.shape).count(None) > 1:
         return apply(TABLE["slice"], (x,), {"spec": tuple(0 if i in drop else slice(None) for i in range(x.ndim))})
@@ -277,7 +276,7 @@ def _unknown_as_rest(sizes: list[Any]) -> tuple[int, ...]:
 # -- broadcasting -----------------------------------------------------------------------------------------------------
 
 
-@deferred
+@postpone
 def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
     """The tensor repeated along new axes and axes of size 1 until it has ``shape``. Differentiable.
 
@@ -294,17 +293,17 @@ def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
     given = tensor_of(shape) if isinstance(shape, TensorShape) else shape
     given = integers(given, "BroadcastTo", "Tidx")
     if given.ndim != 1:
-        raise invalid(f"shape must be a vector of {{int32,int64}}, got shape {shown(given.shape)}", "BroadcastTo")
+        raise invalid(f"shape must be a vector of {{int32,int64}}, got shape {shape_text(given.shape)}", "BroadcastTo")
     sizes = fill_sizes(given.tolist(), "BroadcastTo")
     if x.ndim > len(sizes):
         raise invalid(f"Rank of input ({x.ndim}) must be no greater than rank of output shape ({len(sizes)}).", "BroadcastTo")
     pairs = list(zip(reversed(list(x.shape)), reversed(sizes), strict=False))
     if any(m not in (n, 1, None) for m, n in pairs):
-        raise invalid(f"Incompatible shapes: {shown(x.shape)} vs. {shown(sizes)}", "BroadcastTo")
+        raise invalid(f"Incompatible shapes: {shape_text(x.shape)} vs. {shape_text(sizes)}", "BroadcastTo")
     return apply(TABLE["broadcast_to"], (x,), {"shape": tuple(sizes)})
 
 
-@deferred
+@postpone
 def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
     """The shape to which two shapes broadcast; ValueError when they do not.
 
@@ -322,7 +321,7 @@ def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
     return TensorShape([m if n in (1, m, None) and m != 1 else n for m, n in reversed(pairs)])
 
 
-@deferred
+@postpone
 def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
     """The same for shapes given as tensors; InvalidArgumentError when they do not broadcast.
 
@@ -334,11 +333,11 @@ def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
     try:
         sizes = np.broadcast_shapes(tuple(x.array.tolist()), tuple(y.array.tolist()))
     except ValueError:
-        raise invalid("Incompatible shapes: " + " vs. ".join(shown(s.array.tolist()) for s in (x, y)), "BroadcastArgs") from None
-    return wrap(np.array(sizes, x.array.dtype))
+        raise invalid("Incompatible shapes: " + " vs. ".join(shape_text(s.array.tolist()) for s in (x, y)), "BroadcastArgs") from None
+    return new_tensor(np.array(sizes, x.array.dtype))
 
 
-@deferred
+@postpone
 def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
     """The tensor itself, if it has the shape; sizes of None fit anything. Differentiable.
 
@@ -350,8 +349,55 @@ def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
     """
     x, wanted = tensor_of(x), as_shape(shape)
     if not wanted.is_compatible_with(x.shape):
-        raise invalid(f"Shape of tensor input {shown(x.shape)} is not compatible with expected shape {shown(wanted)}.", "EnsureShape")
+        raise invalid(f"Shape of tensor input {shape_text(x.shape)} is not compatible with expected shape {shape_text(wanted)}.", "EnsureShape")
     if state.graph is not None and not x.shape.is_subtype_of(wanted):  # only a run can say
         both = x.shape.merge_with(wanted)
-        return above.later(lambda t: [ensure_shape(t, wanted)], [x], [(both, x.dtype)], name="EnsureShape")[0]
+        return above.add_effect(lambda t: [ensure_shape(t, wanted)], [x], [(both, x.dtype)], name="EnsureShape")[0]
     return apply(TABLE["identity"], (x,), {})
+
+
+@postpone
+def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
+    """The order of the elements reversed along each of the axes in a list. Differentiable.
+
+    The result has the shape and dtype of the tensor. InvalidArgumentError for an axis that is not there or comes twice.
+
+    >>> import minitape as tf
+    >>> tf.reverse([1, 2, 3], [0]).numpy()
+    array([3, 2, 1], dtype=int32)
+    """
+    x, axes = tensor_of(tensor), integers(axis, "ReverseV2", "Tidx")
+    if state.graph is None and (x.ndim == 0 or x.shape.num_elements() == 0):
+        return identity(x)
+    if axes.ndim != 1:
+        raise invalid(f"'dims' must be 1-dimension, not {axes.ndim}", "ReverseV2")
+    places: list[int] = []
+    for i, a in enumerate(axes.tolist()):
+        if not -x.ndim <= a < x.ndim:
+            raise invalid(f"'axis'[{i}] = {a} is out of valid range [0, {x.ndim - 1}", "ReverseV2")
+        if a % x.ndim in places:
+            raise invalid(f"axis {a % x.ndim} specified more than once.", "ReverseV2")
+        places.append(a % x.ndim)
+    return apply(TABLE["reverse"], (x,), {"axis": tuple(places)})
+
+
+@postpone
+def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
+    """The elements moved on by ``shift`` places along an axis (or several); what leaves at the end enters at the front.
+
+    Differentiable.
+
+    >>> import minitape as tf
+    >>> tf.roll([1, 2, 3, 4], 1, 0).numpy()
+    array([4, 1, 2, 3], dtype=int32)
+    """
+    x, shifts, axes = tensor_of(input), integers(shift, "Roll", "Tshift"), integers(axis, "Roll", "Taxis")
+    if x.ndim == 0:
+        raise invalid("input must be 1-D or higher", "Roll")
+    if shifts.shape != axes.shape:
+        raise invalid("shift and axis must have the same size", "Roll")
+    for a in axes.reshape(-1):
+        if not -x.ndim <= a < x.ndim:
+            raise at_run(f"axis {a} is out of range", "Roll")
+    return apply(TABLE["roll"], (x,), {"shift": tuple(int(s) for s in shifts.reshape(-1)),
+                                       "axis": tuple(int(a) % x.ndim for a in axes.reshape(-1))})  # fmt: skip

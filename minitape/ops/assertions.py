@@ -15,13 +15,13 @@ from ..engine.more.custom import for_batches
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE, Primitive
 from ..engine.tensor.operation import apply
-from ..engine.tensor.tensor import EagerTensor, Tensor, wrap
+from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..engine.values import dtypes
 from ..engine.values.invalid import invalid
 from ..engine.values.shape import TensorShape
 from .convert import convert_to_tensor
 from .opdefs import accept
-from .operands import deferred, tensor_of
+from .operands import postpone, tensor_of
 
 
 def _with_values(check: Callable[..., None], *tensors: Any) -> Any:
@@ -34,15 +34,15 @@ def _with_values(check: Callable[..., None], *tensors: Any) -> Any:
 
     def run(*values: Any) -> list[Any]:
         check(*values)
-        return [wrap(np.bool_(True))]
+        return [new_tensor(np.bool_(True))]
 
-    return above.later(run, list(tensors), [(TensorShape([]), dtypes.bool)], stateful=True)[0].op
+    return above.add_effect(run, list(tensors), [(TensorShape([]), dtypes.bool)], stateful=True)[0].op
 
 
 # -- Assert -----------------------------------------------------------------------------------------------------------
 
 
-@deferred
+@postpone
 def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | None = None) -> Any:
     """Raises InvalidArgumentError with the tensors in ``data`` unless the condition is true.
 
@@ -61,10 +61,10 @@ def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | 
 
 def _graph_assert(condition: Any, data: Any, summarize: int | None) -> None:
     """The same in a run of a graph, which words it otherwise."""
-    from .printing import summarized
+    from .printing import summary_text
 
     if not condition:
-        shown = " ".join(f"[{summarized(np.asarray(t.array), 3 if summarize is None else summarize)}]" for t in data)
+        shown = " ".join(f"[{summary_text(np.asarray(t.array), 3 if summarize is None else summarize)}]" for t in data)
         raise invalid(f"assertion failed: {shown}", "Assert")
 
 
@@ -161,7 +161,7 @@ assert_non_negative = _sign("assert_non_negative", "x >= 0", lambda x: x >= 0, "
 assert_non_positive = _sign("assert_non_positive", "x <= 0", lambda x: x <= 0, "[0.0]", "")
 
 
-@deferred
+@postpone
 def assert_near(
     x: Any, y: Any, rtol: Any = None, atol: Any = None, message: str | None = None, summarize: int | None = None,
     name: str | None = None
@@ -189,7 +189,7 @@ def assert_near(
                 _lead(message), f"x and y not equal to tolerance rtol = {rtol!s}, atol = {atol!s}",
                 f"x (shape={a.shape} dtype={a.dtype.name}) = ", a, f"y (shape={b.shape} dtype={b.dtype.name}) = ", b,
             ]  # fmt: skip
-            Assert(wrap(np.bool_(False)), data, summarize)
+            Assert(new_tensor(np.bool_(False)), data, summarize)
 
     return _with_values(check, x, y)
 
@@ -232,7 +232,7 @@ def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor
 # -- ranks, shapes and types ------------------------------------------------------------------------------------------
 
 
-def _called(x: Any, eager: str) -> str:
+def _name_of(x: Any, eager: str) -> str:
     """How messages call a tensor: by its name in a graph; ``eager`` is what they say elsewhere."""
     return x.name if hasattr(x, "graph") and hasattr(x, "name") else eager
 
@@ -254,7 +254,7 @@ def _as_far_as_known(check: Callable[..., None], known: bool, *tensors: Any) -> 
 
 def _check_rank(x: Any, ranks: Sequence[int], wanted: str, message: str | None) -> None:
     if x.shape.rank is not None and x.shape.rank not in ranks:
-        raise ValueError(f"{_lead(message)}Tensor {_called(x, '')} must have rank {wanted}.  Received rank {x.shape.rank}, "
+        raise ValueError(f"{_lead(message)}Tensor {_name_of(x, '')} must have rank {wanted}.  Received rank {x.shape.rank}, "
                          f"shape {x.shape}")  # fmt: skip
 
 
@@ -263,7 +263,7 @@ def _nothing() -> Any:
     return None if state.graph is None else above.no_op()
 
 
-@deferred
+@postpone
 def assert_rank(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> Any:
     """Raises ValueError unless ``x`` has ``rank`` axes; in a graph that does not know, InvalidArgumentError when it runs.
 
@@ -292,7 +292,7 @@ def assert_shapes(shapes: Any, *, message: str | None = None, name: str | None =
 def _check_shapes(tensors: Any, specs: list[Any], message: str | None) -> None:
     seen: dict[Any, tuple[int | None, str]] = {}  # symbol -> its size, and where it was said
     for x, spec in zip(tensors, specs, strict=True):
-        label, symbols = _called(x, f"shape={x.shape} dtype={x.dtype.name}"), list(spec)
+        label, symbols = _name_of(x, f"shape={x.shape} dtype={x.dtype.name}"), list(spec)
         first = 0  # number of the axis that the first symbol is for
         if symbols[:1] == [...]:
             del symbols[0]

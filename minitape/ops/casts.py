@@ -1,4 +1,4 @@
-"""The values of a tensor, or its bytes, in another dtype."""
+"""The values of a tensor in another dtype; complex numbers made of parts and taken apart."""
 
 from __future__ import annotations
 
@@ -6,16 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.table.primitives import TABLE
+from ..engine.table.primitives import (
+    TABLE,
+    special,  # noqa: F401 - special fills the table
+)
 from ..engine.table.primitives.choice import warn_discarded
-from ..engine.tensor.operation import apply
-from ..engine.tensor.tensor import EagerTensor, Tensor, wrap
+from ..engine.tensor.operation import apply, binary
+from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..engine.values import dtypes
 from ..engine.values.errors import UnimplementedError
-from .operands import deferred, tensor_of
+from .convert import convert_to_tensor
+from .operands import postpone, tensor_of
 
 
-@deferred
+@postpone
 def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     """The values in another dtype: floats are truncated to integers, complex numbers lose their imaginary part.
 
@@ -41,7 +45,7 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     return apply(TABLE["cast"], (x,), {"dtype": dtype})
 
 
-@deferred
+@postpone
 def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
     """The values in another dtype, limited to what it can hold.
 
@@ -56,14 +60,14 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
         raise TypeError(f"saturate_cast takes real numbers, got {x.dtype.name} and {dtype.name}")
     if x.dtype == dtype and not x.dtype.is_floating:
         return x
-    low, high = _inside(x.dtype, dtype)
+    low, high = _limits_in(x.dtype, dtype)
     for bound, primitive in ((low, "maximum"), (high, "minimum")):
         if bound is not None:
-            x = apply(TABLE[primitive], (x, wrap(bound)), {})
+            x = apply(TABLE[primitive], (x, new_tensor(bound)), {})
     return cast(x, dtype)
 
 
-def _inside(have: Any, wanted: Any) -> tuple[Any, Any]:
+def _limits_in(have: Any, wanted: Any) -> tuple[Any, Any]:
     """The limits of one dtype as values of another; None where integers cannot exceed it, infinities are limited."""
     number = have.as_numpy_dtype
     bounds: list[Any] = []
@@ -85,3 +89,81 @@ def _plain(number: Any) -> Any:
         return int(number)
     value = float(number)
     return int(value) if value.is_integer() else value
+
+
+@postpone
+def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
+    """Complex numbers from their parts: complex64 of float32 tensors, complex128 of float64 ones. Differentiable.
+
+    Raises TypeError for other dtypes.
+
+    >>> import minitape as tf
+    >>> print(tf.complex(1.0, 2.0).numpy())
+    (1+2j)
+    """
+    x, y = tensor_of(real), tensor_of(imag)
+    if x.dtype != y.dtype or x.dtype not in (dtypes.float32, dtypes.float64):
+        raise TypeError(f"The `real` and `imag` components have incorrect types: {x.dtype.name} {y.dtype.name}. They "
+                        "must be consistent, and one of [tf.float32, tf.float64]")  # fmt: skip
+    return binary(TABLE["complex"], x, y)
+
+
+@postpone
+def real(input: Any, name: str | None = None) -> Tensor:
+    """The real part; real tensors come back as they are. Differentiable.
+
+    >>> import minitape as tf
+    >>> print(tf.math.real(1.0 + 2.0j).numpy())
+    1.0
+    """
+    x = tensor_of(input)
+    if x.dtype.kind in "bs":
+        raise TypeError(f"input must be a numeric tensor, but got tensor with dtype {x.dtype}")
+    return apply(TABLE["real"], (x,), {}) if x.dtype.kind == "c" else x
+
+
+@postpone
+def imag(input: Any, name: str | None = None) -> Tensor:
+    """The imaginary part; zeros for real tensors. Differentiable.
+
+    >>> import minitape as tf
+    >>> print(tf.math.imag(1.0 + 2.0j).numpy())
+    2.0
+    """
+    x = tensor_of(input)
+    if x.dtype.kind == "c":
+        return apply(TABLE["imag"], (x,), {})
+    from .filling import zeros_like
+
+    return zeros_like(x)
+
+
+@postpone
+def conj(x: Any, name: str | None = None) -> Tensor:
+    """The complex conjugate; real tensors come back as they are. Differentiable. TypeError for bools and strings.
+
+    >>> import minitape as tf
+    >>> print(tf.math.conj(1.0 + 2.0j).numpy())
+    (1-2j)
+    """
+    x = tensor_of(x)
+    if x.dtype.kind == "c":
+        return apply(TABLE["conj"], (x,), {})
+    if x.dtype.kind in "fiu":
+        return x
+    raise TypeError(f"Expected numeric or variant tensor, got dtype {x.dtype!r}.")
+
+
+@postpone
+def angle(input: Any, name: str | None = None) -> Tensor:
+    """The argument of complex numbers, in radians; 0 or pi for real floats. Differentiable.
+
+    >>> import minitape as tf
+    >>> print(tf.math.angle([1.0, -1.0]).numpy())
+    [0.        3.1415927]
+    """
+    x = tensor_of(input)
+    if x.dtype.kind == "c":
+        return apply(TABLE["angle"], (x,), {})
+    half_turn = convert_to_tensor(3.141592653589793, x.dtype) * TABLE["ones_like"](x)
+    return apply(TABLE["select"], (x < convert_to_tensor(0, x.dtype), half_turn, TABLE["zeros_like"](x)), {})

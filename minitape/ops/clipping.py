@@ -10,10 +10,10 @@ import numpy as np
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.operation import apply
 from ..engine.tensor.slices import IndexedSlices
-from ..engine.tensor.tensor import Tensor, wrap
+from ..engine.tensor.tensor import Tensor, new_tensor
 from .casts import cast
 from .convert import convert_to_tensor
-from .operands import call, deferred, pairwise, tensor_of
+from .operands import call, pairwise, postpone, tensor_of
 from .reductions import reduce_sum
 
 
@@ -25,7 +25,7 @@ def _like_input(values: Any, t: Any) -> Any:
     return IndexedSlices(values, t.indices, t.dense_shape) if isinstance(t, IndexedSlices) else values
 
 
-@deferred
+@postpone
 def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
     """The elements, limited to a range: min(t, clip_value_max), then max with clip_value_min.
 
@@ -44,7 +44,7 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | 
     return _like_input(out, t)
 
 
-@deferred
+@postpone
 def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Any:
     """t scaled down so that its euclidean norm, over ``axes``, is at most ``clip_norm``. Differentiable; floats only.
 
@@ -68,7 +68,7 @@ def _check_list(t_list: Any) -> None:
         raise TypeError(f"`t_list` should be a sequence of tensors. Received {type(t_list)}.")
 
 
-@deferred
+@postpone
 def global_norm(t_list: Any, name: str | None = None) -> Tensor:
     """The euclidean norm of all elements of all tensors of a list together; None entries are left out. Differentiable.
 
@@ -79,12 +79,12 @@ def global_norm(t_list: Any, name: str | None = None) -> Tensor:
     _check_list(t_list)
     halves = [apply(TABLE["l2_loss"], (_slices_or_tensor(t),), {}) for t in t_list if t is not None]
     if not halves:
-        return apply(TABLE["sqrt"], (wrap(np.float32(0)),), {})
+        return apply(TABLE["sqrt"], (new_tensor(np.float32(0)),), {})
     total = reduce_sum(call("stack", *halves, axis=0))
     return apply(TABLE["sqrt"], (total * 2.0,), {})
 
 
-@deferred
+@postpone
 def clip_by_global_norm(t_list: Any, clip_norm: Any, use_norm: Any = None, name: str | None = None) -> Any:
     """A pair: the tensors scaled so that their common norm is at most ``clip_norm``, and that norm (or ``use_norm``).
 
@@ -113,7 +113,7 @@ def clip_by_global_norm(t_list: Any, clip_norm: Any, use_norm: Any = None, name:
     return clipped, use_norm
 
 
-@deferred
+@postpone
 def add_n(inputs: Any, name: str | None = None) -> Tensor:
     """The sum of a list of tensors of one shape and dtype. Differentiable.
 

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..engine.above import above
-from ..engine.recording.evidence import born, exits
+from ..engine.recording.evidence import exits, origin_of_new
 from ..engine.recording.state import state
 from ..engine.table.fp import OFF, WARNINGS, restore
-from ..engine.tensor.tensor import EagerTensor, Tensor, bare, wrap
+from ..engine.tensor.tensor import EagerTensor, Tensor, from_array, new_tensor
 from ..engine.values import dtypes
-from ..engine.values.dtypes import DType
-from ..engine.values.elements import dtype_of
+from ..engine.values.dtypes import DType, dtype_of
 from ..engine.values.shape import TensorShape
 
 if TYPE_CHECKING:
@@ -63,13 +62,13 @@ def convert_to_tensor(value: Value, dtype: DTypeLike = None, dtype_hint: DTypeLi
         with suppress(TypeError, ValueError):
             return convert_to_tensor(value, dtype_hint)
     if isinstance(value, TensorShape):
-        return wrap(_shape_array(value, wanted))
+        return new_tensor(_shape_array(value, wanted))
     if isinstance(value, (list, tuple)):
         plain = state.graph is None and (not value or (type(value[0]) in _PYTHON and type(value[-1]) in _PYTHON))
         if not plain and _tensor_within(value) is not None:
             return _pack(value, wanted)
     try:
-        made = bare(to_array(value, wanted))
+        made = from_array(to_array(value, wanted))
     except (TypeError, ValueError):
         if not isinstance(value, (list, tuple)) or _tensor_within(value) is None:
             raise
@@ -77,7 +76,7 @@ def convert_to_tensor(value: Value, dtype: DTypeLike = None, dtype_hint: DTypeLi
     return _pack(value, wanted) if made is None else _enter(made, value)
 
 
-def converted(value: Value, dtype: DTypeLike = None, dtype_hint: DTypeLike = None, name: str | None = None) -> Tensor:
+def to_graph_tensor(value: Value, dtype: DTypeLike = None, dtype_hint: DTypeLike = None, name: str | None = None) -> Tensor:
     """``tf.convert_to_tensor``: as above, but a value becomes a constant of the graph that is being built.
 
     Other operations can then be differentiated with respect to it, and a session can be fed another value.
@@ -118,9 +117,9 @@ def constant(value: Value, dtype: DTypeLike = None, shape: ShapeLike = None, nam
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     if hasattr(value, "_to_tensor") and not hasattr(value, "_composite"):
         array = value.numpy()
-        tensor: Tensor = _enter(bare(np.array(array, None if wanted is None else wanted.as_numpy_dtype)), array)
+        tensor: Tensor = _enter(from_array(np.array(array, None if wanted is None else wanted.as_numpy_dtype)), array)
     else:
-        tensor = _enter(bare(to_array(value, wanted)), value)
+        tensor = _enter(from_array(to_array(value, wanted)), value)
     tensor = tensor if shape is None else _in_shape(tensor, value, TensorShape(shape))
     return tensor if state.graph is None or type(tensor) is not EagerTensor else state.graph.constant(tensor, name)
 
@@ -131,9 +130,9 @@ def _in_shape(tensor: Tensor, value: Value, shape: TensorShape) -> Tensor:
     sizes, count = tuple(shape), shape.num_elements()
     array = tensor.array
     if array.size == count:
-        return wrap(np.reshape(array, sizes))
+        return new_tensor(np.reshape(array, sizes))
     if array.size == 1:
-        return wrap(np.full(sizes, array.reshape(())[()], array.dtype))
+        return new_tensor(np.full(sizes, array.reshape(())[()], array.dtype))
     raise TypeError(f"Eager execution of tf.constant with unsupported shape. Tensor {tensor._numpy()} (converted from {value!r}) "
                     f"has {array.size:d} elements, but got `shape` {shape} with {count:d} elements).")  # fmt: skip
 
@@ -144,15 +143,15 @@ def convert_operand(value: Value, like: DType, strict: bool = True) -> Tensor:
     Without ``strict`` (TensorFlow's ``+`` and ``/``) what does not fit keeps its own dtype: the operation refuses it.
     """
     if like.differentiable and (type(value) is float or type(value) is int):
-        return bare(_quietly(like.as_numpy_dtype, value))
+        return from_array(_without_warnings(like.as_numpy_dtype, value))
     if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "fiubc" and like.kind in "fiucb":
-        return _enter(bare(value.astype(like.as_numpy_dtype)), value)
+        return _enter(from_array(value.astype(like.as_numpy_dtype)), value)
     return convert_to_tensor(value, like) if strict else convert_to_tensor(value, dtype_hint=like)
 
 
 def _enter(tensor: EagerTensor, value: Value) -> EagerTensor:
     """Notes where a constant was made and of which NumPy value: `explain` follows values that left and came back."""
-    tensor._origin = born("constant", (), exits().of(value) if isinstance(value, (np.ndarray, np.generic)) else None)
+    tensor._origin = origin_of_new("constant", (), exits().of(value) if isinstance(value, (np.ndarray, np.generic)) else None)
     return tensor
 
 
@@ -178,10 +177,10 @@ def to_array(value: Value, dtype: DType | None = None) -> Array:
         return array
     if dtype_of(array).kind not in _CASTS.get(dtype.kind, ""):
         raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.kernel_name}")
-    return _quietly(array.astype, dtype.as_numpy_dtype)
+    return _without_warnings(array.astype, dtype.as_numpy_dtype)
 
 
-def _quietly(function: Function, *args: Array) -> Array:
+def _without_warnings(function: Function, *args: Array) -> Array:
     """Calls a function of NumPy without its warnings about overflows."""
     before = WARNINGS[OFF]
     try:
@@ -194,7 +193,7 @@ def _default_scalar(value: Object, kind: type) -> Array:
     if kind is int and not -(2**31) <= value < 2**31:
         return _integers([value])[0]
     if kind is float:
-        return _finite(_quietly(np.float32, value), [value])
+        return _finite(_without_warnings(np.float32, value), [value])
     return _PYTHON[kind](value)
 
 
@@ -209,7 +208,7 @@ def _from_numpy(value: Array, dtype: DType | None) -> Array:
     if dtype is None:
         dtypes.as_dtype(value.dtype)  # refuses what TensorFlow does not know
         return np.array(value)
-    return _quietly(value.astype, dtype.as_numpy_dtype)
+    return _without_warnings(value.astype, dtype.as_numpy_dtype)
 
 
 def _is_sequence(value: Value) -> bool:
@@ -260,7 +259,7 @@ def _convert(leaves: list[Object], dtype: DType | None) -> np.ndarray:
     fits = _FITS[dtype.kind] if dtype is not None and dtype.name in _DIRECT else ()
     if dtype is not None and all(issubclass(k, fits) and not (dtype.kind == "c" and k is bool) for k in kinds):
         with suppress(OverflowError):  # an int too large for the dtype: made as int64, then cast
-            return _strings(leaves) if dtype.kind == "s" else _quietly(np.array, leaves, dtype.as_numpy_dtype)
+            return _strings(leaves) if dtype.kind == "s" else _without_warnings(np.array, leaves, dtype.as_numpy_dtype)
     made = _inferred(leaves, kinds)
     return made if dtype is not None else _finite(made, leaves)
 
@@ -284,7 +283,7 @@ def _inferred(leaves: list[Object], kinds: set[type]) -> np.ndarray:
         fits, wanted = (*_FITS["c"], np.ndarray), np.complex128
     if not all(issubclass(k, fits) for k in kinds):
         raise ValueError(_MIXED)
-    return _quietly(np.array, leaves, wanted)  # what is too large becomes infinite
+    return _without_warnings(np.array, leaves, wanted)  # what is too large becomes infinite
 
 
 def _integers(leaves: list[Object]) -> np.ndarray:

@@ -17,8 +17,7 @@ from ..engine.tensor.operation import CHECKS, apply, binary
 from ..engine.tensor.tensor import Tensor
 from ..engine.values import dtypes
 from .convert import convert_to_tensor
-from .operands import deferred, hinted, is_tensor_like, pair, pairwise, tensor_of, unary
-from .quick import quick, quick_function
+from .operands import is_tensor_like, pair, pairwise, postpone, quick, quick_function, tensor_of, unary, with_dtype_hint
 
 UNARY = """
 acos acos | inverse cosine, in radians | 1.0 -> 0.0
@@ -132,7 +131,7 @@ mod = globals()["floormod"]
 
 
 @quick()
-@deferred
+@postpone
 def abs(x: Any, name: str | None = None) -> Any:
     """The absolute value; of complex numbers the modulus, which is real.
 
@@ -147,7 +146,7 @@ def abs(x: Any, name: str | None = None) -> Any:
 
 
 @quick()
-@deferred
+@postpone
 def sign(x: Any, name: str | None = None) -> Any:
     """-1, 0 or 1, elementwise; of complex numbers x / abs(x), and 0 for 0. The gradient of real tensors is 0.
 
@@ -165,7 +164,7 @@ def sign(x: Any, name: str | None = None) -> Any:
 
 
 @quick()
-@deferred
+@postpone
 def round(x: Any, name: str | None = None) -> Any:
     """The nearest integers, halves rounded to the even one; integers come back as they are. No gradient.
 
@@ -180,7 +179,7 @@ def round(x: Any, name: str | None = None) -> Any:
 
 
 @quick(TABLE["add"])
-@deferred
+@postpone
 def add(x: Any, y: Any, name: str | None = None) -> Any:
     """x + y, elementwise with broadcasting; joins strings. Differentiable (not for strings).
 
@@ -190,11 +189,11 @@ def add(x: Any, y: Any, name: str | None = None) -> Any:
     >>> print(tf.add([1, 2], 3).numpy())
     [4 5]
     """
-    x, y = hinted(x, y)
+    x, y = with_dtype_hint(x, y)
     return binary(TABLE["add"], x, y)
 
 
-@deferred
+@postpone
 def divide(x: Any, y: Any, name: str | None = None) -> Any:
     """x / y, elementwise: Python's true division, which turns integers into floats.
 
@@ -209,7 +208,7 @@ def divide(x: Any, y: Any, name: str | None = None) -> Any:
     return x / y
 
 
-@deferred
+@postpone
 def truediv(x: Any, y: Any, name: str | None = None) -> Any:
     """x / y, elementwise; integers are divided as floats (float32 for 8 and 16 bits, else float64).
 
@@ -219,7 +218,7 @@ def truediv(x: Any, y: Any, name: str | None = None) -> Any:
     >>> print(tf.truediv(3, 2))
     tf.Tensor(1.5, shape=(), dtype=float64)
     """
-    x, y = _quotient(*hinted(x, y))
+    x, y = _quotient(*with_dtype_hint(x, y))
     return binary(TABLE["divide"], x, y)
 
 
@@ -233,7 +232,7 @@ def _quotient(x: Any, y: Any) -> tuple[Any, Any]:
     return x, y
 
 
-@deferred
+@postpone
 def squared_difference(x: Any, y: Any, name: str | None = None) -> Any:
     """Computes elementwise (x - y) * (x - y); of complex numbers conj(x - y) * (x - y). Differentiable.
 
@@ -250,7 +249,7 @@ def squared_difference(x: Any, y: Any, name: str | None = None) -> Any:
     return binary(TABLE["squared_difference"], x, y)
 
 
-@deferred
+@postpone
 def divide_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x / y, and 0 where y is 0. Differentiable, with gradient 0 there.
 
@@ -263,11 +262,11 @@ def divide_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
     if not is_tensor_like(x) and is_tensor_like(y):
         x, y = convert_to_tensor(x, y.dtype), tensor_of(y)
     else:
-        x, y = hinted(x, y)
+        x, y = with_dtype_hint(x, y)
     return binary(TABLE["div_no_nan"], *_quotient(x, y))
 
 
-@deferred
+@postpone
 def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
     """1 / x, and 0 where x is 0. Differentiable, with gradient 0 there.
 
@@ -279,7 +278,7 @@ def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
     return binary(TABLE["div_no_nan"], convert_to_tensor(1, x.dtype), x)
 
 
-@deferred
+@postpone
 def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x * y, and 0 where y is 0 even if x is infinite or NaN. Differentiable.
 
@@ -294,7 +293,7 @@ def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
     return binary(TABLE["mul_no_nan"], x, y)
 
 
-@deferred
+@postpone
 def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
     """log(sigmoid(x)), computed as -softplus(-x) without overflow. Differentiable.
 
@@ -322,7 +321,7 @@ def _truths(*values: Any) -> list[Any]:
     return [convert_to_tensor(v, dtypes.bool) for v in values]
 
 
-@deferred
+@postpone
 def logical_and(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x and y, elementwise for bools, with broadcasting; other dtypes raise. Not differentiable.
 
@@ -333,7 +332,7 @@ def logical_and(x: Any, y: Any, name: str | None = None) -> Tensor:
     return binary(TABLE["logical_and"], *_truths(x, y))
 
 
-@deferred
+@postpone
 def logical_or(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x or y, elementwise for bools, with broadcasting; other dtypes raise. Not differentiable.
 
@@ -344,7 +343,7 @@ def logical_or(x: Any, y: Any, name: str | None = None) -> Tensor:
     return binary(TABLE["logical_or"], *_truths(x, y))
 
 
-@deferred
+@postpone
 def logical_not(x: Any, name: str | None = None) -> Tensor:
     """not x, elementwise for bools; not differentiable.
 

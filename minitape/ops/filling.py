@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 
 from ..engine.above import above
-from ..engine.recording.evidence import decided
+from ..engine.recording.evidence import with_influences
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.operation import apply
-from ..engine.tensor.tensor import Tensor, wrap
+from ..engine.tensor.tensor import Tensor, new_tensor
 from ..engine.values import dtypes
-from ..engine.values.invalid import invalid, shown
+from ..engine.values.invalid import invalid, shape_text
 from ..engine.values.shape import TensorShape
 from .convert import convert_to_tensor
 from .opdefs import accept, accept_attr
-from .operands import deferred, integers, static, static_sizes, tensor_of
+from .operands import integers, postpone, static, static_sizes, tensor_of
 
 
 def fill_sizes(shape: Any, op: str = "Fill") -> tuple[int, ...]:
@@ -31,7 +31,7 @@ def fill_sizes(shape: Any, op: str = "Fill") -> tuple[int, ...]:
     return tuple(sizes)
 
 
-@deferred
+@postpone
 def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
     """A tensor of zeros (False, empty strings) of the given shape.
 
@@ -43,10 +43,10 @@ def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> T
     """
     dtype = dtypes.as_dtype(dtype)
     sizes = fill_sizes(shape)
-    return _made(np.zeros(sizes, dtype.as_numpy_dtype) if dtype.kind != "s" else np.full(sizes, b"", object), name or "zeros")
+    return _as_tensor(np.zeros(sizes, dtype.as_numpy_dtype) if dtype.kind != "s" else np.full(sizes, b"", object), name or "zeros")
 
 
-@deferred
+@postpone
 def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
     """A tensor of ones (True) of the given shape.
 
@@ -59,16 +59,16 @@ def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Te
     dtype = dtypes.as_dtype(dtype)
     if dtype.kind == "s":
         raise TypeError(f"Cannot convert 1 to EagerTensor of dtype {dtype.name}")
-    return _made(np.ones(fill_sizes(shape), dtype.as_numpy_dtype), name or "ones")
+    return _as_tensor(np.ones(fill_sizes(shape), dtype.as_numpy_dtype), name or "ones")
 
 
-def _made(array: Any, name: str) -> Any:
+def _as_tensor(array: Any, name: str) -> Any:
     """The array as a tensor; a constant of the graph that is being built."""
-    tensor = wrap(array)
+    tensor = new_tensor(array)
     return tensor if state.graph is None else state.graph.constant(tensor, name)
 
 
-@deferred
+@postpone
 def zeros_like(input: Any, dtype: Any = None, name: str | None = None) -> Tensor:
     """Zeros in the shape of another tensor, in its dtype or the given one. No gradient passes.
 
@@ -79,7 +79,7 @@ def zeros_like(input: Any, dtype: Any = None, name: str | None = None) -> Tensor
     return _like("zeros_like", input, dtype)
 
 
-@deferred
+@postpone
 def ones_like(input: Any, dtype: Any = None, name: str | None = None) -> Tensor:
     """Ones in the shape of another tensor, in its dtype or the given one. No gradient passes.
 
@@ -101,14 +101,14 @@ def _like(primitive: str, input: Any, dtype: Any) -> Any:
     x = tensor_of(input)
     if dtype is None or x.dtype == dtype:
         if x.dtype.kind == "s" and primitive == "zeros_like":
-            return wrap(np.full(tuple(x.shape), b"", object))
+            return new_tensor(np.full(tuple(x.shape), b"", object))
         return apply(TABLE[primitive], (x,), {})
     from .casts import cast
 
     return cast(apply(TABLE[primitive], (x if x.dtype.kind != "s" else cast(x != x, dtypes.int32),), {}), dtype)
 
 
-@deferred
+@postpone
 def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
     """A tensor of shape ``dims`` in which every element is ``value``. Differentiable in ``value``.
 
@@ -123,14 +123,14 @@ def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
     if not isinstance(dims, (list, tuple)) or not all(type(d) is int for d in dims):
         given = integers(tensor_of(dims) if isinstance(dims, TensorShape) else dims, "Fill", "index_type")
         if given.ndim > 1:
-            raise invalid(f"dims must represent a vector, got shape {shown(given.shape)}", "Fill")
+            raise invalid(f"dims must represent a vector, got shape {shape_text(given.shape)}", "Fill")
     x = tensor_of(value)
     if x.ndim and (state.graph is not None or x.shape != (1,)):
-        raise invalid(f"value must represent a scalar, got shape {shown(x.shape)}", "Fill")
+        raise invalid(f"value must represent a scalar, got shape {shape_text(x.shape)}", "Fill")
     return apply(TABLE["broadcast_to"], (x,), {"shape": fill_sizes(dims)})
 
 
-@deferred
+@postpone
 def eye(num_rows: Any, num_columns: Any = None, batch_shape: Any = None, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
     """An identity matrix, or a batch of them; ``num_columns`` makes it rectangular.
 
@@ -153,13 +153,13 @@ def eye(num_rows: Any, num_columns: Any = None, batch_shape: Any = None, dtype: 
     matrix = np.eye(*sizes, dtype=dtypes.as_dtype(dtype).as_numpy_dtype)
     if batch_shape is not None:
         matrix = np.tile(matrix, (*fill_sizes(batch_shape), 1, 1))
-    return _made(matrix, f"{name or 'eye'}/diag")
+    return _as_tensor(matrix, f"{name or 'eye'}/diag")
 
 
 _LADDER = ["int32", "int64", "float16", "bfloat16", "float32", "float64"]
 
 
-@deferred
+@postpone
 def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str = "range") -> Tensor:
     """The numbers from ``start`` (0 when only one is given) up to, not including, ``limit`` in steps of ``delta``.
 
@@ -188,14 +188,14 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
         return above.range_row(*[t if t.dtype == wanted else TABLE["cast"](t, dtype=wanted) for t in ends], wanted)
     start, limit, delta = (_scalar(t, role) for t, role in zip(ends, ("start", "limit", "delta"), strict=True))
     made = _numbers(numbers_of_range(start, limit, delta, wanted), start, limit, delta, wanted)
-    return made if state.graph is not None else decided(made, ends, "Range")
+    return made if state.graph is not None else with_influences(made, ends, "Range")
 
 
 def _numbers(array: Any, start: Any, limit: Any, delta: Any, dtype: Any) -> Any:
     """The numbers of a range as a tensor; in a graph a row, of which a loop over them sees the ends."""
     if state.graph is None:
-        return wrap(array)
-    first, end, step = (wrap(dtype.as_numpy_dtype(v)) for v in (start, limit, delta))
+        return new_tensor(array)
+    first, end, step = (new_tensor(dtype.as_numpy_dtype(v)) for v in (start, limit, delta))
     made = above.range_row(first, end, step, dtype)
     made.set_shape(array.shape)
     state.graph.folded[made._row] = array
@@ -215,7 +215,7 @@ def _scalar(tensor: Any, role: str) -> Any:
 
 
 def _no_scalar(tensor: Any, role: str) -> Exception:
-    return invalid(f"{role} must be a scalar, not shape {shown(tensor.shape)}", "Range")
+    return invalid(f"{role} must be a scalar, not shape {shape_text(tensor.shape)}", "Range")
 
 
 def numbers_of_range(start: Any, limit: Any, delta: Any, dtype: Any) -> Any:
@@ -238,7 +238,7 @@ def _brief(number: Any) -> str:
     return f"{float(number):g}" if isinstance(number, np.floating) else str(number)
 
 
-@deferred
+@postpone
 def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: Any = 0) -> Tensor:
     """``num`` evenly spaced numbers from ``start`` to ``stop``, both included, along a new axis.
 
@@ -270,7 +270,7 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: Any
         return first[tuple([slice(None)] * axis + [slice(0, 0)])]
     step = (last - first) / float(max(count - 1, 1))
     between = np.arange(1, max(count - 1, 1)).astype(first.dtype.as_numpy_dtype)
-    inner = first + step * wrap(between.reshape([-1 if i == axis else 1 for i in builtins.range(len(shape) + 1)]))
+    inner = first + step * new_tensor(between.reshape([-1 if i == axis else 1 for i in builtins.range(len(shape) + 1)]))
     parts = [first, inner, last] if count > 1 else [first]
     return concat(parts, axis) if count > 1 else first
 
@@ -283,7 +283,7 @@ def _count(num: Any) -> int:
     return int(given.array.reshape(())[()])
 
 
-@deferred
+@postpone
 def one_hot(
     indices: Any, depth: Any, on_value: Any = None, off_value: Any = None, axis: Any = None, dtype: Any = None,
     name: str | None = None
@@ -307,7 +307,7 @@ def one_hot(
         on, off = _on_off(on_value, off_value, None if dtype is None else dtypes.as_dtype(dtype))
     size = depth if type(depth) is int else static(convert_to_tensor(depth, dtypes.int32))
     if np.ndim(size):
-        raise invalid(f"depth must be a scalar, but got: {shown(np.shape(size))}", "OneHot")
+        raise invalid(f"depth must be a scalar, but got: {shape_text(np.shape(size))}", "OneHot")
     if size < 0:
         raise invalid(f"depth must be non-negative, got: {size}", "OneHot")
     axis = -1 if axis is None else int(static(axis))

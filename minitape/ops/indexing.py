@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 
 from ..engine.above import above
-from ..engine.recording.evidence import left
+from ..engine.recording.evidence import note_escape
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..engine.values import dtypes
-from ..engine.values.invalid import at_run, invalid, shown
+from ..engine.values.invalid import at_run, invalid, shape_text
 from .opdefs import accept_attr
-from .operands import deferred, tensor_of
+from .operands import postpone, tensor_of
 
 _SLICE = TABLE["slice"]
 _OP, _NAME = "StridedSlice", "strided_slice/"
@@ -117,7 +117,7 @@ def spec_of(shape: Any, key: Any) -> tuple[Any, ...]:
     entries = [_entry(e) for e in parts]
     if any(type(e) is bool for e in entries):
         accept_attr(_OP, "Index", dtypes.bool)
-    return _resolved(entries, tuple(shape), _NAME)
+    return _resolve(entries, tuple(shape), _NAME)
 
 
 def _entry(entry: Any) -> Any:
@@ -148,7 +148,7 @@ def _number(index: Any) -> int:
     if hasattr(index, "_read"):
         index = index._read()
     if type(index) is EagerTensor:
-        left(index, "index")
+        note_escape(index, "index")
     value = index.array if isinstance(index, Tensor) else index
     if value.ndim:
         sizes = ",".join(map(str, (1, *value.shape)))
@@ -165,7 +165,7 @@ def _error(message: str, name: str = "") -> Exception:
     return invalid(message, _OP, name)
 
 
-def _resolved(entries: list[Any], sizes: tuple[int, ...], name: str) -> tuple[Any, ...]:
+def _resolve(entries: list[Any], sizes: tuple[int, ...], name: str) -> tuple[Any, ...]:
     """The entries with bounds checked, negative places counted from the front, and an ellipsis written out."""
     if sum(e is Ellipsis for e in entries) > 1:
         raise _error("Multiple ellipses in slice spec not allowed", name)
@@ -182,12 +182,12 @@ def _resolved(entries: list[Any], sizes: tuple[int, ...], name: str) -> tuple[An
             spec += [slice(None)] * (len(sizes) - taken)
             axis += len(sizes) - taken
         else:
-            spec.append(_bounded(e, axis, sizes[axis], name))
+            spec.append(_check_bounds(e, axis, sizes[axis], name))
             axis += 1
     return tuple(spec)
 
 
-def _bounded(entry: Any, axis: int, size: int, name: str) -> Any:
+def _check_bounds(entry: Any, axis: int, size: int, name: str) -> Any:
     """An integer that is there, counted from the front; a slice as it is."""
     if isinstance(entry, slice):
         if entry.step == 0:
@@ -202,7 +202,7 @@ def _bounded(entry: Any, axis: int, size: int, name: str) -> Any:
 # -- functions --------------------------------------------------------------------------------------------------------
 
 
-@deferred
+@postpone
 def slice_(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor:
     """The block of ``input_`` that starts at ``begin`` and has ``size`` elements along each axis (-1: all the rest).
 
@@ -217,7 +217,7 @@ def slice_(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tenso
     begins, counts = (_places(v, "Slice") for v in (begin, size))
     if begins.shape != (x.ndim,) or counts.shape != (x.ndim,):
         raise invalid(f"Expected begin and size arguments to be 1-D tensors of size {x.ndim}, but got shapes "
-                      f"{shown(np.shape(begins))} and {shown(np.shape(counts))} instead.", "Slice")  # fmt: skip
+                      f"{shape_text(np.shape(begins))} and {shape_text(np.shape(counts))} instead.", "Slice")  # fmt: skip
     spec = []
     for i, (n, b, c) in enumerate(zip(x.shape, begins.tolist(), counts.tolist(), strict=True)):
         if not 0 <= b <= n:
@@ -228,7 +228,7 @@ def slice_(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tenso
     return apply(TABLE["slice"], (x,), {"spec": tuple(spec)})
 
 
-@deferred
+@postpone
 def strided_slice(
     input_: Any, begin: Any, end: Any, strides: Any = None, begin_mask: int = 0, end_mask: int = 0,
     *, name: str | None = None
@@ -245,15 +245,15 @@ def strided_slice(
     begins, ends = _places(begin, _OP), _places(end, _OP)
     steps = np.ones_like(begins) if strides is None else _places(strides, _OP)
     if begins.ndim != 1 or not begins.shape == ends.shape == steps.shape:
-        raise _error(f"Expected begin, end, and strides to be 1D equal size tensors, but got shapes {shown(np.shape(begins))}, "
-                     f"{shown(np.shape(ends))}, and {shown(np.shape(steps))} instead.")  # fmt: skip
+        raise _error(f"Expected begin, end, and strides to be 1D equal size tensors, but got shapes {shape_text(np.shape(begins))}, "
+                     f"{shape_text(np.shape(ends))}, and {shape_text(np.shape(steps))} instead.")  # fmt: skip
     entries: list[Any] = [
         slice(None if begin_mask & 1 << i else b, None if end_mask & 1 << i else e, s)
         for i, (b, e, s) in enumerate(zip(begins.tolist(), ends.tolist(), steps.tolist(), strict=True))
     ]
     x = tensor_of(input_)
     sizes: Any = tuple(x.shape)
-    return apply(TABLE["slice"], (x,), {"spec": _resolved(entries, sizes, "")})
+    return apply(TABLE["slice"], (x,), {"spec": _resolve(entries, sizes, "")})
 
 
 def _places(value: Any, op: str) -> Any:

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from ..engine.above import above
-from ..engine.recording.evidence import planned
+from ..engine.recording.evidence import note_used_as_size
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import Tensor
-from ..engine.values.invalid import at_run, invalid, shown
+from ..engine.values.invalid import at_run, invalid, shape_text
 from ..engine.values.shape import TensorShape
 from .convert import convert_to_tensor
-from .operands import deferred, integers, tensor_of
+from .operands import integers, postpone, tensor_of
 
 
 def same_dtype_tensors(values: Any) -> list[Any]:
@@ -33,7 +33,7 @@ def same_dtype_tensors(values: Any) -> list[Any]:
     return tensors
 
 
-@deferred
+@postpone
 def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
     """Tensors of the same rank joined along an axis that they have.
 
@@ -50,7 +50,7 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
     if type(axis) is not int:
         place = integers(axis, "ConcatV2", "Tidx")
         if len(values) > 1 and place.size != 1:
-            raise invalid(f"axis tensor should be a scalar integer, but got shape {shown(place.shape)}", "ConcatV2")
+            raise invalid(f"axis tensor should be a scalar integer, but got shape {shape_text(place.shape)}", "ConcatV2")
         axis = int(place.reshape(-1)[0]) if place.size else 0
     if len(values) == 1:
         return apply(TABLE["identity"], (tensor_of(values[0]),), {})
@@ -70,7 +70,7 @@ def _check_concat(shapes: list[Any], axis: int, rank: int) -> None:
     if not -rank <= axis < rank:
         raise invalid(f"ConcatOp : Expected concatenating dimensions in the range [{-rank}, {rank}), but got {axis}", "ConcatV2")
     for i, shape in enumerate(shapes):
-        pair = f"shape[0] = {shown(shapes[0])} vs. shape[{i}] = {shown(shape)}"
+        pair = f"shape[0] = {shape_text(shapes[0])} vs. shape[{i}] = {shape_text(shape)}"
         if len(shape) != rank:
             raise invalid(f"ConcatOp : Ranks of all input tensors should match: {pair}", "ConcatV2")
         for d, (m, n) in enumerate(zip(shapes[0], shape, strict=True)):
@@ -83,12 +83,12 @@ def pack(tensors: list[Any], axis: int) -> Any:
     first = tensors[0]
     for i, t in enumerate(tensors):
         if t.dtype is first.dtype and not t.shape.is_compatible_with(first.shape):
-            raise invalid(f"Shapes of all inputs must match: values[0].shape = {shown(first.shape)} != "
-                          f"values[{i}].shape = {shown(t.shape)}", "Pack")  # fmt: skip
+            raise invalid(f"Shapes of all inputs must match: values[0].shape = {shape_text(first.shape)} != "
+                          f"values[{i}].shape = {shape_text(t.shape)}", "Pack")  # fmt: skip
     return apply(TABLE["stack"], tuple(tensors), {"axis": axis})
 
 
-@deferred
+@postpone
 def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
     """Tensors of one shape and dtype joined along a new axis.
 
@@ -111,7 +111,7 @@ def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
     return pack(tensors, axis % rank)
 
 
-@deferred
+@postpone
 def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unstack") -> Any:
     """The slices along an axis, as a list. Differentiable; ValueError for an axis out of range.
 
@@ -134,7 +134,7 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unst
     if num is not None and x.shape[axis] is None:
         return _unstack_later(x, num, axis)
     if num is not None and num != x.shape[axis]:
-        raise invalid(f"Input shape axis {axis} must equal {num}, got shape {shown(x.shape)}", "Unpack")
+        raise invalid(f"Input shape axis {axis} must equal {num}, got shape {shape_text(x.shape)}", "Unpack")
     if x.shape[axis] == 0:
         return []
     out = apply(TABLE["unstack"], (x,), {"axis": axis % rank})
@@ -144,10 +144,10 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unst
 def _unstack_later(x: Any, num: int, axis: int) -> list[Any]:
     """The slices of a graph's tensor whose size along the axis only a run knows."""
     shape = TensorShape(None) if x.ndim is None else TensorShape([n for i, n in enumerate(x.shape) if i != axis % x.ndim])
-    return above.later(lambda t: unstack(t, num, axis), [x], [(shape, x.dtype)] * num, name="unstack")
+    return above.add_effect(lambda t: unstack(t, num, axis), [x], [(shape, x.dtype)] * num, name="unstack")
 
 
-@deferred
+@postpone
 def split(value: Any, num_or_size_splits: Any, axis: Any = 0, *, name: str = "split") -> Any:
     """A list of parts along an axis: so many equal ones, or parts of the given sizes (one may be -1: the rest).
 
@@ -157,7 +157,7 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, *, name: str = "sp
     >>> [t.numpy().tolist() for t in tf.split([1, 2, 3], [1, 2])]
     [[1], [2, 3]]
     """
-    from .introspection import get_static_value
+    from .operands import get_static_value
 
     x, sizes = tensor_of(value), num_or_size_splits
     rank, axis = x.ndim, _split_axis(axis, isinstance(sizes, (int, np.integer)))
@@ -197,7 +197,7 @@ def _split_axis(axis: Any, equal: bool) -> int:
         raise invalid(f"split_dim must be a scalar but has rank {place.ndim}", "Split")
     if place.shape.num_elements() != 1:
         raise invalid("split_dim_tensor must have exactly one element.", "SplitV")
-    planned(place)
+    note_used_as_size(place)
     return int(np.ravel(place.array)[0])
 
 
@@ -212,8 +212,8 @@ def _split_later(x: Any, sizes: Any, axis: int) -> list[Any]:
               for n in lengths]  # fmt: skip
     specs = [(s, x.dtype) for s in shapes]
     if isinstance(sizes, Tensor):
-        return above.later(lambda t, n: split(t, n, axis), [x, sizes], specs, name="split")
-    return above.later(lambda t: split(t, sizes, axis), [x], specs, name="split")
+        return above.add_effect(lambda t, n: split(t, n, axis), [x, sizes], specs, name="split")
+    return above.add_effect(lambda t: split(t, sizes, axis), [x], specs, name="split")
 
 
 def _split_sizes(sizes: list[int], total: int) -> tuple[int, ...]:
@@ -233,7 +233,7 @@ def _split_sizes(sizes: list[int], total: int) -> tuple[int, ...]:
     return tuple(rest if s == -1 else s for s in sizes)
 
 
-@deferred
+@postpone
 def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
     """The tensor repeated as a whole, ``multiples[i]`` times along axis i. Differentiable.
 
@@ -245,7 +245,7 @@ def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
     """
     x, counts = tensor_of(input), integers(multiples, "Tile", "Tmultiples", noted=True)
     if counts.ndim != 1:
-        raise invalid(f"Expected multiples to be 1-D, but got shape {shown(counts.shape)}", "Tile")
+        raise invalid(f"Expected multiples to be 1-D, but got shape {shape_text(counts.shape)}", "Tile")
     if counts.size != x.ndim:
         raise invalid(f"Expected multiples argument to be a vector of length {x.ndim} but got length {counts.size}", "Tile")
     for i, n in enumerate(counts.tolist()):
@@ -254,7 +254,7 @@ def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
     return apply(TABLE["tile"], (x,), {"multiples": tuple(int(n) for n in counts)})
 
 
-@deferred
+@postpone
 def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) -> Tensor:
     """Each element repeated ``repeats`` times (one number, or one for each); without an axis the input is flattened.
 
@@ -273,7 +273,7 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
     if not given.dtype.is_integer:
         raise TypeError("Argument `tensor` (name: repeats) must be of type integer. Received `tensor` = "
                         f"{given} of dtype: {given.dtype}")  # fmt: skip
-    planned(given)
+    note_used_as_size(given)
     counts = np.asarray(given.array)
     if x.ndim == 0:
         x = apply(TABLE["reshape"], (x,), {"shape": (1,)})
@@ -290,7 +290,7 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
     return apply(TABLE["repeat"], (x,), {"repeats": times, "axis": axis % x.ndim})
 
 
-@deferred
+@postpone
 def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0, name: str | None = None) -> Tensor:
     """The tensor with ``paddings[i] = [before, after]`` elements put around it along axis i.
 
@@ -326,12 +326,12 @@ def _fill(value: Any, dtype: Any) -> Any:
 
 def _paddings(sizes: Any, x: Any, op: str) -> tuple[Any, ...]:
     if sizes.ndim != 2 or sizes.shape[1] != 2:
-        raise invalid(f"paddings must be a matrix with 2 columns: {shown(sizes.shape)}", op)
+        raise invalid(f"paddings must be a matrix with 2 columns: {shape_text(sizes.shape)}", op)
     mirror = op == "MirrorPad"
     if len(sizes) != x.ndim:
         gap = ", " if mirror else " "
         raise invalid("The first dimension of paddings must be the rank of inputs"
-                      f"{shown(sizes.shape)}{gap}{shown(x.shape)}", op)  # fmt: skip
+                      f"{shape_text(sizes.shape)}{gap}{shape_text(x.shape)}", op)  # fmt: skip
     for a, b in sizes.tolist():
         if a < 0 or b < 0:
             raise invalid(f"{'p' if mirror else 'P'}addings must be non-negative: {a} {b}", op)

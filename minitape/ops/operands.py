@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from sys import _getframe
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..engine.above import above
-from ..engine.recording.evidence import planned
+from ..engine.recording.evidence import note_used_as_size
 from ..engine.recording.state import state
+from ..engine.table.code import define
 from ..engine.table.primitives import TABLE, Primitive
+from ..engine.tensor.functions import function_of
 from ..engine.tensor.operation import apply, binary
 from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..engine.typed import Given, Made, Same
@@ -60,7 +64,7 @@ def together(*values: Value) -> list[Tensor]:
     return out
 
 
-def hinted(x: Value, y: Value) -> tuple[Tensor, Tensor]:
+def with_dtype_hint(x: Value, y: Value) -> tuple[Tensor, Tensor]:
     """The operands of ``add`` and its kin: y takes the dtype of x where it can, else its own."""
     if type(x) is not EagerTensor:
         x = tensor_of(x)
@@ -84,7 +88,7 @@ def static(value: Value) -> Object:
     among = state.graph is not None and isinstance(value, (list, tuple)) and any(isinstance(v, Tensor) for v in value)
     if among or isinstance(value, Tensor) or hasattr(value, "_read"):
         tensor = tensor_of(value)
-        planned(tensor)
+        note_used_as_size(tensor)
         value = tensor.array
     return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
 
@@ -101,11 +105,11 @@ def integers(value: Value, op: str, attr: str, noted: bool = False) -> Array:
     tensor = tensor_of(value)
     accept_attr(op, attr, tensor.dtype)
     if noted:
-        planned(tensor)
+        note_used_as_size(tensor)
     return np.asarray(tensor.array)
 
 
-def deferred(function: Callable[Given, Made]) -> Callable[Given, Made]:
+def postpone(function: Callable[Given, Made]) -> Callable[Given, Made]:
     """A function that needs values or sizes: where only the run of a graph knows them, it is called when the graph runs."""
 
     @functools.wraps(function)
@@ -135,7 +139,7 @@ def _waits(error: Exception) -> bool:
     return isinstance(error, AttributeError) or getattr(error, "unsettled", False) or "unknown rank" in str(error)
 
 
-def named(function: Same, name: str, doc: str, module: str) -> Same:
+def with_name(function: Same, name: str, doc: str, module: str) -> Same:
     """A made function with the name and the documentation of a written one."""
     function.__name__ = function.__qualname__ = name
     function.__doc__, function.__module__ = doc, module
@@ -182,10 +186,79 @@ def static_sizes(shape: ShapeLike) -> Sequence[int]:
     if given.ndim > 1:
         raise invalid(f"dims must represent a vector, got shape [{','.join(map(str, given.shape))}]", "Fill")
     if settled:
-        planned(given)
+        note_used_as_size(given)
     return tuple(int(s) for s in given.array.reshape(-1).tolist())
 
 
 def _has_tensors(shape: ShapeLike) -> bool:
     """Whether the dtype of a shape argument is settled: it is a tensor, or a list with one in it."""
     return isinstance(shape, Tensor) or (isinstance(shape, (list, tuple)) and any(hasattr(s, "dtype") for s in shape))
+
+
+_FUNCTION = """
+def {name}({arguments}, name=None):{quick}
+    return run({arguments})
+"""
+_QUICK = """
+    if type({0}) is EagerTensor:
+        return apply(primitive, ({0},), NONE, _getframe(1))"""
+_QUICK_PAIR = """
+    if type({0}) is type({1}) is EagerTensor and alike({0}, {1}):
+        return apply(primitive, ({0}, {1}), NONE, _getframe(1))"""
+
+
+def quick_function(name: str, arguments: str, run: Any, primitive: Any = None) -> Any:
+    """The public function of this name, with these arguments: of a tensor, or of two that are alike, the ``primitive``.
+
+    Without a primitive, and for other arguments, it is ``run``.
+    """
+    general, names = run if "," in arguments else _on_values(run), arguments.split(", ")
+    if primitive is not None and primitive.code:
+        made = function_of(primitive, name, general, signature=f"{arguments}, name=None")
+    else:
+        quick = "" if primitive is None else (_QUICK, _QUICK_PAIR)[len(names) - 1].format(*names)
+        space = {"run": general, "primitive": primitive, "apply": apply, "EagerTensor": EagerTensor, "NONE": {}, "alike": alike,
+                 "_getframe": _getframe}  # fmt: skip
+        made = define(_FUNCTION.format(name=name, arguments=arguments, quick=quick), "<tf.math>", space)[name]
+    made.__annotations__["return"] = "Tensor"  # what editors say of it
+    return made
+
+
+def _on_values(run: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A function of one operand, which may also be a ragged tensor: then it is of the values."""
+    return lambda x: x._map_values(run) if hasattr(x, "_map_values") else run(x)
+
+
+def quick(primitive: Any = None) -> Callable[[Same], Same]:
+    """Decorates a function of one or two operands and a name, see :func:`quick_function`."""
+
+    def decorate(function: Same) -> Same:
+        *operands, _ = inspect.signature(function).parameters
+        made = quick_function(function.__name__, ", ".join(operands), function, primitive)
+        return with_name(made, function.__name__, function.__doc__ or "", function.__module__)
+
+    return decorate
+
+
+def is_tensor(x: Any) -> bool:
+    """True for tensors, variables, ragged and sparse tensors.
+
+    >>> import minitape as tf
+    >>> tf.is_tensor(tf.constant(1)), tf.is_tensor([1])
+    (True, False)
+    """
+    return isinstance(x, Tensor) or hasattr(x, "_read") or bool(getattr(x, "_composite", False))
+
+
+def get_static_value(tensor: Any) -> Any:
+    """The value of a tensor as NumPy has it, None where a graph cannot know it; other things come back as they are.
+
+    >>> import minitape as tf
+    >>> get_static_value(tf.constant([1, 2]))
+    array([1, 2], dtype=int32)
+    """
+    if isinstance(tensor, EagerTensor):
+        return tensor.numpy()
+    if isinstance(tensor, Tensor) and hasattr(tensor, "array"):  # of a graph, but settled by constants
+        return tensor.array
+    return None if isinstance(tensor, Tensor) or hasattr(tensor, "_read") else tensor

@@ -6,8 +6,12 @@ of a sparse one mostly: its rows (places) are fixed, they belong to the trace.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable
 from typing import Any
+
+import numpy as np
+
+from ..engine.values import nest
 
 
 def open_parts(value: Any) -> list[Any]:
@@ -25,38 +29,35 @@ def fixed_parts(value: Any) -> list[Any]:
     return list(value._fixed_parts()) if hasattr(value, "_fixed_parts") else []
 
 
-class Parts(list[Any]):
-    """The tensors of one value, and how to make it of them."""
-
-    def __init__(self, tensors: Any = (), make: Callable[..., Any] | None = None) -> None:
-        super().__init__(tensors)
-        self.make = make
+def is_composite(value: Any) -> bool:
+    """True for slices, TensorArrays, sparse and ragged tensors."""
+    return hasattr(value, "_components")
 
 
-def take_apart(value: Any) -> Any:
-    """The parts of a composite value; any other value as it is."""
-    if not hasattr(value, "_components"):
-        return value
-    return Parts(open_parts(value), lambda *parts: of_parts(value, list(parts)))
+def _parts(value: Any) -> list[Any]:
+    """The tensors that stand for a value."""
+    return open_parts(value) if is_composite(value) else [value]
 
 
-def has_parts(structure: Any) -> bool:
-    """True when a structure contains parts."""
-    if isinstance(structure, Parts):
-        return True
-    if isinstance(structure, Mapping):
-        return any(map(has_parts, structure.values()))
-    return isinstance(structure, (list, tuple)) and any(map(has_parts, structure))
+def flatten_parts(structure: Any) -> list[Any]:
+    """The tensors that stand for the leaves of a structure, in order."""
+    return [part for leaf in nest.flatten(structure) for part in _parts(leaf)]
 
 
-def put_together(like: Any, packed: Any) -> Any:
-    """``packed`` with the parts of ``like`` made into slices again."""
-    if isinstance(like, Parts):
-        assert like.make is not None  # only a copy that pack_sequence_as makes has none
-        return like.make(*packed)
-    if isinstance(like, Mapping):
-        return type(packed)((key, put_together(like[key], packed[key])) for key in packed)
-    if isinstance(like, (list, tuple)):
-        parts = [put_together(part, p) for part, p in zip(like, packed, strict=True)]
-        return type(packed)(*parts) if hasattr(packed, "_fields") else type(packed)(parts)
-    return packed
+def pack_parts(structure: Any, tensors: Iterable[Any], likes: Any = None) -> Any:
+    """The counterpart of ``flatten_parts``; leaves are made like those of ``likes``, where it is given."""
+    rest, leaves = iter(tensors), []
+    for like in nest.flatten(structure if likes is None else likes):
+        parts = [next(rest) for _ in _parts(like)]
+        leaves.append(of_parts(like, parts) if is_composite(like) else parts[0])
+    return nest.pack_sequence_as(structure, leaves)
+
+
+def with_rows_of(before: Any, after: Any) -> Any:
+    """``after``, of the same structure as ``before``; ValueError where ragged tensors have other rows, or sparse ones places."""
+    for a, b in zip(nest.flatten(before), nest.flatten(after), strict=True):
+        ours, others = fixed_parts(a), fixed_parts(b)
+        if len(ours) != len(others) or not all(map(np.array_equal, ours, others)):
+            raise ValueError("In minitape a ragged tensor keeps its rows, and a sparse one its places, in the branches and loops "
+                             f"of a graph. Here they change, from those of {a} to those of {b}.")  # fmt: skip
+    return after

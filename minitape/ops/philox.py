@@ -69,7 +69,7 @@ def _block(key: int, counter: int) -> tuple[int, int, int, int]:
     return c0, c1, c2, c3
 
 
-def scrambled(seed: tuple[int, int]) -> tuple[int, int]:
+def scramble(seed: tuple[int, int]) -> tuple[int, int]:
     """Key and counter of the stateless functions for a seed of two integers."""
     counter = (seed[0] & MASK) | (seed[1] & MASK) << 64
     a, b, c, d = (int(v) for v in blocks(0x02461E293EC8F720, counter, 1)[0])

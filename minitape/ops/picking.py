@@ -1,4 +1,4 @@
-"""Elements picked out of tensors: gather, masks, where, unique."""
+"""Elements picked out of tensors, and put at listed places: gather, masks, where, unique, scatter."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 
 from ..engine.above import above
-from ..engine.recording.evidence import born, decided
+from ..engine.recording.evidence import origin_of_new, with_influences
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.operation import apply
-from ..engine.tensor.tensor import EagerTensor, Tensor, wrap
+from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..engine.values import dtypes
-from ..engine.values.invalid import at_run, check_places, invalid, outside, shown
+from ..engine.values.invalid import at_run, check_places, invalid, outside, shape_text
 from ..engine.values.shape import TensorShape
 from .convert import convert_to_tensor
 from .opdefs import accept, accept_attr
-from .operands import alike, deferred, integers, static, tensor_of, together
+from .operands import alike, integers, postpone, static, tensor_of, together, with_name
 
 
 def _gather_axis(axis: Any) -> int:
@@ -29,7 +29,7 @@ def _gather_axis(axis: Any) -> int:
     return int(place)
 
 
-@deferred
+@postpone
 def gather(
     params: Any, indices: Any, validate_indices: Any = None, axis: Any = None, batch_dims: int = 0,
     name: str | None = None,
@@ -73,12 +73,12 @@ def gather_or_default(values: Tensor, numbers: Any, default_value: Any) -> Tenso
     zero = b"" if values.dtype.kind == "s" else np.zeros((), values.dtype.as_numpy_dtype)
     default = convert_to_tensor(zero if default_value is None else default_value, values.dtype)
     if default.ndim >= values.ndim:
-        raise invalid(f"default_value.shape={shown(default.shape)} must have fewer axes than the values, of shape {shown(values.shape)}")
+        raise invalid(f"default_value.shape={shape_text(default.shape)} must have fewer axes than the values, of shape {shape_text(values.shape)}")
     row = apply(TABLE["broadcast_to"], (default,), {"shape": (1, *values.shape[1:])})
-    return apply(TABLE["gather"], (apply(TABLE["concat"], (values, row), {"axis": 0}), wrap(numbers)), {"axis": 0})
+    return apply(TABLE["gather"], (apply(TABLE["concat"], (values, row), {"axis": 0}), new_tensor(numbers)), {"axis": 0})
 
 
-@deferred
+@postpone
 def gather_nd(params: Any, indices: Any, batch_dims: int = 0, name: str | None = None) -> Tensor:
     """The elements or slices of ``params`` at the places that the last axis of ``indices`` lists.
 
@@ -104,11 +104,11 @@ def gather_nd(params: Any, indices: Any, batch_dims: int = 0, name: str | None =
         bad = outside(places.array, shape[:depth])
         if bad is not None:
             at, place = bad
-            raise invalid(f"indices{at} = {place} does not index into param shape {shown(x.shape)}, node name: GatherNd", "GatherNd")
+            raise invalid(f"indices{at} = {place} does not index into param shape {shape_text(x.shape)}, node name: GatherNd", "GatherNd")
     return apply(TABLE["gather_nd"], (x, places), {"batch_dims": batch_dims} if batch_dims else {})
 
 
-@deferred
+@postpone
 def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_mask") -> Tensor:
     """The elements (or slices) of ``tensor`` where ``mask`` is true, in order.
 
@@ -132,12 +132,12 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_
     sizes = tuple(x.shape)
     flat = apply(TABLE["reshape"], (x,), {"shape": (*sizes[:axis], -1 if x.array.size else math.prod(covered.as_list()),
                                                     *sizes[axis + mask.ndim :])})  # fmt: skip
-    places = wrap(np.flatnonzero(mask.array).astype(np.int64))
-    places._origin = born("value", (mask,), "boolean_mask")
+    places = new_tensor(np.flatnonzero(mask.array).astype(np.int64))
+    places._origin = origin_of_new("value", (mask,), "boolean_mask")
     return apply(TABLE["gather"], (flat, places), {"axis": axis})
 
 
-@deferred
+@postpone
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
     """With ``x`` and ``y``: elements of ``x`` where the condition holds, else of ``y``; all three broadcast.
 
@@ -171,7 +171,7 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
         if len(sizes) > 1:
             np.broadcast_shapes(*sizes)
     except ValueError:
-        raise invalid(f"condition {shown(condition.shape)}, then {shown(x.shape)}, and else {shown(y.shape)} must be "
+        raise invalid(f"condition {shape_text(condition.shape)}, then {shape_text(x.shape)}, and else {shape_text(y.shape)} must be "
                       "broadcastable", "SelectV2") from None  # fmt: skip
     return apply(TABLE["select"], (condition, x, y), {})
 
@@ -184,7 +184,7 @@ Unique = collections.namedtuple("Unique", ["y", "idx"])
 UniqueWithCounts = collections.namedtuple("UniqueWithCounts", ["y", "idx", "count"])
 
 
-@deferred
+@postpone
 def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
     """The different elements of a vector in the order of their first appearance, and each element's place among them.
 
@@ -199,7 +199,7 @@ def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
     return Unique(*apply(TABLE["unique"], (x,), {"out_idx": dtypes.as_dtype(out_idx)}))
 
 
-@deferred
+@postpone
 def unique_with_counts(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
     """The same as ``tf.unique`` with how often each element appears.
 
@@ -221,7 +221,7 @@ def _vector(x: Any, op: str) -> Any:
     return x
 
 
-@deferred
+@postpone
 def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool, name: str | None = None) -> Tensor:
     """A mask that is true for the first ``lengths[...]`` places of a new last axis of size ``maxlen``.
 
@@ -239,10 +239,10 @@ def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool, na
         counts = np.asarray(counts).astype(np.asarray(tensor_of(maxlen).array).dtype)
     size = (np.max(counts) if np.size(counts) else 0) if maxlen is None else static(maxlen)
     made = np.arange(int(np.ceil(size))) < np.asarray(counts)[..., None]
-    return decided(wrap(made.astype(dtypes.as_dtype(dtype).as_numpy_dtype)), (given,), "Less")
+    return with_influences(new_tensor(made.astype(dtypes.as_dtype(dtype).as_numpy_dtype)), (given,), "Less")
 
 
-@deferred
+@postpone
 def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str | None = None) -> Any:
     """A list of ``num_partitions`` tensors: the slices of ``data`` whose entry in ``partitions`` is 0, 1, ...
 
@@ -260,20 +260,20 @@ def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str
     known = None not in (parts.shape.rank, x.shape.rank)
     if known and not TensorShape(x.shape[: parts.shape.rank]).is_compatible_with(parts.shape):
         raise invalid("data.shape must start with partitions.shape, got data.shape = "
-                      f"{shown(x.shape)}, partitions.shape = {shown(parts.shape)}", "DynamicPartition")  # fmt: skip
+                      f"{shape_text(x.shape)}, partitions.shape = {shape_text(parts.shape)}", "DynamicPartition")  # fmt: skip
     if above.is_symbolic(parts):
         tail = [None, *x.shape[parts.shape.rank :]] if known else None
-        return above.later(lambda d, p: dynamic_partition(d, p, num_partitions), [x, parts],
+        return above.add_effect(lambda d, p: dynamic_partition(d, p, num_partitions), [x, parts],
                      [(TensorShape(tail), x.dtype)] * num_partitions, name="DynamicPartition")  # fmt: skip
     numbers = np.asarray(parts.array)
     wrong = np.flatnonzero((numbers < 0) | (numbers >= num_partitions))
     if wrong.size:
         at = np.unravel_index(wrong[0], numbers.shape)
-        raise at_run(f"partitions{shown(int(i) for i in at)} = {numbers[at]} is not in [0, {num_partitions})", "DynamicPartition")
-    return [boolean_mask(x, wrap(numbers == k)) for k in range(num_partitions)]
+        raise at_run(f"partitions{shape_text(int(i) for i in at)} = {numbers[at]} is not in [0, {num_partitions})", "DynamicPartition")
+    return [boolean_mask(x, new_tensor(numbers == k)) for k in range(num_partitions)]
 
 
-@deferred
+@postpone
 def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
     """The slices of all ``data`` put at their ``indices`` into one tensor; later ones win.
 
@@ -285,15 +285,120 @@ def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
     """
     from .arrays import reshape
     from .joining import concat
-    from .scatter import tensor_scatter_nd_update
 
     places = [tensor_of(i) for i in indices]
     values = together(*data)
     tail = tuple(values[0].shape)[places[0].ndim :]
     for i, (p, v) in enumerate(zip(places, values, strict=True)):
         if tuple(v.shape) != (*p.shape, *tail):
-            raise invalid(f"data[{i}].shape = {shown(v.shape)} does not start with indices[{i}].shape = {shown(p.shape)}", "DynamicStitch")
+            raise invalid(f"data[{i}].shape = {shape_text(v.shape)} does not start with indices[{i}].shape = {shape_text(p.shape)}", "DynamicStitch")
     flat = concat([reshape(p, [-1]) for p in places], 0)
     size = int(np.max(flat.array)) + 1 if np.size(flat.array) else 0
-    empty = wrap(np.zeros((size, *tail), values[0].dtype.as_numpy_dtype))
+    empty = new_tensor(np.zeros((size, *tail), values[0].dtype.as_numpy_dtype))
     return tensor_scatter_nd_update(empty, reshape(flat, [-1, 1]), concat([reshape(v, (-1, *tail)) for v in values], 0))
+
+
+@postpone
+def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) -> Tensor:
+    """Zeros of ``shape`` with ``updates`` added at the places that the last axis of ``indices`` lists.
+
+    Places that occur several times add up. Differentiable in ``updates``. Raises InvalidArgumentError for a place
+    outside or for shapes that do not match.
+
+    >>> import minitape as tf
+    >>> tf.scatter_nd([[1], [1], [3]], [10, 1, 5], [4]).numpy()
+    array([ 0, 11,  0,  5], dtype=int32)
+    """
+    places, values = tensor_of(indices), tensor_of(updates)
+    accept_attr("ScatterNd", "Tindices", places.dtype)
+    if state.graph is not None and (found := _scatter_later(places, values, shape)) is not None:
+        return found
+    sizes = tuple(int(n) for n in np.asarray(static(shape)).reshape(-1))
+    _check_scatter(places, values, sizes)
+    return apply(TABLE["scatter_nd"], (places, values), {"shape": sizes})
+
+
+def _scatter_later(places: Any, values: Any, shape: Any) -> Any:
+    """``scatter_nd`` in a graph that knows a rank or the shape only when it runs; None where it knows them."""
+    from .operands import get_static_value
+
+    wanted = tensor_of(shape)
+    value = get_static_value(wanted)
+    if value is not None and None not in (places.shape.rank, values.shape.rank):
+        return None
+    count = wanted.shape.num_elements()
+    made = TensorShape(value if value is not None else None if count is None else [None] * count)
+    return above.add_effect(lambda *given: [scatter_nd(*given)], [places, values, wanted], [(made, values.dtype)], name="ScatterNd")[0]
+
+
+def _check_scatter(places: Any, values: Any, sizes: tuple[int, ...]) -> None:
+    if values.ndim == 0:
+        raise invalid(f"Updates shape must have rank at least one. Found:{shape_text(values.shape)}", "ScatterNd")
+    op, outer, depth = "ScatterNd", tuple(places.shape)[:-1], places.shape[-1] if places.ndim else 0
+    if tuple(values.shape)[: len(outer)] != outer:
+        raise invalid(f"Dimensions [0,{len(outer)}) of indices[shape={shape_text(places.shape)}] must match dimensions "
+                      f"[0,{len(outer)}) of updates[shape={shape_text(values.shape)}]", op)  # fmt: skip
+    if depth > len(sizes) or tuple(values.shape)[len(outer) :] != sizes[depth:]:
+        raise invalid(f"Dimensions [{depth},{len(sizes)}) of input[shape={shape_text(sizes)}] must match dimensions "
+                      f"[{len(outer)},{values.ndim}) of updates[shape={shape_text(values.shape)}]", op)  # fmt: skip
+    if 0 in sizes and 0 not in tuple(places.shape) + tuple(values.shape):
+        raise invalid(f"Indices and updates specified for empty output.  indices shape: {shape_text(places.shape)}", op)
+    bad = outside(places.array, sizes[:depth]) if state.graph is None else None
+    if bad is not None:
+        raise invalid(f"indices{bad[0]} = {bad[1]} does not index into shape {shape_text(sizes)}", op)
+
+
+def _tensor_scatter(name: str, primitive: str, what: str, example: str) -> Any:
+    op = TABLE[primitive].op
+
+    def function(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+        x, values = together(tensor, updates)
+        places = tensor_of(indices)
+        accept_attr(op, "Tindices", places.dtype)
+        outer, depth = tuple(places.shape)[:-1], places.shape[-1] if places.ndim else 0
+        if values.ndim == 0:
+            raise invalid(f"Updates shape must have rank at least one. Found:{shape_text(values.shape)}", op)
+        if tuple(values.shape)[: len(outer)] != outer:
+            raise invalid("Outer dimensions of indices and update must match. Indices shape: "
+                          f"{shape_text(places.shape)}, updates shape:{shape_text(values.shape)}", op)  # fmt: skip
+        if values.ndim - len(outer) != x.ndim - depth:
+            raise invalid("Inner dimensions of output shape must match inner dimensions of updates shape. Output: "
+                          f"{shape_text(x.shape)} updates: {shape_text(values.shape)}", op)  # fmt: skip
+        if tuple(values.shape)[len(outer) :] != tuple(x.shape)[depth:]:
+            raise invalid(f"The inner {x.ndim - depth} dimensions of output.shape={shape_text(x.shape)} must match the inner "
+                          f"{values.ndim - len(outer)} dimensions of updates.shape={shape_text(values.shape)}", op)  # fmt: skip
+        bad = outside(places.array, tuple(x.shape)[:depth]) if state.graph is None else None
+        if bad is not None:
+            raise invalid(f"indices{bad[0]} = {bad[1]} does not index into shape {shape_text(x.shape)}", op)
+        return apply(TABLE[primitive], (x, places, values), {})
+
+    call, _, result = example.partition(" -> ")
+    doc = f"""A copy of ``tensor`` with {what} at the places that the last axis of ``indices`` lists.
+
+    Differentiable in ``tensor`` and ``updates``. Raises InvalidArgumentError for a place outside.
+
+    >>> import minitape as tf
+    >>> tf.{name}({call}).numpy()
+    array({result}, dtype=int32)
+    """
+    return postpone(with_name(function, name, doc, __name__))
+
+
+tensor_scatter_nd_update = _tensor_scatter(
+    "tensor_scatter_nd_update", "tensor_scatter_update", "``updates``", "[1, 2, 3], [[0], [2]], [10, 30] -> [10,  2, 30]"
+)
+tensor_scatter_nd_add = _tensor_scatter(
+    "tensor_scatter_nd_add", "tensor_scatter_add", "``updates`` added (places may repeat)",
+    "[1, 2, 3], [[0], [0]], [10, 20] -> [31,  2,  3]",
+)  # fmt: skip
+tensor_scatter_nd_sub = _tensor_scatter(
+    "tensor_scatter_nd_sub", "tensor_scatter_sub", "``updates`` subtracted", "[1, 2, 3], [[1]], [2] -> [1, 0, 3]"
+)
+tensor_scatter_nd_min = _tensor_scatter(
+    "tensor_scatter_nd_min", "tensor_scatter_min", "the smaller of element and update",
+    "[1, 2, 3], [[0], [2]], [5, 0] -> [1, 2, 0]",
+)  # fmt: skip
+tensor_scatter_nd_max = _tensor_scatter(
+    "tensor_scatter_nd_max", "tensor_scatter_max", "the larger of element and update",
+    "[1, 2, 3], [[0], [2]], [5, 0] -> [5, 2, 3]",
+)  # fmt: skip

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..engine.above import above
 from ..engine.recording.state import state
-from ..engine.tensor.tensor import EagerTensor, Tensor, wrap
+from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..engine.values import nest
 from .convert import convert_to_tensor
 
@@ -48,19 +48,17 @@ def print_(*inputs: Any, **kwargs: Any) -> Any:
 def _in_graph(inputs: tuple[Any, ...], emit: Any) -> Any:
     from ..engine.values.dtypes import bool as boolean
     from ..engine.values.shape import TensorShape
-    from .parts import put_together, take_apart
+    from .parts import flatten_parts, pack_parts
 
-    apart = nest.map_structure(take_apart, list(inputs))
-    leaves = nest.flatten(apart)
+    leaves = flatten_parts(inputs)
     tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
 
     def run(*values: Any) -> list[Any]:
         found = iter(values)
-        packed = nest.pack_sequence_as(apart, [next(found) if isinstance(v, Tensor) else v for v in leaves])
-        emit(put_together(apart, packed))
-        return [wrap(np.bool_(True))]
+        emit(pack_parts(inputs, [next(found) if isinstance(v, Tensor) else v for v in leaves]))
+        return [new_tensor(np.bool_(True))]
 
-    return above.later(run, tensors, [(TensorShape([]), boolean)], stateful=True)[0]
+    return above.add_effect(run, tensors, [(TensorShape([]), boolean)], stateful=True)[0]
 
 
 def _writer(stream: Any) -> Any:
@@ -164,7 +162,7 @@ def _float(number: float, size: int) -> str:
     return text if back(text) == number else long % number
 
 
-def summarized(array: Any, limit: int) -> str:
+def summary_text(array: Any, limit: int) -> str:
     """The first elements of an array, as kernels print them in their errors."""
     flat = np.reshape(array, -1)
     shown = [v.decode("utf-8", "replace") if isinstance(v, bytes) else element(v) for v in flat[: flat.size if limit < 0 else limit]]

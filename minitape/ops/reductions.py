@@ -11,9 +11,9 @@ from ..engine.table.primitives import TABLE, special  # noqa: F401 - special fil
 from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..engine.values import dtypes
-from ..engine.values.invalid import invalid, shown
+from ..engine.values.invalid import invalid, shape_text
 from .convert import convert_to_tensor
-from .operands import axes_of, call, deferred, integers, is_tensor_like, named, static, tensor_of
+from .operands import axes_of, call, integers, is_tensor_like, postpone, static, tensor_of, with_name
 
 
 def _axes(axis: Any, op: str, like: bool) -> tuple[int, ...] | None:
@@ -48,7 +48,7 @@ def _reduction(name: str, sentence: str, example: str, dtype: Any = None) -> Any
         axes = None if axis is None else _axes(axis, primitive.op, is_tensor_like(input_tensor))
         return apply(primitive, (x,), {"axis": axes, "keepdims": bool(keepdims)})
 
-    general = deferred(named(function, name, "", __name__))
+    general = postpone(with_name(function, name, "", __name__))
 
     def at_once(input_tensor: Any, axis: Any = None, keepdims: Any = False, name: str | None = None) -> Tensor:
         if type(input_tensor) is EagerTensor and (axis is None or type(axis) is int):
@@ -68,7 +68,7 @@ def _reduction(name: str, sentence: str, example: str, dtype: Any = None) -> Any
     >>> print(tf.math.{name}({argument}).numpy())
     {result}
     """
-    return named(at_once, name, doc, __name__)
+    return with_name(at_once, name, doc, __name__)
 
 
 reduce_sum = _reduction("reduce_sum", "The sum", "[[1, 2], [3, 4]], axis=0 -> [4 6]")
@@ -83,7 +83,7 @@ reduce_euclidean_norm = _reduction(
 )
 
 
-@deferred
+@postpone
 def reduce_logsumexp(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
     """log(sum(exp(x))) over the axes in ``axis``, without overflow. Differentiable; floats only.
 
@@ -101,7 +101,7 @@ def reduce_logsumexp(input_tensor: Any, axis: Any = None, keepdims: bool = False
     return total + largest
 
 
-@deferred
+@postpone
 def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
     """The mean squared distance from the mean over the axes in ``axis``; real for complex tensors. Differentiable.
 
@@ -120,7 +120,7 @@ def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False,
     return reduce_mean(squares, axis, keepdims)
 
 
-@deferred
+@postpone
 def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
     """The standard deviation over the axes in ``axis``. Differentiable; the gradient of constants is NaN.
 
@@ -133,7 +133,7 @@ def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False, name
     return apply(TABLE["sqrt"], (reduce_variance(input_tensor, axis, keepdims),), {})
 
 
-@deferred
+@postpone
 def count_nonzero(
     input: Any, axis: Any = None, keepdims: Any = None, dtype: Any = dtypes.int64, name: str | None = None
 ) -> Tensor:
@@ -149,7 +149,7 @@ def count_nonzero(
     return TABLE["cast"](reduce_sum(found, axis, bool(keepdims)), dtype=dtypes.as_dtype(dtype))
 
 
-@deferred
+@postpone
 def zero_fraction(value: Any, name: str | None = None) -> Tensor:
     """The share of zeros among the elements, as a float32; NaN when there are none.
 
@@ -173,7 +173,7 @@ def _one_axis(axis: Any, name: str) -> int:
             raise TypeError("axis must be int or Tensor with integer datatype")
     if not isinstance(place, int):
         integers(axis, "ArgMin", "Tidx")
-        raise invalid(f"dim must be a scalar, but received tensor of shape: {shown(np.shape(place))}", "ArgMin")
+        raise invalid(f"dim must be a scalar, but received tensor of shape: {shape_text(np.shape(place))}", "ArgMin")
     return int(place)
 
 
@@ -196,7 +196,7 @@ def _position(name: str, sentence: str, result: int) -> Any:
     >>> print(tf.{name}([3.0, 9.0, 1.0]).numpy())
     {result}
     """
-    return deferred(named(function, name, doc, __name__))
+    return postpone(with_name(function, name, doc, __name__))
 
 
 argmax = _position("argmax", "largest", 1)
@@ -220,7 +220,7 @@ def _scan(name: str, x: Any, axis: Any, exclusive: Any, reverse: Any) -> Any:
     )
 
 
-@deferred
+@postpone
 def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
     """The running sum along ``axis``; ``exclusive`` leaves the own element out, ``reverse`` starts at the end.
 
@@ -233,7 +233,7 @@ def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False
     return _scan("cumsum", x, axis, exclusive, reverse)
 
 
-@deferred
+@postpone
 def cumprod(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
     """The running product along ``axis``; ``exclusive`` leaves the own element out, ``reverse`` starts at the end.
 

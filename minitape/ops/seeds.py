@@ -18,7 +18,7 @@ import numpy as np
 
 from ..engine.recording.block import block
 from ..engine.recording.state import state
-from ..engine.tensor.tensor import wrap
+from ..engine.tensor.tensor import new_tensor
 from ..engine.values import errors
 from . import philox
 
@@ -101,7 +101,7 @@ class Draw:
         return copy.copy(self)
 
     def __call__(self, *tensors: Any) -> list[Any]:
-        return [wrap(np.asarray(self.fill(self.start, *[t.array for t in tensors])))]
+        return [new_tensor(np.asarray(self.fill(self.start, *[t.array for t in tensors])))]
 
 
 _seeds = _Seeds()
@@ -136,7 +136,7 @@ def pair_of(op_seed: int | None) -> tuple[int, int]:
 
 
 @block
-def untouched() -> Iterator[None]:
+def keep_state() -> Iterator[None]:
     """What the block draws is not missing afterwards: the random numbers go on as if it had not been there."""
     before = None if _seeds.rng is None else _seeds.rng.getstate(), dict(_seeds.read)
     try:

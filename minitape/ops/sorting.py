@@ -1,4 +1,4 @@
-"""Ordering: sort, top_k, searchsorted; and segments."""
+"""Ordering: sort, top_k, searchsorted; segments; counting."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..engine.recording.evidence import decided
+from ..engine.recording.evidence import with_influences
 from ..engine.table.primitives import TABLE, segment, sorting  # noqa: F401 - they fill the table
 from ..engine.tensor.operation import apply
-from ..engine.tensor.tensor import Tensor, wrap
+from ..engine.tensor.tensor import Tensor, new_tensor
 from ..engine.values import dtypes
-from ..engine.values.invalid import invalid
+from ..engine.values.invalid import invalid, shape_text
 from .opdefs import accept, accept_attr
-from .operands import call, deferred, named, static, tensor_of
+from .operands import call, postpone, static, tensor_of, together, with_name
 
 
 class TopKV2(NamedTuple):
@@ -23,7 +23,7 @@ class TopKV2(NamedTuple):
     indices: Any
 
 
-@deferred
+@postpone
 def top_k(input: Any, k: Any = 1, sorted: bool = True, index_type: Any = dtypes.int32, name: str | None = None) -> Any:
     """The k largest elements along the last axis and their positions (int32): a pair ``values, indices``.
 
@@ -54,7 +54,7 @@ def _ordered(values: Any, axis: Any, direction: Any, which: int) -> Any:
     if direction == "DESCENDING":
         return _descending(x, at, which)
     if x.dtype.kind == "u":
-        most = wrap(x.dtype.as_numpy_dtype(x.dtype.max))
+        most = new_tensor(x.dtype.as_numpy_dtype(x.dtype.max))
         out = _descending(most - x, at, which)
         return out if which else most - out
     if x.dtype.is_integer:
@@ -76,7 +76,7 @@ def _descending(x: Any, axis: int, which: int) -> Any:
     return out if axis == rank - 1 else call("transpose", out, perm=tuple(order))
 
 
-@deferred
+@postpone
 def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | None = None) -> Tensor:
     """The elements in order along an axis; ``direction`` is "ASCENDING" or "DESCENDING". Differentiable.
 
@@ -89,7 +89,7 @@ def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | 
     return _ordered(values, axis, direction, 0)
 
 
-@deferred
+@postpone
 def argsort(values: Any, axis: Any = -1, direction: str = "ASCENDING", stable: bool = False, name: str | None = None) -> Tensor:
     """The positions (int32) that put the elements in order along an axis. Not differentiable.
 
@@ -102,7 +102,7 @@ def argsort(values: Any, axis: Any = -1, direction: str = "ASCENDING", stable: b
     return _ordered(values, axis, direction, 1)
 
 
-@deferred
+@postpone
 def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) -> Tensor:
     """Whether the prediction of each target's class is among the k largest of its row; not differentiable.
 
@@ -121,11 +121,11 @@ def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) ->
     inside = (wanted >= 0) & (wanted < rows.shape[1])
     own = rows[np.arange(len(rows)), np.where(inside, wanted, 0)]
     above = np.sum(rows > own[:, None], axis=1)
-    made = wrap(inside & np.isfinite(own) & np.all(np.isfinite(rows), axis=1) & (above < int(static(k))))
-    return decided(made, (given,), "InTopKV2")
+    made = new_tensor(inside & np.isfinite(own) & np.all(np.isfinite(rows), axis=1) & (above < int(static(k))))
+    return with_influences(made, (given,), "InTopKV2")
 
 
-@deferred
+@postpone
 def searchsorted(sorted_sequence: Any, values: Any, side: str = "left", out_type: Any = dtypes.int32, name: str | None = None) -> Tensor:
     """Where the values belong in sorted rows: the number of elements below them ("left"), or not above them ("right").
 
@@ -148,7 +148,7 @@ def searchsorted(sorted_sequence: Any, values: Any, side: str = "left", out_type
     return call("searchsorted", rows, wanted, side=side, dtype=dtype)
 
 
-@deferred
+@postpone
 def invert_permutation(x: Any, name: str | None = None) -> Tensor:
     """The permutation that undoes x: ``y[x[i]] = i``. Not differentiable.
 
@@ -179,7 +179,7 @@ def _segments(name: str, sentence: str, result: str) -> Any:
     >>> print(tf.math.{name}([1.0, 2.0, 4.0], [0, 0, 1]).numpy())
     {result}
     """
-    return deferred(named(function, name, doc, __name__))
+    return postpone(with_name(function, name, doc, __name__))
 
 
 segment_sum = _segments("segment_sum", "sum", "[3. 4.]")
@@ -212,7 +212,7 @@ def _unsorted(name: str, sentence: str, result: str) -> Any:
     >>> print(tf.math.{name}([1.0, 2.0, 4.0], [1, 0, 1], 2).numpy())
     {result}
     """
-    return deferred(named(function, name, doc, __name__))
+    return postpone(with_name(function, name, doc, __name__))
 
 
 unsorted_segment_sum = _unsorted("unsorted_segment_sum", "sum", "[2. 5.]")
@@ -224,13 +224,13 @@ unsorted_segment_prod = _unsorted("unsorted_segment_prod", "product", "[2. 4.]")
 def _sizes(data: Any, ids: Any, num_segments: Any) -> Any:
     """How many rows each segment has, at least 1, shaped to divide the sums."""
     count = _count_of(num_segments, "UnsortedSegmentSum")
-    ones = wrap(np.ones(ids.shape.as_list(), data.dtype.as_numpy_dtype))
+    ones = new_tensor(np.ones(ids.shape.as_list(), data.dtype.as_numpy_dtype))
     n = call("unsorted_segment_sum", ones, ids, num_segments=count)
-    n = TABLE["maximum"](n, wrap(data.dtype.as_numpy_dtype(1)))
+    n = TABLE["maximum"](n, new_tensor(data.dtype.as_numpy_dtype(1)))
     return call("reshape", n, shape=(count, *[1] * (data.ndim - ids.ndim)))
 
 
-@deferred
+@postpone
 def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
     """The mean of the rows of ``data`` that share an id; 0 where there are none. Differentiable in ``data``.
 
@@ -240,3 +240,103 @@ def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: 
     """
     data, ids = tensor_of(data), tensor_of(segment_ids)
     return unsorted_segment_sum(data, ids, num_segments) / _sizes(data, ids, num_segments)
+
+
+@postpone
+def bincount(
+    arr: Any, weights: Any = None, minlength: Any = None, maxlength: Any = None, dtype: Any = dtypes.int32,
+    name: str | None = None
+) -> Tensor:  # fmt: skip
+    """How often each number occurs among non-negative ints, or the sums of its ``weights``.
+
+    The result has as many entries as the largest number plus 1, at least ``minlength`` and at most ``maxlength``.
+    Not differentiable: LookupError under a tape that watches the weights. Raises InvalidArgumentError for negative numbers and weights of another shape.
+
+    >>> import minitape as tf
+    >>> print(tf.math.bincount([1, 1, 3]).numpy())
+    [0 2 0 1]
+    """
+    x = tensor_of(arr)
+    if not x.dtype.is_integer:
+        x = TABLE["cast"](x, dtype=dtypes.int32)
+    if x.array.size and x.array.min() < 0:
+        raise invalid("Input arr must be non-negative!", "DenseBincount")
+    w = None if weights is None else tensor_of(weights)
+    if w is not None and w.shape != x.shape:
+        raise invalid("`weights` must be the same shape as `arr` or a length-0 `Tensor`, in which case it acts as all "
+                      f"weights equal to 1. Received {w.shape.as_list()}", "DenseBincount")  # fmt: skip
+    size = int(x.array.max()) + 1 if x.array.size else 0
+    size = max(size, 0 if minlength is None else int(static(minlength)))
+    size = size if maxlength is None else min(size, int(static(maxlength)))
+    if w is None:
+        w = new_tensor(np.zeros(0, dtypes.as_dtype(dtype).as_numpy_dtype))
+    count = new_tensor(x.dtype.as_numpy_dtype(size))
+    return call("bincount", x, count, w, rows=False, binary=False)
+
+
+@postpone
+def confusion_matrix(
+    labels: Any, predictions: Any, num_classes: Any = None, weights: Any = None, dtype: Any = dtypes.int32,
+    name: str | None = None
+) -> Tensor:  # fmt: skip
+    """A square matrix that counts, at row i and column j, how often class i was predicted as class j.
+
+    ``weights`` counts each prediction by its weight, cast to ``dtype``. Not differentiable.
+    Raises InvalidArgumentError for negative labels, for classes not below ``num_classes`` and for unlike lengths.
+
+    >>> import minitape as tf
+    >>> print(tf.math.confusion_matrix([0, 1, 1], [0, 1, 0]).numpy())
+    [[1 0]
+     [1 1]]
+    """
+    true, guessed = (TABLE["cast"](tensor_of(v), dtype=dtypes.int64).array for v in (labels, predictions))
+    for values, what in ((true, "labels"), (guessed, "predictions")):
+        if values.size and values.min() < 0:
+            raise invalid(f"`{what}` contains negative values.")
+    classes = max([int(v.max()) + 1 for v in (true, guessed) if v.size], default=0)
+    if num_classes is not None:
+        classes = int(static(num_classes))
+        for values, what in ((true, "labels"), (guessed, "predictions")):
+            if values.size and values.max() >= classes:
+                raise invalid(f"`{what}` out of bound")
+    if true.shape != guessed.shape:
+        raise invalid(f"Shapes of all inputs must match: values[0].shape = {shape_text(true.shape)} != values[1].shape = "
+                      f"{shape_text(guessed.shape)}", "Pack")  # fmt: skip
+    wanted = dtypes.as_dtype(dtype).as_numpy_dtype
+    out = np.zeros((classes, classes), wanted)
+    amounts = np.ones(true.shape, wanted) if weights is None else tensor_of(weights).array.astype(wanted)
+    np.add.at(out, (true, guessed), amounts)
+    return with_influences(new_tensor(out), (labels, predictions, weights), "ScatterNd")
+
+
+def _bins(values: Any, value_range: Any, nbins: Any) -> tuple[Any, Any]:
+    """The values and the bin of each as arrays."""
+    x, limits = together(values, value_range)
+    accept("HistogramFixedWidth", x.dtype, limits.dtype)
+    count = int(static(nbins))
+    low, high = limits.array if limits.array.size == 2 else (1, 0)
+    if not low < high:
+        raise invalid(f"value_range should be two numbers with value_range[0] < value_range[1], but got {limits.array}",
+                      "HistogramFixedWidth")  # fmt: skip
+    if count <= 0:
+        raise invalid(f"nbins should be a positive number, but got '{count}'", "HistogramFixedWidth")
+    if x.dtype.kind == "f" and np.isnan(x.array).any():
+        raise invalid("Histogram values must not contain NaN", "HistogramFixedWidth")
+    place = np.floor((x.array.astype(np.float64) - low) / (float(high) - float(low)) * count)
+    return x, np.clip(place, 0, count - 1)
+
+
+@postpone
+def histogram_fixed_width(values: Any, value_range: Any, nbins: Any = 100, dtype: Any = dtypes.int32, name: str | None = None) -> Tensor:
+    """How many values fall into each of ``nbins`` equal bins of a range; those outside count in the outermost bins.
+
+    Not differentiable: LookupError under a tape. Raises InvalidArgumentError for an empty range or NaN.
+
+    >>> import minitape as tf
+    >>> print(tf.histogram_fixed_width([0.0, 1.0, 2.5, 9.0], [0.0, 5.0], nbins=5).numpy())
+    [1 1 1 0 1]
+    """
+    dtype = dtypes.as_dtype(dtype)
+    accept_attr("HistogramFixedWidth", "dtype", dtype)
+    x, place = _bins(values, value_range, nbins)
+    return call("histogram", x, place=place.astype(np.int64), size=int(static(nbins)), dtype=dtype)

@@ -16,7 +16,7 @@ import numpy as np
 from ..engine.back.tape import GradientTape
 from ..engine.recording.block import During, no_tapes
 from ..engine.recording.state import state
-from ..engine.tensor.tensor import wrap
+from ..engine.tensor.tensor import new_tensor
 from .reading import Reader
 from .stepping import MOST, stepper_of
 from .values import show_value
@@ -72,7 +72,7 @@ def _inside_of(reader: Reader, row: int, adjoints: dict[int, Array], deep: int) 
     code, fixed = (None, None) if place is None else place
     at = None if code is None else (code, site if fixed is None else fixed)  # its rows belong to the statement that called
     with no_tapes(), During(state, site=at, within=True), np.errstate(all="ignore"):
-        inputs = [wrap(array) for array in arrays]
+        inputs = [new_tensor(array) for array in arrays]
         try:
             with GradientTape(persistent=True) as tape:
                 tape.watch([i for i in inputs if i.dtype.differentiable])
@@ -89,7 +89,7 @@ def _inside_of(reader: Reader, row: int, adjoints: dict[int, Array], deep: int) 
     found: Snapshot = inner.frame_of([one.full() for one in shown], 0)
     for own in found["tapes"]:  # this tape is of here: that it is persistent tells nothing about the program
         own["persistent"] = False
-    seeds = [(out, wrap(adjoints[row + k])) for k, out in enumerate(outputs) if row + k in adjoints]
+    seeds = [(out, new_tensor(adjoints[row + k])) for k, out in enumerate(outputs) if row + k in adjoints]
     wanted = [i for i in inputs if i.dtype.differentiable]
     if seeds and wanted and found["total"] == len(shown):
         stepper = stepper_of(tape, [out for out, _ in seeds], wanted, inner.held, show_value, [seed for _, seed in seeds])

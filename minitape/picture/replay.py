@@ -93,7 +93,7 @@ def run_row(record: Record, row: int, arrays: list[Array]) -> tuple[Array, ...]:
     op, number, _, _ = record.cell(row)
     if op != CALL:
         like = max(arrays, key=np.size)
-        return (form_of(op, like).forward(None, None, arrays[0], arrays[-1]),)
+        return (form_of(op, like).forward(*arrays),)
     try:
         out: Array = primitive.forward(*arrays, **record.calls[number].attrs)
     except Exception:  # it ran once: what is different now is nothing that a picture should raise

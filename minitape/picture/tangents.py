@@ -11,7 +11,7 @@ from ..engine.more.forward import ForwardTape
 from ..engine.more.pyfunction import only_looking
 from ..engine.recording.block import no_tapes
 from ..engine.recording.rows import Outline
-from ..engine.tensor.tensor import wrap
+from ..engine.tensor.tensor import new_tensor
 
 if TYPE_CHECKING:
     from ..engine.recording.record import Record
@@ -40,7 +40,7 @@ def tangents_of(record: Record | None, tapes: list[Object]) -> dict[int, Array]:
     if accumulator is None:
         return {}
     known = ((row, record.value(row)) for row in range(len(record)) if record.shape_dtype(row)[1].kind in "fc")
-    asked = {row: wrap(np.asarray(value)) for row, value in known if value is not None and not isinstance(value, Outline)}
+    asked = {row: new_tensor(np.asarray(value)) for row, value in known if value is not None and not isinstance(value, Outline)}
     with suppress(Exception), no_tapes(), only_looking(), np.errstate(all="ignore"):  # the picture goes on without them
         return {row: tangent.numpy() for row, tangent in accumulator._pushed(asked).items()}
     return {}

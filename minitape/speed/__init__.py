@@ -19,7 +19,6 @@ class Speed(Accelerator):
     """What the engine asks for, the fast way."""
 
     large = blocks.LARGE
-    maximum, minimum = staticmethod(blocks.maximum), staticmethod(blocks.minimum)
     buffer = staticmethod(blocks.buffer)
     accumulate = staticmethod(blocks.accumulate)
     blocked = staticmethod(blocks.blocked)

@@ -26,13 +26,13 @@ def large_kind(graph: Any, call: Any) -> tuple[tuple[int, ...], type] | None:
     total = primitive.name == "reduce_sum" and not call.attrs.get("keepdims")
     if not (total or (primitive.code and not call.attrs and _formula(primitive.texts[0]).possible)):
         return None
-    shape, dtype = graph.meta[call.inputs[0] if total else call.row]
+    shape, dtype = graph.shape_dtypes[call.inputs[0] if total else call.row]
     if shape is None or None in shape or int(np.prod(shape)) < LARGE or dtype.char not in "fd":
         return None
     if total:
         axis = call.attrs.get("axis")
         return (shape, dtype.type) if axis is None or len(axis) == len(shape) else None
-    same = all(graph.meta[r][0] in ((), shape) and graph.meta[r][1] == dtype for r in call.inputs)
+    same = all(graph.shape_dtypes[r][0] in ((), shape) and graph.shape_dtypes[r][1] == dtype for r in call.inputs)
     return (shape, dtype.type) if same else None
 
 
@@ -81,7 +81,7 @@ class Blockwise:
     def _text(self) -> str:
         count, arrays = int(np.prod(self.shape)), [r for r in self.outputs if r not in self.sums]
         registers = [f"r{k}" for k in range(self.registers)]
-        large = [r for r in self.inputs if self.graph.meta[r][0]]
+        large = [r for r in self.inputs if self.graph.shape_dtypes[r][0]]
         text = f"def blockwise({', '.join(f'v{r}' for r in self.inputs)}):\n"
         text += "".join(f"    f{r} = np.ascontiguousarray(v{r}).reshape(-1)\n" for r in large)
         text += "".join(f"    v{r} = buffer({self.shape!r}, T)\n    f{r} = v{r}.reshape(-1)\n" for r in arrays)
@@ -137,4 +137,4 @@ class Blockwise:
             return f"c{row}"
         if row not in self.inputs:
             self.inputs.append(row)
-        return f"b{row}" if self.graph.meta[row][0] else f"v{row}"
+        return f"b{row}" if self.graph.shape_dtypes[row][0] else f"v{row}"

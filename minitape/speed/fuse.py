@@ -34,7 +34,7 @@ def fusable(graph: Any, call: Any) -> Any:
         return None
     kind = None
     for row in (*call.inputs, call.row):
-        shape, dtype = graph.meta[row]
+        shape, dtype = graph.shape_dtypes[row]
         if shape is None or None in shape or len(shape) > 3 or dtype.char not in "fd":
             return None
         if kind is not None and dtype.type is not kind:
@@ -44,9 +44,9 @@ def fusable(graph: Any, call: Any) -> Any:
 
 
 def _fits(graph: Any, call: Any, name: str) -> bool:
-    shape = graph.meta[call.row][0]
+    shape = graph.shape_dtypes[call.row][0]
     if call.primitive.code:
-        inputs = [graph.meta[r][0] for r in call.inputs]
+        inputs = [graph.shape_dtypes[r][0] for r in call.inputs]
         if any(s not in ((), shape) for s in inputs) or ("-" in call.primitive.texts[0] and name == "stop_gradient"):
             return False
         short = int(np.prod(shape)) <= SHORT
@@ -55,7 +55,7 @@ def _fits(graph: Any, call: Any, name: str) -> bool:
         return short or name in CHEAP
     if name == "reduce_sum":
         axis = call.attrs.get("axis")
-        rank = len(graph.meta[call.inputs[0]][0])
+        rank = len(graph.shape_dtypes[call.inputs[0]][0])
         return not call.attrs.get("keepdims") and (axis is None or len(axis) == rank) and rank > 0
     spec = call.attrs["spec"]
     return isinstance(spec, tuple) and all(isinstance(s, slice) and (s.step is None or s.step > 0) for s in spec)
@@ -76,7 +76,7 @@ class Fused:
         self.graph, self.calls, self.constants, self.alias, self.readers = graph, calls, constants, alias, readers
         self.rows = {c.row for c in calls}
         outputs = [c for c in calls if self._leaves(c.row, self.rows)]
-        self.filled = [c.row for c in outputs if c.primitive.name != "slice" and graph.meta[c.row][0] != ()]
+        self.filled = [c.row for c in outputs if c.primitive.name != "slice" and graph.shape_dtypes[c.row][0] != ()]
         self.outputs = [c.row for c in outputs if c.row not in self.filled]
         self.lines: list[str] = []
         self.inputs: list[int] = []
@@ -101,7 +101,7 @@ class Fused:
     # -- calls --------------------------------------------------------------------------------------------------------
 
     def _write(self, call: Any) -> None:
-        name, shape = call.primitive.name, self.graph.meta[call.row][0]
+        name, shape = call.primitive.name, self.graph.shape_dtypes[call.row][0]
         sources = [self.alias(r) for r in call.inputs]
         if any(r in self.waiting for r in sources):
             self._close()
@@ -161,7 +161,7 @@ class Fused:
 
     def _element(self, row: int, shape: tuple[int, ...] | None = None) -> str:
         """A row's element inside the loop over ``shape`` (its own), which is opened if it is not open yet."""
-        shape = self.graph.meta[row][0] if shape is None else shape
+        shape = self.graph.shape_dtypes[row][0] if shape is None else shape
         if self.shape is not None and self.shape != shape:
             self._close()
         self.shape = shape
@@ -171,7 +171,7 @@ class Fused:
             number = single_number(self.constants[row])
             if number is not None and np.isfinite(number):
                 return f"T({number!r})"
-        if self.graph.meta[row][0] == ():
+        if self.graph.shape_dtypes[row][0] == ():
             return self._scalar(row)
         return f"{self._array(row)}[{', '.join(INDICES[: len(shape)])}]"
 

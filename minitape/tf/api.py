@@ -8,14 +8,13 @@ from pathlib import Path
 # module of minitape -> the names that it gives to ``tf`` (see minitape.engine.namespace.places)
 ROOT: dict[str, str] = {
     "engine.tensor.tensor": "Tensor",
-    "ops.convert": "constant convert_to_tensor=converted",
+    "ops.convert": "constant convert_to_tensor=to_graph_tensor",
     "engine.tensor.variable": "Variable",
     "engine.back.tape": "GradientTape",
     "engine.back.endpoints": "UnconnectedGradients",
     "engine.tensor.slices": "IndexedSlices",
     "tf.module": "Module",
-    "tf.ragged.tensor": "RaggedTensor",
-    "tf.ragged.spec": "RaggedTensorSpec",
+    "tf.ragged.tensor": "RaggedTensor RaggedTensorSpec",
     "tf.sparse.tensor": "SparseTensor",
     "engine.values.shape": "TensorShape",
     "engine.values.dtypes": "DType as_dtype float16 half bfloat16 float32 float64 double int8 int16 int32 int64 uint8 "
@@ -24,38 +23,33 @@ ROOT: dict[str, str] = {
                        "greater greater_equal less less_equal logical_and logical_not logical_or maximum minimum "
                        "multiply neg=negative negative not_equal pow realdiv round sigmoid sign sin "
                        "sinh sqrt square subtract tan tanh truediv truncatediv truncatemod",
-    "ops.complexes": "complex",
+    "ops.casts": "cast complex saturate_cast",
     "ops.reductions": "argmax argmin cumsum reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean "
                       "reduce_min reduce_prod reduce_sum",
-    "ops.counting": "histogram_fixed_width",
-    "ops.sorting": "argsort searchsorted sort",
+    "ops.sorting": "argsort histogram_fixed_width searchsorted sort",
     "ops.clipping": "add_n clip_by_global_norm clip_by_norm clip_by_value",
     "tf.linalg.products": "einsum matmul norm tensordot",
     "ops.arrays": "broadcast_dynamic_shape broadcast_static_shape broadcast_to ensure_shape expand_dims identity "
-                  "identity_n newaxis rank reshape shape size squeeze stop_gradient transpose",
-    "ops.casts": "cast saturate_cast",
-    "ops.introspection": "is_tensor",
-    "tf.strings.spelling": "as_string",
+                  "identity_n newaxis rank reshape reverse roll shape size squeeze stop_gradient transpose",
+    "ops.operands": "is_tensor",
+    "tf.strings.functions": "as_string",
     "ops.filling": "eye fill linspace meshgrid one_hot ones ones_like range zeros zeros_like",
     "ops.indexing": "slice=slice_ strided_slice",
     "ops.joining": "concat pad repeat split stack tile unstack",
-    "ops.picking": "boolean_mask dynamic_partition dynamic_stitch gather gather_nd sequence_mask unique "
-                   "unique_with_counts where",
-    "ops.reversing": "reverse roll",
-    "ops.scatter": "scatter_nd tensor_scatter_nd_add tensor_scatter_nd_max tensor_scatter_nd_min "
-                   "tensor_scatter_nd_sub tensor_scatter_nd_update",
+    "ops.picking": "boolean_mask dynamic_partition dynamic_stitch gather gather_nd scatter_nd sequence_mask "
+                   "tensor_scatter_nd_add tensor_scatter_nd_max tensor_scatter_nd_min tensor_scatter_nd_sub "
+                   "tensor_scatter_nd_update unique unique_with_counts where",
     "ops.printing": "print=print_",
     "ops.assertions": "Assert assert_equal assert_greater assert_less assert_rank",
     "graphs.settings": "device get_logger",
     "engine.more.custom": "custom_gradient recompute_grad grad_pass_through",
     "engine.more.pyfunction": "py_function numpy_function",
-    "ops.registry": "RegisterGradient no_gradient",
+    "graphs.sweep": "RegisterGradient no_gradient",
     "graphs.build": "Graph",
     "graphs.symbolic": "Operation",
     "graphs.session": "Session get_default_graph",
     "graphs.gradients": "gradients hessians",
-    "graphs.scopes": "control_dependencies executing_eagerly init_scope name_scope",
-    "graphs.gates": "no_op",
+    "graphs.scopes": "control_dependencies executing_eagerly init_scope name_scope no_op",
     "graphs.function": "function",
     "graphs.spec": "TensorSpec",
     "graphs.arrays": "TensorArray",
@@ -68,7 +62,7 @@ ROOT: dict[str, str] = {
 ABOVE: dict[str, str] = {
     "keras": "keras= initializers losses metrics optimizers",
     "compat": "compat=",
-    "compat.v1.collections": "initialize_all_variables",
+    "compat.v1.variables": "initialize_all_variables",
     "compat.v1.legacy": "py_func",
     "explain": "explain=",
     "picture.drawing": "draw",
@@ -89,7 +83,7 @@ def missing(namespace: str, name: str, asked: object) -> AttributeError:
     >>> import minitape as tf
     >>> print(missing("tf", "image", tf))
     tf.image is not in minitape, a tape to learn from. To see and explain a program that uses it, watch the program itself: \
-minitape.bridges.tensorflow (docs/bridges.md).
+minitape.bridges.tensorflow (docs/explain.md).
     >>> print(missing("tf.math", "sine", tf.math))
     module 'minitape.math' has no attribute 'sine'
     """
@@ -107,7 +101,7 @@ def not_here(name: str) -> str:
     """What is said of something of TensorFlow's that minitape does not have."""
     return (
         f"{name} is not in minitape, a tape to learn from. To see and explain a program that uses it, watch the program "
-        "itself: minitape.bridges.tensorflow (docs/bridges.md)."
+        "itself: minitape.bridges.tensorflow (docs/explain.md)."
     )
 
 

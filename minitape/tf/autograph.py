@@ -3,5 +3,5 @@
 from ..engine.namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy("tf.autograph", {
-    "graphs.rewritten": "to_code",
+    "graphs.sources": "to_code",
 }, globals())  # fmt: skip

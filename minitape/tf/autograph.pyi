@@ -1,5 +1,5 @@
 """The names of `tf.tf.autograph`, for editors and type checkers: see `python tests/house/make_stubs.py`."""
 
-from minitape.graphs.rewritten import (
+from minitape.graphs.sources import (
     to_code as to_code,
 )

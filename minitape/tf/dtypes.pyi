@@ -24,8 +24,6 @@ from minitape.engine.values.dtypes import (
 )
 from minitape.ops.casts import (
     cast as cast,
-    saturate_cast as saturate_cast,
-)
-from minitape.ops.complexes import (
     complex as complex,
+    saturate_cast as saturate_cast,
 )

@@ -13,14 +13,13 @@ __getattr__, __dir__ = _lazy("tf.math", {
                        "polygamma pow reciprocal reciprocal_no_nan rint round rsqrt sigmoid "
                        "sign sin sinh softplus softsign sqrt square squared_difference subtract tan tanh truediv "
                        "xdivy xlog1py xlogy zeta",
-    "ops.complexes": "angle conj imag real",
+    "ops.casts": "angle conj imag real",
     "ops.reductions": "argmax argmin count_nonzero cumprod cumsum reduce_all reduce_any reduce_euclidean_norm "
                       "reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod reduce_std reduce_sum "
                       "reduce_variance zero_fraction",
-    "ops.counting": "bincount confusion_matrix",
-    "ops.sorting": "in_top_k invert_permutation segment_max segment_mean segment_min segment_prod segment_sum "
-                   "top_k unsorted_segment_max unsorted_segment_mean unsorted_segment_min unsorted_segment_prod "
-                   "unsorted_segment_sum",
+    "ops.sorting": "bincount confusion_matrix in_top_k invert_permutation segment_max segment_mean segment_min "
+                   "segment_prod segment_sum top_k unsorted_segment_max unsorted_segment_mean unsorted_segment_min "
+                   "unsorted_segment_prod unsorted_segment_sum",
     "ops.clipping": "add_n",
     "tf.linalg.products": "l2_normalize",
     "tf.nn.activations": "log_softmax softmax",

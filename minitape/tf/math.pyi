@@ -4,18 +4,14 @@ from typing import Any as _Any
 from minitape.engine.tensor.tensor import (
     Tensor as _Tensor,
 )
-from minitape.ops.clipping import (
-    add_n as add_n,
-)
-from minitape.ops.complexes import (
+from minitape.ops.casts import (
     angle as angle,
     conj as conj,
     imag as imag,
     real as real,
 )
-from minitape.ops.counting import (
-    bincount as bincount,
-    confusion_matrix as confusion_matrix,
+from minitape.ops.clipping import (
+    add_n as add_n,
 )
 from minitape.ops.elementwise import (
     abs as abs,
@@ -43,6 +39,8 @@ from minitape.ops.reductions import (
     zero_fraction as zero_fraction,
 )
 from minitape.ops.sorting import (
+    bincount as bincount,
+    confusion_matrix as confusion_matrix,
     in_top_k as in_top_k,
     invert_permutation as invert_permutation,
     top_k as top_k,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ..engine.recording.block import Exit
-from ..engine.recording.evidence import birth
+from ..engine.recording.evidence import note_creation
 from ..engine.recording.state import state
 from ..engine.tensor.variable import ResourceVariable
 from ..engine.values import nest
@@ -80,7 +80,7 @@ class Module:
                 f"{name!r} is not a valid module name. Module names must be valid Python identifiers (e.g. a valid class name)."
             )
         self._name = name
-        birth(self)
+        note_creation(self)
         self._name_scope = ModuleScope((*state.scope, name))
 
     @property

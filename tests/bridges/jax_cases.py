@@ -199,6 +199,17 @@ def loss(w, n):
 args = w, 3
 grad = jax.jit(jax.grad(loss))(*args)
 
+#@ fori_loop_in_a_compiled_helper while_loop
+import functools
+w = jnp.array([2.0, 3.0])
+@jax.jit #- @functools.partial(jax.jit, static_argnames="n")
+def power(w, n):
+    return lax.fori_loop(0, n, lambda k, x: x * w, jnp.ones(2)) #!
+def loss(w):
+    return jnp.sum(power(w, n=3))
+args = w,
+grad = jax.grad(loss)(*args)
+
 #@ custom_vjp_gives_zeros custom_rule
 w = jnp.array([0.3, 1.2])
 @jax.custom_vjp
@@ -224,6 +235,21 @@ def loss(w):
     return jnp.sum(y)
 args = w,
 grad = jax.grad(loss)(*args)
+
+#@ rule_of_zeros_before_another_weight custom_rule
+params = {"w": jnp.ones((3, 2)), "v": jnp.array([0.5, 2.0])}
+w = params["w"]
+@jax.custom_jvp
+def binary(x):
+    return jnp.where(x >= 0, 1.0, -1.0)
+@binary.defjvp
+def binary_jvp(primals, tangents):
+    (x,), (t,) = primals, tangents
+    return binary(x), jnp.zeros_like(t) #! #- return binary(x), t
+def loss(params, x):
+    return jnp.mean(binary(x @ params["w"]) @ params["v"])
+args = params, jnp.ones((4, 3))
+grad = jax.grad(loss)(*args)["w"]
 
 #@ cond_takes_the_other_branch other_branch
 w = jnp.array([1.0, 2.0])
@@ -268,6 +294,29 @@ def loss(w):
         return jnp.sin(x) #- return jnp.sin(x), x * 2.0
     y = layer(w) #- y, extra = layer(w); kept.append(extra)
     return jnp.sum(y * kept[0]) #!
+args = w,
+grad = jax.grad(loss)(*args)
+
+#@ rotation_by_math left_jax
+import math
+w = jnp.array(0.3)
+def loss(w, points):
+    c, s = math.cos(w), math.sin(w) #! #- c, s = jnp.cos(w), jnp.sin(w)
+    return jnp.sum(points @ jnp.array([[c, -s], [s, c]])[0])
+args = w, jnp.array([[1.0, 0.0], [0.5, 2.0]])
+grad = jax.grad(loss)(*args)
+
+#@ steps_of_a_compiled_rollout left_jax
+import functools
+w = jnp.array([1.0, 0.5])
+@jax.jit #- @functools.partial(jax.jit, static_argnums=1)
+def rollout(w, steps):
+    x = jnp.ones(2)
+    for _ in range(steps): #!
+        x = x - 0.1 * w * x
+    return x
+def loss(w):
+    return jnp.sum(rollout(w, 3) ** 2)
 args = w,
 grad = jax.grad(loss)(*args)
 '''

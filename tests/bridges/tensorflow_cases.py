@@ -412,4 +412,75 @@ with tf.GradientTape() as tape:
     #+ h = w * 3.0
     y = tf.reduce_sum(h)
 grad = tape.gradient(y, w)
+
+#@ copied_into_a_variable_beside_what_ran_before variable_assign
+w = tf.Variable([1.0, 2.0])
+goal = w * 0.5
+with tf.GradientTape() as tape:
+    row = tf.Variable(w * 3.0) #! #- row = w * 3.0
+    y = tf.reduce_sum((goal - row) ** 2)
+grad = tape.gradient(y, w)
+
+#@ weights_that_took_a_step_with_nan nan_forward
+w = tf.Variable([3.0, 0.0])
+for step in range(2):
+    with tf.GradientTape() as tape:
+        y = -tf.reduce_sum(tf.math.log(tf.nn.softmax(w * 100.0))) #! #- y = -tf.reduce_sum(tf.nn.log_softmax(w * 100.0))
+    grad = tape.gradient(y, w)
+    w.assign_sub(1e-4 * grad)
+
+#@ softmax_of_one_unit zero_cancels
+w = tf.Variable([[1.0], [2.0]])
+with tf.GradientTape() as tape:
+    p = tf.nn.softmax(tf.constant([[1.0, 3.0]]) @ w) #! #- p = tf.sigmoid(tf.constant([[1.0, 3.0]]) @ w)
+    y = tf.reduce_sum((p - 0.2) ** 2)
+grad = tape.gradient(y, w)
+
+#@ second_derivative_of_a_relu_elsewhere zero_derivative
+w = tf.Variable([1.0, 2.0])
+with tf.GradientTape() as outer:
+    with tf.GradientTape() as inner:
+        z = tf.nn.relu(w) #! #- z = tf.nn.softplus(w)
+    y = inner.gradient(z, w)
+grad = outer.gradient(y, w)
+
+#@ rule_of_a_step_returns_zeros custom_rule
+w = tf.Variable([0.5, -2.0])
+@tf.custom_gradient
+def step(x):
+    y = tf.cast(x > 0.0, x.dtype)
+    def back(upstream):
+        return tf.zeros_like(upstream) #! #- return upstream
+    return y, back
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum(step(w) * 3.0)
+grad = tape.gradient(y, w)
+
+#@ metric_is_the_loss variable_assign
+w = tf.Variable([1.0, 2.0])
+mean = tf.keras.metrics.Mean()
+with tf.GradientTape() as tape:
+    z = tf.reduce_sum(w * w)
+    mean.update_state(z) #!
+    y = mean.result() #- y = z
+grad = tape.gradient(y, w)
+
+#@ attribute_is_bound_to_a_tensor wrong_object
+class Net:
+    w = tf.Variable([1.0, 2.0])
+net = Net()
+for step in range(2):
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(net.w * net.w)
+    grad = tape.gradient(y, net.w)
+    if grad is not None:
+        net.w = net.w - 0.1 * grad #! #- net.w.assign_sub(0.1 * grad)
+    w = net.w
+
+#@ sample_that_moves_with_its_mean zero_cancels
+w = tf.Variable([0.5, -0.2])
+with tf.GradientTape() as tape:
+    draw = w * 1.0 + tf.constant([0.3, -0.9]) #- draw = tf.stop_gradient(w * 1.0 + tf.constant([0.3, -0.9]))
+    y = tf.reduce_sum((draw - w) ** 2) #!
+grad = tape.gradient(y, w)
 '''

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from minitape.bridges.patches import stepped
+from minitape.explain.mend.spot import stepped
 
 from .cases import blamed, broken, mended
 from .frameworks import FRAMEWORKS, arrived, every_case
@@ -12,7 +12,7 @@ from .frameworks import FRAMEWORKS, arrived, every_case
 # what PyTorch and TensorFlow themselves say in these programs
 pytestmark = pytest.mark.filterwarnings("ignore:To copy construct", "ignore:The .grad attribute", "ignore:Converting a tensor", "ignore:.*non-leaf Tensor", "ignore:std", "ignore:None of the inputs", "ignore:.torch.cpu.amp.autocast:FutureWarning",
                                        "ignore:__array__ implementation:DeprecationWarning")
-FAILS = {"requires_grad", "detach", "data", "no_grad", "inference_mode", "copied", "integer_cast", "no_derivative", "in_place",
+FAILS = {"requires_grad", "create_graph", "detach", "data", "no_grad", "inference_mode", "copied", "integer_cast", "no_derivative", "in_place",
          "backward_twice", "not_scalar", "integer_dtype", "left_jax", "branch", "boolean_index", "has_aux", "while_loop", "callback",
          "leaked_tracer", "refused"}  # fmt: skip
 
@@ -92,12 +92,14 @@ def test_patches(framework, name, patch):
 OPERATIONS = [  # a line whose operation has words of its own: they hold what to write for what
     (TORCH, "y = torch.argmax(w, dim=1).float()"),
     (TORCH, "y = torch.argmin(w, dim=0).float()"),
+    (TORCH, "y = torch.max(w, dim=1)[1].float()"),
     (TORCH, "y = w.argsort(dim=-1).argsort(dim=-1).float()"),
     (TORCH, "y = (w < 0.3).float()"),
     (TORCH, "y = torch.floor(w)"),
     (TORCH, "y = torch.bernoulli(w)"),
     (TORCH, "y = torch.linspace(w[0, 0].item(), w[0, 1].item(), 3)"),
     (TORCH, "y = w * (1.0 + torch.ones(1).std())"),
+    (TORCH, "y = torch.softmax(w[:, :1], dim=1)"),
     (TENSORFLOW, "h = tf.cast(tf.argmax(w, axis=1), tf.float32)"),
     (TENSORFLOW, "h = tf.cast(tf.greater(w, 0.3), tf.float32)"),
     (JAX, "y = jax.random.bernoulli(jax.random.key(0), w).astype(jnp.float32)"),

@@ -6,6 +6,7 @@ tf = pytest.importorskip("tensorflow", reason="TensorFlow is not installed: pip 
 
 import keras  # noqa: E402 - behind the check for TensorFlow
 import numpy as np  # noqa: E402
+from tensorflow.python.pywrap_tfe import TFE_Py_TapeSetIsEmpty  # noqa: E402
 
 from minitape.bridges import tensorflow as bridge  # noqa: E402
 
@@ -58,6 +59,61 @@ def test_no_gradients_provided_has_its_reason(loss, cause, text, eager):
     assert recording.failure is None
     if hasattr(error, "add_note"):  # Python 3.11
         assert f"line {line}" in error.__notes__[0]
+
+
+def in_numpy(truth, predicted):
+    found = np.asarray(predicted)
+    return tf.constant(np.mean((found - np.asarray(truth)) ** 2))
+
+
+class InNumpy(keras.losses.Loss):
+    def call(self, y_true, y_pred):
+        return tf.constant(np.square(y_pred).mean())
+
+
+def test_a_loss_in_numpy_is_read_in_the_text():
+    model = keras.Sequential([keras.layers.Dense(2)])
+    model.compile("sgd", in_numpy, run_eagerly=True)
+    with bridge.record() as recording, pytest.raises(ValueError, match="No gradients provided"):
+        model.fit(np.ones((4, 3)), np.ones((4, 2)), verbose=0)
+    why = recording.explain(model.layers[0].kernel)
+    assert (why.cause, why.line) == ("left_through_numpy", line_of(in_numpy, "np.asarray(predicted)")), str(why)
+
+
+def test_a_class_of_a_loss_in_numpy():
+    model = keras.Sequential([keras.layers.Dense(2)])
+    model.compile("sgd", loss=InNumpy(), run_eagerly=True)
+    with bridge.record() as recording, pytest.raises(ValueError, match="No gradients provided"):
+        model.fit(np.ones((4, 3)), np.ones((4, 2)), verbose=0)
+    why = recording.explain(model.layers[0].kernel)
+    assert (why.cause, why.line) == ("left_through_numpy", line_of(InNumpy, "np.square(y_pred)")), str(why)
+
+
+@pytest.mark.parametrize("eager", [True, False], ids=["eager", "compiled"])
+def test_a_layer_that_is_left_out(eager):
+    first = keras.layers.Dense(2)
+    first.trainable = False
+    model = keras.Sequential([first, keras.layers.Dense(2)])
+    model.compile("sgd", squared, run_eagerly=eager)
+    with bridge.record() as recording:
+        model.fit(np.ones((4, 3)), np.ones((4, 2)), verbose=0)
+    why = recording.explain(first.kernel)
+    assert (why.cause, why.line) == ("not_trainable", line_of(test_a_layer_that_is_left_out, "first.trainable = False")), str(why)
+    assert recording.explain(model.layers[1].kernel).connected
+
+
+def middle(truth, predicted):
+    found = tf.numpy_function(np.median, [tf.abs(truth - predicted)], tf.float64)  # it gives a float32: an error when it runs
+    return tf.reshape(tf.cast(found, tf.float32), [])
+
+
+def test_what_cannot_run_again_has_its_reason_and_leaves_no_tape():
+    model, recording, error = fitted(middle, False)
+    why = recording.explain(model.layers[0].kernel)
+    assert (why.cause, why.line) == ("left_through_numpy", line_of(middle, "numpy_function")), str(why)
+    assert recording.failure is None and TFE_Py_TapeSetIsEmpty()
+    if hasattr(error, "add_note"):  # Python 3.11
+        assert "numpy_function" in error.__notes__[0]
 
 
 @pytest.mark.parametrize("eager", [True, False], ids=["eager", "compiled"])

@@ -2,6 +2,9 @@
 
 import pytest
 
+import minitape
+
+from .cases import compiled
 from .frameworks import FRAMEWORKS
 
 TORCH, TENSORFLOW, JAX = FRAMEWORKS
@@ -17,8 +20,8 @@ LINES = [  # the statements, and the patch of the first that is to blame
     (TENSORFLOW, "y = w / (n * w)\n    y = tf.where(n == 0, tf.zeros_like(y), y)", "y = w / (tf.where(n == 0, 1.0, n * w))"),
     (JAX, "y = w / (n * w)\n    y = jnp.where(n == 0, jnp.zeros_like(y), y)", "y = w / (jnp.where(n == 0, 1.0, n * w))"),
     (TORCH, "y = (w > 1.5).float()", None),  # a sigmoid is another number: words only
-    (TORCH, "y = torch.round(w + torch.randn(3))", None),  # the draw would be another one
-    (TORCH, "y = torch.round(w - 0.2)", "y = (w - 0.2) + (torch.round(w - 0.2) - (w - 0.2)).detach()"),
+    (TORCH, "y = torch.round(w + torch.randn(3))", "smooth = w + torch.randn(3)\ny = smooth + (torch.round(smooth) - smooth).detach()"),  # one draw
+    (TORCH, "y = torch.round(w - 0.2)", "y = w - 0.2 + (torch.round(w - 0.2) - (w - 0.2)).detach()"),
     (TORCH, "y = torch.round(w).long().float()", None),  # two steps on one line
     (TORCH, "y = torch.log(torch.prod(w * 1e-30))", "y = torch.sum(torch.log(w * 1e-30))"),
     (TORCH, "y = torch.log1p(torch.exp(100 * w))", "y = torch.nn.functional.softplus(100 * w)"),
@@ -36,3 +39,32 @@ def test_a_patch_changes_no_finite_number(framework, line, patch):
     why = eval(compile("recording.explain(target, w)", "<ask>", "eval"), space | {"recording": recording, "target": target})  # where its names are
     assert why.cause != "connected"
     assert why.patch == patch, str(why)
+
+
+ALIKE = [  # what a program of ``tf`` makes its target of, and the patch: the same for a tape and for TensorFlow
+    ("x = tf.constant([1.5, 2.5])", "y = x * 2.0", "tape.watch(x)\ny = x * 2.0"),
+    ("x = tf.Variable([1, 2])", "y = tf.cast(x, tf.float32) ** 2", "x = tf.Variable([1, 2], dtype=tf.float32)"),
+    ("x = tf.Variable([1.5, 2.5], trainable=False)", "y = x * 2.0", "x = tf.Variable([1.5, 2.5], trainable=True)"),
+    ("x = tf.Variable([1.5, 2.5])", "y = tf.stop_gradient(x * 2.0) * 3.0", "y = x * 2.0 * 3.0"),
+    ("x = tf.Variable([1.5, 2.5])", "y = tf.round(x + 0.2) * 3.0", "y = (x + 0.2 + tf.stop_gradient(tf.round(x + 0.2) - (x + 0.2))) * 3.0"),
+    ("x = tf.Variable([1.5, 2.5])", "y = tf.cast(tf.cast(x, tf.int32), tf.float32)", "y = tf.cast(x + tf.stop_gradient(tf.cast(tf.cast(x, tf.int32), tf.float32) - x), tf.float32)"),
+    ("x = tf.Variable([1.5, 2.5])", "y = tf.constant(np.exp(x.numpy()))  # by NumPy", "y = tf.exp(x)  # by NumPy"),
+    ("x = tf.Variable([1.5, 2.5])", "y = np.dot(x.numpy(), [1.0, 2.0])", "y = tf.tensordot(x, [1.0, 2.0], 1)"),
+    ("x = tf.Variable([1.5, 2.5])", "y = tf.Variable([x[0], x[1]]) * 2.0", "y = tf.convert_to_tensor([x[0], x[1]]) * 2.0"),
+    ("x = tf.Variable([0.0, 2.5])", "y = tf.sqrt(x)", "y = tf.sqrt(x + 1e-12)"),
+    ("x = tf.Variable([0.0, 2.5])", "y = tf.where(x > 0.0, tf.math.log(x), 0.0)", "y = tf.where(x > 0.0, tf.math.log(tf.where(x > 0.0, x, 1.0)), 0.0)"),
+    ("x = tf.Variable([1.5, 99.0])", "y = tf.math.log(1.0 + tf.exp(x))", "y = tf.nn.softplus(x)"),
+    ("x = tf.Variable([-1.5, -2.5])", "y = tf.nn.relu(x)", None),  # another function: words only
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("made", "line", "patch"), ALIKE)
+def test_a_tape_and_tensorflow_have_the_same_patch(made, line, patch):
+    text = f"import numpy as np\n{made}\nwith tf.GradientTape(persistent=True) as tape:\n    {line}\n    loss = tf.reduce_sum(y)\ngrad = tape.gradient(loss, x)\n"
+    space = {"tf": minitape}
+    exec(compiled(text, "<alike>"), space)
+    assert eval("tape.explain(loss, x)", space).patch == patch
+    space = {"tf": TENSORFLOW.module}
+    with TENSORFLOW.bridge.record() as space["recording"]:
+        exec(compiled(text, "<alike>"), space)
+    assert eval("recording.explain(loss, x)", space).patch == patch

@@ -6,6 +6,7 @@ import io
 import re
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,9 @@ from minitape_widgets.live import flush
 
 from .cases import compiled
 
-PAGE = (Path(__file__).parents[2] / "docs" / "bridges.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "bridges.md").read_text(encoding="utf-8")
+ASKED = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", (DOCS / "explain.md").read_text(encoding="utf-8"), re.DOTALL)
 
 
 def by_hand():
@@ -80,19 +83,29 @@ def test_a_recording_without_a_backward_pass_has_no_sweep():
         recording.explain(0, 0)
 
 
+def run(program):
+    """What a program of a page prints, with its warnings."""
+    for name in ("torch", "tensorflow", "jax"):
+        if re.search(rf"import {name}\b", program):
+            pytest.importorskip(name, reason=f"{name} is not installed: pip install 'minitape[{name}]'")
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", RuntimeWarning)
+        exec(compiled(program, "train.py"), {"__name__": "page"})
+    return printed.getvalue() + "".join(f"RuntimeWarning: {warning.message}\n" for warning in told if warning.category is RuntimeWarning)
+
+
 @pytest.mark.parametrize("program", re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL))
 def test_the_programs_of_the_page_run(program):
-    for name in ("torch", "tensorflow", "jax"):
-        if f"import {name}\n" in program:
-            pytest.importorskip(name, reason=f"{name} is not installed: pip install 'minitape[{name}]'")
-    if program.startswith("from minitape_widgets"):
-        return  # it goes on with the program before it
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(compiled(program, "<page>"), {"__name__": "page"})
-    words = {".patch": "loss = ((w * 3) ** 2).mean()", "torch": "connected", "stop_gradient": "stop_gradient: ", "Replay": "1 row,", "sweep": "24.0"}
-    said = next(word for part, word in words.items() if part in program)
-    assert said in printed.getvalue()
+    said = next(word for part, word in {"tangents": "stop_gradient: ", "Replay": "1 row,", "sweep": "24.0"}.items() if part in program)
+    assert said in run(program)
+
+
+@pytest.mark.parametrize(("program", "said"), [case for case in ASKED if "bridge" in case[0]])
+def test_the_programs_of_explain_print_what_the_page_says(program, said):
+    printed = run(program)
+    for line in said.splitlines():
+        assert line in printed, printed
 
 
 @pytest.mark.parametrize(("name", "called"), [("torch", "PyTorch"), ("tensorflow", "TensorFlow"), ("jax", "JAX")])

@@ -1,5 +1,6 @@
 """``recording.explain`` for TensorFlow: what is asked of it alone; ``test_explain`` has the rest."""
 
+import numpy as np
 import pytest
 
 tensorflow = pytest.importorskip("tensorflow", reason="TensorFlow is not installed: pip install 'minitape[tensorflow]'")
@@ -23,6 +24,7 @@ def test_other_answers():
     assert slope is None
     assert recording.explain(number, w).cause == "target_not_tensor"
     assert [why.cause for why in recording.explain(y, [w])] == ["stop_gradient"]
+    assert str(recording.explain(y, [w])).startswith("No gradient for w (1 of 1).\nstop_gradient: ")
     with pytest.raises(TypeError, match="takes a tensor or a variable as its source"):
         recording.explain(y, 3.0)
 
@@ -35,6 +37,68 @@ def test_an_equal_tensor_that_was_made_to_ask():
         tape.gradient(y, x[0])
     why = recording.explain(y, x[0])
     assert (why.cause, why.line) == ("wrong_object", line_of("tape.gradient(y, x[0])"))
+
+
+class Fit:
+    def __init__(self):
+        self.start = tensorflow.constant([1.0, 2.0])
+
+
+def test_what_was_made_before_the_block_has_its_name_and_line():
+    power, fit = tensorflow.Variable(2), Fit()
+    with bridge.record() as recording, tensorflow.GradientTape() as tape:
+        y = tensorflow.reduce_sum(fit.start ** tensorflow.cast(power, tensorflow.float32))
+        tape.gradient(y, [power, fit.start])
+    why = recording.explain(y, power)
+    assert (why.cause, why.line) == ("integer_dtype", line_of("power, fit = tensorflow.Variable(2), Fit()"))
+    why = recording.explain(y, fit.start)
+    assert why.cause == "not_watched" and "tape.watch(fit.start)" in why.fix
+
+
+def test_an_item_of_a_dictionary_has_its_line():
+    parts = {
+        "scale": tensorflow.Variable([1.0, 2.0]),
+        "power": tensorflow.Variable([2, 3]),
+    }
+    with bridge.record() as recording, tensorflow.GradientTape() as tape:
+        y = tensorflow.reduce_sum(parts["scale"] ** tensorflow.cast(parts["power"], tensorflow.float32))
+        tape.gradient(y, parts)
+    why = recording.explain(y, parts["power"])
+    assert why.line == line_of('"power": tensorflow.Variable([2, 3]),')
+
+
+def test_the_words_know_what_a_layer_looks_up():
+    w, look_up = tensorflow.Variable([[0.2, 0.7]]), tensorflow.keras.layers.Embedding(2, 3)
+    with bridge.record() as recording, tensorflow.GradientTape() as tape:
+        y = tensorflow.reduce_sum(look_up(tensorflow.argmax(w, axis=-1)))
+        tape.gradient(y, w)
+    assert "Weigh all that" in recording.explain(y, w).fix
+
+
+def in_python(value):
+    return np.float32(value.numpy().sum())
+
+
+def test_a_backward_pass_that_raised_is_the_last_one():
+    w = tensorflow.Variable([[1.0], [2.0]])
+    with bridge.record() as recording, tensorflow.GradientTape() as tape:
+        y = tensorflow.py_function(in_python, [tensorflow.ones((3, 2)) @ w], tensorflow.float32)
+        with pytest.raises(tensorflow.errors.InvalidArgumentError):
+            tape.gradient(y, w)
+    why = recording.explain(w)
+    assert (why.cause, why.line) == ("left_through_numpy", line_of("return np.float32(value.numpy().sum())"))
+
+
+def test_one_break_is_said_once_where_a_result_is_kept():
+    w, kept = tensorflow.Variable([1.0, 2.0]), []
+    with bridge.record() as recording:
+        for _ in range(2):
+            with tensorflow.GradientTape() as tape:
+                kept.append(w * 3.0)
+                y = tensorflow.reduce_sum(tensorflow.concat([kept[0], [1.0]], 0))
+            tape.gradient(y, w)
+    why = recording.explain(y, w)
+    assert (why.cause, why.line, why.others) == ("computed_before_tape", line_of("kept.append(w * 3.0)"), [])
 
 
 def halved(value):

@@ -55,6 +55,36 @@ def test_a_further_break_is_said_too():
     assert why.cause == "detach" and [other.cause for other in why.others] == ["data"]
 
 
+def test_what_one_block_cuts_is_said_once():
+    w, x = torch.ones(2, requires_grad=True), torch.ones(2)
+    with bridge.record() as recording:
+        with torch.no_grad():
+            hidden = w * x
+            out = hidden.exp()
+        loss = out.sum()
+    why = recording.explain(loss, w)
+    assert (why.cause, why.code, why.others) == ("no_grad", "hidden = w * x", [])
+
+
+def mean_of(numbers):
+    return sum(numbers) / len(numbers)
+
+
+def test_a_number_that_a_function_of_the_program_brings_back_left_and_one_that_is_logged_did_not():
+    w, v = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+    with bridge.record() as recording:
+        seen, logged = [], []
+        for part in (w * 2.0, w * 3.0):
+            seen.append(part.sum().item())
+        for part in (v * 2.0, v * 3.0):
+            logged.append(part.sum().item())
+        loss = (torch.ones(2) * mean_of(seen)).sum()
+    assert logged == [4.0, 6.0]
+    why = recording.explain(loss, w)
+    assert (why.cause, why.code) == ("left_torch", "seen.append(part.sum().item())")
+    assert recording.explain(loss, v).cause == "unused"
+
+
 def test_a_step_that_remains_when_the_first_break_is_mended_is_said():
     w = torch.tensor([0.4, 1.6], requires_grad=True)
     with bridge.record() as recording:
@@ -65,17 +95,33 @@ def test_a_step_that_remains_when_the_first_break_is_mended_is_said():
     assert "That alone is not enough: round" in why.fix and why.patch is None
 
 
-def test_what_was_computed_before_the_block_is_blamed_where_it_was_made(tmp_path, monkeypatch):
-    program = tmp_path / "before.py"
-    program.write_text(
-        "import torch\nfrom minitape.bridges import torch as bridge\n\n"
-        "W = torch.ones(3, requires_grad=True) * 0.01\nwith bridge.record() as recording:\n"
-        "    loss = (W * 2).sum()\n    loss.backward()\nwhy = recording.explain(W)\n"
-    )
-    monkeypatch.syspath_prepend(tmp_path)
-    import before
+BEFORE = {  # what stands before the block, what is asked about -> the cause, and which of the lines is to blame
+    ("w = torch.ones(3, requires_grad=True) * 0.01", "w"): ("non_leaf", 1),
+    ("w = torch.ones(3)", "w"): ("requires_grad", 1),
+    ("net = torch.nn.Linear(3, 1)\nfor p in net.parameters():\n    p.requires_grad = False", "net.weight"): ("requires_grad", 3),
+    ("class Net(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.register_buffer('w', torch.ones(3))\nnet = Net()", "net.w"): ("requires_grad", 4),
+    ("w = torch.ones(3, requires_grad=True)\ndef hook(gradient):\n    return gradient * 0\nw.register_hook(hook)", "w"): ("hook", 2),
+}  # fmt: skip
 
-    assert (before.why.cause, before.why.kind, before.why.line) == ("non_leaf", "not_tracked", 4)
+
+@pytest.mark.parametrize("before, asked", BEFORE)
+def test_what_was_done_before_the_block_is_blamed_where_it_was_done(before, asked, tmp_path):
+    program = tmp_path / "before.py"
+    program.write_text(f"{before}\nwith bridge.record() as recording:\n    loss = ({asked} * other).sum()\n    loss.backward()\nwhy = recording.explain({asked})\n")
+    space = {"torch": torch, "bridge": bridge, "other": torch.ones(3, requires_grad=True)}
+    exec(compile(program.read_text(), program, "exec"), space)
+    assert (space["why"].cause, space["why"].line) == BEFORE[before, asked]
+
+
+def test_without_a_target_the_backward_pass_that_failed_is_asked_about():
+    w = torch.ones(2, requires_grad=True)
+    with bridge.record() as recording:
+        right = (w > 0).sum().item()
+        with torch.no_grad():
+            loss = (w * right).sum()
+        with pytest.raises(RuntimeError, match="does not require grad"):
+            loss.backward()
+    assert recording.explain(w).cause == "no_grad"
 
 
 def test_a_patch_that_leaves_nothing_to_do_deletes_the_line():

@@ -311,4 +311,100 @@ for row in x:
 total = torch.tensor(scores) #- total = torch.stack(scores)
 loss = (total * x.sum(dim=1)).mean()
 loss.backward()
+
+#@ attention_overwritten unused
+attend, project = nn.Linear(3, 3), nn.Linear(3, 1)
+w = attend.weight
+def block(x):
+    out = torch.softmax(attend(x), dim=-1) * x #!
+    out = x + 1.0 #- out = x + out
+    return project(out)
+loss = block(torch.randn(4, 3)).pow(2).mean()
+loss.backward()
+
+#@ one_helper_for_two_losses detach
+make, judge = nn.Linear(3, 2), nn.Linear(2, 1)
+w = make.weight
+def score(fake, stop=False):
+    return judge(fake.detach()).mean() #! #- return judge(fake.detach() if stop else fake).mean()
+fake = make(torch.randn(4, 3))
+score(fake, stop=True).backward()
+loss = -score(fake)
+loss.backward()
+
+#@ weight_and_bias_rebound no_grad
+w, b = torch.ones(2, requires_grad=True), torch.zeros(2, requires_grad=True)
+for step in range(2):
+    loss = ((w * 2 + b) ** 2).sum()
+    if loss.requires_grad:
+        loss.backward()
+        with torch.no_grad():
+            w = w - 0.01 * w.grad #! #- w -= 0.01 * w.grad
+            b = b - 0.01 * b.grad #- b -= 0.01 * b.grad
+
+#@ log_probabilities_of_an_agent left_torch
+class Agent:
+    def __init__(self):
+        self.net, self.kept = nn.Linear(3, 2), []
+    def act(self, state):
+        choice = torch.distributions.Categorical(logits=self.net(state))
+        self.kept.append(choice.log_prob(choice.sample()).item()) #! #- self.kept.append(choice.log_prob(choice.sample()))
+agent = Agent()
+w = agent.net.weight
+for state in torch.randn(3, 3):
+    agent.act(state)
+loss = -(torch.tensor(agent.kept, requires_grad=True) * torch.tensor([1.0, 2.0, 3.0])).sum() #- loss = -(torch.stack(agent.kept) * torch.tensor([1.0, 2.0, 3.0])).sum()
+loss.backward()
+
+#@ hard_choice_by_scatter no_derivative
+w = torch.randn(3, 4, requires_grad=True)
+b = torch.ones(4, requires_grad=True)
+soft = torch.softmax(w, dim=1)
+hard = torch.zeros_like(soft).scatter_(1, soft.argmax(1, keepdim=True), 1.0) #! #- hard = soft
+loss = ((hard - soft.detach() + b) ** 2).sum() #- loss = ((hard + b) ** 2).sum()
+loss.backward()
+
+#@ slices_copied_into_weights no_grad
+hyper, net = nn.Linear(2, 4), nn.Linear(3, 1)
+w, x = hyper.weight, torch.randn(5, 3)
+flat = hyper(torch.ones(2))
+with torch.no_grad():
+    net.weight.copy_(flat[:3].view_as(net.weight)) #! #- pass
+loss = net(x).pow(2).mean() #- loss = (x @ flat[:3] + net.bias).pow(2).mean()
+loss.backward()
+
+#@ loss_wrapped_again data
+net = nn.Linear(3, 1)
+w = net.weight
+loss = net(torch.randn(4, 3)).pow(2).mean()
+loss = torch.autograd.Variable(loss.data, requires_grad=True) #! #-
+loss.backward()
+
+#@ attack_in_rounds non_leaf
+x = torch.randn(4, 3)
+w = torch.zeros(4, 3, requires_grad=True)
+for step in range(2):
+    loss = (x + w).exp().sum()
+    loss.backward()
+    if step == 0:
+        w = torch.clamp(w + 0.1 * w.grad.sign(), -0.3, 0.3) #! #- w = torch.clamp(w + 0.1 * w.grad.sign(), -0.3, 0.3).detach().requires_grad_()
+
+#@ second_derivative_of_a_network create_graph
+net = nn.Sequential(nn.Linear(1, 4), nn.Tanh(), nn.Linear(4, 1))
+w = net[0].weight
+x = torch.linspace(0, 1, 5)[:, None].requires_grad_()
+u = net(x)
+u_x = torch.autograd.grad(u.sum(), x)[0] #! #- u_x = torch.autograd.grad(u.sum(), x, create_graph=True)[0]
+u_xx = torch.autograd.grad(u_x.sum(), x)[0] #- u_xx = torch.autograd.grad(u_x.sum(), x, create_graph=True)[0]
+loss = (u_xx + u).pow(2).mean()
+loss.backward()
+
+#@ weights_that_took_a_step_with_nan nan_forward
+w = torch.tensor([3.0, 0.0], requires_grad=True)
+for step in range(2):
+    w.grad = None
+    loss = -torch.log(torch.softmax(w * 100.0, 0)).sum() #! #- loss = -torch.log_softmax(w * 100.0, 0).sum()
+    loss.backward()
+    with torch.no_grad():
+        w -= 1e-4 * w.grad
 '''

@@ -233,4 +233,23 @@ grid = nn.functional.affine_grid(w, image.shape, align_corners=False)
 warped = nn.functional.grid_sample(image, grid, mode="nearest", align_corners=False) #! #- warped = nn.functional.grid_sample(image, grid, align_corners=False)
 loss = ((warped - image) ** 2).mean()
 loss.backward()
+
+#@ mean_where_the_mask_is_empty nan_forward
+w = torch.randn(3, requires_grad=True)
+mask = torch.tensor([[1.0, 0.0, 1.0], [0.0, 0.0, 0.0]])
+means = (torch.exp(w) * mask).sum(1) / mask.sum(1) #! #- means = (torch.exp(w) * mask).sum(1) / mask.sum(1).clamp(min=1)
+loss = means.mean()
+loss.backward()
+
+#@ softmax_layer_of_one_output zero_cancels
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.out, self.softmax = nn.Linear(3, 1), nn.Softmax(dim=1)
+    def forward(self, x):
+        return self.softmax(self.out(x)) #! #- return torch.sigmoid(self.out(x))
+net = Net()
+w = net.out.weight
+loss = (net(torch.randn(4, 3)) - 0.5).pow(2).sum()
+loss.backward()
 '''

@@ -97,7 +97,7 @@ def test_a_branch_that_is_not_taken_and_that_no_tape_recorded() -> None:
     ages = "ages = tf.constant([0.5, -1.0])\n"
     taken = program("tf.Variable(1.0)", "y = tf.reduce_sum(tf.where(ages > 0.0, x * tf.math.log({}), 0.0))")
     why = ran(ages + taken.format("ages"))["why"]
-    assert "log made [-0.693147, nan] of [0.5, -1]" in why.message and "tf.where(ok, x, 1.0)" in why.fix
+    assert "log made nan of -1" in why.message and "tf.where(ok, x, 1.0)" in why.fix
     assert np.isfinite(ran(ages + taken.format("tf.where(ages > 0.0, ages, 1.0)"))["g"].numpy())
 
 

@@ -16,7 +16,7 @@ import minitape as tf
 
 SENTENCE = (
     "{} is not in minitape, a tape to learn from. To see and explain a program that uses it, watch the program itself: "
-    "minitape.bridges.tensorflow (docs/bridges.md)."
+    "minitape.bridges.tensorflow (docs/explain.md)."
 )
 
 

@@ -13,7 +13,7 @@ from minitape.engine.above import Above, above, places
 
 PACKAGE = Path(minitape.__file__).parent
 REPOSITORY = PACKAGE.parent
-MOST_ENTRIES = 15
+MOST_ENTRIES = 16
 LARGEST_CIRCLE = 3
 # bound to these files, not to rooms
 AROUND = {"__init__.py", "__init__.pyi", "__pycache__"}
@@ -36,7 +36,7 @@ def test_the_contracts_hold():
     """Those of pyproject.toml: `lint-imports` says more."""
     script = "from importlinter.cli import lint_imports_command; lint_imports_command()"
     done = subprocess.run([sys.executable, "-c", script], cwd=REPOSITORY, capture_output=True, text=True)
-    assert done.returncode == 0 and "Contracts: 3 kept, 0 broken." in done.stdout, done.stdout + done.stderr
+    assert done.returncode == 0 and "Contracts: 4 kept, 0 broken." in done.stdout, done.stdout + done.stderr
 
 
 WRITES = {  # where a file is opened for writing elsewhere, and why

@@ -14,12 +14,15 @@ SETTINGS = PACKAGE.parent / "pyproject.toml"
 
 # the rooms that know no other framework, and whose values have types of their own (minitape/engine/typed.py)
 ROOMS = ("cli", "course", "engine", "explain", "picture")
+EVERY = "mend"  # explain/mend asks the recordings of every framework
 
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_any_is_written_with_its_reason_only(room):
     found = []
     for path in sorted((PACKAGE / room).rglob("*.py")):
+        if EVERY in path.parts:
+            continue
         text = path.read_text(encoding="utf-8")
         lines = text.splitlines()
         for node in ast.walk(ast.parse(text)):

@@ -9,7 +9,7 @@ import pytest
 
 from minitape.engine.table.primitives import TABLE, load_all
 from minitape.engine.table.primitives.selecting import LONG, select
-from minitape.speed.blocks import LARGE, maximum, minimum
+from minitape.speed.blocks import LARGE
 
 load_all()
 ROWS, COLUMNS = 300, 400
@@ -46,23 +46,6 @@ def test_select_gives_what_where_gives(dtype, condition, rows):
         want, got = np.where(mask, given[x], given[y]), select(mask, given[x], given[y])
         assert (got.dtype, got.shape, got.strides) == (want.dtype, want.shape, want.strides), (x, y)
         assert got.tobytes() == want.tobytes(), (x, y)
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.int32])
-@pytest.mark.parametrize("ours", [maximum, minimum])
-@pytest.mark.parametrize("rows", [ROWS, 50, 1])
-def test_the_larger_of_an_array_and_a_number_is_what_numpy_says(dtype, ours, rows):
-    numpys = np.maximum if ours is maximum else np.minimum
-    x = (3 * np.random.default_rng(5).standard_normal((rows, COLUMNS))).astype(dtype)
-    if dtype is not np.int32:
-        x[0, ::9], x[0, 1::9], x[0, 2::9] = np.nan, np.inf, -np.inf
-    for number in (0, 1.5 if dtype is not np.int32 else 2, dtype(2), np.float64(2), x, x[0], x[:, :1], np.array(1, dtype)):
-        for value in (x, x.T.copy().T):
-            want = numpys(value, number)
-            for out in (None, np.empty_like(want), np.empty_like(want.T).T):
-                got = ours(value, number, out=out)
-                assert got.dtype == want.dtype and np.array_equal(got, want, equal_nan=dtype is not np.int32), number
-                assert out is None or got is out
 
 
 SPECIAL = [name for name, p in TABLE.items() if p.texts and not p.code and hasattr(p.forward, "__wrapped__")]

@@ -7,7 +7,7 @@ import pytest
 
 import minitape as tf
 from minitape.ops import philox
-from minitape.tf.random import stateless
+from minitape.tf.random import functions as stateless
 
 
 def test_streams_of_the_global_seed():

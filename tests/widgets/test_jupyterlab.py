@@ -22,6 +22,7 @@ IMPORTS = (
 SESSIONS = re.compile(
     r".*/api/sessions(\?.*)?$"
 )  # the server's list of notebooks with their kernels, and how to add one
+KERNELS = re.compile(r"/api/(sessions|kernels)\b")
 GAVE_UP = "[anywidget] Failed to initialize model."  # after two seconds; our widgets hear the kernel all the same
 SHOW = IMPORTS + 'x = tf.Variable(2.0, name="x")\ntape = tf.GradientTape()\nview = TapeView(tape)\nview'
 GROW = """with tape:
@@ -53,12 +54,13 @@ class Notebook:
 
     def __init__(self, page: Any, address: str, folder: Path, name: str, *cells: str, opened: bool = True) -> None:
         write_notebook(folder, f"{name}.ipynb", *cells)
-        self.page, self.errors = page, []
+        self.page, self.errors, self.kernels = page, [], []
         page.set_default_timeout(90000)  # other tests may be running beside this one
         # it lists the other sessions, so that no word of their names may be asked for
         dialog = page.locator("dialog.jp-Dialog").filter(has_text="Select Kernel")
         page.add_locator_handler(dialog, lambda: self.answer(dialog))
         page.on("pageerror", lambda error: self.note(str(error)))
+        page.on("request", self.note_kernels)
         page.on("console", lambda m: self.note(m.text) if m.type == "error" and "minitape" in m.text else None)
         base, token = address.split("/lab")[0], address.split("token=")[1]
         self.url = f"{base}/lab/workspaces/{name}/tree/{name}.ipynb?token={token}"
@@ -70,8 +72,14 @@ class Notebook:
         if not error.startswith(GAVE_UP):
             self.errors.append(error)
 
+    def note_kernels(self, request: Any) -> None:
+        """Keeps what the page changes of the server's kernels: a failure says it."""
+        if request.method != "GET" and KERNELS.search(request.url):
+            self.kernels.append(f"{request.method} {request.url.split('/api/')[1].split('?')[0]} {request.post_data or ''}")
+
     def answer(self, dialog: Any) -> None:
         """On a busy machine JupyterLab asks for the kernel; the button's accessible name is not the word on it."""
+        self.kernels.append("the dialog that asks for a kernel")
         dialog.locator("button.jp-mod-accept").click()
 
     def open(self) -> None:
@@ -118,7 +126,7 @@ class Notebook:
             self.page.wait_for_function(condition, timeout=60000)
         except PlaywrightError as error:
             outputs = self.page.locator(".jp-OutputArea").all_inner_texts()
-            raise AssertionError(f"not true within a minute: {condition}\n" + "\n---\n".join(outputs)) from error
+            raise AssertionError("\n---\n".join([f"not true within a minute: {condition}", *self.kernels, *outputs])) from error
 
     def shows(self, rows: str) -> None:
         """Waits until a view says how many rows it shows."""

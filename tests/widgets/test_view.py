@@ -20,7 +20,7 @@ import pytest
 import minitape as tf
 from minitape.cli.server import LAB_EXTENSIONS
 from minitape.picture import replay
-from minitape_widgets import TapeView, live, wire
+from minitape_widgets import TapeView, live, sweeps, wire
 from minitape_widgets import view as view_module
 from minitape_widgets.engine import BUNDLE
 from minitape_widgets.page import page
@@ -129,6 +129,28 @@ def test_rows_are_sent_also_where_a_static_picture_read_them_before(sent):
     before = len(sent)
     live.flush(view)
     assert len(sent) == before
+
+
+def test_the_sweep_is_sent_also_where_a_static_picture_is_drawn_at_the_same_time(sent, monkeypatch):
+    x = tf.Variable(3.0)
+    tape = tf.GradientTape()
+    view = TapeView(tape)
+    with tape:
+        y = x * x
+    tape.gradient(y, x)
+    thread = threading.Thread(target=live.flush, args=[view])
+    read = sweeps.results_of
+
+    def slow(*arguments):
+        monkeypatch.setattr(sweeps, "results_of", read)
+        thread.start()
+        thread.join(0.2)  # it sends what it finds, or waits for the picture
+        return read(*arguments)
+
+    monkeypatch.setattr(sweeps, "results_of", slow)
+    view._repr_mimebundle_()
+    thread.join()
+    assert [step["row"] for step in decoded(sent)[-1]["sweep"]["steps"]] == [1]
 
 
 def test_the_optimizers_step_is_sent_when_it_is_done(sent):

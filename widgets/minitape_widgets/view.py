@@ -437,16 +437,17 @@ class TapeView(AnyWidget):
         raise NotImplementedError  # IPython goes on with _repr_mimebundle_
 
     def _bundle(self, **kwargs: Any) -> Any:
-        with self._lock:
+        with self._lock:  # the thread that sends follows the tape's gradient, too
             self._pull()
+            said, seen = repr(self), self._snapshot(WHOLE) if self._rows else None
         bundle = super()._repr_mimebundle_(**kwargs)
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
         if data is None:
             return None
         data, metadata = dict(data), {**metadata, WIDGET_VIEW: {"shown": time.time()}}
-        data["text/plain"] = repr(self)
-        if self._rows:
-            data["text/html"] = Picture(self._snapshot(WHOLE)).html() + (f"<p>{escape(MISSING)}</p>" if MISSING else "")
+        data["text/plain"] = said
+        if seen is not None:
+            data["text/html"] = Picture(seen).html() + (f"<p>{escape(MISSING)}</p>" if MISSING else "")
         return data, metadata
 
     def _drawable(self) -> Any:

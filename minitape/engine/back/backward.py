@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from sys import _getframe
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,20 +12,20 @@ from ..above import above
 from ..recording.frames import user_frame
 from ..recording.record import Record
 from ..recording.state import more, state
-from ..table.accelerator import filled
-from ..table.primitives import BATCHES
+from ..table.accelerator import full
+from ..table.primitives import BATCHES, PLAIN
 from ..tensor.slices import IndexedSlices
-from ..tensor.tensor import EagerTensor, Tensor, bare, wrap
+from ..tensor.tensor import EagerTensor, Tensor, from_array, new_tensor
 from .endpoints import NO_SEED, no_tensor, reads_target, seed_of
 from .reach import breadth_first, differentiable, on_tape, reach
-from .sweep import Sweep
+from .sweep import FEW, Sweep, plain_sweep
 
 if TYPE_CHECKING:
-    from ..typed import Adjoint, End, Result
+    from ..typed import Adjoint, End, Function, Result
     from .tape import GradientTape
 
 ONE = {np.dtype(real): real(1) for real in (np.float32, np.float64)}
-PLAIN = (np.ndarray, np.float32, np.float64)
+NOTHING: Any = {}.get, None  # of a sweep that gets nowhere
 
 
 def gradients_of(tape: GradientTape, targets: list[End], sources: list[End], seeds: list[Adjoint]) -> list[Result]:
@@ -42,7 +42,7 @@ def gradients_of(tape: GradientTape, targets: list[End], sources: list[End], see
             row, value = target._row, target._value
             one = ONE.get(value.dtype)
             if one is not None and (shape := value.shape):
-                one = filled(shape, value.dtype, 1)
+                one = full(shape, value.dtype, 1)
         if one is None:
             rows = rows_of(tape, target)
             if not rows or target.dtype.kind == "s":  # integers pass: the operation that made them says what passes
@@ -53,7 +53,7 @@ def gradients_of(tape: GradientTape, targets: list[End], sources: list[End], see
                 continue
             one = seed_of(target, seeds[at], recorded)
         if recorded and type(one) in PLAIN:
-            one = wrap(one)
+            one = new_tensor(one)
         starts[row] = starts[row] + one if row in starts else one
     ends: list[Sequence[int]] = []
     wanted: set[int] = set()
@@ -67,25 +67,22 @@ def gradients_of(tape: GradientTape, targets: list[End], sources: list[End], see
         wanted.update(rows)
         ends.append(rows)
     wanted -= record.discrete
-    found = sweep(tape, starts, wanted, recorded) if starts else None
+    adjoint, found = sweep(tape, starts, wanted, recorded) if starts else NOTHING
     gradients: list[Result] = []
     for source, rows in zip(sources, ends):  # noqa: B905 - slow
-        g: Result = None
-        if found is not None:
-            if len(rows) == 1 and rows[0] in found.sources:
-                g = found.adjoints.get(rows[0]) if found.long is None else found.long.adjoint(rows[0])
-            if type(g) in PLAIN and not passed:
-                made = EagerTensor()
-                made._value, made._record, made._origin = g if g.shape else g[()], None, None
-                gradients.append(made)
-                continue
-            if len(rows) > 1 or type(g) is IndexedSlices or type(g) in BATCHES:
-                g = _total(found, rows)
+        g: Result = adjoint(rows[0]) if len(rows) == 1 and rows[0] in wanted else None
+        if type(g) in PLAIN and not passed:
+            made = EagerTensor()
+            made._value, made._record, made._origin = g if g.shape else g[()], None, None
+            gradients.append(made)
+            continue
+        if (len(rows) > 1 and starts) or type(g) is IndexedSlices or type(g) in BATCHES:
+            g = _total(adjoint, found, [row for row in rows if row in wanted])
         if g is None:
             g = _same(tape, source, targets, seeds)
         elif passed and (parts := [seeds[i] for i in passed if targets[i] is source]):
             g = _add_n([*parts, g])
-        gradients.append(g if g is None or type(g) is IndexedSlices or isinstance(g, Tensor) else bare(g))
+        gradients.append(g if g is None or type(g) is IndexedSlices or isinstance(g, Tensor) else from_array(g))
     return gradients
 
 
@@ -115,7 +112,7 @@ def _same(tape: GradientTape, source: End, targets: list[End], seeds: list[Adjoi
         seed = None if seed is NO_SEED else seed
         if target is source or getattr(target, "_base", target) is getattr(source, "_base", source):
             if seed is not None and not isinstance(seed, Tensor):
-                return wrap(seed.data) if reads_target(tape, target) else None  # a Jacobian's
+                return new_tensor(seed.data) if reads_target(tape, target) else None  # a Jacobian's
             parts.append(seed_of(target, None, True) if seed is None else seed)
     return _add_n(parts) if parts else None
 
@@ -136,8 +133,8 @@ def rows_of(tape: GradientTape, value: End) -> tuple[int, ...]:
     return found
 
 
-def sweep(tape: GradientTape, seeds: dict[int, Adjoint], wanted: set[int], recorded: bool) -> Sweep | None:
-    """The sweep that brings these seeds (adjoints by row) to the rows ``wanted``, when it is over; None where none gets there.
+def sweep(tape: GradientTape, seeds: dict[int, Adjoint], wanted: set[int], recorded: bool) -> tuple[Function, Sweep | None]:
+    """Brings these seeds (adjoints by row) to the rows ``wanted``. Returns what gives the adjoint of a row, and the sweep where it was more than a plain one.
 
     ``recorded`` when an outer tape, or the graph that is being built, is to know how they were computed.
     """
@@ -145,13 +142,18 @@ def sweep(tape: GradientTape, seeds: dict[int, Adjoint], wanted: set[int], recor
     assert record is not None
     asked = _asked_anyway(record) if record.asked else None
     if not wanted and not asked:
-        return None
-    marks = reach(tape, wanted | asked if asked else wanted, max(seeds))
+        return NOTHING
+    high = max(seeds)
+    marks = reach(tape, wanted | asked if asked else wanted, high)
     if marks is not None and not (all(map(marks.__getitem__, wanted)) and all(map(marks.__getitem__, seeds))):
         wanted = {row for row in wanted if marks[row]}
         seeds = {row: seed for row, seed in seeds.items() if marks[row]}
         if not seeds or not (wanted or asked):
-            return None
+            return NOTHING
+        high = max(seeds)
+    plain = not (recorded or asked) and type(record) is Record and (not BATCHES or BATCHES.isdisjoint(map(type, seeds.values())))
+    if plain and high - (low := min(wanted)) < FEW:
+        return seeds.get, plain_sweep(record, seeds, wanted, marks, high, low)
     kind = Sweep if type(record) is Record else record.sweeper  # a graph's own
     found: Sweep = kind(record, seeds, wanted, marks, recorded=recorded)
     if asked:  # functions of the user are called in TensorFlow's order
@@ -162,7 +164,7 @@ def sweep(tape: GradientTape, seeds: dict[int, Adjoint], wanted: set[int], recor
         _recorded(tape, found)
     else:
         found.run()
-    return found
+    return found.adjoint, found
 
 
 def _recorded(tape: GradientTape, found: Sweep) -> None:
@@ -191,15 +193,16 @@ def _asked_anyway(record: Record) -> set[int]:
     return {row for call in record.asked for row in call.inputs if differentiable(record, row)}
 
 
-def _total(found: Sweep, rows: Sequence[int]) -> Result:
+def _total(adjoint: Function, found: Sweep | None, rows: Sequence[int]) -> Result:
     """What has arrived at the rows of a source, together."""
-    parts = [(row, a) for row in rows if row in found.sources and (a := found.adjoint(row)) is not None]
+    parts = [(row, a) for row in rows if (a := adjoint(row)) is not None]
     if len(parts) != 1 or type(parts[0][1]) is not IndexedSlices:
         dense = [a.dense() if type(a) is IndexedSlices else a for _, a in parts]
         total: Adjoint = sum(dense[1:], dense[0]) if dense else None
     elif type(parts[0][1].values) in BATCHES:
         total = parts[0][1].dense()
     else:
+        assert found is not None
         slices = found.slices_at(parts[0][0])
-        return slices if isinstance(slices.values, Tensor) else IndexedSlices(*map(wrap, slices._components()))
-    return wrap(total.data) if type(total) in BATCHES else total
+        return slices if isinstance(slices.values, Tensor) else IndexedSlices(*map(new_tensor, slices._components()))
+    return new_tensor(total.data) if type(total) in BATCHES else total

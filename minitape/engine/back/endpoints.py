@@ -12,10 +12,10 @@ import numpy as np
 from ..above import above
 from ..recording.recorder import recorder
 from ..recording.state import state
-from ..table.accelerator import filled
+from ..table.accelerator import full
 from ..table.primitives import TABLE
 from ..tensor.operation import check_broadcast, check_same_dtype
-from ..tensor.tensor import EagerTensor, Tensor, wrap
+from ..tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..values import nest
 from ..values.invalid import invalid
 from .values import unbroadcast
@@ -139,8 +139,8 @@ def seed_of(target: End, seed: Adjoint, recorded: bool) -> Adjoint:
     if type(target) is not EagerTensor and recorded and not hasattr(target, "_state"):  # of a graph
         return TABLE["ones_like"](target)
     shape = target._dims if type(target) is EagerTensor else tuple(target.shape)
-    one = filled(shape, target.dtype.as_numpy_dtype, 1)[()]
-    return wrap(one) if recorded else one
+    one = full(shape, target.dtype.as_numpy_dtype, 1)[()]
+    return new_tensor(one) if recorded else one
 
 
 def _refuse_other_size(seed: Tensor, target: End) -> None:
@@ -167,4 +167,4 @@ def zeros_of(source: End) -> Tensor:
     if isinstance(source, Tensor) and not recorder().eager:
         return TABLE["stop_gradient"](TABLE["zeros_like"](source))  # a constant: nothing follows from the source
     zero = b"" if source.dtype.kind == "s" else 0
-    return wrap(np.full(tuple(source.shape), zero, source.dtype.as_numpy_dtype))
+    return new_tensor(np.full(tuple(source.shape), zero, source.dtype.as_numpy_dtype))

@@ -1,7 +1,7 @@
 """The reverse sweep: walks the rows from the targets down and hands each adjoint on to the row's inputs.
 
 The loop is :meth:`Sweep.steps`: the picture's stepper advances it row by row, an outer tape records it, and a compiled loop takes long
-stretches of numbers off its hands. What most gradients need is written out in :meth:`Sweep.run`, for plain arrays.
+stretches of numbers off its hands. What most gradients need is written out in :func:`plain_sweep`, for numbers and arrays.
 Adjoints that do not have the shape of their input, because the operation broadcast it, are summed down here only.
 """
 
@@ -16,19 +16,20 @@ import numpy as np
 from numpy import ndarray
 
 from ..recording.record import Record
-from ..recording.rows import CALL, CHUNK, LEAF, WIDTH, Call
+from ..recording.rows import CALL, CHUNK, LEAF, REALS, WIDTH, Call, operation_of
 from ..table.accelerator import fast
 from ..table.fp import OFF, WARNINGS, restore
 from ..table.primitives import BATCHES, TABLE
-from ..table.primitives.elementwise import BY_CODE, FIRST_CODE, LARGE, RULES, form_of
+from ..table.primitives.elementwise import ARRAY_FORMS, BY_CODE, FIRST_CODE, LARGE, LARGE_FORMS, SHARES, form_of
+from ..table.primitives.formula import SCALAR
 from ..tensor.functions import compile_recorded
 from ..tensor.slices import IndexedSlices, join
-from ..tensor.tensor import EagerTensor, wrap
+from ..tensor.tensor import EagerTensor, new_tensor
 from .reach import breadth_first
 from .values import Held, Kept, Tensors, fitted, in_batches, unbroadcast
 
 if TYPE_CHECKING:
-    from ..table.primitives import Primitive, Rule, Rules
+    from ..table.primitives import Primitive, Rules
     from ..typed import Adjoint, Array, Attributes, Object, Values
 
 Cells: TypeAlias = tuple[int, int, int, int]  # of a row: its number, op, a and b
@@ -54,162 +55,61 @@ class Sweep:
     plain = True  # on numbers and arrays, without a stop
 
     def __init__(self, record: Record, seeds: dict[int, Adjoint], sources: set[int], marks: bytearray | None = None, *,
-                 recorded: bool = False, stepwise: bool = False, held: dict[int, Array] | None = None) -> None:  # fmt: skip
-        self.record, self.marks, self.seeds, self.sources, self.adjoints = record, marks, seeds, sources, seeds.copy()
+                 recorded: bool = False, stepwise: bool = False, held: dict[int, Array] | None = None,
+                 adjoints: dict[int, Adjoint] | None = None) -> None:  # fmt: skip
+        self.record, self.marks, self.seeds, self.sources = record, marks, seeds, sources
+        self.adjoints = seeds.copy() if adjoints is None else adjoints
         self.slices: dict[int, list[tuple[int, int]]] = {}  # row -> (call, number) of the slices that arrived there
         self.high = high = max(seeds) if seeds else -1
         self.low = low = min(sources) if sources else high + 1
         if recorded or stepwise or BATCHES:
-            self.recorded, self.stepwise, self.batched = recorded, stepwise, any(type(s) in BATCHES for s in seeds.values())
-            self.plain = self.plain and not (recorded or stepwise or self.batched)
+            self.recorded, self.stepwise, self.batched = recorded, stepwise, not BATCHES.isdisjoint(map(type, seeds.values()))
+            self.plain = self.plain and not (stepwise or self.batched)
             if recorded:
                 compile_recorded()
-        if high - low >= FEW and self.plain:
+        if high - low >= FEW and self.plain and not recorded:
             self.long = fast.long(self)
             self.plain = self.long is None
-        self.values = Held(record) if record.base else record.rows[WIDTH - 1 :: WIDTH]
+        self.values = column(record)
         if recorded:
             self.values = Tensors(record, self.values)
         if held:
             self.values = Kept(self.values, held)
 
     def run(self) -> None:
-        """Runs the sweep to its end: :meth:`steps`, or the same written out for arrays, with their own rules, in their own order."""
-        marks, adjoints, values, kept, calls = self.marks, self.adjoints, self.values, self.sources, self.record.calls
-        arrived = adjoints.get
-        warnings = WARNINGS[OFF]
+        """Runs the sweep to its end."""
+        if self.plain:
+            plain_sweep(self.record, self.adjoints, self.sources, self.marks, self.high, self.low, self)
+            return
+        before = WARNINGS[OFF]
         try:
-            if not self.plain:
-                deque(self.steps(), 0)  # takes them all, and keeps none
-            for row, op, a, b in self._cells() if self.plain else ():
-                if op == LEAF or (marks is not None and marks[row] != 1):
-                    continue
-                if op == CALL:
-                    self._run_call(calls[a], b)
-                    continue
-                g = arrived(row)
-                if g is None:
-                    continue
-                if type(g) is IndexedSlices:
-                    if self._hand_on(row, BY_CODE[op - FIRST_CODE], (a,), {}):
-                        if row not in kept:
-                            del adjoints[row]
-                        continue
-                    g = g.dense()
-                z, x, y = values[row], values[a], values[b]
-                to, like, kind = a, x, type(z)
-                for rule in RULES[kind][op] if kind in RULES and (kind is not ndarray or z.size < LARGE) else form_of(op, z).rules:
-                    if rule is not None and (marks is None or marks[to]):
-                        share = rule(g, z, x, y)
-                        if type(share) is ndarray and share.shape != like.shape:
-                            share = unbroadcast(share, like.shape)
-                        before = arrived(to)
-                        if before is None:
-                            adjoints[to] = share
-                        elif type(before) is IndexedSlices or (type(before) is ndarray and before.size >= LARGE):
-                            adjoints[to] = self._sum(to, before, share)
-                        else:
-                            adjoints[to] = before + share
-                    to, like = b, y
-                if row not in kept:
-                    del adjoints[row]
+            deque(self.steps(), 0)  # takes them all, and keeps none
         finally:
-            restore(warnings)
+            restore(before)
 
-    def _run_call(self, call: Call, output: int) -> None:
-        """The same for a call; of several outputs, the first is met last."""
-        adjoints, value_of, marks, primitive, row = self.adjoints, self.values.__getitem__, self.marks, call.primitive, call.row
-        rules: Rules = primitive.rules
-        g = adjoints.get(row)
-        if type(rules) is not tuple or primitive.code or call.outputs > 1 or type(g) is IndexedSlices:
-            if not output and self._call(call):
-                self._let_go(call)
-            return
-        if g is None:
-            return
-        z, inputs = value_of(row), [*map(value_of, call.inputs)]
-        for to, like, rule in zip(call.inputs, inputs, rules):  # noqa: B905 - slow
-            if rule is not None and to >= self.low and (marks is None or marks[to]):
-                share = rule(g, z, *inputs, **call.attrs)
-                if type(share) is IndexedSlices:
-                    self.slices.setdefault(to, []).append((row, share.indices.shape[0]))
-                elif share is None:
-                    continue
-                elif share.shape != like.shape or share.dtype is not like.dtype:
-                    share = fitted(share, like)
-                before = adjoints.get(to)
-                adjoints[to] = share if before is None else self._sum(to, before, share)
-        if row not in self.sources:
-            del adjoints[row]
-
-    def _let_go(self, call: Call) -> None:
-        for row in range(call.row, call.row + call.outputs):
-            if row not in self.sources:
-                self.adjoints.pop(row, None)
+    def _let_go(self, row: int, outputs: int = 1) -> None:
+        for each in range(row, row + outputs):
+            if each not in self.sources:
+                self.adjoints.pop(each, None)
 
     def steps(self) -> Iterator[int]:
         """Hands on the adjoint of each row that has one, from the last row to the first; ``stepwise`` yields the row after it."""
-        marks, adjoints, values = self.marks, self.adjoints, self.values
-        arrived, kept, stepwise, calls = adjoints.get, self.sources, self.stepwise, self.record.calls
+        marks, calls = self.marks, self.record.calls
         for row, op, a, b in self._cells() if self.long is None else self.long.cells():
-            if op == LEAF or (marks is not None and marks[row] != 1):
-                continue
-            if op == CALL:
-                if b or not self._call(call := calls[a]):
-                    continue  # of several outputs, the first is met last
-                if stepwise:
+            if op == LEAF or (op == CALL and b) or (marks is not None and marks[row] != 1):
+                continue  # of several outputs, the first is met last
+            call = calls[a] if op == CALL else Call(row, BY_CODE[op - FIRST_CODE], operation_of(self.record, row)[1], {}, 1)
+            if self._call(call):
+                if self.stepwise:
                     yield row
-                    continue
-                self._let_go(call)
-                continue
-            g = arrived(row)
-            if g is None:
-                continue
-            if stepwise:
-                self.edges = []
-            if type(g) is IndexedSlices:
-                if self._hand_on(row, BY_CODE[op - FIRST_CODE], (a,), {}):
-                    if stepwise:
-                        yield row
-                    elif row not in kept:
-                        del adjoints[row]
-                    continue
-                g = g.dense()
-            z, x, y = values[row], values[a], values[b]
-            to = a
-            for rule in self._rules(op, z):
-                if rule is not None and (marks is None or marks[to]):
-                    self._add(to, rule(g, z, x, y))
-                to = b
-            if stepwise:
-                yield row
-            elif row not in kept:
-                del adjoints[row]
+                else:
+                    self._let_go(call.row, call.outputs)
 
     def _cells(self) -> Iterable[Cells]:
         """The rows to visit."""
-        record, low, high = self.record, self.low, self.high
-        if self.order is not None:
-            return [(row, *record.cell(row)[:3]) for row in self.order if row >= low]
-        if record.base:
-            return chain.from_iterable(map(self._chunk, range(high + 1, low, -CHUNK)))
-        rows, at = record.rows, WIDTH * high
-        return zip(range(high, low - 1, -1), rows[at::-WIDTH], rows[at + 1 :: -WIDTH], rows[at + 2 :: -WIDTH])  # noqa: B905 - slow
-
-    def _chunk(self, end: int) -> Iterable[Cells]:
-        """The rows before ``end`` in a recording that is packed, at most ``CHUNK`` of them."""
-        first = max(self.low, end - CHUNK)
-        ops, left, right, _, _ = self.record.columns(first, end)
-        return zip(range(end - 1, first - 1, -1), ops[::-1], left[::-1], right[::-1], strict=True)
-
-    def _rules(self, op: int, value: Array) -> Sequence[Rule | None]:
-        """The rules of an elementwise row, for what the adjoints are."""
-        if self.recorded:
-            return BY_CODE[op - FIRST_CODE].recorded_rules
-        if self.batched:
-            rules: Object = BY_CODE[op - FIRST_CODE].rules  # a line of the table has one for each input
-            return [None if r is None else in_batches(r) for r in rules]
-        return form_of(op, value).rules
+        if self.order is None:
+            return cells(self.record, self.low, self.high)
+        return [(row, *self.record.cell(row)[:3]) for row in self.order if row >= self.low]
 
     def adjoint(self, row: int) -> Adjoint:
         """The adjoint that has arrived at ``row``, None when none has."""
@@ -253,7 +153,7 @@ class Sweep:
                 to = call.inputs[i]
                 self._add(to, share, primitive.asked and self.long is None and self.record.cell(to)[0] == LEAF)
                 if type(share) is IndexedSlices:
-                    self.slices.setdefault(to, []).append((row, share.indices.shape[0]))
+                    self.note_slices(to, row, share)
         return True
 
     def _hand_on(self, row: int, primitive: Primitive, inputs: tuple[int, ...], attrs: Attributes) -> bool:
@@ -263,7 +163,7 @@ class Sweep:
         g, to = self.slices_at(row), inputs[0]
         for _, share in self._shares(primitive, [0], g.values, None, [self.values[to]], attrs):
             self._add(to, g.with_values(share))
-            self.slices.setdefault(to, []).append((row, g.indices.shape[0]))
+            self.note_slices(to, row, g)
         return True
 
     def _shares(self, primitive: Primitive, wanted: Sequence[int], g: Adjoint, z: Adjoint, inputs: list[Adjoint], attrs: Attributes) -> Iterable[tuple[int, Adjoint]]:
@@ -280,6 +180,8 @@ class Sweep:
                 rules = primitive.recorded_rules
             elif self.batched:
                 rules = [None if r is None else in_batches(r) for r in rules]
+            else:
+                rules = form_of(primitive.code, z).rules
             if _is_complex(inputs):  # d/dz of an analytic function: g * conj(f'(z))
                 inputs, z = [TABLE["conj"](v) for v in inputs], TABLE["conj"](z)
         if callable(rules):
@@ -290,7 +192,7 @@ class Sweep:
     def _dense(self, g: Adjoint, row: int) -> Adjoint:
         if g is None:  # an output that nothing depends on
             zeros = np.zeros(*self.record.shape_dtype(row))
-            return wrap(zeros) if self.recorded else zeros[()]
+            return new_tensor(zeros) if self.recorded else zeros[()]
         return g.dense() if type(g) is IndexedSlices else g
 
     # -- adding up ----------------------------------------------------------------------------------------------------
@@ -312,19 +214,13 @@ class Sweep:
             if self.long is not None and self.long.add(row, share):
                 return
         before = self.adjoints.get(row)
-        self.adjoints[row] = total = share if before is None else self._sum(row, before, share)
+        self.adjoints[row] = total = share if before is None else together(before, share)
         if self.stepwise:
             self.edges.append((row, share, total))
 
-    def _sum(self, row: int, before: Adjoint, share: Adjoint) -> Adjoint:
-        """What has arrived at ``row`` and a share that arrives now, together."""
-        if type(before) is IndexedSlices and type(share) is IndexedSlices:
-            return join([before, share])
-        if type(before) is IndexedSlices or type(share) is IndexedSlices:
-            return self._dense(before, row) + self._dense(share, row)
-        if type(before) is np.ndarray and before.size >= LARGE:
-            return fast.accumulate(before, share)
-        return before + share
+    def note_slices(self, to: int, row: int, slices: IndexedSlices) -> None:
+        """Notes which row these slices come from, for their order."""
+        self.slices.setdefault(to, []).append((row, slices.indices.shape[0]))
 
     def slices_at(self, row: int) -> IndexedSlices:
         """The slices that arrived at ``row``; those of several calls in the order in which TensorFlow meets the calls."""
@@ -338,11 +234,135 @@ class Sweep:
             first += count
         order = np.array([i for call in breadth_first(self.record, self.seeds) for i in place.get(call, ())])
         if self.recorded:
-            places = wrap(order)
+            places = new_tensor(order)
             values, indices = (TABLE["gather"](part, places, axis=0) for part in (slices.values, slices.indices))
         else:
             values, indices = slices.values[order], slices.indices[order]
         return IndexedSlices(values, indices, slices.dense_shape)
+
+
+def plain_sweep(record: Record, adjoints: dict[int, Adjoint], sources: set[int], marks: bytearray | None, high: int, low: int,
+                general: Sweep | None = None) -> Sweep | None:  # fmt: skip
+    """The same as :meth:`Sweep.steps`, written out for numbers and arrays. Returns ``general``, which is made where a row needs more."""
+    recorded = general is not None and general.recorded
+    if marks is None and record.kinds <= REALS and not recorded:
+        number_sweep(record, adjoints, sources, high, low)
+        return None
+    matters: bytes | bytearray = b"\1" * (high + 1) if marks is None else marks
+    rows: Sequence[int]
+    inputs: Sequence[Adjoint]
+    rules: Object
+    values = column(record) if general is None else general.values
+    value_of, arrived, calls, seeds = values.__getitem__, adjoints.get, record.calls, adjoints.copy()
+    before = WARNINGS[OFF]
+    try:
+        for row, op, a, b in cells(record, low, high):
+            if op == LEAF or matters[row] != 1:
+                continue
+            g, z, attrs = arrived(row), values[row], None
+            if op == CALL:
+                call = calls[a]
+                if g is None and call.outputs == 1:
+                    continue
+                rules, rows, attrs = call.primitive.rules, call.inputs, call.attrs
+                if not call.primitive.each or call.outputs > 1 or type(g) is IndexedSlices:
+                    general = general or Sweep(record, seeds, sources, marks, adjoints=adjoints)
+                    if not b and general._call(call):  # of several outputs, the first is met last
+                        general._let_go(call.row, call.outputs)
+                    continue
+                inputs = [*map(value_of, rows)]
+            elif g is None:
+                continue
+            else:
+                if type(g) is IndexedSlices:
+                    general = general or Sweep(record, seeds, sources, marks, adjoints=adjoints)
+                    if general._hand_on(row, BY_CODE[op - FIRST_CODE], (a,), {}):
+                        general._let_go(row)
+                        continue
+                    g = g.dense()
+                if recorded:
+                    rules = BY_CODE[op - FIRST_CODE].recorded_rules
+                else:
+                    rules = form_of(op, z).rules if type(z) in SCALAR else (LARGE_FORMS if g.size >= LARGE else ARRAY_FORMS)[op].rules
+                rows, inputs = (a, b), (x := values[a], y := values[b])
+            for to, like, rule in zip(rows, inputs, rules):  # noqa: B905 - slow
+                if rule is None or not matters[to]:
+                    continue
+                share = rule(g, z, x, y) if attrs is None else rule(g, z, *inputs, **attrs)
+                if type(share) is IndexedSlices:
+                    general = general or Sweep(record, seeds, sources, marks, adjoints=adjoints)
+                    general.note_slices(to, row, share)
+                elif share is None:
+                    continue
+                elif type(share) is EagerTensor:
+                    if share._value.shape != like._value.shape:
+                        share = unbroadcast(share, like._value.shape)
+                elif share.shape != like.shape or share.dtype is not like.dtype:
+                    share = fitted(share, like)
+                total = arrived(to)
+                if total is None:
+                    adjoints[to] = share
+                elif type(total) is ndarray is type(share) and total.size < LARGE:
+                    adjoints[to] = total + share
+                else:
+                    adjoints[to] = together(total, share)
+            if row not in sources:
+                del adjoints[row]
+    finally:
+        restore(before)
+    return general
+
+
+def number_sweep(record: Record, adjoints: dict[int, Adjoint], sources: set[int], high: int, low: int) -> None:
+    """The way back over a tape of numbers: what an operation hands on to its inputs is computed at once."""
+    values, arrived = column(record), adjoints.get
+    before = WARNINGS[OFF]
+    try:
+        for row, op, a, b in cells(record, low, high):
+            g = arrived(row)
+            if g is None or op == LEAF:
+                continue
+            z, to = values[row], a
+            for share in SHARES[type(z)][op](g, z, values[a], values[b]):
+                if share is not None:
+                    total = arrived(to)
+                    adjoints[to] = share if total is None else total + share
+                to = b
+            if row not in sources:
+                del adjoints[row]
+    finally:
+        restore(before)
+
+
+def column(record: Record) -> Values:
+    """The values of the rows."""
+    return Held(record) if record.base else record.rows[WIDTH - 1 :: WIDTH]
+
+
+def cells(record: Record, low: int, high: int) -> Iterable[Cells]:
+    """The rows from ``high`` down to ``low``."""
+    if record.base:
+        return chain.from_iterable(_chunk(record, low, end) for end in range(high + 1, low, -CHUNK))
+    rows, at = record.rows, WIDTH * high
+    return zip(range(high, low - 1, -1), rows[at::-WIDTH], rows[at + 1 :: -WIDTH], rows[at + 2 :: -WIDTH])  # noqa: B905 - slow
+
+
+def _chunk(record: Record, low: int, end: int) -> Iterable[Cells]:
+    """The rows before ``end`` in a recording that is packed, at most ``CHUNK`` of them."""
+    first = max(low, end - CHUNK)
+    ops, left, right, _, _ = record.columns(first, end)
+    return zip(range(end - 1, first - 1, -1), ops[::-1], left[::-1], right[::-1], strict=True)
+
+
+def together(total: Adjoint, share: Adjoint) -> Adjoint:
+    """What has arrived at a row and a share that arrives now."""
+    if type(total) is IndexedSlices:
+        return join([total, share]) if type(share) is IndexedSlices else total.dense() + share
+    if type(share) is IndexedSlices:
+        return total + share.dense()
+    if type(total) is np.ndarray and total.size >= LARGE:
+        return fast.accumulate(total, share)
+    return total + share
 
 
 def _is_complex(values: list[Adjoint]) -> bool:

@@ -13,16 +13,14 @@ import weakref
 from _thread import interrupt_main, start_new_thread
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from itertools import repeat
-from operator import is_
 from sys import _getframe
 from typing import TYPE_CHECKING, TypeAlias
 
 from ..above import above
 from ..recording.block import Exit
-from ..recording.evidence import clock, note_gradients, site, told, weak
+from ..recording.evidence import clock, note_gradients, site, weak, with_first_use
 from ..recording.frames import user_frame
-from ..recording.merging import join
+from ..recording.merging import merge
 from ..recording.pause import Pause
 from ..recording.record import Record
 from ..recording.released import release
@@ -92,7 +90,7 @@ class GradientTape:
 
     def __enter__(self) -> GradientTape:
         if self._recording:
-            raise told(
+            raise with_first_use(
                 ValueError("Tape is still recording, This can happen if you try to re-enter an already-active tape."),
                 "The tape was entered", self.notes, "enter",
             )  # fmt: skip
@@ -109,7 +107,7 @@ class GradientTape:
                 state.record = record = self._record
                 record.reopen()
             elif record is not self._record:
-                join(self, record)
+                merge(self, record)
             self._within = self._paused
             self._start = now = record.base + len(record.rows) // WIDTH
             self.notes.append(("enter", now, clock(), site()))
@@ -148,9 +146,7 @@ class GradientTape:
         record = self._record
         assert record is not None
         tapes = state.tapes
-        if tapes and tapes[-1] is self:
-            tapes.pop()
-        elif self in tapes:
+        if self in tapes:
             tapes.remove(self)
         if not tapes and not record.paused:
             state.record = record.close()
@@ -249,7 +245,9 @@ class GradientTape:
                 continue
             watches, record = self._recording or self._watches(), self._record
             assert record is not None
-            if watches:
+            if self._recording and record.eager:
+                record.enter(t, None, record.here(frame), (self,))
+            elif watches:
                 self._watch_row(record.enter(t, None, record.here(frame)))
             else:
                 record.note("watch_ignored", t)
@@ -268,7 +266,7 @@ class GradientTape:
             return self in tapes or any(t.backward for t in tapes)
         if not any(t.backward for t in tapes) or type(self._record) is not Record or type(state.record) is not Record:
             return False
-        join(self, state.record)
+        merge(self, state.record)
         return True
 
     def _watch_row(self, row: int) -> None:
@@ -349,7 +347,7 @@ class GradientTape:
             raise above.why_refused(error, self, targets, flat)  # noqa: B904 - the same error, with a note
         # where the sweep was not recorded, a note says what the gradients came from
         frames = site() if state.tapes else note_gradients(gradients, targets, flat)
-        self.nones = [*map(is_, gradients, repeat(None))]
+        self.nones = [g is None for g in gradients]
         self.last = targets, flat, seeds
         if self._persistent and len(self.asked) < ASKED:
             self.asked = more(self.asked, self.last)
@@ -454,7 +452,7 @@ class GradientTape:
             error = RuntimeError(f"A non-persistent GradientTape can only be {used_to}compute one set of gradients (or jacobians)")
             if self._record is None:
                 error.add_note(_NEVER)
-            raise told(error, "The tape was used up", self.notes, "gradient", " For several, use GradientTape(persistent=True).")
+            raise with_first_use(error, "The tape was used up", self.notes, "gradient", " For several, use GradientTape(persistent=True).")
         if self._recording:
             if not self._persistent:
                 self._pop()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..table.primitives import BATCHES, STAND_INS
+from ..table.primitives import BATCHES, TRACERS
 
 if TYPE_CHECKING:
     from ..table.primitives import Primitive
@@ -47,7 +47,7 @@ class Batch:
         return Batch(self.data[(slice(None), *(spec if isinstance(spec, tuple) else (spec,)))])
 
 
-def aligned(inputs: tuple[Adjoint, ...]) -> list[Adjoint]:
+def align_batches(inputs: tuple[Adjoint, ...]) -> list[Adjoint]:
     """The arrays behind the inputs, with the batch axis in front of all axes of any input."""
     rank = max(np.ndim(i) if type(i) is not Batch else i.ndim for i in inputs)
     return [
@@ -57,10 +57,10 @@ def aligned(inputs: tuple[Adjoint, ...]) -> list[Adjoint]:
 
 def _operator(name: str, function: Function) -> None:
     def operator(self: Batch, other: Array) -> Batch:
-        return Batch(function(*aligned((self, other))))
+        return Batch(function(*align_batches((self, other))))
 
     def reflected(self: Batch, other: Array) -> Batch:
-        return Batch(function(*aligned((other, self))))
+        return Batch(function(*align_batches((other, self))))
 
     setattr(Batch, f"__{name}__", operator)
     setattr(Batch, f"__r{name}__", reflected)
@@ -117,7 +117,7 @@ def apply(primitive: Primitive, inputs: tuple[Adjoint, ...], attrs: Attributes) 
     """Applies a primitive to every element of the batches among its inputs."""
     name = primitive.name
     if primitive.code or name in _ELEMENTWISE:
-        return Batch(primitive.forward(*aligned(inputs), **attrs))
+        return Batch(primitive.forward(*align_batches(inputs), **attrs))
     if name in RULES and type(inputs[0]) is Batch and not any(type(i) is Batch for i in inputs[1:]):
         return Batch(RULES[name](*inputs, **attrs))
     if name == "matmul" and all(i.ndim == 2 for i in inputs):
@@ -129,5 +129,5 @@ def apply(primitive: Primitive, inputs: tuple[Adjoint, ...], attrs: Attributes) 
     return Batch(np.stack(each))
 
 
-STAND_INS[Batch] = apply
+TRACERS[Batch] = apply
 BATCHES.add(Batch)

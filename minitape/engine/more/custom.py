@@ -23,7 +23,7 @@ from ..recording.state import state
 from ..table.primitives import TABLE, Primitive
 from ..tensor.operation import finish
 from ..tensor.slices import IndexedSlices
-from ..tensor.tensor import EagerTensor, Tensor, wrap
+from ..tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..values import nest
 from .batch import Batch
 from .forward import follow_custom
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 @block
-def unrecorded() -> Iterator[None]:
+def without_tapes() -> Iterator[None]:
     """No tape records the block; where a graph is being built it goes on."""
     with contextlib.ExitStack() as stack:
         for tape in reversed(state.tapes):
@@ -61,7 +61,7 @@ def plain(share: Adjoint) -> Adjoint:
 
 def as_tensor(g: Adjoint) -> Tensor | None:
     """An adjoint as the tensor that user code expects."""
-    return g if g is None or isinstance(g, Tensor) else wrap(g)
+    return g if g is None or isinstance(g, Tensor) else new_tensor(g)
 
 
 # -- custom_gradient --------------------------------------------------------------------------------------------------
@@ -217,7 +217,7 @@ def _row_now(call: CustomCall, results: list[EagerTensor], inputs: list[Tensor])
     record = state.record
     if record is not None and all(row is None or row in record.untracked for row in map(record.find, inputs)):
         return [TABLE["identity"](t) for t in results]  # no argument is watched: the rows of the function itself count
-    outputs = [wrap(t.array) for t in results]
+    outputs = [new_tensor(t.array) for t in results]
     finish(CUSTOM, tuple(inputs), {"call": call}, tuple(outputs))
     return outputs
 
@@ -238,12 +238,12 @@ def recompute_grad(f: Function) -> Function:
 
     @custom_gradient
     def recomputed(*args: Object, **kwargs: Object) -> Structure:
-        with unrecorded():
+        with without_tapes():
             result = f(*args, **kwargs)
 
         def grad(*upstream: Result, variables: Sequence[ResourceVariable] | None = None) -> Structure:
             def again(*seeds: Result) -> Structure:
-                return _recomputed(f, args, kwargs, seeds, variables), functools.partial(_no_transpose, f)
+                return _recompute(f, args, kwargs, seeds, variables), functools.partial(_no_transpose, f)
 
             shares = custom_gradient(again)(*upstream)
             count = len(nest.flatten(args))
@@ -254,7 +254,7 @@ def recompute_grad(f: Function) -> Function:
     return functools.wraps(f)(lambda *args, **kwargs: recomputed(*args, **kwargs))
 
 
-def _recomputed(f: Function, arguments: Sequence[Object], kwargs: dict[str, Object], seeds: Sequence[Result], variables: Sequence[ResourceVariable] | None) -> list[Result]:
+def _recompute(f: Function, arguments: Sequence[Object], kwargs: dict[str, Object], seeds: Sequence[Result], variables: Sequence[ResourceVariable] | None) -> list[Result]:
     """The gradients of the arguments and variables of ``f``, which runs again under a tape of its own."""
     with GradientTape() as tape:
         copies = [TABLE["identity"](a._read() if hasattr(a, "_read") else above.convert_to_tensor(a)) for a in nest.flatten(arguments)]

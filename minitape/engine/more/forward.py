@@ -23,7 +23,7 @@ from ..recording.block import Exit, block
 from ..recording.record import Record
 from ..recording.state import state
 from ..table.primitives import TABLE
-from ..tensor.tensor import Tensor, wrap
+from ..tensor.tensor import Tensor, new_tensor
 from ..values import nest
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ class ForwardAccumulator:
         tape, record = self._tape, self._tape._record
         assert record is not None
         given = zip(self._primals, self._tangents, strict=True)
-        tangents = {row: _placed(p, t) for p, t in given for row in tape._rows_of(p)}
+        tangents = {row: _fit_tangent(p, t) for p, t in given for row in tape._rows_of(p)}
         if not tangents:
             return {}
         marks = reach(tape, set(tangents))
@@ -157,7 +157,7 @@ class ForwardAccumulator:
             for row in tangents:
                 marks[row] = FOREIGN if marks[row] else 0  # nothing comes from further back
         if type(record) is Record:
-            kind, tangents = Sweep, _hidden(record, tangents, marks) | tangents
+            kind, tangents = Sweep, _hidden_zeros(record, tangents, marks) | tangents
         else:
             kind = record.sweeper  # a graph's own
         with GradientTape(watch_accessed_variables=False) as inner:
@@ -192,7 +192,7 @@ def _tangent(primal: End, tangent: Value) -> Tensor:
     return above.convert_to_tensor(tangent, primal.dtype)
 
 
-def _placed(primal: End, tangent: Tensor) -> Tensor:
+def _fit_tangent(primal: End, tangent: Tensor) -> Tensor:
     """The tangent in the shape of its primal; ValueError for one that cannot be broadcast, as TensorFlow raises for most of them."""
     have, wanted = tangent.shape, primal.shape
     if have == wanted or not (have.is_fully_defined() and wanted.is_fully_defined()):
@@ -209,7 +209,7 @@ def _dense(g: Result) -> Tensor:
     return g if isinstance(g, Tensor) else g.dense()
 
 
-def _hidden(record: Record, tangents: dict[int, Tensor], marks: bytearray | None) -> dict[int, Tensor]:
+def _hidden_zeros(record: Record, tangents: dict[int, Tensor], marks: bytearray | None) -> dict[int, Tensor]:
     """Zeros for outputs of functions of which TensorFlow cannot see that they do not depend on the primals."""
     zeros: dict[int, Tensor] = {}
     for call in record.calls:
@@ -219,5 +219,5 @@ def _hidden(record: Record, tangents: dict[int, Tensor], marks: bytearray | None
             inputs = [at for at, row in enumerate(call.inputs) if (row in tangents if marks is None else marks[row])]
             for at in range(call.outputs):
                 if any(custom or taped.connects(at, i) for i in inputs):
-                    zeros[call.row + at] = wrap(np.zeros(*record.shape_dtype(call.row + at)))
+                    zeros[call.row + at] = new_tensor(np.zeros(*record.shape_dtype(call.row + at)))
     return zeros

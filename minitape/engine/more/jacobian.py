@@ -19,7 +19,7 @@ from ..recording.recorder import recorder
 from ..recording.state import more, state
 from ..table.primitives import TABLE
 from ..tensor.slices import IndexedSlices
-from ..tensor.tensor import Tensor, wrap
+from ..tensor.tensor import Tensor, new_tensor
 from ..values import nest
 from .batch import Batch
 
@@ -58,7 +58,7 @@ def jacobian(tape: GradientTape, target: End, sources: Structure, unconnected: o
         for source in flat if not count and not use_pfor else ():
             if len(source.shape):  # TensorFlow's loop stacks no rows at all: it does not know of how many axes they were
                 raise ValueError(f"Tensor's shape (0,) is not compatible with supplied shape {(0, *source.shape)}.")
-    _answered(tape, target, flat, found)
+    _note_answers(tape, target, flat, found)
     results = [
         TABLE["reshape"](g, shape=(*shape, *_sizes(s, "Jacobian"))) if g is not None
         else _zeros((*shape, *_sizes(s, "Jacobian")), s) if zero else None
@@ -92,7 +92,7 @@ def batch_jacobian(
             raise _of_user_code(RuntimeError(NEEDS_PERSISTENT + "batch_jacobian with parallel_iterations."))
         like = source if wants_zeros(unconnected) else target  # an unconnected batch_jacobian is zeros in any case
         (found,) = rows_of_jacobian(tape, target, [source], np.broadcast_to(seeds, (count, size, *inner)))
-    _answered(tape, target, [source], [found])
+    _note_answers(tape, target, [source], [found])
     if found is None:
         return _zeros((size, *inner, *rest), like)
     order = (1, 0, *range(2, 2 + len(rest)))
@@ -147,7 +147,7 @@ def _of_user_code(error: Exception) -> Exception:
     return type(error)(f"in user code:\n\n\n    {type(error).__name__}: {error}\n")
 
 
-def _answered(tape: GradientTape, target: End, sources: list[End], found: list[Adjoint]) -> None:
+def _note_answers(tape: GradientTape, target: End, sources: list[End], found: list[Adjoint]) -> None:
     """Leaves behind what ``gradient`` does: what was asked, and which answers were None."""
     tape.last, tape.nones = ([target], sources, [None]), [g is None for g in found]
     tape._end(site())
@@ -169,9 +169,9 @@ def rows_of_jacobian(tape: GradientTape, target: End, sources: list[End], seeds:
         return [None] * len(sources)
     if not state.tapes and recorder().eager and len(seeds):
         return gradients_of(tape, [target], sources, [Batch(seeds)])
-    each = [gradients_of(tape, [target], sources, [wrap(seed)]) for seed in seeds]
+    each = [gradients_of(tape, [target], sources, [new_tensor(seed)]) for seed in seeds]
     if not each:  # an empty target: there are no rows, but something may connect it
-        linked = gradients_of(tape, [target], sources, [wrap(np.zeros(seeds.shape[1:], seeds.dtype))])
+        linked = gradients_of(tape, [target], sources, [new_tensor(np.zeros(seeds.shape[1:], seeds.dtype))])
         return [None if g is None else _zeros((0, *g.shape), g) for g in linked]
     return [
         None if any(g is None for g in column) or (source is target and not _follows(tape, source))
@@ -187,4 +187,4 @@ def _follows(tape: GradientTape, tensor: End) -> bool:
 
 
 def _zeros(shape: tuple[int, ...], like: End) -> Tensor:
-    return wrap(np.zeros(shape, like.dtype.as_numpy_dtype))
+    return new_tensor(np.zeros(shape, like.dtype.as_numpy_dtype))

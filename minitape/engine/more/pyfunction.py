@@ -24,7 +24,7 @@ from ..recording.recorder import recorder
 from ..recording.state import state
 from ..table.primitives import Primitive
 from ..tensor.operation import finish
-from ..tensor.tensor import Tensor, wrap
+from ..tensor.tensor import Tensor, new_tensor
 from ..values import errors, nest
 from ..values.dtypes import DType, as_dtype
 from ..values.invalid import invalid
@@ -116,7 +116,7 @@ def last_run(func: Function) -> PythonCall | None:
 def _python_rule(gs: Adjoint, z: Adjoint, *inputs: Adjoint, call: PythonCall) -> list[Adjoint]:
     if any(isinstance(one, Tensor) for one in gs):  # recorded: a py_function, too
         return py_function(call.gradient, call.seeds(gs), [t.dtype for t in call.inputs])
-    return [plain(share) for share in call.run_gradient([wrap(one) for one in gs])]
+    return [plain(share) for share in call.run_gradient([new_tensor(one) for one in gs])]
 
 
 PYTHON = Primitive("py_function", lambda *arrays, call: arrays, _python_rule, op="EagerPyFunc", label="py", keep="")
@@ -141,7 +141,7 @@ def run_python(
 ) -> PythonCall:
     """Calls ``func`` with eager tensors and converts what it returns; exceptions become errors of tf."""
     number = next_number()
-    args = [wrap(t.array) for t in inputs]
+    args = [new_tensor(t.array) for t in inputs]
     tape: GradientTape | None = None
     with no_tapes(), During(state, compiled=None):
         try:
@@ -192,11 +192,11 @@ def _result(value: Value, dtype: DType) -> Tensor:
             f"Tensor backing it by calling `.read_value()` on the variable in question: {value}"
         )
     if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "fiub" and dtype.kind in "fiub":
-        return wrap(np.asarray(value).astype(dtype.as_numpy_dtype))
+        return new_tensor(np.asarray(value).astype(dtype.as_numpy_dtype))
     return above.convert_to_tensor(value, dtype)
 
 
-def promised(Tout: Object) -> tuple[list[Promise], bool]:
+def promised_dtypes(Tout: Object) -> tuple[list[Promise], bool]:
     """The dtypes (or types of ragged and sparse tensors) of ``Tout``, and whether it is a list of them."""
     if isinstance(Tout, (list, tuple)):
         return [_promise(t) for t in Tout], True
@@ -259,7 +259,7 @@ def py_function(func: Function | None = None, inp: Object = None, Tout: Object =
         return lambda f: functools.wraps(f)(lambda *args: py_function(f, args, Tout, name))
     if not callable(func):
         raise ValueError(f"Expected func to be callable. Received func={func} of type {type(func)}.")
-    kinds, several = promised(Tout)
+    kinds, several = promised_dtypes(Tout)
     whole = hasattr(inp, "_components")  # a ragged or sparse tensor by itself: func gets its parts
     inputs = inp._components() if whole else list(inp)
     if any(hasattr(i, "_components") for i in inputs) or any(not isinstance(k, DType) for k in kinds):
@@ -276,7 +276,7 @@ def _run(func: Function, inputs: list[Tensor], dtypes: list[DType]) -> Sequence[
     if not recorder().eager:
         return above.python_row(func, inputs, dtypes)
     call = run_python(func, inputs, dtypes, differentiate=state.record is not None)
-    outputs = [wrap(o.array) for o in call.outputs]
+    outputs = [new_tensor(o.array) for o in call.outputs]
     if outputs and call.tape is not None:
         finish(PYTHON, tuple(inputs), {"call": call}, tuple(outputs))
     return outputs

@@ -40,6 +40,7 @@ STACK = 3  # user frames noted of constants and variables
 OFTEN = 2  # ... and of what happens often: operations, gradients, values that leave
 
 Stack = tuple[tuple[CodeType, int], ...]
+Place: TypeAlias = tuple[Any, Any, Any, Any]  # code and offset of a statement, and those of the call around it, or None
 Note: TypeAlias = Any  # of origin: an Origin, or a plain tuple as `read` reads it; None
 ExitNote: TypeAlias = tuple[Any, ...]  # the fields of an Exit
 Made: TypeAlias = tuple[str, Any]  # what a note says in the place of a primitive: kind and detail of the origin
@@ -71,8 +72,8 @@ class Origin(NamedTuple):
         return self._replace(when=clock(), detail=detail)
 
 
-# Operators and functions write their origins down in short, for they run often: (when, frames, primitive or
-# ("gradient", a weak reference to its source) or the like, first, its origin, depth, second, its origin), where first and second are weak
+# Operators and functions write their origins down in short, for they run often: (when, the four of a Place, depth, primitive or
+# ("gradient", a weak reference to its source) or the like, first, its origin, second, its origin), where first and second are weak
 # references to tensors, and the origin of one that is a row is (recording, row).
 
 
@@ -80,10 +81,10 @@ def read(note: Note) -> Origin | None:
     """A note of origin as an :class:`Origin`."""
     if type(note) is not tuple:
         return note
-    when, place, primitive, first, origin, depth, second, other = note
+    when, *place, depth, primitive, first, origin, second, other = note
     refs = (_ref(first, origin),) if second is None else (_ref(first, origin), _ref(second, other))
     kind, detail = primitive if type(primitive) is tuple else ("op", primitive)
-    return Origin(when, kind, place, refs, detail, depth)
+    return Origin(when, kind, stack_of(place), refs, detail, depth)
 
 
 def _ref(tensor: weakref.ref[Tensor], origin: Note) -> Ref:
@@ -97,7 +98,12 @@ def computed(primitive: Primitive | Made, frame: FrameType, a: Tensor, b: Tensor
 
     It is ``step`` generations younger than they are; those too long ago are forgotten. In the place of a primitive may stand (kind, detail).
     """
-    first, second, depth = a._origin, None, 0
+    code = frame.f_code
+    if _OWN[code.co_filename] or code.co_name == "<module>" or (outer := frame.f_back) is None or _OWN[(around := outer.f_code).co_filename]:
+        code, at, around, before = frames(frame)
+    else:  # mostly
+        at, before = frame.f_lasti, outer.f_lasti
+    first, depth = a._origin, 0
     if a._record is not None:
         first = (a._record, a._row)
     elif first is not None:
@@ -105,7 +111,7 @@ def computed(primitive: Primitive | Made, frame: FrameType, a: Tensor, b: Tensor
         if depth > DEPTH:
             first, depth = None, 0
     if b is None:
-        return clock(), frames(frame), primitive, ref(a), first, depth, None, None
+        return clock(), code, at, around, before, depth, primitive, ref(a), first, None, None
     second = b._origin
     if b._record is not None:
         second = (b._record, b._row)
@@ -113,19 +119,22 @@ def computed(primitive: Primitive | Made, frame: FrameType, a: Tensor, b: Tensor
         depth = second[5] + step
         if depth > DEPTH:
             second, depth = None, 0
-    return clock(), frames(frame), primitive, ref(a), first, depth, ref(b), second
+    return clock(), code, at, around, before, depth, primitive, ref(a), first, ref(b), second
 
 
-def frames(frame: FrameType) -> Stack:
-    """The user's statement that runs in ``frame`` or around it, and the call around that: what is noted often."""
-    if state.frames is not None:
-        return state.frames[:OFTEN]
+def frames(frame: FrameType) -> Place:
+    """The user's statement that runs in ``frame`` or around it, and the call around that (None where there is none): what is noted often."""
     if _OWN[(code := frame.f_code).co_filename]:
-        return stack(frame, OFTEN)
+        return (*sum(stack(frame, OFTEN)[:OFTEN], ()), None, None, None, None)[:4]
     outer = None if code.co_name == "<module>" else frame.f_back
-    if outer is None or _OWN[outer.f_code.co_filename]:
-        return ((code, frame.f_lasti),)
-    return (code, frame.f_lasti), (outer.f_code, outer.f_lasti)
+    if outer is None or _OWN[(around := outer.f_code).co_filename]:
+        return code, frame.f_lasti, None, None
+    return code, frame.f_lasti, around, outer.f_lasti
+
+
+def stack_of(place: Sequence[Object]) -> Stack:
+    """The same as all other notes have it."""
+    return tuple((code, at) for code, at in zip(place[::2], place[1::2], strict=True) if code is not None)
 
 
 def origin_of(tensor: Tensor) -> Origin | None:
@@ -205,12 +214,12 @@ class Exits:
 
 def _by_statement(notes: list[ExitNote]) -> dict[Hashable, ExitNote]:
     """The last of the notes from each of the user's statements, by its code's id: to hash the code would take long."""
-    return {(id(place[0][0]), place[0][1]) if (place := note[3]) else None: note for note in notes}
+    return {(id(note[3][0]), note[3][1]): note for note in notes}
 
 
 def _read(note: ExitNote) -> Exit:
-    when, how, value, *rest = note
-    return Exit(when, how, Ref(*value), *rest)
+    when, how, value, place, *rest = note
+    return Exit(when, how, Ref(*value), stack_of(place), *rest)
 
 
 def _given(note: ExitNote) -> object:
@@ -294,7 +303,7 @@ def reference(value: End) -> Ref:
     return _new(Ref, (weakref.ref(tensor), tensor._origin, weakref.ref(record), tensor._row))
 
 
-def born(kind: str, inputs: Sequence[End] = (), detail: object = None, frames: Stack | None = None, step: int = 1) -> Origin:
+def origin_of_new(kind: str, inputs: Sequence[End] = (), detail: object = None, frames: Stack | None = None, step: int = 1) -> Origin:
     """The origin of a value that is made right now, by the statement in ``frames`` or, without them, that runs now.
 
     It is ``step`` generations younger than the youngest of its inputs whose origin is not too long ago to be remembered.
@@ -323,33 +332,33 @@ def note_gradients(gradients: list[Result], targets: list[End], sources: list[En
         return stack()
     target, eager = targets[0] if len(targets) == 1 else None, EAGER[0]
     if type(target) is eager and (known := target._record) is not None:
-        place, first, row = frames(_getframe(2)), ref(target), (known, target._row)
+        (code, at, around, outer), first, row = frames(_getframe(2)), ref(target), (known, target._row)
         for g, source in zip(gradients, sources):  # noqa: B905 - slow
             if type(g) is eager:
-                g._origin = clock(), place, ("gradient", ref(source)), first, row, 0, None, None
-        return place
-    origin = born("gradient", targets)
+                g._origin = clock(), code, at, around, outer, 0, ("gradient", ref(source)), first, row, None, None
+        return () if code is None else ((code, at),)
+    origin = origin_of_new("gradient", targets)
     for g, source in zip(gradients, sources, strict=True):
         if type(g) is EAGER[0]:
             g._origin = origin._replace(detail=weakref.ref(source))
     return origin.stack
 
 
-def planned(tensor: Object) -> None:
+def note_used_as_size(tensor: Object) -> None:
     """Notes that a tensor's value was read as a size, an axis or an index."""
     if type(tensor) is EAGER[0]:
-        left(tensor, "index")
+        note_escape(tensor, "index")
 
 
-def decided(value: Result, inputs: Sequence[End], op: str) -> Result:
+def with_influences(value: Result, inputs: Sequence[End], op: str) -> Result:
     """Notes that the values of ``inputs`` decided about a result that no row leads to; returns the result."""
     known = [t for t in inputs if type(t) is EAGER[0] or hasattr(t, "_state")]
     if known and type(value) is EAGER[0]:
-        value._origin = born("value", known, op)
+        value._origin = origin_of_new("value", known, op)
     return value
 
 
-def left(tensor: Tensor, how: str, array: Array = None) -> None:
+def note_escape(tensor: Tensor, how: str, array: Array = None) -> None:
     """Notes that a tensor's value leaves to where no tape can follow it."""
     if state.compiled is not None:
         stop(tensor, how)
@@ -368,7 +377,7 @@ def left(tensor: Tensor, how: str, array: Array = None) -> None:
 EAGER: list[type[EagerTensor]] = []  # the class of tensors, put here by minitape.engine.tensor.tensor
 
 
-def moved(tensor: Tensor, old: Record) -> Origin:
+def origin_of_row(tensor: Tensor, old: Record) -> Origin:
     """The origin of a tensor that leaves a released recording for another one: its row there."""
     site = old.site(tensor._row)
     return Origin(clock(), "row", () if site is None else (site,), (Ref(_nothing, None, weakref.ref(old), tensor._row),))
@@ -378,12 +387,12 @@ def _nothing() -> None:
     """A weak reference to nothing."""
 
 
-ORIGINS.append(moved)
+ORIGINS.append(origin_of_row)
 
 _births: weakref.WeakKeyDictionary[object, Stack] = weakref.WeakKeyDictionary()
 
 
-def birth(thing: object) -> None:
+def note_creation(thing: object) -> None:
     """Notes where a layer or a module is made: the user's statement around its constructors, and the calls around that."""
     frame: FrameType | None = _getframe(2)
     while frame is not None:
@@ -401,7 +410,7 @@ def _constructs(frame: FrameType, thing: object) -> bool:
     return code.co_name == "__init__" and bool(code.co_varnames) and frame.f_locals.get(code.co_varnames[0]) is thing
 
 
-def birth_of(thing: object) -> Stack:
+def creation_of(thing: object) -> Stack:
     """Where a layer or a module was made; empty when nobody knows."""
     try:
         return _births.get(thing, ())
@@ -417,7 +426,7 @@ def weak(value: object) -> weakref.ref[Object] | None:
         return None
 
 
-def told(error: Exception, what: str, notes: list[TapeNote], kind: str, mend: str = "") -> Exception:
+def with_first_use(error: Exception, what: str, notes: list[TapeNote], kind: str, mend: str = "") -> Exception:
     """The error with a note of the line on which something happened to the tape before, and how to fix it.
 
     Its message stays TensorFlow's.

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from .record import Record
 
 
-def join(tape: GradientTape, record: Record) -> None:
+def merge(tape: GradientTape, record: Record) -> None:
     """Moves a tape and its rows into the recording that is open."""
     old = tape._record
     assert old is not None
     shift = len(record)
-    rows = _copied(record, old)
+    rows = _copy_rows(record, old)
     for other in state.tapes:  # those that are recording here did not see what has come
         if other._record is record:
             other.spans.append((other._start, shift))
@@ -30,7 +30,7 @@ def join(tape: GradientTape, record: Record) -> None:
     tape._record, tape.number, tape.late = record, None, True
 
 
-def _copied(record: Record, old: Record) -> list[int]:
+def _copy_rows(record: Record, old: Record) -> list[int]:
     """Copies the rows of ``old`` behind those of ``record``; returns their numbers there.
 
     A leaf whose tensor has a row there already is that row.

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from .evidence import Origin
 
 EVENTS = 10_000  # events kept by one recording
+_bare = object.__new__
 _new = tuple.__new__  # builds a named tuple at a third of the price
 
 ORIGINS: list[Callable[[Tensor, Record], Origin]] = []  # what minitape.engine.recording.evidence notes of a tensor that leaves a released recording; it needs this module first
@@ -74,6 +75,7 @@ class Record(Sites, Recorder):
     def __init__(self) -> None:
         self.rows = []
         self.put = self.rows.extend
+        self.base, self.fixed, self.frame, self.large = 0, None, None, False  # read often: Python finds them sooner here than in the class
         self.arrays, self.discrete, self.kinds, self.segments, self.thread = set(), set(), set(), [], get_ident()
         self.calls: list[Call] = []
         self.leaves: dict[int, Leaf] = {}
@@ -94,14 +96,19 @@ class Record(Sites, Recorder):
 
     # -- leaves -----------------------------------------------------------------------------------------------------
 
-    def enter(self, tensor: Tensor, variable: ResourceVariable | None = None, site: int | None = None) -> int:
-        """The row of a tensor in this recording; one that is new here becomes a leaf (of a variable's state, where it is one)."""
+    def enter(self, tensor: Tensor, variable: ResourceVariable | None = None, site: int | None = None, tapes: Sequence[GradientTape] = ()) -> int:
+        """The row of a tensor in this recording; one that is new here becomes a leaf (of a variable's state, where it is one).
+
+        These ``tapes``, which are recording, watch it from now on.
+        """
         old, stays = tensor._record, False
         if old is not None:
             row = self.find(tensor) if old is self or self.leaf_of or self.merged else None
             if row is not None:
                 if variable is not None and self.leaves[row].owner is None:
                     self.leaves[row] = _new(Leaf, (ref(tensor), ref(variable), variable._version, None, tensor._origin))
+                for tape in tapes:
+                    tape._watch_row(row)
                 return row
             if old.tapes > 0:  # they may still ask for it
                 stays = tensor._row not in old.leaves
@@ -109,15 +116,15 @@ class Record(Sites, Recorder):
                     old.leaf_of[id(tensor)] = tensor._row
             if not stays and tensor._origin is None:
                 tensor._origin = ORIGINS[0](tensor, old)
-        return self.write_leaf(tensor, variable, self.here() if site is None else site, stays)
+        return self.write_leaf(tensor, variable, self.here() if site is None else site, stays, tapes)
 
-    def takes(self, tensor: Tensor, frame: FrameType) -> bool:
-        """Enters an operand of the statement in ``frame``; False where it stays in another recording."""
-        self.enter(tensor, None, frame.f_lasti if self.fixed is None else self.fixed)
+    def takes(self, tensor: Tensor, site: int) -> bool:
+        """Enters an operand of a statement; False where it stays in another recording."""
+        self.enter(tensor, None, site)
         return tensor._record is self
 
-    def write_leaf(self, tensor: Tensor, owner: Object, site: int, stays: bool = False) -> int:
-        """Writes the row of a tensor that is new here, of the state of a variable or of a Python number, which no tape watches yet.
+    def write_leaf(self, tensor: Tensor, owner: Object, site: int, stays: bool = False, tapes: Sequence[GradientTape] = ()) -> int:
+        """Writes the row of a tensor that is new here, of the state of a variable or of a Python number, which these tapes watch.
 
         A tensor that ``stays`` knows its row in another recording.
         """
@@ -129,7 +136,8 @@ class Record(Sites, Recorder):
                 self.discrete.add(row)
             if value.size > self.small:
                 self.arrays.add(row)
-        self.kinds.add(kind)
+        if kind not in self.kinds:
+            self.kinds.add(kind)
         self.put((LEAF, 0, 0, site, value))
         if owner is None:
             self.leaves[row] = _new(Leaf, (ref(tensor), None, 0, None, tensor._origin))
@@ -137,16 +145,19 @@ class Record(Sites, Recorder):
             self.leaves[row] = number_leaf(owner)
         else:
             self.leaves[row] = _new(Leaf, (ref(tensor), ref(owner), owner._version, None, tensor._origin))
-        self.untracked.add(row)
+        for tape in tapes:
+            tape.watched[row] = row + 1
+        if not tapes:
+            self.untracked.add(row)
         if stays:
             self.leaf_of[id(tensor)] = row
         else:
             tensor._record, tensor._row = self, row
         return row
 
-    def enter_number(self, tensor: Tensor, number: float, frame: FrameType | None = None) -> None:
+    def enter_number(self, tensor: Tensor, number: float, site: int) -> None:
         """A Python number that was used as an operand becomes a leaf; the same number is met again as the same tensor."""
-        self.write_leaf(tensor, number, self.here(frame))
+        self.write_leaf(tensor, number, site)
         if number == number and number != 0:  # 0.0 and -0.0 are one key, nan is none
             self.numbers[number, type(tensor._value)] = tensor
             self.numbers.setdefault(number, tensor)
@@ -168,19 +179,19 @@ class Record(Sites, Recorder):
     def read(self, variable: ResourceVariable, accessed: bool = True) -> Tensor:
         """The current state of a variable, watched by the tapes that watch the variable or what is accessed."""
         tensor, me, begins = variable._state, id(variable), accessed and variable._trainable
-        row = self.enter(tensor, variable, None if tensor._record is self else self.here(sys._getframe(2)))
+        tapes: tuple[GradientTape, ...] = ()
+        for tape in state.tapes:
+            if begins and tape._watch_accessed_variables and tape._record is self:
+                tape.variables[me] = variable
+            elif me not in tape.variables:
+                continue
+            tapes += (tape,)
+        row = self.enter(tensor, variable, None if tensor._record is self else self.here(sys._getframe(2)), tapes)
         known = self.variables.get(me)
         if known is None:
             self.variables[me] = variable, [row]
         elif row not in known[1]:
             known[1].append(row)
-        for tape in state.tapes:
-            if begins and tape._watch_accessed_variables and tape._record is self:
-                tape.variables.setdefault(me, variable)
-            elif me not in tape.variables:
-                continue
-            if row not in tape.watched:
-                tape._watch_row(row)
         if accessed:
             variable._seen = state.token
         return tensor
@@ -208,13 +219,17 @@ class Record(Sites, Recorder):
             rows += (t._row if t._record is self else self.enter(t, None, site),)
         if (place := len(self.rows)) >= FULL and self.pack():
             place = 0
-        row, code, a, b = self.base + place // WIDTH, primitive.code, rows[0] if rows else 0, rows[-1] if rows else 0
+        row, code = self.base + place // WIDTH, primitive.code
         untracked = code == STOP_CODE or self.untracked.issuperset(rows)
         if self.discrete and not untracked:
             untracked = all(r in self.untracked or r in self.discrete for r in rows)
-        if not code or attrs or tensors[0]._value.dtype not in FLOATS:
+        if code and not attrs and tensors[0]._value.dtype in FLOATS:
+            a, b = rows[0], rows[-1]
+        else:
             code, a, b = CALL, len(self.calls), 0
-            self.calls.append(call := Call(row, primitive, rows, attrs, len(tensors)))
+            call = _bare(Call)  # without the frame of a constructor: this runs often
+            call.row, call.primitive, call.inputs, call.attrs, call.outputs = row, primitive, rows, attrs, len(tensors)
+            self.calls.append(call)
             if primitive.asked:
                 self.asked = more(self.asked, call)
         for tensor in tensors:
@@ -225,7 +240,8 @@ class Record(Sites, Recorder):
                 value = self._kept(primitive, rows, inputs, value, not untracked and bool(state.tapes))
                 if value.size > self.small and type(value) is not Outline:
                     self.arrays.add(row)
-            self.kinds.add(type(value))
+            if type(value) not in self.kinds:
+                self.kinds.add(type(value))
             self.put((code, a, b, site, value))
             tensor._record, tensor._row = self, row
             if untracked:

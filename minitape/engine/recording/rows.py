@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..table.primitives import STAND_INS
+from ..table.primitives import TRACERS
 from ..table.primitives.elementwise import BY_CODE, FIRST_CODE
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _of_outline(primitive: Primitive, inputs: tuple[Array, ...], attrs: Attribut
     return inputs[0]
 
 
-STAND_INS[Outline] = _of_outline
+TRACERS[Outline] = _of_outline
 REALS = frozenset((np.float32, np.float64))  # the numbers that a compiled sweep takes
 FLOATS = frozenset(map(np.dtype, REALS))
 

@@ -16,7 +16,7 @@ class Sites(ColumnStore):
     """Columns that know where they were written: ``segments`` says which code was running from which row on."""
 
     fixed: int | None = None  # the site of all rows while a sweep is recorded
-    frame: FrameType | None = None  # the user's frame that wrote the last row; None: look for it
+    frame: FrameType | None = None  # the user's frame that wrote the last row; None: look for it, or the site is fixed
     segments: list[tuple[int, CodeType, int | None]]  # (first row, code, the one statement in it or None)
 
     def here(self, frame: FrameType | None = None) -> int:
@@ -48,18 +48,22 @@ class Sites(ColumnStore):
             frame = outer
         return frame.f_lasti
 
-    def follow(self, frame: FrameType) -> bool:
-        """Whether an operation in ``frame``, which is not the last one, may write its row by itself: this is the open recording, the frame the user's."""
+    def follow(self, frame: FrameType) -> int | None:
+        """The site of an operation in ``frame``, which is not the last one; None where it may not write its row by itself.
+
+        It may where this is the open recording, and the frame the user's.
+        """
         if state.record is not self:
-            return False
-        if self.fixed is None:
-            code, segments = frame.f_code, self.segments
-            if state.site is not None or _OWN[code.co_filename]:
-                return False
-            if not segments or segments[-1][1] is not code or segments[-1][2] is not None:
-                segments.append((self.base + len(self.rows) // WIDTH, code, None))
-            self.frame = frame
-        return True
+            return None
+        if self.fixed is not None:
+            return self.fixed
+        code, segments = frame.f_code, self.segments
+        if state.site is not None or _OWN[code.co_filename]:
+            return None
+        if not segments or segments[-1][1] is not code or segments[-1][2] is not None:
+            segments.append((self.base + len(self.rows) // WIDTH, code, None))
+        self.frame = frame
+        return frame.f_lasti
 
     def fix(self, site: tuple[CodeType, int] | None) -> int | None:
         """From now on all rows belong to this statement; None: to those that run. Returns what held before."""

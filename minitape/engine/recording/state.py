@@ -30,7 +30,7 @@ class State(threading.local):
     frames: tuple[tuple[CodeType, int], ...] | None = None  # the user's, while one statement of theirs runs, see evidence.one_statement
     compiled: frozenset[int] | None = None  # in a step that TensorFlow compiles: the batch, by identity; see minitape.engine.recording.stopping
     trying = False  # a function runs on stand-ins of its arguments: it may not change a variable
-    within = False  # a picture looks into a call of a function, see minitape.graphs.within
+    within = False  # a picture looks into a call of a function, see minitape.graphs.program
     scratch = False  # a layer runs on zeros for the shapes of its outputs: assignments come to nothing
     token: object = None  # another object whenever the active tapes change: tells variables to be watched anew
 

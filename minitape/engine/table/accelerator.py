@@ -27,8 +27,6 @@ class Accelerator:
 
     large: float = math.inf  # elements from which on an array is large
     loops: Object = None  # what compiles runs of a graph's calls: a module like minitape.speed.loops
-    maximum: Function = np.maximum  # of arrays, or of an array and a number
-    minimum: Function = np.minimum
 
     def kernel(self, record: Record | None, rows: int) -> Function | None:
         """A compiled loop that marks so many rows of a packed recording; None for the walk in Python."""
@@ -69,7 +67,7 @@ def install(accelerator: Accelerator) -> None:
     fast = accelerator
 
 
-def filled(shape: tuple[int, ...], dtype: NumPyType, number: Array) -> np.ndarray:
+def full(shape: tuple[int, ...], dtype: NumPyType, number: Array) -> np.ndarray:
     """An array of one number; ``np.full`` and ``np.ones`` take two to four times as long."""
     out = np.empty(shape, dtype)
     out.fill(number)

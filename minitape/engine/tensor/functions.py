@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..recording.evidence import computed
-from ..recording.rows import FULL, WIDTH
+from ..recording.rows import FULL, REALS, WIDTH
 from ..recording.state import state
 from ..table.code import compile_text, define, names_in
 from ..table.fp import OFF, WARNINGS, restore
@@ -25,26 +25,19 @@ from .tensor import EagerTensor, Tensor
 if TYPE_CHECKING:
     from ..typed import Array, Function, NumPyType, Object, Value
 
-PYTHON = (float, int)
+PYTHON = frozenset((float, int))
 
 # ``x`` and ``y`` are the arrays of the operands in the order of the formula, ``a`` and ``b`` what was given. Where the recording
-# knows two numbers, or small arrays, the row is written here, else by ``record.write``.
+# knows two numbers, or small arrays, the row is written here (``_ROW``), else by ``record.write``.
 _TEXT = """
 def {name}({signature}):
 {named}    record, frame, {x} = a._record, _getframe(1), a._value
     kind = type({x})
-    if record is not None and (frame is record.frame or record.follow(frame)):
-{known}        if ({small}){entered} and (place := len(record.rows)) < FULL:
-            site = frame.f_lasti if record.fixed is None else record.fixed
-            before = WARNINGS[OFF]
-            try:
-                value = {formula}
-            finally:
-                restore(before)
-            record.put(({code}, {rows}, site, value))
-            made = EagerTensor()
-            made._value, made._record, made._row, made._origin = value, record, record.base + place // WIDTH, None
-            if type(value) is ndarray and record.untracked.issuperset(({rows})):
+    if record is not None and (site := frame.f_lasti if frame is record.frame else record.follow(frame)) is not None:
+{known}        if {numbers}{entered} and (place := len(record.rows)) < FULL:
+{row}            return made
+        if ({arrays}){entered} and (place := len(record.rows)) < FULL:
+{row}            if record.untracked.issuperset(({rows})):
                 record.untracked.add(made._row)
             return made
     record = state.record
@@ -56,13 +49,25 @@ def {name}({signature}):
     finally:
         restore(before)
     made = EagerTensor()
-    made._value, made._record, made._origin = value, None, None
+    made._value, made._record = value, None
     if record is None:
         made._origin = computed(primitive, frame, {inputs})
     else:
+        made._origin = None
         record.write(primitive, ({operands}), NONE, (made,), frame)
     return made
 """
+_ROW = """
+            before = WARNINGS[OFF]
+            try:
+                value = {formula}
+            finally:
+                restore(before)
+            record.put(({code}, {rows}, site, value))
+            made = EagerTensor()
+            made._value, made._record = value, record
+            made._row, made._origin = record.base + place // WIDTH, None
+""".lstrip("\n")
 _KNOWN = """
         if type(b) is EagerTensor:
             other, {y} = b, b._value
@@ -70,7 +75,7 @@ _KNOWN = """
             if type(b) is float or type(b) is int:
                 other = record.numbers.get(b)
                 if other is None and ({one}):
-                    other = number(a, b, frame)
+                    other = number(a, b, frame, site)
             else:
                 other = b._read() if hasattr(b, "_read") else None
             {y} = other._value if type(other) is EagerTensor else None
@@ -110,20 +115,21 @@ def function_of(primitive: Primitive, name: str, general: Function, reflected: b
         first = "a = a._read()" if reads else f"{arguments} = {', '.join(operands)}"
         named = f"    {first}\n    if type(a) is not EagerTensor:\n        return general({arguments})\n"
     if "(" in formula or "z" in formula:  # more than Python's operators: the functions differ by the kind of value
-        formula = f"forward[{'ndarray if type(y) is ndarray else type(x)' if binary else 'kind'}](None, None, x, {'y' if binary else 'None'})"
+        formula = f"forward[{'ndarray if type(y) is ndarray else type(x)' if binary else 'kind'}](x{', y' if binary else ''})"
     first, second = ("y", "x") if reflected else ("x", "y")
     texts = {"name": name, "arguments": arguments, "signature": signature or arguments, "named": named, "code": primitive.code,
              "formula": formula, "x": first}  # fmt: skip
     if binary:
         texts |= {"known": _KNOWN.format(y=second, one=f"{_NUMBER} or {_ARRAY.replace('x.', first + '.').format(bound='<= record.small')}"), "second": _SECOND.format(y=second, arguments=arguments),
-                  "entered": " and (other._record is record or record.takes(other, frame))",
+                  "entered": " and (other._record is record or record.takes(other, site))",
                   "inputs": "a, other", "operands": "other, a" if reflected else "a, other",
                   "rows": "other._row, a._row" if reflected else "a._row, other._row",
-                  "small": f"({_NUMBER}) and type({second}) is kind or {_ALIKE.format(other=second, bound='<= record.small')} or {second} is not None and fits(x, y, record.small + 1)",
+                  "numbers": f"({_NUMBER}) and type({second}) is kind", "arrays": f"{_ALIKE.format(other=second, bound='<= record.small')} or {second} is not None and fits(x, y, record.small + 1)",
                   "usual": f"({_NUMBER}) and (other is None or type({second}) is kind) or {_ALIKE.format(other=second, bound='< LARGE')} or fits(x, y, LARGE)"}  # fmt: skip
     else:
         texts |= {"known": "", "second": "", "entered": "", "inputs": "a", "operands": "a,", "rows": "a._row, a._row",
-                  **{name: f"{_NUMBER} or {_ARRAY.format(bound=bound)}" for name, bound in (("small", "<= record.small"), ("usual", "< LARGE"))}}
+                  "numbers": f"({_NUMBER})", "arrays": _ARRAY.format(bound="<= record.small"), "usual": f"{_NUMBER} or {_ARRAY.format(bound='< LARGE')}"}
+    texts["row"] = _ROW.format(**texts)
     space: dict[str, Object] = {
         "general": general, "number": number, "primitive": primitive, "EagerTensor": EagerTensor, "FULL": FULL, "WIDTH": WIDTH,
         "forward": _Forward(primitive.code), "LARGE": LARGE, "OFF": OFF, "WARNINGS": WARNINGS, "restore": restore, "state": state, "computed": computed, "fits": fits,
@@ -165,12 +171,13 @@ def compile_recorded() -> None:
         p.recorded_rules = [None if text == "-" else compile_text(text, functions) for text in p.texts[1:]]
 
 
-def number(x: Tensor, y: float, frame: FrameType | None = None) -> Value:
-    """A Python number as an operand of a float tensor; a recording meets the same number as the same tensor."""
-    dtype, record = x.dtype, state.record
-    if not dtype.differentiable:
-        return y
-    kind = dtype._numpy
+def number(x: Tensor, y: float, frame: FrameType | None = None, site: int | None = None) -> Value:
+    """A Python number as an operand of a float tensor, at the ``site`` or in the ``frame`` of a statement; a recording meets the same number as the same tensor."""
+    record, kind = state.record, x._value.dtype.type if type(x) is EagerTensor else None
+    if kind not in REALS:
+        if not x.dtype.differentiable:
+            return y
+        kind = x.dtype._numpy
     if record is not None and y != 0 and (found := record.numbers.get((y, kind))) is not None:
         return found
     try:
@@ -180,7 +187,7 @@ def number(x: Tensor, y: float, frame: FrameType | None = None) -> Value:
     made = EagerTensor()
     made._value, made._record, made._origin = value, None, None
     if record is not None:
-        record.enter_number(made, y, frame)
+        record.enter_number(made, y, record.here(frame) if site is None else site)
     return made
 
 

@@ -11,14 +11,15 @@ import numpy as np
 from numpy import ndarray
 
 from ..above import above
-from ..recording.evidence import born, computed
+from ..recording.evidence import computed, origin_of_new
+from ..recording.rows import REALS
 from ..recording.state import state
 from ..table.fp import OFF, WARNINGS, restore
 from ..table.primitives import _TENSOR, TABLE, Primitive
 from ..table.primitives.elementwise import form_of
-from ..values.elements import dtype_of_numpy
+from ..values.dtypes import dtype_of_numpy
 from ..values.invalid import invalid
-from .tensor import EagerTensor, Tensor, bare
+from .tensor import EagerTensor, Tensor, from_array
 
 if TYPE_CHECKING:
     from ..typed import Array, Attributes, Result, Value
@@ -48,21 +49,21 @@ def apply(primitive: Primitive, inputs: tuple[Tensor, ...], attrs: Attributes, f
         if primitive.code:
             x, y = arrays[0], arrays[-1]
             like = x if type(y) is not ndarray or (type(x) is ndarray and x.size > y.size) else y
-            out = form_of(primitive.code, like).forward(None, None, x, y)
+            out = form_of(primitive.code, like).forward(*arrays)
         else:
             out = primitive.forward(*arrays, **attrs)
     finally:
         restore(before)
     made: Result
     tensors: tuple[EagerTensor, ...]
-    if type(out) is ndarray and out.shape:
+    if type(out) in REALS or (type(out) is ndarray and out.shape):
         made = EagerTensor()
         made._value, made._record, made._origin = out, None, None
         tensors = (made,)
     elif type(out) is tuple:
-        made = tensors = tuple(map(bare, out))
+        made = tensors = tuple(map(from_array, out))
     else:
-        made = bare(out)
+        made = from_array(out)
         tensors = (made,)
     if record is None:
         finish(primitive, inputs, attrs, tensors, frame or _getframe(1))
@@ -81,7 +82,7 @@ def finish(primitive: Primitive, inputs: tuple[Tensor, ...], attrs: Attributes, 
     if 0 < len(inputs) < 3:  # outside any tape: a note for `explain`
         origin = computed(primitive, frame or _getframe(1), inputs[0], None if len(inputs) == 1 else inputs[1])
     else:
-        origin = born("op", inputs, primitive)
+        origin = origin_of_new("op", inputs, primitive)
     for tensor in tensors:
         tensor._origin = origin
 

@@ -19,7 +19,7 @@ from ..values.invalid import invalid
 from .functions import function_of, number
 from .operation import apply, binary, check_same_dtype
 from .slices import IndexedSlices
-from .tensor import EagerTensor, Tensor, wrap
+from .tensor import EagerTensor, Tensor, new_tensor
 
 if TYPE_CHECKING:
     from ..typed import Function, Result, Value
@@ -148,7 +148,11 @@ def _matmul_operator(general: Function) -> None:
             if not hasattr(b, "_read"):
                 return general(a, b)
             b = b._read()
-        return apply(primitive, (a, b), {}, _getframe(1)) if fit_matrices(a, b) else general(a, b)
+        if type(b) is EagerTensor:
+            x, y = a._value, b._value
+            if x.ndim == y.ndim == 2 and x.shape[1] == y.shape[0] and x.dtype is y.dtype:
+                return apply(primitive, (a, b), {}, _getframe(1))
+        return general(a, b)
 
     setattr(EagerTensor, __matmul__.__name__, __matmul__)
 
@@ -194,7 +198,7 @@ def _equality(name: str, primitive: Primitive, unlike: bool) -> None:
             return binary(primitive, a, b)
         except (type(invalid("")), ValueError) as error:
             if str(error).startswith(("Incompatible shapes", "Dimensions must be equal")):
-                return wrap(np.bool_(unlike))
+                return new_tensor(np.bool_(unlike))
             raise
 
     setattr(Tensor, name, compare)

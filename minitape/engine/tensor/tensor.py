@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 
 from ..above import above
-from ..recording.evidence import EAGER, born, left
+from ..recording.evidence import EAGER, note_escape, origin_of_new
 from ..recording.recorder import recorder
 from ..recording.state import state
 from ..typed import TensorMembers
-from ..values.dtypes import _BY_NUMPY, DType
-from ..values.elements import dtype_of_numpy
+from ..values.dtypes import _BY_NUMPY, DType, dtype_of_numpy
 from ..values.shape import TensorShape
 
 if TYPE_CHECKING:
@@ -82,7 +81,7 @@ class EagerTensor(Tensor, metaclass=_Named):
         value = self._value
         if type(value) is np.ndarray:
             value = value.copy() if value.ndim else value[()]
-        left(self, "numpy", value)
+        note_escape(self, "numpy", value)
         return value
 
     def _numpy(self) -> Array:
@@ -186,19 +185,19 @@ class EagerTensor(Tensor, metaclass=_Named):
         array = np.asarray(self.array, dtype)
         if copy or (copy is None and array.ndim):
             array = array.copy()
-        left(self, "asarray", array)
+        note_escape(self, "asarray", array)
         return array
 
     def __float__(self) -> float:
-        left(self, "float")
+        note_escape(self, "float")
         return float(self._only_scalar())
 
     def __int__(self) -> int:
-        left(self, "int")
+        note_escape(self, "int")
         return int(self._only_scalar())
 
     def __complex__(self) -> complex:
-        left(self, "complex")
+        note_escape(self, "complex")
         return complex(self._only_scalar())
 
     def __index__(self) -> int:
@@ -208,7 +207,7 @@ class EagerTensor(Tensor, metaclass=_Named):
         return self.astype(int)  # NumPy's protocol, which tensors refuse with its own words
 
     def __bool__(self) -> bool:
-        left(self, "bool")
+        note_escape(self, "bool")
         value = self.array
         return bool(value) if value.size else False
 
@@ -244,11 +243,11 @@ class EagerTensor(Tensor, metaclass=_Named):
         return self  # tensors never change
 
     def __reduce__(self) -> tuple[object, ...]:
-        left(self, "pickle")
+        note_escape(self, "pickle")
         return _unpickle, (self._numpy(),)
 
     def __format__(self, spec: str) -> str:
-        left(self, "text")
+        note_escape(self, "text")
         return self._numpy().__format__(spec)
 
     def __str__(self) -> str:
@@ -329,23 +328,23 @@ class Reference:
 
 
 def _unpickle(value: Array) -> EagerTensor:
-    return wrap(np.asarray(value))
+    return new_tensor(np.asarray(value))
 
 
 EAGER.append(EagerTensor)
 
 
-def wrap(value: Array) -> EagerTensor:
-    """A tensor around a NumPy scalar or an array that nobody else will change."""
-    tensor = bare(value)
+def new_tensor(value: Array) -> EagerTensor:
+    """The same as ``from_array`` with a note of the statement that makes the tensor, where no row says so."""
+    tensor = from_array(value)
     if state.record is None:
-        tensor._origin = born("made")
+        tensor._origin = origin_of_new("made")
     return tensor
 
 
-def bare(value: Array) -> EagerTensor:
-    """The same as ``wrap`` without a note of where the tensor was made: for results whose row says so."""
-    if not isinstance(value, np.generic):
+def from_array(value: Array) -> EagerTensor:
+    """A tensor around a NumPy scalar or an array that nobody else will change."""
+    if (type(value) is not np.ndarray or not value.ndim) and not isinstance(value, np.generic):
         if type(value) is not np.ndarray:
             value = np.asarray(value, object if isinstance(value, bytes) else None)
         if not value.ndim and value.dtype != object:

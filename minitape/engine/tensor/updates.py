@@ -9,7 +9,7 @@ from ..above import above
 from ..recording.recorder import recorder
 from ..table.primitives import TABLE
 from ..values.class_names import methods_of
-from ..values.invalid import check_places, invalid, outside, shown
+from ..values.invalid import check_places, invalid, outside, shape_text
 from .slices import IndexedSlices
 from .tensor import SLICES
 
@@ -33,12 +33,12 @@ def _of_slices(how: str, what: str, shown_after: str) -> Function:
             above.accept_attr(op, "dtype", self.dtype)
             sizes, given = self._state.array.shape, tuple(values.shape)
             if how != "update" and given and given[: rows.ndim] != tuple(rows.shape):
-                raise invalid(f"The shape of indices ({shown(rows.shape)}) must be a prefix of the shape of updates "
-                              f"({shown(given)})", "ResourceScatterAdd")  # fmt: skip
+                raise invalid(f"The shape of indices ({shape_text(rows.shape)}) must be a prefix of the shape of updates "
+                              f"({shape_text(given)})", "ResourceScatterAdd")  # fmt: skip
             if not sizes or (given and given != (*rows.shape, *sizes[1:])):
                 raise invalid("Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], got "
-                              f"updates.shape {shown(given)}, indices.shape {shown(rows.shape)}, params.shape "
-                              f"{shown(sizes)}", op)  # fmt: skip
+                              f"updates.shape {shape_text(given)}, indices.shape {shape_text(rows.shape)}, params.shape "
+                              f"{shape_text(sizes)}", op)  # fmt: skip
             check_places(rows.array, sizes[0], op)
             return where, values
 
@@ -69,14 +69,14 @@ def _of_places(how: str, what: str, shown_after: str) -> Function:
             outer, depth = len(places) - 1, places[-1]
             for n, have in zip(places[:-1], (*given, *[0] * outer), strict=False):
                 if n != have:
-                    raise invalid(f"Dimensions [0,{outer}) of indices[shape={shown(places)}] = {n} must match dimensions "
-                                  f"[0,{outer}) of updates[shape={shown(given)}] = {have}", op)  # fmt: skip
+                    raise invalid(f"Dimensions [0,{outer}) of indices[shape={shape_text(places)}] = {n} must match dimensions "
+                                  f"[0,{outer}) of updates[shape={shape_text(given)}] = {have}", op)  # fmt: skip
             if depth > len(sizes) or given != (*places[:-1], *sizes[depth:]):
-                raise invalid(f"Dimensions [{depth},{len(sizes)}) of input[shape={shown(sizes)}] must match dimensions "
-                              f"[{depth},{len(given)}) of updates[shape={shown(given)}]", op)  # fmt: skip
+                raise invalid(f"Dimensions [{depth},{len(sizes)}) of input[shape={shape_text(sizes)}] must match dimensions "
+                              f"[{depth},{len(given)}) of updates[shape={shape_text(given)}]", op)  # fmt: skip
             bad = outside(where.array, sizes[:depth])
             if bad is not None:
-                raise invalid(f"indices{bad[0]} = {bad[1]} does not index into shape {shown(sizes)}", op)
+                raise invalid(f"indices{bad[0]} = {bad[1]} does not index into shape {shape_text(sizes)}", op)
             return where, values
 
         return recorder().update(self, TABLE[f"tensor_scatter_{how}"], (where, values), {}, f"scatter_{how}", prepare)

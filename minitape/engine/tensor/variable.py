@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections.abc import Iterator
-from operator import add, sub
 from sys import _getframe
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,7 @@ import numpy as np
 
 from ..above import above
 from ..recording.block import no_tapes
-from ..recording.evidence import ASSIGNED, born, computed
+from ..recording.evidence import ASSIGNED, computed, origin_of_new
 from ..recording.frames import user_frame
 from ..recording.recorder import recorder
 from ..recording.rows import REALS
@@ -26,7 +25,7 @@ from ..values.class_names import Shown, methods_of
 from ..values.invalid import invalid
 from ..values.shape import TensorShape
 from .operation import apply
-from .tensor import EagerTensor, Reference, bare
+from .tensor import EagerTensor, Reference, from_array
 from .updates import Updates
 from .variable_operators import VariableOperators
 
@@ -114,12 +113,12 @@ class ResourceVariable(VariableOperators, Variable):
         self._version = 0
         self.constraint = constraint
         self._set(array)
-        self._born = self._state._origin = born("variable", (tensor,), weakref.ref(self))
+        self._born = self._state._origin = origin_of_new("variable", (tensor,), weakref.ref(self))
 
     # -- state --------------------------------------------------------------------------------------------------------
 
     def _set(self, array: Array) -> None:
-        self._state: Tensor = bare(array)
+        self._state: Tensor = from_array(array)
         self._seen: object = None
 
     def _read(self) -> Tensor:
@@ -235,8 +234,11 @@ class ResourceVariable(VariableOperators, Variable):
 
     def _checked(self, delta: Value, op: str) -> Tensor:
         """What is added as a tensor; InvalidArgumentError where variables of this type take no sum."""
-        if _same_floats(self._state, delta):
-            return delta
+        old = self._state
+        if type(delta) is EagerTensor is type(old):
+            x, y = old._value, delta._value
+            if x.shape == y.shape and x.dtype is y.dtype and x.dtype.type in REALS:  # the usual case, with nothing to ask
+                return delta
         dtype = self.dtype
         if dtype.kind in "bs":
             raise invalid(f"No OpKernel was registered to support Op '{op}' used by {{{{node {op}}}}} with these "
@@ -252,28 +254,32 @@ class ResourceVariable(VariableOperators, Variable):
     def _assigned(self, change: Tensor, how: str, read_value: bool) -> Assigned:
         """Takes a value, or adds one."""
         if how == "assign":
-            return self._became(bare(change._value), how, (change,), read_value)
-        old, value = self._state._value, change._value
+            return self._became(from_array(change._value), how, (change,), read_value)
+        was, add = self._state, how == "assign_add"
+        old, value = was._value, change._value
         if old.shape != value.shape:
             have, given = (",".join(map(str, v.shape)) for v in (old, value))
             raise invalid(f"Cannot update variable with shape [{have}] using a Tensor with shape [{given}], shapes must be equal.",
-                          "AssignAddVariableOp" if how == "assign_add" else "AssignSubVariableOp")  # fmt: skip
-        return self._updated(add if how == "assign_add" else sub, (change,), how, read_value)
+                          "AssignAddVariableOp" if add else "AssignSubVariableOp")  # fmt: skip
+        before = WARNINGS[OFF]
+        try:
+            new = old + value if add else old - value
+        finally:
+            restore(before)
+        return self._became(from_array(new), how, (change, was), read_value)
 
-    def _updated(self, function: Function, inputs: tuple[Tensor, ...], how: str, read_value: bool = True) -> Assigned:
+    def _updated(self, function: Function, inputs: tuple[Tensor, ...], how: str) -> Assigned:
         """Takes what a function of arrays makes of the state and of some values."""
         old = self._state
         before = WARNINGS[OFF]
         try:
-            new = function(old._value, *[t._value for t in inputs])
+            new = from_array(function(old._value, *[t._value for t in inputs]))
         finally:
             restore(before)
-        return self._became(bare(new), how, (inputs[-1], old), read_value)
+        return new if state.scratch else self._became(new, how, (inputs[-1], old), True)
 
     def _became(self, tensor: Tensor, how: str, inputs: tuple[Tensor, ...], read_value: bool) -> Assigned:
         """The next state."""
-        if state.scratch:
-            return tensor
         if state.trying:
             raise RuntimeError("A variable is assigned while a function is tried on stand-ins of its arguments.")
         record = state.record
@@ -281,7 +287,7 @@ class ResourceVariable(VariableOperators, Variable):
             record.note(how, (self, self._version, record.find(inputs[0]) if inputs else None))
         self._version += 1
         self._state, self._seen = tensor, None
-        frame = _getframe(2)
+        frame = _getframe(3)
         tensor._origin = computed((how, weakref.ref(self)), user_frame(frame) or frame, inputs[0], None if len(inputs) == 1 else inputs[1], ASSIGNED)
         if not read_value:
             return None
@@ -342,7 +348,7 @@ class ResourceVariable(VariableOperators, Variable):
 
     def is_initialized(self, name: str | None = None) -> Tensor:
         """A true tensor: a variable has its value from the start."""
-        return bare(np.bool_(True))
+        return from_array(np.bool_(True))
 
 
     def eval(self, session: object = None) -> Object:
@@ -401,7 +407,7 @@ class ResourceVariable(VariableOperators, Variable):
 
     def __deepcopy__(self, memo: object) -> ResourceVariable:
         copy = type(self)(above.to_array(self._state.array), trainable=self._trainable, name=self._name, shape=self._shape)
-        copy._born = copy._state._origin = born("variable", (self,), weakref.ref(copy))
+        copy._born = copy._state._origin = origin_of_new("variable", (self,), weakref.ref(copy))
         return copy
 
 
@@ -465,14 +471,6 @@ def _check(initial_value: object, name: object, constraint: object, unknown: Att
     for label, value in unsupported.items():
         if value is not None:
             raise ValueError(f"tf.Variable of minitape does not support `{label}`: got {value!r}, leave it out")
-
-
-def _same_floats(old: object, delta: object) -> bool:
-    """Whether two tensors hold (known) floats of one dtype and shape: the usual case, with nothing to ask."""
-    if type(delta) is not EagerTensor or type(old) is not EagerTensor:
-        return False
-    x, y = old._value, delta._value
-    return x.shape == y.shape and x.dtype is y.dtype and x.dtype.type in REALS
 
 
 def _unpickle(value: Array, trainable: bool, name: str, shape: ShapeLike) -> ResourceVariable:

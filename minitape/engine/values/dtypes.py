@@ -181,3 +181,20 @@ def __getattr__(name: str) -> DType:
     if name == "bfloat16":  # only who names it waits for ml_dtypes
         return _bfloat16()
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+
+
+def dtype_of(value: Array) -> DType:
+    """The DType of a NumPy array or scalar."""
+    return dtype_of_numpy(value.dtype)
+
+
+def dtype_of_numpy(dtype: NumPyType) -> DType:
+    """The DType of a NumPy dtype."""
+    found = _BY_NUMPY.get(dtype)
+    return found if found is not None else as_dtype(dtype)
+
+
+def dtype_of_any(value: Object) -> DType:
+    """The DType of a tensor, array or NumPy scalar."""
+    dtype = value.dtype
+    return dtype if isinstance(dtype, DType) else dtype_of(value)

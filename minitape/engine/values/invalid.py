@@ -37,10 +37,10 @@ def at_run(message: str, op: str) -> OpError:
     return AtRun(None, None, f"{message} [Op:{op}] name: ")
 
 
-def shown(shape: Iterable[int | None]) -> str:
+def shape_text(shape: Iterable[int | None]) -> str:
     """A shape as TensorFlow's kernels print it.
 
-    >>> shown((2, 3, None))
+    >>> shape_text((2, 3, None))
     '[2,3,?]'
     """
     return "[" + ",".join(["?" if n is None else str(n) for n in shape]) + "]"
@@ -78,4 +78,4 @@ def outside(places: Array, sizes: tuple[int | None, ...]) -> tuple[str, str] | N
     if not hits.size:
         return None
     at = np.unravel_index(hits[0], wrong.shape)
-    return shown(map(int, at)) if at else "", "[" + ", ".join(str(int(i)) for i in places[at]) + "]"
+    return shape_text(map(int, at)) if at else "", "[" + ", ".join(str(int(i)) for i in places[at]) + "]"

@@ -42,11 +42,16 @@ class Affine(Layer):
 
     def _add_weights(self, *shape: Any) -> Any:
         """Creates the kernel, which is returned, and the bias, which has its last size."""
-        kernel = self.add_weight(shape, self.kernel_initializer, regularizer=self.kernel_regularizer, name="kernel")
-        self.bias = None
-        if self.use_bias:
-            self.bias = self.add_weight(shape[-1:], self.bias_initializer, regularizer=self.bias_regularizer, name="bias")
+        kernel = self._add_kernel(*shape)
+        self._add_bias(shape[-1], self.bias_initializer)
         return kernel
+
+    def _add_kernel(self, *shape: Any) -> Any:
+        return self.add_weight(shape, self.kernel_initializer, regularizer=self.kernel_regularizer, name="kernel")
+
+    def _add_bias(self, size: int, initializer: Any) -> None:
+        shape = (size,)
+        self.bias = self.add_weight(shape, initializer, regularizer=self.bias_regularizer, name="bias") if self.use_bias else None
 
     def _finished(self, product: Any) -> Any:
         """The product of inputs and kernel with the bias and the activation."""

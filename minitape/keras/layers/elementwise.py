@@ -1,13 +1,13 @@
-"""Activations and other functions as layers."""
+"""Activations, dropout and other functions as layers."""
 
 from __future__ import annotations
 
 import inspect
 from typing import Any
 
-from .. import activations
+from .. import activations, random
+from ..base import define_from_table
 from ..layer import Layer
-from ..serial import made
 from .common import SameShape
 
 
@@ -61,7 +61,7 @@ class {name}(SameShape):
         return activations.BY_NAME["{function}"](inputs, **self._options)
 '''
 
-LeakyReLU, ReLU, Softmax = made(_NAMED, _TEXT, globals()).values()
+LeakyReLU, ReLU, Softmax = define_from_table(_NAMED, _TEXT, globals()).values()
 
 
 class Lambda(Layer):
@@ -95,3 +95,35 @@ class Lambda(Layer):
         if callable(self._given_shape):
             return self._given_shape(input_shape)
         return (input_shape[0], *self._given_shape)
+
+
+class Dropout(SameShape):
+    """In training sets a fraction ``rate`` of the elements to zero and scales the others by 1 / (1 - rate).
+
+    Raises ValueError for a rate outside [0, 1].
+
+    >>> import minitape as tf
+    >>> layer = tf.keras.layers.Dropout(0.5, seed=1)
+    >>> layer(tf.ones([3])).numpy()
+    array([1., 1., 1.], dtype=float32)
+    >>> layer(tf.ones([3]), training=True).numpy()
+    array([2., 0., 2.], dtype=float32)
+    """
+
+    def __init__(self, rate: float, *, seed: int | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        if not 0 <= rate <= 1:
+            raise ValueError(
+                "Invalid value received for argument `rate`. Expected a float value between 0 and 1. "
+                f"Received: rate={rate}"
+            )
+        self.rate, self.seed = rate, seed
+        if rate > 0:
+            self.seed_generator = random.SeedGenerator(seed)
+        self.built = True
+
+    def call(self, inputs: Any, training: bool = False) -> Any:
+        """The inputs, disturbed in training."""
+        if training and self.rate > 0:
+            return random.dropout(inputs, self.rate, self.seed_generator)
+        return inputs

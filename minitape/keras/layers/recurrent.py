@@ -7,18 +7,17 @@ from typing import Any
 from ... import tf
 from .. import activations, base, initializers, regularizers
 from ..calls import InputSpec
-from ..layer import Layer
 from ..random import SeedGenerator
-from .common import length
+from .common import Affine, length
 
 
-class LSTM(Layer):
+class LSTM(Affine):
     """Long short-term memory: gates for input, forgetting and output, and a cell that keeps a sum.
 
     Gives the last output of (batch, steps, features), all of them with ``return_sequences`` and the last states ``h`` and
     ``c`` as well with ``return_state``. A call takes the ``initial_state``, a list of two (batch, units); zeros by default.
     The gates' activation is ``recurrent_activation``; ``unit_forget_bias`` begins with ones in the bias of forgetting.
-    Differentiable. Raises ValueError when ``units`` is no positive int, and for another number of states.
+    The other arguments are those of ``Dense``. Differentiable. Raises ValueError when ``units`` is no positive int, and for another number of states.
 
     >>> import minitape as tf
     >>> layer = tf.keras.layers.LSTM(3, return_sequences=True, return_state=True)
@@ -35,13 +34,9 @@ class LSTM(Layer):
         recurrent_activation: Any = "sigmoid",
         use_bias: bool = True,
         *,
-        kernel_initializer: Any = "glorot_uniform",
         recurrent_initializer: Any = "orthogonal",
-        bias_initializer: Any = "zeros",
-        unit_forget_bias: bool = True,
-        kernel_regularizer: Any = None,
         recurrent_regularizer: Any = None,
-        bias_regularizer: Any = None,
+        unit_forget_bias: bool = True,
         return_sequences: bool = False,
         return_state: bool = False,
         **kwargs: Any,
@@ -50,16 +45,11 @@ class LSTM(Layer):
             raise ValueError(
                 f"Received an invalid value for argument `units`, expected a positive integer, got {units}."
             )
-        super().__init__(**kwargs)
-        self.units, self.use_bias, self.unit_forget_bias = units, use_bias, unit_forget_bias
-        self.activation = activations.get(activation)
+        super().__init__(activation, use_bias, **kwargs)
+        self.units, self.unit_forget_bias = units, unit_forget_bias
         self.recurrent_activation = activations.get(recurrent_activation)
-        self.kernel_initializer = initializers.get(kernel_initializer)
         self.recurrent_initializer = initializers.get(recurrent_initializer)
-        self.bias_initializer = initializers.get(bias_initializer)
-        self.kernel_regularizer = regularizers.get(kernel_regularizer)
         self.recurrent_regularizer = regularizers.get(recurrent_regularizer)
-        self.bias_regularizer = regularizers.get(bias_regularizer)
         self.return_sequences, self.return_state = return_sequences, return_state
         self.seed_generator = SeedGenerator()  # not used, but among the variables, and its seed is drawn, as in Keras
         self.input_spec = InputSpec(ndim=3)
@@ -69,20 +59,11 @@ class LSTM(Layer):
         width = 4 * self.units
         with base.name_scope("lstm_cell") as scope:  # Keras keeps the weights in a layer of this name
             scope.caller = self
-            self.kernel = self.add_weight(
-                (sequences_shape[-1], width), self.kernel_initializer, regularizer=self.kernel_regularizer, name="kernel"
-            )
+            self.kernel = self._add_kernel(sequences_shape[-1], width)
             self.recurrent_kernel = self.add_weight(
-                (self.units, width),
-                self.recurrent_initializer,
-                regularizer=self.recurrent_regularizer,
-                name="recurrent_kernel",
+                (self.units, width), self.recurrent_initializer, regularizer=self.recurrent_regularizer, name="recurrent_kernel"
             )
-            self.bias = None
-            if self.use_bias:
-                self.bias = self.add_weight(
-                    (width,), self._first_bias, regularizer=self.bias_regularizer, name="bias"
-                )
+            self._add_bias(width, self._first_bias)
 
     def _first_bias(self, shape: Any, dtype: Any = None) -> Any:
         """With ``unit_forget_bias`` the gate that forgets begins open: ones stand at its place."""

@@ -3,8 +3,6 @@
 from minitape.tf.data.dataset import (
     AUTOTUNE as AUTOTUNE,
     Dataset as Dataset,
-)
-from minitape.tf.data.walks import (
     DatasetIterator as _Iterator,
 )
 Iterator = _Iterator

@@ -13,18 +13,17 @@ from typing import Any
 
 from ...engine.above import above
 from ...engine.recording.state import state
-from ...engine.tensor.tensor import wrap
+from ...engine.tensor.tensor import new_tensor
 from ...engine.values import dtypes
 from ...engine.values.class_names import methods_of
-from ...engine.values.invalid import invalid, shown
+from ...engine.values.errors import OutOfRangeError
+from ...engine.values.invalid import invalid, shape_text
 from ...graphs.function import Function
 from ...graphs.spec import TensorSpec
 from ...ops.convert import convert_to_tensor
 from ...ops.joining import stack
 from ...ops.seeds import pair_of
-from .elements import call, leaves, map_leaves, own, packed, spec_of, tensor, yielded
-from .shuffling import drawn, words
-from .walks import DatasetIterator
+from .elements import as_yielded, call, detach, leaves, map_leaves, outside_tape, pack, shuffle, spec_of, tensor, words
 
 AUTOTUNE = -1
 INFINITE, UNKNOWN = -1, -2  # numbers of elements
@@ -76,7 +75,7 @@ class Dataset(metaclass=_Named):
         >>> [(x.numpy(), y.numpy()) for x, y in pairs]
         [(array([1, 2], dtype=int32), b'a'), (array([3, 4], dtype=int32), b'b')]
         """
-        parts = map_leaves(own, tensors)
+        parts = map_leaves(detach, tensors)
         flat = leaves(parts)
         if any(not len(t.shape) for t in flat):
             raise ValueError("Unbatching a tensor is only supported for rank >= 1")
@@ -95,7 +94,7 @@ class Dataset(metaclass=_Named):
         >>> [x.numpy() for x in tf.data.Dataset.from_tensors([1, 2, 3])]
         [array([1, 2, 3], dtype=int32)]
         """
-        parts = map_leaves(own, tensors)
+        parts = map_leaves(detach, tensors)
         return Dataset(lambda: iter([parts]), 1, "_TensorDataset", map_leaves(spec_of, parts))
 
     @staticmethod
@@ -116,7 +115,7 @@ class Dataset(metaclass=_Named):
             if not isinstance(spec, TensorSpec):
                 raise TypeError("`output_signature` must contain objects that are subclass of `tf.TypeSpec` but found "
                                 f"{type(spec)} which is not.")  # fmt: skip
-        return Dataset(lambda: (yielded(item, output_signature) for item in generator()), UNKNOWN, "_FlatMapDataset", output_signature)
+        return Dataset(lambda: (as_yielded(item, output_signature) for item in generator()), UNKNOWN, "_FlatMapDataset", output_signature)
 
     @staticmethod
     def range(*args: Any, output_type: Any = dtypes.int64) -> Dataset:
@@ -128,7 +127,7 @@ class Dataset(metaclass=_Named):
         """
         numbers = range(*map(_number, args))
         kind = dtypes.as_dtype(output_type).as_numpy_dtype
-        return Dataset(lambda: (wrap(kind(i)) for i in numbers), len(numbers), "_RangeDataset", TensorSpec((), output_type))
+        return Dataset(lambda: (new_tensor(kind(i)) for i in numbers), len(numbers), "_RangeDataset", TensorSpec((), output_type))
 
     @staticmethod
     def zip(*args: Any) -> Dataset:
@@ -149,7 +148,7 @@ class Dataset(metaclass=_Named):
         length = UNKNOWN if UNKNOWN in lengths else min((n for n in lengths if n >= 0), default=INFINITE)
 
         def start() -> Iterator[Any]:
-            return (packed(given, items) for items in zip(*map(iter, parts), strict=False))
+            return (pack(given, items) for items in zip(*map(iter, parts), strict=False))
 
         return Dataset(start, length, "_ZipDataset", lambda: map_leaves(lambda p: p.element_spec, given))
 
@@ -180,7 +179,7 @@ class Dataset(metaclass=_Named):
         """The types of what a function makes of elements, as its trace knows them; None for one that needs their values."""
         spec = self.element_spec
         try:
-            traced = Function(lambda *tensors: call(map_func, packed(spec, tensors))).get_concrete_function(*leaves(spec))
+            traced = Function(lambda *tensors: call(map_func, pack(spec, tensors))).get_concrete_function(*leaves(spec))
             return map_leaves(spec_of, traced.structured_outputs)
         except Exception:
             return None
@@ -224,7 +223,7 @@ class Dataset(metaclass=_Named):
             elements = iter(self)
             while group := list(itertools.islice(elements, size)):
                 if len(group) == size or not drop_remainder:
-                    yield packed(group[0], map(_stacked, zip(*map(leaves, group), strict=True)))
+                    yield pack(group[0], map(_stack, zip(*map(leaves, group), strict=True)))
 
         def batched(spec: Any) -> Any:
             return type(spec)([size if drop_remainder else None, *spec.shape], spec.dtype)
@@ -308,7 +307,7 @@ class Dataset(metaclass=_Named):
 
         def start() -> Iterator[Any]:
             mine = (next(seeds), next(seeds)) if reshuffle_each_iteration else pair
-            return drawn(iter(self), size, words(mine))
+            return shuffle(iter(self), size, words(mine))
 
         made = self._derived(start, self._length, "_ShuffleDataset")
         made._seeds = seeds if reshuffle_each_iteration else None
@@ -403,11 +402,48 @@ def _number(value: Any) -> int:
     return int(convert_to_tensor(value, dtypes.int64))
 
 
-def _stacked(items: Any) -> Any:
+def _stack(items: Any) -> Any:
     """Tensors of one shape as the rows of a tensor."""
     first = items[0].shape
     for item in items:
         if item.shape != first:
             raise invalid("Cannot add tensor to the batch: number of elements does not match. Shapes are: "
-                          f"[tensor]: {shown(item.shape)}, [batch]: {shown(first)}", "IteratorGetNext")  # fmt: skip
+                          f"[tensor]: {shape_text(item.shape)}, [batch]: {shape_text(first)}", "IteratorGetNext")  # fmt: skip
     return stack(items)
+
+
+class DatasetIterator:
+    """One walk over a dataset, as ``iter(dataset)`` makes it.
+
+    ``next`` ends with StopIteration, ``get_next`` with OutOfRangeError.
+
+    >>> import minitape as tf
+    >>> iterator = iter(tf.data.Dataset.range(2))
+    >>> next(iterator).numpy(), iterator.get_next().numpy(), isinstance(iterator, tf.data.Iterator)
+    (np.int64(0), np.int64(1), True)
+    """
+
+    def __init__(self, dataset: Any) -> None:
+        self._dataset, self._elements = dataset, dataset._start()
+
+    def __iter__(self) -> DatasetIterator:
+        return self
+
+    def __next__(self) -> Any:
+        return outside_tape(self._elements.__next__)
+
+    def get_next(self) -> Any:
+        """The next element; OutOfRangeError after the last one."""
+        if state.graph is not None:
+            from ...graphs.streams import next_element
+
+            return next_element(self)
+        try:
+            return next(self)
+        except StopIteration:
+            raise OutOfRangeError(None, None, "End of sequence [Op:IteratorGetNext] name: ") from None
+
+    @property
+    def element_spec(self) -> Any:
+        """The types of an element."""
+        return self._dataset.element_spec

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from ...engine.recording.block import no_tapes
-from ...engine.recording.evidence import decided
+from ...engine.recording.evidence import with_influences
 from ...engine.recording.state import state
-from ...engine.tensor.tensor import EagerTensor, Tensor, wrap
+from ...engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ...engine.values import dtypes
 from ...engine.values.invalid import invalid
 from ...graphs.spec import TensorSpec
+from ...ops import philox
 from ...ops.convert import convert_to_tensor
 
 
@@ -34,10 +36,10 @@ def leaves(value: Any) -> list[Any]:
     return found
 
 
-def packed(structure: Any, items: Iterable[Any]) -> Any:
+def pack(structure: Any, items: Iterable[Any]) -> Any:
     """A structure of this form with other leaves, in their order.
 
-    >>> packed({"a": 0, "b": (0, 0)}, "xyz")
+    >>> pack({"a": 0, "b": (0, 0)}, "xyz")
     {'a': 'x', 'b': ('y', 'z')}
     """
     left = iter(items)
@@ -51,13 +53,13 @@ def tensor(value: Any) -> Any:
     return value if isinstance(value, Tensor) else convert_to_tensor(value)
 
 
-def own(value: Any) -> Any:
+def detach(value: Any) -> Any:
     """A leaf that a dataset is made of: a tensor of its own, which no tape connects with the one that was given."""
     given = tensor(value)
-    return decided(wrap(given.array), (given,), "tf.data") if type(given) is EagerTensor else given
+    return with_influences(new_tensor(given.array), (given,), "tf.data") if type(given) is EagerTensor else given
 
 
-def apart(step: Callable[[], Any]) -> Any:
+def outside_tape(step: Callable[[], Any]) -> Any:
     """Runs a step of an input pipeline, which tapes do not see, as it runs beside the program in TensorFlow."""
     if state.record is None or state.graph is not None:
         return step()
@@ -75,19 +77,40 @@ def spec_of(value: Any) -> Any:
     return TensorSpec(value.shape, value.dtype)
 
 
-def yielded(item: Any, specs: Any) -> Any:
+def as_yielded(item: Any, specs: Any) -> Any:
     """What a generator yields, as tensors of these types; InvalidArgumentError for another structure or shape."""
     if isinstance(specs, (tuple, list)):
         if not isinstance(item, (tuple, list)) or len(item) != len(specs):
             expected = map_leaves(lambda spec: spec.dtype, tuple(specs))
             raise invalid("TypeError: `generator` yielded an element that did not match the expected structure. The "
                           f"expected structure was {expected}, but the yielded element was {item}.")  # fmt: skip
-        return tuple(yielded(i, s) for i, s in zip(item, specs, strict=True))
+        return tuple(as_yielded(i, s) for i, s in zip(item, specs, strict=True))
     if isinstance(specs, Mapping):
-        return {key: yielded(item[key], spec) for key, spec in specs.items()}
+        return {key: as_yielded(item[key], spec) for key, spec in specs.items()}
     array = np.asarray(item)
     made = convert_to_tensor(array.astype(dtypes.as_dtype(specs.dtype).as_numpy_dtype) if array.dtype.kind in "fiub" else item, specs.dtype)
     if not specs.shape.is_compatible_with(made.shape):
         raise invalid(f"TypeError: `generator` yielded an element of shape {made.shape} where an element of shape "
                       f"{specs.shape} was expected.")  # fmt: skip
     return made
+
+
+def shuffle(source: Iterator[Any], size: int, numbers: Iterator[int]) -> Iterator[Any]:
+    """Elements drawn from a buffer of the next ``size`` ones, which is filled up before each draw.
+
+    >>> "".join(shuffle(iter("abcd"), 2, iter([1, 1, 0, 0])))
+    'bcad'
+    """
+    buffer = list(itertools.islice(source, size))
+    while buffer:
+        i = next(numbers) % len(buffer)
+        chosen, buffer[i] = buffer[i], buffer[0]
+        del buffer[0]
+        yield chosen
+        buffer += itertools.islice(source, 1)
+
+
+def words(seeds: tuple[int, int]) -> Iterator[int]:
+    """The random 32 bits of two seeds, one after the other."""
+    for first in itertools.count(step=16):
+        yield from philox.blocks(seeds[0], (seeds[1] << 64) + first, 16).reshape(-1).tolist()

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from ...engine.table.primitives import TABLE, decompositions, diagonals  # noqa: F401 - they fill the table
 from ...engine.tensor.operation import apply
 from ...engine.tensor.tensor import Tensor
-from ...ops.operands import call, deferred, tensor_of, together
+from ...ops.operands import call, postpone, tensor_of, together
 from ...ops.reductions import reduce_sum
-from .products import swapped
+from .products import swap_last_axes
 
 
 class LogMatrixDeterminant(NamedTuple):
@@ -22,7 +22,7 @@ class LogMatrixDeterminant(NamedTuple):
     log_abs_determinant: Any
 
 
-@deferred
+@postpone
 def det(input: Any, name: str | None = None) -> Tensor:
     """The determinants of square matrices. Differentiable where they are invertible.
 
@@ -35,7 +35,7 @@ def det(input: Any, name: str | None = None) -> Tensor:
     return call("det", tensor_of(input))
 
 
-@deferred
+@postpone
 def slogdet(input: Any, name: str | None = None) -> Any:
     """Sign and logarithm of the absolute value of determinants, a pair ``sign, log_abs_determinant``.
 
@@ -49,7 +49,7 @@ def slogdet(input: Any, name: str | None = None) -> Any:
     return LogMatrixDeterminant(*call("slogdet", tensor_of(input)))
 
 
-@deferred
+@postpone
 def logdet(matrix: Any, name: str | None = None) -> Tensor:
     """The logarithm of the determinant of positive definite matrices, by cholesky; NaN for others. Differentiable.
 
@@ -63,7 +63,7 @@ def logdet(matrix: Any, name: str | None = None) -> Tensor:
     return 2.0 * reduce_sum(apply(TABLE["log"], (diagonal,), {}), axis=[-1])
 
 
-@deferred
+@postpone
 def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
     """The inverses of square matrices (or their adjoints). Differentiable.
 
@@ -76,7 +76,7 @@ def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
     return call("inv", tensor_of(input), adjoint=bool(adjoint))
 
 
-@deferred
+@postpone
 def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
     """The x with ``matrix @ x = rhs`` (with the adjoint of the matrix on demand). Differentiable in both.
 
@@ -90,7 +90,7 @@ def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None)
     return call("solve", *together(matrix, rhs), adjoint=bool(adjoint))
 
 
-@deferred
+@postpone
 def triangular_solve(matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = False, name: str | None = None) -> Tensor:
     """The x with ``matrix @ x = rhs`` for a triangular matrix; the other triangle is not read. Differentiable in both.
 
@@ -103,7 +103,7 @@ def triangular_solve(matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = 
     return call("triangular_solve", *together(matrix, rhs), lower=bool(lower), adjoint=bool(adjoint))
 
 
-@deferred
+@postpone
 def cholesky(input: Any, name: str | None = None) -> Tensor:
     """The lower triangular L with ``L @ adjoint(L) = input`` of positive definite matrices; NaN for others.
 
@@ -116,7 +116,7 @@ def cholesky(input: Any, name: str | None = None) -> Tensor:
     return call("cholesky", tensor_of(input))
 
 
-@deferred
+@postpone
 def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
     """The x with ``A @ x = rhs``, given the cholesky factor of A. Differentiable in both.
 
@@ -132,7 +132,7 @@ def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
 # -- diagonals and triangles ------------------------------------------------------------------------------------------
 
 
-@deferred
+@postpone
 def diag(diagonal: Any, name: str = "diag", k: int = 0) -> Tensor:
     """Matrices with the given diagonals and 0 elsewhere. Differentiable.
 
@@ -145,7 +145,7 @@ def diag(diagonal: Any, name: str = "diag", k: int = 0) -> Tensor:
     return call("diag", tensor_of(diagonal), k=int(tensor_of(k)), rows=-1, columns=-1)
 
 
-@deferred
+@postpone
 def diag_part(input: Any, name: str = "diag_part", k: int = 0) -> Tensor:
     """The k-th diagonals of matrices. Differentiable.
 
@@ -158,7 +158,7 @@ def diag_part(input: Any, name: str = "diag_part", k: int = 0) -> Tensor:
     return call("diag_part", tensor_of(input), k=int(tensor_of(k)))
 
 
-@deferred
+@postpone
 def set_diag(input: Any, diagonal: Any, name: str = "set_diag", k: int = 0) -> Tensor:
     """Matrices with their k-th diagonals replaced. Differentiable in both.
 
@@ -171,7 +171,7 @@ def set_diag(input: Any, diagonal: Any, name: str = "set_diag", k: int = 0) -> T
     return call("set_diag", *together(input, diagonal), k=int(tensor_of(k)))
 
 
-@deferred
+@postpone
 def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = None) -> Tensor:
     """Matrices with all elements set to 0 that are outside a band around the main diagonal; -1 keeps a whole triangle.
 
@@ -185,7 +185,7 @@ def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = Non
     return call("band_part", tensor_of(input), lower=lower, upper=upper)
 
 
-@deferred
+@postpone
 def trace(x: Any, name: str | None = None) -> Tensor:
     """The sums of the main diagonals of matrices. Differentiable.
 
@@ -196,7 +196,7 @@ def trace(x: Any, name: str | None = None) -> Tensor:
     return reduce_sum(diag_part(x), [-1])
 
 
-@deferred
+@postpone
 def tensor_diag(diagonal: Any, name: str | None = None) -> Any:
     """A tensor of twice the rank that is zero but for ``out[i, j, i, j] = diagonal[i, j]``. Differentiable.
 
@@ -209,7 +209,7 @@ def tensor_diag(diagonal: Any, name: str | None = None) -> Any:
     return call("reshape", diag(call("reshape", x, shape=(-1,))), shape=shape + shape)
 
 
-@deferred
+@postpone
 def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = False) -> Tensor:
     """The last two axes swapped, conjugated on demand. Differentiable. Raises ValueError for fewer than two axes.
 
@@ -220,10 +220,10 @@ def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = F
     x = tensor_of(a)
     if x.ndim < 2:
         raise ValueError(f"Argument `a` should be a (batch) matrix with rank >= 2.  Received `a` = {x} with shape: {x.shape}")
-    return swapped(x, conjugate)
+    return swap_last_axes(x, conjugate)
 
 
-@deferred
+@postpone
 def adjoint(matrix: Any, name: str | None = None) -> Tensor:
     """The last two axes swapped and conjugated. Differentiable.
 

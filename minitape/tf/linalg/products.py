@@ -16,15 +16,15 @@ from ...engine.tensor.operation import apply
 from ...engine.tensor.operators import fit_matrices
 from ...engine.tensor.tensor import Tensor
 from ...engine.typed import Same
-from ...engine.values.invalid import invalid, shown
-from ...ops.complexes import conj
+from ...engine.values.invalid import invalid, shape_text
+from ...ops.casts import conj
 from ...ops.elementwise import abs as absolute
 from ...ops.opdefs import accept
-from ...ops.operands import axes_of, call, deferred, hinted, pairwise, static, tensor_of
+from ...ops.operands import axes_of, call, pairwise, postpone, static, tensor_of, with_dtype_hint
 from ...ops.reductions import reduce_max, reduce_sum
 
 
-def swapped(x: Any, conjugate: bool = False) -> Any:
+def swap_last_axes(x: Any, conjugate: bool = False) -> Any:
     """The last two axes swapped; conjugated on demand."""
     rank = x.ndim
     out = call("transpose", x, perm=(*range(rank - 2), rank - 1, rank - 2))
@@ -46,7 +46,7 @@ def _at_once(general: Same) -> Same:
 
 
 @_at_once
-@deferred
+@postpone
 def matmul(
     a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False, adjoint_a: bool = False,
     adjoint_b: bool = False, *, name: str | None = None,
@@ -65,7 +65,7 @@ def matmul(
         raise ValueError("Only one of `transpose_a` and `adjoint_a` can be True. Received `transpose_a`=True, `adjoint_a`=True.")
     if transpose_b and adjoint_b:
         raise ValueError("Only one of `transpose_b` and `adjoint_b` can be True. Received `transpose_b`=True, `adjoint_b`=True.")
-    a, b = hinted(a, b)
+    a, b = with_dtype_hint(a, b)
     a, b = conj(a) if adjoint_a else a, conj(b) if adjoint_b else b
     return _product(a, b, transpose_a or adjoint_a, transpose_b or adjoint_b)
 
@@ -81,8 +81,8 @@ def _product(a: Any, b: Any, turn_a: bool, turn_b: bool) -> Any:
         raise invalid(f"cannot compute {op} as input #1(zero-based) was expected to be a {a.dtype.kernel_name} tensor "
                       f"but is a {b.dtype.kernel_name} tensor", op)  # fmt: skip
     check_product(op, a, b, turn_a, turn_b)
-    a = swapped(a) if turn_a else a
-    b = swapped(b) if turn_b else b
+    a = swap_last_axes(a) if turn_a else a
+    b = swap_last_axes(b) if turn_b else b
     return apply(TABLE["matmul"], (a, b), {})
 
 
@@ -92,7 +92,7 @@ def check_product(op: str, a: Any, b: Any, turn_a: bool, turn_b: bool) -> None:
         _check_ranks(op, [a, b])
     x, y = list(a.shape), list(b.shape)  # of an unknown rank: the ValueError after which the run decides
     if op == "MatMul" and len(x) != len(y):
-        raise invalid(f"In[0] and In[1] has different ndims: {shown(x)} vs. {shown(y)}", op)
+        raise invalid(f"In[0] and In[1] has different ndims: {shape_text(x)} vs. {shape_text(y)}", op)
     if op == "MatMul" and len(x) != 2:
         raise invalid(f"In[0] and In[1] ndims must be == 2: {len(x)}", op)
     for i, shape in enumerate((x, y)):
@@ -100,10 +100,10 @@ def check_product(op: str, a: Any, b: Any, turn_a: bool, turn_b: bool) -> None:
             raise invalid(f"In[{i}] ndims must be >= 2: {len(shape)}", op)
     inner = (x[-2] if turn_a else x[-1], y[-1] if turn_b else y[-2])
     if state.graph is None and inner[0] != inner[1]:  # a graph finds it when it infers the shape
-        raise invalid(f"Matrix size-incompatible: In[0]: {shown(x)}, In[1]: {shown(y)}", op)
+        raise invalid(f"Matrix size-incompatible: In[0]: {shape_text(x)}, In[1]: {shape_text(y)}", op)
     for m, n in zip(reversed(x[:-2]), reversed(y[:-2]), strict=False):
         if None not in (m, n) and m != n and 1 not in (m, n):
-            raise invalid(f"In[0] and In[1] must have compatible batch dimensions: {shown(x)} vs. {shown(y)}", op)
+            raise invalid(f"In[0] and In[1] must have compatible batch dimensions: {shape_text(x)} vs. {shape_text(y)}", op)
 
 
 def _check_ranks(op: str, tensors: list[Any]) -> None:
@@ -113,7 +113,7 @@ def _check_ranks(op: str, tensors: list[Any]) -> None:
             raise ValueError(f"Shape must be {'' if op == 'MatMul' else 'at least '}rank 2 but is rank {t.ndim}")
 
 
-@deferred
+@postpone
 def matvec(a: Any, b: Any, transpose_a: bool = False, adjoint_a: bool = False, *, name: str | None = None) -> Tensor:
     """The product of a matrix and a vector, or of batches of them. Arguments, gradient and errors as for ``matmul``.
 
@@ -130,7 +130,7 @@ def matvec(a: Any, b: Any, transpose_a: bool = False, adjoint_a: bool = False, *
 # -- tensordot --------------------------------------------------------------------------------------------------------
 
 
-def _contracted(a: Any, axes: Any) -> tuple[Any, Any]:
+def _contracted_axes(a: Any, axes: Any) -> tuple[Any, Any]:
     """The axes of a and of b that tensordot sums over."""
     axes = static(axes)
     if isinstance(axes, int):
@@ -165,7 +165,7 @@ def _product_of(sizes: list[int]) -> int:
     return -1 if -1 in sizes else math.prod(sizes)
 
 
-@deferred
+@postpone
 def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
     """Sums the products of a and b over pairs of axes.
 
@@ -177,7 +177,7 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
     11.0
     """
     a, b = tensor_of(a), tensor_of(b)
-    first, second = _contracted(a, axes)
+    first, second = _contracted_axes(a, axes)
     left, free_left = _as_matrix(a, first, True)
     right, free_right = _as_matrix(b, second, False)
     out = matmul(left, right)
@@ -187,7 +187,7 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
 # -- einsum -----------------------------------------------------------------------------------------------------------
 
 
-@deferred
+@postpone
 def einsum(equation: str, *inputs: Any, optimize: str = "greedy", name: str | None = None) -> Tensor:
     """Sums of products by Einstein's convention: ``einsum("ij,jk->ik", a, b)`` is the matrix product.
 
@@ -266,7 +266,7 @@ def _without_ellipsis(terms: list[str], output: str, ranks: Sequence[int]) -> tu
 # -- norms and clipping -----------------------------------------------------------------------------------------------
 
 
-@deferred
+@postpone
 def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: Any = None, name: str | None = None) -> Tensor:
     """The norm of vectors or matrices.
 
@@ -326,7 +326,7 @@ def _spectral(x: Any, axis: Any, keepdims: bool) -> Any:
     return call("reshape", found, shape=kept) if keepdims else found
 
 
-@deferred
+@postpone
 def normalize(tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str | None = None) -> Any:
     """A pair: the tensor divided by its norm, and that norm with the reduced axes kept. Differentiable; see ``norm``.
 
@@ -340,7 +340,7 @@ def normalize(tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str |
     return tensor / size, size
 
 
-@deferred
+@postpone
 def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None) -> Tensor:
     """x divided by its euclidean norm along ``axis`` (at least sqrt(epsilon)). Differentiable.
 

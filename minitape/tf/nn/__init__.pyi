@@ -33,13 +33,11 @@ from minitape.tf.nn.crossentropy import (
     softmax_cross_entropy_with_logits as softmax_cross_entropy_with_logits,
     sparse_softmax_cross_entropy_with_logits as sparse_softmax_cross_entropy_with_logits,
 )
-from minitape.tf.nn.embeddings import (
-    embedding_lookup as embedding_lookup,
-)
 from minitape.tf.nn.normalization import (
     batch_normalization as batch_normalization,
     bias_add as bias_add,
     dropout as dropout,
+    embedding_lookup as embedding_lookup,
     moments as moments,
 )
 def elu(features: _Any, name: _Any = None) -> _Tensor:

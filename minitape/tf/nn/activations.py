@@ -13,8 +13,7 @@ from ...engine.tensor.tensor import Tensor
 from ...engine.values import dtypes
 from ...engine.values.invalid import invalid
 from ...ops.convert import convert_to_tensor
-from ...ops.operands import call, deferred, named, tensor_of, unary
-from ...ops.quick import quick
+from ...ops.operands import call, postpone, quick, tensor_of, unary, with_name
 
 
 def _simple(name: str, sentence: str, result: str) -> Any:
@@ -31,7 +30,7 @@ def _simple(name: str, sentence: str, result: str) -> Any:
     >>> print(tf.nn.{name}([-1.0, 0.0, 7.0]).numpy())
     {result}
     """
-    made = deferred(named(function, name, doc, __name__))
+    made = postpone(with_name(function, name, doc, __name__))
     return quick(primitive)(made) if primitive.code else made
 
 
@@ -41,7 +40,7 @@ elu = _simple("elu", "x where it is positive, else exp(x) - 1", "[-0.63212055  0
 selu = _simple("selu", "1.0507 * (x where it is positive, else 1.6733 * (exp(x) - 1))", "[-1.1113307  0.         7.354907 ]")
 
 
-@deferred
+@postpone
 def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Tensor:
     """x where it is positive, else ``alpha * x``, elementwise; integers become float32. Differentiable.
 
@@ -57,7 +56,7 @@ def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Tens
     return call("leaky_relu", x, alpha=float(np.float32(alpha)))  # the kernel has it as a float32
 
 
-@deferred
+@postpone
 def crelu(features: Any, axis: int = -1, name: str | None = None) -> Tensor:
     """relu of x and of -x, joined along ``axis``. Differentiable.
 
@@ -71,7 +70,7 @@ def crelu(features: Any, axis: int = -1, name: str | None = None) -> Tensor:
     return relu(concat([x, -x], axis))
 
 
-@deferred
+@postpone
 def gelu(features: Any, approximate: bool = False, name: str | None = None) -> Tensor:
     """x times the normal distribution function at x (or its approximation by tanh). Differentiable.
 
@@ -94,7 +93,7 @@ def gelu(features: Any, approximate: bool = False, name: str | None = None) -> T
 _CUBIC, _ROOT = float(np.float32(0.044715)), float(np.float32(math.sqrt(0.5)))  # float64 gets float32's, as in TensorFlow
 
 
-@deferred
+@postpone
 def silu(features: Any, beta: Any = 1.0) -> Tensor:
     """x * sigmoid(beta * x), also called swish. Differentiable in both.
 
@@ -125,7 +124,7 @@ def _over_axis(name: str, logits: Any, axis: Any) -> Any:
     return call(name, x, axis=int(axis))
 
 
-@deferred
+@postpone
 def softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
     """exp(x) / sum(exp(x)) along ``axis`` (the last one for None), without overflow. Differentiable.
 
@@ -138,7 +137,7 @@ def softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
     return _over_axis("softmax", logits, axis)
 
 
-@deferred
+@postpone
 def log_softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
     """The logarithm of softmax along ``axis`` (the last one for None). Differentiable; errors as for ``softmax``.
 

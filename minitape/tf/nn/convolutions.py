@@ -8,9 +8,9 @@ from ...engine.recording.state import state
 from ...engine.table.primitives import convolution  # noqa: F401 - it fills the table
 from ...engine.tensor.tensor import Tensor
 from ...engine.values.errors import UnimplementedError
-from ...engine.values.invalid import invalid, shown
+from ...engine.values.invalid import invalid, shape_text
 from ...ops.opdefs import accept_text, mismatch
-from ...ops.operands import call, deferred, static, tensor_of, together
+from ...ops.operands import call, postpone, static, tensor_of, together
 
 
 def unimplemented(message: str, op: str) -> UnimplementedError:
@@ -80,7 +80,7 @@ def _layout(x: Any, k: Any, strides: Any, padding: Any, dilations: Any, op: str)
     return {"strides": tuple(strides[1:3]), "pads": pads, "dilations": tuple(dilations[1:3])}
 
 
-@deferred
+@postpone
 def conv2d(
     input: Any, filters: Any, strides: Any, padding: Any, data_format: str = "NHWC", dilations: Any = None,
     name: str | None = None,
@@ -103,9 +103,9 @@ def conv2d(
     if x.dtype is not k.dtype:
         raise mismatch("Conv2D", 1, x.dtype.kernel_name, k.dtype)
     if x.ndim != 4:
-        raise invalid(f"convolution input must be 4-dimensional: {shown(x.shape)}", "Conv2D")
+        raise invalid(f"convolution input must be 4-dimensional: {shape_text(x.shape)}", "Conv2D")
     if k.ndim != 4:
-        raise invalid(f"convolution filter must be 4-dimensional: {shown(k.shape)}", "Conv2D")
+        raise invalid(f"convolution filter must be 4-dimensional: {shape_text(k.shape)}", "Conv2D")
     if x.shape[-1] % k.shape[2]:
         raise invalid(f"input depth must be evenly divisible by filter depth: {x.shape[-1]} vs {k.shape[2]}", "Conv2D")
     if x.shape[-1] != k.shape[2]:
@@ -139,7 +139,7 @@ def _pool_windows(x: Any, ksize: Any, strides: Any, padding: Any, op: str) -> di
     return {"size": tuple(window[1:3]), "strides": tuple(steps[1:3]), "pads": pads}
 
 
-@deferred
+@postpone
 def max_pool2d(input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC", name: str | None = None) -> Tensor:
     """The largest element of each window of height x width; ``padding`` is "SAME", "VALID" or a list of pairs.
 
@@ -154,7 +154,7 @@ def max_pool2d(input: Any, ksize: Any, strides: Any, padding: Any, data_format: 
     return _pool("max_pool", input, ksize, strides, padding, data_format)
 
 
-@deferred
+@postpone
 def avg_pool2d(input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC", name: str | None = None) -> Tensor:
     """The mean of each window of height x width; elements outside the image do not count. Differentiable; floats only.
 

@@ -9,7 +9,7 @@ from ...engine.tensor.operation import apply
 from ...engine.tensor.tensor import EagerTensor, Tensor
 from ...engine.values import dtypes
 from ...engine.values.invalid import invalid
-from ...ops.operands import alike, call, deferred, tensor_of
+from ...ops.operands import alike, call, postpone, tensor_of
 
 
 def _both(name: str, labels: Any, logits: Any) -> None:
@@ -37,7 +37,7 @@ def _axis_last(x: Any, axis: int) -> Any:
     return call("transpose", x, perm=(*(i for i in range(rank) if i != axis), axis))
 
 
-@deferred
+@postpone
 def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: int = -1, name: str | None = None) -> Tensor:
     """The cross entropy between probabilities and softmax(logits) along ``axis``; the result lacks that axis.
 
@@ -63,7 +63,7 @@ def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: int = -1, 
     return _back(found, x)
 
 
-@deferred
+@postpone
 def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str | None = None) -> Tensor:
     """The cross entropy between classes, given by number, and softmax(logits) along the last axis.
 
@@ -76,6 +76,8 @@ def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str
     """
     _both("sparse_softmax_cross_entropy_with_logits", labels, logits)
     x, y = tensor_of(logits), tensor_of(labels)
+    if type(x) is type(y) is EagerTensor and x._dims and y._dims == x._dims[:-1] and x._value.dtype.itemsize > 2:
+        return call("sparse_softmax_cross_entropy", x, y)
     if x.ndim == 0:
         raise ValueError(f"`logits` cannot be a scalar. Received logits={logits}`")
     if y.ndim != x.ndim - 1:
@@ -92,7 +94,7 @@ def _same_shape(x: Any, y: Any) -> None:
         raise ValueError(f"`logits` and `labels` must have the same shape, received ({x.shape} vs {y.shape}).")
 
 
-@deferred
+@postpone
 def sigmoid_cross_entropy_with_logits(labels: Any = None, logits: Any = None, name: str | None = None) -> Tensor:
     """The cross entropy between probabilities and sigmoid(logits), elementwise, without overflow.
 
@@ -112,7 +114,7 @@ def sigmoid_cross_entropy_with_logits(labels: Any = None, logits: Any = None, na
     return (above - x * y) + apply(TABLE["log1p"], (apply(TABLE["exp"], (below,), {}),), {})
 
 
-@deferred
+@postpone
 def l2_loss(t: Any, name: str | None = None) -> Tensor:
     """Half the sum of the squares of all elements. Differentiable; floats only.
 

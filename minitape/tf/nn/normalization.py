@@ -1,4 +1,4 @@
-"""Functions of ``tf.nn`` between layers: moments, normalisation, bias, dropout."""
+"""Functions of ``tf.nn`` in and between layers: moments, normalisation, bias, dropout, embeddings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...engine.tensor.operation import apply
 from ...engine.tensor.tensor import Tensor
 from ...engine.values import dtypes
 from ...ops.elementwise import squared_difference
-from ...ops.operands import axes_of, call, deferred, is_tensor_like, static, tensor_of
+from ...ops.operands import axes_of, call, is_tensor_like, postpone, static, tensor_of
 from ...ops.reductions import reduce_mean
 
 
@@ -23,7 +23,7 @@ def _dropped(x: Any, axes: Any, keepdims: bool) -> Any:
     return call("reshape", x, shape=tuple(n for i, n in enumerate(x.shape) if i not in gone))
 
 
-@deferred
+@postpone
 def moments(x: Any, axes: Any, *, keepdims: bool = False, name: str | None = None) -> Any:
     """Mean and variance over ``axes``, a pair; half floats are computed in float32. Differentiable.
 
@@ -45,7 +45,7 @@ def moments(x: Any, axes: Any, *, keepdims: bool = False, name: str | None = Non
     return tuple(TABLE["cast"](v, dtype=x.dtype) if half else v for v in out)
 
 
-@deferred
+@postpone
 def batch_normalization(
     x: Any, mean: Any, variance: Any, offset: Any, scale: Any, variance_epsilon: Any, name: str | None = None
 ) -> Tensor:
@@ -66,7 +66,7 @@ def batch_normalization(
     return x * TABLE["cast"](inverse, dtype=x.dtype) + TABLE["cast"](rest, dtype=x.dtype)
 
 
-@deferred
+@postpone
 def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | None = None) -> Tensor:
     """Adds a vector along the last axis (the second one for a ``data_format`` like "NCHW"). Differentiable.
 
@@ -100,7 +100,7 @@ def _check_rate(x: Any, rate: Any) -> None:
         rate.shape.assert_has_rank(0)
 
 
-@deferred
+@postpone
 def dropout(x: Any, rate: Any, noise_shape: Any = None, seed: int | None = None, name: str | None = None) -> Tensor:
     """Sets each element to 0 with probability ``rate`` and scales the others by ``1 / (1 - rate)``.
 
@@ -126,3 +126,23 @@ def dropout(x: Any, rate: Any, noise_shape: Any = None, seed: int | None = None,
     scaled = x * (1 / (1 - rate))
     kept = drawn >= TABLE["cast"](rate, dtype=x.dtype)
     return apply(TABLE["select"], (kept, scaled, TABLE["zeros_like"](scaled)), {})
+
+
+@postpone
+def embedding_lookup(params: Any, ids: Any, *, name: str | None = None) -> Tensor:
+    """The rows of a table at ``ids``, in the shape of ``ids`` followed by that of a row.
+
+    Differentiable in ``params``: the gradient is an IndexedSlices. ``params`` may be a list of tables, one after the
+    other. InvalidArgumentError for an id that is not there.
+
+    >>> import minitape as tf
+    >>> print(tf.nn.embedding_lookup(tf.constant([[1.0, 2.0], [3.0, 4.0]]), [1, 0]).numpy().tolist())
+    [[3.0, 4.0], [1.0, 2.0]]
+    """
+    from ...ops.picking import gather
+
+    if hasattr(ids, "_map_values"):
+        return ids._map_values(lambda numbers: embedding_lookup(params, numbers))
+    if isinstance(params, (list, tuple)):
+        params = call("concat", *[tensor_of(p) for p in params], axis=0)
+    return call("identity", gather(params, ids))  # TensorFlow's is one step further, which orders its slices

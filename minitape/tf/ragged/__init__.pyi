@@ -1,5 +1,5 @@
 """The names of `tf.tf.ragged`, for editors and type checkers: see `python tests/house/make_stubs.py`."""
 
-from minitape.tf.ragged.making import (
+from minitape.tf.ragged.tensor import (
     constant as constant,
 )

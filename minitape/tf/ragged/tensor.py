@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-from ...engine.tensor.tensor import EagerTensor, Tensor, wrap
+from ...engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ...engine.typed import Operators
+from ...engine.values import dtypes
 from ...engine.values.shape import TensorShape
 from ...ops.arrays import ensure_shape
+from ...ops.convert import constant as dense_constant
 from ...ops.convert import convert_to_tensor
 from ...ops.logs import warn_not_watchable
 from ...ops.picking import gather_or_default
-from .operators import install_operators
-from .reductions import reduce
-from .rows import check_splits, coordinates, partition, pick, splits_of
+from .rows import check_splits, coordinates, install_operators, is_ragged, partition, pick, reduce, splits_of
 
 
 class RaggedTensor(Operators):
@@ -90,7 +90,7 @@ class RaggedTensor(Operators):
     flat_values = values
     dtype = property(lambda self: self._values.dtype, doc="The type of the values.")
     ragged_rank = property(lambda self: 1, doc="How many axes are cut at splits.")
-    row_splits = property(lambda self: wrap(self._splits), doc="Where rows begin and end: one number more than there are rows.")
+    row_splits = property(lambda self: new_tensor(self._splits), doc="Where rows begin and end: one number more than there are rows.")
     nested_row_splits = property(lambda self: (self.row_splits,), doc="The row splits, alone in a tuple.")
 
     @property
@@ -106,7 +106,7 @@ class RaggedTensor(Operators):
         >>> tf.ragged.constant([[1, 2], [], [3]]).row_lengths().numpy()
         array([2, 0, 1])
         """
-        return wrap(np.diff(self._splits))
+        return new_tensor(np.diff(self._splits))
 
     # -- other forms --------------------------------------------------------------------------------------------------
 
@@ -255,3 +255,81 @@ def _shown(x: Any) -> str:
     if isinstance(x, np.ndarray):
         return np.array2string(x, separator=", ") if x.size else repr(x.tolist())
     return str(x)
+
+
+def constant(pylist: Any, dtype: Any = None, *, name: str | None = None) -> Any:
+    """A ragged tensor of a list of lists (a plain tensor when they have only one level).
+
+    Raises ValueError when the numbers stand at different depths, and for lists of lists of lists; TypeError for a ragged
+    tensor.
+
+    >>> import minitape as tf
+    >>> tf.ragged.constant([[1, 2], [], [3]])
+    <tf.RaggedTensor [[1, 2], [], [3]]>
+    """
+    if is_ragged(pylist):
+        raise TypeError("pylist may not be a RaggedTensor or RaggedTensorValue.")
+    scalars, deepest = _depths(pylist)
+    if scalars is not None and deepest > scalars:
+        raise ValueError(f"Invalid pylist={pylist!r}: empty list nesting is greater than scalar value nesting")
+    if deepest < 2:
+        return dense_constant(pylist, dtype)
+    if deepest > 2:
+        raise ValueError("A ragged tensor of minitape has rows of numbers, no rows of rows.")
+    values = dense_constant([item for row in pylist for item in row], dtype)
+    return RaggedTensor._cut(values, splits_of(np.array([len(row) for row in pylist], np.int64)))
+
+
+def _depths(value: Any) -> tuple[int | None, int]:
+    """(the depth at which scalars stand, the depth of the deepest list)."""
+    if not (isinstance(value, (list, tuple)) or np.ndim(value)):
+        return 0, 0
+    scalars, deepest = None, 1
+    for child in value:
+        found, depth = _depths(child)
+        if found is not None:
+            if scalars is not None and scalars != found + 1:
+                raise ValueError("all scalar values must have the same nesting depth")
+            scalars = found + 1
+        deepest = max(deepest, depth + 1)
+    return scalars, deepest
+
+
+class RaggedTensorSpec:
+    """The type of ragged tensors of one ragged axis: shape and dtype.
+
+    >>> import minitape as tf
+    >>> tf.RaggedTensorSpec([2, None], tf.int32)
+    RaggedTensorSpec(TensorShape([2, None]), tf.int32, 1, tf.int64)
+    """
+
+    __slots__ = ("_shape", "_dtype", "_ragged_rank", "_row_splits_dtype")
+
+    def __init__(self, shape: Any, dtype: Any = dtypes.float32, ragged_rank: int = 1, row_splits_dtype: Any = dtypes.int64) -> None:
+        self._shape, self._dtype = TensorShape(shape), dtypes.as_dtype(dtype)
+        self._ragged_rank, self._row_splits_dtype = ragged_rank, dtypes.as_dtype(row_splits_dtype)
+        rank = self._shape.rank
+        if rank is not None and ragged_rank >= rank:
+            raise ValueError(f"Argument `ragged_rank` ({ragged_rank}) must be less than rank ({rank}).")
+        if ragged_rank != 1:
+            raise ValueError("A ragged tensor of minitape has rows of numbers, no rows of rows.")
+
+    shape = property(lambda self: self._shape, doc="The sizes; None for ragged or unknown ones.")
+    dtype = property(lambda self: self._dtype, doc="The type of the values.")
+    row_splits_dtype = property(lambda self: self._row_splits_dtype, doc="The type of the splits.")
+
+    def is_compatible_with(self, value: Any) -> bool:
+        """True when the ragged tensor is of this type.
+
+        >>> import minitape as tf
+        >>> tf.RaggedTensorSpec([None, None], tf.int32).is_compatible_with(tf.ragged.constant([[1, 2], [3]]))
+        True
+        """
+        return bool(self._dtype == value.dtype and self._shape.is_compatible_with(value.shape))
+
+    def _made_of(self, parts: Any) -> NoReturn:
+        raise ValueError(f"minitape has no ragged tensor in a graph whose rows only a run knows, as the result {self!r} of "
+                         "py_function. Call it outside of tf.function, or return values and row_splits.")  # fmt: skip
+
+    def __repr__(self) -> str:
+        return f"RaggedTensorSpec({self._shape!r}, {self._dtype!r}, {self._ragged_rank}, {self._row_splits_dtype!r})"

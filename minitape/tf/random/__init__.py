@@ -4,6 +4,6 @@ from ...engine.namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy("tf.random", {
     "ops.seeds": "set_seed",
-    "tf.random.stateful": "categorical normal poisson shuffle truncated_normal uniform",
+    "tf.random.functions": "categorical normal poisson shuffle truncated_normal uniform",
     "tf.random.generator": "Generator",
 }, globals())  # fmt: skip

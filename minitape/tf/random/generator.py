@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.tensor.tensor import Tensor, wrap
+from ...engine.tensor.tensor import Tensor, new_tensor
 from ...engine.tensor.variable import Variable
 from ...engine.values import dtypes
 from ...ops import philox
 from ...ops.casts import cast
 from ...ops.opdefs import accept_attr
 from ...ops.operands import tensor_of
-from .arguments import check_numbers, draw, known_sizes, limits_of, scaled, sizes_of, spread
+from .functions import check_numbers, draw, known_sizes, limits_of, scaled, sizes_of, spread
 
 _one_at_a_time = threading.Lock()  # while a generator's state goes on, so that no two threads get the same numbers
 
@@ -82,7 +82,7 @@ class Generator:
             sizes = tuple(sizes.array.tolist()) if isinstance(sizes, Tensor) else sizes
             count = math.prod(sizes)
             key, counter = self._advance(count * philox.SKIP)
-            return [wrap(np.asarray(sampler(key, counter, count, dtype.as_numpy_dtype, *limits).reshape(sizes)))]
+            return [new_tensor(np.asarray(sampler(key, counter, count, dtype.as_numpy_dtype, *limits).reshape(sizes)))]
 
         return draw(run, known_sizes(sizes), dtype, sizes) if isinstance(sizes, Tensor) else draw(run, sizes, dtype)
 

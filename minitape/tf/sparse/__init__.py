@@ -2,7 +2,6 @@
 
 ``tensor``       ``tf.SparseTensor``: places and values
 ``functions``    from and to dense tensors, sums, products with dense matrices
-``primitives``   what these are made of, with its derivatives
 
 The places must be known while a function is traced; the values need not be.
 """

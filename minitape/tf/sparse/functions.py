@@ -9,16 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.recording.evidence import decided
-from ...engine.table.primitives import TABLE
+from ...engine.recording.evidence import with_influences
+from ...engine.table.primitives import TABLE, declare
 from ...engine.tensor.operation import apply
-from ...engine.tensor.tensor import Tensor, wrap
-from ...engine.values.invalid import invalid, shown
+from ...engine.tensor.tensor import Tensor, new_tensor
+from ...engine.values.invalid import invalid, shape_text
 from ...ops.convert import convert_to_tensor
 from ...ops.opdefs import mismatch
 from ...ops.picking import gather_or_default
 from ...ops.sorting import unsorted_segment_sum
-from . import primitives  # noqa: F401 - it fills the table
 from .tensor import SparseTensor
 
 
@@ -56,9 +55,9 @@ def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
     if array is None:
         raise ValueError(f"minitape finds the places of a sparse tensor while it traces a function; the elements of {tensor} "
                          "are known only when the graph runs.")  # fmt: skip
-    places = wrap(np.argwhere(array != (b"" if tensor.dtype.kind == "s" else 0)))
+    places = new_tensor(np.argwhere(array != (b"" if tensor.dtype.kind == "s" else 0)))
     found = SparseTensor(places, TABLE["gather_nd"](tensor, places), array.shape)
-    decided(found.indices, (tensor,), "Where")
+    with_influences(found.indices, (tensor,), "Where")
     return found
 
 
@@ -120,7 +119,7 @@ def reduce_sum(sp_input: Any, axis: Any = None, keepdims: bool = False, *, name:
     gone = {a % rank for a in axes}
     kept = [1 if i in gone else n for i, n in enumerate(sizes)]
     index = _numbers(st.places() * [i not in gone for i in range(rank)], kept)
-    total = unsorted_segment_sum(st.values, wrap(index), int(np.prod(kept)))
+    total = unsorted_segment_sum(st.values, new_tensor(index), int(np.prod(kept)))
     shape = kept if keepdims else [n for i, n in enumerate(sizes) if i not in gone]
     dense: Tensor = TABLE["reshape"](total, shape=tuple(shape))
     return dense
@@ -162,10 +161,30 @@ def _check_matrices(st: SparseTensor, dense: Tensor, adjoint_a: bool, adjoint_b:
     ours, other = n if adjoint_a else k, dense.shape[1 if adjoint_b else 0]
     if other not in (None, ours):
         raise invalid(f"Cannot multiply A and B because inner dimension does not match: {ours} vs. {other}.  "
-                      f"Did you forget a transpose?  Dimensions of A: [{n}, {k}).  Dimensions of B: {shown(dense.shape)}", op)  # fmt: skip
+                      f"Did you forget a transpose?  Dimensions of A: [{n}, {k}).  Dimensions of B: {shape_text(dense.shape)}", op)  # fmt: skip
     _check_inside(st, op)
 
 
 def _adjoint(matrix: Any) -> Any:
     flipped = TABLE["transpose"](matrix, perm=(1, 0))
     return TABLE["conj"](flipped) if matrix.dtype.is_complex else flipped
+
+
+def _rows(x: Any, index: Any) -> Any:
+    """The rows of an array, or in a recorded sweep of a tensor, with these numbers."""
+    return TABLE["gather"](x, new_tensor(index) if isinstance(x, Tensor) else index, axis=0)
+
+
+def _matmul(values: Any, dense: Any, *, rows: Any, columns: Any, size: int) -> Any:
+    out = np.zeros((size, dense.shape[1]), np.result_type(values, dense))
+    np.add.at(out, rows, values[:, None] * dense[columns])
+    return out
+
+
+def _matmul_rules(g: Any, z: Any, values: Any, dense: Any, *, rows: Any, columns: Any, size: int) -> Any:
+    values_c, dense_c = (TABLE["conj"](v) if getattr(v.dtype, "kind", "") == "c" else v for v in (values, dense))
+    share = TABLE["reduce_sum"](_rows(g, rows) * _rows(dense_c, columns), axis=(1,), keepdims=False)
+    return share, TABLE["sparse_matmul"](values_c, g, rows=columns, columns=rows, size=int(dense.shape[0]))
+
+
+declare("sparse_matmul", _matmul, _matmul_rules, op="SparseTensorDenseMatMul", label="@", keep="xy")

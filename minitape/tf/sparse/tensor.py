@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.recording.evidence import planned
+from ...engine.recording.evidence import note_used_as_size
 from ...engine.table.primitives import TABLE
-from ...engine.tensor.tensor import Tensor, wrap
+from ...engine.tensor.tensor import Tensor, new_tensor
 from ...engine.typed import Operators
 from ...engine.values import dtypes
 from ...engine.values.shape import TensorShape
 from ...ops.arrays import broadcast_to
-from ...ops.convert import convert_to_tensor, converted
+from ...ops.convert import convert_to_tensor, to_graph_tensor
 from ...ops.logs import warn_not_watchable
 from ...ops.opdefs import mismatch
 
@@ -42,8 +42,8 @@ class SparseTensor(Operators):
     def __init__(self, indices: Any, values: Any, dense_shape: Any) -> None:
         self._indices = _known(_int64(indices, "indices"))
         if self._indices is indices and getattr(indices, "_record", None) is not None:  # computed under a tape
-            planned(indices)
-        self._values = converted(values)
+            note_used_as_size(indices)
+        self._values = to_graph_tensor(values)
         self._dense_shape = _known(_int64(dense_shape, "dense_shape"))
         count, rank = self._indices.shape.with_rank(2)
         _compatible(count, self._values.shape.with_rank(1)[0])
@@ -137,9 +137,9 @@ def _compatible(size: int | None, other: int | None) -> None:
 
 def _int64(value: Any, name: str) -> Any:
     if isinstance(value, (list, tuple)) and not value:
-        return wrap(np.zeros(0, np.int64))
+        return new_tensor(np.zeros(0, np.int64))
     if isinstance(value, np.ndarray):
-        return wrap(np.array(value, np.int64))
+        return new_tensor(np.array(value, np.int64))
     try:
         return convert_to_tensor(value, dtypes.int64)
     except ValueError as error:

@@ -6,7 +6,6 @@ Strings are never differentiated: these functions compute, and record nothing. T
 from ...engine.namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy("tf.strings", {
-    "tf.strings.joining": "join reduce_join",
-    "tf.strings.pieces": "bytes_split length lower split substr unicode_decode unicode_split upper",
-    "tf.strings.spelling": "as_string to_number",
+    "tf.strings.functions": "as_string bytes_split join length lower reduce_join split substr to_number unicode_decode "
+                         "unicode_split upper",
 }, globals())  # fmt: skip

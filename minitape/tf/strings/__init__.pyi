@@ -1,20 +1,16 @@
 """The names of `tf.tf.strings`, for editors and type checkers: see `python tests/house/make_stubs.py`."""
 
-from minitape.tf.strings.joining import (
-    join as join,
-    reduce_join as reduce_join,
-)
-from minitape.tf.strings.pieces import (
+from minitape.tf.strings.functions import (
+    as_string as as_string,
     bytes_split as bytes_split,
+    join as join,
     length as length,
     lower as lower,
+    reduce_join as reduce_join,
     split as split,
     substr as substr,
+    to_number as to_number,
     unicode_decode as unicode_decode,
     unicode_split as unicode_split,
     upper as upper,
-)
-from minitape.tf.strings.spelling import (
-    as_string as as_string,
-    to_number as to_number,
 )

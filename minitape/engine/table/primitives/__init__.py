@@ -35,7 +35,7 @@ class Primitive:
     gradient is None) or "unregistered" (LookupError).
     """
 
-    __slots__ = ("name", "op", "label", "forward", "rules", "keep", "keeps", "keeps_beside", "keeps_output", "missing", "asked", "code", "texts", "accepted", "recorded_rules")  # fmt: skip
+    __slots__ = ("name", "op", "label", "forward", "rules", "keep", "keeps", "keeps_beside", "keeps_output", "missing", "asked", "each", "code", "texts", "accepted", "recorded_rules")  # fmt: skip
 
     def __init__(
         self,
@@ -56,6 +56,7 @@ class Primitive:
         self.keeps_output = keep == "all" or "z" in keep
         self.op = op or "".join(part.capitalize() for part in name.split("_"))
         self.label = label or name
+        self.each = type(self.rules) is tuple  # whether a call of it has one rule for each input
         self.code = 0  # its number among the scalar rows, 0 for none
         self.texts: tuple[str, ...] = ()  # forward and rules as the textbook writes them
         self.accepted: set[tuple[np.dtype, ...]] = set()  # NumPy dtypes of inputs that TensorFlow's kernel is known to take
@@ -69,8 +70,8 @@ class Primitive:
         if kinds == _TENSOR[3]:
             return _TENSOR[1](self, inputs, attrs)
         for i in inputs:
-            if type(i) in STAND_INS:
-                return STAND_INS[type(i)](self, inputs, attrs)
+            if type(i) in TRACERS:
+                return TRACERS[type(i)](self, inputs, attrs)
         tensors = [isinstance(i, _TENSOR[0]) for i in inputs]
         if True not in tensors:
             return self.forward(*inputs, **attrs)
@@ -87,7 +88,7 @@ class Primitive:
 
 
 PLAIN = frozenset((np.ndarray, np.float32, np.float64))  # what a plain sweep hands to its rules
-STAND_INS: dict[type, Function] = {}  # classes that stand for arrays in rules, and how a primitive is applied to them
+TRACERS: dict[type, Function] = {}  # classes that stand for arrays in rules, and how a primitive is applied to them
 BATCHES: set[type] = set()  # that of batched adjoints among them, once it is in use
 _TENSOR: list[Any] = []  # the class of tensors, how a primitive is applied to them, how other inputs become them, and the class of those with values
 
@@ -121,5 +122,5 @@ def load_all() -> None:
     import pkgutil
 
     found = [module.name for module in pkgutil.walk_packages(__path__, __name__ + ".")]
-    for name in (*found, "minitape.sparse.primitives"):
+    for name in (*found, "minitape.sparse.functions"):
         importlib.import_module(name)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...values.elements import dtype_of_any
-from ...values.invalid import invalid, shown
+from ...values.dtypes import dtype_of_any
+from ...values.invalid import invalid, shape_text
 from ..accelerator import fast
 from . import TABLE, declare
 from .formula import ARRAY
@@ -23,7 +23,7 @@ _largest: Function = np.fmax.reduce  # of the numbers, where there is a NaN
 def _shifted(x: Array, axis: int, op: str) -> Array:
     """Logits less the largest number of each row."""
     if x.ndim < 1:
-        raise invalid(f"logits must have >= 1 dimension, got {shown(x.shape)}", op)
+        raise invalid(f"logits must have >= 1 dimension, got {shape_text(x.shape)}", op)
     return x - _largest(x, axis, None, None, True) if x.size else x
 
 
@@ -62,7 +62,7 @@ def _cross_entropy(x: Array, y: Array) -> Array:
     try:
         x, y = (x, y) if x.shape == y.shape else np.broadcast_arrays(x, y)
     except ValueError:
-        sizes = [shown((int(np.prod(s[:-1])), s[-1])) for s in (x.shape, y.shape)]
+        sizes = [shape_text((int(np.prod(s[:-1])), s[-1])) for s in (x.shape, y.shape)]
         raise invalid(f"logits and labels must be broadcastable: logits_size={sizes[0]} labels_size={sizes[1]}", op) from None
     away = _shifted(x, -1, op)
     rest = ARRAY["log"](_add(ARRAY["exp"](away), -1, None, None, True)) - away
@@ -128,12 +128,12 @@ declare("leaky_gate", _leaky_gate,
 
 def _bias_add(x: Array, b: Array, *, axis: int = -1) -> Array:
     if x.ndim < 2:
-        raise invalid(f"Input tensor must be at least 2D: {shown(x.shape)}", "BiasAdd")
+        raise invalid(f"Input tensor must be at least 2D: {shape_text(x.shape)}", "BiasAdd")
     if b.ndim != 1:
-        raise invalid(f"Biases must be 1D: {shown(b.shape)}", "BiasAdd")
+        raise invalid(f"Biases must be 1D: {shape_text(b.shape)}", "BiasAdd")
     if x.shape[axis] != b.shape[0]:
         raise invalid("Must provide as many biases as the last dimension of the input tensor: "
-                      f"{shown(b.shape)} vs. {shown(x.shape)}", "BiasAdd")  # fmt: skip
+                      f"{shape_text(b.shape)} vs. {shape_text(x.shape)}", "BiasAdd")  # fmt: skip
     return x + b if axis == -1 else x + b.reshape(-1, *[1] * (x.ndim - axis - 1))
 
 

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...tensor.tensor import Tensor, wrap
-from ...values.dtypes import DType
-from ...values.elements import dtype_of_any
+from ...tensor.tensor import Tensor, new_tensor
+from ...values.dtypes import DType, dtype_of_any
 from . import TABLE, declare
 from .elementwise import RECORDED
 from .selecting import select
@@ -41,22 +40,22 @@ def _cast_rule(g: Array, z: Array, x: Array, *, dtype: DType) -> Array:
     return TABLE["cast"](g, dtype=wanted)
 
 
-def selected(condition: Array, x: Array, y: Array) -> Array:
+def select_in_rule(condition: Array, x: Array, y: Array) -> Array:
     """``select`` in a rule, of arrays and numbers: recorded where one of the three is a tensor."""
     if not (isinstance(condition, Tensor) or isinstance(x, Tensor) or isinstance(y, Tensor)):
         return TABLE["select"](condition, x, y)
     number = dtype_of_any(x if hasattr(x, "dtype") else y).as_numpy_dtype
-    x, y = (v if isinstance(v, Tensor) else wrap(number(v)) for v in (x, y))
-    return TABLE["select"](condition if isinstance(condition, Tensor) else wrap(condition), x, y)
+    x, y = (v if isinstance(v, Tensor) else new_tensor(number(v)) for v in (x, y))
+    return TABLE["select"](condition if isinstance(condition, Tensor) else new_tensor(condition), x, y)
 
 
 declare("cast", _cast, [_cast_rule], op="Cast", keep="")
-declare("select", select, [None, lambda g, z, c, x, y: selected(c, g, 0), lambda g, z, c, x, y: selected(c, 0, g)],
+declare("select", select, [None, lambda g, z, c, x, y: select_in_rule(c, g, 0), lambda g, z, c, x, y: select_in_rule(c, 0, g)],
         op="SelectV2", label="where", keep="x")  # fmt: skip
 declare("zeros_like", lambda x: np.zeros_like(x), [None], op="ZerosLike", keep="")
 declare("ones_like", lambda x: np.ones_like(x), [None], op="OnesLike", keep="")
 declare("string_add", lambda x, y: np.add(x, y, dtype=object), [None, None], op="Add", label="+", keep="")
-RECORDED.update(select=selected, zero=TABLE["zeros_like"])
+RECORDED.update(select=select_in_rule, zero=TABLE["zeros_like"])
 
 # name, TensorFlow's kernel, label in the picture; NumPy has the functions under the same names, and none has a derivative
 BOOLEAN = """

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...values.invalid import invalid, shown
-from . import TABLE, declare, diagonals, elimination, special  # noqa: F401 - the rules use the primitives of these modules
+from ...values.invalid import invalid, shape_text
+from . import TABLE, declare, diagonals, special  # noqa: F401 - the rules use the primitives of these modules
+from .formula import ARRAY
 from .linear import adjoint_of
 from .shaping import conjugate
 
@@ -47,7 +48,7 @@ def _diagonal_matrix(x: Array) -> Array:
 
 def _inv(x: Array, *, adjoint: bool = False) -> Array:
     try:
-        out = elimination.solve(_checked(x, "MatrixInverse"), np.broadcast_to(np.eye(x.shape[-1], dtype=x.dtype), x.shape))
+        out = solve(_checked(x, "MatrixInverse"), np.broadcast_to(np.eye(x.shape[-1], dtype=x.dtype), x.shape))
     except np.linalg.LinAlgError:
         raise invalid("Input is not invertible.", "MatrixInverse") from None
     return adjoint_of(out) if adjoint else out
@@ -63,9 +64,9 @@ def _scaled_inverse(factor: Array, x: Array) -> Array:
     return _columns(factor) * TABLE["inv"](x, adjoint=True)
 
 
-declare("det", lambda x: elimination.determinant(_checked(x, "MatrixDeterminant")),
+declare("det", lambda x: determinant(_checked(x, "MatrixDeterminant")),
         [lambda g, z, x: _scaled_inverse(g * conjugate(z), x)], op="MatrixDeterminant", keep="xz")  # fmt: skip
-declare("slogdet", lambda x: elimination.log_determinant(_checked(x, "LogMatrixDeterminant")),
+declare("slogdet", lambda x: log_determinant(_checked(x, "LogMatrixDeterminant")),
         [lambda g, z, x: _scaled_inverse(g[1], x)], op="LogMatrixDeterminant", keep="x")  # fmt: skip
 declare("inv", _inv, [_inv_rule], op="MatrixInverse", label="x⁻¹", keep="z")
 
@@ -82,7 +83,7 @@ def _solve(a: Array, b: Array, *, adjoint: bool = False) -> Array:
     if a.shape[-2] != b.shape[-2]:
         raise invalid("Input matrix and rhs are incompatible.", op)
     try:
-        return elimination.solve(adjoint_of(a) if adjoint else a, b)
+        return solve(adjoint_of(a) if adjoint else a, b)
     except np.linalg.LinAlgError:
         raise invalid("Input matrix is not invertible.", op) from None
 
@@ -96,7 +97,7 @@ def _triangular(a: Array, b: Array, *, lower: bool = True, adjoint: bool = False
     if n != a.shape[-2]:
         raise invalid(f"In[0] matrices in the last dimensions must be square ({n} =/= {a.shape[-2]})", op)
     if n != b.shape[-2]:
-        raise invalid(f"In[0] mismatch In[1] shape: {n} vs. {b.shape[-2]}: {shown(a.shape)} {shown(b.shape)} {lower:d} "
+        raise invalid(f"In[0] mismatch In[1] shape: {n} vs. {b.shape[-2]}: {shape_text(a.shape)} {shape_text(b.shape)} {lower:d} "
                       f"{adjoint:d}", op)  # fmt: skip
     if adjoint:
         a, lower = adjoint_of(a), not lower
@@ -169,3 +170,68 @@ def _svd_rule(g: Array, z: Array, x: Array) -> Array:
 
 declare("cholesky", _cholesky, [_cholesky_rule], op="Cholesky", keep="z")
 declare("svd", _svd, [_svd_rule], op="Svd", keep="z")
+
+
+SMALL = 8  # rows
+
+
+def _is_small(x: Array) -> bool:
+    """True for real float matrices of a few rows."""
+    return x.dtype.kind == "f" and 0 < x.shape[-1] <= SMALL
+
+
+def _factors(x: Array) -> tuple[Array, Array, Array]:
+    """L below and U on and above the diagonal, the order of the rows, and the sign of that order; pivots by columns."""
+    n = x.shape[-1]
+    lu = np.array(x).reshape(-1, n, n)
+    every = np.arange(len(lu))
+    order = np.tile(np.arange(n), (len(lu), 1))
+    sign = np.ones(len(lu), x.dtype)
+    for k in range(n):
+        best = k + np.argmax(np.abs(lu[:, k:, k]), axis=1)
+        for table in (lu, order):
+            table[every, k], table[every, best] = table[every, best].copy(), table[every, k].copy()
+        sign[best != k] *= -1
+        pivot = np.where(lu[:, k, k] == 0, 1, lu[:, k, k])
+        lu[:, k + 1 :, k] /= pivot[:, None]
+        lu[:, k + 1 :, k + 1 :] -= lu[:, k + 1 :, k, None] * lu[:, k, None, k + 1 :]
+    return lu, order, sign
+
+
+def solve(a: Array, b: Array) -> Array:
+    """The x with a @ x = b; LinAlgError for singular matrices."""
+    if np.isnan(a[..., :1, :1]).any():  # a first pivot that is NaN is as zero in TensorFlow, later ones are not looked at
+        raise np.linalg.LinAlgError("Singular matrix")
+    if not _is_small(a) or a.shape[:-2] != b.shape[:-2]:
+        return np.linalg.solve(a, b)
+    n = a.shape[-1]
+    lu, order, _ = _factors(a)
+    if np.any(lu[:, range(n), range(n)] == 0):
+        raise np.linalg.LinAlgError("Singular matrix")
+    x = np.take_along_axis(b.reshape(len(lu), n, -1), order[:, :, None], 1)
+    for i in range(n):
+        for j in range(i):
+            x[:, i] -= lu[:, i, j, None] * x[:, j]
+    for i in range(n - 1, -1, -1):
+        for j in range(n - 1, i, -1):
+            x[:, i] -= lu[:, i, j, None] * x[:, j]
+        x[:, i] *= (1 / lu[:, i, i])[:, None]
+    return x.reshape(b.shape)
+
+
+def log_determinant(x: Array) -> tuple[Array, Array]:
+    """The sign and the logarithm of the absolute value of the determinant, both in the dtype of x."""
+    if not _is_small(x):
+        sign, size = np.linalg.slogdet(x)
+        return np.asarray(sign, x.dtype), np.asarray(size, x.dtype)
+    n = x.shape[-1]
+    lu, _, sign = _factors(x)
+    pivots = lu[:, range(n), range(n)]
+    size = np.cumsum(ARRAY["log"](np.abs(pivots)), 1)[:, -1]  # added up in order
+    return (sign * np.prod(np.sign(pivots), axis=1)).reshape(x.shape[:-2]), size.reshape(x.shape[:-2])
+
+
+def determinant(x: Array) -> Array:
+    """The determinant, by its logarithm."""
+    sign, size = log_determinant(x)
+    return np.asarray(sign * ARRAY["exp"](size.real), x.dtype)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...values.invalid import at_run, invalid, shown
+from ...values.invalid import at_run, invalid, shape_text
 from . import TABLE, declare
 
 if TYPE_CHECKING:
@@ -54,8 +54,8 @@ def _set_diag(x: Array, d: Array, *, k: int) -> Array:
     if d.shape != expected:
         raise invalid("Either first dimensions of diagonal don't match input.shape[:-2], or diagonal.shape[:-1] is not "
                       "equal to the longests diagonal in range [lower_diag_index:upper_diag_index].\n"
-                      f"Input shape: {shown(x.shape)}\nDiagonal shape: {shown(d.shape)}\n"
-                      f"Expected diagonal shape: {shown(expected)}", "MatrixSetDiagV3")  # fmt: skip
+                      f"Input shape: {shape_text(x.shape)}\nDiagonal shape: {shape_text(d.shape)}\n"
+                      f"Expected diagonal shape: {shape_text(expected)}", "MatrixSetDiagV3")  # fmt: skip
     out = np.array(x)
     out[..., i, j] = d
     return out

@@ -8,7 +8,6 @@ sqrt and its kin give 0 where the incoming adjoint is 0.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from . import TABLE, Primitive, declare
 from .formula import ARRAY, SCALAR, reads
 
 if TYPE_CHECKING:
-    from ...typed import Array, Function
+    from ...typed import Array, Function, Object
     from . import Rule
 
 DERIVATIVES = """
@@ -89,21 +88,23 @@ for _real, _functions in SCALAR.items():
 
 
 class Form:
-    """A formula for values of one kind: compiled ``forward(g, z, x, y)``, which reads no g and z, and rules."""
+    """A formula for values of one kind: ``forward`` of the inputs, and compiled rules ``(g, z, x, y)``."""
 
     __slots__ = ("forward", "rules")
 
     rules: tuple[Rule | None, ...]
 
     def __init__(self, texts: tuple[str, ...], functions: dict[str, Function]) -> None:
-        self.forward = compile_text(texts[0], functions)
+        text, inputs = texts[0], "x, y" if len(texts) == 3 else "x"
+        name, _, rest = text.partition("(")
+        self.forward = functions[name] if name in functions and rest == f"{inputs})" else compile_text(text, functions, inputs)
         self.rules = tuple(None if text == "-" else compile_text(text, functions) for text in texts[1:])
 
 
 def _blocked(texts: tuple[str, ...], plain: Form) -> Form:
     """The same for large arrays, block by block."""
     form = Form.__new__(Form)
-    form.forward = fast.blocked(texts[0], "gzxy", plain.forward)
+    form.forward = fast.blocked(texts[0], "xy", plain.forward)
     form.rules = tuple(rule and fast.blocked(text, "gzxy", rule) for text, rule in zip(texts[1:], plain.rules, strict=True))
     return form
 
@@ -115,29 +116,24 @@ def _declare_line(line: str) -> None:
     large, rule_texts = _blocked(texts, plain), texts[1:]
     kept = set().union(*(reads(t) for t in rule_texts if t != "-")) - {"g"}
 
-    def forward(x: Array, y: Array = None) -> Array:
-        return large.forward(None, None, x, y)
-
-    primitive = declare(name, forward, large.rules, op=kernel, label=label, keep="".join(sorted(kept)))
+    primitive = declare(name, large.forward, large.rules, op=kernel, label=label, keep="".join(sorted(kept)))
     primitive.texts = texts
     others = rule_texts[::-1] if len(rule_texts) == 2 else []
     primitive.keeps_beside = tuple(tuple(i for i, n in enumerate("xy") if t != "-" and n in reads(t)) for t in others)
-    primitive.code = FIRST_CODE + len(BY_CODE)
+    primitive.code, primitive.each = FIRST_CODE + len(BY_CODE), False
     BY_CODE.append(primitive)
-    _arrays.append(plain)
-    _large.append(large)
+    ARRAY_FORMS.append(plain)
+    LARGE_FORMS.append(large)
 
 
 BY_CODE: list[Primitive] = []
 _NO_FORM: Any = None  # in the places of leaves and calls
-_arrays: list[Form] = [_NO_FORM] * FIRST_CODE  # by code
-_large: list[Form] = [_NO_FORM] * FIRST_CODE
+ARRAY_FORMS: list[Form] = [_NO_FORM] * FIRST_CODE  # by code
+LARGE_FORMS: list[Form] = [_NO_FORM] * FIRST_CODE
 _numbers: dict[type, list[Form]] = {}  # the same for single numbers, by their type
 for _line in DERIVATIVES.strip().splitlines():
     _declare_line(_line)
 
-# rules by the kind of value and by code, for the sweep, which asks most often; those of numbers come when form_of() is first asked
-RULES: dict[type, list[Sequence[Rule | None]]] = {np.ndarray: [() if form is _NO_FORM else form.rules for form in _arrays]}
 STOP_CODE = TABLE["stop_gradient"].code  # what follows from it is on no tape
 
 
@@ -145,13 +141,22 @@ def form_of(code: int, value: Array) -> Form:
     """What computes an elementwise operation, and its derivatives, for a value of this kind: a number, a large array, any other."""
     kind = type(value)
     if kind is np.ndarray:
-        return _large[code] if value.size >= LARGE else _arrays[code]
+        return LARGE_FORMS[code] if value.size >= LARGE else ARRAY_FORMS[code]
     if kind not in SCALAR:
-        return _arrays[code]
+        return ARRAY_FORMS[code]
     if kind not in _numbers:
         _numbers[kind] = [_NO_FORM] * FIRST_CODE + [Form(p.texts, SCALAR[kind]) for p in BY_CODE]
-        RULES[kind] = [() if form is _NO_FORM else form.rules for form in _numbers[kind]]
     return _numbers[kind][code]
 
 
+class _Shares(dict["Object", "list[Function]"]):
+    """By the kind of a number and by code: what gives the shares of all inputs at once, None for one that gets nothing."""
+
+    def __missing__(self, kind: Object) -> list[Function]:
+        texts = [", ".join("None" if text == "-" else text for text in p.texts[1:]) + "," * (len(p.texts) == 2) for p in BY_CODE]
+        self[kind] = found = [_NO_FORM] * FIRST_CODE + [compile_text(f"({text})", SCALAR[kind]) for text in texts]
+        return found
+
+
+SHARES = _Shares()
 RECORDED: dict[str, Function] = {}  # functions of formulas that are no lines of the table, as recorded operations

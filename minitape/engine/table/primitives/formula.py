@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..accelerator import fast, filled
+from ..accelerator import full
 from ..code import names_in
 from . import numerics
 from .selecting import select
@@ -35,7 +35,7 @@ EXACT = 4096  # float32 arrays up to this size are computed in double precision,
 
 
 def _ones(x: Array) -> Array:
-    return filled(x.shape, x.dtype, 1)
+    return full(x.shape, x.dtype, 1)
 
 
 def _pow(x: Array, y: Array) -> Array:
@@ -68,7 +68,7 @@ _LIBRARY = {
 
 ARRAY: dict[str, Function] = {name: _rounded(function) for name, function in _LIBRARY.items()} | {
     "abs": np.abs, "sign": np.sign, "floor": np.floor, "ceil": np.ceil, "rint": np.rint, "sqrt": np.sqrt,
-    "atan2": np.arctan2, "pow": _pow, "maximum": fast.maximum, "minimum": fast.minimum, "floordiv": _floordiv,
+    "atan2": np.arctan2, "pow": _pow, "maximum": np.maximum, "minimum": np.minimum, "floordiv": _floordiv,
     "ones": _ones, "mod": np.mod, "select": select, "mul_no_nan": _mul_no_nan, "zero": np.zeros_like, "erf": numerics.erf,
     "erfc": numerics.erfc,
 }  # fmt: skip

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...values.elements import dtype_of_any
-from ...values.invalid import invalid, shown
+from ...values.dtypes import dtype_of_any
+from ...values.invalid import invalid, shape_text
 from ..accelerator import fast
 from . import TABLE, declare
 from .numerics import in_single
@@ -20,7 +20,7 @@ SMALL = 512  # products of two numbers, up to which a product of vectors or of b
 _add: Function = np.add.reduce
 
 
-def swapped(x: Array) -> Array:
+def swap_last_axes(x: Array) -> Array:
     """The last two axes swapped."""
     rank = x.ndim or len(x.shape)  # which refuses an unknown one
     return TABLE["transpose"](x, perm=(*range(rank - 2), rank - 1, rank - 2))
@@ -31,14 +31,14 @@ def adjoint_of(x: Array) -> Array:
     if type(x) is np.ndarray:
         x = x.swapaxes(-1, -2)
         return x if x.dtype.kind != "c" else x.conj()
-    return conjugate(swapped(x))
+    return conjugate(swap_last_axes(x))
 
 
 def _matmul(x: Array, y: Array) -> Array:
-    (m, k), (rows, n) = x.shape[-2:], y.shape[-2:]
+    flat = x.ndim == y.ndim == 2
+    (m, k), (rows, n) = (x.shape, y.shape) if flat else (x.shape[-2:], y.shape[-2:])
     if k != rows or x.dtype.char not in "fd":
         return _matmul_of_others(x, y)
-    flat = x.ndim == y.ndim == 2
     if m == 1 or n == 1 or not flat:
         if 0 < m * k * n <= SMALL:
             return _in_order(x, y)
@@ -91,7 +91,7 @@ def _check_sizes(xs: tuple[Array, ...], left: tuple[str, ...]) -> None:
             if label >= "α":  # axes of an ellipsis broadcast
                 sizes[label] = max(known, n)
             elif known != n:
-                raise invalid(f"Expected dimension {known} at axis {axis} of the input shaped {shown(x.shape)} but got "
+                raise invalid(f"Expected dimension {known} at axis {axis} of the input shaped {shape_text(x.shape)} but got "
                               f"dimension {n}", "Einsum")  # fmt: skip
 
 
@@ -136,7 +136,7 @@ def _add_n(*xs: Array) -> Array:
     for i, x in enumerate(xs[1:], 1):
         if x.shape != total.shape:
             raise invalid("Inputs to operation AddN of type AddN must have the same size and shape.  Input 0: "
-                          f"{shown(total.shape)} != input {i}: {shown(x.shape)}", "AddN")  # fmt: skip
+                          f"{shape_text(total.shape)} != input {i}: {shape_text(x.shape)}", "AddN")  # fmt: skip
         total = total + x
     return total
 

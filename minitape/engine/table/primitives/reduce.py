@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...values.elements import dtype_of_any
+from ...values.dtypes import dtype_of_any
 from ...values.invalid import at_run, invalid
-from ..accelerator import filled
+from ..accelerator import full
 from . import PLAIN, TABLE, declare
 from .numerics import in_single, lowest
 from .shaping import conjugate, inverse
@@ -165,7 +165,7 @@ COPIED = 4096  # elements up to which a number is written out rather than broadc
 def _broadcast_to(x: Array, *, shape: tuple[int, ...]) -> Array:
     """A view with strides of 0; a copy where that is faster than making the view."""
     if (type(x) is np.float32 or type(x) is np.float64) and type(shape) is tuple and math.prod(shape) <= COPIED:
-        return filled(shape, x.dtype, x)
+        return full(shape, x.dtype, x)
     return np.broadcast_to(x, shape)
 
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...values.elements import dtype_of_any
-from ...values.invalid import invalid, outside, shown
+from ...values.dtypes import dtype_of_any
+from ...values.invalid import invalid, outside, shape_text
 from . import TABLE, declare
-from .shaping import beside
+from .shaping import constant_for
 
 if TYPE_CHECKING:
     from ...typed import Array, Function, Index, Object, Sizes
@@ -54,7 +54,7 @@ def _slices(values: Array, indices: Array, x: Array) -> Array:
     """The adjoint of x that is not 0 in some rows only: IndexedSlices, as in TensorFlow."""
     from ...tensor.slices import IndexedSlices
 
-    return IndexedSlices(values, indices, beside(values, np.array(x.shape, np.int32)))
+    return IndexedSlices(values, indices, constant_for(values, np.array(x.shape, np.int32)))
 
 
 def _gather_rule(g: Array, z: Array, x: Array, indices: Array, *, axis: int = 0, batch_dims: int = 0) -> Array:
@@ -105,7 +105,7 @@ def _targets(indices: Array, sizes: Sizes) -> tuple[Array, ...]:
     """The NumPy index of places to write to. A graph knows them only here; NumPy would count negative ones from behind."""
     bad = outside(indices, sizes[: indices.shape[-1]]) if np.size(indices) else None
     if bad is not None:
-        raise invalid(f"indices{bad[0]} = {bad[1]} does not index into shape {shown(sizes)}")
+        raise invalid(f"indices{bad[0]} = {bad[1]} does not index into shape {shape_text(sizes)}")
     return places(indices)
 
 
@@ -182,7 +182,7 @@ def _slice_update(x: Array, value: Array, *, spec: Index) -> Array:
     try:
         new[spec] = np.broadcast_to(given, wanted)[()]
     except ValueError:
-        raise invalid(f"Cannot broadcast input shape {shown(given.shape)} into final shape {shown(wanted)}",
+        raise invalid(f"Cannot broadcast input shape {shape_text(given.shape)} into final shape {shape_text(wanted)}",
                       "ResourceStridedSliceAssign") from None  # fmt: skip
     return new
 

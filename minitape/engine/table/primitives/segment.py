@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...values.elements import dtype_of, dtype_of_any
-from ...values.invalid import at_run, invalid, shown
+from ...values.dtypes import dtype_of, dtype_of_any
+from ...values.invalid import at_run, invalid, shape_text
 from . import TABLE, declare, scatter, special  # noqa: F401 - whose primitives the rules use
-from .choice import selected
+from .choice import select_in_rule
 from .numerics import in_single
 
 if TYPE_CHECKING:
@@ -81,11 +81,11 @@ def _check_unsorted(x: Array, ids: Array, count: int, op: str) -> None:
     if count < 0:
         raise invalid(f"Input num_segments == {count} must not be negative.", op)
     if x.shape[: ids.ndim] != ids.shape:
-        shapes = [shown(s) for s in (x.shape, ids.shape)]
+        shapes = [shape_text(s) for s in (x.shape, ids.shape)]
         raise invalid(f"data.shape = {shapes[0]} does not start with segment_ids.shape = {shapes[1]}", op)
     if np.any(ids >= count):
         at = tuple(np.argwhere(ids >= count)[0])
-        raise at_run(f"segment_ids{shown(at)} = {ids[at]} is out of range [0, {count})", op)
+        raise at_run(f"segment_ids{shape_text(at)} = {ids[at]} is out of range [0, {count})", op)
 
 
 # -- rules ------------------------------------------------------------------------------------------------------------
@@ -95,7 +95,7 @@ def _rows(g: Array, ids: Array) -> Array:
     """The adjoint of each row: that of its segment, 0 for rows with a negative id."""
     rows = TABLE["gather"](g, TABLE["maximum"](ids, 0), axis=0)
     kept = TABLE["reshape"](TABLE["greater_equal"](ids, 0), shape=(*ids.shape, *[1] * (len(g.shape) - 1)))
-    return selected(kept, rows, 0)
+    return select_in_rule(kept, rows, 0)
 
 
 def _mean_rule(g: Array, z: Array, x: Array, ids: Array) -> Array:
@@ -110,7 +110,7 @@ def _extreme_rule(kind: str) -> Function:
     def rule(g: Array, z: Array, x: Array, ids: Array, **attrs: Object) -> Array:
         chosen = TABLE["equal"](x, _rows(z, ids))
         shares = TABLE[kind + "_sum"](TABLE["cast"](chosen, dtype=dtype_of_any(g)), ids, **attrs)
-        return selected(chosen, _rows(TABLE["div_no_nan"](g, shares), ids), 0)
+        return select_in_rule(chosen, _rows(TABLE["div_no_nan"](g, shares), ids), 0)
 
     return rule
 
@@ -121,9 +121,9 @@ def _prod_rule(kind: str) -> Function:
     def rule(g: Array, z: Array, x: Array, ids: Array, **attrs: Object) -> Array:
         zero = TABLE["equal"](x, 0)
         zeros = TABLE[kind + "_sum"](TABLE["cast"](zero, dtype=dtype_of_any(g)), ids, **attrs)
-        others = TABLE[kind + "_prod"](selected(zero, 1, x), ids, **attrs)
-        shares = selected(zero, _rows(others, ids), _rows(z, ids) / x)
-        return _rows(selected(TABLE["greater"](zeros, 1), 0, g), ids) * shares
+        others = TABLE[kind + "_prod"](select_in_rule(zero, 1, x), ids, **attrs)
+        shares = select_in_rule(zero, _rows(others, ids), _rows(z, ids) / x)
+        return _rows(select_in_rule(TABLE["greater"](zeros, 1), 0, g), ids) * shares
 
     return rule
 

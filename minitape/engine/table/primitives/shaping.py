@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     Paddings = Sequence[tuple[int, int]]
 
 
-def beside(g: Array, array: np.ndarray) -> Array:
+def constant_for(g: Array, array: np.ndarray) -> Array:
     """A constant of a rule: an array as the adjoint is, or a tensor where the sweep works on tensors."""
-    from ...tensor.tensor import Tensor, wrap
+    from ...tensor.tensor import Tensor, new_tensor
 
-    return wrap(array) if isinstance(g, Tensor) else array
+    return new_tensor(array) if isinstance(g, Tensor) else array
 
 
 def _axis_slices(g: Array, inputs: tuple[Array, ...], axis: int) -> list[Array]:
@@ -71,7 +71,7 @@ def _tile_rule(g: Array, z: Array, x: Array, *, multiples: Sizes) -> Array:
 def _repeat_rule(g: Array, z: Array, x: Array, *, repeats: Array, axis: int) -> Array:
     shape = tuple(x.shape)
     origins = np.repeat(np.arange(shape[axis]), repeats)
-    return TABLE["scatter_axis"](g, beside(g, origins), axis=axis % len(shape), shape=shape)
+    return TABLE["scatter_axis"](g, constant_for(g, origins), axis=axis % len(shape), shape=shape)
 
 
 def _pad(x: Array, *, paddings: Paddings, mode: str, fill: Array = 0) -> Array:
@@ -93,7 +93,7 @@ def _pad_rule(g: Array, z: Array, x: Array, *, paddings: Paddings, mode: str, fi
         return TABLE["slice"](g, spec=_inner(x.shape, paddings))
     shape, size = tuple(x.shape), math.prod(x.shape)  # each element is added to the one that it mirrors
     origins = _pad(np.arange(size).reshape(shape), paddings=paddings, mode=mode)
-    flat = TABLE["scatter_slices"](TABLE["reshape"](g, shape=(-1,)), beside(g, origins.reshape(-1)), shape=(size,))
+    flat = TABLE["scatter_slices"](TABLE["reshape"](g, shape=(-1,)), constant_for(g, origins.reshape(-1)), shape=(size,))
     return TABLE["reshape"](flat, shape=shape)
 
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...values.elements import dtype_of_any
+from ...values.dtypes import dtype_of_any
 from ..accelerator import fast
 from ..code import compile_text
 from . import TABLE, declare, numerics
-from .choice import selected
+from .choice import select_in_rule
 from .formula import ARRAY, reads
 from .selecting import select
 from .shaping import conjugate
@@ -88,7 +88,7 @@ def _declare_line(line: str) -> None:
 
 for _line in RULES.strip().splitlines():
     _declare_line(_line)
-_RECORDED: dict[str, Function] = {**TABLE, "select": selected, "nonzero": _nonzero, "conjugate": conjugate}
+_RECORDED: dict[str, Function] = {**TABLE, "select": select_in_rule, "nonzero": _nonzero, "conjugate": conjugate}
 for _made in [p for p in TABLE.values() if p.texts and not p.code and p.missing == "none"]:
     _made.rules = [None if t == "-" else compile_text(t, _RECORDED) for t in _made.texts[1:]]
 

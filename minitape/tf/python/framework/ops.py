@@ -8,6 +8,6 @@ __getattr__, __dir__ = _lazy("tf.python.framework.ops", {
     "graphs.build": "Graph",
     "graphs.session": "get_default_graph reset_default_graph",
     "graphs.symbolic": "Operation",
-    "ops.registry": "NoGradient=no_gradient NotDifferentiable RegisterGradient no_gradient",
+    "graphs.sweep": "NoGradient=no_gradient NotDifferentiable RegisterGradient no_gradient",
     "compat.v1.legacy": "name_scope op_scope",
 }, globals())  # fmt: skip

@@ -16,16 +16,16 @@ from minitape.graphs.session import (
     get_default_graph as get_default_graph,
     reset_default_graph as reset_default_graph,
 )
+from minitape.graphs.sweep import (
+    no_gradient as _NoGradient,
+    RegisterGradient as RegisterGradient,
+    no_gradient as no_gradient,
+)
 from minitape.graphs.symbolic import (
     Operation as Operation,
 )
 from minitape.ops.convert import (
     convert_to_tensor as convert_to_tensor,
-)
-from minitape.ops.registry import (
-    no_gradient as _NoGradient,
-    RegisterGradient as RegisterGradient,
-    no_gradient as no_gradient,
 )
 NoGradient = _NoGradient
 def NotDifferentiable(op_type: _Any) -> None:

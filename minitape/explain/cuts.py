@@ -1,0 +1,139 @@
+"""What did not arrive: what cuts the way, what sent nothing on, and what left to Python and came back. One way for every framework."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..recording.values import numbers_of
+from .asking import in_brackets
+from .flow import Flows
+from .search import breaks_of
+from .source import statement_at
+from .statement import once
+from .values import Values
+
+if TYPE_CHECKING:
+    from ..recording.rows import Entry, Exit
+    from ..recording.sites import Site
+    from .words import Explanation
+
+
+class Cuts(Values):
+    """Why nothing arrived at the rows of a source."""
+
+    end: int | None  # the row of the target; None of a plain number
+    exits: Sequence[Exit]  # where values left, in the order of time
+
+    def _break(self) -> Explanation | None:
+        """What cuts the way that has the fewest breaks."""
+        breaks = breaks_of(self._search().path(self.used) or ())
+        return self._broken_at([broken.subject for broken in breaks]) if breaks else None
+
+    def _broken_at(self, rows: list[int]) -> Explanation:
+        """What cuts the way at the first of some rows, with what does at the others, each line said once."""
+        answer, *others = map(self._broken, rows)
+        said = {(other.cause, other.filename, other.line): other for other in others}
+        answer.others = [other for place, other in said.items() if place != (answer.cause, answer.filename, answer.line)]
+        return answer
+
+    def _broken(self, row: int) -> Explanation:
+        """What cuts the way at a row."""
+        return self.say(self.entries[row].why, row=row)
+
+    def _called(self, row: int) -> str:
+        """What an operation is called."""
+        entry = self.entries[row]
+        return entry.label if entry.op == "function" else entry.op
+
+    def _add_further(self, found: Explanation) -> None:
+        """What cuts the way a second time where it has no derivative but zeros, which only shows when the first is mended."""
+        if found.kind in ("zero", "nonfinite", "error") or not self.used or not found._rows:
+            return
+        said = {(found.filename, found.line), *((other.filename, other.line) for other in found.others)}
+        steps = [row for row in self._way(self.used[0])[1:] if self.entries[row].op in self.zeros.get("zero_derivative", ()) and row not in found._rows]
+        for row in steps:
+            if self.entries[row].site not in said or found._rows[0] not in (*steps, row):
+                found.others.append(self.say("zero_derivative", row=row))
+                file, line = self.entries[row].site
+                found.fix += f" That alone is not enough: {self._called(row)}{in_brackets(file, line, str.format)} is constant in steps, and gives zeros then."
+                break
+
+    def _stopped(self) -> int | None:
+        """The last operation on an open way to which an adjoint came and that sent nothing on."""
+        sweep = self.sweep
+        for begin in self.used if sweep is not None else ():
+            way = self._way(begin)
+            for row, given in zip(reversed(way), reversed(way[:-1]), strict=False):
+                sent = sweep.edges.get(self.entries[row].call)
+                known = row in sweep.adjoints and self.entries[given].dtype != "variant"  # of a list no adjoint is known
+                if known and (sent is None or (self.entries[given].differentiable and given not in [edge[0] for edge in sent])):
+                    return row
+        return None
+
+    # -- through Python -----------------------------------------------------------------------------------------------------
+
+    def _outside(self) -> Explanation | None:
+        """What left, and came back as a constant; else what decided in Python what ran."""
+        after = self._after() if not self.used and self.end is not None else set()
+        left = self._exits() if after else []
+        exit = next(iter(left or [exit for exit in self.exits if exit.row in after and exit.how == "__bool__"]), None)
+        return None if exit is None else self._left_at(exit)
+
+    def _exits(self) -> list[Exit]:
+        """Where values that were computed from the source left that came back on the way to the target."""
+        after = self._after()
+        return [exit for exit in (*self.exits, *self._unseen()) if exit.row in after and exit.how != "__bool__" and self.comes_back(exit)]
+
+    def _unseen(self) -> Iterable[Exit]:
+        """Exits that nobody saw, by the text."""
+        return ()
+
+    def _left_at(self, exit: Exit) -> Explanation:
+        """What is to blame where a value left."""
+        return self._left_by(exit)
+
+    def _left_by(self, exit: Exit) -> Explanation:
+        """That a value left."""
+        raise NotImplementedError
+
+    def comes_back(self, exit: Exit) -> bool:
+        """Whether a value that left may have come back: by the text, or as the elements of a leaf."""
+        return self.flows_back(exit) or self._is_in_a_leaf(exit)
+
+    def flows_back(self, exit: Exit) -> bool:
+        """Whether the text lets a value that left reach what ran after it on the way to the target; where there is no text, it may."""
+        start = statement_at(exit.site)
+        if start is None or self.end is None:  # of a plain number as the target its name alone is left
+            return start is None or not isinstance(start.node, ast.Expr)
+        if exit.site not in self._flows():
+            flow = self._followed().of(start, None, frozenset(site[0] for site in (exit.site, *self._points()) if site[0]))
+            self._flows()[exit.site] = [site for site in self._points() if (at := statement_at(site)) is not None and flow.enters(at, None)]
+        return any(self._points()[site] >= exit.before for site in self._flows()[exit.site])
+
+    def _is_in_a_leaf(self, exit: Exit) -> bool:
+        taken = numbers_of(self.entries[exit.row].value)
+        later = (numbers_of(leaf.value) for leaf in self._leaves() if leaf.row >= exit.before)
+        return taken is not None and taken.size > 0 and any(leaf is not None and bool(np.isin(taken, leaf).all()) for leaf in later)
+
+    @once
+    def _leaves(self) -> list[Entry]:
+        """The leaves that the target was computed from, but for the source."""
+        return [self.entries[row] for row in self.behind if row not in self.rows and self.entries[row].kind != "operation"]
+
+    @once
+    def _flows(self) -> dict[Site, list[Site]]:
+        """By place of an exit the places that what left there reaches."""
+        return {}
+
+    @once
+    def _points(self) -> dict[Site, int]:
+        """Where a value of Python's may have come in on the way to the target, each with the last row that was made there."""
+        return {self.entries[row].site: row for row in sorted(self.behind) if row not in self.rows}
+
+    @once
+    def _followed(self) -> Flows:
+        return Flows()

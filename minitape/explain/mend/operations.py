@@ -1,0 +1,464 @@
+"""What mends a line, in words, chosen by the operation that stands there and by what its result is used for.
+
+One table for every framework. The words of a cause (``*_texts``) count where no row of it fits. A row tries each expression of the line to
+blame that is called by one of its names; it writes the program's own expressions into its words, and returns None where it cannot.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeGuard
+
+import numpy as np
+
+from ..statement import form, last_name, parsed, unparse
+from .spot import Spot, lines_said
+
+_DRAWN = ("p", "probs", "lam", "rate", "input", "logits")
+_LOW = (ast.Lt, ast.LtE)
+
+
+class Operation(NamedTuple):
+    """Of which causes it is a row, how the operation is called (lower case, without underscores; empty: any), and what writes the words."""
+
+    causes: str
+    names: str
+    write: Callable[[Spot, Any], str | None]
+
+
+def words(spot: Spot) -> str | None:
+    """What the table has for a line; a row with the name of the recorded operation first."""
+    done, cause = spot.entry, spot.cause
+    if done is not None and done.op == "function":
+        return None
+    rows = [row for row in TABLE if cause in row.causes.split()]
+    rows.sort(key=lambda row: done is None or not re.fullmatch(row.names, _plain(done.op)))
+    for row in rows:
+        nodes: list[Any] = [None] if not row.names else spot.statement.walk() if spot.blamed else []
+        for node in nodes:
+            if (not row.names or re.fullmatch(row.names, called(node))) and (found := row.write(spot, node)) is not None:
+                return found
+    return None
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "")
+
+
+def called(node: ast.AST) -> str:
+    """The function that an expression calls, or what it is.
+
+    >>> [called(ast.parse(text, mode="eval").body) for text in ("tf.math.top_k(x)", "a // b", "a < b")]
+    ['topk', 'floordiv', 'compare']
+    """
+    if isinstance(node, ast.Call):
+        return _plain(last_name(node.func))
+    return type(getattr(node, "op", node)).__name__.lower()
+
+
+# -- what the words are made of -----------------------------------------------------------------------------------------------
+
+
+def operand(spot: Spot, node: Any) -> ast.expr | None:
+    """What an operation is applied to; of a draw, with what it was drawn, and of ``a // b`` the quotient."""
+    if isinstance(node, ast.BinOp):
+        return ast.BinOp(node.left, ast.Div(), node.right)
+    if called(node) == "floordiv" and len(node.args) == 2:
+        return ast.BinOp(node.args[0], ast.Div(), node.args[1])
+    given = [k.value for k in node.keywords if k.arg in _DRAWN]
+    if not given and unparse(node.func).split(".")[-2:-1] == ["random"]:  # a shape or a key stands first
+        given = node.args[1:2]
+    return given[0] if given else spot.operand(node)
+
+
+def _x(spot: Spot, node: Any) -> str | None:
+    found = operand(spot, node)
+    return None if found is None else unparse(found)
+
+
+def _of(spot: Spot, path: str) -> str:
+    """A function as the program writes it."""
+    return spot.spelled(path) or path
+
+
+def _axis(spot: Spot) -> str:
+    return "dim" if _torch(spot) else "axis"
+
+
+def _torch(spot: Spot) -> bool:
+    return not spot.dialect.stop
+
+
+def _made(spot: Spot, name: str) -> str:
+    """The line where a name gets its value, in brackets, if there is one."""
+    found = [s for s in spot.statements if name in s.binds()]
+    return f" ({lines_said(found[0].line, found[0].last)})" if len(found) == 1 else ""
+
+
+def is_integer(node: ast.AST) -> TypeGuard[ast.Call]:
+    """Whether an expression makes whole numbers."""
+    if not isinstance(node, ast.Call) or called(node) not in ("long", "int", "short", "astype", "cast", "to", "type"):
+        return False
+    return called(node) in ("long", "int", "short") or "int" in "".join(map(unparse, [*node.args[-1:], *(k.value for k in node.keywords)]))
+
+
+# -- operations without a derivative ------------------------------------------------------------------------------------------
+
+
+def _draw(spot: Spot, node: Any) -> str | None:
+    new = spot.through(node, operand(spot, node))
+    return new and f"A draw has no derivative by its probability. Pass the gradient as if it were the probability: `{new}` for `{unparse(node)}`."
+
+
+def _drawn_index(spot: Spot, node: Any) -> str:
+    return (f"A drawn index has no derivative. Weigh what it would choose from by the probabilities (`{_of(spot, spot.dialect.softmax)}` of the logits), "
+            f"or multiply the log probability of `{unparse(node)}` by what the draw has brought.")  # fmt: skip
+
+
+def _argmax(spot: Spot, node: Any) -> str | None:
+    x, shown = _x(spot, node), unparse(node)
+    if called(node) in ("max", "min"):  # of whose two results the places are taken: max(x, 1)[1], max(x, 1).indices, _, i = max(x, 1)
+        places = [n for n in spot.statement.walk() if getattr(n, "value", None) is node and unparse(n)[len(shown) :] in ("[1]", ".indices")]
+        if not places and not (node is spot.statement.value() and len(spot.statement.binds()) == 2):
+            return None
+        shown = unparse(places[0]) if places else spot.statement.binds()[1]
+    given = [k.value for k in node.keywords if k.arg in ("axis", "dim")] or [a for a in node.args if isinstance(a, (ast.Constant, ast.UnaryOp))]
+    shape = spot.inquiry.entries[spot.entry.inputs[0]].shape if spot.entry is not None and spot.entry.inputs else ()
+    at = ast.literal_eval(given[0]) if given else 0 if len(shape) == 1 or spot.dialect.where.startswith("tf") else None
+    if x is None or not isinstance(at, int) or not -len(shape) <= at < len(shape):
+        return None
+    axis, behind = f"{_axis(spot)}={at}", len(shape) - 1 - at % len(shape)
+    share = f"{_of(spot, spot.dialect.softmax)}({'-' if 'min' in called(node) else ''}{x}, {axis})"
+    hot = next((n for n in spot.statement.walk() if isinstance(n, ast.Call) and called(n) in ("onehot", "scatter") and node in n.args), None)
+    if hot is not None:
+        made = spot.source.last_binding(spot.source.key(x, spot.statement.function), spot.statement)
+        share = x if made is not None and made.calls("softmax") else share
+        passed = spot.through(hot, ast.parse(share, mode="eval").body)
+        return f"Weigh all the choices, instead of taking one: `{share}` for `{unparse(hot)}`." + (f" Or take one, and pass on the gradient of all: `{passed}`." if passed else "")
+    if spot.is_index():
+        return f"Weigh all that `{unparse(node)}` chooses from, instead of taking one: `{share} @ table`, where the index was used as `table[...]`."
+    whole = _of(spot, spot.dialect.sums.partition(".")[0] + (".range" if spot.dialect.where.startswith("tf") else ".arange"))
+    numbers = f"{whole}({shape[at]}.0)" + (f"[:{', None' * behind}]" if behind else "")
+    return (f"It gives a whole number. Take the expected index: `{_of(spot, spot.dialect.sums)}({share} * {numbers}, {axis})` for `{shown}`, "
+            f"without a cast; or give `{x}` itself to a cross entropy.")  # fmt: skip
+
+
+def _ranks(spot: Spot, node: Any) -> str | None:
+    inner: Any = spot.operand(node)
+    twice = isinstance(inner, ast.Call) and called(inner) == "argsort"
+    while isinstance(inner, ast.Call) and called(inner) == "argsort":
+        inner = spot.operand(inner)
+    if inner is None:
+        return None
+    x = unparse(inner)
+    soft = f"{_of(spot, spot.dialect.sums)}({_of(spot, spot.dialect.sigmoid)}(({x}[..., :, None] - {x}[..., None, :]) / 0.1), {_axis(spot)}=-1)"
+    sort = "" if twice else f" Where the sorted values are meant, sort `{x}` itself: the gradient passes a sort of values."
+    return f"Ranks jump. Take soft ones: `{soft}` for `{unparse(node)}`{'' if twice else ', where ranks are meant'}; 0.1 is how near two values count as one.{sort}"
+
+
+def _top(spot: Spot, node: Any) -> str | None:
+    x = _x(spot, node)
+    return x and f"The indices of `{unparse(node)}` have no derivative, its values have one: compute with the values, or weigh all elements with `{_of(spot, spot.dialect.softmax)}({x}, -1)`."
+
+
+def _comparison(spot: Spot, node: Any) -> str | None:
+    soft, total = _weight(spot, node), _of(spot, spot.dialect.sums)
+    count = next((n for n in spot.statement.walk() if isinstance(n, ast.Call) and called(n) == "countnonzero" and node in n.args), None)
+    if soft and count is not None:
+        return f"A count jumps. Add up numbers between 0 and 1: `{total}({', '.join([soft, *map(unparse, [*count.args[1:], *count.keywords])])})` for `{unparse(count)}`, where 0.1 is the width of the step."
+    return soft and f"Take a number between 0 and 1: `{soft}` for `{unparse(node)}`, where 0.1 is the width of the step. To choose between a and b by that number p, write `p * a + (1 - p) * b` instead of a where."
+
+
+def _weight(spot: Spot, node: Any) -> str | None:
+    """A number between 0 and 1 for a comparison."""
+    if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], (*_LOW, ast.Gt, ast.GtE)):
+        left, right, less = node.left, node.comparators[0], isinstance(node.ops[0], _LOW)
+    elif isinstance(node, ast.Call) and re.match("greater|less", called(node)) and len(node.args) == 2:
+        left, right, less = *node.args, called(node).startswith("less")
+    else:
+        return None
+    above, below = (right, left) if less else (left, right)
+    return form(f"{_of(spot, spot.dialect.sigmoid)}(({{above}} - {{below}}) / 0.1)", above=above, below=below)
+
+
+def _steps(spot: Spot, node: Any) -> str | None:
+    casts = [n for n in spot.statement.walk() if is_integer(n) and node is not n and node in ast.walk(n)]
+    if casts and spot.is_index():
+        return _cast(spot, casts[0])
+    x, new = _x(spot, node), spot.through(node, operand(spot, node))
+    if new is None and x is not None:  # it is not to run twice
+        new = spot.through(ast.parse(unparse(node).replace(x, "x"), mode="eval").body, ast.Name("x"))
+        return new and f"Leave it out while training (`{x}` for `{unparse(node)}`), or pass the gradient as if it were not there: with `x = {x}` above, write `{new}`."
+    more = f" `{called(casts[0])}` cuts the way a second time: leave the cast to whole numbers out, too." if casts else ""
+    return new and f"Leave it out while training (`{x}` for `{unparse(node)}`), or pass the gradient as if it were not there: `{new}`.{more}"
+
+
+def _cast(spot: Spot, node: Any) -> str | None:
+    x = _x(spot, node)
+    if not is_integer(node) or x is None or str(spot.inquiry.recording.entries[spot.inquiry.rows[0]].dtype).startswith(("int", "uint")):
+        return None
+    inner: Any = spot.operand(node)
+    while isinstance(inner, ast.Call) and called(inner) in ("round", "floor", "ceil", "trunc", "rint"):
+        inner = spot.operand(inner)
+    x = x if inner is None else unparse(inner)
+    whole, sampled = unparse(node), ", or torch.nn.functional.grid_sample in two and three dimensions" if _torch(spot) else ""
+    if spot.is_index():
+        return (f"An index must stay a whole number, so interpolate between its neighbours: `low = {whole}` (at most the size - 2), `part = ({x}) - low`, "
+                f"and `(1 - part) * table[low] + part * table[low + 1]` for `table[...]`; so in each dimension{sampled}.")  # fmt: skip
+    return f"Leave out the cast, and compute with `{x}`, or pass the gradient as if the cast were not there."
+
+
+def _counts(spot: Spot, node: Any) -> str | None:
+    x = _x(spot, node)
+    share = _of(spot, spot.dialect.softmax)
+    return x and f"Counts jump. For `{unparse(node)}` give each element a share of every bin: `{share}(-(({x})[..., None] - centres) ** 2 / width ** 2, -1)`, summed over the elements."
+
+
+def _place(spot: Spot, node: Any) -> str | None:
+    if len(node.args) < 2:
+        return None
+    steps, x = map(unparse, node.args[:2] if called(node) == "searchsorted" else node.args[1::-1])
+    return (f"A place in a list jumps. Interpolate what is looked up there: with `k = {unparse(node)} - 1`, kept between 0 and the size - 2, `part = ({x} - {steps}[k]) / ({steps}[k + 1] - {steps}[k])`, "
+            "and `(1 - part) * table[k] + part * table[k + 1]` for `table[...]`.")  # fmt: skip
+
+
+def _matrix(spot: Spot, node: Any) -> str | None:
+    x: Any = spot.operand(node)
+    while isinstance(x, ast.Call) and called(x) in ("cast", "astype", "to"):
+        x = spot.operand(x)
+    spot.answer.message = spot.answer.message.partition(" has no derivative")[0] + " has no derivative in this framework, though it is smooth."
+    root, turned = ("tf.math", "transpose_b=True") if spot.dialect.where.startswith("tf") else (spot.dialect.where.partition(".")[0], "")
+    function = f"{_of(spot, root)}.log" if called(node) == "logm" else f"{_of(spot, root)}.sqrt"
+    scaled = f"vectors * {function}(values)[..., None, :]"
+    product = f"tf.matmul({scaled}, vectors, {turned})" if turned else f"({scaled}) @ vectors.swapaxes(-1, -2)"
+    linalg = _of(spot, f"{spot.dialect.where.partition('.')[0]}.linalg.eigh")
+    return f"Compute the same from operations that have one. Of a symmetric matrix: `values, vectors = {linalg}({unparse(x)})`, and then `{product}` for `{unparse(node)}` (real, without a cast)."
+
+
+# -- Python's choices, and what leaves the framework ----------------------------------------------------------------------------
+
+
+def _branch(spot: Spot, node: Any) -> str | None:
+    soft = _weight(spot, node)
+    if soft is None or spot.dialect.stop.startswith("lax") or not any(isinstance(n, (ast.If, ast.IfExp)) for n in (spot.statement.node, *spot.statement.walk())):
+        return None
+    return (f"The value acts through the condition only, so {_of(spot, spot.dialect.where)} does not help. Mix both ways: compute what both give, with `w = {soft}` in place of the `if`, "
+            "and take `w * a + (1 - w) * b` for everything that they give; 0.1 is the width of the step.")  # fmt: skip
+
+
+def _asserted(spot: Spot, node: Any) -> str:
+    jax = " (inside: jax.experimental.checkify)" if spot.dialect.stop.startswith("lax") else ""
+    return f"An assert cannot ask a traced value: delete {lines_said(spot.statement.line, spot.statement.last)}, or check outside of the traced function{jax}."
+
+
+def _said(spot: Spot, node: Any) -> str:
+    return f"A number that is not there yet cannot be written as text: delete {lines_said(spot.statement.line, spot.statement.last)}, or write `jax.debug.print('{{}}', value)` in its place, or return the value and write it outside."
+
+
+def _factory(spot: Spot, node: Any) -> str | None:
+    first = [n.func.value if called(n) == "item" and isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) else n for n in node.args]
+    if len(first) < 2 or (first == node.args and spot.cause == "left_torch") or not spot.is_module(node.func):
+        return None
+    a, b = (f"({unparse(part)})" if isinstance(part, ast.BinOp) else unparse(part) for part in first[:2])
+    rest, name = ", ".join(map(unparse, [*node.args[2:], *node.keywords])), unparse(node.func)
+    new = f"{a} + ({b} - {a}) * {name}(0, 1, {rest})" if called(node) == "linspace" else f"{b} * {name}({', '.join(filter(None, [a, '1.0', rest]))})"
+    return f"{name} passes no gradient to its arguments, not even to tensors. Scale a constant instead: `{new}` for `{unparse(node)}`."
+
+
+def _positions(spot: Spot, node: Any) -> str:
+    more = [ast.keyword("size", ast.Name("N")), ast.keyword("fill_value", ast.Constant(0))]
+    fixed = unparse(ast.Call(node.func, node.args, [*node.keywords, *more]))
+    return f"Where a later line needs the positions, `{fixed}`, with N the number of them that you expect; where only a sum or mean follows, {_of(spot, 'jnp.where')}(condition, x, 0.0) keeps the shape."
+
+
+def _metric(spot: Spot, node: Any) -> str | None:
+    name = unparse(node.func) if isinstance(node, ast.Call) else ""
+    if not any(hasattr(space.get(name), "update_state") for space in map(dict, spot.inquiry._spaces())):
+        return None
+    a, b = (unparse(part) for part in node.args[:2]) if len(node.args) > 1 else ("truth", "prediction")
+    return (f"`{name}` is a metric: a state that adds up, and no loss. Compute the loss with a function, such as `{_of(spot, 'tf.reduce_mean')}({_of(spot, 'tf.square')}({a} - {b}))` "
+            f"for the squared error, in place of `{unparse(node)}`; and call `{name}.update_state({a}, {b})` beside it.")  # fmt: skip
+
+
+# -- zeros and NaNs -----------------------------------------------------------------------------------------------------------
+
+
+def _clip(spot: Spot, node: Any) -> str | None:
+    x = None if spot.entry is not None and re.search("sigmoid|logistic|tanh|softmax|erf|exp", _plain(spot.entry.op)) else _x(spot, node)
+    return x and f"What matters of `{x}`{_made(spot, x)} lies outside of the limits of `{unparse(node)}`: begin with values inside of them, or widen the limits. Where it is meant to stay at the limit, nothing is wrong."
+
+
+def _one_element(spot: Spot, node: Any) -> str | None:
+    shape = spot.inquiry.entries[spot.entry.inputs[0]].shape if spot.entry is not None and spot.entry.inputs else (2,)
+    if any(size != 1 for size in shape):
+        return None
+    new = [k for k in node.keywords if k.arg not in ("correction", "unbiased", "ddof")] + [ast.keyword("correction" if _torch(spot) else "ddof", ast.Constant(0))]
+    return f"Of a single element it divides 0 by 0: write `{unparse(ast.Call(node.func, node.args, new))}` for `{unparse(node)}`, or leave groups of one element out."
+
+
+def _of_nothing(spot: Spot, node: Any) -> str | None:
+    given = [] if spot.entry is None else [spot.inquiry.entries[row].shape for row in spot.entry.inputs]
+    return f"There is no element here, and the mean of nothing is 0 / 0. Take the sum and divide it by the number of elements, at least 1; or leave this term out where there are none: `{unparse(node)}`." if any(0 in shape for shape in given) else None
+
+
+def _margin(spot: Spot, node: Any) -> str | None:
+    kept = spot.entry is not None and re.search("margin|hinge|cosineembedding", _plain(spot.entry.op))
+    return "This loss is zero: each example keeps its margin, and none is left to learn from. Give it harder examples, or a larger margin." if kept else None
+
+
+def _smaller(spot: Spot, node: Any) -> str | None:
+    if len(node.args) != 2 or isinstance(node.args[1], ast.Constant):
+        return None
+    a, b = map(unparse, node.args)
+    return (f"Where one of both is meant, nothing is wrong: with other data `{unparse(node)}` takes the other. To give both a gradient each time, compute the loss once with `{a}` "
+            f"and once with `{b}` in its place, and add the two.")  # fmt: skip
+
+
+def _index(spot: Spot, node: Any) -> str | None:
+    if isinstance(node, ast.Subscript) and (spot.entry is None or not re.search("item|slice|gather|index|unpack|unbind", _plain(spot.entry.op))):
+        return None
+    mix = ""
+    if isinstance(node, ast.Call) and called(node) == "where" and len(node.args) == 3 and (soft := _weight(spot, node.args[0])) is not None:
+        mix = f" To mix both, write `{form('{no} + ({yes} - {no}) * {p}', yes=node.args[1], no=node.args[2], p=parsed(soft))}`; 0.1 is the width of the step."
+    return f"Where the choice is meant, nothing is wrong: with other data (other indices or conditions) `{unparse(node)}` takes other elements. Else give it data that take these, or use all elements.{mix}"
+
+
+# -- lines elsewhere ----------------------------------------------------------------------------------------------------------
+
+
+def _overwritten(spot: Spot, node: Any) -> str | None:
+    """A name that gets a new value in each round of a loop, where it should have added up."""
+    inquiry = spot.inquiry
+    behind = {inquiry.entries[row].site for row in inquiry.behind}
+    lost = [inquiry.entries[row].site for row in sorted(inquiry._after() - inquiry.behind, reverse=True)]
+    for file, line in lost:
+        at = spot.source.at(file, line) if (file, line) in behind and file and line else None
+        if at is not None and at.loops() and isinstance(at.node, ast.Assign) and isinstance(at.targets()[0], ast.Name):
+            name, value = at.binds()[0], unparse(at.node.value)
+            if any(name in s.binds() and isinstance(s.node, ast.Assign) and s.order < at.order for s in spot.statements):
+                return f"{inquiry.path or inquiry.name} is used, but line {line} gives `{name}` a new value in each round of the loop, so that the last one alone counts. Where it should add up, line {line} should be `{name} += {value}`; where each round should go on from the one before, compute with `{name}` there."
+    return None
+
+
+def _by_numpy(spot: Spot, node: Any) -> str | None:
+    """A function of the program's own that computes outside of the framework."""
+    outside = {name for name, module in spot.source.imported.items() if module.partition(".")[0] in ("numpy", "scipy", "math")}
+    for function in spot.source.functions.get(last_name(getattr(node, "func", node)), []):
+        line = next((n.lineno for n in ast.walk(function) if isinstance(n, ast.Name) and n.id in outside), None)
+        if line is not None:
+            return f"`{function.name}` computes with NumPy (line {line}). Write it with functions of the framework, and give it the tensor itself."
+    return None
+
+
+def _cut_twice(spot: Spot, node: Any) -> str | None:
+    """A detach that two backward passes meet: one of them needs it."""
+    if spot.entry is None or not spot.meets_again():
+        return None
+    return f"This line runs more than once for the same tensor, for example for two losses. `{unparse(node)}` belongs to one of them: take the detach out of here, and write it where that one hands the tensor over."
+
+
+def _written(spot: Spot, node: Any) -> str | None:
+    """Values that are copied into a parameter."""
+    if not isinstance(node.func, ast.Attribute) or node.func.attr != "copy_":
+        return None
+    call = _of(spot, "torch.func.functional_call")
+    return f"`{unparse(node.func)}` writes values into a leaf, and no gradient comes back from there. Compute with the tensor itself: as a weight of a module, `{call}(module, {{name: tensor}}, (x,))`."
+
+
+def _thrown_away(spot: Spot, node: Any) -> str | None:
+    """A value that nobody takes, or whose name gets another one before anybody reads it."""
+    if not spot.blamed:
+        return None
+    here, names = spot.statement, spot.statement.binds()
+    if isinstance(here.node, ast.Expr) and ".at[" in (text := unparse(here.node)):
+        return f"Arrays of JAX do not change. Take what this gives: `{text.partition('.at[')[0]} = {text}`."
+    later = [s for s in spot.statements if s.block == here.block and s.order > here.order and {*names} & {*s.binds(), *map(unparse, s.reads())}]
+    if len(names) != 1 or not later or names != later[0].binds() or later[0].reads_itself():
+        return None
+    return f"{lines_said(later[0].line, later[0].last).capitalize()} gives `{names[0]}` another value before anything reads this one: compute with both there, or name one of them differently."
+
+
+def _of_one(spot: Spot, node: Any) -> str | None:
+    """A softmax over one value."""
+    inquiry = spot.inquiry
+    shares = [e.row for e in inquiry.entries if spot.entry is not None and e.site == spot.entry.site and "softmax" in " ".join([e.op, *e.scope]).lower()]
+    values = map(spot.numbers, shares)
+    if not any(value is not None and value.size and np.all(value == 1) for value in values):
+        return None
+    softmax: Any = next((n for n in spot.statement.walk() if called(n) == "softmax"), None) if spot.blamed else None
+    x = None if softmax is None else spot.operand(softmax)
+    sigmoid = _of(spot, spot.dialect.sigmoid)
+    written = f"{sigmoid} instead" if x is None else f"`{sigmoid}({unparse(x)})` for `{unparse(softmax)}`"
+    return f"The softmax of a single value is always 1. For yes or no with one output write {written}; or give it one output for each class."
+
+
+def _into_function(spot: Spot, node: Any) -> str | None:
+    """A value that is made once, and read by a function that runs in the block."""
+    here, bound = spot.statement, set(spot.statement.binds())
+    readers = {s.function for s in spot.source.statements if s.function is not None and s.function is not here.function and bound & {unparse(n) for n in s.reads()}}
+    if len(readers) != 1 or not bound:
+        return None
+    (function,) = readers
+    if here.function is None and any(last_name(d) == "function" or last_name(getattr(d, "func", d)) == "function" for d in function.decorator_list):
+        why = "a tf.function keeps a tensor from outside as it was at the first call"
+    elif here.function is not None and here.function.name == "__init__":
+        why = "__init__ runs once, and each tape must see the line"
+    else:
+        return None
+    return f"Move {lines_said(here.line, here.last)} to the top of `{function.name}`, which reads `{', '.join(sorted(bound))}`: {why}."
+
+
+def _part(spot: Spot, node: Any) -> str | None:
+    """The gradient by the whole, and the same part of it."""
+    inquiry = spot.inquiry
+    targets, value = spot.statement.targets(), spot.statement.value()
+    values = getattr(value, "elts", [value])
+    part: Any = next((v for t, v in zip(targets, values, strict=False) if unparse(t) == inquiry.path and isinstance(v, ast.Subscript)), None)
+    return part and f"Ask for the gradient of {unparse(part.value)}, and take the same part of it: `tape.gradient(..., {unparse(part.value)}){unparse(part).removeprefix(unparse(part.value))}`. Or compute the target with {inquiry.path} itself."
+
+
+def _never_called(spot: Spot, node: Any) -> str | None:
+    calls = [s for s in spot.statements if any(isinstance(n, ast.Call) and called(n) == "backward" for n in s.walk())]
+    under = [(s, around) for s in calls for around in s.around if isinstance(around.node, ast.If)]
+    name = next((n for space in spot.inquiry._spaces() for n, v in list(space.items()) if v is spot.inquiry.target and not n.startswith("_")), "the target")
+    return f"Line {under[-1][0].line} calls backward() only where the condition of line {under[-1][1].line} holds, and it did not: call `{name}.backward()` in each round before that line, or once more below the loop for what is left." if under else None
+
+
+_NONE = "no_derivative nondifferentiable zero_derivative"
+_INTEGER = "integer_cast integer_dtype"
+TABLE = [
+    Operation("detach", "detach", _cut_twice),
+    Operation("no_grad data", "copy", _written),
+    Operation("left_torch left_through_numpy", r"\w+", _by_numpy),
+    Operation(_NONE, "bernoulli|binomial|poisson|statelessbinomial|statelesspoisson", _draw),
+    Operation(f"{_NONE} {_INTEGER}", "multinomial|categorical|choice|statelesscategorical", _drawn_index),
+    Operation(f"{_NONE} {_INTEGER}", "argmax|argmin|max|min", _argmax),
+    Operation(f"{_NONE} {_INTEGER}", "argsort", _ranks),
+    Operation(_NONE, "topk|topkv2", _top),
+    Operation(_NONE, "histogram|histogramfixedwidth|histc|bincount", _counts),
+    Operation(f"{_NONE} {_INTEGER}", "searchsorted|digitize|bucketize", _place),
+    Operation(_NONE, "logm|sqrtm", _matrix),
+    Operation(f"{_NONE} {_INTEGER}", "round|rint|floor|ceil|trunc|fix|sign|floordiv|floordivide", _steps),
+    Operation(_INTEGER, "long|int|short|astype|cast|to|type", _cast),
+    Operation(_NONE, "compare|greater|greaterequal|less|lessequal", _comparison),
+    Operation("branch python_branch left_jax", "assert", _asserted),
+    Operation("branch python_branch", "compare", _branch),
+    Operation("left_jax", "joinedstr|print", _said),
+    Operation("left_torch no_derivative", "linspace|full", _factory),
+    Operation("boolean_index", "nonzero|argwhere|flatnonzero", _positions),
+    Operation("variable_assign", r"\w+", _metric),
+    Operation("saturated", "clip|clamp|clipbyvalue|clampmin|clampmax|hardtanh", _clip),
+    Operation("nan_forward", "std|var", _one_element),
+    Operation("nan_forward", "mean", _of_nothing),
+    Operation("saturated", "", _margin),
+    Operation("not_selected", "minimum|maximum|min|max|fmin|fmax", _smaller),
+    Operation("not_selected", "gather|gathernd|take|where|subscript|indexselect|takealongaxis", _index),
+    Operation("unused", "", _thrown_away),
+    Operation("zero_cancels saturated", "", _of_one),
+    Operation("independent unused", "", _overwritten),
+    Operation("computed_before_tape", "", _into_function),
+    Operation("wrong_object", "", _part),
+    Operation("no_backward", "", _never_called),
+]  # fmt: skip

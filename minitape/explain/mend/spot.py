@@ -1,0 +1,354 @@
+"""What mends a program, line by line: ``Explanation.patch`` of the bridges where it is one line, else words that name the lines.
+
+Each cause has edits, tried in turn. An edit looks at one piece of the syntax of the statement to blame, and says what should stand in
+its place, or None; or it looks at the whole program, see :class:`Whole`. A patch is given where exactly one place of the line changes,
+and the program still parses with it: no patch is better than one that does not mend.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterable, Sequence
+from copy import copy
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
+
+import numpy as np
+
+from ...engine.recording.frames import lines_of
+from ..source import CALLED, Source
+from ..statement import Statement, form, last_name, parsed, rewritten, unparse
+
+if TYPE_CHECKING:
+    from ..words import Explanation
+
+SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return)
+_OPERATIONS = (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare)
+REBUILDS = {"tensor", "as_tensor", "from_numpy", "Variable", "Parameter", "constant", "array", "asarray", "FloatTensor"}
+_SIZED = {"StridedSlice", "Reshape", "ExpandDims", "Squeeze", "Transpose", "Tile", "Sum", "Mean", "Max", "Min", "Prod"}  # beside axes and sizes
+_DRAWS = {"rand", "randn", "randint", "rand_like", "randn_like", "normal", "uniform", "bernoulli", "sample", "rsample", "dropout"}
+_INDICES = {"embedding", "Embedding", "gather", "index_select", "one_hot", "range", "arange", "bincount", "cross_entropy", "take", "gather_nd", "embedding_lookup"}
+
+
+class Step(NamedTuple):
+    """Lines of a program, and what stands in their place; no text: nothing."""
+
+    first: int
+    last: int
+    text: str
+
+
+class Mend(NamedTuple):
+    """What changes in a program; without words one line of it, which is the patch."""
+
+    steps: list[Step]
+    words: str = ""
+
+
+Change = str | tuple[ast.AST, str]  # what stands in a node's place, or in another's
+Edit = Callable[["Spot", Any], "Change | None"]
+
+
+@dataclass(frozen=True)
+class Whole:
+    """An edit that looks at the whole program."""
+
+    plan: Callable[[Spot], Mend | None]
+    several: bool = False  # whether it also mends what breaks the way in the same manner on other lines
+    unplaced: bool = False  # whether it needs no line to blame
+
+
+def edit_with(write: Callable[..., Change | None]) -> Callable[..., Edit]:
+    """An edit that has more to know: ``keyword("trainable", True)`` is the edit that ``keyword`` writes with these."""
+    return lambda *words, **named: lambda spot, node: write(spot, node, *words, **named)
+
+
+def plan_with(write: Callable[..., Mend | None]) -> Callable[..., Whole]:
+    """The same of an edit that looks at the whole program."""
+    return lambda *words, **named: Whole(lambda spot: write(spot, *words, **named))
+
+
+class Spot:
+    """The program, the statement to blame, and what the program calls things."""
+
+    call: ast.expr | None = None  # the expression to blame, where it is known
+    instead = ""  # the statement in its place, where the words know it
+    node: Any = None  # of a tape's graph: what the break is about
+
+    def __init__(self, inquiry: Any, answer: Explanation, source: Source, filename: str, statement: Statement | None, cause: str = "") -> None:
+        self.inquiry, self.answer, self.source, self.filename, self._statement = inquiry, answer, source, filename, statement
+        self.cause = cause or answer.cause
+        self.dialect = inquiry.dialect
+
+    @cached_property
+    def names(self) -> set[str]:
+        """What the program calls anything."""
+        return {name for s in self.source.statements for name in s.mentions()} | set(self.source.imported)
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """Those of the file."""
+        return [line.rstrip("\n") for line in lines_of(self.filename)]
+
+    @cached_property
+    def roots(self) -> set[str]:
+        """The names that stand alone: of variables and modules, not of attributes."""
+        return {n.id for s in self.source.statements for n in s.walk() if isinstance(n, ast.Name)} | set(self.source.imported)
+
+    @cached_property
+    def entry(self) -> Any:
+        """What was recorded of the operation to blame, if it is known."""
+        rows = [self.inquiry.row_of(self.node)] if self.node is not None else self.answer._rows
+        return self.inquiry.entries[rows[0]] if rows and rows[0] is not None else None
+
+    @property
+    def statement(self) -> Statement:
+        """The statement to blame, where there is one."""
+        assert self._statement is not None
+        return self._statement
+
+    @property
+    def blamed(self) -> bool:
+        """Whether there is one."""
+        return self._statement is not None
+
+    @property
+    def statements(self) -> list[Statement]:
+        """Those of the file."""
+        return [s for s in self.source.statements if s.filename == self.filename]
+
+    def on(self, statement: Statement) -> Spot:
+        """The same for another statement of the program."""
+        other = copy(self)
+        other._statement = statement
+        return other
+
+    def spelled(self, path: str) -> str | None:
+        """``jnp.log`` as the program would write it; None where it does not know the module, or is written for another framework."""
+        root, _, rest = path.partition(".")
+        module = self.dialect.modules.get(root)
+        if module is None:
+            return None
+        known = [name for name, full in self.source.imported.items() if full == module]
+        if root in self.roots and self.source.imported.get(root, module) in (module, module.rpartition(".")[0]):
+            known.insert(0, root)
+        above = module.partition(".")[0]
+        if not known and above in self.names:
+            known = [module]
+        return f"{known[0]}.{rest}" if known else None
+
+    def is_module(self, node: ast.AST) -> bool:
+        root, _, rest = unparse(node).partition(".")
+        return "(" not in rest and (root in self.source.imported or root in self.dialect.modules)
+
+    def operand(self, call: ast.Call) -> ast.expr | None:
+        """``x`` of ``f(x)``, ``module.f(x)``, ``x.f()`` and of a layer ``self.f(x)``."""
+        if isinstance(call.func, ast.Attribute) and not self.is_module(call.func.value) and unparse(call.func.value) != "self":
+            return call.func.value
+        return call.args[0] if call.args and not isinstance(call.args[0], ast.Starred) else None
+
+    def through(self, call: ast.expr, rounded: ast.expr | None) -> str | None:
+        """A call whose derivative is that of what it rounds; None where that must not run a second time."""
+        if rounded is None or any(isinstance(n, ast.Call) and (isinstance(n.func, ast.Name) or last_name(n.func) in _DRAWS) for n in ast.walk(rounded)):
+            return None
+        if not self.dialect.stop:
+            return form("{x} + ({call} - {x}).detach()", x=rounded, call=call)
+        stop = self.spelled(self.dialect.stop)
+        return None if stop is None else form(f"{{x}} + {stop}({{call}} - {{x}})", x=rounded, call=call)
+
+    def meets_again(self) -> bool:
+        """Whether the row to blame has another beside it, of the same line and the same input: what one of them needs the other must not have."""
+        entry = self.entry
+        return entry is not None and sum((e.op, e.site, e.inputs) == (entry.op, entry.site, entry.inputs) for e in self.inquiry.entries) > 1
+
+    def readers(self) -> list[Statement]:
+        """The other statements that read what this one binds; where it returns something, those that name its function, if that is called by its name."""
+        bound, end = set(self.statement.binds()), isinstance(self.statement.node, ast.Return)
+        others = [s for s in self.source.statements if s is not self.statement]
+        function = self.statement.function.name if end and self.statement.function is not None else ""
+        return [s for s in others if function in (*CALLED, "") or function in s.mentions()] if end else [s for s in others if bound & {unparse(n) for n in s.reads()}]
+
+    def rebuilt(self) -> bool:
+        """Whether the value is made a new tensor of afterwards: one changed line does not mend that."""
+        return any(builds(n) and not unparse(n).startswith("jnp.") for s in self.readers() for n in s.walk()) or any(s.calls("numpy", "item", "extend") for s in self.readers())
+
+    def is_index(self) -> bool:
+        """Whether what the statement binds is used as an index, by the text or in a layer that looks something up."""
+        way = self.inquiry._way(self.entry.row) if self.entry else []
+        lookups = ((given, self.inquiry.entries[row]) for given, row in pairwise(way))
+        if any(re.search("gather|embedding", entry.op, re.I) and entry.inputs[0] != given for given, entry in lookups):
+            return True
+        bound = set(self.statement.binds())
+        for s in [self.statement, *self.readers()]:
+            for node in s.walk():
+                inside = [node.slice] if isinstance(node, ast.Subscript) else list(node.args) if isinstance(node, ast.Call) and last_name(node.func) in _INDICES else []
+                if any(unparse(n) in bound or self._whole(n) for part in inside for n in ast.walk(part) if isinstance(n, ast.expr)):
+                    return True
+        return False
+
+    def among_integers(self) -> bool:
+        """Whether an operation takes the source together with other whole numbers."""
+        rows, entries = list(self.inquiry.rows), self.inquiry.entries
+        own = [self.numbers(row) for row in rows if entries[row].kind == "variable"]  # which each reading of it has
+        rows += [e.row for e in entries if e.kind == "constant" and (array := self.numbers(e.row)) is not None and any(one is not None and np.array_equal(array, one) for one in own)]
+        after = self.inquiry._computed_from(rows) if rows else set()
+        beside = [(entries[given], e.site) for e in entries if after & set(e.inputs) and e.op not in _SIZED for given in e.inputs if given not in after]
+        numbers = [given for given, site in beside if given.kind == "constant" and given.site == site and not given.shape]  # of Python, which become floats
+        return any("int" in str(given.dtype) and given not in numbers for given, _ in beside)
+
+    def floats_again(self) -> bool:
+        """Whether all that reads the whole numbers of the row makes floats of them again."""
+        readers = [] if self.entry is None else [e for e in self.inquiry.entries if self.entry.row in e.inputs]
+        return all(reader.op == "Cast" for reader in readers)
+
+    def _whole(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Call) and node in self.statement.walk()
+
+    def makes_source(self, node: ast.AST) -> bool:
+        """Whether an expression is the one that makes the source."""
+        names = {self.inquiry.name, self.inquiry.path}
+        return node is self.call or (node is self.statement.value() and bool(names & set(self.statement.binds())))
+
+    def names_of_source(self) -> list[str]:
+        """What the program may call the source: no name that is another object's where the question is asked."""
+        other = [name for name in (self.inquiry.name, self.inquiry.path) for space in self.inquiry._spaces()[:1] if space.get(name, self.inquiry.source) is not self.inquiry.source]
+        return [name for name in dict.fromkeys((self.inquiry.path, self.inquiry.name)) if name and name not in other]
+
+    def only_name(self) -> str:
+        """The one name that the statement binds, where nobody knows what the source is called."""
+        return "".join(self.statement.binds()) if self.inquiry.name in ("the tensor", "the array") else self.inquiry.name
+
+    def numbers(self, row: int) -> np.ndarray | None:
+        """The elements of a row's value; None where they are gone, or are no numbers."""
+        value = self.inquiry.entries[row].value
+        array = None if value is None else value.array()
+        return None if array is None or array.dtype.kind not in "biufV" else np.asarray(array, np.float64)
+
+    def least(self) -> float:
+        """The smallest element of the first float input of the row."""
+        found = [self.numbers(row) for row in (self.entry.inputs if self.entry else [])]
+        elements = [float(np.min(a)) for a in found if a is not None and a.size]
+        return min(elements, default=-np.inf)
+
+    def underflows(self) -> bool:
+        """Whether the input of the row is made with exp or a product, and not a share of the sum of such."""
+        given = [self.inquiry.entries[row] for row in (self.entry.inputs if self.entry else [])]
+        for entry in given:  # where zeros come from
+            given += [self.inquiry.entries[row] for row in entry.inputs if (array := self.numbers(row)) is not None and not array.all()][: 20 - len(given)]
+        return any(word in text.lower() for entry in given for text in (entry.op, *entry.scope) for word in ("exp", "sigmoid", "logistic", "prod"))
+
+    # -- text -------------------------------------------------------------------------------------------------------------
+
+    def here(self, edit: Edit) -> Mend | None:
+        """The statement with the one place changed that an edit knows."""
+        changes = [(node, new) for node in self.statement.walk() if (new := edit(self, node)) is not None]
+        changes = [change for change in changes if change[0] is self.call] or changes
+        if not changes or not all(other in ast.walk(changes[0][0]) for other, _ in changes):
+            return None
+        node, new = changes[0]
+        if isinstance(node, ast.stmt) and sum(s.line <= node.lineno <= s.last and s.block == self.statement.block for s in self.statements) > 1:
+            return None
+        return self.put([(node, new) if isinstance(new, str) else new])
+
+    def put(self, changes: Sequence[tuple[Any, str]]) -> Mend | None:
+        """The program with nodes replaced, each on one line of its own or a whole statement; None where it is none then."""
+        steps: dict[int, Step] = {}
+        for node, text in sorted(changes, key=lambda change: (-change[0].lineno, -change[0].col_offset)):
+            first, last = node.lineno, node.end_lineno
+            if first != last and not isinstance(node, ast.stmt):
+                return None
+            old = steps[first].text if first in steps else self.lines[first - 1]
+            indent = old[: len(old) - len(old.lstrip())]
+            after = self.lines[last - 1] if last != first else old
+            before, rest = old.encode()[: node.col_offset], after.encode()[node.end_col_offset :]
+            text = self._in_brackets(node, text, before, rest)
+            steps[first] = Step(first, last, (before + text.replace("\n", "\n" + indent).encode() + rest).decode())
+        steps = {first: step._replace(text="") if _is_itself(step.text) else step for first, step in steps.items()}
+        return self.checked([steps[first] for first in sorted(steps) if steps[first].text != "\n".join(self.lines[first - 1 : steps[first].last])])
+
+    def _in_brackets(self, node: Any, text: str, before: bytes, after: bytes) -> str:
+        """An expression as it must stand in the place of another: in brackets, where it is an operand and there are none."""
+        if isinstance(node, ast.stmt) or "\n" in text or (new := _expression(text)) is None:
+            return text
+        around = [n for s in self.statements if s.line <= node.lineno <= s.last for n in s.walk() if any(part is node for part in ast.iter_child_nodes(n))]
+        taken = any(isinstance(n, _OPERATIONS) or getattr(n, "func", None) is node or getattr(n, "value", None) is node is not n for n in around if not isinstance(n, (ast.stmt, ast.keyword)))
+        alone = isinstance(new, (ast.Name, ast.Attribute, ast.Call, ast.Constant, ast.Subscript, ast.List, ast.Dict)) or (before[-1:] == b"(" and after[:1] == b")")
+        if not taken or alone:
+            return unparse(new)
+        bare = _statement((before + unparse(new).encode() + after).decode().strip())
+        whole = next((s.node for s in self.statements if s.line == s.last == node.lineno and any(n is node for n in s.walk())), None)
+        same = bare is not None and whole is not None and ast.dump(bare) == ast.dump(rewritten(whole, lambda n: new if n is node else None))
+        return unparse(new) if same else f"({unparse(new)})"
+
+    def checked(self, steps: list[Step], words: str = "") -> Mend | None:
+        """What changes, where something does and the program still parses."""
+        try:
+            ast.parse(stepped("\n".join(self.lines), steps))
+        except SyntaxError:
+            return None
+        return Mend(steps, words) if steps else None
+
+
+def stepped(text: str, steps: Iterable[Step]) -> str:
+    """A program with some of its lines changed."""
+    lines = text.split("\n")
+    for step in sorted(steps, reverse=True):
+        lines[step.first - 1 : step.last] = step.text.split("\n") if step.text else []
+    return "\n".join(lines)
+
+
+def _is_itself(text: str) -> bool:
+    """Whether a statement gives a name its own value: ``h = h``."""
+    left, equals, right = text.strip().partition(" = ")
+    return bool(equals) and left == right and left.isidentifier()
+
+
+def lines_said(first: int, last: int) -> str:
+    """Lines of a program in words.
+
+    >>> lines_said(2, 2), lines_said(2, 4)
+    ('line 2', 'lines 2 to 4')
+    """
+    return f"line {first}" if first == last else f"lines {first} to {last}"
+
+
+def told(steps: list[Step]) -> str:
+    """Which lines become what.
+
+    >>> told([Step(3, 3, "    y = x"), Step(5, 6, "")])
+    'Line 3 should be `y = x`. Delete lines 5 to 6.'
+    """
+    said = []
+    for first, last, text in steps:
+        where, lines = lines_said(first, last), [line.strip() for line in text.split("\n")]
+        said.append(f"{where.capitalize()} should be `{'` and then `'.join(lines)}`." if text else f"Delete {where}.")
+    return " ".join(said)
+
+
+def _statement(text: str) -> ast.stmt | None:
+    """The syntax of a text, if it is one statement."""
+    try:
+        return ast.parse(text).body[0]
+    except (SyntaxError, IndexError):
+        return None
+
+
+def _expression(text: str) -> ast.expr | None:
+    """The syntax of a text, if it is an expression."""
+    try:
+        return parsed(text)
+    except SyntaxError:
+        return None
+
+
+def is_call(node: ast.AST | None, *names: str) -> TypeGuard[ast.Call]:
+    """Whether a node calls a function by one of these names, wherever it stands."""
+    return isinstance(node, ast.Call) and last_name(node.func) in names
+
+
+def builds(node: ast.AST) -> bool:
+    """Whether a node makes a new tensor of something that was computed."""
+    return is_call(node, *REBUILDS) and any(not isinstance(n, (ast.Constant, ast.UnaryOp, ast.List, ast.Tuple, ast.Load, ast.USub)) for a in node.args for n in ast.walk(a))

@@ -1,0 +1,33 @@
+"""Where in the user's program something ran: (file, line)."""
+
+from __future__ import annotations
+
+import dis
+import inspect
+from typing import TYPE_CHECKING
+
+from ..engine.recording.frames import lines_of, own_file
+
+if TYPE_CHECKING:
+    from ..engine.typed import Function
+
+Site = tuple[str | None, int | None]
+NOWHERE: Site = (None, None)
+
+
+def last_return(function: Function) -> Site:
+    """(file, line) of a function's last return; nowhere for a function of a library.
+
+    >>> last_return(last_return)
+    (None, None)
+    """
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    ends = [] if code is None or own_file(code.co_filename) else [at for at in dis.get_instructions(code) if at.opname.startswith("RETURN")]
+    line = ends[-1].positions.lineno if ends and ends[-1].positions is not None else None
+    return NOWHERE if code is None or line is None else (code.co_filename, line)
+
+
+def text_of(site: Site) -> str:
+    """The line of a place."""
+    lines = lines_of(site[0] or "")
+    return lines[site[1] - 1] if site[1] and site[1] <= len(lines) else ""

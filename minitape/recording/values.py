@@ -1,0 +1,55 @@
+"""The elements of what was recorded, and what they are: all zero, all finite."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ..engine.typed import Adjoint
+
+
+class Value:
+    """The elements of a value, or of the several of one call.
+
+    >>> Value(np.zeros(3)).facts(), Value(np.array([1.0, np.inf])).facts()
+    ((True, True), (False, False))
+    """
+
+    __slots__ = ("given", "_facts", "__weakref__")
+
+    def __init__(self, given: Adjoint) -> None:
+        self.given = given
+        self._facts: tuple[bool, bool] | None = None
+
+    def array(self) -> np.ndarray | None:
+        """Its elements; None for what has none, or several."""
+        return None if self.given is None or isinstance(self.given, (tuple, list)) else np.asarray(self.given)
+
+    def facts(self) -> tuple[bool, bool]:
+        """(there are elements, and all are zero; all are finite)."""
+        if self._facts is None:
+            several = self.given if isinstance(self.given, (tuple, list)) else ()
+            parts = [Value(part).facts() for part in several] or [facts_of(self.array())]
+            self._facts = all(zero for zero, _ in parts), all(finite for _, finite in parts)
+        return self._facts
+
+
+def facts_of(array: np.ndarray | None) -> tuple[bool, bool]:
+    """(there are elements, and all are zero; all are finite), as far as they are known.
+
+    >>> facts_of(np.zeros(3)), facts_of(None)
+    ((True, True), (False, True))
+    """
+    if array is None or array.dtype.kind not in "biufcV":
+        return False, True
+    with np.errstate(invalid="ignore"):  # memory that nobody has written yet may hold any NaN
+        numbers = array if array.dtype.kind == "c" else array.astype(np.float64)
+    return bool(numbers.size and not numbers.any()), bool(np.isfinite(numbers).all())
+
+
+def numbers_of(value: Value | None) -> np.ndarray | None:
+    """The elements of a value that a recording keeps; None where they are gone, or are no numbers."""
+    array = None if value is None else value.array()
+    return None if array is None or array.dtype.kind not in "biufV" else np.asarray(array, np.float64)
