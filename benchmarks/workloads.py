@@ -56,6 +56,7 @@ WORKLOADS = [
     Workload("compiled_chain", "compiled: scalar chain, 1,000 operations", "compiled_chain", 1_000, "jax", 1.0,
              limit=20e-6),
     Workload("compiled_mlp", "compiled: MLP 784-256-128-10, batch 64", "compiled_mlp", 64, "jax", 1.0),
+    Workload("compiled_logistic", "compiled: logistic regression, 100 steps", "compiled_logistic", 100, "jax", 1.1, 5),
     Workload("compiled_rosenbrock", "compiled: Rosenbrock, vector of 1,000", "compiled_rosenbrock", 1_000, "jax", 1.0,
              limit=5e-6),
     Workload("compiled_elementwise", "compiled: 20 elementwise operations over 1,000,000", "compiled_elementwise",

@@ -68,7 +68,7 @@ _ANSWERS = {
     "explain.uncaught": "watch_errors",
     "picture.drawing": "draw",
 }
-_above.answered_by(_ANSWERS)
+_above.register(_ANSWERS)
 _install_operators()
 _Aliases(_NAMESPACES).install()
 __getattr__, __dir__ = _lazy("tf", {**_ROOT, **_ABOVE}, globals(), {name: (f"tf.{name}", "") for name in _NAMESPACES})

@@ -53,3 +53,24 @@ def compiled_mlp(batch):
     g = jax.jit(jax.grad(loss))
     parameters = [jnp.asarray(p) for p in d["weights"] + d["biases"]]
     return lambda: [np.asarray(g(parameters)[0])[0, 0]]
+
+
+def compiled_logistic(steps):
+    x, y = w.logistic_inputs()
+
+    def loss_of(m, b):
+        p = jax.nn.sigmoid(x @ m + b)
+        return -jnp.mean(y * jnp.log(p + 1e-7) + (1.0 - y) * jnp.log(1.0 - p + 1e-7))
+
+    @jax.jit
+    def step(m, b):
+        loss, (gm, gb) = jax.value_and_grad(loss_of, (0, 1))(m, b)
+        return loss, m - 0.1 * gm, b - 0.1 * gb
+
+    def run():
+        m, b = jnp.zeros((20, 1), jnp.float32), jnp.float32(0.0)
+        for _ in range(steps):
+            loss, m, b = step(m, b)
+        return [np.asarray(loss), np.asarray(b)]
+
+    return run

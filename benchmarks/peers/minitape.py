@@ -259,3 +259,28 @@ def compiled_mlp(batch):
         return tape.gradient(loss, parameters)
 
     return lambda: [step(*parameters)[0].array[0, 0]]
+
+
+def compiled_logistic(steps):
+    features, labels = w.logistic_inputs()
+    x, y = tf.constant(features), tf.constant(labels)
+    m, b = tf.Variable(np.zeros((20, 1), np.float32)), tf.Variable(0.0)
+
+    @tf.function
+    def step():
+        with tf.GradientTape() as tape:
+            p = tf.sigmoid(tf.matmul(x, m) + b)
+            loss = -tf.reduce_mean(y * tf.math.log(p + 1e-7) + (1.0 - y) * tf.math.log(1.0 - p + 1e-7))
+        gm, gb = tape.gradient(loss, [m, b])
+        m.assign_sub(0.1 * gm)
+        b.assign_sub(0.1 * gb)
+        return loss
+
+    def run():
+        m.assign(np.zeros((20, 1), np.float32))
+        b.assign(0.0)
+        for _ in range(steps):
+            loss = step()
+        return [loss.numpy(), b.numpy()]
+
+    return run

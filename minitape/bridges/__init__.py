@@ -8,12 +8,10 @@ computed. Nothing of a framework is imported before its bridge is.
     ``recording``   what was recorded, in the words of the snapshot that pictures read; no framework is known here
     ``changes``     the block: what it changes in a framework, and takes back wherever Ctrl-C comes
     ``replay``      a recording that was kept as a snapshot, without its framework
-    ``site``        on which line of the user's the program stands
     ``inquiry``     a question: a framework's checks in their order, and words; the reasoning that all share is ``explain.cuts`` and
                     ``explain.values``. ``texts``: the sentences that are the same in all; what mends which cause stands in
                     ``minitape/explain/mend``, in the words of the framework that ``*_texts`` names
-    ``every``       a block around a training loop that records every n-th step; ``bad_gradients``: only the one after a bad gradient
-    ``cost``        how much memory a recording holds
+    ``every``       a block around a training loop that records every n-th step, or only the one after a bad gradient
     ``torch``       PyTorch: ``record()`` and what it adds to a recording
     ``torch_mode``  ... what is called in the block, and in which module
     ``torch_log``   ... the rows that are made of it
@@ -22,14 +20,12 @@ computed. Nothing of a framework is imported before its bridge is.
     ``torch_why``   ... why a .grad is None, zero or NaN; ``torch_texts``: the sentences
     ``tensorflow``  TensorFlow: ``record()``; ``tensorflow_watch``, ``tensorflow_log``, ``tensorflow_why``, ``tensorflow_texts``:
                     the same parts, on TensorFlow's callbacks and tapes instead of hooks; ``tensorflow_ops``: what TensorFlow says of
-                    an operation; ``tensorflow_value``: what is kept of tensors, tapes and variables; ``tensorflow_tapes``: what the tape that was asked recorded and watches; ``tensorflow_sent``: what operations
-                    sent to their inputs in a sweep; ``numpy_calls``: where the text gives NumPy what was computed
+                    an operation; ``tensorflow_value``: what is kept of tensors, tapes and variables; ``tensorflow_tapes``: what the tape that was asked recorded and watches
     ``tensorflow_inside``  the graph of a tf.function, run again; ``tensorflow_open``: for explain, and for pictures that open a call
-    ``numpy_calls``  where the text gives NumPy what TensorFlow computed, of which nobody hears
-    ``kept``        arrays that do not change, for TensorFlow and JAX, and how many bytes a recording keeps
-    ``jax``         JAX: ``record(f, *args)``; ``jax_run``: the equations of ``f``, one by one; ``jax_log``: their rows;
+    ``kept``        arrays that do not change, for TensorFlow and JAX, and how many bytes a recording keeps and holds
+    ``jax``         JAX: ``record(f, *args)``; ``jax_run``: the equations of ``f``, one by one, and what tracers know of values where there is no ``jit``; ``jax_log``: their rows;
                     ``jax_sweep``: JAX's ways back and forward through them; ``jax_why``, ``jax_texts``: why a gradient is zero or refused; ``jax_origin``: the lines of what
-                    was recorded, in the text of the program; ``jax_concrete``: what tracers know of values where there is no ``jit``
+                    was recorded, in the text of the program
 
 >>> from minitape.bridges import Recording
 >>> recording = Recording("by hand")

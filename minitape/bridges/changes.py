@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from ..engine.recording.block import Exit
 
 if TYPE_CHECKING:
-    from ..engine.typed import Leaving
+    from ..engine.types import Leaving
     from .recording import Recording
 
 Kind = TypeVar("Kind", bound="Recording")
@@ -53,7 +53,7 @@ class Changes:
         """In the block ``around(function, ...)`` runs in place of a function or method of the framework's."""
         before = vars(owner).get(name)  # None: the class inherits it
         function = getattr(owner, name) if before is None else _plain(before)
-        inherited = getattr_static(owner, name)
+        inherited = getattr_static(owner, name) if before is None else before
         of_class = isinstance(inherited, ClassMethodDescriptorType)  # of a class that is written in C: it is bound anew
         if of_class:
             function = lambda cls, *args, **kwargs: inherited.__get__(None, cls)(*args, **kwargs)  # noqa: E731

@@ -1,33 +1,62 @@
-"""A block around a training loop that records some of its steps: between them the framework runs as it is."""
+"""A block around a training loop that records some of its steps, each n-th or the one after a bad gradient (missing, all zeros, NaN or
+infinite): between them the framework runs as it is."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
-from time import process_time
-from typing import TYPE_CHECKING, Any
+from time import perf_counter, process_time
+from types import FrameType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..engine.recording.block import Exit
+from ..engine.recording.frames import own_file
+from ..explain.asking import warn_user
 from .changes import Block, Changes
+from .kept import Noted
 
 if TYPE_CHECKING:
-    from ..engine.typed import Leaving
+    from ..engine.types import Leaving
+    from ..explain.words import Explanation
     from .recording import Recording
+
+MOST = 10  # steps that are recorded: gradients that come and go cost nothing after them
+EACH = 10  # the first step and then each tenth is looked at: to read numbers means to wait for some devices
+
+MISSING, ZERO, NOT_FINITE = "no gradient", "a gradient of zeros only", "a gradient with NaN or infinity"
+
+
+Place = tuple[int, int, int, int]
+
+
+def _place(frame: FrameType | None) -> Place:
+    """Where a program is: a line of it, and the call that led there. It is asked in each step, so it does no more than it must."""
+    while frame is not None and own_file(frame.f_code.co_filename):
+        frame = frame.f_back
+    if frame is None:
+        return 0, 0, 0, 0
+    caller = frame.f_back
+    return (id(frame.f_code), frame.f_lasti, 0, 0) if caller is None else (id(frame.f_code), frame.f_lasti, id(caller.f_code), caller.f_lasti)
 
 
 class Steps:
     """A block that records the steps that are due. ``latest`` is the recording of the last of them, and answers what is asked of the
     block, such as ``explain``; ``steps`` counts all.
 
-    A step goes from one of the framework's ``bounds`` to the next, such as from ``zero_grad()`` to ``zero_grad()``.
+    A step ends where one of the framework's functions in ``ends`` gave gradients, such as ``backward()``; where a round of the program's loop asks for
+    gradients in several places, as for the two nets of a GAN, at the last of them. The second round tells which that is: the first step is recorded until then.
     """
 
-    def __init__(self, block: Callable[[], Block[Any]], bounds: Sequence[tuple[Any, str]], ready: Callable[[], bool] = lambda: True) -> None:
+    def __init__(self, block: Callable[[], Block[Any]], ends: Sequence[tuple[Any, str]], ready: Callable[[], bool] = lambda: True) -> None:
         self.steps = 0
         self.latest: Recording | None = None
-        self._block, self._bounds, self._ready = block, bounds, ready
+        self._block, self._ends, self._ready = block, ends, ready
         self._changes = Changes()
         self._open: Block[Any] | None = None
+        self._former: Recording | None = None  # what `latest` was before
         self._passing = self._entered = False
+        self._last: Place | None = None  # where steps end
+        self._met: list[Place] = []  # where else gradients came since then
 
     def _due(self) -> bool:
         """Whether the step that begins is recorded."""
@@ -38,47 +67,66 @@ class Steps:
 
     def _none_recorded(self) -> str:
         """Why there is no recording to answer."""
-        bounds = ", ".join(f"{owner.__name__}.{bound}()" for owner, bound in self._bounds)
-        return f"No step was recorded yet: a step begins with {bounds}."
+        return "No step was recorded yet."
 
     def __enter__(self) -> Any:
         self._entered = True
         self._changes.begin()
-        for owner, name in self._bounds:
-            self._changes.wrap(owner, name, self._bound(owner, name))
+        for owner, name in self._ends:
+            self._changes.wrap(owner, name, self._around)
+        if self._due():
+            self._begin()
         return self
 
-    def _bound(self, owner: Any, name: str) -> Callable[..., Any]:
-        def around(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-            if self._passing or not self._ready():
-                return function(*args, **kwargs)
-            self._close()
-            if self._due():
-                self._open = self._block()
-                self.latest = self._open.__enter__()
-            self.steps += 1
-            if self._open is None:
-                return function(*args, **kwargs)
-            self._passing = True
-            try:
-                return getattr(owner, name)(*args, **kwargs)  # as the recording has it now
-            finally:
-                self._passing = False
+    def _around(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """A function that gives gradients; what it calls itself, or what runs to find an answer, ends no step."""
+        if self._passing or not self._ready():
+            return function(*args, **kwargs)
+        self._passing = True
+        try:
+            return function(*args, **kwargs)
+        finally:
+            self._passing = False
+            if self._is_end(_place(sys._getframe(2))):
+                if self._open is not None:
+                    self._close()
+                if self._due():
+                    self._begin()
 
-        return around
+    def _is_end(self, place: Place) -> bool:
+        """Whether a step ends at a place, and counts it."""
+        if place in self._met:  # a new round, and the last place of the one before is known
+            self.steps += self._last is None
+            self._last = self._met[-1]
+            self._met.clear()
+        if place != self._last:
+            self._met.append(place)
+            return False
+        self._met.clear()
+        self.steps += 1
+        return True
+
+    def _begin(self) -> None:
+        self._open, self._former = self._block(), self.latest
+        self.latest = self._open.__enter__()
 
     def _close(self) -> None:
-        if self._open is not None:
-            self._open.__exit__(None, None, None)
-            self._open = None
-            self._passing = True  # what runs to find an answer is no step
-            try:
-                self._recorded()
-            finally:
-                self._passing = False
+        assert self._open is not None
+        self._open.__exit__(None, None, None)
+        self._open = None
+        self._passing = True
+        try:
+            self._recorded()
+        finally:
+            self._passing = False
 
-    def _leave(self, *_: object) -> None:
-        self._close()
+    def _leave(self, *error: object) -> None:
+        self.steps = self.steps or len(self._met[:1])
+        if self._open is not None:
+            self._close()
+            if self.latest is not None and not self.latest.sweeps and error[:1] == (None,):  # the block ends where a step begins
+                self.latest = self._former or self.latest
+        self._former = None
         self._changes.undo()
         self._entered = False
 
@@ -113,10 +161,10 @@ class Every(Steps):
         return f"A recorded step takes as long as {ratio:.1f} others: every={self.every} adds {max(ratio - 1, 0) / self.every:.1%} to the time."
 
     def _due(self) -> bool:
-        """A step has ended, too. The first one, in which everything is warmed up, does not count."""
+        """A step has ended, too. The first ones, in which everything is warmed up, do not count."""
         beside = self.steps % self.every in (0, 1, self.every - 1)  # a recorded step, and the one before it: to ask for the time costs time
         now = process_time() if beside else None
-        if self.steps > 1 and now is not None and self._since is not None:
+        if self.steps > 2 and now is not None and self._since is not None:
             spent = self._spent[(self.steps - 1) % self.every == 0]
             spent[0] += now - self._since
             spent[1] += 1
@@ -125,3 +173,91 @@ class Every(Steps):
 
     def __repr__(self) -> str:
         return f"Every({self.every}, {self.steps} step{'' if self.steps == 1 else 's'}, {self.latest!r})"
+
+
+class Found(NamedTuple):
+    """A bad gradient: in which step it was seen, what it was, and why, as the recording of the next step has it."""
+
+    step: int
+    what: str
+    why: Explanation
+
+    def __str__(self) -> str:
+        return f"Step {self.step} gave {self.why.name} {self.what}.\n{self.why}"
+
+
+class AfterBadGradient(Steps):
+    """What ``record(after_bad_gradient=True)`` gives: ``found`` has what was bad and why, and each is a warning when it is found.
+
+    A source is told about once for each way of being bad, and again where the step that was recorded had nothing bad to show.
+    """
+
+    def __init__(self, watch: Callable[[AfterBadGradient], None], *of_framework: Any) -> None:
+        super().__init__(*of_framework)
+        self.found: list[Found] = []
+        self._watch = watch  # lets the framework call `look`
+        self._known: Noted[set[str]] = Noted()
+        self._asked: list[tuple[int, str, Any]] = []  # what the next recording is to explain
+        self._left = MOST
+        self._began, self._looked = perf_counter(), 0.0
+
+    def __enter__(self) -> Any:
+        super().__enter__()
+        self._watch(self)
+        return self
+
+    @property
+    def _step(self) -> int:
+        """Of which step the gradients are; in the first round of the program's loop none is counted yet."""
+        return self.steps or 1
+
+    @property
+    def looks(self) -> bool:
+        """Whether the gradients of this step are looked at."""
+        return self._step % EACH == 1 and self._left > 0 and not self._passing and self._changes.here
+
+    def look(self, sources: list[Any], gradients: list[Any], judge: Callable[[list[Any]], list[str]]) -> None:
+        """The gradients of a step; ``judge`` says what is bad about each that is there, with an empty text for a good one."""
+        began = perf_counter()
+        there = iter(judge([gradient for gradient in gradients if gradient is not None]))
+        for source, gradient in zip(sources, gradients, strict=True):
+            what = MISSING if gradient is None else next(there)
+            known = self._known.setdefault(source, set()) if what else set()
+            if what and what not in known:
+                known.add(what)
+                self._asked.append((self._step, what, source))
+        self._looked += perf_counter() - began
+
+    @property
+    def cost(self) -> str:
+        """What it costs to look at gradients, in words."""
+        share, count = self._looked / (perf_counter() - self._began), MOST - self._left
+        return f"To look at the gradients took {share:.1%} of the time; {count} step{' was' if count == 1 else 's were'} recorded."
+
+    def _due(self) -> bool:
+        due = bool(self._asked) and self._left > 0
+        self._left -= due
+        return due
+
+    def _recorded(self) -> None:
+        asked, self._asked, told = self._asked, [], len(self.found)
+        for step, what, source in asked:
+            why = self.latest.explain(source) if self.latest is not None else None
+            if why is not None and why.cause != "connected":
+                self.found.append(Found(step, what, why))
+            else:  # it was so for a moment
+                self._known[source] = set()
+        new = self.found[told:]
+        if new:
+            more = f"\nThe same step has {len(new) - 1} more: see found." if new[1:] else ""
+            warn_user(f"{new[0]}{more}")
+
+    def _none_recorded(self) -> str:
+        if self._asked:
+            step, what, _ = self._asked[0]
+            return f"Step {step} gave {what}, and no step came after it that could be recorded."
+        return f"No gradient was missing, zero, NaN or infinite in {self.steps} steps, each tenth of which was looked at: none was recorded."
+
+    def __repr__(self) -> str:
+        said = ", ".join(f"{why.name}: {what} in step {step}" for step, what, why in self.found) or "nothing bad"
+        return f"AfterBadGradient({self.steps} step{'' if self.steps == 1 else 's'}, {said})"

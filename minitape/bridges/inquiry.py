@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import ast
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
+from itertools import compress
+from operator import not_
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from ..engine.recording.frames import own_file
+from ..engine.texts import paragraph
 from ..explain.asking import asking_frame, in_brackets
 from ..explain.cuts import Cuts
 from ..explain.mend.dialects import Dialect
 from ..explain.mend.table import mend
-from ..explain.words import Explanation, words_alone
+from ..explain.source import read_again, statement_at
+from ..explain.statement import LOOPS, last_name, unparse
+from ..explain.words import Explanation, not_all, words_alone
 from ..picture.reading import spaces
 from ..recording.rows import Sweep
 from ..recording.sites import NOWHERE, Site
@@ -22,6 +30,8 @@ from .recording import Number
 
 LEFT_BY = {"": "a NumPy function", "__float__": "float()", "__int__": "int()", "__array__": "a NumPy function", "__index__": "an index",
            "__complex__": "complex()", "numpy_function": "tf.numpy_function"}  # how values leave, in words  # fmt: skip
+
+DEEP, MANY = 8, 2000  # of what holds what is looked at to find a name
 
 
 class Inquiry(Cuts):
@@ -33,6 +43,7 @@ class Inquiry(Cuts):
     origin: Any  # of JAX: the texts behind the function
 
     def __init__(self, recording: Any, target: Any, source: Any, rows: list[int], known: str) -> None:
+        read_again()
         self.recording, self.entries = recording, recording.entries
         self.target, self.source, self.rows = target, source, rows
         self.name = self._name(known)
@@ -53,6 +64,7 @@ class Inquiry(Cuts):
                 self._add_further(found)
                 with words_alone():
                     mend(self, found)
+                found.fix = paragraph(found.fix, "" if found.connected else not_all(found, str.format))
                 return found
         return self.say("connected")
 
@@ -94,28 +106,95 @@ class Inquiry(Cuts):
 
     def _name(self, known: str) -> str:
         """The Python name of the source, or the name that its framework has for it."""
-        return next((name for name, value in self._names() if value is self.source), known)
+        return self._bare_name(self.source) or known
 
     def _names(self) -> Iterator[tuple[str, Any]]:
         """The program's names, and what they hold."""
-        return ((name, value) for space in self._spaces() for name, value in list(space.items()) if not name.startswith("_"))
+        return ((name, value) for space in self._spaces() for name, value in list(space.items()) if name.isidentifier() and not name.startswith("_"))
+
+    def value_of(self, name: str) -> Any:
+        """What a name of the program holds where the question is asked; None where there is none."""
+        return next((value for known, value in self._names() if known == name), None)
+
+    def _bare_name(self, wanted: Any) -> str:
+        """The name that holds an object; that of a loop holds it by chance, as ``p`` of ``for p in net.parameters()``."""
+        return next((name for name, value in self._names() if self.is_it(value, wanted) and name not in self._of_loops), "")
+
+    @cached_property
+    def _of_loops(self) -> set[str]:
+        """The names that loops bind where the question is asked."""
+        frame = asking_frame()
+        at = None if frame is None else statement_at((frame.f_code.co_filename, frame.f_lineno))
+        if at is None:
+            return set()
+        near = [s for s in at.source.statements if s.function is at.function]
+        others = {name for s in near if not isinstance(s.node, LOOPS) for name in s.binds()}
+        inner = {unparse(n.target) for s in near for n in s.walk() if isinstance(n, ast.comprehension)}
+        return inner.union(*(s.binds() for s in near if isinstance(s.node, LOOPS))) - others
 
     @cached_property
     def path(self) -> str:
-        """How the program reaches the source: by a name, or by one of what holds it, ``net[0].weight``; empty where nobody can tell."""
-        if any(name == self.name and value is self.source for name, value in self._names()):
-            return self.name
-        return next((f"{name}{part}" for name, value in self._names() if (part := self._item(value) or self.part_of(value))), "")
+        """How the program reaches the source."""
+        return self.path_to(self.source)
 
-    def _item(self, value: Any) -> str:
-        """The same behind the name of a list, a dictionary or an object of the program's own."""
-        items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, (list, tuple)) else ()
-        plain = isinstance(value, (type, ModuleType)) or not isinstance(getattr(value, "__dict__", None), dict)
-        own = [] if plain else [name for name, part in vars(value).items() if part is self.source and not name.startswith("_")]
-        return next((f"[{key!r}]" for key, part in items if part is self.source), next((f".{name}" for name in own), ""))
+    def path_to(self, wanted: Any) -> str:
+        """How the program reaches an object: by a name, or by one of what holds it, ``trainer.net[0].weight``; empty where nobody can tell."""
+        return self.reached(wanted)[0]
 
-    def part_of(self, value: Any) -> str:
-        """What to write behind the name of a layer for the source, if that is in it: ``[0].weight``."""
+    def reached(self, wanted: Any) -> tuple[str, Any]:
+        """The same, with what holds the object, if that is found."""
+        if name := self._bare_name(wanted):
+            return name, None
+        roots = [(name, value) for name, value in self._names() if name not in self._of_loops]
+        lists = [isinstance(value, (dict, list, tuple)) for _, value in roots]  # such as one of all parameters: they come last
+        found = self._below(list(compress(roots, map(not_, lists))), wanted) or self._below(list(compress(roots, lists)), wanted)
+        chance = next((name for name, value in self._names() if self.is_it(value, wanted)), "")
+        return found or (chance or (self._asked_as() if wanted is self.source else ""), None)
+
+    def _below(self, level: list[tuple[str, Any]], wanted: Any) -> tuple[str, Any] | None:
+        """What leads from one of some names to an object, on the shortest way, and what holds it."""
+        seen = set[int]()
+        for _ in range(DEEP):
+            inner: list[tuple[str, Any]] = []
+            for text, holder in level:
+                if id(holder) in seen:
+                    continue
+                seen.add(id(holder))
+                parts = list(self.parts_of(holder))
+                found = next((part for part, value in parts if self.is_it(value, wanted)), self.part_of(holder, wanted))
+                if found:
+                    return text + found, holder
+                inner += [(text + part, value) for part, value in parts] if self._looks_into(holder) else []
+            level = inner[:MANY]
+        return None
+
+    def _asked_as(self) -> str:
+        """What the question calls the source, as of a property that computes it anew: the last argument of ``explain``."""
+        frame = asking_frame()
+        at = None if frame is None else statement_at((frame.f_code.co_filename, frame.f_lineno))
+        calls = [n for n in at.walk() if isinstance(n, ast.Call) and last_name(n.func) == "explain" and n.args] if at is not None else []
+        return unparse(calls[0].args[-1]) if len(calls) == 1 and isinstance(calls[0].args[-1], ast.Attribute) else ""
+
+    def parts_of(self, holder: Any) -> Iterable[tuple[str, Any]]:
+        """What a list, a dictionary or an object holds, each with what to write behind its name."""
+        if isinstance(holder, dict):
+            return [(f"[{key!r}]", value) for key, value in list(holder.items())[:MANY]]
+        if isinstance(holder, (list, tuple)):
+            return [(f"[{at}]", value) for at, value in enumerate(holder[:MANY])]
+        plain = isinstance(holder, (type, ModuleType)) or not isinstance(getattr(holder, "__dict__", None), dict)
+        return [] if plain else [(f".{name}", value) for name, value in list(vars(holder).items()) if not name.startswith("_")]
+
+    def _looks_into(self, holder: Any) -> bool:
+        """Whether an object may lead further: a list, or an object of the program's own class, and no optimizer."""
+        file = getattr(sys.modules.get(type(holder).__module__), "__file__", None)
+        return isinstance(holder, (dict, list, tuple)) or file is None or not own_file(file)
+
+    def is_it(self, value: Any, wanted: Any) -> bool:
+        """Whether a value of the program is the one that is wanted."""
+        return value is wanted
+
+    def part_of(self, value: Any, wanted: Any) -> str:
+        """What to write behind the name of a layer for what is wanted, if that is in it, where its parts do not tell."""
         return ""
 
     def _leaf(self, row: int) -> Explanation:

@@ -28,17 +28,16 @@ from typing import Any
 
 import numpy
 
+from ..recording.sites import NOWHERE, Site, here
 from .need import need
 
 jax = need("jax", "JAX", (0, 7))
 
-from .jax_concrete import Values, concrete  # noqa: E402 - behind the check
-from .jax_log import NUMBERS, Extra, Log, Value, argument_names, form, inexact  # noqa: E402
+from .jax_log import NUMBERS, Extra, Log, Value, argument_names, form, inexact  # noqa: E402 - behind the check
 from .jax_origin import Leaf, Origin, keys  # noqa: E402
-from .jax_run import Run, jit_disabled  # noqa: E402
+from .jax_run import Run, Values, concrete, jit_disabled  # noqa: E402
 from .jax_sweep import Back, Forward  # noqa: E402
 from .recording import Number, Recording  # noqa: E402
-from .site import NOWHERE, Site, here  # noqa: E402
 
 
 class JaxRecording(Recording):
@@ -61,7 +60,7 @@ class JaxRecording(Recording):
         self.tangent: Any = None
         self.error: Exception | None = None
         self.tangent_error: Exception | None = None
-        self.exits: list[tuple[Any, Site, Any]] = []  # values that Python asked for while it was traced, see `jax_concrete`
+        self.exits: list[tuple[Any, Site, list[Any]]] = []  # values that Python asked for while it was traced, see `jax_run`
         self.stopped: Site = NOWHERE  # where an error came up while the equations ran
         self.asked: tuple[Any, tuple[Any, ...], Site] = None, (), NOWHERE  # the function, its arguments, and the line that records them
         self.given: list[Leaf] = []  # the leaves of the arguments

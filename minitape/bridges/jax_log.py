@@ -15,8 +15,8 @@ import numpy as np
 
 from ..engine.recording.frames import own_file
 from ..explain.source import source_of
+from ..recording.sites import NOWHERE, Site
 from .kept import SMALL, Bound, Kept
-from .site import NOWHERE, Site
 
 LABELS = {
     "add": "+", "add_any": "+", "sub": "−", "mul": "×", "div": "÷", "dot_general": "@", "neg": "−x", "square": "x²", "sqrt": "√",

@@ -13,7 +13,7 @@ import numpy as np
 from ..engine.recording.frames import own_file
 from ..explain.source import Source, read_again, source_of
 from ..explain.statement import FUNCTIONS, Statement, last_name, unparse
-from .site import NOWHERE, Site
+from ..recording.sites import NOWHERE, Site
 
 GRADIENTS = {"grad", "value_and_grad", "filter_grad", "filter_value_and_grad"}
 COMPILERS = {"jit", "pmap", "vmap", "shard_map", "filter_jit"}  # under which a value is not known in Python

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 from jax.extend.core import Literal
 
 from ..engine.recording.block import block
 from ..engine.recording.frames import own_file
+from ..recording.sites import NOWHERE, Site, here
+from .changes import Changes
 from .jax_log import SHARES, Fork, Log, Place, Value, place_of
 from .recording import MOST
-from .site import NOWHERE, Site
+
+try:
+    from jax._src.config import eager_constant_folding
+    from jax._src.interpreters.partial_eval import DynamicJaxprTracer as Tracer
+except ImportError:  # another JAX: conditions on values are refused then, as under jit
+    Tracer = None
 
 LOOP = 3_000  # rows of a loop that is opened: more take a minute to record, and a page of 100 MB
 Scope = tuple[str, ...]
@@ -65,7 +73,8 @@ class Run:
         if place.called in SHARES and opens is None:  # a function of several equations that JAX does not call, but writes out
             scope = (*scope, place.called)
         try:
-            if opens is not None and any(given.live for given in inputs) and self._has_room(eqn):
+            rows = size_of(eqn) if opens is not None and any(given.live for given in inputs) else MOST + 1
+            if opens is not None and rows + len(self.log.entries) <= MOST and (eqn.primitive.name != "scan" or rows <= LOOP):  # a long loop is one row
                 return opens(eqn, inputs, scope)
             return self._row(eqn, inputs, scope)
         except Exception:
@@ -90,10 +99,6 @@ class Run:
         label = f"x^{eqn.params['y']}" if name == "integer_pow" else ""
         op = called(eqn) if name in self.opens else name
         return self.log.call(op, partial(evaluate, eqn), inputs, self.site, scope, label, rule_of(eqn), ended)
-
-    def _has_room(self, eqn: Any) -> bool:
-        """Whether a call can be opened: a long loop has too many rows, and is one."""
-        return size_of(eqn) + len(self.log.entries) <= MOST and (eqn.primitive.name != "scan" or size_of(eqn) <= LOOP)
 
     # -- calls that are opened --------------------------------------------------------------------------------------------
 
@@ -128,12 +133,12 @@ class Run:
         steps = []
         for k in order:
             within = (*scope, f"{called(eqn)}[{k}]")
-            taken = [self.log.call("slice", partial(_taken, k), [x], site, within, f"[{k}]")[0] for x in xs]
+            taken = [self.log.call("slice", lambda x, k=k: [lax.index_in_dim(x, k, keepdims=False)], [x], site, within, f"[{k}]")[0] for x in xs]
             results = self.closed(given["jaxpr"], [*consts, *carry, *taken], within)
             carry, made = results[: len(carry)], results[len(carry) :]
             steps.append(made)
         columns = zip(*(steps[:: -1] if given["reverse"] else steps), strict=True)
-        return [*carry, *(self.log.call("stack", _stacked, list(column), site, scope)[0] for column in columns)]
+        return [*carry, *(self.log.call("stack", lambda *ys: [jnp.stack(ys)], list(column), site, scope)[0] for column in columns)]
 
     def _cond(self, eqn: Any, inputs: list[Value], scope: Scope) -> list[Value]:
         branches, taken = eqn.params["branches"], int(inputs[0].value)
@@ -170,14 +175,6 @@ def evaluate(eqn: Any, *values: Any) -> list[Any]:
     with eqn.ctx.manager, jit_disabled(False) if eqn.primitive.name in CUSTOM else nullcontext():
         results = eqn.primitive.bind(*functions, *values, **params)
     return list(results) if eqn.primitive.multiple_results else [results]
-
-
-def _taken(k: int, x: Any) -> list[Any]:
-    return [lax.index_in_dim(x, k, keepdims=False)]
-
-
-def _stacked(*ys: Any) -> list[Any]:
-    return [jnp.stack(ys)]
 
 
 def called(eqn: Any) -> str:
@@ -224,3 +221,96 @@ def size_of(eqn: Any) -> int:
             if hasattr(jaxpr, "eqns"):
                 inner += sum(size_of(e) for e in jaxpr.eqns)
     return 1 + inner * (eqn.params.get("length", 1) if eqn.primitive.name == "scan" else 1)
+
+
+# -- what tracers know: without jit a Python condition may ask for a value ------------------------------------------------
+
+
+class Values:
+    """The values of the tracers of one trace, computed where somebody asks.
+
+    >>> values = Values([3.0])
+    >>> def loss(x):
+    ...     values.begin([x])
+    ...     return x * 2.0 if x > 0 else x
+    >>> with concrete(values):
+    ...     print(len(jax.make_jaxpr(loss)(3.0).eqns))
+    2
+    """
+
+    def __init__(self, leaves: Sequence[Any]) -> None:
+        self.leaves = leaves
+        self.trace: Any = None
+        self.exits: list[tuple[Any, Site, list[Any]]] = []  # dtype of what was asked for, where, and the leaves that it was computed from
+        self._first: dict[Any, Any] = {}  # the values of the arguments, by their tracers
+        self._known: dict[Any, Any] = {}
+
+    def begin(self, tracers: Sequence[Any]) -> None:
+        """The function begins, with these tracers of its arguments' leaves."""
+        if tracers and hasattr(tracers[0], "parent"):
+            self.trace = tracers[0]._trace
+            self._first = {tracer.val: leaf for tracer, leaf in zip(tracers, self.leaves, strict=True)}
+            self._known = dict(self._first)
+
+    def of(self, tracer: Any) -> Any:
+        """The value of a tracer; None for one of another trace, such as of a function under ``jit``."""
+        waiting = [tracer]
+        while tracer._trace is self.trace and waiting:
+            missing = [] if self._has(waiting[-1]) else [given for given in waiting[-1].parent.in_tracers if not self._has(given)]
+            if missing:
+                waiting += missing
+                continue
+            at = waiting.pop()
+            if not self._has(at):
+                with jax.ensure_compile_time_eval():
+                    results = evaluate(at.parent, *map(self._value, at.parent.in_tracers))
+                self._known.update(zip(at.parent.outvars, results, strict=True))
+        return self._value(tracer) if tracer._trace is self.trace else None
+
+    def asked(self, tracer: Any) -> Any:
+        """The same, for what Python goes on with."""
+        self.exits.append((tracer.dtype, here(), self._leaves(tracer)))
+        return self.of(tracer)
+
+    def _leaves(self, tracer: Any) -> list[Any]:
+        """The arguments' leaves that a tracer was computed from."""
+        seen: dict[int, Any] = {}
+        waiting = [tracer]
+        while waiting:
+            at = waiting.pop()
+            if id(at) not in seen:
+                seen[id(at)] = at
+                waiting += at.parent.in_tracers if at.parent is not None else []
+        return [self._first[at.val] for at in seen.values() if not isinstance(at.val, Literal) and at.val in self._first]
+
+    def _has(self, tracer: Any) -> bool:
+        return isinstance(tracer.val, Literal) or tracer.val in self._known or tracer.val in self.trace.frame.constvar_to_val
+
+    def _value(self, tracer: Any) -> Any:
+        if isinstance(tracer.val, Literal):
+            return tracer.val.val
+        return self._known[tracer.val] if tracer.val in self._known else self.trace.frame.constvar_to_val[tracer.val]
+
+
+@contextmanager
+def concrete(values: Values) -> Iterator[None]:
+    """In the block the tracers of one trace know their values, and what depends on none of them is computed at once."""
+    changes = Changes()
+    changes.begin()
+    try:
+        if Tracer is None:
+            yield
+            return
+        changes.wrap(Tracer, "to_concrete_value", lambda function, tracer: values.asked(tracer) if tracer._trace is values.trace else function(tracer))
+        for name in ("__array__", "__float__"):
+            changes.wrap(Tracer, name, partial(_whole, values, name))
+        with eager_constant_folding(True):
+            yield
+    finally:
+        changes.undo()
+
+
+def _whole(values: Values, name: str, function: Callable[..., Any], tracer: Any, *args: Any, **kwargs: Any) -> Any:
+    """NumPy and Python may have what no derivative passes, whole numbers and conditions, which ``jax.grad`` does not trace."""
+    known = tracer._trace is values.trace and not jax.numpy.issubdtype(tracer.dtype, jax.numpy.inexact)
+    return getattr(np.asarray(values.of(tracer)), name)(*args, **kwargs) if known else function(tracer, *args, **kwargs)

@@ -36,6 +36,9 @@ TEXT = table({
         "Use a smooth activation where second derivatives are needed: jnp.tanh, jax.nn.softplus or jax.nn.swish."),
     "left_jax values": ("This line{line} takes the values of a traced array. The gradient of {x} ends there.",
         "Stay with operations that JAX traces. For the values that occur, say size= and fill_value=, or keep all elements."),
+    "left_jax number": ("{what}{line} made a number of Python of the value. The gradient of {x} ends there.",
+        "Compute with the array itself. A size, an index or a number of steps has no gradient: weigh all candidates, or ask for what is "
+        "computed with it."),
     "left_jax": ("{what}{line} wants a number of Python or NumPy. There is none while JAX traces the function.",
         "Stay with jax.numpy: leave it out, use jnp instead of np, and jax.debug.print to look at a value. What is no array, such as the "
         "number of steps, is a static argument or comes from outside of the function."),

@@ -13,17 +13,20 @@ import numpy as np
 
 from ..engine.recording.frames import own_file
 from ..explain.source import source_of, statement_at
-from ..explain.statement import unparse
+from ..explain.statement import last_name, unparse
 from ..explain.values import CLIPS
 from ..explain.words import Explanation
+from ..recording.sites import NOWHERE, Site
 from .inquiry import Inquiry
 from .jax_log import SHARES, STAIRS, places
 from .jax_origin import Origin, returned
 from .jax_texts import BENT, CHOICES, PATCHES, TEXT, ZEROS
-from .site import NOWHERE, Site
 
 TRACED = ("Tracer", "traced", "concrete")  # what errors say that come of a number that is not there
 BENDS = {"relu", "leaky_relu", "relu6", "max", "abs", "select_n"}  # that consist of straight lines
+_SIGNS = {"add", "sub", "mul", "div", "pow", "integer_pow", "neg", "dot_general", "rem", "gt", "ge", "lt", "le", "eq", "ne"}  # written without a call
+_WHOLE = {"softmax", "log_softmax", "logsumexp"}  # functions of shares, whose steps nobody asks about
+NUMBERS = ("int", "float", "round", "item", "tolist", "range")  # calls that make Python's numbers of an array
 GROWS = {"exp", "exp2", "expm1", "cosh", "sinh", "pow", "integer_pow"}  # operations that overflow
 _ASKED = re.compile(r"problem arose with the `(\w+)` function")
 
@@ -48,9 +51,13 @@ class JaxInquiry(Inquiry):
         super().__init__(recording, end, source, rows, known or "the array")
 
     def _called(self, row: int) -> str:
-        """A function of shares, such as a softmax, by its own name, and not one of its steps."""
-        whole = (name for name in self.entries[row].scope if name in ("softmax", "log_softmax", "logsumexp"))
-        return next(whole, super()._called(row))
+        """An operation by the name of the function that the line calls, where that does nothing else: ``sqrt in norm(...)``."""
+        entry, called, statement = self.entries[row], super()._called(row), statement_at(self.entries[row].site)
+        calls = {last_name(n.func) for n in ([] if statement is None else statement.walk()) if isinstance(n, ast.Call)}
+        written = next((name for name in entry.scope if name in calls), calls.pop() if len(calls) == 1 and entry.op not in _SIGNS else called)
+        around = entry.scope[: entry.scope.index(written) + 1] if written in entry.scope else ()
+        alone = sum(other.scope[: len(around)] == around and other.site == entry.site for other in self.entries) == 1
+        return written if alone or written in _WHOLE or written in called or called in written else f"{called} in {written}(...)"
 
     def _name(self, known: str) -> str:
         return known if known != "the array" else super()._name(known)
@@ -218,12 +225,14 @@ class JaxInquiry(Inquiry):
             return self.say("zero_derivative", row=bent[0], kind="second")
         last = max(after - set(self.rows), default=None)
         own = [leaf.value for leaf in self.recording.given if leaf.row in self.rows]
-        exits = [exit for exit in self.recording.exits if last is not None or any(exit[2] is value for value in own)]
+        exits = [exit for exit in self.recording.exits if any(leaf is value for leaf in exit[2] for value in own)]
         dtype, site, _ = exits[-1] if exits else (None, NOWHERE, None)
         if str(dtype) == "bool":
             return self.say("other_branch", site, kind="python")
         if dtype is not None and jax.numpy.issubdtype(dtype, jax.numpy.inexact):
-            return self.say("left_jax", site, kind="values")
+            use = statement_at(site)
+            number = next((name for name in NUMBERS if use is not None and use.calls(name)), "")
+            return self.say("left_jax", site, what=f"{number}()", kind="number" if number else "values")
         return self.say("unused", self.origin.head) if last is None else self.say("unused", self._dropped(last), row=last, kind="dropped")
 
     def _dropped(self, row: int) -> Site:
@@ -262,8 +271,6 @@ class JaxInquiry(Inquiry):
             return self.say("saturated", row=row, what=curve)
         if entry.op == "select_n" and self._is_written_relu(row):
             return self.say("dead_relu", row=row, what="where")
-        if entry.label in ("max 0.0", "0.0 max"):
-            return self.say("dead_relu", row=row, what="maximum")
         if entry.extra.custom and not any(entry.op in ops for ops in self.zeros.values()):
             return self._rule(row)
         return super()._zero_of(row)
@@ -271,6 +278,9 @@ class JaxInquiry(Inquiry):
     def _rule(self, row: int, cause: str = "custom_rule", what: str = "") -> Explanation:
         """A rule of the program's own: the line on which it returns."""
         return self.say(cause, returned(self.entries[row].extra.custom), row=row, what=what)
+
+    def _floor_of_zeros(self, row: int) -> bool:
+        return self.entries[row].label in ("max 0.0", "0.0 max") or super()._floor_of_zeros(row)
 
     def _is_written_relu(self, row: int) -> bool:
         """Whether a choice is ``where(x > 0, x, 0.0)``, and all that matters was negative."""

@@ -10,7 +10,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from itertools import count
+from itertools import count, takewhile
 from time import perf_counter
 from typing import Any, cast
 
@@ -27,7 +27,7 @@ from ..picture.short import short_name
 from ..picture.values import show_value
 from ..recording.rows import Exit, Sweep
 from ..recording.sites import NOWHERE, Site
-from .cost import as_size, held
+from .kept import as_size, held
 
 MOST = 20_000  # rows
 THUMBS = 400  # large values that a snapshot shows as pictures, too
@@ -388,12 +388,8 @@ class Steps:
                  for row, port, product, total in edges]  # fmt: skip
         step = {"row": call, "adjoint": self._adjoint(call), "edges": parts}
         entries = self._recording.entries
-        others = [row for row in range(call + 1, len(entries)) if entries[row].call == call] if self._several(call) else []
+        others = [*takewhile(lambda row: entries[row].call == call, range(call + 1, len(entries)))]
         return step | {"others": [{"row": row, "adjoint": self._adjoint(row)} for row in others]} if others else step
-
-    def _several(self, call: int) -> bool:
-        entries = self._recording.entries
-        return call + 1 < len(entries) and entries[call + 1].call == call
 
     def _adjoint(self, row: int) -> Any:
         """What arrived; zeros for a result of several to which nothing came."""

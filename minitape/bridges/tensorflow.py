@@ -33,9 +33,8 @@ tensorflow = need("tensorflow", "TensorFlow", (2, 20))
 from tensorflow.python.pywrap_tfe import TFE_Py_TapeSetIsEmpty  # noqa: E402 - behind the check
 
 from ..engine.recording.block import During  # noqa: E402
-from .bad_gradients import NOT_FINITE, ZERO, AfterBadGradient  # noqa: E402
 from .changes import Block  # noqa: E402
-from .every import Every  # noqa: E402
+from .every import NOT_FINITE, ZERO, AfterBadGradient, Every  # noqa: E402
 from .recording import Recording  # noqa: E402
 from .tensorflow_log import Log  # noqa: E402
 from .tensorflow_value import unrecorded  # noqa: E402
@@ -58,9 +57,9 @@ class TensorFlowRecording(Recording):
         self.log = Log(self)
 
     def _why(self, target: Any, source: Any) -> Any:
-        from .tensorflow_why import why, why_last
+        from .tensorflow_why import TensorFlowInquiry, why_last
 
-        return why_last(self, source) if target is None else why(self, target, source)
+        return why_last(self, source) if target is None else TensorFlowInquiry(self, target, source).answer()
 
     def insides(self, target: Any = None, row: int | None = None) -> list[Any]:
         """The insides of calls of a ``tf.function``, whose graphs run again; see ``docs/bridges.md``."""
@@ -84,16 +83,16 @@ class TensorFlowRecording(Recording):
         return {row: SimpleNamespace(variable=None, tensor=asked) for row, asked in known if not isinstance(asked, tensorflow.TensorSpec)}
 
 
-BOUNDS = [(tensorflow.GradientTape, "__enter__")]  # where a step begins
+ENDS = [(tensorflow.GradientTape, name) for name in ("gradient", "jacobian", "batch_jacobian")]  # of a step
 
 
 def record(*, open_functions: bool = False, every: int | None = None, after_bad_gradient: bool = False) -> AbstractContextManager[Any]:
     """Watches the TensorFlow program in the block: its eager operations, and the gradients that tapes are asked for in it.
 
-    Recorded, a training step takes about twice as long. Two options record a few steps only, from where a tape begins to where the next one does,
+    Recorded, a training step takes about twice as long. Two options record a few steps only, from one gradient to the next,
     and let the others run as they are: such a block may stay in a training loop. ``every=100`` records the first and then each hundredth step.
-    ``after_bad_gradient=True`` looks at the gradients that a tape gives, in each tenth step; where one is None, all zeros, NaN or infinite, it records the
-    next step and warns with the cause and the line. The recording of the last such step answers. A step that is compiled as a whole, as in ``fit``, is not seen by either.
+    ``after_bad_gradient=True`` looks at the gradients that a tape gives, in each tenth step; where one is None, all zeros, NaN or infinite, it records a
+    step after it and warns with the cause and the line. The recording of the last such step answers. A step that is compiled as a whole, as in ``fit``, is not seen by either.
 
     A call of a ``tf.function`` is one row, which pictures open. With ``open_functions`` functions run eagerly in the block, line by line: their operations
     are rows whose scope begins with the function's name, and a tape inside of them is seen. That is another way to compute the
@@ -111,9 +110,9 @@ def record(*, open_functions: bool = False, every: int | None = None, after_bad_
     if every is not None and after_bad_gradient:
         raise ValueError("every= and after_bad_gradient= are two ways to choose steps: write one of them.")
     if every is not None:
-        return Every(every, lambda: record(open_functions=open_functions), BOUNDS, TFE_Py_TapeSetIsEmpty)
+        return Every(every, lambda: record(open_functions=open_functions), ENDS, TFE_Py_TapeSetIsEmpty)
     if after_bad_gradient:
-        return AfterBadGradient(_watch_steps, lambda: record(open_functions=open_functions), BOUNDS, TFE_Py_TapeSetIsEmpty)
+        return AfterBadGradient(_watch_steps, lambda: record(open_functions=open_functions), ENDS, TFE_Py_TapeSetIsEmpty)
     recording = TensorFlowRecording()
     return Block(recording, Watcher(recording, open_functions))
 

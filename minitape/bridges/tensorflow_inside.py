@@ -23,7 +23,7 @@ from ..engine.recording.block import During
 from ..engine.recording.frames import own_file
 from ..explain.source import statement_at
 from ..explain.statement import last_name
-from .site import NOWHERE, Site
+from ..recording.sites import NOWHERE, Site
 from .tensorflow_ops import changes_variable, handle_of, name_of, variable_of
 from .tensorflow_value import Variable
 
@@ -174,10 +174,12 @@ class Again:
                 return []
         return [self.value(tensor) for tensor in graph.outputs]
 
-    def capture(self, graph: Any) -> list[Any]:
-        """What a graph is given that nobody has called: copies of the program's variables, its constants, and stand-ins for the rest."""
+    def capture(self, graph: Any, batch: Sequence[Any] = ()) -> list[Any]:
+        """What a graph is given that nobody has called: copies of the program's variables, its constants, and a batch or stand-ins for the rest."""
         outside, self.made_up = {id(inside): value for value, inside in graph.captures}, True
-        return [self._stand_in(tensor, outside.get(id(tensor))) for tensor in graph.inputs]
+        free = arguments(graph)
+        known = {id(tensor): given for tensor, given in zip(free, batch, strict=False) if len(free) == len(batch)}
+        return [known[id(tensor)] if id(tensor) in known else self._stand_in(tensor, outside.get(id(tensor))) for tensor in graph.inputs]
 
     def _stand_in(self, tensor: Any, outside: Any) -> Any:
         while outside is not None and tf.is_symbolic_tensor(outside):  # captured by the graph around it, too
@@ -189,9 +191,15 @@ class Again:
         if outside.dtype != tf.resource or not isinstance(variable, tf.Variable):
             return outside
         if id(outside) not in self.values:
-            value = variable.numpy()
+            value = self._lasting(variable)
             self._copy(outside, variable, value if value.shape == variable.shape else _some(variable))  # none is there while a layer is built in the function
         return self.values[id(outside)]
+
+    def _lasting(self, variable: Any) -> Any:
+        """The value of a variable; where a step has made it NaN, the last one before."""
+        now, states = variable.numpy(), [self.log.entries[row].value for row in self.log.rows_of(variable)]
+        finite = [state.known for state in states if state is not None and not state.is_gone and state.facts()[1]]
+        return finite[-1].numpy() if finite and now.dtype.kind == "f" and not np.isfinite(now).all() else now
 
     def value(self, tensor: Any) -> Any:
         """What stands for a tensor here. TensorFlow may make an operation's input after the operation, for a gradient."""
@@ -335,10 +343,16 @@ def _execute(op: Any, given: list[Any], seen: bool, made_up: bool) -> list[Any]:
     return list(results)
 
 
+def arguments(graph: Any) -> list[Any]:
+    """What a graph is given by a call, without what it captured."""
+    captured = {id(inside) for _, inside in graph.captures}
+    return [tensor for tensor in graph.inputs if id(tensor) not in captured]
+
+
 def _some(like: Any) -> Any:
-    """Numbers of a shape and dtype."""
+    """Numbers of a shape and dtype; of whole numbers, which may be classes, words or a mask, zeros and ones."""
     shape = [] if like.shape.rank is None else [2 if size is None else size for size in like.shape]
-    numbers = np.random.default_rng(0).uniform(0.2, 0.8, shape) if like.dtype.is_floating else np.zeros(shape)
+    numbers = np.random.default_rng(0).uniform(0.2, 0.8, shape) if like.dtype.is_floating else np.indices(shape).sum(0) % 2
     return tf.constant(numbers, like.dtype)
 
 

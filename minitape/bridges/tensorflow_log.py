@@ -11,10 +11,11 @@ from tensorflow.python import pywrap_tfe
 from tensorflow.python.ops import gen_resource_variable_ops
 
 from ..engine.recording.block import During
+from ..recording.rows import Sweep
+from ..recording.sites import NOWHERE, Site, here, way_here
 from .changes import Changes
 from .kept import Bound, Noted
 from .recording import MOST
-from .site import NOWHERE, Site, here, way_here
 from .tensorflow_ops import (
     CUTS,
     HOW,
@@ -237,11 +238,9 @@ class Log:
             self.recording.left_out += 1
             return
         with During(self, _later=op.startswith("__")):
-            rows = [self.row_of(t) for k, t in enumerate(inputs) if not self._says_how(op, k, t)]
+            how = [k > 0 and op in HOW and t.dtype in (tf.int32, tf.int64) and not self.rows_of(t) for k, t in enumerate(inputs)]
+            rows = [self.row_of(t) for t, says_how in zip(inputs, how, strict=True) if not says_how]
             self._write(op, rows, outputs, function)
-
-    def _says_how(self, op: str, number: int, tensor: Any) -> bool:
-        return number > 0 and op in HOW and tensor.dtype in (tf.int32, tf.int64) and not self.rows_of(tensor)
 
     def _write(self, op: str, rows: list[int], outputs: Sequence[Any], function: Any = None) -> None:
         on_way = any(self.entries[row].differentiable for row in rows)
@@ -403,3 +402,65 @@ class Log:
         if tensor is None:
             return {}
         return {"dtype": tensor.dtype.name, "shape": tuple(tensor.shape) if tensor.shape.rank is not None else ()}
+
+
+class Sent:
+    """What operations sent to their inputs in a sweep: TensorFlow names an operation and its adjoints, here is which row it is."""
+
+    def __init__(self, log: Log, sweep: Sweep, adjoints: dict[int, Any]) -> None:
+        self.log, self.sweep, self.adjoints = log, sweep, adjoints
+        self.waiting: dict[str, list[int]] = {}
+        for row in sorted(adjoints):
+            entry = log.entries[row]
+            if entry.kind == "operation" and entry.output == 0:
+                self.waiting.setdefault(entry.extra.op, []).append(row)
+        self.sums: dict[int, Any] = {}
+        self.last: dict[int, tuple[int, int]] = {}  # where the last contribution to a row stands
+
+    def write(self, passed: list[tuple[str, Any, Any, Any]]) -> None:
+        """The steps, in TensorFlow's order."""
+        for op, inputs, came, gives in passed:
+            call = self._call(op, inputs, came)
+            if call is not None:
+                self._step(call, gives)
+        for row, (call, at) in self.last.items():  # the last sum is the adjoint itself
+            edges = self.sweep.edges[call]
+            if row in self.sweep.adjoints:
+                given, port, product, _ = edges[at]
+                edges[at] = given, port, product, self.sweep.adjoints[row]
+
+    def _call(self, op: str, inputs: Any, came: list[Any]) -> int | None:
+        """The row of an operation: the last one with its inputs, and with what came to it."""
+        waiting = self.waiting.get(op, [])
+        for row in reversed(waiting):
+            if self._matches(row, inputs, came):
+                waiting.remove(row)
+                return row
+        return None
+
+    def _matches(self, row: int, inputs: Any, came: list[Any]) -> bool:
+        if len(came) == 1 and self.adjoints.get(row) is not came[0]:
+            return False
+        given = self._given(row)
+        if inputs is None:
+            return len(came) > 1 or self.adjoints.get(row) is came[0]
+        return all(tensor is None or tensor.dtype == tf.resource or self.log.rows_of(tensor)[-1:] in ([], [number])
+                   for tensor, number in zip(inputs, given, strict=False))  # fmt: skip
+
+    def _given(self, row: int) -> list[int]:
+        return self.log.entries[row].inputs
+
+    def _step(self, call: int, gives: list[Any]) -> None:
+        for port, (row, product) in enumerate(zip(self._given(call), gives, strict=False)):
+            if product is None or row not in self.sweep.adjoints:
+                continue
+            before = self.sums.get(row)
+            if before is None:
+                total = product
+            else:
+                with unrecorded():
+                    total = tf.convert_to_tensor(before) + tf.convert_to_tensor(product)
+            self.sums[row] = total
+            kept = self.log.keep(product)
+            self.sweep.send(call, row, port, kept, kept if before is None else self.log.keep(total))
+            self.last[row] = call, len(self.sweep.edges[call]) - 1

@@ -10,17 +10,20 @@ import numpy as np
 import tensorflow as tf
 
 from ..engine.recording.block import During
+from ..explain.source import statement_at
+from ..explain.values import OPAQUE
 from ..explain.words import mistaken
 from ..recording.rows import Sweep
 from ..recording.values import numbers_of
 from .changes import Block
-from .tensorflow_inside import READS, Again, again, graphs_of
-from .tensorflow_ops import changes_variable, handle_of
+from .tensorflow_inside import READS, Again, again, arguments, graphs_of
+from .tensorflow_ops import changes_variable, handle_of, is_dataset
 from .tensorflow_watch import Watcher
 
 if TYPE_CHECKING:
     from ..picture.fields import Inside
 
+OF_ARRAYS = {f"{kind}Dataset" for kind in "Range Map Prefetch FlatMap Tensor Repeat Zip Options".split()} | {"ParallelMapDatasetV2"}
 CALLS = 16  # of one recording that a snapshot has the inside of
 ROWS = 2_000  # of one inside that are shown
 
@@ -47,13 +50,13 @@ def opened(recording: Any, row: int, watched: Sequence[int], seeds: Sequence[Any
 
 
 def traced_again(recording: Any, traced: Any) -> tuple[Any, Any, dict[int, Any]] | None:
-    """A function up to the gradient that a tape in it was asked for while it was traced, with stand-ins for what it was given: (that
-    recording, the target there, copies of variables by the identities of handles)."""
-    inner = type(recording)()
+    """A function up to the gradient that a tape in it was asked for while it was traced, with a batch or stand-ins for what it was given:
+    (that recording, the target there, copies of variables by the identities of handles)."""
+    inner, batch = type(recording)(), _batch(recording, traced.graph)
     try:
         with During(recording.log.changes, thread=None), Block(inner, Watcher(inner)), closing(Again(recording.log, inner.log)) as run:
             with suppress(LookupError, tf.errors.OpError):  # TensorFlow has no derivative of an operation, or refuses a stand-in: the rows before are there
-                run.run(traced.graph, run.capture(traced.graph), traced.step)
+                run.run(traced.graph, run.capture(traced.graph, batch), traced.step)
             target = tf.nest.flatten(run.value(handle_of(tf.nest.flatten(traced.target)[-1])))[-1]
     except tf.errors.OpError:
         return None
@@ -61,6 +64,24 @@ def traced_again(recording: Any, traced: Any) -> tuple[Any, Any, dict[int, Any]]
         mistaken("A tf.function stays closed", error)
         return None
     return inner, target, {key: run.variables.get(id(value), value) for key, value in run.values.items()}
+
+
+def _batch(recording: Any, graph: Any) -> list[Any]:
+    """What Keras gives to a compiled step: the first elements of the dataset that it made of arrays. Another dataset may do more than compute."""
+    entries = recording.entries
+    row = next((entry.row for entry in reversed(entries) if is_dataset(entry.op)), None)
+    behind, at = [] if row is None else [entries[row]], 0
+    while at < len(behind):
+        behind += [entries[given] for given in behind[at].inputs]
+        at += 1
+    made = [entry for entry in behind if entry.kind == "operation" or entry.dtype in OPAQUE]
+    by_keras = all(entry.op in OF_ARRAYS and (statement := statement_at(entry.site)) is not None and statement.calls("fit") for entry in made)
+    if not made or not by_keras:
+        return []
+    elements = tuple(tf.TensorSpec(None, tensor.dtype) for tensor in arguments(graph))
+    with recording.asleep(), suppress(tf.errors.OpError, TypeError, ValueError):
+        return tf.nest.flatten(next(iter(tf.data.experimental.from_variant(entries[behind[0].row].extra.asked, elements))))
+    return []
 
 
 def seeds_of(recording: Any, call: int, sweep: Sweep | None) -> list[Any]:

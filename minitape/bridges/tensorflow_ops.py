@@ -12,7 +12,7 @@ from tensorflow.python.autograph.impl import api
 from tensorflow.python.eager import context
 from tensorflow.python.framework import ops
 
-from .site import NOWHERE, Site
+from ..recording.sites import NOWHERE, Site
 
 LABELS = {
     "AddV2": "+", "Add": "+", "Greater": ">", "Less": "<", "Sub": "−", "Mul": "×", "RealDiv": "÷", "MatMul": "@", "BatchMatMulV2": "@", "Neg": "−x",

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
-from functools import cached_property
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import tensorflow as tf
 
-from ..explain.source import statement_at
-from ..explain.statement import Statement, unparse
+from ..explain.flow import Flow
+from ..explain.source import Source, statement_at
+from ..explain.statement import Def, Statement, last_name, once, unparse
 from ..explain.words import Explanation
 from ..recording.rows import Sweep
+from ..recording.sites import NOWHERE, Site
 from .inquiry import Inquiry
-from .site import NOWHERE, Site
 from .tensorflow_ops import handle_of, variable_of
 from .tensorflow_value import Span
 
@@ -29,13 +29,9 @@ def apart(way: Sequence[Site], other: Sequence[Site]) -> Site:
     ('a.py', 3)
     """
     where = next((k for k, (one, two) in enumerate(zip(way, other, strict=False)) if one != two), len(way) - 1)
-    return next((site for site in way[:where:-1] if _keeps(site)), way[where] if way else NOWHERE)
-
-
-def _keeps(site: Site) -> bool:
-    """Whether a statement binds an attribute or an item."""
-    statement = statement_at(site)
-    return statement is not None and any(isinstance(target, (ast.Attribute, ast.Subscript)) for target in statement.targets())
+    later = ((site, at.targets()) for site in way[:where:-1] if (at := statement_at(site)) is not None)
+    keeps = (site for site, targets in later if any(isinstance(target, (ast.Attribute, ast.Subscript)) for target in targets))
+    return next(keeps, way[where] if way else NOWHERE)
 
 
 def _said(word: str, statement: Statement) -> list[int]:
@@ -48,10 +44,6 @@ class TapeInquiry(Inquiry):
     """The part of a question that is about tapes."""
 
     log: Any
-
-    @cached_property
-    def _cuts(self) -> dict[int, str]:
-        return {}
 
     @property
     def sweep(self) -> Sweep | None:
@@ -90,11 +82,10 @@ class TapeInquiry(Inquiry):
     def _cut_at(self, row: int) -> str:
         return "" if row in self.rows else self._why_cut(row)
 
+    @once
     def _why_cut(self, row: int) -> str:
         """Why no gradient passes a row: its tape, or its kind."""
-        if row not in self._cuts:
-            self._cuts[row] = "computed_before_tape" if self._is_untimely(row) else self.entries[row].extra.why
-        return self._cuts[row]
+        return "computed_before_tape" if self._is_untimely(row) else self.entries[row].extra.why
 
     def _reached(self) -> set[int]:
         """The rows that an open way leads to from the source."""
@@ -128,7 +119,7 @@ class TapeInquiry(Inquiry):
         if self._arrived() or not self.used or not self.log.tapes:
             return self._read_of()
         late = next((row for row in self.used if self.entries[row].extra.late), None)
-        if late is not None and not self._reaches(late):
+        if late is not None and not all(self.entries[row].differentiable for row in self._way(late)[1:]):
             if self._state(self._first_use(), self.tape)[0] == "before":
                 return self._time(self._first_use())
             return self.say("watched_late", site=self._use(), row=late)
@@ -138,8 +129,8 @@ class TapeInquiry(Inquiry):
         variable = leaf is not None and self.entries[leaf].kind == "variable"
         if variable and not getattr(self.source, "trainable", True):
             return self.say("not_trainable", site=self._made_with("trainable"), row=leaf)
-        if variable and self._is_cut():
-            return None
+        if variable and all(self.entries[row].extra.why not in ("", "not_recorded") for row in self._first_uses()):
+            return None  # no gradient passes the first operation in any case
         if leaf is not None and (variable or self._watchers()) and (when := self._time(self._first_use())) is not None:
             return when
         if self._watchers():  # another tape watches it
@@ -200,10 +191,6 @@ class TapeInquiry(Inquiry):
         """The tapes that were told to watch the source."""
         return [tape for value, tape in self.log.watches if value() is handle_of(self.source)]
 
-    def _is_cut(self) -> bool:
-        """Whether the first operation on the way lets no gradient pass in any case."""
-        return all(self.entries[row].extra.why not in ("", "not_recorded") for row in self._first_uses())
-
     def _first_uses(self) -> list[int]:
         return [row for row in sorted(self.behind) if set(self.used).intersection(self._inputs(row))]
 
@@ -219,10 +206,6 @@ class TapeInquiry(Inquiry):
         if any(site == sweep.site for sweep in self.recording.sweeps):
             return next(entry.site for entry in self.entries if set(self.used).intersection(entry.inputs))
         return site
-
-    def _reaches(self, row: int) -> bool:
-        """Whether a way of recorded operations leads from a row to the target."""
-        return all(self.entries[at].differentiable for at in self._way(row)[1:])
 
     def _read_of(self) -> Explanation | None:
         """The source is the result of one reading of a variable: the program read the variable itself."""
@@ -240,9 +223,38 @@ class TapeInquiry(Inquiry):
         if statement is None or not statement.reads_itself():
             return None
         variable = any(self.entries[given].kind == "variable" for given in self._behind([row], made=False))
-        return self.say("wrong_object", row=row, kind="rebound") if variable else None
+        return self.say("rebound", row=row) if variable else None
 
     def _name_of(self, entry: Any, otherwise: str) -> str:
         """What the program calls what a row stands for."""
-        names = (name for name, value in self._names() if handle_of(value) is entry.extra.asked)
-        return next(names, entry.name or otherwise)
+        return self.path_to(entry.extra.asked) or entry.name or otherwise
+
+
+# -- NumPy, which reads the memory of a tensor, and nobody hears of it ------------------------------------------------------
+
+
+def numpy_call(site: Site) -> Site | None:
+    """The line on which a function of NumPy's, or of a package that works on its arrays, is given what a line computed."""
+    start = statement_at(site)
+    if start is None:
+        return None
+    source = start.source
+    modules = source.aliases("numpy", "scipy", "sklearn", "math")
+    flow, predicted = Flow(start, None, [source]), dict(predictions(source, start.function)) if start.calls("fit", "train_on_batch") else {}
+    for statement in source.statements:
+        for call in (node for node in statement.walk() if isinstance(node, ast.Call)):
+            given = [*call.args, *(keyword.value for keyword in call.keywords)]
+            foreign = unparse(call.func).partition(".")[0] in modules or last_name(call.func) == "img_to_array"
+            if foreign and any(flow.enters(statement, part) or unparse(part) == predicted.get(statement.function) for part in given):
+                return statement.filename, call.lineno
+    return None
+
+
+def predictions(source: Source, near: Def | None = None) -> Iterator[tuple[Def | None, str]]:
+    """The functions that Keras is given as a loss, ``near`` by if some are there, and what they call a prediction: their last parameter without a default."""
+    compiles = [s for s in source.statements if s.calls("compile")]
+    for call in (node for s in [s for s in compiles if s.function is near] or compiles for node in s.walk() if isinstance(node, ast.Call)):
+        for loss in (*call.args[1:2], *(keyword.value for keyword in call.keywords if keyword.arg == "loss")):
+            name = last_name(getattr(loss, "func", loss))
+            found = (f for f in (*source.functions.get(name, ()), *source.functions.get("call", ())) if source.methods.get(id(f), name) == name)
+            yield from ((f, f.args.args[-1 - len(f.args.defaults)].arg) for f in found if len(f.args.args) > len(f.args.defaults))

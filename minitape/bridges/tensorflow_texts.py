@@ -34,7 +34,8 @@ TEXT = table({
         "Leave out the cast, and compute with the float."),
     "stop_gradient": ("tf.stop_gradient{line} cuts the way from {x} to the target.",
         "Leave out tf.stop_gradient, or apply it only to the part that should count as a constant."),
-    "nondifferentiable": ("{what}{line} has no derivative. It stands between {x} and the target.", "{other}"),
+    "nondifferentiable": ("{what}{line} has no derivative. It stands between {x} and the target.",
+        "Use a function that has a derivative in its place, or a tf.custom_gradient that says what should pass."),
     "nondifferentiable none": ("TensorFlow's derivative of {what}{line} gave None for this input.",
         "Ask whether the line uses the value itself, or only its shape or dtype."),
     "nondifferentiable function": ("The tf.function {what}{line} gives no gradient for {x}. It is one row here, and may have a tape of "
@@ -99,7 +100,9 @@ TEXT = table({
         "Ask for the gradient of the variable, or watch {x} and compute with it."),
     "wrong_object made": ("{x} was made of what the target was computed from{line}. It is not on the way to the target itself.",
         "Ask for the gradient of {other}, or compute the target with {x} in its place."),
-    "wrong_object rebound": ("{x} is a plain tensor from here on{line}, and no tf.Variable any more.",
+    "wrong_object again": ("The target was not computed from {x}{line}, but from the same made again.",
+        "Compute it once, and go on with {x}. One model of Keras gives both: keras.Model(model.inputs, [layer.output, model.output])."),
+    "rebound": ("{x} is a plain tensor from here on{line}, and no tf.Variable any more.",
         "Change the variable in place: {x}.assign(...), or {x}.assign_sub(...)."),
     "independent": ("{x} was not used for the target.", "Use it in the computation, or leave it out of the sources."),
     "independent branch": ("{x} was not used: the branch{line} that uses it did not run.",
@@ -122,20 +125,7 @@ TEXT = table({
     "nan_backward": "tf.sqrt(x + 1e-12), tf.maximum(x, 1e-6). Where tf.where hides such elements, replace them before the function, too.",
 })  # fmt: skip
 
-# what mends operations without a derivative
-SMOOTH = {
-    "ArgMax ArgMin": "Use tf.nn.softmax in place of argmax (for argmin of the negative values), and weight with it what would be chosen. If only a choice among values is wanted, tf.reduce_max has a gradient.",
-    "TopKV2 Unique UniqueV2": "Compute with the sorted or largest values, which have a gradient: places and ranks have none. A smooth rank is tf.reduce_sum(tf.sigmoid((x[:, None] - x[None, :]) / width), 1).",
-    "Greater Less GreaterEqual LessEqual Equal NotEqual": "Use tf.sigmoid((a - b) / width) in place of the comparison, and of a count of what is compared the sum of that.",
-    "Multinomial StatelessMultinomial RandomPoissonV2 StatelessRandomBinomial": "Draw with tf.nn.softmax((logits + noise) / temperature), the noise of Gumbel's distribution, or learn from the log-probability of what was drawn.",
-    "HistogramFixedWidth Bincount DenseBincount Bucketize UpperBound LowerBound": "The number of a bin is constant in steps. Use the value itself, or weight the bins: tf.nn.softmax(-((x[:, None] - centres) / width) ** 2).",
-    "MatrixLogarithm": "For a symmetric matrix use tf.linalg.eigh, and the logarithm of its eigenvalues.",
-    "CTCGreedyDecoder CTCBeamSearchDecoder EditDistance": "Train with tf.nn.ctc_loss of the logits.",
-    "Range": "Use tf.linspace, or whole numbers times the step: tf.range(n) as floats, * step.",
-    "AsString StringFormat StringToNumber": "Compute with the number itself: what was a text knows nothing of it.",
-}  # fmt: skip
-ANY = "Use a function that has a derivative in its place, or a tf.custom_gradient that says what should pass."
 OF_KERAS = {"predict": "model", "predict_on_batch": "model", "predict_step": "model", "evaluate": "loss", "test_on_batch": "loss", "train_on_batch": "loss", "fit": "loss",
-            "get_weights": "weights"}  # fmt: skip
+            "get_weights": "weights", "convert_to_numpy": ""}  # fmt: skip
 
 PATCHES = replace(TENSORFLOW, derive=derive_by_tape(tf))

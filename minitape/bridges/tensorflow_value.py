@@ -11,8 +11,8 @@ import tensorflow as tf
 from tensorflow.python.eager import record
 
 from ..engine.recording.block import block
+from ..recording.sites import Site
 from .kept import Kept
-from .site import Site
 
 unrecorded = block(record.stop_recording.__wrapped__)  # TensorFlow's, which ends at once where Ctrl-C comes
 

@@ -17,14 +17,14 @@ from tensorflow.python.eager import backprop, context, execute, imperative_grad
 from tensorflow.python.eager.polymorphic_function.concrete_function import ConcreteFunction, _TapeGradientFunctions
 from tensorflow.python.eager.polymorphic_function.polymorphic_function import Function
 from tensorflow.python.framework import op_callbacks, ops
+from tensorflow.python.framework.tensor_util import constant_value  # by which TensorFlow looks at a value itself
 from tensorflow.python.ops import custom_gradient, resource_variable_ops, script_ops
 
 from ..engine.recording.block import During
 from ..engine.recording.frames import own_file
 from .tensorflow_inside import Step, changes_in, traced_here
-from .tensorflow_log import Log
+from .tensorflow_log import Log, Sent
 from .tensorflow_ops import changes_variable, handle_of
-from .tensorflow_sent import Sent
 from .tensorflow_value import Traced, Variable
 
 LEAVES = ("numpy", "__array__", "__float__", "__int__", "__bool__", "__index__", "__complex__")
@@ -351,7 +351,8 @@ class Watcher:
 
     def _left(self, name: str) -> Callable[..., Any]:
         def around(function: Any, tensor: Any, *args: Any, **kwargs: Any) -> Any:
-            asked_by_library = name == "__bool__" and self.log.place is None and own_file(sys._getframe(2).f_code.co_filename)
+            caller = sys._getframe(2).f_code
+            asked_by_library = caller is constant_value.__code__ or (name == "__bool__" and self.log.place is None and own_file(caller.co_filename))
             if not self.quiet and not asked_by_library and isinstance(tensor, ops.EagerTensor):
                 self._safely(self.log.leave, tensor, name)
             self.quiet += 1

@@ -14,31 +14,23 @@ import tensorflow as tf
 
 from ..explain.families import CHOICES, CLASSES, LAYERS, MOVES, POINTS, STEPS, ZEROS
 from ..explain.owners import living
-from ..explain.source import read_again, statement_at
+from ..explain.source import statement_at
 from ..explain.statement import last_name, unparse
 from ..explain.words import Explanation
 from ..recording.rows import Exit
+from ..recording.sites import NOWHERE, Site, last_return
 from ..recording.values import numbers_of
 from .inquiry import LEFT_BY
-from .numpy_calls import numpy_call, predictions
-from .site import NOWHERE, Site, last_return
 from .tensorflow_inside import has_tapes
 from .tensorflow_open import opened, seeds_of, traced_again
 from .tensorflow_ops import CUTS, handle_of, has_no_gradient, is_custom, is_dataset, name_of, variable_of
-from .tensorflow_tapes import TapeInquiry, apart
-from .tensorflow_texts import ANY, OF_KERAS, PATCHES, SMOOTH, TEXT
+from .tensorflow_tapes import TapeInquiry, apart, numpy_call, predictions
+from .tensorflow_texts import OF_KERAS, PATCHES, TEXT
 
 ARRIVED = {"nan_forward", "nan_backward", "nondifferentiable", "zero_sum", *ZEROS}  # causes that an operation can be
 
-def why(recording: Any, target: Any, source: Any) -> Explanation:
-    """The explanation of one gradient; see ``TensorFlowRecording.explain``."""
-    read_again()
-    return TensorFlowInquiry(recording, target, source).answer()
-
-
 def why_last(recording: Any, source: Any) -> Explanation:
-    """The same of the last backward pass that was asked for the source, also in a function that was traced only, or of the one that was refused."""
-    read_again()
+    """The explanation of the last backward pass that was asked for the source, also in a function that was traced only, or of the one that was refused."""
     own, sweeps, traced, failed = handle_of(source), list(enumerate(recording.sweeps, 1)), recording.log.traced, recording.log.failed
     asked = [(number, sweep) for number, sweep in sweeps if any(tensor() is own for tensor, _ in sweep.gave)]
     steps = [step for step in traced if any(handle_of(part) is own for part in tf.nest.flatten(step.sources))]
@@ -46,12 +38,16 @@ def why_last(recording: Any, source: Any) -> Explanation:
     inquiry = None
     if inside and (not eager or eager[0][0] <= inside[0].before) and (found := traced_again(recording, inside[0])) is not None:
         inner, target, copies = found
-        inquiry = TensorFlowInquiry(inner, target, copies.get(id(own), source), name_of(source) or "")
+        named = TensorFlowInquiry(recording, source, source).path or name_of(source) or ""
+        inquiry = TensorFlowInquiry(inner, target, copies.get(id(own), source), named)
     if inquiry is None:
         latest = failed[1] if failed is not None and failed[0] == len(sweeps) else eager[0][1].target[-1] if eager else recording.last_target()
         inquiry = TensorFlowInquiry(recording, recording.entries[latest].extra.asked, source)
     inquiry.is_left_out = not asked and not steps and not getattr(source, "trainable", True)
-    return inquiry.answer()
+    answer, variable = inquiry.answer(), variable_of(source)
+    if answer.cause == "connected" and inside and not eager and isinstance(variable, tf.Variable) and not np.isfinite(variable.numpy()).all():
+        return inquiry.say("nan_input", inside[0].step.site, other=inquiry.name)  # by a step whose numbers are gone
+    return answer
 
 
 class TensorFlowInquiry(TapeInquiry):
@@ -111,17 +107,19 @@ class TensorFlowInquiry(TapeInquiry):
     def _broken_at(self, rows: list[int]) -> Explanation:
         return super()._broken_at(sorted(rows, key=lambda row: self.entries[row].extra.at is None))  # a gradient that was given back, first
 
-    def part_of(self, value: Any) -> str:
+    def is_it(self, value: Any, sought: Any) -> bool:
+        return handle_of(value) is handle_of(sought)
+
+    def part_of(self, value: Any, sought: Any) -> str:
         if not isinstance(value, (tf.Module, tf.keras.layers.Layer)):
             return ""
-        own = handle_of(self.source)
         parts = [*((f".layers[{at}]", layer) for at, layer in enumerate(getattr(value, "layers", ()))), ("", value)]
         for before, part in parts:
             for name in vars(part):
                 public = name.lstrip("_")
-                if handle_of(getattr(part, public, None)) is own:
+                if self.is_it(getattr(part, public, None), sought):
                     return f"{before}.{public}"
-        at = next((at for at, variable in enumerate(value.variables) if handle_of(variable) is own), None)
+        at = next((at for at, variable in enumerate(value.variables) if self.is_it(variable, sought)), None)
         return "" if at is None else f".variables[{at}]"
 
     def _called(self, row: int) -> str:
@@ -162,7 +160,9 @@ class TensorFlowInquiry(TapeInquiry):
         entry, after = self.entries[row], {*self._after(), *self.used}
         watched = [given for given in entry.inputs if self.entries[given].differentiable]
         if not watched and not has_tapes(entry.extra.function.graph, self.log.steps):  # it was made before the block
-            watched = [given for given in entry.inputs if self._can_be_watched(given)]
+            given = [(number, self.entries[number].extra.asked) for number in entry.inputs]
+            watched = [number for number, asked in given if asked.dtype.is_floating
+                       or (asked.dtype == tf.resource and getattr(self.log.variables[id(asked)].variable, "trainable", True))]  # fmt: skip
         seeds = seeds_of(self.recording, entry.call, self.sweep)
         if not any(seed is not None for seed in seeds):
             seeds[entry.output] = tf.ones(entry.shape, entry.dtype)
@@ -175,16 +175,12 @@ class TensorFlowInquiry(TapeInquiry):
         asked += [ends[output] for output in self._beside(row)]
         if not asked and inner.log.rows_of(self.source):  # a constant that TensorFlow wrote into the graph
             asked = [self.source]
-        answers = [TensorFlowInquiry(inner, target, tensor, self.name).answer() for tensor in asked]
+        answers = [TensorFlowInquiry(inner, target, tensor, self.path or self.name).answer() for tensor in asked]
         if not answers:
             return None
         answer = next((answer for answer in answers if answer.cause != "connected"), answers[0])
         answer._tape, answer._rows = self.recording, [row]
         return answer
-
-    def _can_be_watched(self, row: int) -> bool:
-        asked = self.entries[row].extra.asked
-        return bool(asked.dtype.is_floating) or (asked.dtype == tf.resource and getattr(self.log.variables[id(asked)].variable, "trainable", True))
 
     def _asked_inside(self, inner: Any, result: Any) -> Any:
         """What a tape inside was asked for: the result itself, or what it was computed from."""
@@ -211,16 +207,15 @@ class TensorFlowInquiry(TapeInquiry):
         other = early != row and self.entries[early].kind != "variable"
         return self.say("not_watched", row=row) if other else self.say("computed_before_tape", row=early)
 
-    def _say_of(self, cause: str, row: int, site: Site = NOWHERE, op: str = "") -> Explanation:
+    def _say_of(self, cause: str, row: int) -> Explanation:
         """A cause at an operation, in the words for its kind."""
-        if self.entries[row].op in PYTHON:
-            return self.say("left_through_numpy", row=row, what=PYTHON[self.entries[row].op], kind="python")
-        if is_dataset(self.entries[row].op):
+        entry, flat = self.entries[row], cause == "nondifferentiable"
+        if entry.op in PYTHON:
+            return self.say("left_through_numpy", row=row, what=PYTHON[entry.op], kind="python")
+        if is_dataset(entry.op):
             return self.say("left_through_numpy", self._dataset_of(row), row=row, kind="dataset")
-        steps = cause == "nondifferentiable" and (op or self.entries[row].op) in STEPS
-        smooth = cause == "nondifferentiable" and not op and self.entries[row].kind == "operation" and not self.entries[row].extra.why and not has_no_gradient(self.entries[row].extra.op, refused=True)
-        kind = "inside" if cause == "integer_dtype" else "steps" if steps else "none" if smooth else ""
-        return self.say(cause, site, row=row, what=op, other=next((advice for ops, advice in SMOOTH.items() if (op or self.entries[row].op) in ops.split()), ANY), kind=kind)
+        smooth = flat and entry.kind == "operation" and not entry.extra.why and not has_no_gradient(entry.extra.op, refused=True)
+        return self.say(cause, row=row, kind="inside" if cause == "integer_dtype" else "steps" if flat and entry.op in STEPS else "none" if smooth else "")
 
     def _dataset_of(self, row: int) -> Site:
         """The line that made a dataset, of which a row only knows the line that asks for its elements."""
@@ -385,16 +380,20 @@ class TensorFlowInquiry(TapeInquiry):
         named = [row for row in before if self.entries[row].kind == "variable" or self.entries[row].differentiable]
         if not named:
             return None
+        entry = self.entries[self.rows[0]]
+        again = any(self.entries[row].op == entry.op and self._same_values(row) for row in self.behind)
         other = self._name_of(self.entries[max(named)], "what it was made of")
-        way = self.entries[self.rows[0]].extra.way
-        site = apart(way, self.sweep.way) if way and self.sweep is not None else NOWHERE
-        return self.say("wrong_object", site, row=self.rows[0], other=other, kind="made")
+        site = apart(entry.extra.way, self.sweep.way) if entry.extra.way and self.sweep is not None else NOWHERE
+        return self.say("wrong_object", site, row=self.rows[0], other=other, kind="again" if again else "made")
 
     def _alike(self) -> Explanation | None:
         """Another variable took the place of the source: one with its values, or one that the program made anew."""
         unknown = isinstance(self.source, tf.Tensor) and not self.rows  # such as a slice that is made where it is asked for
-        variables = [row for row in sorted(self.behind) if unknown or self.entries[row].kind in ("variable", "source")]
+        leaves = ("variable", "source", "constant") if isinstance(self.source, tf.Tensor) else ("variable", "source")
+        variables = [row for row in sorted(self.behind) if unknown or self.entries[row].kind in leaves]
         equal = next((row for row in variables if self._same_values(row)), None)
+        if equal is not None and not unknown and self.entries[equal].kind == "constant":
+            return self.say("wrong_object", self._used_at(equal), row=equal, kind="equal")
         if equal is not None and unknown and not any(self._same_values(exit.row) for exit in self.recording.left):
             return self.say("wrong_object", self.sweep.site if self.sweep else NOWHERE, row=equal, kind="equal")
         own, path = handle_of(self.source), name_of(self.source) or ""
@@ -418,7 +417,12 @@ class TensorFlowInquiry(TapeInquiry):
             return self.say("wrong_object", left, row=row, other=other, kind="made")
         (_, before), (_, later) = sorted(map(self.log.born_at, (own, self.entries[row].extra.asked)), key=itemgetter(0))
         parts = [site for site in later if site not in before]  # of one function that makes both, its call
-        return self.say("wrong_object", (parts or later or [NOWHERE])[-1], row=row, other=other)
+        return self.say("wrong_object", (parts or later or [self._used_at(row)])[-1], row=row, other=other)
+
+    def _used_at(self, row: int) -> Site:
+        """The first line on the way to the target that used a row while the tape recorded."""
+        uses = [at for at in sorted(self.behind) if row in self._inputs(at)]
+        return self.entries[next((at for at in uses if not self._is_untimely(at)), row)].site
 
     def _made_again(self, variables: list[int]) -> Explanation | None:
         """A variable that was used, and which the line made that had made the source before: nothing has the source any more."""

@@ -31,9 +31,8 @@ torch = need("torch", "PyTorch", (2, 4))
 from torch.optim import optimizer as optimizers  # noqa: E402 - behind the check
 from torch.utils.hooks import RemovableHandle  # noqa: E402
 
-from .bad_gradients import NOT_FINITE, ZERO, AfterBadGradient  # noqa: E402
 from .changes import Block  # noqa: E402
-from .every import Every  # noqa: E402
+from .every import NOT_FINITE, ZERO, AfterBadGradient, Every  # noqa: E402
 from .recording import Number, Recording  # noqa: E402
 from .torch_log import Log  # noqa: E402
 from .torch_mode import Watcher  # noqa: E402
@@ -56,10 +55,10 @@ class TorchRecording(Recording):
         self.log = Log(self)
 
     def _why(self, target: Any, source: Any) -> Any:
-        from .torch_why import why
+        from .torch_why import TorchInquiry
 
         refused = self.error is not None and not self.sweeps and not self.failed  # before a backward pass
-        return why(self, self.last_target() if target is None and not refused else target, source)
+        return TorchInquiry(self, self.last_target() if target is None and not refused else target, source).answer()
 
     def last_target(self) -> Number:
         return Number(self.failed[-1]) if self.failed else super().last_target()
@@ -87,16 +86,16 @@ class TorchRecording(Recording):
         super().close()
 
 
-BOUNDS = [(torch.optim.Optimizer, "zero_grad"), (torch.nn.Module, "zero_grad")]  # where a step begins
+ENDS = [(torch.Tensor, "backward"), (torch.autograd, "backward"), (torch.autograd, "grad")]  # of a step
 
 
 def record(*, every: int | None = None, after_bad_gradient: bool = False) -> AbstractContextManager[Any]:
     """Watches the PyTorch program in the block: its operations, and the backward passes that run in it.
 
-    Recorded, a training step takes two to three times as long. Two options record a few steps only, from one ``zero_grad()`` to the next,
+    Recorded, a training step takes two to three times as long. Two options record a few steps only, from one backward pass to the next,
     and let the others run as they are: such a block may stay in a training loop. ``every=100`` records the first and then each hundredth step.
     ``after_bad_gradient=True`` looks at the gradients that an optimizer is given, in each tenth step; where one is None, all zeros, NaN or infinite, it
-    records the next step and warns with the cause and the line. The recording of the last such step answers.
+    records a step after it and warns with the cause and the line. The recording of the last such step answers.
 
     At most 20,000 rows are written; ``recording.left_out`` counts what came after them. Small tensors are copied, large ones
     kept as long as nothing changes them, up to 64 MB; of the rest a summary is kept.
@@ -111,9 +110,9 @@ def record(*, every: int | None = None, after_bad_gradient: bool = False) -> Abs
     if every is not None and after_bad_gradient:
         raise ValueError("every= and after_bad_gradient= are two ways to choose steps: write one of them.")
     if every is not None:
-        return Every(every, record, BOUNDS)
+        return Every(every, record, ENDS)
     if after_bad_gradient:
-        return AfterBadGradient(_watch_steps, record, BOUNDS)
+        return AfterBadGradient(_watch_steps, record, ENDS)
     recording = TorchRecording()
     return Block(recording, Watcher(recording))
 

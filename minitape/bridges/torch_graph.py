@@ -11,8 +11,8 @@ from typing import Any
 import torch
 
 from ..recording.rows import Sweep
+from ..recording.sites import NOWHERE, Site
 from .recording import Entry
-from .site import NOWHERE, Site
 
 
 class Graph:

@@ -10,10 +10,9 @@ from typing import Any
 import torch
 from torch.autograd.function import BackwardCFunction
 
-from ..engine.recording.frames import own_file
+from ..recording.sites import NOWHERE, Site, here, last_return, way_here
 from .kept import Noted
 from .recording import MOST
-from .site import NOWHERE, Site, here, way_here
 from .torch_graph import Graph, node_of
 from .torch_value import Keeper, storage_of, version_of
 
@@ -53,6 +52,7 @@ class Log:
         self.unseen: set[int] = set()  # rows of what was computed before the block, or by C++ alone: their line is that of the first use
         self.changes: list[tuple[int, int]] = []  # rows before and after a change in place
         self.clearings: Noted[tuple[Site, int]] = Noted()  # where .grad was set to None, and after how many sweeps
+        self.steps_without: Noted[int] = Noted()  # after how many sweeps an optimizer took a step in which a parameter had no .grad
         self.hooks: dict[int, Site] = {}  # where the program put a hook on what a row stands for
         self._hooked: Noted[Site] = Noted()  # the same for a tensor or a module
         self.gradients: Noted[tuple[list[int], Site]] = Noted()  # .grad that the program read, and the targets
@@ -60,11 +60,12 @@ class Log:
         self._rows: Noted[list[int]] = Noted()  # all rows that stood for a tensor
         self._made: Noted[tuple[str, list[int], Site]] = Noted()  # leaves whose values were computed
         self.alone: list[weakref.ref[torch.Tensor]] = []  # parameters that no module was made with
-        self.births: dict[int, tuple[int, Site]] = {}  # the how many-th parameter a row is, and the statement that made it or its module
+        self.births: dict[int, tuple[int, list[Site]]] = {}  # the how many-th parameter a row is, and the statements that made it or its module
         self._births: Noted[tuple[int, list[Site]]] = Noted()  # the same, with all statements that ran then
         self._count = count()
         self._replaced: Noted[tuple[Site, Any]] = Noted()  # where a module was given another parameter for it, or another layer
         self.copies: Noted[weakref.ref[torch.Tensor]] = Noted()  # parameters that copy.deepcopy made, and of which
+        self._required: Noted[Site] = Noted()  # where requires_grad was set to True
         self._frozen: Noted[Site] = Noted()  # where requires_grad was set to False
         self._born: Noted[Site] = Noted()  # where a function that takes no tensors made one: its line is known when it is used
 
@@ -117,6 +118,14 @@ class Log:
     def frozen(self, tensor: torch.Tensor) -> None:
         """requires_grad was set to False."""
         self._frozen[tensor] = here()
+
+    def required(self, tensor: torch.Tensor) -> None:
+        """requires_grad was set to True."""
+        self._required[tensor] = here()
+
+    def required_at(self, tensor: torch.Tensor) -> Site:
+        """Where that was."""
+        return self._required.get(tensor, NOWHERE)
 
     def frozen_at(self, tensor: torch.Tensor) -> Site:
         """Where that was, or where the program made the parameter."""
@@ -215,7 +224,8 @@ class Log:
         self.has_hook(row, tensor)
         number, way = self._birth(tensor)
         if number >= 0:  # where the ways to its birth and to its use part
-            self.births[row] = number, next((made for made, used in zip(way, way_here(), strict=False) if made != used), way[-1])
+            parted = next((at for at, (made, used) in enumerate(zip(way, way_here(), strict=False)) if made != used), len(way) - 1)
+            self.births[row] = number, way[parted:]
         if tensor.requires_grad and not any(self.entries[r].differentiable for r in earlier):
             self.graph.watch_leaf(tensor)
         return row
@@ -313,10 +323,10 @@ CUTS = {
 
 
 def _hook_from_before(owner: Any) -> Site | None:
-    """Where a function was written that the program put as a hook on a tensor or a module before the block."""
+    """Where a function returns that the program put as a hook on a tensor or a module before the block."""
     held = (getattr(owner, name, None) or {} for name in ("_backward_hooks", "_backward_pre_hooks", "_post_accumulate_grad_hooks"))
-    codes = [code for hooks in held for hook in hooks.values() if (code := getattr(hook, "__code__", None)) is not None]
-    return next(((code.co_filename, code.co_firstlineno) for code in codes if not own_file(code.co_filename)), None)
+    sites = [last_return(hook) for hooks in held for hook in hooks.values()]
+    return next((site for site in sites if site is not NOWHERE), None)
 
 
 def differentiable(dtype: torch.dtype) -> bool:

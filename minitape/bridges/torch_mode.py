@@ -19,8 +19,8 @@ from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack,
 from torch.utils.hooks import RemovableHandle
 
 from ..engine.recording.frames import own_file
+from ..recording.sites import here
 from .changes import Changes
-from .site import here
 from .torch_log import Log, differentiable
 
 LEAVES = {"item", "numpy", "tolist", "__float__", "__int__", "__bool__", "__array__", "__index__", "__complex__"}
@@ -44,11 +44,24 @@ class Mode(TorchFunctionMode):
         super().__init__()
         self.watcher = watcher
         self.above: list[Any] = []  # the modes that began after it, while it is taken away
+        self.rests = False
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if torch.compiler.is_dynamo_compiling() or self.watcher.changes.thread is None:  # torch.compile reads this text, and must find the program's own call
             return func(*args, **(kwargs or {}))
         return self.watcher.call(func, args, kwargs or {})
+
+    def rest(self) -> None:
+        """Nothing is handed over until :meth:`go_on`, which costs nothing then."""
+        self.rests = _get_current_function_mode_stack()[-1:] == [self]
+        if self.rests:
+            _pop_mode()
+
+    def go_on(self) -> None:
+        """Calls are handed over again."""
+        if self.rests:
+            self.rests = False
+            _push_mode(self)
 
     def leave(self) -> None:
         """Takes it away, also from below others: a generator that nobody asks any further ends late."""
@@ -94,9 +107,9 @@ class Watcher:
         changes.wrap(torch.autograd.function._SingleLevelFunction, "apply", self.custom)  # of a program's ``f = Mine.apply`` from before
         changes.wrap(torch.nn.Parameter, "__new__", self._new_leaf)
         changes.wrap(torch.autograd.Variable, "__new__", self._new_leaf)
-        changes.wrap(torch.nn.Module, "__setattr__", self._set)
-        changes.wrap(torch.nn.Module, "register_full_backward_hook", self._new_hook)
-        changes.wrap(torch.nn.Module, "register_full_backward_pre_hook", self._new_hook)
+        self._hook(self._set, modules._global_parameter_registration_hooks)
+        self._hook(self._set, modules._global_module_registration_hooks)
+        changes.wrap(modules, "RemovableHandle", self._new_hook)
         changes.note(self._mode.leave)
         self._mode.__enter__()
 
@@ -104,13 +117,12 @@ class Watcher:
         """PyTorch is as it was."""
         self.changes.undo()
 
-    def _hook(self, hook: Callable[..., None], hooks: dict[int, Any], *marks: dict[int, bool]) -> None:
+    def _hook(self, hook: Callable[..., Any], hooks: dict[int, Any], *marks: dict[int, bool]) -> None:
         """A hook on all modules or optimizers, as PyTorch's functions put it there, which give the handle back too late for Ctrl-C."""
         handle = RemovableHandle(hooks, extra_dict=[*marks])
 
-        def heard(*args: Any) -> None:
-            if not torch.compiler.is_dynamo_compiling() and self.changes.here:
-                hook(*args)
+        def heard(*args: Any) -> Any:
+            return None if torch.compiler.is_dynamo_compiling() or not self.changes.here else hook(*args)
 
         self.changes.note(handle.remove)
         for mark in marks:
@@ -133,17 +145,19 @@ class Watcher:
             self._safely(self.log.made, result, [data], "wrapped")
         return result
 
-    def _set(self, put: Callable[..., None], module: Any, name: str, value: Any) -> None:
+    def _set(self, module: Any, name: str, value: Any) -> None:
         """A parameter or layer of a module's, perhaps in the place of another."""
-        old = next((slot[name] for slot in map(module.__dict__.get, ("_parameters", "_modules")) if slot and name in slot), None)
+        old = module._parameters.get(name) if isinstance(value, torch.nn.Parameter) else module._modules.get(name)
         if old is not None and old is not value:
             self._safely(self.log.replaced, old, value)
-        put(module, name, value)
 
-    def _new_hook(self, register: Callable[..., Any], module: Any, *args: Any, **kwargs: Any) -> Any:
-        """A hook on a module's backward pass."""
-        self._safely(self.log.hooked, module)
-        return register(module, *args, **kwargs)
+    def _new_hook(self, handle: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """A hook on a module, perhaps on its backward pass. The class ``Module`` stays as it is: where a method of it changes, Python forgets what it
+        knows of 300 classes, and steps are slower for a while."""
+        frame = sys._getframe(2)
+        if frame.f_code.co_name in ("register_full_backward_hook", "register_full_backward_pre_hook"):
+            self._safely(self.log.hooked, frame.f_locals["self"])
+        return handle(*args, **kwargs)
 
     # -- calls ----------------------------------------------------------------------------------------------------------
 
@@ -210,8 +224,7 @@ class Watcher:
     def _required(self, tensor: torch.Tensor, requires: bool) -> None:
         """requires_grad was set."""
         self.log.forget(tensor)
-        if not requires:
-            self.log.frozen(tensor)
+        (self.log.required if requires else self.log.frozen)(tensor)
 
     def _operation(self, func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if self.log.full:
@@ -355,11 +368,39 @@ class Watcher:
         for name, tensor in [*module.named_parameters(), *module.named_buffers()]:
             self.log.names[tensor] = self.log.names.get(tensor, name)
 
-    def _before_step(self, optimizer: Any, *_: Any) -> None:
-        self.quiet += 1
-        self._safely(self.log.keeper.before_change, [p for group in optimizer.param_groups for p in group["params"]])
+    def _before_step(self, optimizer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """An optimizer changes its parameters, by hundreds of small calls that nobody asks about; its closure, where it has one, is the program's own."""
+        self._step_begins(optimizer)
+        given = {"closure": args[1]} if len(args) > 1 else kwargs
+        closure = given.get("closure")
+        if closure is None:
+            return None
+
+        def asked() -> Any:
+            self._step_ends(optimizer)
+            try:
+                return closure()
+            finally:
+                self._step_begins(optimizer)
+
+        return args[:1], given | {"closure": asked}
 
     def _after_step(self, optimizer: Any, *_: Any) -> None:
+        self._step_ends(optimizer)
+
+    def _step_begins(self, optimizer: Any) -> None:
+        self.quiet += 1
+        self._safely(self._steps, [p for group in optimizer.param_groups for p in group["params"]])
+        self._mode.rest()
+
+    def _steps(self, parameters: list[torch.Tensor]) -> None:
+        self.log.keeper.before_change(parameters)
+        for tensor in parameters:
+            if tensor.grad is None:
+                self.log.steps_without[tensor] = len(self.recording.sweeps)
+
+    def _step_ends(self, optimizer: Any) -> None:
+        self._mode.go_on()
         self.quiet -= 1
         for group in optimizer.param_groups:
             for tensor in group["params"]:

@@ -30,18 +30,18 @@ TEXT = table(dict.fromkeys(("detach hidden", "data hidden", "no_grad hidden"), _
         "Make {x} a float: write 1.0 instead of 1, or dtype=torch.float32, and set requires_grad=True."),
     "integer_cast": ("{what}{line} makes whole numbers, and only floats have gradients.",
         "Leave out the cast, and compute with the float."),
-    "integer_cast index": ("{what}{line} makes the value a whole number, which is used as an index. No gradient passes that.",
-        "Mix the neighbours: with i = t.detach().floor().long().clamp(0, len(table) - 2), write torch.lerp(table[i], table[i + 1], t - "
-        "i); for a grid torch.nn.functional.grid_sample(..., align_corners=True)."),
     "detach": ("{what}{line} cuts the way from {x} to the target.",
         "Leave out .detach(), or apply it only to the part that should count as a constant."),
     "data": (".data{line} gives values without their history. The way from {x} to the target ends there.",
         "Leave out .data, and use the tensor itself. To change a parameter in place, write it under torch.no_grad()."),
     "no_grad": ("{what}{line} ran under torch.no_grad(), so autograd did not record it.",
         "Move the line out of the no_grad block (or off the function's decorator): only what needs no gradient belongs there."),
+    "no_grad drawn": ("{what}(){line} draws under torch.no_grad(). No gradient passes the draw.",
+        "Draw with rsample(), which passes the gradient on. Where the distribution has none, keep the draw, and train with "
+        "-(distribution.log_prob(draw) * reward).mean()."),
     "no_grad source": ("{x} was made by {what}{line} under torch.no_grad(). It is a new tensor without requires_grad.",
         "Change the parameter in place (w.sub_(lr * w.grad), under torch.no_grad()), or write .requires_grad_() behind the line."),
-    "no_grad inside": ("{what}{line} uses {x} in its forward(), where autograd is off. It is no argument of it.",
+    "no_grad inside": ("{what}{line} uses {x} with autograd switched off. It is no argument of it.",
         "Give {x} to apply() as an argument; for torch.utils.checkpoint, write use_reentrant=False."),
     "inference_mode": ("{what}{line} ran under torch.inference_mode(), so autograd did not record it.",
         "Move the line out of the inference_mode block."),
@@ -55,14 +55,10 @@ TEXT = table(dict.fromkeys(("detach hidden", "data hidden", "no_grad hidden"), _
         "Choose with tensors: torch.where(condition, a, b), torch.clamp, or smoothly with torch.sigmoid."),
     "no_derivative": ("{what}{line} has no derivative. It stands between {x} and the target.",
         "If it jumps, use a smooth function of the values instead; if not, compute the same from operations that have a gradient."),
-    "no_derivative sampled": ("{what}{line} draws whole numbers, which have no derivative.",
-        "Choose smoothly: torch.nn.functional.gumbel_softmax(logits, hard=True) for a class, torch.sigmoid(logits) for yes or no; or "
-        "keep the draw, and train with -(distribution.log_prob(draw) * reward).mean()."),
-    "no_derivative ranks": ("{what}{line} gives places, which have no derivative.",
-        "Use soft ranks, torch.sigmoid((x[..., :, None] - x[..., None, :]) / 0.1).sum(-1), the sorted values themselves, or weights from "
-        "torch.softmax(x, -1) instead of the places of the largest."),
     "non_leaf": ("{x} is not a leaf: {what}{line} computed it. autograd writes .grad of leaves only.",
         "Call {x}.retain_grad() before backward(). If {x} is to be trained, make it the leaf: compute first, then .requires_grad_()."),
+    "non_leaf anew": ("{x} is computed anew where it is read. This one is no leaf, and was not used.",
+        "Ask about what it is computed from, which is trained: {other}."),
     "in_place": ("{what}{line} changed a tensor in place that autograd needs as it was.",
         "Compute a new tensor instead of changing this one: write y = y + 1 for y += 1, relu(y) for relu_(y), and torch.stack of a list "
         "for y[i] = v."),
@@ -97,7 +93,7 @@ TEXT = table(dict.fromkeys(("detach hidden", "data hidden", "no_grad hidden"), _
         "Return a gradient for this input from backward(), in the order of forward()'s arguments."),
     "no_gradient zeros": ("The backward of {what}{line} gave zeros.",
         "Look at its backward(): return the adjoint times the derivative, or the adjoint itself where it should pass unchanged."),
-    "hook": ("A hook on {what}{line} made the gradient zero.", "Leave out the hook, or return from it what should pass on."),
+    "hook": ("A hook on {what}{line} made the gradient zero.", "Return from the hook what should pass on, or leave it out."),
     "create_graph": ("{what}{line} gives a gradient as a plain value. The way from {x} to it was not recorded.",
         "To go on with a gradient, write torch.autograd.grad(..., create_graph=True)."),
     "not_tensor": ("The target is a plain {what}: only a tensor knows how it was computed.",
@@ -124,8 +120,6 @@ TEXT = table(dict.fromkeys(("detach hidden", "data hidden", "no_grad hidden"), _
 
 STEPS = {"round", "floor", "ceil", "sign", "sgn", "trunc", "fix", "heaviside", "frac_", "floor_divide"}
 SAMPLES = {"bernoulli", "poisson", "normal", "binomial", "multinomial"}
-RANKS = {"argsort", "topk", "sort", "searchsorted", "bucketize"}
-INDEXED = {"getitem", "embedding", "gather", "index_select", "take", "take_along_dim", "one_hot"}
 SPREADS = {"std", "var"}
 HIDES = ("state_dict", "load_state_dict", "vector_to_parameters")
 RELUS = {"relu", "relu6", "threshold", "hardtanh", "hardswish", "hardsigmoid", "clamp", "clip", "clamp_min", "clamp_max"}

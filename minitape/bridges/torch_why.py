@@ -12,24 +12,18 @@ import torch
 
 from ..explain.owners import living
 from ..explain.source import statement_at
-from ..explain.statement import unparse
+from ..explain.statement import Statement, last_name, unparse
 from ..explain.words import Explanation
 from ..recording.rows import Exit, Sweep
-from ..recording.sites import text_of
+from ..recording.sites import NOWHERE, Site, last_return, text_of
 from .inquiry import LEFT_BY, Inquiry
 from .recording import Number
-from .site import NOWHERE, Site, last_return
 from .torch_log import differentiable, dtype_of
-from .torch_texts import CHOICES, CLASSES, HIDES, INDEXED, PATCHES, RANKS, SAMPLES, SPREADS, TEXT, ZEROS
+from .torch_texts import CHOICES, CLASSES, HIDES, PATCHES, SAMPLES, SPREADS, TEXT, ZEROS
 from .torch_value import array_of
 
 _FREEZES = re.compile(r"\.requires_grad(_\(| = )False")
 _CHANGED = re.compile(r"output \d+ of (\w+), is at version \d+")
-
-
-def why(recording: Any, target: Any, source: Any) -> Explanation:
-    """The explanation of one gradient; see ``TorchRecording.explain``."""
-    return TorchInquiry(recording, target, source).answer()
 
 
 class TorchInquiry(Inquiry):
@@ -51,16 +45,20 @@ class TorchInquiry(Inquiry):
         return (self._error, self._plain_target, self._own, self._break, self._outside, self._not_used, self._grad, self._nan,
                 self._zero)  # fmt: skip
 
-    def part_of(self, value: Any) -> str:
-        if not isinstance(value, torch.nn.Module):
-            return ""
-        name = next((name for name, held in [*value.named_parameters(), *value.named_buffers()] if held is self.source), "")
-        text, at = "", value
-        for part in name.split(".") if name else []:
-            item = isinstance(at, (torch.nn.Sequential, torch.nn.ModuleList, torch.nn.ParameterList, torch.nn.ModuleDict, torch.nn.ParameterDict))
-            text += (f"[{part if part.isdigit() else repr(part)}]") if item else f".{part}"
-            at = getattr(at, part)
-        return text
+    def parts_of(self, holder: Any) -> Iterable[tuple[str, Any]]:
+        if not isinstance(holder, torch.nn.Module):
+            return super().parts_of(holder)
+        held = [(name, value) for slot in ("_parameters", "_buffers", "_modules") for name, value in vars(holder)[slot].items()]
+        keys = isinstance(holder, (torch.nn.ModuleDict, torch.nn.ParameterDict))
+        return [*((f"[{name}]" if name.isdigit() else f"[{name!r}]" if keys else f".{name}", value) for name, value in held), *super().parts_of(holder)]
+
+    def _looks_into(self, holder: Any) -> bool:
+        return isinstance(holder, torch.nn.Module) or super()._looks_into(holder)
+
+    def called_by_program(self, row: int) -> str:
+        """What the program calls the tensor of a row; its module's name for it where nobody can tell."""
+        tensor = self.entries[row].extra.ref()
+        return ("" if tensor is None else self.path_to(tensor)) or self.entries[row].name or ""
 
     # -- checks: why nothing arrives --------------------------------------------------------------------------------------
 
@@ -110,7 +108,7 @@ class TorchInquiry(Inquiry):
         requires = self.source.requires_grad
         if requires and first is not None and not self.entries[first].extra.requires and self.entries[first].kind != "operation":
             reader = next((row for row in sorted(self.behind) if first in self.entries[row].inputs), first)
-            return self.say("requires_grad", row=reader, kind="late")
+            return self.say("requires_grad", self._use_before(self.log.required_at(self.source), reader), row=reader, kind="late")
         if requires:
             return None
         made = next((row for row in self.rows if self.entries[row].kind == "operation"), None)
@@ -119,6 +117,13 @@ class TorchInquiry(Inquiry):
             return self.say(cause, row=made, kind="source" if cause == "no_grad" else "")
         site = self.log.frozen_at(self.source)
         return self.say("requires_grad", self._frozen(first) if site is NOWHERE and made is None and first is not None else site, row=first if made is None else made)
+
+    def _use_before(self, site: Site, row: int) -> Site:
+        """The line that uses the source, or calls what does, before requires_grad is set where the same names hold."""
+        at = statement_at(site)
+        name = "" if at is None else unparse(at.targets()[0]).removesuffix(".requires_grad") if at.targets() else unparse(getattr(at.node, "value", at.node)).partition(".requires_grad_(")[0]
+        uses = [] if at is None else [s for s in at.source.statements if s.function is at.function and s.order < at.order and s.computes_with(name)]
+        return (uses[0].filename, uses[0].line) if uses else self.entries[row].site
 
     def _frozen(self, row: int) -> Site:
         """The line that froze the source, or made it, before the block, as far as the text tells."""
@@ -139,26 +144,13 @@ class TorchInquiry(Inquiry):
         hides = next((name for name in HIDES if at is not None and at.calls(name)), "")
         if hides:
             return self.say(CAUSES[why], row=row, what=hides, kind="hidden")
-        if why in ("integer", "no_derivative"):
-            kind = "index" if why == "integer" and self._is_index(row) else self._steps(row) if why == "no_derivative" else ""
-            return self.say(CAUSES[why], row=row, kind=kind)
+        if why == "no_grad" and at is not None and at.calls("sample") and not at.within("no_grad", "inference_mode"):
+            drawn = self.say("no_grad", row=row, what="sample", kind="drawn")
+            drawn._rows += [entry.row for entry in self.entries if entry.site == self.entries[row].site and entry.row != row]
+            return drawn
         copies = [name for name in ("tensor", "as_tensor", "FloatTensor", "Tensor") if at is not None and at.calls(name)]
         what = {"create_graph": ".grad", "no_grad": "The assignment", "copied": next(iter(copies), "tensor")}.get(why, "") if self.entries[row].kind != "operation" else ""
         return self.say(CAUSES[why], row=row, kind=why if why in ("wrapped", "inside") else "", what=what)
-
-    def _steps(self, row: int) -> str:
-        op = self.entries[row].op
-        return "sampled" if op in SAMPLES else "ranks" if op in RANKS else ""
-
-    def _is_index(self, row: int) -> bool:
-        """Whether whole numbers are used as an index."""
-        made = {row}
-        for entry in self.entries[row + 1 :]:
-            if made & set(entry.inputs[1:]) and entry.op in INDEXED:
-                return True
-            if made & set(entry.inputs) and entry.dtype.startswith(("int", "uint")):
-                made.add(entry.row)
-        return False
 
     def _left_by(self, exit: Exit) -> Explanation:
         if exit.how == "__bool__":
@@ -168,6 +160,9 @@ class TorchInquiry(Inquiry):
     def _not_used(self) -> Explanation | None:
         if self.used:
             return None
+        made_of = [] if self.rows or self.source.is_leaf else leaves_of(self.source)
+        if any(self.behind.intersection(self.log.rows_of(leaf)) for leaf in made_of):
+            return self.say("non_leaf", kind="anew", other=" and ".join(filter(None, map(self.path_to, made_of))) or "its leaves")
         last = max(self._after() - set(self.rows), default=None)
         unused = self.say("unused") if last is None else self.say("unused", row=last, kind="dropped")
         return (self._replaced() if isinstance(self.source, torch.nn.Parameter) else None) or unused
@@ -181,7 +176,8 @@ class TorchInquiry(Inquiry):
         if copy is not None:
             return self.say("rebound", self.log.copied_at(copy, self.source), kind="copied")
         gone = self._lost_its_module()
-        alike = next((row for row in sorted(self.behind) if self._like_source(row)), None)
+        leaves = [self.entries[row] for row in sorted(self.behind) if self.entries[row].kind != "operation" and self.entries[row].differentiable]
+        alike = next((leaf.row for leaf in leaves if leaf.shape == tuple(self.source.shape)), None)
         if alike is not None and (gone or self._has_its_values(alike)):
             return self._rebound(alike)
         last = max((row for row in self.behind if self.entries[row].kind == "variable"), key=lambda row: (self._birth(row)[0], -row), default=None)
@@ -189,10 +185,12 @@ class TorchInquiry(Inquiry):
 
     def _rebound(self, row: int, kind: str = "") -> Explanation:
         """Another parameter was used: where it was made, or used for the first time."""
-        return self.say("rebound", self._birth(row)[1], row=row, other=self.entries[row].name or "a parameter", kind=kind)
+        return self.say("rebound", self._birth(row)[1], row=row, other=self.called_by_program(row) or "a parameter", kind=kind)
 
     def _birth(self, row: int) -> tuple[int, Site]:
-        return self.log.births.get(row, (-1, NOWHERE))
+        """The how many-th parameter a row is, and the statement that keeps it: a helper's own, where the call of the helper keeps nothing."""
+        number, way = self.log.births.get(row, (-1, [NOWHERE]))
+        return number, next((site for site in way if (at := statement_at(site)) is None or not is_alone(at)), way[-1])
 
     def _has_its_values(self, row: int) -> bool:
         value = self.entries[row].value.array()
@@ -201,10 +199,6 @@ class TorchInquiry(Inquiry):
     def _lost_its_module(self) -> bool:
         """Whether the source was made for a module, and no module that is alive has it."""
         return not any(ref() is self.source for ref in self.log.alone) and not any(p is self.source for m in living(torch.nn.Module) for p in m._parameters.values())
-
-    def _like_source(self, row: int) -> bool:
-        entry = self.entries[row]
-        return entry.kind != "operation" and entry.differentiable and entry.shape == tuple(self.source.shape)
 
     # -- checks: what arrived ---------------------------------------------------------------------------------------------
 
@@ -219,7 +213,7 @@ class TorchInquiry(Inquiry):
             return self.say("unused") if row is None else self._own_rule(row)
         asked = sweep.asked
         call = statement_at(sweep.site) if asked == "grad" and self.source.is_leaf and self.source.grad is None else None
-        if call is not None and isinstance(call.node, ast.Expr):  # nobody takes what it returns
+        if call is not None and (is_alone(call, "grad") or not call.is_read() or self.log.steps_without.get(self.source, -1) > self.recording.sweeps.index(sweep)):
             return self.say("grad_returned", sweep.site)
         if not self.source.is_leaf and not self.source.retains_grad and asked != "grad":
             return self.say("non_leaf", self._made(row), row=row)
@@ -235,7 +229,12 @@ class TorchInquiry(Inquiry):
         """The line that computed the source; what ran before the block was not seen, and the text tells."""
         site = self.entries[row].site
         use = statement_at(site) if row in self.log.unseen or self.log.is_from_before(row) else None
-        made = [s for s in use.source.bound_by(self.path, use) if s is not use and (s.before(use) or s.function is not use.function)] if use is not None else []
+        if use is None:
+            return site
+        made = [s for s in use.source.bound_by(self.path, use) if s is not use and (s.before(use) or s.function is not use.function)]
+        path, holder = self.reached(self.source)
+        own = f"self.{path.rpartition('.')[2]}"  # in the text of its class
+        made = made or [s for s in use.source.statements if s.class_name in {kind.__name__ for kind in type(holder).__mro__} and own in s.binds()]
         return (made[-1].filename, made[-1].line) if made else site
 
     def _filled(self, sweep: Sweep, row: int) -> Explanation | None:
@@ -250,7 +249,7 @@ class TorchInquiry(Inquiry):
 
     def _hooked(self, row: int) -> Explanation:
         entry = self.entries[row]
-        what = entry.name or "a tensor" if entry.kind != "operation" else "a module" if entry.op == "BackwardHookFunction" else f"the result of {self._called(row)}"
+        what = self.called_by_program(row) or "a tensor" if entry.kind != "operation" else "a module" if entry.op == "BackwardHookFunction" else f"the result of {self._called(row)}"
         return self.say("hook", self.log.hooks.get(row, NOWHERE), row=row, what=what)
 
     def _cancelled(self, call: int, row: int) -> Explanation:
@@ -279,6 +278,24 @@ class TorchInquiry(Inquiry):
         """A ``backward()`` of the program's own gave nothing, or zeros: where it returns."""
         rule = self.entries[row].extra.custom
         return self.say("no_gradient", NOWHERE if rule is None else last_return(rule), row=row, kind=kind)
+
+
+def is_alone(statement: Statement, name: str = "") -> bool:
+    """Whether a statement is a call alone, whose result nobody takes; with a name, one of that function."""
+    call = statement.node.value if isinstance(statement.node, ast.Expr) else None
+    return isinstance(call, ast.Call) and name in ("", last_name(call.func))
+
+
+def leaves_of(tensor: torch.Tensor) -> list[torch.Tensor]:
+    """The leaves with which autograd knows a tensor to be computed."""
+    found, seen, stack = list[torch.Tensor](), set[Any](), [tensor.grad_fn]
+    while stack:
+        node = stack.pop()
+        if node is not None and node not in seen:
+            seen.add(node)
+            found += [node.variable] if hasattr(node, "variable") else []
+            stack += [following for following, _ in reversed(node.next_functions)]
+    return found
 
 
 def _plain(node: str) -> str:

@@ -27,7 +27,7 @@ from pathlib import Path
 import click
 
 import minitape
-from minitape.engine.write_beside import replacing
+from minitape.engine.write_beside import replace_file
 
 from .parts import missing, need
 
@@ -145,7 +145,7 @@ class _Tried(Exception):
 def _write_report(path: Path, text: str | None) -> None:
     """Write a report; None only tries whether that can be done."""
     try:
-        with suppress(_Tried), replacing(path, newline="") as file:
+        with suppress(_Tried), replace_file(path, newline="") as file:
             if text is None:
                 raise _Tried
             file.write(text)

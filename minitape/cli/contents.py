@@ -14,7 +14,7 @@ from ipykernel.ipkernel import IPythonKernel
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 
 from ..engine.read_data import NOTEBOOK, read_bytes
-from ..engine.write_beside import replacing
+from ..engine.write_beside import replace_file
 from .rules import LANGUAGE, WIDGET_VIEW
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class WithNotebooks:
         manager: Any = super()  # the contents or session manager that this stands before
         folder = os.path.dirname(os.path.realpath(os_path))
         if manager.use_atomic_writing and os.access(folder, os.W_OK) and os_path.endswith(".ipynb"):
-            with manager.perm_to_403(os_path), replacing(Path(os_path), *args, **kwargs) as file:
+            with manager.perm_to_403(os_path), replace_file(Path(os_path), *args, **kwargs) as file:
                 yield file
         else:
             with manager.atomic_writing(os_path, *args, **kwargs) as file:

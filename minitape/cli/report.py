@@ -128,7 +128,7 @@ def _only_a_picture(finding: Finding, result: Result) -> bool:
 def _difference(finding: Finding) -> Iterator[str]:
     if finding.saved is None and finding.new is None:
         return
-    saved, new = (shorten_lines(_opened(text or "")) for text in (finding.saved, finding.new))
+    saved, new = ([shorten(line, LONGEST_LINE) for line in _opened(text or "").splitlines()] for text in (finding.saved, finding.new))
     yield from difflib.unified_diff(saved, new, *sides(finding), lineterm="", n=2)
 
 
@@ -147,11 +147,6 @@ def _opened(text: str) -> str:
             return image[0]
 
     return PICTURE.sub(elements, text)
-
-
-def shorten_lines(text: str) -> list[str]:
-    """The lines of a text, each cut to a readable length."""
-    return [shorten(line, LONGEST_LINE) for line in text.splitlines()]
 
 
 def shorten(line: str, longest: int) -> str:

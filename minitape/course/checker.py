@@ -24,7 +24,7 @@ from .trials import is_empty, lines_of, try_out, wrong_kind
 from .unknown import Unknown
 
 if TYPE_CHECKING:
-    from ..engine.typed import Function
+    from ..engine.types import Function
     from .exercise import Answer
 
 CORRECT = "correct"

@@ -163,12 +163,8 @@ def _is_numeric(value: Answer) -> bool:
     if isinstance(value, (numbers.Number, np.ndarray, np.generic)):
         return np.asarray(value).dtype.kind in NUMERIC or np.can_cast(np.asarray(value).dtype, np.float64)
     if isinstance(value, (list, tuple)) and value:
-        return all(_is_numeric(part) for part in value) and _is_rectangular(value)
+        return all(_is_numeric(part) for part in value) and len({_shape(part) for part in value}) == 1
     return False
-
-
-def _is_rectangular(value: Answer) -> bool:
-    return len({_shape(part) for part in value}) == 1
 
 
 def _shape(value: Answer) -> tuple[int, ...]:

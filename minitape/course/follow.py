@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from ..engine.texts import say
 
 if TYPE_CHECKING:
-    from ..engine.typed import Object
+    from ..engine.types import Object
 
 HERE = Path(__file__).parent
 PACKAGE = HERE.parent

@@ -11,7 +11,7 @@ from .exercise import Exercise, Mistake, raises
 from .unknown import Polynomial, Traced
 
 if TYPE_CHECKING:
-    from ..engine.typed import Function
+    from ..engine.types import Function
     from .seen import Seen
 
 F, G = Traced(0, 0, 1), Traced(1, -2, 0, 1)

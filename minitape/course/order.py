@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..engine.texts import say
 
 if TYPE_CHECKING:
-    from ..engine.typed import Object
+    from ..engine.types import Object
 
 
 def explain_missing_names() -> None:

@@ -46,10 +46,7 @@ ROWS = (
             "watch gives back a Number with its tape and its row; its value is looked up in that row.",
             "In Number: value = property(lambda self: self.tape.rows[self.row][2])",
         ),
-        slips=[
-            ("NoneType", "watch gives nothing back: write return before the Number."),
-            ("IndexError", FIRST_ROW),
-        ],
+        slips=[("NoneType", "watch gives nothing back: write return before the Number."), ("IndexError", FIRST_ROW)],
     ),
     Trial(
         "tape = Tape()\na, b = tape.watch(2.0), tape.watch(3.0)\nb.row, b.value, a.value",

@@ -17,7 +17,7 @@ from .exercise import explanations_of
 from .progress import change_progress, read_progress
 
 if TYPE_CHECKING:
-    from ..engine.typed import Object
+    from ..engine.types import Object
     from .choices import Choices
     from .exercise import Answer
 

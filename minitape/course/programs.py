@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 from ..bridges.need import need
 from ..bridges.recording import Recording
 from ..bridges.replay import Replay
-from ..engine.texts import joined, say
+from ..engine.texts import paragraph, say
 from ..engine.write_beside import write
 from ..explain.words import Explanation
 
@@ -113,7 +113,7 @@ def _said(why: Explanation) -> Data:
 
 
 def _explanation(said: Data, recording: Recording, others: list[Explanation] | None = None) -> Explanation:
-    message, fix = (joined(*(say(sentence, TEXTS) for sentence in SENTENCES.split(said[part]))) for part in ("message", "fix"))
+    message, fix = (paragraph(*(say(sentence, TEXTS) for sentence in SENTENCES.split(said[part]))) for part in ("message", "fix"))
     why = Explanation(said["cause"], message, fix, said["filename"], said["line"], others)
     why._tape, why._rows = recording, said["rows"]  # type: ignore[assignment]  # a picture takes it for a tape
     return why

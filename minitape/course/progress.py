@@ -14,7 +14,7 @@ from typing import Any, Required, TypeAlias, TypedDict
 
 from ..engine.read_data import read_json
 from ..engine.texts import say
-from ..engine.write_beside import replacing
+from ..engine.write_beside import replace_file
 from .exercise import exercises_of, own_lessons
 
 FILE_NAME = ".minitape-progress.json"
@@ -138,7 +138,7 @@ def change_progress(name: str, change: Callable[[Progress], None]) -> None:
         times[MOST_TIMES - 1 :] = [int(time.time())]  # the last one takes the place of the one before
         file = progress_file()
         try:
-            with replacing(file, private=True) as writer:
+            with replace_file(file, private=True) as writer:
                 writer.write(json.dumps(kept, indent=1, sort_keys=True) + "\n")
         except OSError:
             _unsaved[file] = kept

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ..engine.texts import say
 
 if TYPE_CHECKING:
-    from ..engine.typed import Function
+    from ..engine.types import Function
 
 NONE = "Something is None here, and one cannot compute with None. Did a gradient find no path, or does a function give nothing back?"
 

@@ -28,7 +28,7 @@ from .exercise import exercises_of, explanations_of
 from .table_texts import texts_of_explain, texts_of_picture, texts_of_programs
 
 if TYPE_CHECKING:
-    from ..engine.typed import Function, Object
+    from ..engine.types import Function, Object
 
 DRAWN = {"Plot", "Moving", "curve", "line", "points", "draw"}  # what a lesson calls with words that are seen in a picture
 WORDS = {"name", "names", "title"}  # their arguments that are such words, beside the first one

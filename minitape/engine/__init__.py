@@ -11,8 +11,8 @@ knows only those before it.
 ``recording/``   ``record``, ``columns``, ``rows``: the table that all open tapes share; ``sites``: which statement wrote a row;
                  ``state``: what a thread is doing;
                  ``recorder``: who takes notice of what variables do, a recording, a graph or nobody;
-                 ``pause``, ``merging``, ``released``: ``stop_recording``, two recordings that become one, what is left at the end;
-                 ``evidence``, ``frames``: notes for ``explain``; ``stopping``: what a compiled step refuses; ``block``: blocks that Ctrl-C leaves whole
+                 ``pause``, ``merging``, ``release``: ``stop_recording``, two recordings that become one, what is left at the end;
+                 ``evidence``, ``frames``: notes for ``explain``; ``compiled_step``: what a compiled step refuses; ``block``: blocks that Ctrl-C leaves whole
 ``tensor/``      ``tensor``, ``slices``: tensors, sparse gradients; ``functions``: how elementwise operations run and are recorded;
                  ``operation``, ``operators``: how all others do;
                  ``variable``, ``variable_operators``, ``updates``: variables
@@ -24,5 +24,5 @@ knows only those before it.
 
 ``above`` is what the engine asks of the rooms above it; ``namespace`` gives public names when they are first used;
 ``write_beside`` writes files that are never half, ``read_data`` reads those of others; ``texts`` says things in the language of
-the lessons; ``typed`` is what type checkers see.
+the lessons; ``types`` is what type checkers see.
 """

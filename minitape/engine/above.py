@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .typed import Function, Object
+    from .types import Function, Object
 
 
 def places(homes: Mapping[str, str]) -> dict[str, tuple[str, str]]:
@@ -43,7 +43,7 @@ class Above:
     def __init__(self) -> None:
         self._homes: dict[str, tuple[str, str]] = {}
 
-    def answered_by(self, homes: Mapping[str, str]) -> None:
+    def register(self, homes: Mapping[str, str]) -> None:
         """Says which module holds which function; see :func:`places`."""
         self._homes |= places(homes)
 

@@ -18,7 +18,7 @@ from .above import above, load, places
 if TYPE_CHECKING:
     from importlib.abc import Loader
 
-    from .typed import Object
+    from .types import Object
 else:
     Loader = object
 
@@ -55,13 +55,6 @@ def lazy(
     Public is what ``homes`` (see :func:`places`) and ``more`` name, and what the module defines itself without an
     underscore. ``space`` is the module's globals; a name is loaded when it is first asked for and stays there. A name
     that is not there raises AttributeError: see :mod:`minitape.tf.api`.
-
-    >>> import minitape as tf
-    >>> try:
-    ...     tf.math.reduce_sums
-    ... except AttributeError as error:
-    ...     print(error, error.name)
-    module 'minitape.math' has no attribute 'reduce_sums' reduce_sums
     """
     home = {**(more or {}), **places(homes)}
     own = [name for name, value in space.items() if not (name.startswith("_") or isinstance(value, ModuleType))]
@@ -87,10 +80,6 @@ class Package(ModuleType):
     """A package that is a namespace: of its submodules, only those that are namespaces themselves become attributes.
 
     ``from .tape import GradientTape`` and ``import minitape.engine.back.tape as module`` do not need the attribute.
-
-    >>> import minitape as tf
-    >>> hasattr(tf, "math"), hasattr(tf, "tape")
-    (True, False)
     """
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -112,12 +101,7 @@ def _hide_submodules(package: ModuleType, namespaces: set[str]) -> None:
 
 
 class Aliases(Loader):
-    """Makes ``import minitape.nn`` give the module ``minitape.tf.nn``: one module, under the path that TensorFlow has.
-
-    >>> import minitape.nn
-    >>> minitape.nn.__name__
-    'minitape.tf.nn'
-    """
+    """Makes ``import minitape.nn`` give the module ``minitape.tf.nn``: one module, under the path that TensorFlow has."""
 
     def __init__(self, names: Collection[str]) -> None:
         self.names = names

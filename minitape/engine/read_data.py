@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .typed import Object
+    from .types import Object
 
 MOST = 20_000_000  # bytes of a file
 NOTEBOOK = 200_000_000  # ... of a notebook that is run here, whose outputs may be pictures
@@ -26,19 +26,7 @@ def read_bytes(path: str | os.PathLike[str], most: int = MOST) -> bytes:
 
 
 def read_text(path: str | os.PathLike[str], most: int = MOST) -> str:
-    """The text of a file. Raises OSError and ValueError as :func:`read_bytes` does, and ValueError where it is no UTF-8.
-
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> path = Path(tempfile.mkdtemp(), "note")
-    >>> _ = path.write_text("a note", encoding="utf-8")
-    >>> read_text(path)
-    'a note'
-    >>> read_text(path, most=3)
-    Traceback (most recent call last):
-        ...
-    ValueError: is larger than 3 bytes
-    """
+    """The text of a file. Raises OSError and ValueError as :func:`read_bytes` does, and ValueError where it is no UTF-8."""
     return read_bytes(path, most).decode("utf-8")
 
 

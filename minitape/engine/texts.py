@@ -35,7 +35,7 @@ def say(text: str, lesson: str = FEEDBACK, folder: Path = Path(), /, **values: o
     'right: 2 of 3'
     """
     texts = table(lesson, folder)
-    found = texts.get(text) or text if values else looked_up(text, texts)
+    found = texts.get(text) or text if values else look_up(text, texts)
     if values and found is not text and not _fields(found) <= _fields(text):
         warnings.warn(f"A translation names other values than the English text, which is shown: {found[:LONGEST]!r}", stacklevel=2)
         found = text
@@ -56,10 +56,10 @@ _WIDE = "，。：；？！、（）"  # of full width: they bring their space w
 _SPARE = re.compile(rf"(?<=[{_WIDE}]) | (?=[{_WIDE}])|(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])")
 
 
-def joined(*sentences: str) -> str:
+def paragraph(*sentences: str) -> str:
     """Sentences one after the other, without the spaces that no text has beside signs of full width.
 
-    >>> joined("No gradient passes.", "", "Leave it out."), joined("梯度过不去。", "去掉 x （第 3 行）。")
+    >>> paragraph("No gradient passes.", "", "Leave it out."), paragraph("梯度过不去。", "去掉 x （第 3 行）。")
     ('No gradient passes. Leave it out.', '梯度过不去。去掉 x（第 3 行）。')
     """
     return _SPARE.sub("", " ".join(filter(None, sentences)))
@@ -88,23 +88,23 @@ def _fields(text: str) -> set[tuple[str, str | None, str | None]]:
         return {("", None, None)}
 
 
-def looked_up(text: str, texts: dict[str, str]) -> str:
+def look_up(text: str, texts: dict[str, str]) -> str:
     """The translation of a text in a table; the text itself where it has none."""
-    return texts.get(text) or _made_from(text, texts) or text
+    return texts.get(text) or _match(text, texts) or text
 
 
-def _made_from(text: str, texts: dict[str, str]) -> str | None:
+def _match(text: str, texts: dict[str, str]) -> str | None:
     """The translation of a finished text, by the key with braces that it was made from. A value may have a translation, too.
 
-    >>> _made_from("step 3 of 10", {"step {n} of {all}": "{all} 步中的第 {n} 步"})
+    >>> _match("step 3 of 10", {"step {n} of {all}": "{all} 步中的第 {n} 步"})
     '10 步中的第 3 步'
-    >>> _made_from("new: apple", {"new: {kind}": "新的：{kind}", "apple": "苹果"})
+    >>> _match("new: apple", {"new: {kind}": "新的：{kind}", "apple": "苹果"})
     '新的：苹果'
     """
     for key, translation in texts.items():
         match = _pattern(key).fullmatch(text) if "{" in key and translation and any(before for before, _ in _parts(key)) else None
         if match is not None:
-            values = {name: looked_up(match[group], texts) for name, group in _groups(key).items()}
+            values = {name: look_up(match[group], texts) for name, group in _groups(key).items()}
             if all(name is None or name in values for _, name in _parts(translation)):
                 return "".join(before + (values[name] if name else "") for before, name in _parts(translation))
     return None

@@ -31,7 +31,7 @@ WHY = {
 
 
 def write(path: str | os.PathLike[str], content: str | bytes) -> None:
-    """Writes a file as a whole; text as it is, without other ends of lines. Raises OSError as :func:`replacing` does.
+    """Writes a file as a whole; text as it is, without other ends of lines. Raises OSError as :func:`replace_file` does.
 
     >>> import tempfile
     >>> target = Path(tempfile.mkdtemp(), "note")
@@ -39,12 +39,12 @@ def write(path: str | os.PathLike[str], content: str | bytes) -> None:
     >>> target.read_text(), len(list(target.parent.iterdir()))
     ('whole', 1)
     """
-    with replacing(path, text=isinstance(content, str)) as file:
+    with replace_file(path, text=isinstance(content, str)) as file:
         file.write(content)
 
 
 @contextlib.contextmanager
-def replacing(path: str | os.PathLike[str], text: bool = True, encoding: str = "utf-8", newline: str = "\n",
+def replace_file(path: str | os.PathLike[str], text: bool = True, encoding: str = "utf-8", newline: str = "\n",
               private: bool = False) -> Iterator[IO[Any]]:  # fmt: skip # of str or bytes, as `text` says
     """A file to write to, which takes the place of ``path`` at the end, with its mode; a link goes on leading there.
 

@@ -21,16 +21,15 @@ The question
     ``trace``, ``nodes``, ``search``   the graph, and the way through it with the fewest breaks
     ``bodies``     into functions, loops and branches of graphs
     ``reasons``    which break is to blame; ``objects``, ``names``, ``owners``: another object, a name bound anew, a layer's
-    ``parts``      ways that are cut beside one that holds
+    ``parts``      ways that are cut beside one that holds, what they would have added, and where values of Python's may have come in
     ``values``, ``families``   what is zero, NaN or infinite: one way for a tape and for every framework
     ``cuts``       what cuts the rows of a framework's recording, what left them and came back; a framework's own checks are in ``bridges``
     ``arrived``, ``replay``   the tape as entries for that, and the sweep once more, also inside of a call
-    ``missing``    what a cut way would have added
     ``wrong``      gradients that are there, and not those that were meant
 
 The user's text
     ``source``     the statements of a file, and where names are bound; ``statement`` one of them
-    ``flow``, ``arrivals``   where a value goes that left to Python, and where one may have come in
+    ``flow``       where a value goes that left to Python
 
 The answer
     ``kinds``      what sort of thing a cause is

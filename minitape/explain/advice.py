@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..engine.recording.evidence import Stack
     from ..engine.recording.record import Record
     from ..engine.recording.rows import Call
-    from ..engine.typed import End
+    from ..engine.types import End
     from .nodes import Subject
     from .reasons import Inquiry
 
@@ -51,6 +51,7 @@ _RETURNS = {"predict": "predict", "predict_on_batch": "predict", "evaluate": "pr
 _KIND_IN_NUMPY = {name: kind for kind, names in FLAT.items() for name in names.split()}
 _DRAWS = ("normal", "standard_normal", "randn", "gauss", "lognormal", "multivariate_normal", "laplace", "uniform")
 _LOOKUPS = ("gather", "gather_nd", "one_hot", "strided_slice", "slice", "tensor_array_read")
+_TEXTS = ("str", "repr", "format", "dumps")
 _CASTS = ("cast", "to_int32", "to_int64", "saturate_cast")
 
 
@@ -172,7 +173,7 @@ class Advice(Absent):
         typed = [name for name in ("fn_output_signature", "TensorArray") if self._mentioned(name)]
         if typed:
             self.fields["used"] = fill(", and let {names} say tf.float32 as well", names=fill(" and ").join(typed))
-        cast = node is not None and not isinstance(node, Origin) and self._is_cast(node)
+        cast = node is not None and not isinstance(node, Origin) and self.inquiry.trace.label(node) == "cast"
         if cast and self._chosen_by(_LOOKUPS):
             return "cast index"
         return "" if not cast else "cast through" if self._read_as_floats() and self._past_the_cast() else "cast"
@@ -189,9 +190,7 @@ class Advice(Absent):
 
     def _is_index(self) -> bool:
         """Whether the source chooses rows of a table."""
-        if self._inquiry is None or self.inquiry.record is None:
-            return False
-        return self._chooses(self.inquiry.record, set(self.inquiry.tape._rows_of(self.source)), ("gather", "one_hot"))
+        return self._inquiry is not None and self._chooses(self.inquiry.record, set(self.inquiry.tape._rows_of(self.source)), ("gather", "one_hot"))
 
     def _chosen_by(self, by: tuple[str, ...]) -> bool:
         """Whether the whole numbers that the value became choose among something: rows of a table, as an embedding's do."""
@@ -279,19 +278,18 @@ class Advice(Absent):
 
     def _outside_tape(self) -> str:
         kind = self._outside()
-        lines = self._lines_until() if kind in ("", "before", "after") else ""
-        if lines:
-            self.fields["used"] = lines
-        return f"{kind} lines".strip() if lines else kind
+        self.fields["used"] = self._lines_until() if kind in ("", "before", "after") else ""
+        return kind
 
     def _lines_until(self) -> str:
-        """Where a run of operations outside the tape ends, in the same function; empty if that is on the line where it begins."""
+        """That a run of operations outside the tape ends further down in the same function; empty if that is on the line where it begins."""
         code = self.at.frames[0][0]
         last = next((Place((frame,)) for frame in (self.until or self.at).frames if frame[0] is code), self.at)
         end = next((s for s, _ in self.inquiry.statements(last)), None)
         if end is None or self.statement is None or end.line <= self.statement.line:
             return ""
-        return where("" if last.filename == self.at.filename else last.filename, last.line)
+        used = where("" if last.filename == self.at.filename else last.filename, last.line)
+        return fill(", together with everything that uses its result (up to {used})", used=used)
 
     def _outside(self) -> str:
         if self.what == "reset":
@@ -398,9 +396,6 @@ class Advice(Absent):
             if len(text) <= 40:
                 self.fields["what"] = text
 
-    def _is_cast(self, node: Node) -> bool:
-        return self.inquiry.trace.label(node) == "cast"
-
     def _stands_inside(self, frames: Stack, behind: bool = False) -> bool:
         """Whether the place, or a call that led to it, stands inside the with block that begins at ``frames``, or behind it."""
         block = next((s for s, _ in self.inquiry.statements(Place(frames) if frames else None)), None)
@@ -419,7 +414,7 @@ class Advice(Absent):
         if self.fields["code"].endswith(".format"):
             return True
         around = [*([] if node is None else [node]), *self._around()]
-        return any(isinstance(n, (ast.JoinedStr, ast.FormattedValue)) or _makes_text(n) for n in around)
+        return any(isinstance(n, (ast.JoinedStr, ast.FormattedValue)) or (isinstance(n, ast.Call) and last_name(n.func) in _TEXTS) for n in around)
 
     def _around(self) -> list[ast.AST]:
         """The expressions of the statement in which the call stands, the outer ones first."""
@@ -463,8 +458,3 @@ class Advice(Absent):
             return False
         self.fields["code"] = unparse(targets[0].value)
         return True
-
-
-def _makes_text(node: ast.AST) -> bool:
-    """Whether an expression is a call of str, repr, format or the like."""
-    return isinstance(node, ast.Call) and last_name(node.func) in ("str", "repr", "format", "dumps")

@@ -11,7 +11,7 @@ from ..engine.back.endpoints import leaf_of
 from ..engine.back.tape import _WARNS
 from ..engine.recording.state import state
 from ..engine.tensor.tensor import Tensor
-from ..engine.texts import joined
+from ..engine.texts import paragraph
 from ..engine.values import nest
 from .asking import warn_user
 from .describe import describe
@@ -21,7 +21,7 @@ from .words import Explanation
 
 if TYPE_CHECKING:
     from ..engine.back.tape import GradientTape
-    from ..engine.typed import End, Structure
+    from ..engine.types import End, Structure
     from .connection import Finding
     from .reasons import Inquiry
 
@@ -121,4 +121,4 @@ def warn_of(tape: GradientTape, targets: list[End], sources: list[End]) -> None:
     from .unasked import grouped
 
     for answer, more in grouped(explain_flat(tape, targets, sources)):
-        warn_user(fill("The gradient is None ({cause}): {text}", cause=answer.cause, text=joined(answer.message, answer.fix) + more))
+        warn_user(fill("The gradient is None ({cause}): {text}", cause=answer.cause, text=paragraph(answer.message, answer.fix) + more))

@@ -12,18 +12,18 @@ import numpy as np
 from ..engine.back.endpoints import leaf_of
 from ..engine.recording.rows import operation_of
 from ..engine.table.primitives.elementwise import LARGE
-from ..engine.texts import joined
+from ..engine.texts import paragraph
 from ..engine.values import nest
 from ..recording.rows import Sweep
 from ..recording.sites import NOWHERE, Site, last_return
 from ..recording.values import Value, facts_of, numbers_of
-from .arrivals import MAKES
-from .asking import asking_frame, in_brackets
+from .asking import asking_names, in_brackets
 from .bodies import own_shares
 from .connection import is_leaf
 from .families import CHOICES, CLASSES, MOVES, POINTS, ZEROS
 from .nodes import Node, Place, is_state
-from .replay import MOST, Step, dense, opened, replay, seeds_of, shown, swept
+from .parts import MAKES
+from .replay import MOST, Step, dense, opened, replay, shown, starts_of, swept
 from .sentences import fill
 from .source_names import name_of
 from .statement import last_name, once
@@ -33,7 +33,7 @@ from .words import Explanation, in_words
 
 if TYPE_CHECKING:
     from ..engine.back.tape import GradientTape
-    from ..engine.typed import Array, End, Structure
+    from ..engine.types import Array, End, Structure
     from .reasons import Inquiry
 
 _BY_OPERATION = ("zero_derivative", "dead_relu", "saturated", "not_selected", "zero_factor")  # causes that are said by the operation
@@ -94,7 +94,7 @@ class Row:
 class Rows(Sweep):
     """What the targets of a question were computed from, and one sweep through it."""
 
-    def __init__(self, inquiry: Inquiry, seeds: dict[int, Array], steps: Iterable[Step]) -> None:
+    def __init__(self, inquiry: Inquiry, starts: dict[int, Array], steps: Iterable[Step]) -> None:
         super().__init__()
         self.inquiry = inquiry
         given = dict(self._walk())
@@ -102,9 +102,9 @@ class Rows(Sweep):
         nodes = sorted(given, key=lambda n: (n.record is record, n.row if n.record is record else 0, n.origin.when if n.origin is not None else 0))
         self.by_key: dict[Hashable, int] = {node.key: i for i, node in enumerate(nodes)}
         self.entries = [Row(inquiry, i, node, [self.by_key[one.key] for one in given[node]]) for i, node in enumerate(nodes)]
-        for row, seed in seeds.items():
-            self._arrive(row, seed)
-        self.target = [at for row in seeds if (at := self.row_of(row)) is not None]
+        for row, adjoint in starts.items():
+            self._arrive(row, adjoint)
+        self.target = [at for row in starts if (at := self.row_of(row)) is not None]
         for step in steps:
             self._step(step)
 
@@ -117,8 +117,8 @@ class Rows(Sweep):
             if node.key in seen:
                 continue
             seen.add(node.key)
-            made, inputs = operation_of(record, node.row) if record is not None and node.record is record else (None, ())
-            if record is not None and made is not None:
+            made, inputs = operation_of(record, node.row) if node.record is record else (None, ())
+            if made is not None:
                 given = [trace.of_row(record, row) for row in inputs]
             else:
                 given = [parent for parent, _ in trace.edges(node) if parent.caller is None]
@@ -127,8 +127,7 @@ class Rows(Sweep):
 
     def row_of(self, row: int) -> int | None:
         """The entry of a row of the recording."""
-        record = self.inquiry.record
-        return None if record is None else self.by_key.get(self.inquiry.trace.of_row(record, row).key)
+        return self.by_key.get(self.inquiry.trace.of_row(self.inquiry.record, row).key)
 
     def _arrive(self, row: int, adjoint: Array) -> int | None:
         """The entry of a row, which has this adjoint now."""
@@ -158,7 +157,7 @@ class TapeValues(Values):
     def __init__(self, rows: Rows, source: End, name: str, spoilt: str = "") -> None:
         self.inquiry, self.sweep, self.entries, self.source, self.name = rows.inquiry, rows, rows.entries, source, name
         known = [node.key for node in self.inquiry.trace.of(source)]
-        known += [self.inquiry.trace.of_row(self.inquiry.record, row).key for row in self.inquiry.tape._rows_of(source)] if self.inquiry.record is not None else []
+        known += [self.inquiry.trace.of_row(self.inquiry.record, row).key for row in self.inquiry.tape._rows_of(source)]
         self.rows = [rows.by_key[key] for key in dict.fromkeys(known) if key in rows.by_key]
         self.ends = [rows.by_key[node.key] for node in self.inquiry.starts]
         self.behind = set(range(len(rows.entries)))
@@ -185,8 +184,8 @@ class TapeValues(Values):
         found = None if adjoint is None else swept(self.inquiry, entry.node.row, adjoint.given)
         if found is None:
             return
-        inner, inputs, seeds, steps = found
-        rows, after = Rows(inner, seeds, steps), self._after()
+        inner, inputs, starts, steps = found
+        rows, after = Rows(inner, starts, steps), self._after()
         for one, given in zip(inputs, entry.inputs, strict=False):
             if given in after and one.dtype.differentiable:
                 yield TapeValues(rows, one, self.name, self.spoilt)
@@ -219,7 +218,7 @@ class TapeValues(Values):
         """Of a zero on a way through a gradient of the user's own, which returns zeros for some input: that it does."""
         record = self.inquiry.record
         for child, parent, _ in self.inquiry.trace.path(self.inquiry.starts, self.source) or ():
-            if record is None or child.record is not record or self.inquiry.trace.label(child) != "custom_gradient":
+            if child.record is not record or self.inquiry.trace.label(child) != "custom_gradient":
                 continue
             call = record.calls[record.cell(child.row)[1]]
             shares = own_shares(record, call)
@@ -342,11 +341,12 @@ def where_lost(lost: Array | None, *arrays: Array | None) -> list[Array | None]:
 
 def _array_like(made: ast.AST, value: Array) -> str:
     """Which of the names in an expression holds an array of these values, for the code that asks."""
-    frame = asking_frame()
-    space = {} if frame is None else {**frame.f_globals, **frame.f_locals}
-    names = [n.id for n in ast.walk(made) if isinstance(n, ast.Name)]
-    arrays = ((name, space[name]) for name in names if isinstance(space.get(name), np.ndarray))
-    return next((name for name, array in arrays if array.shape == np.shape(value) and np.array_equal(array, value, equal_nan=array.dtype.kind == "f")), "")
+    space = asking_names()
+    for name in (n.id for n in ast.walk(made) if isinstance(n, ast.Name)):
+        held = space.get(name)
+        if isinstance(held, np.ndarray) and held.shape == np.shape(value) and np.array_equal(held, value, equal_nan=held.dtype.kind == "f"):
+            return name
+    return ""
 
 
 # -- the answers ----------------------------------------------------------------------------------------------------------
@@ -362,10 +362,11 @@ def arrived(inquiry: Inquiry, source: End, name: str) -> Explanation | None:
         return _promised(inquiry, source, name)
     sums = [inquiry.sums[row] for row in inquiry.tape._rows_of(source) if row in inquiry.sums]
     facts = [facts_of(np.asarray(one)) for one in sums]
-    if not facts or (all(finite for _, finite in facts) and not all(zero for zero, _ in facts)):
+    arrives = all(finite for _, finite in facts) and not all(zero for zero, _ in facts)
+    if not facts or (arrives and all(facts_of(inquiry.value(node))[1] for node in inquiry.starts)):
         return None
     if inquiry.rows is None:
-        inquiry.rows = Rows(inquiry, seeds_of(inquiry), replay(inquiry, _connected(inquiry)) or ())
+        inquiry.rows = Rows(inquiry, starts_of(inquiry), replay(inquiry, _connected(inquiry)) or ())
     return TapeValues(inquiry.rows, source, name).answer()
 
 
@@ -386,9 +387,9 @@ def _promised(inquiry: Inquiry, source: End, name: str) -> Explanation | None:
     broken = next((b for _, _, b in inquiry.trace.path(inquiry.starts, source) or () if b is not None), None)
     if broken is not None:
         answer = in_words(broken, name, source, inquiry)
-        answer.message = joined(fill("The gradient of {x} is zero.", x=name), answer.message)
+        answer.message = paragraph(fill("The gradient of {x} is zero.", x=name), answer.message)
         return answer
-    values = None if inquiry.record is None or len(inquiry.record) > MOST else TapeValues(Rows(inquiry, {}, ()), source, name)
+    values = None if len(inquiry.record) > MOST else TapeValues(Rows(inquiry, {}, ()), source, name)
     return None if values is None else values.of_target() or values.by_user()
 
 

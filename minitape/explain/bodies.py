@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..engine.recording.record import Record
     from ..engine.recording.rows import Call
     from ..engine.tensor.variable import ResourceVariable
-    from ..engine.typed import Graph, Object
+    from ..engine.types import Graph, Object
     from .nodes import Node
 
 INTO = ("function", "while", "case")

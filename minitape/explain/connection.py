@@ -18,7 +18,7 @@ from .trace import Trace
 if TYPE_CHECKING:
     from ..engine.back.tape import GradientTape
     from ..engine.recording.record import Record
-    from ..engine.typed import Array, End
+    from ..engine.types import Array, End
     from .arrived import Rows
     from .nodes import Subject
 
@@ -28,16 +28,16 @@ _PASSES = [(False, False)] * FIRST_CODE + [(p.texts[1] != "-", len(p.texts) > 2 
 Path = list[tuple[Node, Node, Break | None]]
 
 
-class Finding:
+class Finding(Break):
     """What was found for one source: a cause with its place, or connected; ``breaks`` are the others, in order."""
 
-    __slots__ = ("cause", "place", "what", "breaks", "path", "subject", "until")
+    __slots__ = ("breaks", "path", "beside")
 
     def __init__(self, cause: str, place: Place | None = None, what: str = "", breaks: Iterable[Break] = (),
                  path: Path | None = None, subject: Subject = None) -> None:  # fmt: skip
-        self.cause, self.place, self.what, self.breaks, self.path = cause, place, what, list(breaks), path
-        self.subject = subject
-        self.until = place  # see Break
+        super().__init__(cause, place, what, subject)
+        self.breaks, self.path = list(breaks), path
+        self.beside: list[Break] = []  # what cuts other ways
 
 
 class Connection:
@@ -52,12 +52,11 @@ class Connection:
         self.owners = Owners()
         self.tape, self.targets, self.sources = tape, targets, sources or []
         self.trace = Trace(tape)
-        self.record = tape._record
+        self.record = self.trace.record
         self.starts = [node for t in targets for node in self.trace.of(t)[:1]]
         self.trace.ends = {node.key for node in self.starts}
         self._flows: dict[Hashable, Flow | None] = {}  # by exit where the value goes
         self._followed = Flows()
-        self._reached: dict[Hashable, bool] = {}  # and whether they reach something
         self.keys = {}
         self.sums: dict[int, Array] | Literal[False] | None = None  # what arrives at the sources, see arrived.py
         self.rows: Rows | None = None
@@ -66,7 +65,7 @@ class Connection:
     @once
     def on(self) -> bytearray:
         """For each row whether it is on the tape."""
-        return on_tape(self.tape) if self.record is not None else bytearray()
+        return on_tape(self.tape) if len(self.record) else bytearray()
 
     def connected(self, source: End) -> bool:
         """Whether an adjoint reaches the source."""
@@ -77,24 +76,21 @@ class Connection:
             return False
         if any(t is source for t in self.targets):
             return True
-        if self.record is None:
-            return False
         on, live = self.on(), self.live()
         return any(on[row] and live[row] for row in self.tape._rows_of(source))
 
     def _seen(self, source: End) -> bool | None:
         """What `gradient` itself answered to the very same question, if that was its last one."""
-        last, nones = self.tape.last, self.tape.nones
-        if last is None or nones is None or len(last[0]) != len(self.targets):
+        last = self.tape.last
+        if last is None or len(last.targets) != len(self.targets):
             return None
-        if any(a is not b for a, b in zip(last[0], self.targets, strict=True)):
+        if any(a is not b for a, b in zip(last.targets, self.targets, strict=True)):
             return None
-        return next((not none for s, none in zip(last[1], nones, strict=True) if s is source), None)
+        return next((not none for s, none in zip(last.sources, last.nones, strict=True) if s is source), None)
 
     @once
     def live(self) -> bytearray:
         """For each row whether the adjoint of a target arrives there."""
-        assert self.record is not None
         live = bytearray(len(self.record))
         rows = [r for t in self.targets if t.dtype.differentiable for r in self.tape._rows_of(t)[-1:]]
         for row in rows:
@@ -106,7 +102,6 @@ class Connection:
     def _pass_on(self, first: int, end: int, live: bytearray) -> None:
         """Hands on what arrives at the rows in [first, end), from the last one on."""
         record, on = self.record, self.on()
-        assert record is not None
         ops, left, right, _, _ = record.columns(first, end)
         for row in range(end - 1, first - 1, -1):
             if not (live[row] and on[row]):
@@ -126,11 +121,11 @@ class Connection:
 
     def watched(self, node: Node) -> bool:
         """Whether a node is a row that is on the tape."""
-        return node.record is not None and node.record is self.record and bool(self.on()[node.row])
+        return node.record is self.record and bool(self.on()[node.row])
 
     def was_watched(self, node: Node) -> bool:
         """Whether ``watch`` (or the reading of a variable) put a row on the tape."""
-        return node.record is not None and node.record is self.record and node.row in self.tape.watched
+        return node.record is self.record and node.row in self.tape.watched
 
     @once
     def ancestors(self) -> dict[Hashable, Node]:

@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..recording.values import numbers_of
-from .asking import in_brackets
 from .flow import Flows
 from .search import breaks_of
 from .source import statement_at
-from .statement import once
+from .statement import Statement, once
 from .values import Values
 
 if TYPE_CHECKING:
     from ..recording.rows import Entry, Exit
     from ..recording.sites import Site
     from .words import Explanation
+
+
+_CHOOSE = ("no_derivative", "nondifferentiable", "integer", "integer_cast", "integer_dtype")  # what makes a truth, a place or a count
 
 
 class Cuts(Values):
@@ -29,9 +31,23 @@ class Cuts(Values):
     exits: Sequence[Exit]  # where values left, in the order of time
 
     def _break(self) -> Explanation | None:
-        """What cuts the way that has the fewest breaks."""
-        breaks = breaks_of(self._search().path(self.used) or ())
-        return self._broken_at([broken.subject for broken in breaks]) if breaks else None
+        """What cuts the way that has the fewest breaks, and what cuts ways beside it."""
+        steps = self._search().path(self.used) or ()
+        breaks = breaks_of(steps)
+        if not breaks:
+            return None
+        beside = self._cuts_beside({broken.subject for _, _, broken in steps if broken is not None})
+        return self._broken_at([broken.subject for broken in breaks]).with_beside(map(self._broken, beside))
+
+    def _cuts_beside(self, mended: set[int]) -> list[int]:
+        """The rows that alone would cut a way if these cut none; a row that only chooses cuts no way."""
+
+        def cuts(row: int) -> bool:
+            return row not in mended and bool(self._cut_at(row))
+
+        reached = self._computed_from(self.used, cuts)
+        found = [row for row in sorted(self._behind(self.ends, cut=cuts)) if cuts(row) and not reached.isdisjoint(self._inputs(row))]
+        return [row for row in found if self._cut_at(row) not in _CHOOSE or self.entries[row].op in self.zeros["zero_derivative"]]
 
     def _broken_at(self, rows: list[int]) -> Explanation:
         """What cuts the way at the first of some rows, with what does at the others, each line said once."""
@@ -58,8 +74,6 @@ class Cuts(Values):
         for row in steps:
             if self.entries[row].site not in said or found._rows[0] not in (*steps, row):
                 found.others.append(self.say("zero_derivative", row=row))
-                file, line = self.entries[row].site
-                found.fix += f" That alone is not enough: {self._called(row)}{in_brackets(file, line, str.format)} is constant in steps, and gives zeros then."
                 break
 
     def _stopped(self) -> int | None:
@@ -79,9 +93,10 @@ class Cuts(Values):
     def _outside(self) -> Explanation | None:
         """What left, and came back as a constant; else what decided in Python what ran."""
         after = self._after() if not self.used and self.end is not None else set()
-        left = self._exits() if after else []
-        exit = next(iter(left or [exit for exit in self.exits if exit.row in after and exit.how == "__bool__"]), None)
-        return None if exit is None else self._left_at(exit)
+        left = (self._exits() if after else []) or [exit for exit in self.exits if exit.row in after and exit.how == "__bool__"][:1]
+        answers = map(self._left_at, left)
+        answer = next(answers, None)
+        return None if answer is None else answer.with_beside(answers)
 
     def _exits(self) -> list[Exit]:
         """Where values that were computed from the source left that came back on the way to the target."""
@@ -109,10 +124,7 @@ class Cuts(Values):
         start = statement_at(exit.site)
         if start is None or self.end is None:  # of a plain number as the target its name alone is left
             return start is None or not isinstance(start.node, ast.Expr)
-        if exit.site not in self._flows():
-            flow = self._followed().of(start, None, frozenset(site[0] for site in (exit.site, *self._points()) if site[0]))
-            self._flows()[exit.site] = [site for site in self._points() if (at := statement_at(site)) is not None and flow.enters(at, None)]
-        return any(self._points()[site] >= exit.before for site in self._flows()[exit.site])
+        return any(self._points()[site] >= exit.before for site in self._entered(start))
 
     def _is_in_a_leaf(self, exit: Exit) -> bool:
         taken = numbers_of(self.entries[exit.row].value)
@@ -125,9 +137,10 @@ class Cuts(Values):
         return [self.entries[row] for row in self.behind if row not in self.rows and self.entries[row].kind != "operation"]
 
     @once
-    def _flows(self) -> dict[Site, list[Site]]:
-        """By place of an exit the places that what left there reaches."""
-        return {}
+    def _entered(self, start: Statement) -> list[Site]:
+        """The places that what left in a statement reaches."""
+        flow = self._followed().of(start, None, frozenset(site[0] for site in ((start.filename, 0), *self._points()) if site[0]))
+        return [site for site in self._points() if (at := statement_at(site)) is not None and flow.enters(at, None)]
 
     @once
     def _points(self) -> dict[Site, int]:

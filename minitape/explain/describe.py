@@ -5,19 +5,19 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from ..engine.texts import joined
+from ..engine.texts import paragraph
 from .arrived import arrived
 from .mend.tape import of_break, of_value
-from .missing import added
+from .parts import added
 from .replay import EAGERLY
 from .sentences import fill
 from .source_names import name_of
-from .words import AT_SOURCE, Explanation, in_words, mistaken, say_unwatched, words_alone
+from .words import AT_SOURCE, Explanation, in_words, mistaken, not_all, say_unwatched, words_alone
 from .wrong import wrong
 
 if TYPE_CHECKING:
     from ..engine.back.tape import GradientTape
-    from ..engine.typed import End
+    from ..engine.types import End
     from .connection import Finding
     from .reasons import Inquiry
 
@@ -28,6 +28,7 @@ def describe(finding: Finding, source: End, tape: GradientTape | None, inquiry: 
     answer = in_words(finding, name, source, inquiry)
     answer.others += [in_words(other, name, source, inquiry) for other in finding.breaks]
     breaks = [] if answer.connected else [answer, *answer.others]
+    answer.with_beside(in_words(other, name, source, inquiry) for other in finding.beside)
     for one in (answer, *answer.others):
         if one._asked is not None:
             with words_alone():
@@ -38,6 +39,8 @@ def describe(finding: Finding, source: End, tape: GradientTape | None, inquiry: 
             one.patch = None  # it would not be enough
     if finding.cause == "connected" and inquiry is not None:
         _of_connected(answer, finding, source, inquiry)
+    elif finding.cause != "connected":
+        answer.fix = paragraph(answer.fix, not_all(answer))
     if error is not None:
         answer.message += fill(" (explain failed with {error}; this is its best guess.)", error=f"{type(error).__name__}: {error}")
     elif inquiry is not None and finding.cause == "independent" and inquiry.trace.dropped:
@@ -61,20 +64,20 @@ def _of_connected(answer: Explanation, finding: Finding, source: End, inquiry: I
         return
     with suppress(Exception):
         said, answer.fix = wrong(inquiry, source)
-        answer.message = joined(answer.message, said or _sum_of(inquiry.targets))
+        answer.message = paragraph(answer.message, said or _sum_of(inquiry.targets))
     for other, cut in zip(answer.others, finding.breaks, strict=True):
         with suppress(Exception):
-            other.message = joined(other.message, added(inquiry, source, cut))
+            other.message = paragraph(other.message, added(inquiry, source, cut))
     if answer.others:
         one, several = "One way is cut beside it, and the gradient lacks what comes along it.", "{n} ways are cut beside it, and the gradient lacks what comes along them."
-        answer.message = joined(answer.message, fill(one) if len(answer.others) == 1 else fill(several, n=len(answer.others)))
+        answer.message = paragraph(answer.message, fill(one) if len(answer.others) == 1 else fill(several, n=len(answer.others)))
 
 
 def _cut_to_zero(answer: Explanation) -> Explanation:
     """The break that makes a gradient zero where TensorFlow gives no None: in the bodies of loops and branches."""
     first = answer.others[0]
     answer.patch, answer.patch_line = first.patch, first.patch_line
-    return Explanation(first.cause, joined(fill("The gradient of {x} is zero.", x=answer.name), first.message), first.fix, first.filename, first.line)
+    return Explanation(first.cause, paragraph(fill("The gradient of {x} is zero.", x=answer.name), first.message), first.fix, first.filename, first.line)
 
 
 def _value(inquiry: Inquiry, source: End, name: str) -> Explanation | None:

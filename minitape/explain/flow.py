@@ -11,12 +11,12 @@ from __future__ import annotations
 import ast
 import builtins
 import sys
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .source import CALLED, Source, sources_of
-from .statement import CALLS, Statement, holder_of, item_of, last_name, parameters, reads_of
+from .statement import CALLS, Statement, holder_of, item_of, last_name, once, parameters, reads_of
 
 if TYPE_CHECKING:
     from .source import Key
@@ -49,7 +49,6 @@ class Texts:
         self.mentions: dict[str, list[Statement]] = {}  # name or attribute -> where it occurs, or in a branch around
         self.handlers: list[tuple[Statement, ast.ExceptHandler]] = []  # of exceptions
         self.inside: dict[Statement, list[Statement]] = {}  # a branch or a loop -> the statements in it
-        self._reads: dict[ast.AST, list[ast.AST]] = {}
         for statement in (s for source in sources for s in source.statements):
             self._look_at(statement)
 
@@ -58,11 +57,10 @@ class Texts:
         given = any(last_name(getattr(d, "func", d)) in self.known for d in function.decorator_list)
         return given or (function.name not in self.mentions and not function.name.startswith("__"))
 
+    @once
     def reads(self, expression: ast.AST) -> list[ast.AST]:
         """What an expression reads, see :func:`reads_of`."""
-        if expression not in self._reads:
-            self._reads[expression] = reads_of(ast.walk(expression))
-        return self._reads[expression]
+        return reads_of(ast.walk(expression))
 
     def _look_at(self, statement: Statement) -> None:
         self.handlers += [(statement, handler) for handler in getattr(statement.node, "handlers", ())]
@@ -87,17 +85,14 @@ def texts_of(*sources: Source) -> Texts:
 class Flows:
     """Where values go that left at some expressions: each is followed once, through the user's files and those that they import."""
 
-    def __init__(self) -> None:
-        self._known: dict[Hashable, Flow] = {}
-        self.steps = 0  # how many statements were looked at for all of them
+    steps = 0  # how many statements were looked at for all of them
 
+    @once
     def of(self, start: Statement, origin: ast.AST | None, files: frozenset[str]) -> Flow:
         """See :class:`Flow`."""
-        key = origin or start, files
-        if key not in self._known:
-            self._known[key] = Flow(start, origin, sources_of(files))
-            self.steps += self._known[key].steps
-        return self._known[key]
+        flow = Flow(start, origin, sources_of(files))
+        self.steps += flow.steps
+        return flow
 
 
 class Flow:
@@ -208,7 +203,7 @@ class Flow:
         if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
             return self._item_is_tainted(node.value, item_of(node), statement)
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
-            mine = self._object(node, statement)
+            mine = self._class(node.value, statement)
             if self._of_library(node.value, statement.source):
                 return ("attribute", node.attr, mine) in self.tainted
             given = self._attributes.get(node.attr, ())
@@ -248,10 +243,6 @@ class Flow:
         source = statement.source
         bound = source.last_binding(key[:2], statement)
         return any(_sees(one, bound, statement) and not source.bound_over(key[:2], one, statement) for one in given)
-
-    def _object(self, node: ast.Attribute, statement: Statement) -> str:
-        """The class of the object whose attribute this is, as far as the text tells; else nothing."""
-        return self._class(node.value, statement)
 
     def _class(self, node: ast.AST, statement: Statement) -> str:
         """The class of the object that a name holds, one of the user's without bases, or its module; else nothing."""
@@ -328,7 +319,7 @@ class Flow:
                 key = statement.source.key(target.id, statement.function)
                 self._give(key if item is None else (*key, item), statement)
         elif isinstance(target, ast.Attribute):
-            self._mark(("attribute", target.attr, self._object(target, statement)))
+            self._mark(("attribute", target.attr, self._class(target.value, statement)))
         elif isinstance(target, ast.Subscript):
             self._taint_held(target.value, statement, item_of(target))
         elif isinstance(target, ast.Call):  # csv.writer(file).writerow(values)
@@ -376,11 +367,13 @@ class Flow:
         changes = self._may_change(call, statement)
         if isinstance(call.func, ast.Attribute) and (name in _MUTATORS or changes):
             self._taint_held(call.func.value, statement)
-        if changes and self._has_no_object(call, statement):  # np.copyto(target, value), pickle.dump(value, file)
+        if changes and (isinstance(call.func, ast.Name) or self._is_module(_root(call.func), statement.source)):  # np.copyto(target, value), pickle.dump(value, file)
             for value in call.args:
                 self._taint_held(value, statement)
-        for function in self._makers(name) if name in self._texts.classes else self._functions(name):
-            self._taint_parameters(function, call, hot)
+        related = any(name in source.related for source in self.sources)
+        for function in self._functions("__init__" if name in self._texts.classes else name):
+            if name not in self._texts.classes or related or self._owner(function) == name:
+                self._taint_parameters(function, call, hot)
         if self._calls_object(call):
             mine = self._class(call.func, statement)
             for function in (f for wanted in CALLED for f in self._functions(wanted)):
@@ -416,11 +409,6 @@ class Flow:
         name = next((s.methods[id(function)] for s in self.sources if id(function) in s.methods), "")
         return "" if any(name in source.related for source in self.sources) else name
 
-    def _makers(self, name: str) -> Iterator[Def]:
-        """The constructors that may run when a class is called."""
-        alone = not any(name in source.related for source in self.sources)
-        return (f for f in self._functions("__init__") if not alone or self._owner(f) == name)
-
     def _functions(self, name: str) -> Iterator[Def]:
         for source in self.sources:
             yield from source.functions.get(name, ())
@@ -432,10 +420,6 @@ class Flow:
         if not alone or name in _REPORTS or name in self._texts.known or name in _BUILTINS or name.startswith(_LOOKS):
             return False
         return statement.source.imported.get(_root(call.func), "").split(".")[0] not in _SHOWS
-
-    def _has_no_object(self, call: ast.Call, statement: Statement) -> bool:
-        """Whether a call is that of a function, not of an object's method: then an argument is what it changes."""
-        return isinstance(call.func, ast.Name) or self._is_module(_root(call.func), statement.source)
 
 
 def _defaults(args: ast.arguments) -> Iterator[tuple[ast.arg, ast.expr]]:

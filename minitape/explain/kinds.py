@@ -18,5 +18,6 @@ _CAUSES = {  # kind: the causes of it, of a tape and of the bridges
     "nonfinite": "nan_input nan_forward nan_backward nonfinite_value nonfinite_gradient",
     "error": "in_place backward_twice not_scalar has_aux leaked_tracer refused no_backward grad_cleared grad_returned nonfinite_released",
 }
+CUTS = {"cut", "paused", "outside", "through_state", "left", "no_derivative"}  # of a cause that cuts one way, beside which there may be others
 THERE = {"connected", "zero", "nonfinite"}  # kinds that a gradient can have which is there
 KINDS = {cause: kind for kind, causes in _CAUSES.items() for cause in causes.split()}

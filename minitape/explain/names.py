@@ -10,13 +10,13 @@ from ..engine.recording.evidence import Origin, creation_of, origin_of
 from ..engine.tensor.tensor import Tensor
 from ..engine.tensor.variable import UnreadVariable
 from .connection import Connection, is_leaf
-from .nodes import Break, Node, Place, is_state
+from .nodes import Break, Node, Place, is_state, place_of_origin
 from .source import source_of
 from .statement import Statement, covers, last_name, unparse
 
 if TYPE_CHECKING:
     from ..engine.tensor.variable import ResourceVariable
-    from ..engine.typed import End
+    from ..engine.types import End
 
 _TERMS = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp)  # something can be added to them as they are
 _LONG = 40  # characters of an expression that is repeated
@@ -74,7 +74,7 @@ class Names(Connection):
 
     def made(self, variable: ResourceVariable) -> Place | None:
         """Where a variable was created: of a layer's own weights where the layer was."""
-        place = _place(getattr(variable, "_born", None) or origin_of(variable._state))
+        place = place_of_origin(getattr(variable, "_born", None) or origin_of(variable._state))
         statement = next(self.statements(place), None)
         if statement is not None and not statement[0].calls("Variable", "add_weight", "deepcopy", "copy"):
             owner = self.owners.of(variable)
@@ -86,9 +86,9 @@ class Names(Connection):
     def born(self, source: End, used: bool = True) -> Place | None:
         """Where a tensor or a variable was made; with ``used`` where the tape met it first, if that is all that is known."""
         if isinstance(source, UnreadVariable):
-            return _place(origin_of(source._state))
+            return place_of_origin(origin_of(source._state))
         if not isinstance(source, Tensor):
-            return _place(getattr(source, "_born", None) or origin_of(source._state))
+            return place_of_origin(getattr(source, "_born", None) or origin_of(source._state))
         node = self.trace.of_tensor(source)
         if not is_leaf(node):
             return self.trace.place(node)
@@ -108,14 +108,10 @@ class Names(Connection):
         if first.cause == "outside_tape" and isinstance(first.subject, Origin) and first.subject.kind == "op":
             found = next(self.statements(first.place), None)
             if found is not None and found[0].reads_itself() and not self.after_tape(first.subject):
-                held = not isinstance(source, Tensor) and self.names_of(source).intersection(found[0].binds())
+                held = not isinstance(source, Tensor) and any(text in found[0].binds() for s, _ in self.statements(self.born(source)) for text in s.binds())
                 if held or self.was_variable(found[0]):
                     return Break("rebound", found[1].at(found[0].line), found[0].binds()[0], source)
         return None
-
-    def names_of(self, variable: ResourceVariable) -> set[str]:
-        """The names that the statement that created a variable bound."""
-        return {text for s, _ in self.statements(self.born(variable)) for text in s.binds()}
 
     def rebinding(self, value: Tensor) -> tuple[Statement, Place] | None:
         """The statement that bound a name to ``value`` although the name held a variable or a watched tensor before."""
@@ -150,7 +146,7 @@ class Names(Connection):
 
     def named_otherwise(self, node: Node, statement: Statement) -> bool:
         """Whether the statement reads a variable under a name of its own: in ``h = h + v`` it is not h that was one."""
-        place = _place(node.origin) if node.variable is None else self.made(node.variable)
+        place = place_of_origin(node.origin) if node.variable is None else self.made(node.variable)
         binds = {text for s, _ in self.statements(place) for text in s.binds()}
         around = {unparse(n) for target in statement.targets() for n in ast.walk(target) if n is not target}
         read = {
@@ -183,14 +179,9 @@ class Names(Connection):
     def was_bound_to_watched(self, statement: Statement, text: str) -> bool:
         """Whether a tensor that the tape watches was bound to the same name by another statement."""
         bound = statement.source.bound_by(text, statement)
-        record = self.record
-        leaves = () if record is None else [record.leaves.get(row) for row in self.tape.watched]
+        leaves = [self.record.leaves.get(row) for row in self.tape.watched]
         return any(
             earlier is not statement and earlier in bound
             for leaf in leaves if leaf is not None and leaf.tensor is not None and leaf.variable is None
             for earlier, _ in self.statements(self.born(leaf.tensor))
         )  # fmt: skip
-
-
-def _place(origin: Origin | None) -> Place | None:
-    return Place(origin.stack) if origin is not None and origin.stack else None

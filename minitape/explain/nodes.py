@@ -7,6 +7,8 @@ from itertools import islice
 from types import CodeType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
+
 from ..engine.recording.frames import place_of
 
 if TYPE_CHECKING:
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from ..engine.recording.record import Record
     from ..engine.tensor.tensor import Tensor
     from ..engine.tensor.variable import ResourceVariable
+    from ..engine.types import Array, Object
     from .bodies import Caller
 
 Subject: TypeAlias = Any  # what a break is about, which its cause tells: a node, an origin, an exit, the source, a word
@@ -84,9 +87,20 @@ class Node:
         self._edges: list[tuple[Node, Break | None]] | None = None
 
 
+def place_of_origin(origin: Origin | None) -> Place | None:
+    """Where something was made, where that is known."""
+    return Place(origin.stack) if origin is not None and origin.stack else None
+
+
 def state_of(origin: Origin | None) -> ResourceVariable | None:
     """The variable whose state a value was, if it was one's."""
     return origin.detail() if origin is not None and is_state(origin) and origin.detail is not None else None
+
+
+def array_of(value: Object) -> Array:
+    """What an array, tensor or variable holds now; None for anything else."""
+    value = getattr(value, "_state", value)
+    return value if isinstance(value, np.ndarray) else getattr(value, "array", None)
 
 
 def is_state(origin: Origin | None) -> bool:

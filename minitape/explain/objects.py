@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Hashable, Iterator
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,34 +15,22 @@ from ..engine.tensor.tensor import Tensor
 from ..engine.tensor.variable import UnreadVariable
 from .connection import Finding, is_leaf, operations
 from .names import Names
-from .nodes import Node, Place
+from .nodes import Node, Place, array_of, place_of_origin
 from .owners import variables_of
 from .source import RUN_ONCE
 from .statement import Statement, once
 from .trace import COPIES
 
 if TYPE_CHECKING:
-    from ..engine.back.tape import GradientTape
-    from ..engine.recording.evidence import Exit, Stack
+    from ..engine.recording.evidence import Stack
     from ..engine.tensor.variable import ResourceVariable
-    from ..engine.typed import Array, End, Object
+    from ..engine.types import Array, End, Object
 
 SAMPLE = 4096  # elements of large arrays that are compared before all of them are
 
 
 class Objects(Names):
     """Copies, equal values, names bound anew, layers that were never called."""
-
-    def __init__(self, tape: GradientTape, targets: list[End], sources: list[End] | None = None) -> None:
-        super().__init__(tape, targets, sources)
-        self._elsewhere: dict[tuple[Statement, str], list[tuple[int, Node, Place]]] = {}
-
-    def elsewhere(self, source: End) -> Finding:
-        """Why the target was not computed from the source."""
-        return (
-            self.target_rebound(source) or self.bound_anew(source) or self.made_again(source) or self.copied(source)
-            or self.equal(source) or self.layer(source) or Finding("independent")
-        )  # fmt: skip
 
     # -- names --------------------------------------------------------------------------------------------------------
 
@@ -60,7 +48,7 @@ class Objects(Names):
                 return Finding("rebound", where.at(statement.line), binds[0])
             part = statement.name_at(where.line, where.column)  # params["w"] of a dictionary that is written down
             for text in dict.fromkeys([*binds, part] if part else binds):
-                for _, n, bound in self.bound_elsewhere(statement, text):
+                for n, bound in self.bound_elsewhere(statement, text):
                     if n is not node:
                         return Finding("rebound", bound if self.born_after(n, source) else where.at(statement.line), text)
             if statement.function is None or statement.function.name not in RUN_ONCE:
@@ -78,19 +66,12 @@ class Objects(Names):
         here = any(place_of(*frame)[:2] == place_of(*made[0])[:2] for frame in where.frames)
         return not here and all(code is not made[0][0] for code, _ in inside)
 
-    def bound_elsewhere(self, statement: Statement, text: str) -> list[tuple[int, Node, Place]]:
+    @once
+    def bound_elsewhere(self, statement: Statement, text: str) -> list[tuple[Node, Place]]:
         """The first two values on the way to the target that a name got from other statements, with the places of these."""
-        if (statement, text) not in self._elsewhere:
-            lines = {
-                (s.filename, n) for s in statement.source.bound_by(text, statement) if s is not statement
-                for n in range(s.line, s.last + 1)
-            }  # fmt: skip
-            found = heapq.nsmallest(2, (leaf for line in lines for leaf in self.leaves().get(line, ())), key=itemgetter(0))
-            self._elsewhere[statement, text] = [
-                (i, n, next(place for place in _outwards(birth) if (place.filename, place.line) in lines))
-                for i, n, birth in found
-            ]  # fmt: skip
-        return self._elsewhere[statement, text]
+        lines = {(s.filename, n) for s in statement.source.bound_by(text, statement) if s is not statement for n in range(s.line, s.last + 1)}
+        found = heapq.nsmallest(2, (leaf for line in lines for leaf in self.leaves().get(line, ())), key=itemgetter(0))
+        return [(n, next(place for place in _outwards(birth) if (place.filename, place.line) in lines)) for _, n, birth in found]
 
     def made_again(self, source: End) -> Finding | None:
         """The statement that made what was used made the source as well: one of them after the tape had begun."""
@@ -161,7 +142,7 @@ class Objects(Names):
 
     def target_rebound(self, source: End) -> Finding | None:
         """The target's name was bound to a constant after something had been computed under it."""
-        for target in self.targets if self.record is not None else ():
+        for target in self.targets:
             node = self.trace.of(target)[0]
             if not isinstance(target, Tensor) or node.origin is None or node.origin.inputs:
                 continue
@@ -176,15 +157,9 @@ class Objects(Names):
 
     def depends(self, statement: Statement, source: End) -> bool:
         """Whether a row written by ``statement`` was computed from the source."""
-        record = self.record
-        assert record is not None
-        for row, _ in operations(record, 0):
-            place = record.place(row)
-            if place and statement.covers(place[0], place[1]):
-                node = self.trace.of_row(record, row)
-                if self.trace.path([node], source) is not None:
-                    return True
-        return False
+        places = ((row, self.record.place_of(row)) for row, _ in operations(self.record, 0))
+        made = (self.trace.of_row(self.record, row) for row, place in places if place and statement.covers(*place[:2]))
+        return any(self.trace.path([node], source) is not None for node in made)
 
     # -- copies -------------------------------------------------------------------------------------------------------
 
@@ -201,20 +176,10 @@ class Objects(Names):
     @once
     def read_on_tape(self) -> tuple[set[Hashable], set[int]]:
         """What the tape's operations on the way to the target have read: keys of nodes, and identities of variables."""
-        used = [n for n in self.ancestors().values() if n.record is self.record and n.record is not None]
+        used = [n for n in self.ancestors().values() if n.record is self.record]
         variables = {id(n.variable) for n in used if n.variable is not None}
         variables |= {id(t) for t in self.targets if not isinstance(t, Tensor)}
         return {n.key for n in used}, variables
-
-    def copied(self, source: End) -> Finding | None:
-        """The source was made from something that the target was computed from: a copy, an item, a fresh reading."""
-        node = self.trace.of(source)[0]
-        related = self.relatives(node) or self.through_exits(source)
-        if not related:
-            return None
-        if isinstance(source, Tensor) and not self.was_watched(node) and not self.is_copy(node):
-            return None  # another result of the same computation, simply not used
-        return Finding("wrong_object", self.use_or_birth(source, related[0]))
 
     def is_copy(self, node: Node) -> bool:
         """Whether a value is a copy or an item of another one, or equal to one that led to the target."""
@@ -224,9 +189,7 @@ class Objects(Names):
             return True  # a constant made of what had left, a value that was read anew
         if label in COPIES:
             return True
-        mine = self.value(node)
-        others = (n for n in self.ancestors().values() if n is not node)
-        return mine is not None and any(equal_arrays(mine, self.value(n)) for n in others)
+        return any(equal_arrays(self.value(node), self.value(n)) for n in self.ancestors().values() if n is not node)
 
     def value(self, node: Node) -> Array:
         """The array of a value, None when it is gone."""
@@ -234,31 +197,12 @@ class Objects(Names):
             return node.tensor.array
         return None if node.record is None or node.caller is not None else node.record.value(node.row)
 
-    def through_exits(self, source: End) -> list[Node]:
-        """What had left and may have become the source: through ``tf.Variable(v.numpy())`` and the like."""
-        place, origin = self.born(source), self.origin(source)
-        if place is None:
-            return []
-        lines = frozenset(place.outer())
-        earlier = [exit for exit in reversed(self.leaving()) if origin is None or exit.when < origin.when]
-        left = [self.trace.of_ref(exit.value) for exit in earlier if self.flows(exit, lines)]
-        return [n for node in reversed(left) for n in self.relatives(node)]
-
-    def leaving(self) -> list[Exit]:
-        """What left, on this thread and on others, oldest first."""
-        raise NotImplementedError
-
-    def flows(self, exit: Exit, places: frozenset[tuple[str, int]]) -> bool:
-        """Whether the text lets a value that left reach one of these lines."""
-        raise NotImplementedError
-
     def use_or_birth(self, source: End, other: Node) -> Place | None:
         """Where the mix-up happened: the other object's use once the source was watched, else the source's birth."""
         node = self.trace.of(source)[0]
-        record = self.record
-        if record is not None and isinstance(source, Tensor) and self.was_watched(node) and other.record is record:
-            for row, inputs in operations(record, self.tape.watched[node.row]):
-                used = self.trace.of_row(record, row)
+        if isinstance(source, Tensor) and self.was_watched(node) and other.record is self.record:
+            for row, inputs in operations(self.record, self.tape.watched[node.row]):
+                used = self.trace.of_row(self.record, row)
                 if other.row in inputs and used.key in self.ancestors():
                     return self.trace.place(used)
         return self.born(source)
@@ -277,12 +221,10 @@ class Objects(Names):
             other = node.origin
             assert other is not None  # see alike()
             if self.after_tape(origin) and (not self.after_tape(other) or self.watched_instead(node, other, source)):
-                return Finding("wrong_object", Place(origin.stack) if origin.stack else None)
-            if isinstance(source, Tensor) and origin.when < other.when and self.one_watched(node, source):
-                return Finding("wrong_object", Place(other.stack) if other.stack else None)
-            if isinstance(source, Tensor) and is_data(source.array):
-                made = origin if origin.when > other.when else other
-                return Finding("wrong_object", Place(made.stack) if made.stack else None)
+                return Finding("wrong_object", place_of_origin(origin))
+            watched = self.was_watched(node) or self.was_watched(self.trace.of(source)[0])  # a gradient with respect to that value was meant
+            if isinstance(source, Tensor) and ((origin.when < other.when and watched) or is_data(source.array)):
+                return Finding("wrong_object", place_of_origin(max(origin, other, key=attrgetter("when"))))
         return None
 
     @once
@@ -296,14 +238,10 @@ class Objects(Names):
 
     def alike(self, source: End) -> list[Node]:
         """The tensors, or variables, of the same value that led to the target."""
-        array = _array(source)
+        array = array_of(source)
         key = _value_key(array)
         alike = [] if key is None else self.values().get((key, isinstance(source, Tensor)), [])
         return [n for n in alike if array.size <= SAMPLE or equal_arrays(array, self.value(n))]
-
-    def one_watched(self, node: Node, source: End) -> bool:
-        """Whether one of two equal tensors was given to ``watch``: a gradient with respect to that value was meant."""
-        return self.was_watched(node) or self.was_watched(self.trace.of(source)[0])
 
     def watched_instead(self, node: Node, made: Origin, source: End) -> bool:
         """Whether a value, and not the source, which was made later, was given to ``watch``."""
@@ -313,19 +251,15 @@ class Objects(Names):
 
     def used(self, tensor: Tensor) -> bool:
         """Whether any operation of the tape's recording read this tensor."""
-        row = None if self.record is None else self.record.find(tensor)
-        return row is not None and row in self.reads()
+        return self.record.find(tensor) in self.reads()
 
     @once
-    def reads(self) -> dict[int, int]:
+    def reads(self) -> dict[int | None, int]:
         """The rows that operations of the recording have read, each with the last row that did."""
-        assert self.record is not None
         return {row: reader for reader, inputs in operations(self.record, 0) for row in inputs}
 
     def last_use(self, source: End) -> Place | None:
         """The last statement that used a tensor or variable under this tape."""
-        if self.record is None:
-            return None
         readers = [self.reads()[row] for row in self.tape._rows_of(source) if row in self.reads()]
         return self.trace.place(self.trace.of_row(self.record, max(readers))) if readers else None
 
@@ -420,15 +354,6 @@ def _outwards(place: Place) -> Iterator[Place]:
     return (Place(place.frames[i:]) for i in range(len(place.frames)))
 
 
-def same_value(value: Array, other: End) -> bool:
-    """Whether a tensor or a variable holds this value."""
-    return value is not None and equal_arrays(value, _array(other))
-
-
-def _array(value: End) -> Array:
-    return value.array if isinstance(value, Tensor) else value._state.array
-
-
 def _value_key(x: Array) -> Hashable:
     """What two arrays have in common when :func:`equal_arrays` holds of them; None where nothing is compared."""
     if x.dtype.kind == "O":
@@ -449,6 +374,6 @@ def is_data(x: Array) -> bool:
 
 def equal_arrays(x: Array, y: Array) -> bool:
     """Whether two arrays are the same in shape, dtype and values."""
-    if y is None or x.shape != y.shape or x.dtype != y.dtype or not np.all(_sample(x) == _sample(y)):
+    if x is None or y is None or x.shape != y.shape or x.dtype != y.dtype or not np.all(_sample(x) == _sample(y)):
         return False
     return x.size <= SAMPLE or bool(np.all(x == y))

@@ -16,7 +16,7 @@ from ..engine.recording.frames import own_file
 from ..engine.tensor.variable import ResourceVariable
 
 if TYPE_CHECKING:
-    from ..engine.typed import End, Object
+    from ..engine.types import End, Object
 
 _KERAS = "minitape.keras"
 _VARIABLE = f"{_KERAS}.variable"
@@ -95,23 +95,6 @@ def _passed(part: Object) -> list[Object]:
     if isinstance(part, (list, tuple, set, dict)):
         return [*(part.values() if isinstance(part, dict) else part)] if len(part) < _MANY else []
     return _held(part) if type(part).__module__.startswith(_KERAS) and not isinstance(part, type) else []
-
-
-def reached(variable: ResourceVariable, names: dict[str, Object]) -> tuple[str, str]:
-    """How code with some names reaches a variable of a layer: the name of the layer or model, and of the attribute.
-
-    The second is empty where it is no attribute; both are where no name leads to it.
-    """
-    found = ""
-    for name, thing in names.items():
-        if name.startswith("_") or isinstance(thing, type) or not hasattr(type(thing), "trainable_variables"):
-            continue
-        for attribute, value in vars(thing).items():
-            if not attribute.startswith("_") and _plain(value) is variable:
-                return name, f"{name}.{attribute}"
-        if not found and any(v is variable for v in variables_of(thing)):
-            found = name
-    return found, ""
 
 
 def _plain(value: Object) -> Object:

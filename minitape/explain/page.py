@@ -46,19 +46,8 @@ class _Page:
         return "".join(rows) or html.escape(str(self))
 
 
-class ExplanationList(_Page, list["Explanation"]):
-    """The explanations for a list of sources: a list, and a page when it is printed."""
-
-
-class ExplanationTuple(_Page, tuple["Explanation", ...]):
-    """The same for a tuple."""
-
-
-class ExplanationDict(_Page, dict[Hashable, "Explanation"]):
-    """The same for a dictionary."""
-
-
-_PAGES: dict[type, Parts] = {list: ExplanationList, tuple: ExplanationTuple, dict: ExplanationDict}
+# a list, a tuple or a dictionary of explanations as it is, and a page when it is printed
+_PAGES: dict[type, Parts] = {kind: type(f"Explanation{kind.__name__.capitalize()}", (_Page, kind), {}) for kind in (list, tuple, dict)}
 
 
 def page(answers: Parts) -> Parts:

@@ -1,26 +1,37 @@
 """Ways that are cut beside one that holds: the gradient is there, and lacks what would have come along them.
 
 Choices cut nothing: the condition of a ``tf.where``, an index, a shape. Nor does what a library stops inside of its functions, nor a
-variable's step before the block: every training loop has one.
+variable's step before the block: every training loop has one. Values of Python's come in as constants, as numbers beside tensors, as
+attributes: an operation that reads tensors alone lets none in, whatever the names in its line held at other times.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from functools import cached_property
+from types import CodeType
 from typing import TYPE_CHECKING, cast
+
+import numpy as np
 
 from ..engine.recording.evidence import Exit, Origin
 from ..engine.recording.rows import CALL
-from .arrivals import Arrivals
+from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
+from ..recording.values import facts_of
 from .bodies import outermost
+from .connection import Connection, is_leaf
 from .nodes import Break, Node, Place
+from .replay import MOST as ROWS
+from .replay import shown, starts_of, sweep_of
 from .search import LIMIT, SHAPES
-from .statement import last_name, unparse
+from .sentences import fill
+from .source import source_of
+from .statement import Statement, last_name, unparse
+from .trace import Trace
 
 if TYPE_CHECKING:
-    from ..engine.typed import End
+    from ..engine.types import Array, End
     from .reasons import Inquiry
 
 _VALUES = ("left_through_numpy", "recording_paused", "outside_tape", "state")  # causes that cut values, whatever the text says
@@ -30,6 +41,92 @@ _CHOICES = ("bool", "index", "text")  # how a value leaves that comes back as no
 MOST = 50  # exits that are looked at, the last first
 
 Edge = tuple[Node, Node, "Break | None"]
+_AS_IT_WAS = ("stop_gradient", "state", "left_through_numpy")  # causes of which the value goes on
+Site = tuple[CodeType, int]  # code and offset of a user's frame
+MAKES = ("constant", "convert_to_tensor", "zeros", "ones", "fill", "eye", "range", "linspace", "Variable")
+
+ATTRIBUTES, PLACES, VALUES = range(3)  # what comes in at a point: an attribute, of any kind; an index, a size or a mask; a float
+
+
+class Arrivals:
+    """The points where a value may have arrived on the way to the targets, by these nodes, and the lines of all that ran on it."""
+
+    def __init__(self, inquiry: Connection, nodes: Iterable[Node]) -> None:
+        self.inquiry, self.trace = inquiry, inquiry.trace
+        self.lines: set[tuple[str, int]] = set()  # of everything: a branch may have decided whether it runs
+        self._sites: dict[tuple[Site, int | None], int] = {}  # with the most that comes in there
+        for node in nodes:
+            if not self.trace.is_number(node):  # one row for all 2.0 of a recording says nothing by its first use
+                self._note(node)
+        found = [(point, most) for site, most in self._sites.items() if (point := _point(*site)) is not None]
+        self.points = [point for point, _ in found]
+        self.values = [point for point, most in found if most != PLACES]
+
+    def _note(self, node: Node) -> None:
+        for place in (self.trace.place(node), self.trace.birth(node)):
+            if place is not None:
+                self.lines.update(place.outer())
+        if is_leaf(node) or node.origin is not None:
+            self._arrives(self.trace.birth(node) or self.trace.place(node), PLACES if _whole(self.trace, node) else VALUES)
+        elif node.record is not None:
+            self._of_row(node)
+
+    def _comes_in(self, site: Site, what: int, side: int | None = None) -> None:
+        self._sites[site, side] = max(what, self._sites.get((site, side), what))
+
+    def _arrives(self, place: Place | None, what: int) -> None:
+        """A constant or a variable was made here: of literals alone, or of what a call handed on."""
+        if place is None:
+            return
+        first = _point(place.frames[0], None)
+        if first is None or not _literal(first[1]):
+            for frame in place.frames:
+                self._comes_in(frame, what)
+
+    def _of_row(self, node: Node) -> None:
+        """A row takes Python's values in as attributes, or as a number beside a tensor."""
+        record = node.record
+        assert record is not None
+        op, a, b, _ = record.cell(node.row)
+        place = self.trace.place(node)
+        if place is None:
+            return
+        if op == CALL:
+            if a < len(record.calls) and record.calls[a].attrs:
+                read = [parent for parent, _ in self.trace.edges(node)] if self.trace.label(node) != "cast" else []
+                self._comes_in(place.frames[0], PLACES if any(is_leaf(one) and _whole(self.trace, one) for one in read) else ATTRIBUTES)
+        elif op >= FIRST_CODE:
+            two = len(BY_CODE[op - FIRST_CODE].texts) > 2
+            for side, row in enumerate((a, b) if two else (a,)):
+                if record.is_number(row):
+                    self._comes_in(place.frames[0], VALUES, side if two else None)
+
+
+def _whole(trace: Trace, node: Node) -> bool:
+    """Whether a value is no float: an index, a size, a truth."""
+    dtype = trace.dtype(node)
+    return dtype is not None and not dtype.differentiable
+
+
+def _point(site: Site, side: int | None) -> tuple[Statement, ast.AST | None] | None:
+    """The statement at a frame, with the expression that ran or one side of it; None where there is no text."""
+    place = Place((site,))
+    source = source_of(place.filename)
+    statement = None if source is None else source.at(place.filename, place.line, place.column)
+    if statement is None:
+        return None
+    expression: ast.AST | None = statement.expression(place.span)
+    if isinstance(expression, ast.BinOp) and side is not None:
+        expression = expression.right if side else expression.left
+    return statement, expression
+
+
+def _literal(expression: ast.AST | None) -> bool:
+    """Whether an expression makes a tensor of what is written there: ``tf.constant([1.0, 2.0])``."""
+    if not isinstance(expression, ast.Call) or last_name(expression.func) not in MAKES:
+        return False
+    parts = [*expression.args, *(k.value for k in expression.keywords if k.arg not in ("dtype", "name"))]
+    return not any(isinstance(n, (ast.Name, ast.Attribute, ast.Call)) for p in parts for n in ast.walk(p))
 
 
 class Parts:
@@ -51,7 +148,8 @@ class Parts:
         clean = self._from(source)
         for child, parent, broken in self._cuts:
             if broken is not None and not self._shifts(child, broken) and (parent.key in clean or self._same(parent, source)):
-                cut = self._with_further(broken, child)
+                further = self.trace.path_of(self.inquiry.starts, child) or []  # what else cuts the way, behind it
+                cut = self._merged([broken, *(b for _, _, b in further if b is not None)])
                 cut[0].ways = [(child, parent)] if len(cut) == 1 else []
                 found += cut
         found += [*self._by_python(source), *self._before_watch(source)]
@@ -178,11 +276,6 @@ class Parts:
                 waiting += self._into.get(node.key, [])
         return found
 
-    def _with_further(self, first: Break, child: Node) -> list[Break]:
-        """A break, and those behind it on the way to a target."""
-        steps = self.trace.path_of(self.inquiry.starts, child) or []
-        return self._merged([first, *(b for _, _, b in steps if b is not None)])
-
     def _merged(self, breaks: list[Break]) -> list[Break]:
         from .reasons import merge
 
@@ -223,3 +316,54 @@ def _terms(node: ast.expr) -> list[ast.expr]:
 
 def _elementwise(node: Node) -> bool:
     return node.record is not None and node.record.cell(node.row)[0] > CALL
+
+
+# -- what it would have added: the adjoint that arrives behind the cut is handed on before it ------------------------------
+
+
+def added(inquiry: Inquiry, source: End, b: Break) -> str:
+    """What a way from a source would add to its gradient if it were not cut; empty where nobody can tell."""
+    record = inquiry.record
+    if len(record) > ROWS or not (b.cause in _AS_IT_WAS or b.what in VALUED):
+        return ""
+    found = [_along(inquiry, source, b, *way) for way in b.ways]
+    shares = [share for share in found if share is not None]
+    if not found or len(shares) < len(found):
+        return fill("What it would add cannot be told: no tape follows what NumPy and Python compute.") if isinstance(b.subject, Exit) else ""
+    total = np.asarray(sum(shares[1:], start=shares[0]))
+    if not facts_of(total)[1]:
+        return ""
+    if not np.any(total):
+        return fill("It would add nothing here.")
+    if b.cause == "nondifferentiable_op":
+        return fill("Taken for the identity, it would add {value} to the gradient.", value=shown(total))
+    return fill("It would add {value} to the gradient.", value=shown(total))
+
+
+def _along(inquiry: Inquiry, source: End, b: Break, child: Node, parent: Node) -> Array | None:
+    """The share of one cut way; None where the value behind the cut is not the one before it."""
+    record = inquiry.record
+    if child.record is not record or child.caller is not None or not _goes_on(inquiry, b, child, parent):
+        return None
+    behind = _arrives(inquiry, starts_of(inquiry), {child.row})
+    if behind is None:
+        return np.zeros(tuple(source.shape))
+    if parent.record is not record:
+        return behind if parent in inquiry.trace.of(source) else None
+    return _arrives(inquiry, {parent.row: behind}, set(inquiry.tape._rows_of(source)))
+
+
+def _goes_on(inquiry: Inquiry, b: Break, child: Node, parent: Node) -> bool:
+    """Whether the value behind a cut is the one before it, or near it."""
+    behind, before = inquiry.value(child), inquiry.value(parent)
+    if behind is None or before is None or np.shape(behind) != np.shape(before):
+        return False
+    return b.cause == "nondifferentiable_op" or bool(np.array_equal(behind, before))
+
+
+def _arrives(inquiry: Inquiry, seeds: dict[int, Array], wanted: set[int]) -> Array | None:
+    """The adjoint that a sweep brings to these rows together; None where none arrives."""
+    found = [seed for row, seed in seeds.items() if row in wanted]
+    for step in sweep_of(inquiry, seeds, wanted) or ():
+        found += [share for row, share, _ in step.shares if row in wanted]
+    return sum(found[1:], start=found[0]) if found else None

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING
 from ..engine.recording.evidence import Exit, Origin, all_exits
 from ..engine.tensor.tensor import Tensor
 from ..engine.tensor.variable import UnreadVariable
-from .arrivals import Arrivals
 from .bodies import INTO, outermost
 from .connection import Finding, Path, is_leaf
 from .flow import Flow
-from .nodes import Break, Node, Place
-from .objects import Objects, same_value
-from .parts import Parts
+from .kinds import CUTS, KINDS
+from .nodes import Break, Node, Place, array_of
+from .objects import Objects, equal_arrays
+from .parts import Arrivals, Parts
 from .search import LONG
-from .source import CALLED, RUN_ONCE, source_of, statement_at
+from .source import CALLED, RUN_ONCE, statement_at
 from .statement import Statement, last_name, once, unparse
 from .trace import COPIES, Trace
 
 if TYPE_CHECKING:
     from ..engine.back.tape import GradientTape
-    from ..engine.typed import End, Object
+    from ..engine.types import End, Object
 
 __all__ = ["Finding", "Inquiry"]
 
@@ -36,7 +36,6 @@ _BEFORE_WATCHING = ("outside_tape", "recording_paused", "state", "left_through_n
 class Inquiry(Objects):
     """The questions about one tape and its targets."""
 
-    _arrivals: Arrivals | None = None
     wrong_rows: tuple[str, str] | None = None  # see wrong.py
 
     def __init__(self, tape: GradientTape, targets: list[End], sources: list[End] | None = None) -> None:
@@ -48,16 +47,25 @@ class Inquiry(Objects):
         if self.connected(source):
             return self.in_part(source)
         path = self.trace.path(self.starts, source)
-        if path is not None:
-            return self.on_path(source, path)
-        if not source.dtype.differentiable:
+        if path is None and not source.dtype.differentiable:
             return Finding("integer_dtype", self.born(source), source.dtype.name, subject=source)
-        return self.through_python(source) or self.elsewhere(source)
+        found = self.on_path(source, path) if path is not None else self.through_python(source) or self.elsewhere(source)
+        if KINDS[found.cause] in CUTS and found.subject is not source:
+            found.beside = self.parts().of(source)
+        return found
+
+    def elsewhere(self, source: End) -> Finding:
+        """Why the target was not computed from the source."""
+        return (
+            self.target_rebound(source) or self.bound_anew(source) or self.made_again(source) or self.copied(source)
+            or self.equal(source) or self.layer(source) or Finding("independent")
+        )  # fmt: skip
 
     def in_part(self, source: End) -> Finding:
         """A source that gets a gradient, with the breaks of other ways; ``what`` is "cut" where no way holds: it is zero then."""
         found = Finding("connected", breaks=self.parts().of(source))
-        path = self.trace.path(self.starts, source) if found.breaks or self.enters_bodies() else None
+        bodies = any(call.primitive.name in INTO for call in self.record.calls)  # their gradients come in any case, though they may be zero
+        path = self.trace.path(self.starts, source) if found.breaks or bodies else None
         broken = [b for _, _, b in path or () if b is not None]
         if broken:
             found.what, known = "cut", [(b.cause, b.at) for b in found.breaks]
@@ -68,10 +76,6 @@ class Inquiry(Objects):
     def parts(self) -> Parts:
         """The cut ways beside those that hold."""
         return Parts(self)
-
-    def enters_bodies(self) -> bool:
-        """Whether there are loops or branches of graphs: their gradients come in any case, though it may be zero."""
-        return self.record is not None and any(call.primitive.name in INTO for call in self.record.calls)
 
     def on_path(self, source: End, path: Path) -> Finding:
         """The first break on the way from the source to the target."""
@@ -184,7 +188,9 @@ class Inquiry(Objects):
         broken = of_call(path)
         if broken is not None and broken.cause in _BEFORE_WATCHING:
             return None
-        if self.watched(node) and not self.used_before(node, child):
+        since, begin = self.tape.watched.get(node.row), outermost(child)
+        early = since is not None and begin.record is self.record and begin.row < since and not self.watched(begin)  # used before the watch
+        if self.watched(node) and not early:
             return None
         use = self.first_use(path)
         if isinstance(source, UnreadVariable):
@@ -213,19 +219,13 @@ class Inquiry(Objects):
             return None
         return self.trace.place(outermost(path[0][0]))
 
-    def used_before(self, node: Node, child: Node) -> bool:
-        """Whether the use on the path came before the watch."""
-        since, child = self.tape.watched.get(node.row), outermost(child)
-        return since is not None and child.record is self.record and child.row < since and not self.watched(child)
-
     def watched_too_late(self, source: End) -> Break | None:
         """The watch call for this source that came after its use, or was lost in a pause."""
         notes = self.tape.notes
         reset = max((i for i, note in enumerate(notes) if note[0] == "reset"), default=-1)
         for what, row, subject, frames in notes[reset + 1 :]:
             if what == "watch" and subject is not None and subject() is source and frames:
-                paused = self.record is not None and self.trace.paused(row) is not None
-                lost = paused or self.in_pause(Place(frames))
+                lost = self.trace.paused(row) is not None or self.in_pause(Place(frames))
                 return Break("recording_paused" if lost else "watched_late", Place(frames), "", source)
         return None
 
@@ -237,7 +237,7 @@ class Inquiry(Objects):
 
     def other_watched(self, source: End) -> Break | None:
         """A watch call that was given another object: a copy of the source, or an equal value."""
-        for what, row, subject, frames in self.tape.notes if self.record is not None else ():
+        for what, row, subject, frames in self.tape.notes:
             other = subject() if what == "watch" and subject is not None else None
             if what != "watch" or other is source or not frames:
                 continue
@@ -246,7 +246,7 @@ class Inquiry(Objects):
                 if node.key in self.ancestors():
                     continue
                 copy = self.trace.path([node], source) is not None
-                if copy or (same_value(self.value(node), source) and not (node.tensor is not None and self.used(node.tensor))):
+                if copy or (equal_arrays(self.value(node), array_of(source)) and not (node.tensor is not None and self.used(node.tensor))):
                     return Break("wrong_object", Place(frames), "watch", node.tensor)
         return None
 
@@ -254,10 +254,8 @@ class Inquiry(Objects):
         """What ``watch`` was given when there were so many rows, its tensor being gone; nothing for a variable."""
         if other is not None:
             return []
-        record = self.record
-        assert record is not None
         rows = (r for r, since in self.tape.watched.items() if row <= since <= row + 1)
-        return [node for r in rows if (node := self.trace.of_row(record, r)).variable is None]
+        return [node for r in rows if (node := self.trace.of_row(self.record, r)).variable is None]
 
     # -- through NumPy and Python -------------------------------------------------------------------------------------
 
@@ -281,7 +279,7 @@ class Inquiry(Objects):
         """Whether a value that left was computed from a source."""
         if self._leads is None or id(source) not in self._leads[0]:
             asked = {id(one): one for one in (*self.sources, source)}
-            if self.record is not None and len(self.record) > LONG:
+            if len(self.record) > LONG:
                 self.trace.look_for(*asked.values())
                 left = [self.trace.of_ref(one.value) for one in self.in_time()]
                 self.trace.keep(node.row for node in left if node.record is self.record)
@@ -297,7 +295,7 @@ class Inquiry(Objects):
 
     def too_late(self, exit: Exit) -> bool:
         """Whether a value left after the targets had been computed."""
-        if self.record is None or exit.record is None or exit.record() is not self.record:
+        if exit.record is None or exit.record() is not self.record:
             return False
         return all(node.record is self.record and node.row < exit.row for node in self.starts) and not self.picked(exit)
 
@@ -318,17 +316,21 @@ class Inquiry(Objects):
 
     def arrived(self, exit: Exit) -> bool:
         """Whether the text lets the value that left reach a point where one came in, or decide what ran."""
-        if self._arrivals is None:
-            self._arrivals = Arrivals(self, self.ancestors().values())
-        arrivals = self._arrivals
         if self._followed.steps > ENOUGH:
             return False
-        flow = self.flow(exit, arrivals.lines)
+        flow = self.flow(exit, self.arrivals().lines)
         if flow is None:
             return bool(exit.stack)  # no text: that it left before is all that can be said
-        if flow not in self._reached:
-            self._reached[flow] = any(flow.enters(*point) for point in arrivals.points)
-        return self._reached[flow] or self.decided(flow, exit.how in ("bool", "index")) or self.picked(exit)
+        return self._enters(flow) or self.decided(flow, exit.how in ("bool", "index")) or self.picked(exit)
+
+    @once
+    def arrivals(self) -> Arrivals:
+        """Where values may have come in on the way to the targets."""
+        return Arrivals(self, self.ancestors().values())
+
+    @once
+    def _enters(self, flow: Flow) -> bool:
+        return any(flow.enters(*point) for point in self.arrivals().points)
 
     def picked(self, exit: Exit) -> bool:
         """Whether ``max``, ``min`` or ``sorted`` of Python's compared a value with one that the target was computed from, and took that."""
@@ -337,29 +339,21 @@ class Inquiry(Objects):
             return False
         return any(parent.key in self.ancestors() for parent, _ in self.trace.edges(self.trace.of_ref(exit.value)))
 
+    @once
     def decided(self, flow: Flow, chose: bool) -> bool:
         """Whether the text lets a value decide what ran; with ``chose`` also in the statement by which it left."""
-        if (flow, chose) not in self._reached:  # a conditional expression, max, tf.cond
-            lines = () if self._arrivals is None else self._arrivals.lines
-            ran = map(statement_at, lines)
-            self._reached[flow, chose] = any(
-                flow.decides(s) or flow.chooses(s) or (chose and s is flow.start) for s in ran if s is not None
-            )
-        return self._reached[flow, chose]
+        ran = map(statement_at, self.arrivals().lines)  # a conditional expression, max, tf.cond
+        return any(flow.decides(s) or flow.chooses(s) or (chose and s is flow.start) for s in ran if s is not None)
 
     def only_decides(self, exit: Exit) -> bool:
         """Whether a value that left came back nowhere, and decided no more than what ran."""
-        if self._arrivals is None or not self.arrived(exit):
-            return False
-        flow = self.flow(exit, self._arrivals.lines)
-        return flow is not None and not self._reached[flow]
+        flow = self.flow(exit, self.arrivals().lines) if self.arrived(exit) else None
+        return flow is not None and not self._enters(flow)
 
     def comes_back(self, exit: Exit, arrivals: Arrivals) -> bool:
         """Whether the text lets a value that left reach one of these points as a value: neither as an index nor as a mask."""
-        if not self.arrived(exit) or self._arrivals is None:
-            return False
-        flow = self.flow(exit, self._arrivals.lines)
-        choosing = {part for _, part in self._arrivals.points} - {part for _, part in arrivals.values}
+        flow = self.flow(exit, self.arrivals().lines) if self.arrived(exit) else None
+        choosing = {part for _, part in self.arrivals().points} - {part for _, part in arrivals.values}
         return flow is not None and any(flow.carries(*point, choosing) for point in arrivals.values)
 
     def flows(self, exit: Exit, places: frozenset[tuple[str, int]]) -> bool:
@@ -369,26 +363,36 @@ class Inquiry(Objects):
         flow = self.flow(exit, places)
         if flow is None:
             return bool(exit.stack)
-        if (flow, places) not in self._reached:
-            there = map(statement_at, places)
-            self._reached[flow, places] = any(flow.reaches(s) for s in there if s is not None)
-        return self._reached[flow, places]
+        return any(flow.reaches(s) for s in map(statement_at, places) if s is not None)
+
+    def through_exits(self, source: End) -> list[Node]:
+        """What had left and may have become the source: through ``tf.Variable(v.numpy())`` and the like."""
+        place, origin = self.born(source), self.origin(source)
+        if place is None:
+            return []
+        lines = frozenset(place.outer())
+        earlier = [exit for exit in reversed(self.leaving()) if origin is None or exit.when < origin.when]
+        left = [self.trace.of_ref(exit.value) for exit in earlier if self.flows(exit, lines)]
+        return [n for node in reversed(left) for n in self.relatives(node)]
+
+    def copied(self, source: End) -> Finding | None:
+        """The source was made from something that the target was computed from: a copy, an item, a fresh reading."""
+        node = self.trace.of(source)[0]
+        related = self.relatives(node) or self.through_exits(source)
+        if not related:
+            return None
+        if isinstance(source, Tensor) and not self.was_watched(node) and not self.is_copy(node):
+            return None  # another result of the same computation, simply not used
+        return Finding("wrong_object", self.use_or_birth(source, related[0]))
 
     def flow(self, exit: Exit, places: Iterable[tuple[str, int]]) -> Flow | None:
         """Where the value goes that left, in the files of these lines; None where it left in no text."""
-        files = frozenset(name for name, _ in places)
-        if (exit.when, files) not in self._flows:
-            self._flows[exit.when, files] = self._flow_of(exit, files)
-        return self._flows[exit.when, files]
-
-    def _flow_of(self, exit: Exit, files: frozenset[str]) -> Flow | None:
-        where = Place(exit.stack) if exit.stack else None
-        source = None if where is None else source_of(where.filename)
-        start = None if source is None or where is None else source.at(where.filename, where.line, where.column)
-        if start is None or where is None:
-            return None
-        origin = start.expression(where.span)
-        return self._followed.of(start, origin, files | {name for name, _ in where.outer()})
+        key = exit.when, frozenset(name for name, _ in places)
+        if key not in self._flows:
+            found = next(self.statements(Place(exit.stack)), None) if exit.stack else None
+            known = None if found is None or found[1].frames != exit.stack else found
+            self._flows[key] = None if known is None else self._followed.of(known[0], known[0].expression(known[1].span), key[1] | {name for name, _ in known[1].outer()})
+        return self._flows[key]
 
 
 def of_call(path: Path) -> Break | None:

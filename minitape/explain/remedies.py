@@ -11,17 +11,19 @@ import numpy as np
 
 from ..engine.recording.evidence import Origin
 from ..engine.tensor.tensor import Tensor
-from .asking import asking_frame, in_brackets, where
+from .asking import asking_frame, asking_names, in_brackets, where
 from .mend.dialects import TAPE
 from .mend.edits import assigned
 from .mend.leaving import LEAVES, OF_ARRAYS
-from .nodes import Place, is_state
+from .nodes import Place, array_of, is_state
+from .owners import variables_of
 from .sentences import fill
+from .source_names import in_a_layer
 from .statement import Statement, covers, last_name, unparse
 
 if TYPE_CHECKING:
     from ..engine.tensor.variable import ResourceVariable
-    from ..engine.typed import Array, End, Object
+    from ..engine.types import End, Object
     from .nodes import Subject
     from .reasons import Inquiry
 
@@ -187,14 +189,10 @@ class Remedies:
         if isinstance(value, _LISTS) or called in _OTHER_SHAPE:
             return ""
         held = self.inquiry.held_variable(self.stands, itself=True)
-        if not held and (name.isidentifier() or not self._from_variable()):
+        if not held and (name.isidentifier() or not (self.stands.reads_itself() and self._of_variables())):
             return ""
         text = assigned(name, value, node.op if isinstance(node, ast.AugAssign) else None)
         return text if len(text) <= 70 else ""
-
-    def _from_variable(self) -> bool:
-        """Whether an item or attribute was bound to what was computed from the variable that it held."""
-        return self.stands.reads_itself() and self._of_variables()
 
     def _of_variables(self) -> bool:
         """Whether the source was computed from variables, or its name held one before."""
@@ -277,8 +275,8 @@ class Absent(Remedies):
         trace, targets = self.inquiry.trace, self.inquiry.targets
         if isinstance(self.source, Tensor) and any(t is not self.source and trace.path(trace.of(self.source), t) is not None for t in targets):
             return "swapped"
-        derived = self.inquiry.trace.place(node)
-        if derived is not None and self._is_gradient(derived):
+        derived = next((s for s, _ in self.inquiry.statements(trace.place(node))), None)
+        if derived is not None and derived.calls("gradient", "jacobian", "batch_jacobian", "gradients"):
             return "derivative"
         if node.origin is not None and node.origin.kind in ("constant", "made") and not node.origin.inputs:
             at = self.inquiry.trace.birth(node)
@@ -325,17 +323,13 @@ class Absent(Remedies):
                 found.append(s)
         return found[0] if found else None
 
-    def _is_gradient(self, place: Place) -> bool:
-        statement = next((s for s, _ in self.inquiry.statements(place)), None)
-        return statement is not None and statement.calls("gradient", "jacobian", "batch_jacobian", "gradients")
-
     def _of_layer(self) -> bool:
         """Whether the source is a variable of Keras; then ``code`` is its layer or model, and ``used`` the variable."""
-        from .owners import reached
-
-        frame = asking_frame()
-        model, path = reached(self.source, {} if frame is None else {**frame.f_globals, **frame.f_locals})
-        self.fields.update(code=model or "model", used=f"{path or 'variable'}.value")
+        names = asking_names()
+        path = in_a_layer(self.source, names)
+        layers = (name for name, thing in names.items() if not name.startswith("_") and not isinstance(thing, type) and hasattr(type(thing), "trainable_variables"))
+        model = path.partition(".")[0] or next((name for name in layers if any(v is self.source for v in variables_of(names[name]))), "model")
+        self.fields.update(code=model, used=f"{path or 'variable'}.value")
         return bool(self.inquiry.owners.in_layer(self.source))
 
 
@@ -348,12 +342,6 @@ def value_of(name: str) -> Object:
                 return space[name]
         frame = frame.f_back
     return None
-
-
-def array_of(value: Object) -> Array:
-    """What an array, tensor or variable holds now; None for anything else."""
-    value = getattr(value, "_state", value)
-    return value if isinstance(value, np.ndarray) else getattr(value, "array", None)
 
 
 def is_layer(call: object, kind: str) -> bool:

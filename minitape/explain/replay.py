@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..engine.back.reach import propagate, reach
+from ..engine.back.reach import propagate, reachable_rows
 from ..engine.back.sweep import Sweep
 from ..engine.back.tape import GradientTape
-from ..engine.more.pyfunction import only_looking
+from ..engine.more.pyfunction import look_only
 from ..engine.recording.block import During, no_tapes
 from ..engine.recording.columns import SMALL
 from ..engine.recording.rows import CALL
@@ -24,7 +24,7 @@ from ..engine.tensor.slices import IndexedSlices
 from ..engine.tensor.tensor import new_tensor
 
 if TYPE_CHECKING:
-    from ..engine.typed import Adjoint, Array, End
+    from ..engine.types import Adjoint, Array, End
     from .reasons import Inquiry
 
 MOST = 20_000  # rows that are swept again at most
@@ -43,61 +43,60 @@ class Step(NamedTuple):
 def replay(inquiry: Inquiry, sources: list[End]) -> Iterator[Step] | None:
     """The steps of the sweep from the targets to the sources; None when it cannot be run again."""
     record, tape = inquiry.record, inquiry.tape
-    if record is None or len(record) > MOST:
+    if len(record) > MOST:
         return None
     wanted = {row for s in sources if s.dtype.differentiable for row in tape._rows_of(s)}
-    seeds = seeds_of(inquiry)
-    if not wanted or not seeds:
+    starts = starts_of(inquiry)
+    if not wanted or not starts:
         return None
-    return sweep_of(inquiry, seeds, wanted, reach(tape, wanted))
+    return sweep_of(inquiry, starts, wanted, reachable_rows(tape, wanted))
 
 
-def seeds_of(inquiry: Inquiry) -> dict[int, Array]:
+def starts_of(inquiry: Inquiry) -> dict[int, Array]:
     """The rows of the targets, with the ones that a sweep begins with."""
-    seeds: dict[int, Array] = {}
+    starts: dict[int, Array] = {}
     for target in inquiry.targets:
         for row in inquiry.tape._rows_of(target)[-1:] if target.dtype.differentiable else ():
-            seeds[row] = np.ones(tuple(target.shape), target.dtype.as_numpy_dtype)[()]
-    return seeds
+            starts[row] = np.ones(tuple(target.shape), target.dtype.as_numpy_dtype)[()]
+    return starts
 
 
-def sweep_of(inquiry: Inquiry, seeds: dict[int, Array], wanted: set[int], marks: bytearray | None = None) -> Iterator[Step] | None:
-    """The steps of a sweep from some rows with their adjoints to others, through the rows of ``marks`` (None: any)."""
-    record, tape, high = inquiry.record, inquiry.tape, max(seeds)
-    assert record is not None
+def sweep_of(inquiry: Inquiry, starts: dict[int, Array], wanted: set[int], reachable: bytearray | None = None) -> Iterator[Step] | None:
+    """The steps of a sweep from some rows with their adjoints to others, through the rows of ``reachable`` (None: any)."""
+    record, tape, high = inquiry.record, inquiry.tape, max(starts)
     for call in record.calls:
-        if call.row <= high and call.primitive.name in _USERS and (marks is None or marks[call.row]):
+        if call.row <= high and call.primitive.name in _USERS and (reachable is None or reachable[call.row]):
             return None
     if tape._used and any(
-        record.value(row) is None and math.prod(record.shape_dtype(row)[0]) > SMALL and (marks is None or marks[row])
+        record.value(row) is None and math.prod(record.shape_dtype(row)[0]) > SMALL and (reachable is None or reachable[row])
         for row in range(high + 1)
     ):
         return None  # the arrays are gone
-    if marks is not None:
-        wanted = {r for r in wanted if marks[r]}
-        seeds = {r: s for r, s in seeds.items() if marks[r]}
-    if not wanted or not seeds:
+    if reachable is not None:
+        wanted = {r for r in wanted if reachable[r]}
+        starts = {r: s for r, s in starts.items() if reachable[r]}
+    if not wanted or not starts:
         return None
-    if marks is None:  # of the shares only those count that are on the way to a source
-        marks = bytearray(len(record))
+    if reachable is None:  # of the shares only those count that are on the way to a source
+        reachable = bytearray(len(record))
         for row in wanted:
-            marks[row] = 1
-        propagate(record, marks, min(wanted) + 1, len(record))
-    return _steps(Sweep(record, seeds, wanted, marks, stepwise=True), marks)
+            reachable[row] = 1
+        propagate(record, reachable, min(wanted) + 1, len(record))
+    return _steps(Sweep(record, starts, wanted, reachable, stepwise=True), reachable)
 
 
-def _steps(sweep: Sweep, marks: bytearray) -> Iterator[Step]:
+def _steps(sweep: Sweep, reachable: bytearray) -> Iterator[Step]:
     steps = sweep.steps()
     while True:
         before = WARNINGS[OFF]
         try:
-            with only_looking():
+            with look_only():
                 row = next(steps, None)
         finally:
             restore(before)
         if row is None:
             return
-        shares = [(r, dense(share), dense(total)) for r, share, total in sweep.edges if marks[r]]
+        shares = [(r, dense(share), dense(total)) for r, share, total in sweep.edges if reachable[r]]
         yield Step(row, dense(sweep.adjoint(row)), shares)
 
 
@@ -107,15 +106,20 @@ def dense(g: Adjoint) -> Array:
 
 
 def shown(value: Array) -> str:
-    """A short text of a value."""
+    """A short text of a value: its elements, or of many from where to where they go.
+
+    >>> shown(np.float32(0.1)), shown(np.array([1, 25])), shown(np.linspace(0.0, 3.0, 9))
+    ('0.1', '[1, 25]', '0 to 3')
+    """
     if value is None:
         return "?"
     array = np.asarray(value)
-    if array.size == 1:
-        return f"{array.reshape(-1)[0]:.6g}" if array.dtype.kind == "f" else str(array.reshape(-1)[0])
-    flat = array.reshape(-1)[:4]
-    text = ", ".join(f"{v:.6g}" if array.dtype.kind == "f" else str(v) for v in flat)
-    return f"[{text}{', ...' if array.size > 4 else ''}]"
+    flat = array.reshape(-1)
+    if array.size > 2 and array.dtype.kind in "biuf" and np.isfinite(flat).all():
+        low, high = (one.item() for one in (flat.min(), flat.max()))
+        return f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
+    text = ", ".join(f"{v:.6g}" if array.dtype.kind == "f" else str(v) for v in flat[:4])
+    return text if array.size == 1 else f"[{text}{', ...' if array.size > 4 else ''}]"
 
 
 DEEP = 3  # calls inside of calls that are looked into
@@ -127,8 +131,8 @@ def opened(inquiry: Inquiry, row: int) -> tuple[Inquiry, list[End]] | None:
     Effects are not run again: what they gave is known.
     """
     record = inquiry.record
-    op, number, _, _ = (0, 0, 0, 0) if record is None else record.cell(row)
-    if record is None or op != CALL or inquiry.depth >= DEEP or "taped" not in record.calls[number].attrs:
+    op, number, _, _ = record.cell(row)
+    if op != CALL or inquiry.depth >= DEEP or "taped" not in record.calls[number].attrs:
         return None
     call = record.calls[number]
     arrays: list[Array] = [record.value(i) for i in call.inputs]
@@ -155,7 +159,7 @@ def swept(inquiry: Inquiry, row: int, adjoint: Array) -> tuple[Inquiry, list[End
     inner, inputs = inside
     adjoints = adjoint if isinstance(adjoint, (tuple, list)) else [adjoint]  # of several results each has its own
     rows = [inner.tape._rows_of(out)[-1:] for out in inner.targets]
-    seeds = {row[0]: g for row, g, out in zip(rows, adjoints, inner.targets, strict=False) if row and out.dtype.differentiable}
+    starts = {row[0]: g for row, g, out in zip(rows, adjoints, inner.targets, strict=False) if row and out.dtype.differentiable}
     wanted = {row for one in inputs if one.dtype.differentiable for row in inner.tape._rows_of(one)}
-    steps = sweep_of(inner, seeds, wanted) if seeds and wanted else None
-    return inner, inputs, seeds, iter(()) if steps is None else steps
+    steps = sweep_of(inner, starts, wanted) if starts and wanted else None
+    return inner, inputs, starts, iter(()) if steps is None else steps

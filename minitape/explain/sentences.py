@@ -6,7 +6,7 @@ an answer says beside them in the call itself.
 
 from __future__ import annotations
 
-from ..engine.texts import joined, say
+from ..engine.texts import paragraph, say
 
 LESSON = "explain"
 
@@ -17,4 +17,4 @@ def fill(template: str, /, **values: object) -> str:
     >>> fill("{file}, line {line}", file="train.py", line=3)
     'train.py, line 3'
     """
-    return joined(say(template, LESSON, **values))
+    return paragraph(say(template, LESSON, **values))

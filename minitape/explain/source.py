@@ -9,7 +9,7 @@ import ast
 import sys
 from collections.abc import Iterable
 
-from ..engine.recording.frames import cells, compiled_before, lines_of, own_file
+from ..engine.recording.frames import cells, lines_of, own_file, without_syntax_warnings
 from .statement import FUNCTIONS, LOOPS, Def, Statement, covers, last_name, once, parameters
 
 Key = tuple[int, str]
@@ -56,7 +56,7 @@ def _parsed(filename: str) -> int:
     key = hash(text)
     if (filename, key) not in _trees:
         try:
-            with compiled_before():
+            with without_syntax_warnings():
                 _trees[filename, key] = ast.parse(text) if text else None
         except (SyntaxError, ValueError, RecursionError):
             _trees[filename, key] = None
@@ -85,9 +85,8 @@ class Source:
 
     def __init__(self, trees: list[tuple[str, ast.Module]]) -> None:
         self.statements: list[Statement] = []
-        self._at: dict[tuple[str, int, int], Statement | None] = {}
         self.functions: dict[str, list[Def]] = {}
-        self.classes: dict[str, list[str]] = {}  # class name -> names of its methods
+        self.classes: set[str] = set()
         self.methods: dict[int, str] = {}  # function -> the class in whose body it stands
         self.related: set[str] = set()  # the classes that have, or are, a base among those of the file
         self.imported: dict[str, str] = {}  # name -> its module
@@ -95,8 +94,6 @@ class Source:
         self._locals: dict[int, set[str]] = {}
         self._outside: dict[int, set[str]] = {}  # names that a function declares global or nonlocal
         self._parents: dict[int, Def | None] = {}  # function -> the function around it
-        self._last: dict[tuple[Key, int], Statement | None] = {}  # what last_binding() found
-        self._next: dict[tuple[Key, Statement], Statement | None] = {}  # what _bound_next() found
         self._of_file: dict[str, list[Statement]] = {}
         for filename, tree in trees:
             self._visit(tree.body, None, (), filename)
@@ -121,20 +118,23 @@ class Source:
             if isinstance(node, ast.ImportFrom):
                 self.imported.update((a.asname or a.name, node.module or "") for a in node.names)
             if isinstance(node, ast.ClassDef):
-                bases = self.classes.keys() & {last_name(b) for b in node.bases}
+                bases = self.classes & {last_name(b) for b in node.bases}
                 self.related |= bases | ({node.name} if bases else set())
-                self.classes.setdefault(node.name, [])
+                self.classes.add(node.name)
             if isinstance(node, FUNCTIONS):
                 inner = node
                 self._parents[id(node)] = function
                 self.functions.setdefault(node.name, []).append(node)
                 if around and isinstance(around[-1].node, ast.ClassDef):
-                    self.classes.setdefault(around[-1].node.name, []).append(node.name)
                     self.methods[id(node)] = around[-1].node.name
             for name in ("body", "orelse", "finalbody"):
                 self._visit(getattr(node, name, None) or (), inner, (*around, statement), filename)
             for handler in getattr(node, "handlers", ()) or getattr(node, "cases", ()):
                 self._visit(handler.body, inner, (*around, statement), filename)
+
+    def aliases(self, *packages: str) -> set[str]:
+        """What the program calls these packages, their parts, and what it imports from them."""
+        return {name for name, module in self.imported.items() if module.partition(".")[0] in packages}
 
     def _local_names(self, function: Def) -> set[str]:
         found = self._locals.get(id(function))
@@ -142,14 +142,9 @@ class Source:
             found = self._locals[id(function)] = set(parameters(function))
         return found
 
+    @once
     def at(self, filename: str, line: int, column: int = -1) -> Statement | None:
         """The innermost statement on a line of a file; with a column, the one that stands there."""
-        key = filename, line, column
-        if key not in self._at:
-            self._at[key] = self._find(filename, line, column)
-        return self._at[key]
-
-    def _find(self, filename: str, line: int, column: int) -> Statement | None:
         best = None
         for statement in self._of_file.get(filename, ()):
             node = statement.node
@@ -171,13 +166,10 @@ class Source:
             function = self._parents.get(id(function))
         return 0, name
 
+    @once
     def last_binding(self, key: Key, where: Statement) -> Statement | None:
         """The last statement that has bound a name anew, without fail, when a statement of the same function runs."""
-        asked = key, where.order
-        if asked not in self._last:
-            before = (s for s in reversed(self._bindings().get(key, ())) if s.function is where.function and s.before(where))
-            self._last[asked] = next(before, None)
-        return self._last[asked]
+        return next((s for s in reversed(self._bindings().get(key, ())) if s.function is where.function and s.before(where)), None)
 
     def bound_over(self, key: Key, given: Statement | None, reader: Statement) -> bool:
         """Whether a name is bound anew before control leaves the block that bound it, and the reader stands elsewhere."""
@@ -186,15 +178,13 @@ class Source:
         bound = self._bound_next(key, given)
         return bound is not None and (reader.source is not self or not given.order < reader.order <= bound.order)
 
+    @once
     def _bound_next(self, key: Key, given: Statement) -> Statement | None:
         """The statement that binds a name anew after another one did, in its block; None where control may leave before."""
-        asked = key, given
-        if asked not in self._next:
-            found = next((s for s in self._bindings().get(key, ()) if s.block == given.block and s.order > given.order
-                          and not isinstance(s.node, LOOPS)), None)  # fmt: skip
-            between = () if found is None else self.statements[given.order + 1 : found.order]
-            self._next[asked] = None if any(isinstance(o.node, _LEAVES) for o in between) else found
-        return self._next[asked]
+        later = (s for s in self._bindings().get(key, ()) if s.block == given.block and s.order > given.order and not isinstance(s.node, LOOPS))
+        found = next(later, None)
+        between = () if found is None else self.statements[given.order + 1 : found.order]
+        return None if any(isinstance(o.node, _LEAVES) for o in between) else found
 
     @once
     def _bindings(self) -> dict[Key, list[Statement]]:

@@ -8,12 +8,12 @@ from types import FrameType, ModuleType
 from typing import TYPE_CHECKING
 
 from ..engine.tensor.tensor import Tensor
-from .asking import asking_frame
+from .asking import asking_frame, asking_names, asking_spaces
 from .sentences import fill
 from .statement import last_name
 
 if TYPE_CHECKING:
-    from ..engine.typed import End, Object
+    from ..engine.types import End, Object
     from .nodes import Place
     from .reasons import Inquiry
     from .statement import Statement
@@ -31,14 +31,14 @@ def name_of(source: End, inquiry: Inquiry | None) -> str:
             name = statement.name_at(place.line, place.column)
             if name and (isinstance(source, Tensor) or _makes_variable(statement, place)):
                 return _as_reached(name, source, frame, inquiry)
-    for space in () if frame is None else (frame.f_locals, frame.f_globals):
+    for space in asking_spaces():
         for text, value in list(space.items()):
             if value is source and not text.startswith("_"):
                 return text
     name = getattr(source, "name", "")
     if isinstance(name, str) and "/" in name and frame is not None:
         with suppress(Exception):
-            name = _in_a_layer(source, {**frame.f_globals, **frame.f_locals}) or name
+            name = in_a_layer(source, asking_names()) or name
     return name.split(":")[0] if isinstance(name, str) and name and "Variable" not in name else fill("the source")
 
 
@@ -72,7 +72,7 @@ def _as_reached(name: str, source: End, frame: FrameType | None, inquiry: Inquir
     return str(inquiry.paths.get((id(source), attribute), name))
 
 
-def _in_a_layer(source: End, names: dict[str, Object]) -> str:
+def in_a_layer(source: End, names: dict[str, Object]) -> str:
     """How these names lead to a variable of a layer or model: ``model.layers[0].kernel``."""
     for text, thing in list(names.items()):
         if text.startswith("_") or isinstance(thing, _PLACES) or not hasattr(thing, "trainable_variables"):

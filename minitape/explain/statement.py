@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, wraps
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 if TYPE_CHECKING:
     from .source import Source
@@ -22,11 +22,12 @@ CALLS = "()"  # stands among the names that a statement mentions for a call
 
 
 Owner = TypeVar("Owner")
+Asked = ParamSpec("Asked")
 Answer = TypeVar("Answer")
 
 
-def once(ask: Callable[[Owner], Answer]) -> Callable[[Owner], Answer]:
-    """A method that works its answer out the first time that it is asked.
+def once(ask: Callable[Concatenate[Owner, Asked], Answer]) -> Callable[Concatenate[Owner, Asked], Answer]:
+    """A method that works its answer out the first time that it is asked, with each of its arguments.
 
     >>> class Book:
     ...     @once
@@ -41,11 +42,11 @@ def once(ask: Callable[[Owner], Answer]) -> Callable[[Owner], Answer]:
     name = f"_{ask.__qualname__}"
 
     @wraps(ask)
-    def answer(self: Owner) -> Answer:
-        known = self.__dict__
-        if name not in known:
-            known[name] = ask(self)
-        return known[name]
+    def answer(self: Owner, *asked: Asked.args, **named: Asked.kwargs) -> Answer:
+        known, key = self.__dict__.setdefault(name, {}), (*asked, *named.items())
+        if key not in known:
+            known[key] = ask(self, *asked, **named)
+        return known[key]
 
     return answer
 
@@ -215,6 +216,16 @@ class Statement:
         nodes = () if value is None else ast.walk(value)
         read = {unparse(n) for n in nodes if isinstance(n, (ast.Name, ast.Attribute, ast.Subscript))}
         return isinstance(self.node, ast.AugAssign) or any(text in read for text in self.binds())
+
+    def within(self, *names: str) -> bool:
+        """Whether it stands in a block, or in a function with a decorator, of one of these names."""
+        return any(isinstance(s.node, (ast.With, *FUNCTIONS)) and s.mentions() & set(names) for s in self.around)
+
+    def is_read(self) -> bool:
+        """Whether some statement goes on with what this one computes."""
+        bound = set(self.binds())
+        others = [s for s in self.source.statements if s is not self]
+        return not isinstance(self.node, ast.Assign) or any(bound & {unparse(n) for n in s.reads()} for s in others)
 
     def calls(self, *names: str) -> bool:
         """True when it calls something of one of these last names."""

@@ -12,7 +12,7 @@ _FLAT = "TensorFlow has no derivative of {what}{line}, so no gradient passes it.
 _STEP = "{what}{line} goes in steps, and no gradient passes a step."
 _BEFORE = "{what} ran before the tape's with block began{line}."
 _AFTER = "{what} ran after the tape's with block had ended{line}."
-_MOVE_LINES = "Move the line into the with block, together with everything that uses its result (up to {used})."
+_MOVE = "Move the line into the with block{used}."
 _OUTSIDE = "{what} ran outside the tape's with block{line}."
 _REBOUND = "The name {what} was bound again{line}: the target was computed with another object."
 _REPLACED = "The name {what} was given to a new tensor{line}, which the tape does not watch."
@@ -76,16 +76,13 @@ TEXT = {
         "Move the line out of the stop_recording() block, or leave that with statement out."),
     "recording_paused watch": ("tape.watch{line} was called inside stop_recording(), where it has no effect.",
         "Call tape.watch({x}) outside the stop_recording() block, before {x} is used."),
-    "outside_tape": (_OUTSIDE, "Move the line into the with block."),
-    "outside_tape before": (_BEFORE, "Move the line into the with block."),
-    "outside_tape lines": (_OUTSIDE, _MOVE_LINES),
-    "outside_tape before lines": (_BEFORE, _MOVE_LINES),
-    "outside_tape after lines": (_AFTER, _MOVE_LINES),
+    "outside_tape": (_OUTSIDE, _MOVE),
+    "outside_tape before": (_BEFORE, _MOVE),
+    "outside_tape after": (_AFTER, _MOVE),
     "outside_tape called": (_BEFORE,
         "Call {function} inside the with block, and use what it computes then, not what was kept from before."),
     "outside_tape cached": ("{what} ran before the tape's with block began{line}. {function} keeps its result.",
         "Compute it anew inside the block: leave out the cache of {function}."),
-    "outside_tape after": (_AFTER, "Move the line into the with block."),
     "outside_tape setup": ("{what} ran in {function}{line}: once, before the tape's with block began.",
         "Compute it where it is used, inside the block: in call, __call__ or the function that the block calls."),
     "outside_tape earlier": ("{what} ran in an earlier round{line}, which another tape recorded.",

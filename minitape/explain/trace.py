@@ -17,7 +17,7 @@ from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.tensor.tensor import Tensor
 from ..engine.values.dtypes import dtype_of_numpy
 from .bodies import INTO, Body, Caller, assigns, bodies_of, passes_of_own, read_by, test_of
-from .nodes import Break, Node, Place, is_state, state_of
+from .nodes import Break, Node, Place, is_state, place_of_origin, state_of
 from .search import LIMIT, LONG, Chains, Search
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..engine.recording.rows import Call, Event
     from ..engine.table.primitives import Primitive, Rule
     from ..engine.tensor.variable import ResourceVariable
-    from ..engine.typed import Attributes, End, Graph
+    from ..engine.types import Attributes, End, Graph
     from ..engine.values.dtypes import DType
     from .reasons import Inquiry
 
@@ -44,16 +44,16 @@ class Trace:
 
     def __init__(self, tape: GradientTape) -> None:
         self.tape = tape
-        self.record: Record | None = tape._record
+        self.record = Record() if tape._record is None else tape._record
         self.nodes: dict[Hashable, Node] = {}
         self.ends: set[Hashable] = set()  # the targets
-        self._searches: dict[Hashable, Search[Node]] = {}  # by the keys of the nodes that they began from
+        self._searches: dict[Hashable, Search[Node]] = {}  # by the nodes that they began from
         self._chains: dict[Hashable, Chains] = {}
         self.wanted: set[int] = set()  # the rows that a search looks for: no run is contracted over them
         self._passes: dict[int, tuple[Call, list[bool]]] = {}
         spans = list(tape.spans)
         if tape._recording:
-            spans.append((tape._start, 0 if tape._record is None else len(tape._record)))
+            spans.append((tape._start, len(self.record)))
         self.spans = spans
         self.dropped = exits().dropped
 
@@ -66,19 +66,16 @@ class Trace:
         state = getattr(value, "_state", None)
         if state is None:
             return []
-        rows, record = value._tape_rows(self.tape), self.record
-        nodes = [] if record is None else [self.of_row(record, row) for row in reversed(rows)]
+        nodes = [self.of_row(self.record, row) for row in reversed(value._tape_rows(self.tape))]
         current = self.of_tensor(state)
         return nodes if current in nodes else [current, *nodes]
 
     def of_tensor(self, tensor: Tensor) -> Node:
         """The node of a tensor: its row in the tape's recording or in another one, else its origin."""
-        record = self.record
         if hasattr(tensor, "graph"):  # inside a tf.function: a row of its graph
             return self.of_row(tensor.graph, tensor._row)
-        row = None if record is None else record.find(tensor)
-        if record is not None and row is not None:
-            return self.of_row(record, row)
+        if (row := self.record.find(tensor)) is not None:
+            return self.of_row(self.record, row)
         home, origin = tensor._record, origin_of(tensor)
         if home is not None and len(home) and origin is None:
             return self.of_row(home, tensor._row)
@@ -107,11 +104,11 @@ class Trace:
         record = None if ref.record is None else ref.record()
         if record is not None and len(record):
             return self.of_row(record, ref.row)
-        if record is not None and self.record is not None:
+        if record is not None:
             for old, shift in self.record.merged:
                 if old is record:
                     return self.of_row(self.record, ref.row + shift)
-        key = ("origin", id(ref.origin)) if ref.origin is not None else ("gone", id(ref))
+        key = ("origin", id(ref.origin)) if ref.origin is not None else ("gone", id(ref.tensor), ref.row)
         origin = read(ref.origin)
         return self._node(key, origin=origin, variable=state_of(origin))
 
@@ -140,7 +137,7 @@ class Trace:
     def _in_run(self, node: Node, op: int) -> bool:
         """Whether a scalar row stands in a long recording and nothing breaks there."""
         record = node.record
-        if record is None or record is not self.record or len(record) <= LONG or "-" in BY_CODE[op - FIRST_CODE].texts[1:]:
+        if record is not self.record or len(record) <= LONG or "-" in BY_CODE[op - FIRST_CODE].texts[1:]:
             return False
         return self.scope(node) is None
 
@@ -268,7 +265,7 @@ class Trace:
     def paused(self, row: int) -> Event | None:
         """The event that began the ``stop_recording()`` in which the tape was at this row; None outside of one."""
         inside = None
-        for event in () if self.record is None else self.record.events:
+        for event in self.record.events:
             if event.row > row:
                 break
             if event.kind in ("pause", "resume") and event.subject is self.tape:
@@ -352,7 +349,7 @@ class Trace:
     def _origin_edges(self, origin: Origin | None) -> Iterator[tuple[Node, Break | None]]:
         if origin is None:
             return
-        place = Place(origin.stack) if origin.stack else None
+        place = place_of_origin(origin)
         if origin.kind == "constant":
             if origin.detail is not None:
                 exit = origin.detail
@@ -377,13 +374,13 @@ class Trace:
     def place(self, node: Node) -> Place | None:
         """The user's statement that made a value (of a leaf: where it was first used)."""
         if node.record is not None:
-            found = node.record.site(node.row)
+            found = node.record.site_of(node.row)
             return None if found is None else Place((found,))
         return self.birth(node)
 
     def birth(self, node: Node) -> Place | None:
         """Where a leaf, or a value outside of recordings, was made."""
-        return Place(node.origin.stack) if node.origin is not None and node.origin.stack else None
+        return place_of_origin(node.origin)
 
     def dtype(self, node: Node) -> DType | None:
         """The dtype of a value, None when nobody knows."""
@@ -420,27 +417,23 @@ class Trace:
 
     def _search(self, targets: list[Node]) -> Search[Node]:
         key = tuple(node.key for node in targets)
-        if key not in self._searches:
-            self._searches[key] = Search(targets, self.edges, names=self.stands_for)
-        return self._searches[key]
+        return self._searches.get(key) or self._searches.setdefault(key, Search(targets, self.edges, names=self.stands_for))
 
     def names(self, value: End) -> list[tuple[str, int]]:
         """What a node of a tensor or variable is known as in a search."""
         if not isinstance(value, Tensor):
             return [("variable", id(getattr(value, "_base", value)))]
-        row = None if self.record is None else self.record.find(value)
+        row = self.record.find(value)
         return [("tensor", id(value))] + ([] if row is None else [("row", row)])
 
     def look_for(self, *values: End) -> None:
         """Of a long recording, keeps the rows of some values apart from the runs around them."""
-        if self.record is not None and len(self.record) > LONG:
+        if len(self.record) > LONG:
             self.keep(row for value in values for row in self.tape._rows_of(value))
 
     def keep(self, rows: Iterable[int]) -> None:
         """Keeps rows of scalars apart from the runs around them."""
-        record = self.record
-        assert record is not None
-        more = {row for row in rows if record.cell(row)[0] >= FIRST_CODE} - self.wanted
+        more = {row for row in rows if self.record.cell(row)[0] >= FIRST_CODE} - self.wanted
         if more:
             self.wanted |= more
             for node in self.nodes.values():
@@ -484,7 +477,7 @@ class Trace:
             yield "tensor", id(node.tensor)
         if node.variable is not None:
             yield "variable", id(node.variable)
-        if node.record is not None and node.record is self.record:
+        if node.record is self.record:
             yield "row", node.row
 
     def ancestors(self, starts: list[Node]) -> dict[Hashable, Node]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..engine.back.endpoints import leaf_of
 from ..engine.back.tape import GradientTape
-from ..engine.texts import joined
+from ..engine.texts import paragraph
 from .answer import explain_flat
 from .asking import asked_by
 from .page import EMPTY
@@ -21,7 +21,7 @@ from .sentences import fill
 from .words import Explanation
 
 if TYPE_CHECKING:
-    from ..engine.typed import End
+    from ..engine.types import End
 
 FRAMES = 40  # calls through which a tape is looked for
 MOST = 20  # sources that are explained
@@ -82,7 +82,7 @@ def why_none_at(error: BaseException, frames: list[FrameType]) -> None:
 
 def why_nothing(error: BaseException, frames: list[FrameType]) -> None:
     """The same where a gradient was asked for with respect to no sources at all, and its results are to be unpacked."""
-    if any(tape.nones == [] for frame in frames for tape in _tapes(frame)):
+    if any(tape.last is not None and not tape.last.nones for frame in frames for tape in _tapes(frame)):
         error.add_note(fill(EMPTY))
 
 
@@ -96,7 +96,7 @@ def why_no_tensor(error: Exception, value: object) -> Exception:
             error.add_note(fill(_PLAIN, kind=type(value).__name__))
         else:
             answer = describe(Finding("wrong_object", what=type(value).__name__), value, None, None)
-            error.add_note(joined(answer.message.replace(fill("the source"), f"{value!r:.50}"), answer.fix))
+            error.add_note(paragraph(answer.message.replace(fill("the source"), f"{value!r:.50}"), answer.fix))
     return error
 
 
@@ -106,7 +106,7 @@ def _reasons(asked: tuple[GradientTape, list[End], FrameType] | None) -> list[st
         return []
     tape, sources, _ = asked
     last = tape.last
-    answers = [] if last is None else explain_flat(tape, last[0], sources[:MOST])
+    answers = [] if last is None else explain_flat(tape, last.targets, sources[:MOST])
     return [fill("A gradient is None: {answer}", answer=f"{answer}{more}") for answer, more in grouped(answers)]
 
 
@@ -127,8 +127,8 @@ def _asked(frames: list[FrameType], wanted: list[End] | None) -> tuple[GradientT
     """The nearest tape that gave None, for which of the sources, and the frame that holds it."""
     for frame in frames:
         for tape in _tapes(frame):
-            if tape.last is not None and tape.nones is not None:
-                sources = [s for s, none in zip(tape.last[1], tape.nones, strict=True) if none]
+            if tape.last is not None:
+                sources = [s for s, none in zip(tape.last.sources, tape.last.nones, strict=True) if none]
                 if wanted is not None:
                     sources = [s for s in sources if any(s is one for one in wanted)]
                 if sources:

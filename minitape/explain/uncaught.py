@@ -15,7 +15,7 @@ from ..engine.tensor.tensor import Tensor
 from ..engine.tensor.variable import ResourceVariable
 
 if TYPE_CHECKING:
-    from ..engine.typed import Function, Object
+    from ..engine.types import Function, Object
 
 _KINDS = (TypeError, AttributeError, ValueError)
 _set: list[bool] = []

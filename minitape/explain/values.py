@@ -22,6 +22,7 @@ _CLIP = re.compile(r"\bclip\w*")
 SUBTRACTS = {"sub", "Sub", "subtract", "__sub__"}
 ROUNDED = 1e-5  # of a sum of float32 numbers that is zero: as much as another order of the summands may leave
 CLIPS = {"max", "min", "Maximum", "Minimum"}  # of which a function clips
+OPAQUE = ("resource", "variant", "string")  # types of what has no numbers itself: a dataset, a list, a text
 
 
 class Values:
@@ -45,6 +46,10 @@ class Values:
         """An explanation; of a row its function and place."""
         raise NotImplementedError
 
+    def called_by_program(self, row: int) -> str:
+        """What the program calls the value of a row, if it has a name."""
+        return self.entries[row].name or ""
+
     # -- the graph of the rows --------------------------------------------------------------------------------------------
 
     def _inputs(self, row: int) -> Sequence[int]:
@@ -52,22 +57,22 @@ class Values:
         entry = self.entries[row]
         return [*entry.inputs, *entry.came]
 
-    def _behind(self, rows: Iterable[int], made: bool = True, past: int | None = None) -> set[int]:
+    def _behind(self, rows: Iterable[int], made: bool = True, cut: Callable[[int], bool] = lambda row: False) -> set[int]:
         """These rows, and those from which they were computed, whether a gradient passes or not; of leaves also what they were ``made`` with.
 
-        The row ``past`` is passed by: the ways through it are not gone.
+        Of ways that are ``cut`` at a row what stands behind it.
         """
-        seen, stack = set(), [row for row in rows if row != past]
+        seen, stack = set(), list(rows)
         while stack:
             row = stack.pop()
             if row not in seen:
                 seen.add(row)
-                stack += [given for given in (self._inputs(row) if made else self.entries[row].inputs) if given != past]
+                stack += () if cut(row) else self._inputs(row) if made else self.entries[row].inputs
         return seen
 
     def passes_by(self, row: int) -> bool:
         """Whether the target was computed from the source on a way without this row, too."""
-        return not self._behind(self.ends, past=row).isdisjoint(self.rows)
+        return not self._behind(self.ends, cut=row.__eq__).isdisjoint({*self.rows} - {row})
 
     def _after(self) -> set[int]:
         """The rows that were computed from the source."""
@@ -88,22 +93,18 @@ class Values:
 
     def _edges(self, row: int) -> list[tuple[int, Break | None]]:
         """What a row was computed with, and what breaks there."""
-        cause = self._cut_at(row)
-        whole = all(self.entries[one].dtype.startswith(("int", "uint", "bool")) for one in (row, *self._inputs(row)))  # a cast breaks by itself
+        cause, given = self._cut_at(row), self._inputs(row)
+        whole = cause and all(self.entries[one].dtype.startswith(("int", "uint", "bool")) for one in (row, *given))  # a cast breaks by itself
         broken = Break(cause, None, WHOLE if whole else "", row) if cause else None
-        return [(given, broken) for given in self._inputs(row)]
+        return [(one, broken) for one in given]
 
     def _cut_at(self, row: int) -> str:
         """The cause for which no gradient passes a row; empty where one does."""
         return "" if row in self.rows else self.entries[row].why
 
-    def _steps_from(self, begin: int) -> list[tuple[int, int, Break | None]]:
-        """The way from a row to the target that has the fewest breaks, as a search has it."""
-        return self._search().path_of(begin) or []
-
     def _way(self, begin: int) -> list[int]:
-        """The same as rows, with that from which it begins; none where no way leads to the target."""
-        return [begin, *(row for row, _, _ in self._steps_from(begin))] if begin in self.behind else []
+        """The rows from one to the target on the way with the fewest breaks; none where no way leads there."""
+        return [begin, *(row for row, _, _ in self._search().path_of(begin) or [])] if begin in self.behind else []
 
     # -- what arrived -----------------------------------------------------------------------------------------------------
 
@@ -145,18 +146,24 @@ class Values:
                 stack += [given for given in self._inputs(at) if not self._finite(given)]
         first = min(seen)
         entry = self.entries[first]
-        if entry.kind == "operation":
+        filled = entry.kind == "operation" and entry.op in self.choices  # with a number of Python's
+        if entry.kind == "operation" and not (filled or self._only_reads(first)):
             return self.say("nan_forward", row=first, kind=kind)
-        reader = min((r for r in seen if first in self._inputs(r)), default=first)
+        reader = first if filled else min((r for r in seen if first in self._inputs(r)), default=first)
         numbers = numbers_of(entry.value)
         put = self.entries[reader].op in self.choices or not entry.shape
-        if entry.kind == "constant" and put and numbers is not None and not np.isnan(numbers).any():
+        if (filled or entry.kind == "constant") and put and numbers is not None and not np.isnan(numbers).any():
             # an infinity that is put in on purpose: a mask, which leaves something over, or hides everything
             lost = [at for at in seen if (found := numbers_of(self.entries[at].value)) is not None and np.isnan(found).any()]
             masked = numbers_of(self.entries[reader].value)
             hidden = masked is not None and not np.isfinite(masked).any()
             return self.say("nan_forward", row=reader if hidden else min(lost, default=reader), kind=kind)
-        return self._leaf(first)
+        return self.say("nan_forward", row=first, kind=kind) if filled else self._leaf(first)
+
+    def _only_reads(self, row: int) -> bool:
+        """Whether an operation was given no numbers, but what has them: a dataset, a list, a text."""
+        given = self._inputs(row)
+        return bool(given) and all(self.entries[at].dtype in OPAQUE for at in given)
 
     def _leaf(self, row: int) -> Explanation:
         """A leaf that has a NaN or infinity."""

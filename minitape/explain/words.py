@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import html
 import warnings
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ..engine.above import above
 from ..engine.recording.frames import lines_of
 from ..engine.tensor.tensor import Tensor
-from ..engine.texts import joined
+from ..engine.texts import paragraph
 from .asking import in_brackets, where
 from .kinds import KINDS, THERE
 from .sentences import fill
-from .source_names import name_of
 from .texts import TEXT
 
 if TYPE_CHECKING:
     from ..engine.back.tape import GradientTape
-    from ..engine.typed import End
+    from ..engine.types import End
     from .advice import Advice
-    from .connection import Finding
     from .nodes import Break
     from .reasons import Inquiry
+
+
+MOST = 5  # further breaks that are told
 
 
 class Explanation:
@@ -59,6 +60,17 @@ class Explanation:
         self._asked: Any = None  # of a tape what mends ask, until they have: the advice, or what arrived
         self._tape: GradientTape | None = None
         self._rows: list[int] = []
+        self.beside = False  # of one of ``others`` that it cuts another way, and not this one once more
+
+    def with_beside(self, others: Iterable[Explanation]) -> Explanation:
+        """The same with what cuts other ways; a line is said once, and so is what a pause cuts, or what ran before the tape."""
+        said = {(one.filename, one.line) for one in (self, *self.others)}
+        for other in others:
+            if len(self.others) < MOST and (other.filename, other.line) not in said and not other.kind == self.kind in ("paused", "outside"):
+                said.add((other.filename, other.line))
+                other.beside = True
+                self.others.append(other)
+        return self
 
     @property
     def kind(self) -> str:
@@ -96,7 +108,7 @@ class Explanation:
         for other in self.others:
             if other.message in self.message:
                 continue
-            texts.append(other.message if other.fix in fixes else joined(other.message, other.fix))
+            texts.append(other.message if other.fix in fixes else paragraph(other.message, other.fix))
             fixes.append(other.fix)
         return texts
 
@@ -131,12 +143,7 @@ def _picture(explanation: Explanation) -> str:
 AT_SOURCE = ("not_watched", "watched_late", "not_trainable", "not_accessed_watched", "integer_dtype")
 
 
-def say(found: Finding | Break, source: End, inquiry: Inquiry | None) -> Explanation:
-    """The words for a finding or a break, of a source that has no name yet."""
-    return in_words(found, name_of(source, inquiry), source, inquiry)
-
-
-def in_words(found: Finding | Break, name: str, source: End, inquiry: Inquiry | None) -> Explanation:
+def in_words(found: Break, name: str, source: End, inquiry: Inquiry | None) -> Explanation:
     """The words for a finding or a break."""
     from .advice import Advice
     from .mend.leaving import changed_in_place, helper_in_numpy
@@ -149,7 +156,7 @@ def in_words(found: Finding | Break, name: str, source: End, inquiry: Inquiry | 
         advice = Advice(cause, place, found.what, found.subject, source, inquiry, found.until)
         kind, fields, place = advice.kind, advice.fields, advice.place
     except Exception:  # the words are less exact then
-        advice, kind, fields = None, "", dict.fromkeys(("what", "code", "instead", "used", "function"), found.what)
+        advice, kind, fields = None, "", {"what": found.what, "code": "", "instead": "", "used": "", "function": ""}
     filename, line = (None, None) if place is None else (place.filename, place.line)
     message, fix = TEXT.get(f"{cause} {kind}") or TEXT[cause]
     fields = {**fields, "x": name, "line": in_brackets(filename, line), "what": fields["what"] or fill("the value"), "watched": say_unwatched(name, source, inquiry)}
@@ -160,8 +167,25 @@ def in_words(found: Finding | Break, name: str, source: End, inquiry: Inquiry | 
         answer._asked = advice
         if cause == "left_through_numpy":
             with words_alone():
-                answer.fix = joined(answer.fix, changed_in_place(advice.statement), helper_in_numpy(advice.statement, advice.call))
+                answer.fix = paragraph(answer.fix, changed_in_place(advice.statement), helper_in_numpy(advice.statement, advice.call))
     return answer
+
+
+def not_all(answer: Explanation, say: Callable[..., str] = fill) -> str:
+    """That the fix is not enough where other lines cut the way, too, or cut other ways; empty where it is.
+
+    >>> why = Explanation("detach", "", "", "a.py", 1, [Explanation("data", "", "", "a.py", 2)])
+    >>> not_all(why)
+    'That alone is not enough: see line 2, too.'
+    >>> not_all(Explanation("detach", "", "", "a.py", 1).with_beside(why.others))
+    'Another way is cut, too: see line 2.'
+    """
+    found = {other.beside: other for other in reversed(answer.others) if other.line is not None and (other.filename, other.line) != (answer.filename, answer.line)}
+    first = found.get(False) or found.get(True)
+    if first is None or first.line is None:
+        return ""
+    place = where("" if first.filename == answer.filename else first.filename, first.line, say)
+    return say("Another way is cut, too: see {place}." if first.beside else "That alone is not enough: see {place}, too.", place=place)
 
 
 @contextmanager

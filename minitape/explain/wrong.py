@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 from ..engine.recording.evidence import Ref, origin_of, read
 from ..engine.recording.rows import operation_of
 from ..engine.recording.state import state
-from ..engine.texts import joined
+from ..engine.texts import paragraph
 from .asking import in_brackets, warn_user
 from .bodies import INTO, assigns, read_by
-from .nodes import Node, Place
+from .nodes import Node, Place, place_of_origin
 from .sentences import fill
-from .words import name_of
+from .source_names import name_of
 
 if TYPE_CHECKING:
     from ..engine.recording.record import Record
-    from ..engine.typed import End, Graph
+    from ..engine.types import End, Graph
     from .reasons import Inquiry
 
 MOST = 20_000  # rows that are looked at
@@ -51,7 +51,7 @@ def _at(place: Place | None) -> str:
 def _of_rows(inquiry: Inquiry) -> Said | None:
     """A table in place of a difference, or probabilities in place of logits."""
     record = inquiry.record
-    if record is None or len(record) > MOST:
+    if len(record) > MOST:
         return None
     for node in _nodes(inquiry, record):
         found = _spread(inquiry, node) or _twice(inquiry, node)
@@ -128,8 +128,8 @@ def _operation(record: Record, row: int) -> tuple[str, tuple[int, ...]]:
 
 def _mispaired(inquiry: Inquiry, source: End) -> Said | None:
     """Where a variable was changed by the gradient of another one, although this tape gave its own as well."""
-    asked = [*inquiry.tape.asked, *([] if inquiry.tape.last is None else [inquiry.tape.last])]
-    if not any(source is one for _, sources, _ in asked for one in sources):
+    asked = [*inquiry.tape.questions, *filter(None, [inquiry.tape.last])]
+    if not any(source is one for question in asked for one in question.sources):
         return None  # workers compute gradients that are applied to a model of which they ask nothing
     changed = _changed_by_others(source, inquiry.record if hasattr(inquiry.record, "gradients") else None)
     if changed is None:
@@ -144,7 +144,7 @@ def _changed_by_others(variable: End, graph: Graph | None) -> tuple[Place | None
     found: list[End] = []
     if graph is not None:  # of a tf.function: in it the variable is changed when it is called
         of_it = [c for c in graph.calls if c.primitive.name in _CHANGES and c.attrs.get("variable") is variable]
-        site = graph.site(of_it[-1].row) if of_it else None
+        site = graph.site_of(of_it[-1].row) if of_it else None
         place = None if site is None else Place((site,))
         found = _gradients_of_rows(graph, of_it[-1].inputs) if of_it else []
     else:
@@ -152,7 +152,7 @@ def _changed_by_others(variable: End, graph: Graph | None) -> tuple[Place | None
         change = None if held is None else origin_of(held)
         if change is None or change.kind not in _CHANGES or not change.inputs:
             return None
-        place = Place(change.stack) if change.stack else None
+        place = place_of_origin(change)
         found = _gradients_in(change.inputs[0])
     return (place, found) if found and not any(one is variable for one in found) else None
 
@@ -201,5 +201,5 @@ def warn_of_step(variables: Sequence[End]) -> None:
         changed = _changed_by_others(variable, state.graph)
         if changed is not None and all(any(one is v for v in plain) for one in changed[1]):
             others = fill(" and ").join(name_of(one, None) for one in changed[1])
-            warn_user(joined(fill("{x} was changed by the gradient of {others}.", x=name_of(variable, None), others=others), fill(_PAIRS)))
+            warn_user(paragraph(fill("{x} was changed by the gradient of {others}.", x=name_of(variable, None), others=others), fill(_PAIRS)))
             return  # once for a step

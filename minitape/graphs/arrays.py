@@ -194,7 +194,7 @@ class TensorArray:
         """The tensor that stands for the content in loops and branches of a graph."""
         return [self.stack()]
 
-    def _rebuilt(self, parts: Sequence[Any]) -> GraphTensorArray:
+    def _rebuild(self, parts: Sequence[Any]) -> GraphTensorArray:
         """The array of a graph with this content."""
         made: GraphTensorArray = object.__new__(GraphTensorArray)
         made.__dict__.update(self.__dict__)
@@ -344,7 +344,7 @@ class GraphTensorArray(TensorArray):
         return made
 
     def _written(self, index: Any, value: Any) -> GraphTensorArray:
-        return self._rebuilt(apply(WRITE, (self._buffer, index, value), {"dynamic": self._dynamic}))
+        return self._rebuild(apply(WRITE, (self._buffer, index, value), {"dynamic": self._dynamic}))
 
     def read(self, index: Any, name: str | None = None) -> Any:
         """The element at ``index``."""
@@ -357,7 +357,7 @@ class GraphTensorArray(TensorArray):
     def unstack(self, value: Any, name: str | None = None) -> TensorArray:
         """An array of the slices of ``value`` along its first axis."""
         value = convert_to_tensor(value, self._dtype)
-        made = self._rebuilt([value])
+        made = self._rebuild([value])
         made._shape = TensorShape(value.shape[1:])
         return made
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..engine.recording.state import state
 from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..ops.convert import convert_to_tensor
-from ..ops.parts import flatten_parts
+from ..ops.parts import flatten_parts, pack_parts
 from .build import Graph
 from .effects import is_stateful
 from .program import Program, replay
@@ -44,7 +44,8 @@ class Body:
         for outer, inner in graph.captures.values():
             captures.setdefault(inner._row, (outer, inner))
         self.captured, self.places = ([pair[at] for pair in captures.values()] for at in (0, 1))
-        self.effects = effects_of(graph)
+        # the calls that run whether somebody needs their results or not
+        self.effects = [c for c in graph.calls if is_stateful(c.primitive) and c.primitive.op != "ReadVariableOp"]
         self._stateful = [c for c in graph.calls if is_stateful(c.primitive)]  # not those that gradients add later
         self._program: Program | None = None
         self._noting: Program | None = None
@@ -62,6 +63,11 @@ class Body:
     def specs(self) -> list[Any]:
         """(shape, dtype) of each output."""
         return [(t.shape, t.dtype) for t in self.outputs]
+
+    def pack(self, found: Iterable[Any]) -> Any:
+        """What the function returned, with these tensors in the place of the outputs."""
+        values = iter(found)
+        return pack_parts(self.result, [None if t is None else next(values) for t in self.flat])
 
     def connects(self, at: int) -> bool:
         """True when a gradient could pass from an output to the input or captured tensor of this number."""
@@ -114,11 +120,6 @@ def passes(call: Any, at: int) -> bool:
     if connects is not None:
         return bool(connects(call.attrs, at))
     return rules is not None and (callable(rules) or rules[min(at, len(rules) - 1)] is not None)
-
-
-def effects_of(graph: Graph) -> list[Any]:
-    """The calls that run whether somebody needs their results or not."""
-    return [c for c in graph.calls if is_stateful(c.primitive) and c.primitive.op != "ReadVariableOp"]
 
 
 def as_output(graph: Graph, value: Any) -> SymbolicTensor:

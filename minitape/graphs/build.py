@@ -30,7 +30,7 @@ from ..engine.values.shape import TensorShape
 from . import infer
 from .failures import raising_primitive
 from .naming import Named, caller, default_name, name_within
-from .symbolic import InaccessibleTensorError, Operation, SymbolicTensor, out_of_scope, plain_shape
+from .symbolic import InaccessibleTensorError, Operation, SymbolicTensor, out_of_scope
 
 _UNKNOWN = ((), np.dtype(np.float32))  # of a row that stands for a state of a variable
 
@@ -68,7 +68,7 @@ class Graph(Named, Record):
         super().__init__()
         self.outer = outer  # the graph in which this one is a function's body
         self.tensors: dict[int, SymbolicTensor] = {}
-        self.shape_dtypes: dict[int, tuple[tuple[int, ...], Any]] = {}  # shape and NumPy dtype of each row
+        self.shape_dtypes: dict[int, tuple[Any, Any]] = {}  # shape and NumPy dtype of each row
         self.alive: list[Any] = []  # the tensors of constants, which leaves do not keep alive
         self.op_of: dict[int, Operation] = {}  # first row -> operation
         self.replays: dict[Any, Any] = {}  # (fetched rows, known rows) -> what is needed, see minitape.graphs.program
@@ -93,14 +93,14 @@ class Graph(Named, Record):
     def __bool__(self) -> bool:
         return True
 
+    @property
+    def around(self) -> list[Graph]:
+        """This graph and those around it, the outermost last."""
+        return [self] if self.outer is None else [self, *self.outer.around]
+
     def is_function(self) -> bool:
         """True for the graph of a tf.function, and for those of its branches and loops."""
-        graph: Graph | None = self
-        while graph is not None:
-            if graph.building_function:
-                return True
-            graph = graph.outer
-        return False
+        return any(graph.building_function for graph in self.around)
 
     # -- as the current graph -----------------------------------------------------------------------------------------
 
@@ -166,7 +166,7 @@ class Graph(Named, Record):
 
     def leaf(self, kind: str, name: str, shape: TensorShape, dtype: DType, tensor: Any = None) -> SymbolicTensor:
         """Appends a leaf: a placeholder, a constant, a captured tensor."""
-        row = self.append(LEAF, 0, 0, self.here())
+        row = self.append(LEAF, 0, 0, self.current_site())
         self.leaves[row] = Leaf() if tensor is None else Leaf(weakref.ref(tensor))
         self.alive.append(tensor)
         self.untracked.add(row)
@@ -198,7 +198,7 @@ class Graph(Named, Record):
         name: str | None = None,
     ) -> list[SymbolicTensor]:
         """Appends a call and returns its symbolic outputs (an operation without outputs still has one row)."""
-        site, number = self.here(), len(self.calls)
+        site, number = self.current_site(), len(self.calls)
         first = len(self)
         call = Call(first, primitive, rows, attrs, max(len(outputs), 1))
         untracked = self.untracked.issuperset(rows)
@@ -207,8 +207,8 @@ class Graph(Named, Record):
             if untracked:
                 self.untracked.add(row)
         self.calls.append(call)
-        if primitive.asked:
-            self.asked = more(self.asked, call)
+        if primitive.mandatory:
+            self.mandatory = more(self.mandatory, call)
         op = self._node(primitive.op, name or default_name(primitive.op), first, call, outputs)
         if getattr(primitive, "stateful", False) and primitive.op != "ReadVariableOp":
             self.forget_reads()
@@ -224,7 +224,7 @@ class Graph(Named, Record):
         self.op_of[row] = self.by_name[op.name] = op
         for index, (shape, dtype) in enumerate(outputs):
             real = np.dtype(dtype.as_numpy_dtype)
-            self.shape_dtypes[row + index] = plain_shape(shape), real
+            self.shape_dtypes[row + index] = shape._dims, real
             if real.kind not in CONTINUOUS:
                 self.discrete.add(row + index)
             self.tensors[row + index] = SymbolicTensor(self, row + index, op, index, shape, dtype)
@@ -275,20 +275,15 @@ class Graph(Named, Record):
         known = self.captures.get(id(tensor))
         if known is not None and known[0] is tensor:
             return known[1]
-        around: Any = self.outer
-        graph = around
-        while graph is not None and graph is not tensor.graph:
-            graph = graph.outer
-        if graph is None:
-            inner = tensor.graph  # one of a branch or loop inside this graph, or of another function altogether?
-            while inner is not None and inner is not self:
-                inner = inner.outer
-            raise out_of_scope(tensor, TypeError if inner is None else InaccessibleTensorError)
+        outer: Any = self.outer
+        if not any(graph is tensor.graph for graph in self.around[1:]):
+            inside = any(graph is self for graph in tensor.graph.around)  # of a branch or loop in this graph, or of another function?
+            raise out_of_scope(tensor, InaccessibleTensorError if inside else TypeError)
         value = tensor.graph.constant_value(tensor._row) if tensor.op.type == "Const" else None
         if value is not None and not tensor.dtype.differentiable:  # else somebody may ask for a gradient
             return self.constant(new_tensor(value), tensor.op.name)
-        if graph is not around:  # what the graph around it has in its place
-            inner = self.capture(around.capture(tensor))
+        if tensor.graph is not outer:  # what the graph around it has in its place
+            inner = self.capture(outer.capture(tensor))
         else:
             with self.name_scope(None):
                 inner = self.input(tensor.dtype, tensor.shape, tensor.op.name.rsplit("/", 1)[-1])
@@ -349,7 +344,7 @@ class Graph(Named, Record):
         """Makes a variable while this graph is being built."""
         above.create_variable(variable, *given)
 
-    def shown(self, variable: Any) -> Any:
+    def look_at(self, variable: Any) -> Any:
         """The value of ``variable`` for Python to look at, which is not there: NotImplementedError."""
         raise NotImplementedError("numpy() is only available when eager execution is enabled.")
 

@@ -18,7 +18,8 @@ from ..engine.table.code import define, with_operands
 from ..engine.table.primitives.formula import ARRAY
 from ..engine.tensor.operation import CHECKS
 from ..engine.tensor.tensor import new_tensor
-from ..engine.values.invalid import invalid
+from ..ops.picking import check_gather, check_gather_nd
+from .effects import READ
 
 LONG = 256  # scalar calls that earn the loading of the kernels
 FEW = 48  # scalar calls that are worth a kernel once it is there
@@ -29,13 +30,15 @@ _ALIASES = {"identity", "stop_gradient"}
 
 
 class Writer:
-    """Writes the program of some calls in order."""
+    """Writes the program of some calls in order.
+
+    Calls that are computed together wait in runs: large arrays block by block, numbers, and what becomes one loop. A run is
+    written when a call reads of it that cannot join it.
+    """
 
     def __init__(self, graph: Any, calls: Sequence[Any], constants: dict[int, Any], fetches: Sequence[int],
                  feeds: Sequence[int], fuse: bool = False) -> None:  # fmt: skip
-        self.fuse, self.fused, self.large = fuse, _Segment(), _Segment()
-        self.loops = fast.loops
-        self.blocked = self.loops.slow_shapes(graph, calls) if fuse else None  # shapes whose runs go block by block; None: all
+        self.fuse, self.loops = fuse, fast.loops
         self.graph, self.fetches, self.feeds = graph, list(fetches), list(feeds)
         self.same = _same_values(graph, calls, constants)
         self.calls = [c for c in calls if c.row not in self.same]
@@ -45,37 +48,139 @@ class Writer:
         self.lines: list[str] = []
         self.where: dict[int, Any] = {}  # line of the program -> the call that it runs
         self.warns = False  # whether some of it is NumPy's, which warns of infinities
-        self.segment = _Segment()
-        self.segments = 0
+        self.written = 0  # runs
         self.readers = self._find_readers()
         self.unread = {row: len(readers) for row, readers in self.readers.items()}  # by calls that are not written yet
+        self.runs = [] if self.loops is None else self._runs()
+
+    def _runs(self) -> list[_Run]:
+        """The kinds of runs that pay here, in the order in which calls may join them."""
+        self.slow = self.loops.slow_shapes(self.graph, self.calls) if self.fuse else None  # large shapes that go block by block; None: all
+        self.scalars = {c.row: real for c in self.calls if (real := scalar_type(self.graph, c)) is not None}
+        found = [_Run(self._large_kind, self._write_large)]
+        if self.loops.available() and len(self.scalars) >= (FEW if self.loops.loaded() else LONG):
+            found.append(_Run(lambda run, call: self.scalars.get(call.row), self._write_numbers))
+        if self.fuse:
+            found.append(_Run(lambda run, call: self.loops.fusable(self.graph, call), self._write_fused))
+        return found
 
     def write(self) -> Callable[..., tuple[Any, ...]]:
         """The compiled function: arrays of the fed rows in, arrays of the fetched rows out."""
-        scalars = [scalar_type(self.graph, c) for c in self.calls]
-        wanted = self._earns_kernel(sum(s is not None for s in scalars))
-        for call, real in zip(self.calls, scalars, strict=True):
+        for call in self.calls:
             sources = self._inputs(call)
-            if self._takes_large(call, sources):
-                continue
-            kind = self.loops.fusable(self.graph, call) if self.fuse and not (wanted and real is not None) else None
-            if any(r in self.segment.rows for r in sources) and not (wanted and real is self.segment.real):
-                self._flush()
-            if any(r in self.fused.rows for r in sources) and (kind is None or kind is not self.fused.real):
-                self._flush_fused()
-            if wanted and real is not None and self.segment.takes(real):
-                self.segment.add(call, real)
-            elif kind is not None and self.fused.takes(kind):
-                self.fused.add(call, kind)
-            else:
+            joined = next((run for run in self.runs if self._joins(run, call, sources)), None)
+            for run in self.runs:
+                if run is not joined and not run.rows.isdisjoint(sources):
+                    self._end(run)
+            if joined is None:
                 self._line(call)
-        self._flush()
-        self._flush_fused()
-        self._flush_large()
+        for run in self.runs:
+            self._end(run)
         names = "".join(f"{self._name(r)}, " for r in self.fetches)
         head = _HEAD.format(arguments=", ".join(f"v{r}" for r in self.feeds))
         text = f"{head}{''.join(self.lines)}    return ({names})\n"
         return define(text, "<formula graph>", self.scope)["program"]
+
+    # -- runs ---------------------------------------------------------------------------------------------------------
+
+    def _joins(self, run: _Run, call: Any, sources: list[int]) -> bool:
+        """Lets a call wait in a run for others of its kind; False where it cannot."""
+        kind = run.kind_of(run, call)
+        if kind != run.kind and not run.rows.isdisjoint(sources):
+            self._end(run)
+            kind = run.kind_of(run, call)
+        if kind is None or run.kind not in (None, kind):
+            return False
+        run.calls.append(call)
+        run.rows.add(call.row)
+        run.kind = kind
+        return True
+
+    def _end(self, run: _Run) -> None:
+        """Writes the calls that wait in a run: together, or line by line where they are few."""
+        calls, kind = run.calls, run.kind
+        run.calls, run.rows, run.kind = [], set(), None
+        if calls and not run.write(calls, kind):
+            for call in calls:
+                self._line(call)
+
+    def _large_kind(self, run: _Run, call: Any) -> Any:
+        """The shape and float type of a call on large arrays; a sum of another run's rows is none, nor is what reads a sum of this one."""
+        kind = self.loops.large_kind(self.graph, call)
+        if kind is None or (self.slow is not None and kind not in self.slow):
+            return None
+        inside = [r for r in self._inputs(call) if r in run.rows]
+        if call.primitive.name in self.loops.TOTALS and not inside:
+            return None
+        return kind if all(self.graph.shape_dtypes[r][0] == kind[0] for r in inside) else None
+
+    def _write_large(self, calls: list[Any], kind: Any) -> bool:
+        if len(calls) < self.loops.LEAST_LARGE:
+            return False
+        writer = self.loops.Blockwise(self.graph, calls, kind, self.constants, self._alias, self.readers)
+        self._write_run(calls, *writer.function())
+        self.warns = True
+        return True
+
+    def _write_fused(self, calls: list[Any], real: Any) -> bool:
+        shapes = {row: shape for row, (shape, _) in self.graph.shape_dtypes.items()}
+        if sum(shapes[c.row] != () for c in calls) < self.loops.LEAST:
+            return False
+        writer = self.loops.Fused(self.graph, calls, self.constants, self._alias, self.readers)
+        text = writer.text()
+        arguments = [*writer.inputs, *writer.filled]
+        function = self.loops.compiled(text, real, [shapes[r] for r in arguments])
+        if function is None:
+            return False
+        self.scope |= {"empty": np.empty, "buffer": fast.buffer, real.__name__: real}
+        for row in writer.filled:
+            make = "buffer" if np.prod(shapes[row]) >= fast.large else "empty"
+            self.lines.append(f"    v{row} = {make}({shapes[row]!r}, {real.__name__})\n")
+        self._write_run(calls, function, arguments, writer.outputs)
+        self.lines += [f"    v{r} = {real.__name__}(v{r})\n" for r in writer.outputs if shapes[r] == ()]
+        return True
+
+    def _write_run(self, calls: Sequence[Any], function: Any, inputs: list[int], outputs: list[int]) -> None:
+        """Writes the call of a function that computes several rows."""
+        name, arguments = self._named(function), ", ".join(f"v{r}" for r in inputs)
+        results = "".join(f"v{r}, " for r in outputs)
+        self.lines.append(f"    {results + '= ' if results else ''}{name}({arguments})\n")
+        self._drop(inputs, calls)
+
+    def _named(self, function: Any) -> str:
+        """The name of a run's function in the program."""
+        name, self.written = f"k{self.written}", self.written + 1
+        self.scope[name] = function
+        return name
+
+    def _write_numbers(self, calls: list[Any], real: Any) -> bool:
+        """Writes single numbers: as rows for the kernel that evaluates tapes, or rolled up."""
+        if len(calls) < FEW:
+            return False
+        rows = {c.row for c in calls}
+        leaves = list(dict.fromkeys(r for c in calls for r in self._inputs(c) if r not in rows))
+        place = {row: at for at, row in enumerate([*leaves, *[c.row for c in calls]])}
+        block, values = np.zeros((len(place), 4), np.int32), np.zeros(len(place), real)
+        for call in calls:
+            inputs = [place[r] for r in self._inputs(call)]
+            block[place[call.row], :3] = call.primitive.code, inputs[0], inputs[-1]
+        for row in leaves:
+            if row in self.constants:
+                values[place[row]] = self.constants[row]
+        loops = self.loops.rolled(block, len(leaves), real) if self.fuse else None
+        function = loops or self.loops.kernel(real, "forward")
+        if function is None:  # numba fails
+            return False
+        name = self._named(function)
+        self.scope |= {f"values_{name}": values, f"rows_{name}": block}
+        self.lines.append(f"    w = values_{name}.copy()\n")
+        self.lines += [f"    w[{place[row]}] = v{row}\n" for row in leaves if row not in self.constants]
+        self.lines.append(f"    {name}({'w' if loops else f'rows_{name}, 0, {len(leaves)}, {len(block)}, w'})\n")
+        self._drop([], calls)
+        self.lines += [f"    v{c.row} = w[{place[c.row]}]\n" for c in calls if self.unread.get(c.row)]
+        return True
+
+    # -- rows ---------------------------------------------------------------------------------------------------------
 
     def _alias(self, row: int) -> int:
         """The row that holds a row's value: itself, or the one that has the same value already."""
@@ -112,6 +217,9 @@ class Writer:
         if formula is None and call.primitive.name == "slice":
             self.scope[f"s{call.row}"] = call.attrs["spec"]
             formula = f"{arguments[0]}[s{call.row}]"
+        if call.primitive is READ and not type(call.attrs["variable"])._uninitialized:
+            self.scope[f"s{call.row}"] = call.attrs["variable"]
+            formula = f"s{call.row}._state._value,"
         if formula is None:
             self.scope[f"f{call.row}"] = runner(call, self._notes_are_read(call))
             formula = f"f{call.row}({', '.join(arguments)})"
@@ -139,135 +247,17 @@ class Writer:
         count = self.graph.tensors[row].shape.num_elements() if row in self.graph.tensors else 0
         return count is None or count >= BIG
 
-    def _flush_fused(self) -> None:
-        """Writes the waiting array calls: as one fused function, or line by line when they are few."""
-        fused, self.fused = self.fused, _Segment()
-        if not fused.calls:
-            return
-        if sum(self.graph.shape_dtypes[c.row][0] != () for c in fused.calls) < self.loops.LEAST:
-            for call in fused.calls:
-                self._line(call)
-            return
-        shape_dtypes, real = self.graph.shape_dtypes, fused.real
-        writer = self.loops.Fused(self.graph, fused.calls, self.constants, self._alias, self.readers)
-        text = writer.text()
-        arguments = [*writer.inputs, *writer.filled]
-        function = self.loops.compiled(text, real, [shape_dtypes[r][0] for r in arguments])
-        if function is None:
-            for call in fused.calls:
-                self._line(call)
-            return
-        self.scope |= {"empty": np.empty, "buffer": fast.buffer, real.__name__: real}
-        for row in writer.filled:
-            make = "buffer" if np.prod(shape_dtypes[row][0]) >= fast.large else "empty"
-            self.lines.append(f"    v{row} = {make}({shape_dtypes[row][0]!r}, {real.__name__})\n")
-        self._write_run(fused.calls, function, arguments, writer.outputs)
-        self.lines += [f"    v{r} = {real.__name__}(v{r})\n" for r in writer.outputs if shape_dtypes[r][0] == ()]
 
-    def _takes_large(self, call: Any, sources: list[int]) -> bool:
-        """Lets a call on large arrays wait for others; False when it is none."""
-        if self.loops is None:
-            return False
-        kind, large = self.loops.large_kind(self.graph, call), self.large
-        if kind is not None and self.blocked is not None and kind not in self.blocked:
-            kind = None
-        if not large.rows.isdisjoint(sources) and (kind != large.real or not large.sums.isdisjoint(sources)):
-            self._flush_large()
-        total = call.primitive.name == "reduce_sum"
-        if kind is None or not self.large.takes(kind) or (total and sources[0] not in self.large.rows):
-            return False
-        if not self.segment.rows.isdisjoint(sources):
-            self._flush()
-        if not self.fused.rows.isdisjoint(sources):
-            self._flush_fused()
-        self.large.add(call, kind)
-        if total:
-            self.large.sums.add(call.row)
-        return True
+class _Run:
+    """Calls of one kind (of numbers their type) that wait to be written together: ``kind_of(run, call)``, ``write(calls, kind)``."""
 
-    def _flush_large(self) -> None:
-        """Writes the waiting calls on large arrays: as one run block by block, or line by line when they are few."""
-        large, self.large = self.large, _Segment()
-        if not large.calls or len(large.calls) < self.loops.LEAST_LARGE:
-            for call in large.calls:
-                self._line(call)
-            return
-        writer = self.loops.Blockwise(self.graph, large.calls, large.real, self.constants, self._alias, self.readers)
-        self._write_run(large.calls, *writer.function())
-        self.warns = True
+    __slots__ = ("kind_of", "write", "calls", "rows", "kind")
 
-    def _write_run(self, calls: Sequence[Any], function: Any, inputs: list[int], outputs: list[int]) -> None:
-        """Writes the call of a function that computes several rows."""
-        number, self.segments = self.segments, self.segments + 1
-        self.scope[f"k{number}"] = function
-        arguments = ", ".join(f"v{r}" for r in inputs)
-        results = "".join(f"v{r}, " for r in outputs)
-        self.lines.append(f"    {results + '= ' if results else ''}k{number}({arguments})\n")
-        self._drop(inputs, calls)
-
-    # -- runs of single numbers ---------------------------------------------------------------------------------------
-
-    def _flush(self) -> None:
-        """Writes the waiting scalar calls: as rows for the kernel, or line by line when they are few."""
-        segment, self.segment = self.segment, _Segment()
-        if not segment.calls:
-            return
-        if len(segment.calls) < FEW or not self._interpreted(segment):
-            for call in segment.calls:
-                self._line(call)
-
-    def _earns_kernel(self, scalars: int) -> bool:
-        if self.loops is None or not self.loops.available():
-            return False
-        return scalars >= (FEW if self.loops.loaded() else LONG)
-
-    def _interpreted(self, segment: _Segment) -> bool:
-        """Writes scalar calls as rows for the kernel, or rolled up; False when numba fails."""
-        leaves = list(dict.fromkeys(r for c in segment.calls for r in self._inputs(c) if r not in segment.rows))
-        place = {row: at for at, row in enumerate([*leaves, *[c.row for c in segment.calls]])}
-        block, values = np.zeros((len(place), 4), np.int32), np.zeros(len(place), segment.real)
-        for call in segment.calls:
-            inputs = [place[r] for r in self._inputs(call)]
-            block[place[call.row], :3] = call.primitive.code, inputs[0], inputs[-1]
-        for row in leaves:
-            if row in self.constants:
-                values[place[row]] = self.constants[row]
-        loops = self.loops.rolled(block, len(leaves), segment.real) if self.fuse else None
-        function = loops or self.loops.kernel(segment.real, "forward")
-        if function is None:
-            return False
-        number, self.segments = self.segments, self.segments + 1
-        arguments = "w" if loops else f"b{number}, 0, {len(leaves)}, {len(block)}, w"
-        self.scope |= {f"s{number}": values, f"b{number}": block}
-        self.scope[f"k{number}"] = function
-        self.lines.append(f"    w = s{number}.copy()\n")
-        self.lines += [f"    w[{place[row]}] = v{row}\n" for row in leaves if row not in self.constants]
-        self.lines.append(f"    k{number}({arguments})\n")
-        self._drop([], segment.calls)
-        for call in segment.calls:
-            if self.unread.get(call.row):
-                self.lines.append(f"    v{call.row} = w[{place[call.row]}]\n")
-        return True
-
-
-class _Segment:
-    """Calls that wait to be written together."""
-
-    __slots__ = ("calls", "rows", "real", "sums")
-
-    def __init__(self) -> None:
+    def __init__(self, kind_of: Callable[[_Run, Any], Any], write: Callable[[list[Any], Any], bool]) -> None:
+        self.kind_of, self.write = kind_of, write
         self.calls: list[Any] = []
         self.rows: set[int] = set()
-        self.real: Any = None  # what they have in common: the float type, and of large arrays the shape
-        self.sums: set[int] = set()  # rows that are there when all blocks are done
-
-    def takes(self, real: Any) -> bool:
-        return self.real is None or self.real == real
-
-    def add(self, call: Any, real: Any) -> None:
-        self.calls.append(call)
-        self.rows.add(call.row)
-        self.real = real
+        self.kind: Any = None
 
 
 def scalar_type(graph: Any, call: Any) -> Any:
@@ -326,23 +316,8 @@ def _is_two(graph: Any, row: int) -> bool:
     return value is not None and np.ndim(value) == 0 and value == 2 and graph.shape_dtypes[row][1].kind == "f"
 
 
-def _guard_gather(x: Any, places: Any, axis: int = 0, **attrs: Any) -> None:
-    from ..engine.values.invalid import check_places
-
-    check_places(places, x.shape[axis])
-
-
-def _guard_gather_nd(x: Any, places: Any, batch_dims: int = 0, **attrs: Any) -> None:
-    from ..engine.values.invalid import outside
-
-    bad = outside(places, x.shape[batch_dims:][: places.shape[-1]])
-    if bad is not None:
-        shape = ",".join(map(str, x.shape))
-        raise invalid(f"indices{bad[0]} = {bad[1]} does not index into param shape [{shape}], node name: GatherNd", "GatherNd")
-
-
 # checks of values that the eager functions make before they run their primitive
-GUARDS = {"GatherV2": _guard_gather, "GatherNd": _guard_gather_nd}
+GUARDS: dict[str, Callable[..., None]] = {"GatherV2": check_gather, "GatherNd": check_gather_nd}
 
 
 def _guard(forward: Callable[..., Any], guard: Callable[..., None]) -> Callable[..., Any]:

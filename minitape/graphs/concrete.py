@@ -12,7 +12,7 @@ import numpy as np
 
 from ..engine.back.reach import on_tape
 from ..engine.more.custom import for_batches
-from ..engine.recording.evidence import ASSIGNED, origin_of_new
+from ..engine.recording.evidence import ASSIGNED, Origin, clock, origin_of_new, stack
 from ..engine.recording.rows import CALL
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE, Primitive
@@ -20,8 +20,8 @@ from ..engine.tensor.operation import apply, finish
 from ..engine.tensor.slices import IndexedSlices
 from ..engine.tensor.tensor import Tensor, from_array, new_tensor
 from ..engine.values import nest
-from ..ops.opdefs import mismatch
-from ..ops.parts import is_composite, pack_parts
+from ..engine.values.invalid import mismatch
+from ..ops.parts import is_composite
 from ..ops.seeds import global_seed
 from .body import Body, held_elsewhere, lift, passes
 from .build import Graph
@@ -61,7 +61,7 @@ def _assigned_at(graph: Any, variable: Any) -> Any:
     """The user's frame of the last assign to a variable, in a graph or in what it calls; () where there is none."""
     for call in reversed(graph.calls):
         if call.attrs.get("variable") is variable and call.primitive.name.startswith("assign"):
-            site = graph.site(call.row)
+            site = graph.site_of(call.row)
             return () if site is None else (site,)
         inner = (call.attrs.get("body"), *call.attrs.get("bodies", ()), getattr(call.attrs.get("concrete"), "body", None))
         found = next((at for body in inner if body is not None and (at := _assigned_at(body.graph, variable))), None)
@@ -102,8 +102,7 @@ class ConcreteFunction:
         numbers = {id(t) for t in self.graph.numbers.values()}
         self._held = [r for r, leaf in self.graph.leaves.items() if id(leaf.tensor) not in numbers and held_elsewhere(leaf)]
         self._single = len(body.outputs) == 1 and not nest.is_nested(body.result) and not is_composite(body.result)
-        plain = type(body.result) in (tuple, list) and all(isinstance(r, Tensor) for r in body.result)
-        self._row = type(body.result) if plain else None  # a list or tuple of tensors and nothing else
+        self._packer = _packer(body.result) or body.pack
         self._taped: dict[tuple[int, ...], Taped] = {}
 
     # -- what it is ---------------------------------------------------------------------------------------------------
@@ -159,21 +158,23 @@ class ConcreteFunction:
 
     def _note(self, tensors: Sequence[Any], outputs: Sequence[Any]) -> None:
         """Notes for `explain`: what came out of which inputs, where no tape watches them."""
-        if outputs:
-            inputs = [*tensors, *(v._state for v in self.variables)]
-            finish(FUNCTION, tuple(inputs), {"concrete": self}, tuple(outputs))
-        self._note_assigns(tensors)
+        place, inputs = sum(stack(), ()), (*tensors, *[v._state for v in self.variables])
+        if outputs and state.record is not None:
+            finish(FUNCTION, inputs, {"concrete": self}, tuple(outputs))
+        elif outputs:
+            origin = origin_of_new("op", inputs, FUNCTION, place)
+            for tensor in outputs:
+                tensor._origin = origin
+        self._note_assigns(tensors, place)
 
-    def _note_assigns(self, tensors: Sequence[Any]) -> None:
+    def _note_assigns(self, tensors: Sequence[Any], place: Any) -> None:
         """Notes for `explain` that the variables that were assigned hold what was computed from the inputs."""
-        changed = [v for v in self._assigned if hasattr(v, "_state")]
-        if changed:
-            origin = origin_of_new("assign", [*tensors, *self._unassigned], step=ASSIGNED)
-            for v in changed:
-                if id(v) not in self._assigned_at:
-                    self._assigned_at[id(v)] = _assigned_at(self.graph, v)
-                noted = origin.again(weakref.ref(v))
-                v._state._origin = noted._replace(stack=self._assigned_at[id(v)] + noted.stack)
+        if self._assigned:
+            _, kind, _, inputs, _, depth = origin_of_new("assign", [*tensors, *self._unassigned], None, place, ASSIGNED)
+            for v in self._assigned:
+                if (at := self._assigned_at.get(id(v))) is None:
+                    at = self._assigned_at[id(v)] = sum(_assigned_at(self.graph, v), ())
+                v._state._origin = Origin(clock(), kind, at + place, inputs, weakref.ref(v), depth)
 
     def check(self, tensors: Sequence[Any]) -> None:
         """InvalidArgumentError for a tensor of another dtype than was traced."""
@@ -182,13 +183,7 @@ class ConcreteFunction:
                 raise mismatch(f"__inference_{self.label}_0", at, place.dtype.kernel_name, tensor.dtype)
 
     def _pack(self, found: Sequence[Any]) -> Any:
-        body = self.body
-        if self._single:
-            return found[0]
-        if self._row is not None:
-            return self._row(found)
-        values = iter(found)
-        return pack_parts(body.result, [None if t is None else next(values) for t in body.flat])
+        return found[0] if self._single else self._packer(iter(found))
 
     # -- inside another graph -----------------------------------------------------------------------------------------
 
@@ -230,10 +225,25 @@ class ConcreteFunction:
         found = taped.forward.run(arrays)
         count = len(self.body.outputs)
         outputs = [new_tensor(a) for a in found[:count]]
-        self._note_assigns(tensors)
+        self._note_assigns(tensors, sum(stack(), ()))
         if outputs:
             finish(FUNCTION, tuple(inputs), {"taped": taped, "saved": found[count:], "arrays": arrays}, tuple(outputs))
         return outputs
+
+
+def _packer(structure: Any) -> Any:
+    """What puts the tensors of an iterator into a structure of lists, tuples and dictionaries; None where it holds more than tensors."""
+    kind = type(structure)
+    if isinstance(structure, Tensor):
+        return next
+    if kind is list or kind is tuple:
+        parts = [_packer(part) for part in structure]
+        return None if None in parts else lambda values: kind([part(values) for part in parts])
+    if kind is dict and all(type(name) is str for name in structure):
+        names = sorted(structure)
+        inner, order = _packer([structure[name] for name in names]), dict.fromkeys(structure)
+        return inner and (lambda values: order | dict(zip(names, inner(values), strict=True)))
+    return None
 
 
 def _is_tracked(record: Any, tensor: Any) -> bool:
@@ -262,7 +272,7 @@ class Taped:
         self.groups = groups
         self.error: Exception | None = None
         self.grads: list[Any] = [None] * len(groups)
-        self.seeds: list[Any] = []
+        self.starts: list[Any] = []
         self.border = border = len(graph)
         self._reading: dict[int, bool] = {}
         try:
@@ -271,30 +281,30 @@ class Taped:
         except LookupError as error:  # raised when the gradient is asked for
             self.error = error
         rows = [r for g in self.grads for r in _rows_of(g)]
-        seeds = [s._row for s in self.seeds if s is not None]
+        starts = [s._row for s in self.starts if s is not None]
         self.saved = sorted(_crossing(graph, rows, border) | _stateful_rows(graph, border))
         self.forward = Program(graph, [*body.fetches, *self.saved], body.feeds, body.effects)
-        self.backward = Program(graph, rows, [*self.saved, *body.feeds, *seeds])
+        self.backward = Program(graph, rows, [*self.saved, *body.feeds, *starts])
 
     def _trace_backward(self, graph: Any, body: Body) -> None:
         differentiable = [t for t in body.outputs if t.dtype.differentiable]
-        self.seeds = [graph.placeholder(t.dtype, t.shape, "grad_ys") if t.dtype.differentiable else None for t in body.outputs]
-        found = sweep_rows(graph, differentiable, [g if _floats(graph, g) else [] for g in self.groups],
-                           [s for s in self.seeds if s is not None])  # fmt: skip
+        self.starts = [graph.placeholder(t.dtype, t.shape, "grad_ys") if t.dtype.differentiable else None for t in body.outputs]
+        found = sweep_rows(graph, differentiable, [g if all(graph.tensors[r].dtype.differentiable for r in g) else [] for g in self.groups],
+                           [s for s in self.starts if s is not None])  # fmt: skip
         self.grads = [_symbolic(graph, g) for g in found]
 
     def shares(self, gs: Sequence[Any], saved: Sequence[Any], arrays: Sequence[Any]) -> list[Any]:
         """The gradients of the inputs as arrays."""
         if self.error is not None:
             raise self.error
-        seeds = [np.asarray(g) if np.ndim(g) else g for g, s in zip(gs, self.seeds, strict=True) if s is not None]
-        found = iter(self.backward.run([*saved, *arrays, *seeds]))
+        starts = [np.asarray(g) if np.ndim(g) else g for g, s in zip(gs, self.starts, strict=True) if s is not None]
+        found = iter(self.backward.run([*saved, *arrays, *starts]))
         return [_share(g, found) for g in self.grads]
 
     def connects(self, output: int, at: int) -> bool:
         """True when the graph has a path from an input to an output, whether or not a call goes along it."""
-        seed = self.seeds[output] if self.seeds else None
-        return seed is not None and seed._row in find_needed(self.concrete.graph, _rows_of(self.grads[at]), [], [])[1]
+        start = self.starts[output] if self.starts else None
+        return start is not None and start._row in find_needed(self.concrete.graph, _rows_of(self.grads[at]), [], [])[1]
 
     def reads_values(self, at: int) -> bool:
         """True when the gradient by an input is a function of values of the forward run, not of adjoints alone."""
@@ -337,10 +347,6 @@ def _share(g: Any, arrays: Any) -> Any:
         return next(arrays)
     known = getattr(g._dense_shape, "array", None)
     return IndexedSlices(next(arrays), next(arrays), next(arrays) if known is None else np.asarray(known))
-
-
-def _floats(graph: Any, rows: list[int]) -> bool:
-    return all(graph.tensors[r].dtype.differentiable for r in rows)
 
 
 def _rows_before(graph: Any, rows: list[int], border: int, inputs_of: Callable[[Any], Iterable[int]]) -> Iterator[tuple[int, bool]]:

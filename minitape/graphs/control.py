@@ -17,14 +17,12 @@ from ..engine.table.primitives import TABLE
 from ..engine.tensor.tensor import Tensor, new_tensor
 from ..engine.values import dtypes, nest
 from ..engine.values.errors import InvalidArgumentError
-from ..engine.values.invalid import invalid
-from ..engine.values.shape import TensorShape
+from ..engine.values.invalid import invalid, shape_text
 from ..ops.assertions import Assert
 from ..ops.convert import convert_to_tensor
-from ..ops.parts import flatten_parts, is_composite, pack_parts, with_rows_of
+from ..ops.parts import flatten_parts, is_composite, with_rows_of
 from .body import Body, share_captures, trace_body
-from .failures import brackets
-from .primitive import NOTES, GraphPrimitive, write_notes
+from .primitive import GraphPrimitive, write_notes
 from .program import branch
 from .scopes import control_dependencies
 from .spec import TensorSpec
@@ -36,8 +34,7 @@ from .symbolic import Operation, SymbolicTensor
 def _branch(index: Any, bodies: Sequence[Body]) -> Body:
     if index.ndim:  # one number may have axes
         if np.size(index) != 1:
-            shape = brackets(TensorShape(np.shape(index)))
-            raise invalid(f"The second input must be a scalar, but it has shape {shape}", "Switch")
+            raise invalid(f"The second input must be a scalar, but it has shape {shape_text(index.shape)}", "Switch")
         index = index.reshape(())
     at = int(index)
     return bodies[at] if 0 <= at < len(bodies) else bodies[-1]
@@ -76,17 +73,12 @@ def _case_connects(attrs: dict[str, Any], at: int) -> bool:
     return at > 0 and any(b.connects(at - 1) for b in attrs["bodies"])
 
 
-def _case_primitive(stateful: bool, name: str) -> GraphPrimitive:
-    if stateful:
-        return GraphPrimitive("case", name, lambda tensors, attrs: [*_case_infer(tensors, attrs), NOTES],
-                              forward=_case_noting, eager=_case_eager, stateful=True, connects=_case_connects,
-                              unnoted=lambda *arrays, **attrs: (*_case_forward(*arrays, **attrs), None))  # fmt: skip
-    return GraphPrimitive("case", name, _case_infer, forward=_case_forward, eager=_case_eager, connects=_case_connects)
-
-
-CASE = {(True, "cond"): _case_primitive(True, "If"), (False, "cond"): _case_primitive(False, "StatelessIf"),
-        (True, "switch_case"): _case_primitive(True, "Case"),
-        (False, "switch_case"): _case_primitive(False, "StatelessCase")}  # fmt: skip
+CASE = {
+    (noting is not None, name): GraphPrimitive("case", op, _case_infer, forward=_case_forward, noting=noting, eager=_case_eager,
+                                               connects=_case_connects)
+    for op, name, noting in (("If", "cond", _case_noting), ("StatelessIf", "cond", None),
+                             ("Case", "switch_case", _case_noting), ("StatelessCase", "switch_case", None))
+}  # fmt: skip
 
 
 def build_case(index: Any, bodies: list[Body], name: str) -> list[Any]:
@@ -143,7 +135,7 @@ def cond_graph(pred: Any, true_fn: Callable[[], Any] | Body, false_fn: Callable[
             raise _unlike_branches(then, orelse, f"{a} and {b} have different types")
     found = build_case(branch_number(pred), [then, orelse], "cond")
     refuse_number(pred)
-    return _result_of(then, found)
+    return then.pack(found)
 
 
 def _trace_branch(function: Callable[[], Any] | Body, decides: Any) -> Body:
@@ -166,13 +158,6 @@ def _trace_branch(function: Callable[[], Any] | Body, decides: Any) -> Body:
     body = trace_body(tensors, ())
     (body.result,) = results
     return body
-
-
-def _result_of(body: Body, found: Sequence[Any]) -> Any:
-    """What a branch returns, given the outputs of the operation."""
-    values = iter(found)
-    outputs = [None if t is None else next(values) for t in body.flat]
-    return pack_parts(body.result, outputs)
 
 
 def refuse_number(pred: Any) -> None:
@@ -222,7 +207,7 @@ def switch_case(branch_index: Any, branch_fns: Any, default: Any = None, name: s
         note_used_as_size(index)
         return functions.get(int(index.array), default)()
     bodies = [_trace_branch(f, index) for f in (*[functions[i] for i in sorted(functions)], default)]
-    return _result_of(bodies[0], build_case(index, bodies, "switch_case"))
+    return bodies[0].pack(build_case(index, bodies, "switch_case"))
 
 
 def _functions_by_number(branch_index: Any, branch_fns: Any) -> dict[int, Any]:

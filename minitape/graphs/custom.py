@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..engine.more.custom import CUSTOM, CustomCall, call_as_row
-from ..engine.more.pyfunction import promised_dtypes
+from ..engine.more.pyfunction import types_of_results
 from ..engine.recording.state import state
 from ..engine.tensor.operation import finish
 from ..engine.tensor.tensor import Tensor, new_tensor
@@ -26,7 +26,7 @@ def python_row(func: Any, inputs: Sequence[Any], dtypes: list[Any]) -> Any:
 
 def numpy_row(func: Any, inputs: Any, Tout: Any, stateful: bool) -> Any:
     """Adds a numpy_function (``compat.v1.py_func``)."""
-    dtypes, several = promised_dtypes(Tout)
+    dtypes, several = types_of_results(Tout)
     attrs = {"func": func, "dtypes": dtypes}
     made = state.graph.apply(NUMPY if stateful else NUMPY_STATELESS, tuple(map(convert_to_tensor, inputs)), attrs)
     return list(made) if several else made[0]
@@ -62,8 +62,8 @@ def _elsewhere(graph: Any, call: Any, run: Callable[[list[int], dict[int, Any]],
     """The call with a gradient that is traced in its own graph; ``run`` gives its rows for adjoints elsewhere."""
 
     def grad_fn(*gs: Any) -> Any:
-        seeds, rows = _gradient_rows(graph, call)
-        found = iter(run([r for r in rows if r is not None], dict(zip(seeds, gs, strict=True))))
+        starts, rows = _gradient_rows(graph, call)
+        found = iter(run([r for r in rows if r is not None], dict(zip(starts, gs, strict=True))))
         return [None if r is None else next(found) for r in rows]
 
     return CustomCall(call.attrs["call"].name, grad_fn, [], len(call.inputs) - call.attrs["results"], None)
@@ -75,10 +75,10 @@ def _gradient_rows(graph: Any, call: Any) -> tuple[list[int], list[int | None]]:
         if ("gradient", call.row) not in graph.replays:
             with graph.as_default():
                 outs = [graph.tensor_at(call.row + i) for i in range(call.outputs)]
-                seeds = [graph.placeholder(t.dtype, t.shape, "grad_ys") for t in outs]
-                shares = call.attrs["call"].shares(seeds)
+                starts = [graph.placeholder(t.dtype, t.shape, "grad_ys") for t in outs]
+                shares = call.attrs["call"].shares(starts)
                 rows = [None if s is None else graph.enter(s if isinstance(s, Tensor) else s.dense()) for s in shares]
-            graph.replays["gradient", call.row] = [s._row for s in seeds], rows
+            graph.replays["gradient", call.row] = [s._row for s in starts], rows
         return graph.replays["gradient", call.row]
 
 

@@ -14,9 +14,9 @@ from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE, Primitive
 from ..engine.tensor.tensor import new_tensor
 from ..engine.tensor.variable import UnreadVariable
-from ..engine.values import errors
+from ..engine.values import errors, nest
 from ..engine.values.dtypes import string
-from ..engine.values.invalid import invalid
+from ..engine.values.invalid import invalid, shape_text
 from ..engine.values.shape import TensorShape
 from ..ops.convert import convert_to_tensor
 from .failures import brackets
@@ -26,7 +26,7 @@ from .primitive import GraphPrimitive, write_notes
 
 
 def _read_forward(*outer: Any, variable: Any) -> tuple[Any, ...]:
-    if getattr(variable, "_uninitialized", False):
+    if variable._uninitialized:
         raise errors.FailedPreconditionError(
             None,
             None,
@@ -71,24 +71,23 @@ def watch_accessed(graph: Any, variable: Any, tapes: Sequence[Any]) -> None:
     """What an access means to the tapes of a graph: they begin to watch the variable if it is trainable."""
     for tape in tapes:
         if variable.trainable and tape._watch_accessed_variables and tape._record is graph:
-            tape._watch_variable(variable)
+            tape.variables[id(variable)] = variable
 
 
 def _assign_forward(value: Any, *, variable: Any, how: str) -> tuple[Any, ...]:
     if how == "assign_add" or how == "assign_sub":
         (old,) = _read_forward(variable=variable)
-        if np.shape(value) != np.shape(old):
-            op = "AssignAddVariableOp" if how == "assign_add" else "AssignSubVariableOp"
-            show = [",".join(map(str, np.shape(v))) for v in (old, value)]
-            raise invalid(f"Cannot update variable with shape [{show[0]}] using a Tensor with shape [{show[1]}], shapes must be equal.", op)
+        if old.shape != value.shape:
+            raise invalid(f"Cannot update variable with shape {shape_text(old.shape)} using a Tensor with shape {shape_text(value.shape)}, "
+                          "shapes must be equal.", _ASSIGN_OPS[how])  # fmt: skip
         value = old + value if how == "assign_add" else old - value
     elif not variable.shape.is_compatible_with(np.shape(value)):  # only now the shape is known
         raise invalid("Trying to assign to variable with tensor with wrong shape. Expected "
-                      f"{brackets(variable.shape)} got {brackets(TensorShape(np.shape(value)))}",
-                      "AssignVariableOp")  # fmt: skip
+                      f"{brackets(variable.shape)} got {shape_text(np.shape(value))}", _ASSIGN_OPS[how])  # fmt: skip
     variable._version += 1
     variable._set(value)
-    variable._uninitialized = False
+    if variable._uninitialized:
+        variable._uninitialized = False
     return (value,)
 
 
@@ -156,8 +155,6 @@ PYTHON_GRADIENT = GraphPrimitive("py_function_gradient", "EagerPyFunc", _python_
 
 
 def _numpy_forward(*arrays: Any, func: Any, dtypes: Any) -> tuple[Any, ...]:
-    from ..engine.values import nest
-
     number = next_number()
     with no_tapes(), During(state, compiled=None):
         try:

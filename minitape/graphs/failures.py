@@ -13,6 +13,7 @@ import numpy as np
 from ..engine.table.primitives import TABLE, Primitive
 from ..engine.values import errors
 from ..engine.values.dtypes import int64
+from ..engine.values.invalid import shape_text
 from ..engine.values.shape import TensorShape
 from .primitive import GraphPrimitive
 
@@ -49,7 +50,7 @@ def _in_words(graph: Any, call: Any, trace: TracebackType | None, message: str) 
         return message
     first, *rest = (np.shape(a) for a in arrays)
     other = next((shape for shape in rest if shape != first), first)
-    shapes = [f"[{','.join(map(str, shape))}]" for shape in (first, other)]
+    shapes = [shape_text(shape) for shape in (first, other)]
     if call.primitive.op == "Pack":
         at = rest.index(other) + 1
         return f"Shapes of all inputs must match: values[0].shape = {shapes[0]} != values[{at}].shape = {shapes[1]}"
@@ -60,11 +61,9 @@ def _in_words(graph: Any, call: Any, trace: TracebackType | None, message: str) 
 
 def with_location(graph: Any, op: Any, message: str) -> str:
     """A message with the operation that it is about and the user's line that made it."""
-    place = graph.place(op.row)
+    place = graph.place_of(op.row)
     line = "" if place is None else f'File "{place[0]}", line {place[1]}, in {place[2].co_name}'
-    root = graph
-    while root.outer is not None:
-        root = root.outer
+    root = graph.around[-1]
     if root.building_function:
         label = getattr(root, "label", "")
         end = f"{message}\n\t [[{{{{node {op.name}}}}}]] [Op:{label}]"
@@ -87,9 +86,7 @@ def enum(dtype: Any) -> str:
 
 def brackets(shape: TensorShape) -> str:
     """A shape as kernels print it."""
-    if shape.rank is None:
-        return "<unknown>"
-    return "[" + ",".join("?" if d is None else str(d) for d in shape.as_list()) + "]"
+    return "<unknown>" if shape.rank is None else shape_text(shape)
 
 
 def raising_primitive(primitive: Primitive, error: Exception, tensors: Sequence[Any]) -> GraphPrimitive:

@@ -7,12 +7,14 @@ import inspect
 import logging
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from operator import is_
 from typing import Any
 
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.tensor import EagerTensor, Tensor
+from ..engine.tensor.variable import ResourceVariable
 from ..engine.values import nest
 from ..engine.values.shape import TensorShape
 from ..ops.convert import convert_to_tensor
@@ -30,9 +32,10 @@ from .signature import (
     text_of_parameters,
     with_tensors,
 )
-from .spec import TensorSpec, covers, key_of
+from .spec import Identity, TensorSpec, covers, is_array, key_of
 
 _LITERALS = {bool, int, float, str, type(None)}
+_TEXT_ALONE = {str}
 
 
 class Function:
@@ -111,12 +114,16 @@ class Function:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if EAGER_FUNCTIONS[0]:
             return self._run_python(args, kwargs)
-        plain = _plain(args, kwargs)
-        if plain is not None:
-            known = self._fast.get(plain[0])
+        given: list[Any] = []
+        arrays: list[Any] = []
+        ordered = kwargs if len(kwargs) < 2 else dict(sorted(kwargs.items(), key=self._place))  # as the trace takes them
+        key: list[Any] = [*ordered]
+        plain = _tell((*args, *ordered.values()) if ordered else args, key, given, arrays, self._input_signature is None)
+        if plain:
+            known = self._fast.get(tuple(key))
             if known is not None:
                 self._untraced += 1
-                return known.call_flat(plain[1], plain[2])
+                return known.call_flat(given, arrays)
         before = self._tracing_count
         values = self._bind(args, kwargs)
         concrete = self._concrete(values)
@@ -124,9 +131,11 @@ class Function:
         tensors = _tensors(values)
         if state.tapes:
             _access(values)
-        same_order = plain is not None and [id(t) for t in tensors] == [id(t) for t in plain[1]]
-        if plain is not None and same_order and self._input_signature is None and not concrete.body.captured:
-            self._fast[plain[0]] = concrete
+        whole = len(tensors) == len(given)  # else the default of a parameter is a tensor
+        if self._input_signature is not None:  # a tensor that was not cast
+            whole = whole and all(map(is_, tensors, given))
+        if plain and whole and not concrete.body.captured:
+            self._fast[tuple(key)] = concrete
         return concrete.call_flat(tensors)
 
     def _run_python(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -137,6 +146,11 @@ class Function:
             return args
         owner = self._owner() if isinstance(self._owner, weakref.ref) else self._owner
         return (owner, *args)
+
+    def _place(self, argument: tuple[str, Any]) -> tuple[int, str]:
+        """Where a keyword argument stands among the parameters; those that ``**kwargs`` takes are sorted by name."""
+        names = list(self._parameters)
+        return names.index(argument[0]) if argument[0] in names else len(names), argument[0]
 
     def _note(self, traced: bool) -> None:
         if state.graph is not None:  # part of another trace
@@ -277,7 +291,7 @@ class Function:
         graph = FuncGraph(self._name, state.graph, may_create)
         with graph.as_default():
             inputs: list[Any] = []
-            leaves = iter([_placed(graph, name, leaf, inputs) for name, leaf in signature.leaves()])
+            leaves = iter([_place_leaf(graph, name, leaf, inputs) for name, leaf in signature.leaves()])
             graph.given = {place._row: tensor for place, tensor in zip(inputs, given, strict=False)}
             structure = {n: nest.map_structure(lambda _: next(leaves), v) for n, v in signature.values.items()}
             args, kwargs = call_arguments(self._parameters, structure)
@@ -306,29 +320,40 @@ def _access(values: dict[str, Any]) -> None:
             value._read()
 
 
-def _plain(args: Any, kwargs: dict[str, Any]) -> tuple[Any, list[Any], list[Any]] | None:
-    """Of a call with eager tensors, numbers and text: what tells it from others, the tensors, and their arrays.
+def _tell(values: Iterable[Any], key: list[Any], tensors: list[Any], arrays: list[Any], converts: bool) -> bool:
+    """Adds to a key what tells these arguments from others, and their tensors and arrays as structures are flattened.
 
-    So the next one finds its trace without a look at the signature. None for a call with anything else.
+    So the next such call finds its trace without a look at the signature. False where there is more to ask. With ``converts`` arrays
+    become tensors.
     """
-    key: list[Any] = []
-    tensors: list[Any] = []
-    arrays: list[Any] = []
-    for a in (*args, *kwargs.values()) if kwargs else args:
+    for a in values:
         kind = type(a)
-        if kind is EagerTensor and a._value is not None:
+        if kind is EagerTensor:
             value = a._value
             key += value.dtype, value.shape
             tensors.append(a)
             arrays.append(value)
         elif kind in _LITERALS:
             key += kind, a
+        elif kind is list or kind is tuple:
+            key += kind, len(a)
+            if not _tell(a, key, tensors, arrays, converts):
+                return False
+        elif kind is dict and _TEXT_ALONE.issuperset(map(type, a)):
+            names = sorted(a)
+            key += kind, tuple(names)
+            if not _tell([a[name] for name in names], key, tensors, arrays, converts):
+                return False
+        elif kind is ResourceVariable and not state.tapes:  # for tapes a call counts as an access
+            key.append(Identity(a))
+        elif converts and state.graph is None and is_array(a):
+            _tell((convert_to_tensor(a),), key, tensors, arrays, converts)
         else:
-            return None
-    return (*key, *kwargs), tensors, arrays
+            return False
+    return True
 
 
-def _placed(graph: Any, name: str, leaf: Any, inputs: list[Any]) -> Any:
+def _place_leaf(graph: Any, name: str, leaf: Any, inputs: list[Any]) -> Any:
     if not isinstance(leaf, TensorSpec):
         return leaf
     inputs.append(graph.input(leaf.dtype, leaf.shape, leaf.name or name))

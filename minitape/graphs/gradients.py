@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.back.endpoints import UnconnectedGradients
+from ..engine.back.reach import propagate
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.tensor import EagerTensor, Tensor
@@ -43,14 +44,14 @@ def gradients(
         raise RuntimeError("tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape instead.")
     targets = [_tensor(y) for y in _as_list(ys)]
     sources = _as_list(xs)
-    seeds = [None] * len(targets) if grad_ys is None else list(grad_ys) if isinstance(grad_ys, (list, tuple)) else [grad_ys]
-    if len(seeds) != len(targets):
-        raise ValueError(f"Length mismatch. Passed {len(seeds)} grad_ys for {len(targets)} ys")
+    adjoints = [None] * len(targets) if grad_ys is None else list(grad_ys) if isinstance(grad_ys, (list, tuple)) else [grad_ys]
+    if len(adjoints) != len(targets):
+        raise ValueError(f"Length mismatch. Passed {len(adjoints)} grad_ys for {len(targets)} ys")
     if any(type(s) is EagerTensor for s in sources):
         lift(graph)
     with graph.name_scope(name) as scope:
         pass  # taken: the operations of the gradients have it before their names
-    found = _through_captures(graph, targets, seeds, sources, [] if stop_gradients is None else _as_list(stop_gradients), scope[:-1])
+    found = _through_captures(graph, targets, adjoints, sources, [] if stop_gradients is None else _as_list(stop_gradients), scope[:-1])
     try:
         zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
     except ValueError:
@@ -89,7 +90,7 @@ def hessians(ys: Any, xs: Any) -> list[Any]:
     return found
 
 
-def _through_captures(graph: Graph, targets: list[Any], seeds: list[Any], sources: list[Any], stops: list[Any], prefix: str) -> list[Any]:
+def _through_captures(graph: Graph, targets: list[Any], adjoints: list[Any], sources: list[Any], stops: list[Any], prefix: str) -> list[Any]:
     """The gradient for each source, or None: in this graph, and through what it captured for tensors of those around it.
 
     There the rows stay as they are: those of the gradients are added to the graph that is being built.
@@ -100,7 +101,7 @@ def _through_captures(graph: Graph, targets: list[Any], seeds: list[Any], source
     ends = {r for s in stops for r in _rows(graph, s)}
     outside = [s if type(s) is SymbolicTensor and s.graph is not graph else None for s in sources]
     captured = _capture(graph) if any(s is not None for s in outside) else []
-    found = sweep_rows(graph, targets, [*rows, *([inner._row] for _, inner in captured)], seeds, ends, prefix)
+    found = sweep_rows(graph, targets, [*rows, *([inner._row] for _, inner in captured)], adjoints, ends, prefix)
     here, onward = found[: len(rows)], found[len(rows) :]
     handed = [(outer, _dense(g)) for (outer, _), g in zip(captured, onward, strict=True) if g is not None]
     if not handed or graph.outer is None:
@@ -116,21 +117,26 @@ def _capture(graph: Graph) -> list[tuple[Any, Any]]:
     return [(outer, inner) for outer, inner in places.values() if inner.dtype.differentiable]
 
 
-def sweep_rows(graph: Graph, targets: list[Any], rows: list[list[int]], seeds: list[Any], stops: Any = (), prefix: str = "") -> list[Any]:
+def sweep_rows(graph: Graph, targets: list[Any], rows: list[list[int]], adjoints: list[Any], stops: Any = (), prefix: str = "") -> list[Any]:
     """The gradient of the targets for each list of rows (the reads of one variable, or one tensor), or None."""
     wanted = {r for group in rows for r in group}
     if not wanted:
         return [None] * len(rows)
-    marks = dependents(graph, wanted, set(stops))
+    reachable, gate = bytearray(len(graph)), bytearray(b"\1") * len(graph)
+    for row in wanted:
+        reachable[row] = 1
+    for row in stops:
+        gate[row] = 0
+    propagate(graph, reachable, 0, len(graph), gate)  # from the first row: that of a leaf may be a late one
     starts: dict[int, Any] = {}
-    for target, seed in zip(targets, seeds, strict=True):
+    for target, adjoint in zip(targets, adjoints, strict=True):
         row = graph.enter(target)
-        if target.dtype.differentiable and marks[row]:
-            seed = TABLE["ones_like"](target) if seed is None else convert_to_tensor(seed, target.dtype)
-            starts[row] = starts[row] + seed if row in starts else seed
+        if target.dtype.differentiable and reachable[row]:
+            adjoint = TABLE["ones_like"](target) if adjoint is None else convert_to_tensor(adjoint, target.dtype)
+            starts[row] = starts[row] + adjoint if row in starts else adjoint
     if not starts:
         return [None] * len(rows)
-    sweep = graph.sweeper(graph, starts, wanted, marks, recorded=True)
+    sweep = graph.sweeper(graph, starts, wanted, reachable, recorded=True)
     sweep.stops, sweep.prefix, sweep.missing, sweep.verifies = stops, prefix, _NO_GRADIENT, True
     sweep.run()
     found = []
@@ -141,20 +147,6 @@ def sweep_rows(graph: Graph, targets: list[Any], rows: list[list[int]], seeds: l
             total = _dense(total) + _dense(part)
         found.append(total)
     return found
-
-
-def dependents(graph: Graph, sources: set[int], stops: set[int]) -> bytearray:
-    """For each row, 1 when it depends on a source through differentiable values, and not through a stopped row."""
-    marks = bytearray(len(graph))
-    for row in sources:
-        marks[row] = 1
-    shape_dtypes = graph.shape_dtypes
-    for call in graph.calls:
-        if any(marks[r] and shape_dtypes[r][1].kind in "fcV" for r in call.inputs):
-            for row in range(call.row, call.row + call.outputs):
-                if row not in stops:
-                    marks[row] = 1
-    return marks
 
 
 def _dense(g: Any) -> Any:

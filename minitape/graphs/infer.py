@@ -16,9 +16,9 @@ import numpy as np
 
 from ..engine.recording.block import During
 from ..engine.recording.state import state
-from ..engine.table.fp import OFF, WARNINGS, restore
+from ..engine.table.fp import quiet
 from ..engine.table.primitives import Primitive
-from ..engine.tensor.operation import CHECKS
+from ..engine.tensor.operation import CHECKS, _accept
 from ..engine.values import dtypes
 from ..engine.values.dtypes import dtype_of
 from ..engine.values.errors import NotFoundError, OpError
@@ -202,16 +202,10 @@ def stand_in_array(sizes: tuple[int, ...], dtype: Any, kind: int) -> Any:
 def _run(primitive: Primitive, arrays: list[Any], attrs: dict[str, Any]) -> Any:
     kinds = tuple([a.dtype for a in arrays])
     if kinds not in primitive.accepted:
-        from ..engine.tensor.operation import _accept
-
         _accept(primitive, kinds)
     if primitive.op == "GatherV2" and not arrays[0].shape[attrs["axis"]]:  # no index fits, which is the run's business
         arrays[0] = stand_in_array(tuple(n or 1 for n in arrays[0].shape), dtype_of(arrays[0]), 0)
-    before = WARNINGS[OFF]
-    try:
-        return primitive.forward(*arrays, **attrs)
-    finally:
-        restore(before)
+    return quiet().run(primitive.forward, *arrays, **attrs)
 
 
 def _specs(results: list[Any]) -> tuple[list[Spec], bool]:

@@ -297,7 +297,8 @@ class _Loop:
                 found = guesses[name]
                 if isinstance(found, Undefined):
                     raise _before_the_loop(name, found.fail())
-                odd = [leaf for leaf in nest.flatten(found) if not _can_begin(leaf)]
+                known = (Tensor, TensorArray, int, float, complex)  # a loop can begin with zeros of these
+                odd = [leaf for leaf in nest.flatten(found) if not (isinstance(leaf, known) or hasattr(leaf, "_read"))]
                 if odd and value is None:
                     raise _not_none(name)
                 if not _all_values(found):
@@ -365,11 +366,6 @@ def _before_the_loop(name: str, error: Exception) -> Exception:
 
 def _not_none(name: str) -> Exception:
     return ValueError(f"'{name}' is not allowed to be None before the loop")
-
-
-def _can_begin(value: Any) -> bool:
-    """True for what a loop can begin with zeros of, where it was not defined before."""
-    return isinstance(value, (Tensor, TensorArray, int, float, complex)) or hasattr(value, "_read")
 
 
 def _all_values(value: Any) -> bool:

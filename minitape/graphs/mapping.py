@@ -16,6 +16,7 @@ from ..engine.values.errors import OutOfRangeError
 from ..ops.convert import convert_to_tensor
 from .arrays import READ, TensorArray
 from .calls import rewritten
+from .function import function
 from .slicing import size_of
 from .spec import TensorSpec
 from .symbolic import is_symbolic
@@ -129,8 +130,6 @@ def vectorized_map(fn: Any, elems: Any, fallback_to_while_loop: bool = True, war
     if not nest.flatten(elems):
         raise ValueError("max() arg is an empty sequence")
     elems = _over(elems, IndexError("list index out of range"))
-    from .function import function
-
     fn = function(fn, autograph=False)
     concrete = fn.get_concrete_function(nest.map_structure(lambda t: TensorSpec(t.shape[1:], t.dtype), elems))
     leaves, body = nest.flatten(elems), concrete.body

@@ -14,12 +14,11 @@ import numpy as np
 
 from ..engine.back.tape import GradientTape
 from ..engine.back.values import unbroadcast
-from ..engine.more.custom import for_batches, plain
 from ..engine.recording.block import no_tapes
 from ..engine.recording.state import state
-from ..engine.table.primitives import Primitive
+from ..engine.table.primitives import TABLE, Primitive
 from ..engine.tensor.operation import apply
-from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
+from ..engine.tensor.tensor import Tensor, new_tensor
 from ..engine.values.dtypes import string
 from ..engine.values.shape import TensorShape
 
@@ -33,8 +32,8 @@ class GraphPrimitive(Primitive):
     they were written. ``rules="replay"`` is the rule described above. ``symbolic_rule`` says that the rules need no
     shapes.
     ``connects(attrs, at)`` says whether a gradient passes to input ``at`` at all.
-    The last output of a noted one is what its effects gave when it ran: ``eager`` finds it as attrs["notes"];
-    ``unnoted`` is its forward function where nobody reads the notes.
+    One with effects may be noted: ``noting`` is its forward function then, whose last output says what they gave. ``eager`` finds it
+    as attrs["notes"]; ``unnoted`` runs where nobody reads it.
     """
 
     replayed: Any = None  # runs the row again where neither ``eager`` nor its rule would do
@@ -52,13 +51,15 @@ class GraphPrimitive(Primitive):
         stateful: bool = False,
         symbolic_rule: bool = True,
         missing: str = "none",
-        unnoted: Any = None,
+        noting: Any = None,
         connects: Callable[[dict[str, Any], int], bool] | None = None,
     ) -> None:
-        self.noted, self.unnoted = unnoted is not None, unnoted
+        self.noted = noting is not None
+        self.unnoted = lambda *arrays, **attrs: (*forward(*arrays, **attrs), None)
         self.replays = rules == "replay"
-        super().__init__(name, forward or self._run, _replay_rule(self) if self.replays else rules, op=op, missing=missing)
-        self.infer, self.stateful, self.symbolic_rule, self.connects = infer, stateful, symbolic_rule, connects
+        super().__init__(name, noting or forward or self._run, _replayed if self.replays else rules, op=op, missing=missing)
+        self.infer = (lambda tensors, attrs: [*infer(tensors, attrs), NOTES]) if self.noted else infer
+        self.stateful, self.symbolic_rule, self.connects = stateful or self.noted, symbolic_rule, connects
         self.eager: Eager = eager or self._wrapped
 
     def _run(self, *arrays: Any, **attrs: Any) -> tuple[Any, ...]:
@@ -76,8 +77,6 @@ def floats(tensors: Sequence[Any]) -> list[int]:
 
 def distinct_copies(tensors: Sequence[Any]) -> list[Any]:
     """The tensors, with a copy for each that was there before: every input gets the share of its own place."""
-    from ..engine.table.primitives import TABLE
-
     seen: set[int] = set()
     found = []
     for t in tensors:
@@ -109,24 +108,9 @@ def eager_vjp(run: Callable[[Any], Sequence[Any]], gs: Sequence[Any], inputs: Se
     return shares
 
 
-def _replay_rule(primitive: GraphPrimitive) -> Any:
-    @for_batches
-    def rule(gs: Any, z: Any, *inputs: Any, **attrs: Any) -> Any:
-        notes = []
-        if primitive.noted:
-            gs, notes = gs[:-1], [z[-1]]
-        tensors = [g for g in [*gs, *inputs] if isinstance(g, Tensor)]
-        if any(type(t) is not EagerTensor for t in tensors):
-            return replay_row(primitive, attrs, [*gs, *notes], inputs, floats(inputs))
-        if notes:
-            attrs = attrs | {"notes": read_notes(notes[0])}
-        given, run = [as_eager(i) for i in inputs], partial(run_eagerly, primitive, attrs)
-        if tensors:
-            return eager_vjp(run, gs, given)
-        with no_tapes():
-            return [plain(s) for s in eager_vjp(run, gs, given)]
-
-    return rule
+def _replayed(*values: Any, **attrs: Any) -> Any:
+    """In the place of the rule of what is replayed: it is never on an eager tape, and GraphSweep adds a row that runs it again."""
+    raise AssertionError("a primitive that is replayed has no rule")
 
 
 def as_eager(value: Any) -> Any:

@@ -41,7 +41,7 @@ class Program:
         self.calls, leaves = find_needed(graph, self.fetches, self.feeds, effects, folds)
         for row in leaves:
             check_fed(graph, row)
-        self.constants = {row: constant_array(graph, row) for row in leaves}
+        self.constants = {row: graph.leaves[row].tensor.array if row in graph.leaves else graph.folded[row] for row in leaves}
         self.runs = 0
         self._write()
 
@@ -108,15 +108,9 @@ def check_fed(graph: Any, row: int) -> None:
     if leaf is not None and leaf.tensor is None:
         op = graph.op_of[row]
         tensor = graph.tensors[row]
-        shape = "" if tensor.shape.rank is None else f" and shape {shape_text(tensor.shape.as_list())}"
+        shape = "" if tensor.shape.rank is None else f" and shape {shape_text(tensor.shape)}"
         detail = f"You must feed a value for placeholder tensor '{op.name}' with dtype {tensor.dtype.kernel_name}{shape}"
         raise errors.InvalidArgumentError(None, op, failures.with_location(graph, op, detail))
-
-
-def constant_array(graph: Any, row: int) -> Any:
-    """The array of a constant."""
-    leaf = graph.leaves.get(row)
-    return graph.folded[row] if leaf is None else leaf.tensor.array
 
 
 def replay(graph: Any, fetches: Sequence[int], known: dict[int, Any], notes: dict[int, Any] | None = None) -> list[Any]:
@@ -210,7 +204,7 @@ def statement(graph: Any, row: int) -> AbstractContextManager[Any]:
     scoped = op is not None and op.type != "ReadVariableOp"  # a read has the name of its variable, which is not where it stands
     own = [part for part in op.name.split("/")[:-1] if not _STRUCTURE(part)] if scoped else []
     scope = {"scope": (*state.scope, *own)} if own else {}
-    return During(state, site=graph.site(row) or state.site, **scope)
+    return During(state, site=graph.site_of(row) or state.site, **scope)
 
 
 def inline(source: Any, target: Any, fetches: list[int], rows: dict[int, int], effects: Sequence[Any]) -> None:
@@ -225,7 +219,7 @@ def inline(source: Any, target: Any, fetches: list[int], rows: dict[int, int], e
         inputs = tuple(rows[r] for r in call.inputs)
         op = source.op_of[call.row]
         outputs = [(t.shape, t.dtype) for t in op.outputs]
-        with During(state, site=source.site(call.row) or state.site):  # a copy stands where the user wrote the original
+        with During(state, site=source.site_of(call.row) or state.site):  # a copy stands where the user wrote the original
             made = target.call_row(call.primitive, inputs, _copy_attrs(source, call, rows), outputs, op.name.rsplit("/", 1)[-1])
         new = target.calls[-1]
         if call.row in source.tuples:

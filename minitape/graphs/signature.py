@@ -31,7 +31,7 @@ class Signature:
         for name, value in self.values.items():
             kind = self.parameters[name].kind if name in self.parameters else _NAMED
             if kind is inspect.Parameter.VAR_KEYWORD:
-                yield from ((inspect.Parameter(_python_name(k), _KEYWORD), part) for k, part in value.items())
+                yield from ((inspect.Parameter(re.sub(r"\W", "_", k), _KEYWORD), part) for k, part in value.items())
             elif kind is inspect.Parameter.VAR_POSITIONAL:
                 yield from ((inspect.Parameter(f"{name}_{i}", _PLACED), part) for i, part in enumerate(value))
             else:
@@ -127,11 +127,6 @@ class Signature:
         if state.graph is not None:  # outside of graphs the kernels alone look at shapes
             _refuse_shapes(tensors, places.values())
         return tensors
-
-
-def _python_name(name: str) -> str:
-    """The name of a keyword argument as that of a parameter."""
-    return re.sub(r"\W", "_", name)
 
 
 def _match(want: Any, got: Any) -> list[Any]:

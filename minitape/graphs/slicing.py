@@ -12,20 +12,19 @@ from ..engine.table.primitives import TABLE
 from ..engine.tensor.tensor import Tensor
 from ..engine.values.dtypes import int32
 from ..engine.values.shape import TensorShape
+from ..ops import indexing
+from ..ops.filling import numbers_of_range as numbers
+from ..ops.picking import boolean_mask
 from .primitive import GraphPrimitive
 from .symbolic import SymbolicTensor
 
 
 def getitem(tensor: Any, key: Any) -> Any:
     """``tensor[key]`` in a graph."""
-    from ..ops import indexing
-
     entries = key if isinstance(key, (list, tuple)) else (key,)
     ends = [e for p in entries for e in ((p.start, p.stop, p.step) if isinstance(p, slice) else (p,))]
     dynamic = [e for e in ends if isinstance(e, SymbolicTensor) and not hasattr(e, "array")]
     if indexing._is_mask(key):
-        from ..ops.picking import boolean_mask
-
         return boolean_mask(tensor, key)
     for end in ends:
         if end is not None and end is not Ellipsis:
@@ -136,8 +135,6 @@ def _zeros(size: Any, *, known: tuple[int, ...], dtype: Any, shape: TensorShape)
 
 
 def _range(start: Any, limit: Any, delta: Any, *, dtype: Any) -> tuple[Any, ...]:
-    from ..ops.filling import numbers_of_range as numbers
-
     return (numbers(start, limit, delta, dtype),)
 
 

@@ -10,7 +10,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from ..engine.recording.frames import compiled_before, lines_of
+from ..engine.recording.frames import lines_of, without_syntax_warnings
 from .rewrite import AG, Rewriter, rewritten_expression
 from .syntax import CanNotConvert
 
@@ -59,7 +59,7 @@ def _rewritten_code(function: types.FunctionType) -> types.CodeType:
     factory.body = [*own_class, inner]
     module = ast.fix_missing_locations(ast.Module([factory], []))
     flags = code.co_flags & __future__.annotations.compiler_flag
-    with compiled_before():
+    with without_syntax_warnings():
         whole = compile(module, code.co_filename, "exec", dont_inherit=True, flags=flags)
     found = _code_inside(whole, "_factory")
     found = _code_inside(found, code.co_name if code.co_name == "<lambda>" else FUNCTION)
@@ -103,7 +103,7 @@ def _first_line(node: ast.FunctionDef) -> int:
 @functools.lru_cache(16)
 def _tree(text: str) -> ast.Module:
     """The tree of a file's text; a notebook's cell may ``await`` outside of functions."""
-    with compiled_before():
+    with without_syntax_warnings():
         return compile(text, "<source>", "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
 
 

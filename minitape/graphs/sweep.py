@@ -15,7 +15,7 @@ from ..engine.back.sweep import Sweep
 from ..engine.back.values import unbroadcast
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
-from ..engine.tensor.slices import IndexedSlices, check_places, join
+from ..engine.tensor.slices import IndexedSlices, check_places, concat_slices
 from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..engine.values.dtypes import int32
 from ..engine.values.shape import TensorShape
@@ -24,7 +24,7 @@ from .primitive import GraphPrimitive, replay_row
 from .symbolic import SymbolicTensor
 
 if TYPE_CHECKING:
-    from ..engine.typed import Function
+    from ..engine.types import Function
 
 
 _SHAPELESS = {"identity", "stop_gradient", "zeros_like", "ones_like", "cast", "matmul", "select", "conj", "transpose"}
@@ -108,7 +108,7 @@ class GraphSweep(Sweep):
             total = share
         elif type(before) is IndexedSlices or type(share) is IndexedSlices:
             both = type(before) is type(share)
-            total = join([before, share]) if both else self._dense(before, row) + self._dense(share, row)
+            total = concat_slices([before, share]) if both else self._dense(before, row) + self._dense(share, row)
         else:
             scope = f"{self.prefix}/" if self.prefix else None
             with state.graph.name_scope(scope):
@@ -144,7 +144,7 @@ class GraphSweep(Sweep):
         if name is not None:
             self._registered(call, op, name)
         elif call.primitive.rules is None and call.primitive.missing == "unregistered":
-            if self.marks is None or any(self.marks[r] for r in call.inputs):
+            if self.reachable is None or any(self.reachable[r] for r in call.inputs):
                 raise LookupError(self.missing.format(op.name, op.type))
         elif self._shapes_known(call):
             super()._call(call)
@@ -190,7 +190,7 @@ class GraphSweep(Sweep):
         if len(shares) != len(call.inputs):
             raise ValueError(f"Num gradients {len(shares)} generated for op {op!r} do not match num inputs {len(call.inputs)}")
         for row, share in zip(call.inputs, shares, strict=True):
-            if share is not None and (self.marks is None or self.marks[row]):
+            if share is not None and (self.reachable is None or self.reachable[row]):
                 share = share if isinstance(share, (Tensor, IndexedSlices)) else convert_to_tensor(share)
                 if isinstance(share, SymbolicTensor) and share.shape.is_compatible_with(self.tensor(row).shape):
                     share.set_shape(self.tensor(row).shape)  # TensorFlow believes the function, too
@@ -206,7 +206,7 @@ class GraphSweep(Sweep):
         inputs = [self.tensor(r) for r in call.inputs]
         wanted = [
             i for i, r in enumerate(call.inputs)
-            if (self.marks is None or self.marks[r]) and inputs[i].dtype.differentiable
+            if (self.reachable is None or self.reachable[r]) and inputs[i].dtype.differentiable
             and (callable(rules) or rules[i] is not None)
         ]  # fmt: skip
         shares = replay_row(call.primitive, call.attrs, gs, inputs, wanted)
@@ -264,8 +264,6 @@ class RegisterGradient:
         self._op_type = op_type
 
     def __call__(self, f: Function | None) -> Function | None:
-        from ..engine.table.primitives import TABLE
-
         op_type = self._op_type
         if op_type in GRADIENTS or any(p.op == op_type and p.rules is not None for p in TABLE.values()):
             raise KeyError(f"Registering two gradient with name '{op_type}'! (Previous registration was in register)")

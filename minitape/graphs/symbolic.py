@@ -9,9 +9,10 @@ import numpy as np
 
 from ..engine.above import above
 from ..engine.recording.rows import Call
-from ..engine.tensor.tensor import Reference, Tensor, sliced
+from ..engine.tensor.tensor import Reference, Tensor, assign_of
 from ..engine.values.dtypes import DType
 from ..engine.values.shape import TensorShape
+from ..ops.logs import warn_not_watchable
 
 Graph = Any  # minitape.graphs.build.Graph
 
@@ -57,7 +58,7 @@ class SymbolicTensor(Tensor):
     dtype = property(lambda self: self._dtype, doc="The type of the elements.")
     shape = property(lambda self: self._shape, doc="The static shape; sizes that only a run knows are None.")
     device = property(lambda self: "", doc="Where it will live: not decided.")
-    _dims = property(lambda self: plain_shape(self._shape))  # what the sweep of an eager tape asks for
+    _dims = property(lambda self: self._shape._dims)  # what the sweep of an eager tape asks for
     _id = property(lambda self: id(self))
     _record = property(lambda self: self.graph)
 
@@ -78,7 +79,7 @@ class SymbolicTensor(Tensor):
     def set_shape(self, shape: Any) -> None:
         """Adds to what is known about the static shape; ValueError when it contradicts."""
         self._shape = self._shape.merge_with(TensorShape(shape))
-        self.graph.shape_dtypes[self._row] = (plain_shape(self._shape), self.graph.shape_dtypes[self._row][1])
+        self.graph.shape_dtypes[self._row] = (self._shape._dims, self.graph.shape_dtypes[self._row][1])
 
     def ref(self) -> Reference:
         """A hashable reference to this very tensor."""
@@ -91,7 +92,7 @@ class SymbolicTensor(Tensor):
                 return found
             raise NeedsValue(f"The value of {self!r} is needed while the graph is being built, but only a run of the graph knows it.")
         if name == "assign":
-            found = sliced(self)
+            found = assign_of(self)
             if found is not None:
                 return found
         if name in _OF_NUMPY:
@@ -116,8 +117,6 @@ class SymbolicTensor(Tensor):
 
     def _watch_on(self, tape: Any) -> None:
         if not self.dtype.differentiable:
-            from ..ops.logs import warn_not_watchable
-
             warn_not_watchable(self.dtype)
         elif tape._recording:
             tape._watch_row(tape._record.enter(self))
@@ -237,10 +236,6 @@ class Operation:
         return f'name: "{self.name}"\nop: "{self.type}"\n{inputs}'
 
 
-def plain_shape(shape: TensorShape) -> Any:
-    return None if shape.rank is None else tuple(shape.as_list())
-
-
 def out_of_scope(tensor: SymbolicTensor, kind: type[Exception], while_traced: bool = True) -> Exception:
     """The error for a symbolic tensor that is used where its graph is not being built: where it was made.
 
@@ -252,7 +247,7 @@ def out_of_scope(tensor: SymbolicTensor, kind: type[Exception], while_traced: bo
     <tf.Operation 'sum' type=AddV2>
     """
     graph = tensor.graph
-    place = graph.place(tensor.op.row)
+    place = graph.place_of(tensor.op.row)
     line = "" if place is None else f'    File "{place[0]}", line {place[1]}, in {place[2].co_name}\n'
     name = f"FuncGraph(name={getattr(graph, 'name', 'cond_or_while')}, id={id(graph)})" if graph.is_function() else repr(graph)
     error: Any = kind(

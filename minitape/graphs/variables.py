@@ -49,9 +49,7 @@ class GraphVariable(ResourceVariable):
 def create(variable: Any, initial_value: Any, trainable: Any, name: str | None, dtype: Any, constraint: Any, shape: Any) -> None:
     """What ``Variable.__init__`` does inside a graph."""
     graph = state.graph
-    root = graph
-    while root.outer is not None:
-        root = root.outer
+    root = graph.around[-1]
     if root.building_function:
         _lift(root, variable, initial_value, trainable, name, dtype, constraint, shape)
         return

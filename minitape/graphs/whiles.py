@@ -15,7 +15,7 @@ from ..ops.convert import convert_to_tensor
 from ..ops.parts import flatten_parts, is_composite, open_parts, pack_parts, with_rows_of
 from .arrays import TensorArray
 from .body import Body, share_captures, trace_body
-from .primitive import NOTES, GraphPrimitive, write_notes
+from .primitive import GraphPrimitive, write_notes
 from .program import turn
 from .spec import TensorSpec
 from .symbolic import is_symbolic
@@ -90,10 +90,9 @@ def _reduce_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
 def _declare(pure: str, noted: str, eager: Any, rules: Any, connects: Any = None) -> dict[bool, GraphPrimitive]:
     """The primitives of a loop without effects and of one with effects."""
     return {
-        False: GraphPrimitive("while", pure, _while_infer, forward=_while_forward, eager=eager, rules=rules, connects=connects),
-        True: GraphPrimitive("while", noted, lambda tensors, attrs: [*_while_infer(tensors, attrs), NOTES],
-                             forward=_while_noting, eager=eager, stateful=True, rules=rules, connects=connects,
-                             unnoted=lambda *arrays, **attrs: (*_while_forward(*arrays, **attrs), None)),
+        noting is not None: GraphPrimitive("while", op, _while_infer, forward=_while_forward, noting=noting, eager=eager, rules=rules,
+                                           connects=connects)
+        for op, noting in ((pure, None), (noted, _while_noting))
     }  # fmt: skip
 
 

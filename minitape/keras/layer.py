@@ -15,7 +15,7 @@ from .. import tf
 from ..engine.recording.evidence import note_creation
 from ..engine.tensor.tensor import EagerTensor
 from ..engine.values import nest
-from . import base
+from . import base, regularizers
 from .base import current, is_keras_tensor, name_scope, now, standardize_dtype
 from .calls import all_tensors, check_inputs, is_tensor, with_arguments, wrapped_build
 from .state import Stateful
@@ -59,8 +59,6 @@ class Layer(Stateful):
         name: str | None = None,
         **kwargs: Any,
     ) -> None:
-        from . import regularizers
-
         name = base.auto_name(type(self).__name__) if name is None else name
         if not isinstance(name, str) or "/" in name:
             raise ValueError(

@@ -280,7 +280,7 @@ class Optimizer:
         note = origin_of_new("assign_sub", (gradient, held), weakref.ref(held), step=ASSIGNED)
         _store(held, new, note)
         for slot, value in zip(slots, states, strict=True):
-            _store(slot, value, note.again(weakref.ref(slot)))
+            _store(slot, value, note.with_detail(weakref.ref(slot)))
 
     def _rate_for(self, kind: Any, read: Any, number: Any, learning_rate: Any) -> Any:
         """``_rate``, which is the same in one step for all weights of a kind."""

@@ -8,6 +8,7 @@ from typing import Any
 from ..engine.tensor.tensor import Tensor
 from ..engine.values import nest
 from ..engine.values.class_names import methods_of
+from . import initializers, regularizers
 from .base import Tracking, name_scope, standardize_dtype
 from .variable import Variable
 
@@ -49,8 +50,6 @@ class Stateful(Tracking):
         >>> layer.add_weight(shape=(2,), initializer="ones", name="factor")
         <Variable path=scale/factor, shape=(2,), dtype=float32, value=[1. 1.]>
         """
-        from . import initializers, regularizers
-
         self._check_super_called()
         shape, initializer, dtype = _by_place(args, {"shape": shape, "initializer": initializer, "dtype": dtype})
         kind = self._dtype if dtype is None else standardize_dtype(dtype)

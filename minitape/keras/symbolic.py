@@ -13,7 +13,7 @@ from typing import Any
 from .. import tf
 from ..engine.recording.block import block, no_tapes
 from ..engine.recording.state import state
-from ..engine.typed import Operators
+from ..engine.types import Operators
 from ..engine.values import nest
 from ..ops.seeds import keep_state
 from .base import FLOAT, auto_name, convert, current, standardize_dtype, standardize_shape

@@ -10,7 +10,7 @@ import numpy as np
 from .. import tf
 from ..engine.recording.state import state
 from ..engine.tensor.variable import ResourceVariable
-from ..engine.typed import Operators
+from ..engine.types import Operators
 from ..engine.values.shape import TensorShape
 from .base import auto_name, convert, current_path, now, result_type, standardize_dtype, standardize_shape
 

@@ -20,7 +20,7 @@ from ..engine.values.invalid import at_run, invalid, shape_text
 from ..engine.values.shape import TensorShape, as_shape
 from .convert import convert_to_tensor
 from .opdefs import accept_attr
-from .operands import axes_of, integers, postpone, quick, tensor_of
+from .operands import axes_of, fill_sizes, integers, postpone, quick, tensor_of
 
 newaxis = None
 
@@ -70,7 +70,7 @@ def stop_gradient(input: Any, name: str | None = None) -> Any:
     """
     if hasattr(input, "_composite"):
         return input.with_values(stop_gradient(input.values))
-    return apply(TABLE["stop_gradient"], (input._unseen() if hasattr(input, "_unseen") else tensor_of(input),), {})
+    return apply(TABLE["stop_gradient"], (input._peek() if hasattr(input, "_peek") else tensor_of(input),), {})
 
 
 # -- shape ------------------------------------------------------------------------------------------------------------
@@ -287,8 +287,6 @@ def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
     array([[1, 2],
            [1, 2]], dtype=int32)
     """
-    from .filling import fill_sizes
-
     x = tensor_of(input)
     given = tensor_of(shape) if isinstance(shape, TensorShape) else shape
     given = integers(given, "BroadcastTo", "Tidx")

@@ -14,7 +14,7 @@ from ..engine.above import above
 from ..engine.more.custom import for_batches
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE, Primitive
-from ..engine.tensor.operation import apply
+from ..engine.tensor.operation import apply, binary
 from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..engine.values import dtypes
 from ..engine.values.invalid import invalid
@@ -22,6 +22,7 @@ from ..engine.values.shape import TensorShape
 from .convert import convert_to_tensor
 from .opdefs import accept
 from .operands import postpone, tensor_of
+from .printing import summary_text
 
 
 def _with_values(check: Callable[..., None], *tensors: Any) -> Any:
@@ -61,8 +62,6 @@ def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | 
 
 def _graph_assert(condition: Any, data: Any, summarize: int | None) -> None:
     """The same in a run of a graph, which words it otherwise."""
-    from .printing import summary_text
-
     if not condition:
         shown = " ".join(f"[{summary_text(np.asarray(t.array), 3 if summarize is None else summarize)}]" for t in data)
         raise invalid(f"assertion failed: {shown}", "Assert")
@@ -94,8 +93,6 @@ def _comparison(name: str, symbol: str, primitive: str, example: str) -> Callabl
 
 
 def _compare(symbol: str, primitive: str, x: Any, y: Any, message: str | None, summarize: int | None) -> None:
-    from ..engine.tensor.operation import binary
-
     holds = np.asarray(binary(TABLE[primitive], x, y).array)
     if holds.all():
         return
@@ -243,13 +240,13 @@ def _as_far_as_known(check: Callable[..., None], known: bool, *tensors: Any) -> 
     if known:
         return _nothing()
 
-    def again(*values: Any) -> None:
+    def check_at_run(*values: Any) -> None:
         try:
             check(*values)
         except ValueError as error:
             raise invalid(str(error), "Assert") from None
 
-    return _with_values(again, *tensors)
+    return _with_values(check_at_run, *tensors)
 
 
 def _check_rank(x: Any, ranks: Sequence[int], wanted: str, message: str | None) -> None:

@@ -11,14 +11,14 @@ import numpy as np
 from ..engine.above import above
 from ..engine.recording.evidence import exits, origin_of_new
 from ..engine.recording.state import state
-from ..engine.table.fp import OFF, WARNINGS, restore
+from ..engine.table.fp import quiet
 from ..engine.tensor.tensor import EagerTensor, Tensor, from_array, new_tensor
 from ..engine.values import dtypes
 from ..engine.values.dtypes import DType, dtype_of
 from ..engine.values.shape import TensorShape
 
 if TYPE_CHECKING:
-    from ..engine.typed import Array, DTypeLike, Function, NumPyType, Object, ShapeLike, Value
+    from ..engine.types import Array, DTypeLike, NumPyType, Object, ShapeLike, Value
 
 _PYTHON = {float: np.float32, int: np.int32, bool: np.bool_, complex: np.complex128}
 _TEXT = (str, bytes)
@@ -143,7 +143,7 @@ def convert_operand(value: Value, like: DType, strict: bool = True) -> Tensor:
     Without ``strict`` (TensorFlow's ``+`` and ``/``) what does not fit keeps its own dtype: the operation refuses it.
     """
     if like.differentiable and (type(value) is float or type(value) is int):
-        return from_array(_without_warnings(like.as_numpy_dtype, value))
+        return from_array(quiet().run(like.as_numpy_dtype, value))
     if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "fiubc" and like.kind in "fiucb":
         return _enter(from_array(value.astype(like.as_numpy_dtype)), value)
     return convert_to_tensor(value, like) if strict else convert_to_tensor(value, dtype_hint=like)
@@ -177,23 +177,14 @@ def to_array(value: Value, dtype: DType | None = None) -> Array:
         return array
     if dtype_of(array).kind not in _CASTS.get(dtype.kind, ""):
         raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.kernel_name}")
-    return _without_warnings(array.astype, dtype.as_numpy_dtype)
-
-
-def _without_warnings(function: Function, *args: Array) -> Array:
-    """Calls a function of NumPy without its warnings about overflows."""
-    before = WARNINGS[OFF]
-    try:
-        return function(*args)
-    finally:
-        restore(before)
+    return quiet().run(array.astype, dtype.as_numpy_dtype)
 
 
 def _default_scalar(value: Object, kind: type) -> Array:
     if kind is int and not -(2**31) <= value < 2**31:
         return _integers([value])[0]
     if kind is float:
-        return _finite(_without_warnings(np.float32, value), [value])
+        return _finite(quiet().run(np.float32, value), [value])
     return _PYTHON[kind](value)
 
 
@@ -208,7 +199,7 @@ def _from_numpy(value: Array, dtype: DType | None) -> Array:
     if dtype is None:
         dtypes.as_dtype(value.dtype)  # refuses what TensorFlow does not know
         return np.array(value)
-    return _without_warnings(value.astype, dtype.as_numpy_dtype)
+    return quiet().run(value.astype, dtype.as_numpy_dtype)
 
 
 def _is_sequence(value: Value) -> bool:
@@ -259,7 +250,7 @@ def _convert(leaves: list[Object], dtype: DType | None) -> np.ndarray:
     fits = _FITS[dtype.kind] if dtype is not None and dtype.name in _DIRECT else ()
     if dtype is not None and all(issubclass(k, fits) and not (dtype.kind == "c" and k is bool) for k in kinds):
         with suppress(OverflowError):  # an int too large for the dtype: made as int64, then cast
-            return _strings(leaves) if dtype.kind == "s" else _without_warnings(np.array, leaves, dtype.as_numpy_dtype)
+            return _strings(leaves) if dtype.kind == "s" else quiet().run(np.array, leaves, dtype.as_numpy_dtype)
     made = _inferred(leaves, kinds)
     return made if dtype is not None else _finite(made, leaves)
 
@@ -283,7 +274,7 @@ def _inferred(leaves: list[Object], kinds: set[type]) -> np.ndarray:
         fits, wanted = (*_FITS["c"], np.ndarray), np.complex128
     if not all(issubclass(k, fits) for k in kinds):
         raise ValueError(_MIXED)
-    return _without_warnings(np.array, leaves, wanted)  # what is too large becomes infinite
+    return quiet().run(np.array, leaves, wanted)  # what is too large becomes infinite
 
 
 def _integers(leaves: list[Object]) -> np.ndarray:

@@ -17,18 +17,12 @@ from ..engine.tensor.tensor import Tensor, new_tensor
 from ..engine.values import dtypes
 from ..engine.values.invalid import invalid, shape_text
 from ..engine.values.shape import TensorShape
+from .arrays import expand_dims, reshape
+from .casts import cast
 from .convert import convert_to_tensor
+from .joining import concat
 from .opdefs import accept, accept_attr
-from .operands import integers, postpone, static, static_sizes, tensor_of
-
-
-def fill_sizes(shape: Any, op: str = "Fill") -> tuple[int, ...]:
-    """The sizes of a tensor that is to be filled; raises as TensorFlow's kernel for what is no shape."""
-    sizes = static_sizes(shape)
-    for n in sizes:
-        if n < 0:
-            raise invalid(f"Dimension {n} must be >= 0", op)
-    return tuple(sizes)
+from .operands import fill_sizes, integers, postpone, static, tensor_of
 
 
 @postpone
@@ -103,8 +97,6 @@ def _like(primitive: str, input: Any, dtype: Any) -> Any:
         if x.dtype.kind == "s" and primitive == "zeros_like":
             return new_tensor(np.full(tuple(x.shape), b"", object))
         return apply(TABLE[primitive], (x,), {})
-    from .casts import cast
-
     return cast(apply(TABLE[primitive], (x if x.dtype.kind != "s" else cast(x != x, dtypes.int32),), {}), dtype)
 
 
@@ -176,7 +168,7 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
     if plain and max(abs(start), abs(limit), abs(delta)) < 2**31:
         return _numbers(numbers_of_range(start, limit, delta, dtypes.int32), start, limit, delta, dtypes.int32)
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
-    ends = [_end(v, wanted) for v in (start, limit, delta)]
+    ends = [tensor_of(v, wanted) for v in (start, limit, delta)]
     if wanted is None:
         if any(t.dtype.name not in _LADDER for t in ends):
             raise AssertionError  # TensorFlow asserts it, without a word
@@ -200,12 +192,6 @@ def _numbers(array: Any, start: Any, limit: Any, delta: Any, dtype: Any) -> Any:
     made.set_shape(array.shape)
     state.graph.folded[made._row] = array
     return made
-
-
-def _end(value: Any, wanted: Any) -> Any:
-    if wanted is None or isinstance(value, Tensor) or hasattr(value, "_read"):
-        return tensor_of(value)
-    return convert_to_tensor(value, wanted)
 
 
 def _scalar(tensor: Any, role: str) -> Any:
@@ -249,10 +235,6 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: Any
     >>> tf.linspace(0.0, 1.0, 3).numpy()
     array([0. , 0.5, 1. ], dtype=float32)
     """
-    from .arrays import expand_dims
-    from .casts import cast
-    from .joining import concat
-
     first: Any = tensor_of(start)
     last: Any = convert_to_tensor(stop, first.dtype, name="stop")
     count = _count(num)
@@ -317,8 +299,7 @@ def one_hot(
 
 
 def _on_off(on: Any, off: Any, dtype: Any) -> tuple[Any, Any]:
-    on_dtype, off_dtype = (None if v is None else tensor_of(v).dtype if _settled(v) or dtype is None else
-                           convert_to_tensor(v, dtype).dtype for v in (on, off))  # fmt: skip
+    on_dtype, off_dtype = (None if v is None else tensor_of(v, dtype).dtype for v in (on, off))
     if dtype is not None:
         for found, label in ((on_dtype, "on_value"), (off_dtype, "off_value")):
             if found is not None and found != dtype:
@@ -327,10 +308,6 @@ def _on_off(on: Any, off: Any, dtype: Any) -> tuple[Any, Any]:
     if on_dtype is not None and off_dtype is not None and on_dtype != off_dtype:
         raise TypeError(f"dtype {on_dtype} of on_value does not match dtype {off_dtype} of off_value")
     return tuple(convert_to_tensor(v, dtype).array for v in (1 if on is None else on, 0 if off is None else off))
-
-
-def _settled(value: Any) -> bool:
-    return isinstance(value, Tensor) or hasattr(value, "_read")
 
 
 def meshgrid(*args: Any, indexing: str = "xy", name: str = "meshgrid") -> list[Any]:
@@ -345,8 +322,6 @@ def meshgrid(*args: Any, indexing: str = "xy", name: str = "meshgrid") -> list[A
     """
     if indexing not in ("xy", "ij"):
         raise ValueError(f"Argument `indexing` parameter must be either 'xy' or 'ij', got '{indexing}'")
-    from .arrays import reshape
-
     vectors = [reshape(tensor_of(a), [-1]) for a in args]
     n = len(vectors)
     order = [1, 0, *builtins.range(2, n)] if indexing == "xy" and n > 1 else list(builtins.range(n))

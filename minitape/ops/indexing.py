@@ -19,10 +19,12 @@ from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import EagerTensor, Tensor
+from ..engine.tensor.updates import attach
 from ..engine.values import dtypes
 from ..engine.values.invalid import at_run, invalid, shape_text
 from .opdefs import accept_attr
 from .operands import postpone, tensor_of
+from .picking import boolean_mask
 
 _SLICE = TABLE["slice"]
 _OP, _NAME = "StridedSlice", "strided_slice/"
@@ -40,11 +42,9 @@ def getitem(tensor: Any, key: Any, variable: Any = None) -> Any:
     >>> getitem(x, (slice(None), 1)).numpy(), getitem(x, x > 4).numpy()
     (array([2, 5], dtype=int32), array([5, 6], dtype=int32))
     """
-    attrs = _plain_index(key, tensor._dims) if type(tensor) is EagerTensor else None
+    attrs = _plain_index(key, tensor._value.shape) if type(tensor) is EagerTensor else None
     if attrs is None:
         if _is_mask(key):
-            from .picking import boolean_mask
-
             return boolean_mask(tensor, key)
         if state.graph is not None and _symbolic(key):
             return above.graph_slice(tensor, key)
@@ -90,13 +90,6 @@ def _plain(entry: Any, size: int) -> Any:
     return entry if step and (entry.stop is None or type(entry.stop) is int) else None
 
 
-def attach(out: Any, variable: Any, spec: tuple[Any, ...]) -> None:
-    """Gives a slice of a variable its ``assign``."""
-    from ..engine.tensor.updates import attach as attach_assign
-
-    attach_assign(out, variable, spec)
-
-
 def _is_mask(key: Any) -> bool:
     if isinstance(key, bool):
         return True
@@ -135,7 +128,8 @@ def check_index(index: Any) -> None:
     if isinstance(index, numbers.Integral):
         return
     dtype, shape = getattr(index, "dtype", None), getattr(index, "shape", ())
-    if dtype is None or not _index_dtype(dtype) or (getattr(shape, "rank", 0) is not None and len(shape) == 1):
+    whole = dtype is not None and dtypes.as_dtype(dtype).name in ("int16", "int32", "int64")
+    if not whole or (getattr(shape, "rank", 0) is not None and len(shape) == 1):
         raise TypeError(f"{_VALID}, got {index!r}")
 
 
@@ -155,10 +149,6 @@ def _number(index: Any) -> int:
         raise _error(f"Expected begin, end, and strides to be 1D equal size tensors, but got shapes [{sizes}], "
                      f"[{sizes}], and [1] instead.", _NAME)  # fmt: skip
     return int(value)
-
-
-def _index_dtype(dtype: Any) -> bool:
-    return dtypes.as_dtype(dtype).name in ("int16", "int32", "int64")
 
 
 def _error(message: str, name: str = "") -> Exception:

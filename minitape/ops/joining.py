@@ -15,7 +15,7 @@ from ..engine.tensor.tensor import Tensor
 from ..engine.values.invalid import at_run, invalid, shape_text
 from ..engine.values.shape import TensorShape
 from .convert import convert_to_tensor
-from .operands import integers, postpone, tensor_of
+from .operands import get_static_value, integers, postpone, tensor_of
 
 
 def same_dtype_tensors(values: Any) -> list[Any]:
@@ -157,8 +157,6 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, *, name: str = "sp
     >>> [t.numpy().tolist() for t in tf.split([1, 2, 3], [1, 2])]
     [[1], [2, 3]]
     """
-    from .operands import get_static_value
-
     x, sizes = tensor_of(value), num_or_size_splits
     rank, axis = x.ndim, _split_axis(axis, isinstance(sizes, (int, np.integer)))
     if not isinstance(sizes, (int, np.integer)):

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..engine.recording.state import state
 from ..engine.values.errors import NotFoundError
-from ..engine.values.invalid import invalid
+from ..engine.values.invalid import invalid, mismatch
 
 if TYPE_CHECKING:
-    from ..engine.typed import Value
+    from ..engine.types import Value
     from ..engine.values.dtypes import DType
 
 _SHORT = {"float32": "FLOAT", "float64": "DOUBLE", "float16": "HALF"}  # a signature's name of a DType
@@ -64,14 +64,6 @@ def accept(op: str, *dtypes: DType) -> None:
 
     InvalidArgumentError for a type that is not allowed or that differs from another input's; NotFoundError for one that
     is allowed but not implemented on CPUs.
-
-    >>> import minitape as tf
-    >>> accept("Sin", tf.float32)
-    >>> try:
-    ...     accept("AddV2", tf.float32, tf.int32)
-    ... except tf.errors.InvalidArgumentError as error:
-    ...     print(error.message[:56])
-    cannot compute AddV2 as input #1(zero-based) was expecte
     """
     key = (op, *map(id, dtypes))  # DTypes live as long as the program
     if key in _accepted:
@@ -147,12 +139,6 @@ def _unlike(op: str, found: OpDef, position: int, wanted: str, dtype: DType) -> 
         return TypeError(f"Input '{name}' of '{op}' Op has type {dtype.name} that does not match expected type of "
                          f"{_PYTHON.get(wanted, wanted)}.")  # fmt: skip
     return mismatch(op, position, wanted, dtype)
-
-
-def mismatch(op: str, position: int, wanted: str, got: DType) -> Exception:
-    """The error for an operand whose dtype is not the wanted one."""
-    return invalid(f"cannot compute {op} as input #{position}(zero-based) was expected to be a {wanted} tensor but is a "
-                   f"{got.kernel_name} tensor", op)  # fmt: skip
 
 
 def _no_kernel(op: str, found: OpDef, bound: dict[str, DType]) -> NotFoundError:

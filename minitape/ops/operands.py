@@ -18,7 +18,7 @@ from ..engine.table.primitives import TABLE, Primitive
 from ..engine.tensor.functions import function_of
 from ..engine.tensor.operation import apply, binary
 from ..engine.tensor.tensor import EagerTensor, Tensor
-from ..engine.typed import Given, Made, Same
+from ..engine.types import Given, Made, Same
 from ..engine.values.dtypes import int32
 from ..engine.values.invalid import AtRun, invalid
 from ..engine.values.shape import TensorShape
@@ -26,7 +26,7 @@ from .convert import convert_to_tensor
 from .opdefs import accept_attr, has_default
 
 if TYPE_CHECKING:
-    from ..engine.typed import Array, DTypeLike, Object, Result, ShapeLike, Value
+    from ..engine.types import Array, DTypeLike, Object, Result, ShapeLike, Value
 
 
 def tensor_of(x: Value, dtype: DTypeLike = None) -> Tensor:
@@ -117,7 +117,7 @@ def postpone(function: Callable[Given, Made]) -> Callable[Given, Made]:
         try:
             return function(*args, **kwargs)
         except (AttributeError, TypeError, ValueError) as error:
-            if state.graph is None or not _waits(error):
+            if state.graph is None or not _needs_values(error):
                 raise
             found = above.postpone(function, args, kwargs)
             if found is None:
@@ -132,7 +132,7 @@ def postpone(function: Callable[Given, Made]) -> Callable[Given, Made]:
     return checked
 
 
-def _waits(error: Exception) -> bool:
+def _needs_values(error: Exception) -> bool:
     """True for what is raised because a value or a size is not known while a graph is being built."""
     if isinstance(error, TypeError):
         return any(word in str(error) for word in ("SymbolicTensor", "NoneType"))
@@ -179,7 +179,8 @@ def static_sizes(shape: ShapeLike) -> Sequence[int]:
     """
     if isinstance(shape, (list, tuple)) and all(type(s) is int for s in shape):
         return tuple(shape)
-    settled = isinstance(shape, TensorShape) or _has_tensors(shape)
+    with_tensors = isinstance(shape, (list, tuple)) and any(hasattr(s, "dtype") for s in shape)
+    settled = with_tensors or isinstance(shape, (TensorShape, Tensor))  # whether its dtype is
     given = convert_to_tensor(shape, None if settled else int32)
     if not given.dtype.is_integer and not (isinstance(shape, (list, tuple)) and not shape):
         accept_attr("Fill", "index_type", given.dtype)
@@ -190,9 +191,13 @@ def static_sizes(shape: ShapeLike) -> Sequence[int]:
     return tuple(int(s) for s in given.array.reshape(-1).tolist())
 
 
-def _has_tensors(shape: ShapeLike) -> bool:
-    """Whether the dtype of a shape argument is settled: it is a tensor, or a list with one in it."""
-    return isinstance(shape, Tensor) or (isinstance(shape, (list, tuple)) and any(hasattr(s, "dtype") for s in shape))
+def fill_sizes(shape: Any, op: str = "Fill") -> tuple[int, ...]:
+    """The sizes of a tensor that is to be filled; raises as TensorFlow's kernel for what is no shape."""
+    sizes = static_sizes(shape)
+    for n in sizes:
+        if n < 0:
+            raise invalid(f"Dimension {n} must be >= 0", op)
+    return tuple(sizes)
 
 
 _FUNCTION = """

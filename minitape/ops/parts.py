@@ -21,7 +21,7 @@ def open_parts(value: Any) -> list[Any]:
 
 def of_parts(like: Any, parts: list[Any]) -> Any:
     """The counterpart of ``open_parts``: such a value of other tensors."""
-    return like._of_parts(parts) if hasattr(like, "_of_parts") else like._rebuilt(parts)
+    return like._of_parts(parts) if hasattr(like, "_of_parts") else like._rebuild(parts)
 
 
 def fixed_parts(value: Any) -> list[Any]:

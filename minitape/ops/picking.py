@@ -17,9 +17,11 @@ from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..engine.values import dtypes
 from ..engine.values.invalid import at_run, check_places, invalid, outside, shape_text
 from ..engine.values.shape import TensorShape
+from .arrays import expand_dims, reshape
 from .convert import convert_to_tensor
+from .joining import concat
 from .opdefs import accept, accept_attr
-from .operands import alike, integers, postpone, static, tensor_of, together, with_name
+from .operands import alike, get_static_value, integers, postpone, static, tensor_of, together, with_name
 
 
 def _gather_axis(axis: Any) -> int:
@@ -64,8 +66,13 @@ def gather(
         if not x.shape[i : i + 1].is_compatible_with(places.shape[i : i + 1]):
             raise invalid(f"params.shape[{i}]: {x.shape[i]} should be equal to indices.shape[{i}]: {places.shape[i]}", "GatherV2")
     if isinstance(places, Tensor) and state.graph is None:
-        check_places(places.array, x.shape[axis])
+        check_gather(x, places.array, axis)
     return apply(TABLE["gather"], (x, places), {"axis": axis} | ({"batch_dims": batch_dims} if batch_dims else {}))
+
+
+def check_gather(x: Any, places: Any, axis: int = 0, **attrs: Any) -> None:
+    """Raises InvalidArgumentError for an index outside of an axis."""
+    check_places(places, x.shape[axis])
 
 
 def gather_or_default(values: Tensor, numbers: Any, default_value: Any) -> Tensor:
@@ -101,11 +108,15 @@ def gather_nd(params: Any, indices: Any, batch_dims: int = 0, name: str | None =
         raise invalid("index innermost dimension length must be <= params rank; saw: "
                       f"{depth} vs. {len(shape)}", "GatherNd")  # fmt: skip
     if state.graph is None:
-        bad = outside(places.array, shape[:depth])
-        if bad is not None:
-            at, place = bad
-            raise invalid(f"indices{at} = {place} does not index into param shape {shape_text(x.shape)}, node name: GatherNd", "GatherNd")
+        check_gather_nd(x, places.array, batch_dims)
     return apply(TABLE["gather_nd"], (x, places), {"batch_dims": batch_dims} if batch_dims else {})
+
+
+def check_gather_nd(x: Any, places: Any, batch_dims: int = 0) -> None:
+    """Raises InvalidArgumentError for a place outside."""
+    bad = outside(places, tuple(x.shape)[batch_dims:][: places.shape[-1]])
+    if bad is not None:
+        raise invalid(f"indices{bad[0]} = {bad[1]} does not index into param shape {shape_text(x.shape)}, node name: GatherNd", "GatherNd")
 
 
 @postpone
@@ -252,8 +263,6 @@ def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str
     >>> [t.numpy().tolist() for t in tf.dynamic_partition([1, 2, 3], [0, 1, 0], 2)]
     [[1, 3], [2]]
     """
-    from .arrays import expand_dims
-
     x, parts, num_partitions = tensor_of(data), tensor_of(partitions), int(num_partitions)
     if parts.shape.rank == 0:
         x, parts = expand_dims(x, 0), expand_dims(parts, 0)
@@ -283,9 +292,6 @@ def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
     >>> tf.dynamic_stitch([[0, 2], [1]], [[10, 30], [20]]).numpy()
     array([10, 20, 30], dtype=int32)
     """
-    from .arrays import reshape
-    from .joining import concat
-
     places = [tensor_of(i) for i in indices]
     values = together(*data)
     tail = tuple(values[0].shape)[places[0].ndim :]
@@ -320,8 +326,6 @@ def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) 
 
 def _scatter_later(places: Any, values: Any, shape: Any) -> Any:
     """``scatter_nd`` in a graph that knows a rank or the shape only when it runs; None where it knows them."""
-    from .operands import get_static_value
-
     wanted = tensor_of(shape)
     value = get_static_value(wanted)
     if value is not None and None not in (places.shape.rank, values.shape.rank):

@@ -11,8 +11,10 @@ import numpy as np
 from ..engine.above import above
 from ..engine.recording.state import state
 from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
-from ..engine.values import nest
+from ..engine.values import dtypes, nest
+from ..engine.values.shape import TensorShape
 from .convert import convert_to_tensor
+from .parts import flatten_parts, pack_parts
 
 
 def print_(*inputs: Any, **kwargs: Any) -> Any:
@@ -46,10 +48,6 @@ def print_(*inputs: Any, **kwargs: Any) -> Any:
 
 
 def _in_graph(inputs: tuple[Any, ...], emit: Any) -> Any:
-    from ..engine.values.dtypes import bool as boolean
-    from ..engine.values.shape import TensorShape
-    from .parts import flatten_parts, pack_parts
-
     leaves = flatten_parts(inputs)
     tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
 
@@ -58,7 +56,7 @@ def _in_graph(inputs: tuple[Any, ...], emit: Any) -> Any:
         emit(pack_parts(inputs, [next(found) if isinstance(v, Tensor) else v for v in leaves]))
         return [new_tensor(np.bool_(True))]
 
-    return above.add_effect(run, tensors, [(TensorShape([]), boolean)], stateful=True)[0]
+    return above.add_effect(run, tensors, [(TensorShape([]), dtypes.bool)], stateful=True)[0]
 
 
 def _writer(stream: Any) -> Any:
@@ -145,9 +143,7 @@ def element(value: Any) -> str:
     if isinstance(value, bytes):
         return json.dumps(value.decode("utf-8", "replace"), ensure_ascii=False)
     kind = value.dtype.kind
-    if kind == "b":
-        return str(int(value))
-    if kind in "iu":
+    if kind in "biu":
         return str(int(value))
     if kind == "c":
         return "?"

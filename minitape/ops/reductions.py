@@ -13,6 +13,7 @@ from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..engine.values import dtypes
 from ..engine.values.invalid import invalid, shape_text
 from .convert import convert_to_tensor
+from .opdefs import accept_attr
 from .operands import axes_of, call, integers, is_tensor_like, postpone, static, tensor_of, with_name
 
 
@@ -26,8 +27,6 @@ def _axes(axis: Any, op: str, like: bool) -> tuple[int, ...] | None:
         axis = tensor_of(axis, dtypes.int32)
     indices = tensor_of(axis)
     if indices.dtype.kind not in "iub":
-        from .opdefs import accept_attr
-
         accept_attr(op, "Tidx", indices.dtype)
     return axes_of(indices)
 
@@ -179,8 +178,6 @@ def _one_axis(axis: Any, name: str) -> int:
 
 def _position(name: str, sentence: str, result: int) -> Any:
     def function(input: Any, axis: Any = None, output_type: Any = dtypes.int64, name: str | None = None) -> Any:
-        from .opdefs import accept_attr
-
         dtype = dtypes.as_dtype(output_type)
         place = 0 if axis is None else _one_axis(axis, made)
         accept_attr("ArgMax" if made == "argmax" else "ArgMin", "output_type", dtype)
@@ -210,14 +207,10 @@ def _scan(name: str, x: Any, axis: Any, exclusive: Any, reverse: Any) -> Any:
     x = tensor_of(x)
     place = tensor_of(axis, None if isinstance(axis, (str, bool)) else dtypes.int32)
     if place.dtype.kind == "s":
-        from .opdefs import accept_attr
-
         accept_attr(TABLE[name].op, "Tidx", place.dtype)
     if place.ndim:
         raise invalid(f"ScanOp: axis must be a scalar, not {place.shape.as_list()}", TABLE[name].op)
-    return call(
-        name, x, axis=int(place.array), exclusive=bool(exclusive), reverse=bool(reverse)
-    )
+    return call(name, x, axis=int(place.array), exclusive=bool(exclusive), reverse=bool(reverse))
 
 
 @postpone

@@ -11,11 +11,11 @@ from contextlib import suppress
 from math import hypot, isfinite, prod
 from typing import TYPE_CHECKING
 
-from ..engine.texts import joined
+from ..engine.texts import paragraph
 from .words import word
 
 if TYPE_CHECKING:
-    from ..engine.typed import Object
+    from ..engine.types import Object
     from .fields import Alarm, EventFields, Fields, ResultFields, Shown, SweepFields
 
 VANISHED = 1e-6  # of what left the target
@@ -87,7 +87,7 @@ def _words(tape: Object, shown: ResultFields | None, ends: tuple[Object, Object]
             found = tape.explain_nonfinite(*(ends or tape.last[:2]))
         elif shown is not None:
             found = tape.explain(shown["target"][0]["row"], shown["sources"][0]["rows"][-1])
-        return joined(found.message, found.fix) if found.cause not in ("finite", "connected") else ""
+        return paragraph(found.message, found.fix) if found.cause not in ("finite", "connected") else ""
     return ""
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import graphviz
 
     from ..engine.back.tape import GradientTape
-    from ..engine.typed import Structure
+    from ..engine.types import Structure
     from .fields import Fields, Shown, Snapshot, SourceFields
 
 WHOLE = 2000  # rows that are read at all, in the same way: the DOT text has them

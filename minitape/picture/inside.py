@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..engine.recording.record import Record
     from ..engine.recording.rows import Call
     from ..engine.tensor.tensor import EagerTensor
-    from ..engine.typed import Array, Structure
+    from ..engine.types import Array, Structure
     from .fields import Inside, Snapshot
     from .rows import Row
 
@@ -53,7 +53,7 @@ def insides_of(reader: Reader, target: Structure = None, sources: Structure = No
     record = reader.record
     if record is None or record.open or deep == 0:
         return []
-    rows = [call.row for call in record.calls if row in (None, call.row) and _is_function(call)][:CALLS]
+    rows = [call.row for call in record.calls if row in (None, call.row) and call.primitive.name == "function" and "taped" in call.attrs][:CALLS]
     adjoints = _adjoints(reader, target, sources) if rows else {}
     return [found for at in rows if (found := _inside_of(reader, at, adjoints, deep if row is None else 1)) is not None]
 
@@ -89,19 +89,15 @@ def _inside_of(reader: Reader, row: int, adjoints: dict[int, Array], deep: int) 
     found: Snapshot = inner.frame_of([one.full() for one in shown], 0)
     for own in found["tapes"]:  # this tape is of here: that it is persistent tells nothing about the program
         own["persistent"] = False
-    seeds = [(out, new_tensor(adjoints[row + k])) for k, out in enumerate(outputs) if row + k in adjoints]
+    starts = [(out, new_tensor(adjoints[row + k])) for k, out in enumerate(outputs) if row + k in adjoints]
     wanted = [i for i in inputs if i.dtype.differentiable]
-    if seeds and wanted and found["total"] == len(shown):
-        stepper = stepper_of(tape, [out for out, _ in seeds], wanted, inner.held, show_value, [seed for _, seed in seeds])
+    if starts and wanted and found["total"] == len(shown):
+        stepper = stepper_of(tape, [out for out, _ in starts], wanted, inner.held, show_value, [adjoint for _, adjoint in starts])
         steps = stepper.take() if stepper is not None and stepper.rest <= MOST else None
         if stepper is not None and steps is not None:
             found["sweep"] = stepper.head | {"steps": steps, "gradients": stepper.gradients()}
     found["insides"] = insides_of(inner, deep=deep - 1)
     return {"row": row, "name": taped.concrete.graph.name, "snapshot": found}
-
-
-def _is_function(call: Call) -> bool:
-    return call.primitive.name == "function" and "taped" in call.attrs
 
 
 def _same(record: Record, call: Call, outputs: Sequence[EagerTensor]) -> bool:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ..engine.back.tape import GradientTape
     from ..engine.recording.rows import Leaf
     from ..engine.table.primitives import Primitive
-    from ..engine.typed import Array, Columns, Object, Structure
+    from ..engine.types import Array, Columns, Object, Structure
     from .fields import EventFields, Fields, Inside, Kind, Snapshot, TapeFields
 
 ROW_BYTES = 20  # four columns of int32 and a value in float32
@@ -58,6 +58,9 @@ _Tape: TypeAlias = "GradientTape | _Gone"
 _Changing: TypeAlias = "tuple[str | None, Kind, tuple[int, ...], str | None]"  # watched, kind, tapes and name of a leaf
 
 
+COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>")  # before Python 3.12 functions of their own
+
+
 def spaces(frame: FrameType | None = None) -> list[dict[str, object]]:
     """Where to look for the Python names of tensors: the caller's variables, and those of the notebook or script."""
     found = []
@@ -65,6 +68,8 @@ def spaces(frame: FrameType | None = None) -> list[dict[str, object]]:
         own = frame.f_locals
         # from Python 3.13 on, a function's variables are a view of its frame, which keeps those of all callers alive
         found = [own if isinstance(own, dict) else dict(own), frame.f_globals]
+        if frame.f_code.co_name in COMPREHENSIONS and frame.f_back is not None:
+            found.insert(1, dict(frame.f_back.f_locals))
     main = sys.modules.get("__main__")
     return found if main is None else [*found, vars(main)]
 
@@ -325,7 +330,7 @@ class Reader:
             self.tapes.append(ref() or _Gone(spans, watched))
         if not self.tapes:
             self.tapes = [self.tape]
-        borders = {first for first, _ in record.by_marks} | {first for first, _ in record.scopes}
+        borders = {first for first, _ in record.writers} | {first for first, _ in record.scopes}
         self._watched_at, watches = {}, []
         for bit, tape in enumerate(self.tapes):
             borders.update(end for span in tape.spans for end in span)
@@ -353,7 +358,7 @@ class Reader:
             _, seen, bits = self._watches.pop()
             self.on[seen] |= bits
         place = segments[at - 1][1:] if at else None
-        by, scope = last_of(record.by_marks, row, None), last_of(record.scopes, row, ())
+        by, scope = last_of(record.writers, row, None), last_of(record.scopes, row, ())
         outside = begun and not within
         forms = self._forms.setdefault((place, by, scope, within, outside), {})
         return Around(end, place, by, scope, within, outside, forms)

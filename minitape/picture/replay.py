@@ -15,7 +15,7 @@ from ..engine.table.primitives.elementwise import form_of
 if TYPE_CHECKING:
     from ..engine.recording.record import Record
     from ..engine.table.primitives import Primitive
-    from ..engine.typed import Array, Object
+    from ..engine.types import Array, Object
 
 SMALL = 16_000_000  # bytes that a picture computes again without being asked
 MANY = 20_000  # rows of which it does
@@ -82,7 +82,7 @@ def _needed(record: Record, missing: list[int]) -> list[int]:
 
 def is_sure(primitive: Primitive) -> bool:
     """Whether an operation always gives the same, without Python functions and effects."""
-    return primitive.forward is not None and not primitive.asked and TABLE.get(primitive.name) is primitive
+    return primitive.forward is not None and not primitive.mandatory and TABLE.get(primitive.name) is primitive
 
 
 def run_row(record: Record, row: int, arrays: list[Array]) -> tuple[Array, ...]:

@@ -6,15 +6,15 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from ..engine.back.endpoints import ends_of
-from ..engine.texts import joined
+from ..engine.back.endpoints import Question, ends_of
+from ..engine.texts import paragraph
 from .short import short_name
-from .stepping import element_of, seeds_of, stepper_of
+from .stepping import adjoints_of, element_of, stepper_of
 from .values import show_value
 
 if TYPE_CHECKING:
-    from ..engine.back.tape import GradientTape, Question
-    from ..engine.typed import Array, End, Object, Structure
+    from ..engine.back.tape import GradientTape
+    from ..engine.types import Array, End, Object, Structure
     from .fields import EndFields, ResultFields, Shown, SourceFields
 
 CALLS = 16  # of one tape that are shown, the last ones
@@ -48,9 +48,9 @@ def results_of(
         return []
     if target is not None:
         ends = ends_of(target)[1]
-        calls: list[Question] = [(ends, ends_of(sources)[1], [None] * len(ends))]
+        calls = [Question(ends, ends_of(sources)[1], [None] * len(ends), [], "gradient", [])]
     else:
-        calls = [*tape.asked[-CALLS:]] or ([tape.last] if tape.last is not None else [])
+        calls = [*tape.questions[-CALLS:]] or [*filter(None, [tape.last])]
     names = _Names(namespaces)
     found = [_result(tape, call, held, names, k == len(calls) - 1) for k, call in enumerate(calls)]
     room = STEPS
@@ -65,9 +65,8 @@ def results_of(
 def _result(
     tape: GradientTape, call: Question, held: dict[int, Array] | None, names: _Names, last: bool
 ) -> ResultFields:
-    targets, sources, _ = call
-    jacobian = next((found for found in tape.jacobians if found[0] is call), None)
-    stepper = stepper_of(tape, targets, sources, held, show_value, seeds_of(tape, call))
+    targets, sources, jacobian = call.targets, call.sources, call.call != "gradient"
+    stepper = stepper_of(tape, targets, sources, held, show_value, adjoints_of(call))
     steps = stepper.take() if stepper is not None and stepper.rest <= LONG else None
     known = steps is not None
     parts = stepper.parts() if stepper is not None and known else [[] for _ in sources]
@@ -80,13 +79,13 @@ def _result(
         elif own:
             row["rows"] = [r for r, _ in own]
         row["now"], row["assigned"] = _stored(tape, row["rows"])
-        if jacobian is not None:
-            row["parts"], row["gradient"] = [], _returned(jacobian[2], len(shown))
+        if jacobian:
+            row["parts"], row["gradient"] = [], _returned(call.results, len(shown))
         shown.append(row)
     ends: list[EndFields] = [{"name": names.of(t), "row": (tape._rows_of(t) or (-1,))[-1]} for t in targets[:SOURCES]]
-    result: ResultFields = {"target": ends, "sources": shown, "more": max(0, len(sources) - SOURCES), "known": known or jacobian is not None, "shown": last,
-                            "call": "gradient" if jacobian is None else jacobian[1]}  # fmt: skip
-    if element := element_of(tape, call):
+    result: ResultFields = {"target": ends, "sources": shown, "more": max(0, len(sources) - SOURCES), "known": known or jacobian, "shown": last,
+                            "call": call.call}  # fmt: skip
+    if element := element_of(call):
         result["element"] = list(element)
     if stepper is not None and steps is not None and not last:
         result["sweep"] = stepper.head | {"steps": steps, "gradients": stepper.gradients()}
@@ -117,7 +116,7 @@ def _reason(tape: GradientTape, targets: list[End], source: End) -> tuple[str | 
     """Why a gradient is None, in the words of ``tape.explain``; and the row that is to blame, where there is one."""
     with suppress(Exception):  # the picture goes on without words
         found = tape.explain(targets[0] if len(targets) == 1 else targets, source)
-        return (None, None) if found.connected else (joined(found.message, found.fix), next(iter(found._rows), None))
+        return (None, None) if found.connected else (paragraph(found.message, found.fix), next(iter(found._rows), None))
     return None, None
 
 

@@ -11,7 +11,7 @@ from .values import unpack_value
 
 if TYPE_CHECKING:
     from ..engine.table.primitives import Primitive
-    from ..engine.typed import Made
+    from ..engine.types import Made
     from .fields import Fields, Packed
 
 

@@ -90,7 +90,7 @@ from .stepping import sweep_steps
 
 if TYPE_CHECKING:
     from ..engine.back.tape import GradientTape
-    from ..engine.typed import Structure
+    from ..engine.types import Structure
     from .fields import Snapshot
 
 

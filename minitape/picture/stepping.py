@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..engine.back.backward import rows_of
-from ..engine.back.endpoints import ends_of, seed_of
-from ..engine.back.reach import reach
+from ..engine.back.endpoints import ends_of, first_adjoint
+from ..engine.back.reach import reachable_rows
 from ..engine.back.sweep import Sweep
-from ..engine.more.pyfunction import only_looking
+from ..engine.more.pyfunction import look_only
 from ..engine.recording.record import Record
 from ..engine.recording.rows import CALL, CHUNK, Outline, operation_of
 from ..engine.table.primitives.elementwise import FIRST_CODE, form_of
@@ -21,9 +21,10 @@ from ..engine.values.errors import OpError
 from .values import show_value
 
 if TYPE_CHECKING:
-    from ..engine.back.tape import GradientTape, Question
+    from ..engine.back.endpoints import Question
+    from ..engine.back.tape import GradientTape
     from ..engine.table.primitives import Rule, Rules
-    from ..engine.typed import Adjoint, Array, End, Object, Structure
+    from ..engine.types import Adjoint, Array, End, Object, Structure
     from .fields import Share, Shown, Step, SweepFields
 
 KNOWN, SMALL = 256, 4096  # arrays whose VALUE is kept, and their size
@@ -47,48 +48,46 @@ def sweep_steps(
 
 def stepper_of(
     tape: GradientTape, target: Structure = None, sources: Structure = None, held: dict[int, Array] | None = None,
-    show: Callable[[Array], Object] = show_value, seeds: list[Adjoint] | None = None,
+    show: Callable[[Array], Object] = show_value, adjoints: list[Adjoint] | None = None,
 ) -> Stepper | None:  # fmt: skip
     """The stepper of the tape's last gradient, or of the one from ``target`` to ``sources``; None where there is none.
 
-    ``show`` makes the VALUEs of its steps; ``seeds`` are the output gradients. The recording of another framework has its
+    ``show`` makes the VALUEs of its steps; ``adjoints`` are the output gradients. The recording of another framework has its
     sweeps already.
     """
     if hasattr(tape, "picture_steps"):
         return tape.picture_steps(target, sources)
     record: Record | None = tape._record
     if target is None and tape.last is not None:
-        target, sources, _ = tape.last
-        seeds = seeds_of(tape, tape.last)
+        target, sources, adjoints = tape.last.targets, tape.last.sources, adjoints_of(tape.last)
     if record is None or target is None or sources is None:
         return None
-    stepper = Stepper(tape, ends_of(target)[1], ends_of(sources)[1], seeds, held or {}, show)
+    stepper = Stepper(tape, ends_of(target)[1], ends_of(sources)[1], adjoints, held or {}, show)
     return stepper if stepper.whole() else None
 
 
-def seeds_of(tape: GradientTape, call: Question) -> list[Adjoint]:
+def adjoints_of(call: Question) -> list[Adjoint]:
     """The output gradients with which a call began; of a Jacobian those of the one element whose sweep is shown."""
-    element = element_of(tape, call)
+    element = element_of(call)
     if element is None:
-        return call[2]
-    seed = np.zeros(call[0][0].shape.as_list(), call[0][0].dtype.as_numpy_dtype)
+        return call.output_gradients
+    adjoint = np.zeros(call.targets[0].shape.as_list(), call.targets[0].dtype.as_numpy_dtype)
     where: tuple[int | EllipsisType, ...] = (..., *element)
-    seed[where] = 1
-    return [seed[()]]
+    adjoint[where] = 1
+    return [adjoint[()]]
 
 
-def element_of(tape: GradientTape, call: Question) -> tuple[int, ...] | None:
+def element_of(call: Question) -> tuple[int, ...] | None:
     """Which element of a Jacobian's target has its sweep shown: the first of which a derivative is not finite, else the first.
 
     A Jacobian has one sweep for each. None for other calls.
     """
-    found = next((found for found in tape.jacobians if found[0] is call), None)
-    if found is None:
+    if call.call == "gradient":
         return None
-    shape = call[0][0].shape.as_list()
-    examples, shape = (shape[0], shape[1:]) if found[1] == "batch_jacobian" else (1, shape)
+    shape = call.targets[0].shape.as_list()
+    examples, shape = (shape[0], shape[1:]) if call.call == "batch_jacobian" else (1, shape)
     bad = np.zeros(max(1, math.prod(shape)), bool)
-    for result in found[2]:
+    for result in call.results:
         if result is not None and result.shape.num_elements():
             bad |= ~np.isfinite(result.numpy().reshape(examples, bad.size, -1)).all((0, 2))
     return tuple(int(k) for k in np.unravel_index(int(bad.argmax()), shape)) if math.prod(shape) else (0,) * len(shape)
@@ -97,7 +96,7 @@ def element_of(tape: GradientTape, call: Question) -> tuple[int, ...] | None:
 class Stepper:
     """One sweep; ``take`` advances it. ``rest`` is the number of rows that it still has to visit."""
 
-    def __init__(self, tape: GradientTape, targets: list[End], sources: list[End], seeds: list[Adjoint] | None,
+    def __init__(self, tape: GradientTape, targets: list[End], sources: list[End], adjoints: list[Adjoint] | None,
                  held: dict[int, Array], show: Callable[[Array], Object]) -> None:  # fmt: skip
         assert tape._record is not None
         self.record = tape._record
@@ -105,20 +104,20 @@ class Stepper:
         self._show = show
         self._shown: dict[int, tuple[Array, Object]] = {}  # what was shown last, by identity
         starts: dict[int, Adjoint] = {}
-        for t, seed in zip(targets, seeds or [None] * len(targets), strict=True):
+        for t, adjoint in zip(targets, adjoints or [None] * len(targets), strict=True):
             for row in tape._rows_of(t)[-1:]:
                 if t.dtype.differentiable:
-                    one = seed_of(t, seed, False)
+                    one = first_adjoint(t, adjoint, False)
                     starts[row] = starts[row] + one if row in starts else one
         found = [rows_of(tape, source) for source in sources]
         self.sources = [rows if s.dtype.differentiable else () for s, rows in zip(sources, found, strict=True)]
         self._target = sorted(starts)
         wanted = {r for rows in self.sources for r in rows}
         self._unwatched = {row for row in list(self.record.leaves) if row not in tape.watched}
-        self.marks = reach(tape, wanted) if starts and wanted else None
-        if self.marks is not None:
-            wanted = {r for r in wanted if self.marks[r]}
-            starts = {r: s for r, s in starts.items() if self.marks[r]}
+        self.reachable = reachable_rows(tape, wanted) if starts and wanted else None
+        if self.reachable is not None:
+            wanted = {r for r in wanted if self.reachable[r]}
+            starts = {r: s for r, s in starts.items() if self.reachable[r]}
         self._starts, self._wanted = starts, wanted
         self.low, self.high = (min(wanted), max(starts)) if starts and wanted else (0, -1)
         self.rest = self.high - self.low + 1
@@ -133,11 +132,11 @@ class Stepper:
 
     def whole(self) -> bool:
         """False when an array that a rule on the way reads was released, so that the sweep cannot be repeated."""
-        record, marks = self.record, self.marks
+        record, reachable = self.record, self.reachable
         if not any(self._lacks(first, first + CHUNK) for first in range(0, self.high + 1, CHUNK)):
             return True
         for row in range(self.low, self.high + 1):
-            if marks is not None and not marks[row]:
+            if reachable is not None and not reachable[row]:
                 continue
             primitive, inputs = operation_of(record, row)
             if primitive is None:
@@ -159,9 +158,9 @@ class Stepper:
         steps: list[Step] = []
         if not self.rest:
             return steps
-        with only_looking(), np.errstate(all="ignore"):
+        with look_only(), np.errstate(all="ignore"):
             if self._sweep is None:
-                self._sweep = Sweep(self.record, self._starts, self._wanted, self.marks, stepwise=True, held=self.held)
+                self._sweep = Sweep(self.record, self._starts, self._wanted, self.reachable, stepwise=True, held=self.held)
                 self._rows = self._sweep.steps()
             try:
                 for row in self._rows:

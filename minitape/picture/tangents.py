@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..engine.more.forward import ForwardTape
-from ..engine.more.pyfunction import only_looking
+from ..engine.more.pyfunction import look_only
 from ..engine.recording.block import no_tapes
 from ..engine.recording.rows import Outline
 from ..engine.tensor.tensor import new_tensor
 
 if TYPE_CHECKING:
     from ..engine.recording.record import Record
-    from ..engine.typed import Array, Object
+    from ..engine.types import Array, Object
 
 MOST = 2000  # rows: of a longer recording nobody reads them
 
@@ -41,6 +41,6 @@ def tangents_of(record: Record | None, tapes: list[Object]) -> dict[int, Array]:
         return {}
     known = ((row, record.value(row)) for row in range(len(record)) if record.shape_dtype(row)[1].kind in "fc")
     asked = {row: new_tensor(np.asarray(value)) for row, value in known if value is not None and not isinstance(value, Outline)}
-    with suppress(Exception), no_tapes(), only_looking(), np.errstate(all="ignore"):  # the picture goes on without them
-        return {row: tangent.numpy() for row, tangent in accumulator._pushed(asked).items()}
+    with suppress(Exception), no_tapes(), look_only(), np.errstate(all="ignore"):  # the picture goes on without them
+        return {row: tangent.numpy() for row, tangent in accumulator._push(asked).items()}
     return {}

@@ -13,7 +13,7 @@ import numpy as np
 from .short import short_text
 
 if TYPE_CHECKING:
-    from ..engine.typed import Array
+    from ..engine.types import Array
     from .fields import Packed, Plain, Shown
 
 

@@ -18,7 +18,7 @@ from .values import show_value
 
 if TYPE_CHECKING:
     from ..engine.recording.record import Record
-    from ..engine.typed import Array, Structure
+    from ..engine.types import Array, Structure
     from .fields import Imagined
     from .reading import Reader
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..engine.texts import joined, say, table
+from ..engine.texts import paragraph, say, table
 
 LESSON = "picture"
 
@@ -15,7 +15,7 @@ def word(template: str, /, **values: object) -> str:
     """
     if "n" in values:
         values["n"] = f"{values['n']:,}"
-    return joined(say(template, LESSON, **values))
+    return paragraph(say(template, LESSON, **values))
 
 
 def spoken() -> dict[str, dict[str, str]]:

@@ -4,15 +4,44 @@ from __future__ import annotations
 
 import dis
 import inspect
+import sys
+from types import FrameType
 from typing import TYPE_CHECKING
 
 from ..engine.recording.frames import lines_of, own_file
 
 if TYPE_CHECKING:
-    from ..engine.typed import Function
+    from ..engine.types import Function
 
 Site = tuple[str | None, int | None]
 NOWHERE: Site = (None, None)
+
+
+def way_here() -> list[Site]:
+    """(file, line) of each of the user's statements that run, the outermost first.
+
+    >>> way_here()[-1] == here()
+    True
+    """
+    sites: list[Site] = []
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if not own_file(frame.f_code.co_filename):
+            sites.append((frame.f_code.co_filename, frame.f_lineno))
+        frame = frame.f_back
+    return sites[::-1]
+
+
+def here(depth: int = 2) -> Site:
+    """(file, line) of the user's innermost statement.
+
+    >>> here()[0] is not None
+    True
+    """
+    frame: FrameType | None = sys._getframe(depth - 1)
+    while frame is not None and own_file(frame.f_code.co_filename):
+        frame = frame.f_back
+    return NOWHERE if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 
 
 def last_return(function: Function) -> Site:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from ..engine.typed import Adjoint
+    from ..engine.types import Adjoint
 
 
 class Value:

@@ -21,7 +21,7 @@ class Speed(Accelerator):
     large = blocks.LARGE
     buffer = staticmethod(blocks.buffer)
     accumulate = staticmethod(blocks.accumulate)
-    blocked = staticmethod(blocks.blocked)
+    by_formula = staticmethod(blocks.by_formula)
     by_blocks = staticmethod(blocks.by_blocks)
     in_blocks = staticmethod(blocks.in_blocks)
 

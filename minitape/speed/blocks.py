@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.table.code import names_in, parsed
+from ..engine.table.code import names_in, parse
 
 LARGE = 65_536  # elements from which on a formula runs in blocks
 BLOCK = 32_768  # elements of a block: what a formula reads and makes stays in the cache, and NumPy's calls are few enough
@@ -126,7 +126,7 @@ class Blocked:
         self.names = names_in(text)
         self.possible = True
         try:
-            self.result = self._compile(parsed(text), 0)
+            self.result = self._compile(parse(text), 0)
         except KeyError:  # a function that is no ufunc: NumPy's plain way serves
             self.possible = False
         self.possible = self.possible and bool(self.steps)
@@ -215,7 +215,7 @@ class Blocked:
                 ufunc(*inputs, out=out[part] if number == len(steps) - 1 else scratch[target][:size])
 
 
-def blocked(text: str, names: str, plain: Callable[..., Any]) -> Callable[..., Any]:
+def by_formula(text: str, names: str, plain: Callable[..., Any]) -> Callable[..., Any]:
     """``plain``, or the same formula in blocks where one of its arguments (called ``names``) is a large array."""
     formula: list[Blocked] = []
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..engine.table.code import define
 from .blocks import BLOCK, LARGE, Blocked, buffer
-from .fuse import CHEAP, single_number
+from .fuse import CHEAP, TOTALS, is_total, single_number, total
 
 LEAST = 3  # calls from which on a run is worth it
 
@@ -23,15 +23,14 @@ LEAST = 3  # calls from which on a run is worth it
 def large_kind(graph: Any, call: Any) -> tuple[tuple[int, ...], type] | None:
     """(shape, float type) of a call that can be part of a run; None for others."""
     primitive = call.primitive
-    total = primitive.name == "reduce_sum" and not call.attrs.get("keepdims")
-    if not (total or (primitive.code and not call.attrs and _formula(primitive.texts[0]).possible)):
+    reduces = primitive.name in TOTALS
+    if not (reduces or (primitive.code and not call.attrs and _formula(primitive.texts[0]).possible)):
         return None
-    shape, dtype = graph.shape_dtypes[call.inputs[0] if total else call.row]
+    shape, dtype = graph.shape_dtypes[call.inputs[0] if reduces else call.row]
     if shape is None or None in shape or int(np.prod(shape)) < LARGE or dtype.char not in "fd":
         return None
-    if total:
-        axis = call.attrs.get("axis")
-        return (shape, dtype.type) if axis is None or len(axis) == len(shape) else None
+    if reduces:
+        return (shape, dtype.type) if is_total(call, len(shape)) else None
     same = all(graph.shape_dtypes[r][0] in ((), shape) and graph.shape_dtypes[r][1] == dtype for r in call.inputs)
     return (shape, dtype.type) if same else None
 
@@ -61,7 +60,7 @@ class Blockwise:
         self.last = {alias(r): number for number, call in enumerate(calls) for r in call.inputs}
         self.inputs: list[int] = []
         self.lines: list[str] = []
-        self.sums: list[int] = []
+        self.sums: dict[int, Any] = {}  # row -> call
         self.scope: dict[str, Any] = {"buffer": buffer, "np": np, "T": self.real}
         self.names: dict[Any, str] = {}
         self.places: dict[int, str] = {}  # where a row's block is: a register, or part of an output
@@ -93,13 +92,13 @@ class Blockwise:
             text += "".join(f"            {r} = {r}[: stop - start]\n" for r in registers)
         text += "".join(f"        b{r} = f{r}[start:stop]\n" for r in (*large, *arrays))
         text += "".join(f"        {line}\n" for line in self.lines)
-        text += "".join(f"    v{r} = T(s{r})\n" for r in self.sums)
+        text += "".join(f"    v{r} = {total(f's{r}', call, self.shape)}\n" for r, call in self.sums.items())
         return text + f"    return ({''.join(f'v{r}, ' for r in self.outputs)})\n"
 
     def _call(self, call: Any) -> None:
         operands = dict(zip("xy", map(self._operand, call.inputs), strict=False))
-        if call.primitive.name == "reduce_sum":
-            self.sums.append(call.row)
+        if call.primitive.name in TOTALS:
+            self.sums[call.row] = call
             self.lines.append(f"s{call.row} += float(np.add.reduce({operands['x']}))")
             return
         steps = _formula(call.primitive.texts[0]).steps

@@ -21,6 +21,7 @@ from .text import header, kernel_text
 LEAST = 6  # array operations from which on a loop of their own is worth compiling
 INDICES = "ijk"
 SHORT = 256  # elements up to which a fused loop beats NumPy's vector functions
+TOTALS = ("reduce_sum", "reduce_mean")  # of all elements
 CHEAP = set(
     "add subtract multiply divide negative square maximum minimum squared_difference abs relu relu_gate reciprocal sqrt "
     "rsqrt sqrt_share mul_no_nan pow".split()
@@ -30,7 +31,7 @@ CHEAP = set(
 def fusable(graph: Any, call: Any) -> Any:
     """The float type of a call that can be part of a fused loop; None for others."""
     primitive, name = call.primitive, call.primitive.name
-    if call.outputs > 1 or not (primitive.code or name in ("slice", "unslice", "reduce_sum")):
+    if call.outputs > 1 or not (primitive.code or name in ("slice", "unslice", *TOTALS)):
         return None
     kind = None
     for row in (*call.inputs, call.row):
@@ -53,12 +54,21 @@ def _fits(graph: Any, call: Any, name: str) -> bool:
         if name == "pow" and not short:
             return graph.folded.get(call.inputs[1]) is not None and single_number(graph.folded[call.inputs[1]]) in (1, 2)
         return short or name in CHEAP
-    if name == "reduce_sum":
-        axis = call.attrs.get("axis")
-        rank = len(graph.shape_dtypes[call.inputs[0]][0])
-        return not call.attrs.get("keepdims") and (axis is None or len(axis) == rank) and rank > 0
+    if name in TOTALS:
+        return is_total(call, len(graph.shape_dtypes[call.inputs[0]][0]))
     spec = call.attrs["spec"]
     return isinstance(spec, tuple) and all(isinstance(s, slice) and (s.step is None or s.step > 0) for s in spec)
+
+
+def is_total(call: Any, rank: int) -> bool:
+    """Whether a call gives the sum or mean of all elements of its input, which has axes."""
+    axis = call.attrs.get("axis")
+    return call.primitive.name in TOTALS and not call.attrs.get("keepdims") and (axis is None or len(axis) == rank) and rank > 0
+
+
+def total(name: str, call: Any, shape: tuple[int, ...]) -> str:
+    """What a total is, as text, given the name of the sum of the elements of this shape in double precision."""
+    return f"T({name})" if call.primitive.name == "reduce_sum" else f"T({name}) / T({int(np.prod(shape))})"
 
 
 def single_number(value: Any) -> float | None:
@@ -83,7 +93,7 @@ class Fused:
         self.shape: tuple[int, ...] | None = None  # of the open loop
         self.body: list[tuple[str, str]] = []  # (what is set, to what)
         self.loop: set[int] = set()  # rows whose elements the open loop computes
-        self.sums: list[int] = []
+        self.sums: list[Any] = []  # calls
         self.waiting: set[int] = set()  # rows that are there after the open loop
 
     def text(self) -> str:
@@ -111,9 +121,9 @@ class Fused:
             self.lines.append(f"    v{call.row} = {self._array(sources[0])}{_spec(call.attrs['spec'])}\n")
         elif name == "unslice":
             self._unslice(call, sources[0])
-        elif name == "reduce_sum":
+        elif name in TOTALS:
             self.body.append((f"s{call.row}", f"s{call.row} + {self._element(sources[0])}"))
-            self.sums.append(call.row)
+            self.sums.append(call)
             self.waiting.add(call.row)
         elif shape == ():
             self.lines.append(f"    v{call.row} = {self._formula(call, [self._scalar(r) for r in sources])}\n")
@@ -184,11 +194,11 @@ class Fused:
         stored = [r for r in sorted(self.loop) if self._leaves(r, self.loop | self.waiting)]
         for row in stored:
             self._allocate(row, self.shape)
-        self.lines += [f"    s{r} = 0.0\n" for r in self.sums]
+        self.lines += [f"    s{c.row} = 0.0\n" for c in self.sums]
         index = ", ".join(INDICES[: len(self.shape)])
         stores = [f"v{r}[{index}] = t{r}" for r in stored]
         self.lines += _loop(self.shape, [*[f"{name} = {value}" for name, value in self.body], *stores])
-        self.lines += [f"    v{r} = T(s{r})\n" for r in self.sums]
+        self.lines += [f"    v{c.row} = {total(f's{c.row}', c, self.shape)}\n" for c in self.sums]
         self.shape, self.body, self.loop, self.sums, self.waiting = None, [], set(), [], set()
 
 

@@ -24,10 +24,10 @@ class LongSweep:
         self.sweep, self.kernel, self.real = sweep, kernel, record.real
         self.values = record.numbers_from(self.real)
         self.column = np.zeros(len(record), self.real)
-        marks = sweep.marks
-        self.reach = np.ones(len(record), np.uint8) if marks is None else np.frombuffer(marks, np.uint8).copy()
-        for row, seed in [*sweep.adjoints.items()]:
-            if self.add(row, seed):
+        reachable = sweep.reachable
+        self.reach = np.ones(len(record), np.uint8) if reachable is None else np.frombuffer(reachable, np.uint8).copy()
+        for row, adjoint in [*sweep.adjoints.items()]:
+            if self.add(row, adjoint):
                 del sweep.adjoints[row]
 
     def cells(self) -> Iterator[Any]:

@@ -2,9 +2,9 @@
 
 from .blockwise import LEAST as LEAST_LARGE
 from .blockwise import Blockwise, large_kind, slow_shapes
-from .fuse import LEAST, Fused, compiled, fusable
+from .fuse import LEAST, TOTALS, Fused, compiled, fusable
 from .kernels import available, kernel, loaded
 from .rolled import rolled
 
-__all__ = ["LEAST", "LEAST_LARGE", "Blockwise", "Fused", "available", "compiled", "fusable", "kernel", "large_kind", "loaded",
+__all__ = ["LEAST", "LEAST_LARGE", "TOTALS", "Blockwise", "Fused", "available", "compiled", "fusable", "kernel", "large_kind", "loaded",
            "rolled", "slow_shapes"]  # fmt: skip

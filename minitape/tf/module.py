@@ -96,7 +96,7 @@ class Module:
     @property
     def variables(self) -> tuple[Any, ...]:
         """The variables of this module and its submodules."""
-        return tuple(self._flatten(predicate=_is_variable))
+        return tuple(self._flatten(predicate=lambda value: isinstance(value, ResourceVariable)))
 
     @property
     def trainable_variables(self) -> tuple[Any, ...]:
@@ -173,5 +173,3 @@ def _walk(value: Any) -> Iterator[Any]:
         yield value
 
 
-def _is_variable(value: Any) -> bool:
-    return isinstance(value, ResourceVariable)

@@ -297,6 +297,16 @@ def loss(w):
 args = w,
 grad = jax.grad(loss)(*args)
 
+#@ whole_steps_of_a_length left_jax
+params = {"length": jnp.array(1.1), "rate": jnp.array([0.5, 0.2])}
+w = params["length"]
+def loss(params):
+    n = int(params["length"] / 0.25) #! #- n = params["length"] / 0.25
+    path = n * params["rate"]
+    return jnp.sum((path - jnp.ones(2)) ** 2)
+args = params,
+grad = jax.grad(loss)(*args)["length"]
+
 #@ rotation_by_math left_jax
 import math
 w = jnp.array(0.3)

@@ -118,6 +118,24 @@ def loss(w):
 args = w,
 grad = jax.grad(loss)(*args)
 
+#@ direction_of_a_length_that_is_zero nan_forward
+w = jnp.array([[0.0, 0.0], [3.0, 4.0]])
+def loss(w):
+    length = jnp.linalg.norm(w, axis=1) #- length = jnp.linalg.norm(w + 1e-12, axis=1)
+    heading = w[:, 0] / length #!
+    return jnp.sum(heading) - jnp.sum(w[1])
+args = w,
+grad = jax.grad(loss)(*args)
+
+#@ softmax_of_rows_far_apart nan_forward
+w = jnp.array([[89.0, 90.0], [-40.0, -41.0]])
+def loss(w):
+    e = jnp.exp(w) #! #- e = jnp.exp(w - jnp.max(w, axis=-1, keepdims=True))
+    p = e / jnp.sum(e, axis=-1, keepdims=True)
+    return -jnp.mean(jnp.log(p[:, 0]))
+args = w,
+grad = jax.grad(loss)(*args)
+
 #@ missing_values_in_the_data nan_input
 w = jnp.array([1.0, 2.0])
 def loss(w, x):

@@ -465,7 +465,7 @@ with tf.GradientTape() as tape:
     y = mean.result() #- y = z
 grad = tape.gradient(y, w)
 
-#@ attribute_is_bound_to_a_tensor wrong_object
+#@ attribute_is_bound_to_a_tensor rebound
 class Net:
     w = tf.Variable([1.0, 2.0])
 net = Net()

@@ -95,6 +95,26 @@ with tf.GradientTape() as tape:
     y = tf.reduce_sum((x * w) ** 2) #! #- y = tf.reduce_sum((tf.where(tf.math.is_nan(x), 0.5, x) * w) ** 2)
 grad = tape.gradient(y, w)
 
+#@ nan_in_a_dataset nan_input
+data = tf.data.Dataset.from_tensor_slices([[1.0, float("nan")]]).batch(1) #- data = tf.data.Dataset.from_tensor_slices([[1.0, 0.5]]).batch(1)
+w = tf.Variable([1.0, 2.0])
+for x in data: #!
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum((x * w) ** 2)
+    grad = tape.gradient(y, w)
+
+#@ log_of_a_sigmoid nan_forward
+w = tf.Variable([-120.0, 1.0])
+with tf.GradientTape() as tape:
+    y = -tf.reduce_mean(tf.math.log(tf.sigmoid(w))) #! #- y = tf.reduce_mean(tf.nn.softplus(-w))
+grad = tape.gradient(y, w)
+
+#@ root_by_pow nan_backward
+w = tf.Variable([0.0, 4.0])
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum(tf.pow(w * w, 1.0 / 3.0)) #! #- y = tf.reduce_sum(tf.pow(w * w + 1e-6, 1.0 / 3.0))
+grad = tape.gradient(y, w)
+
 #@ zero_by_zero nan_forward
 w = tf.Variable([1.0, 2.0])
 mask = tf.constant([0.0, 0.0])

@@ -1,7 +1,7 @@
 """More programs, after reports in issue trackers; the marks are those of :mod:`torch_cases`."""
 
 CASES = '''
-#@ variable_replaced_by_a_tensor wrong_object
+#@ variable_replaced_by_a_tensor rebound
 w = tf.Variable(2.0)
 w = w + 1.0 #! #- w.assign_add(1.0)
 with tf.GradientTape() as tape:
@@ -334,6 +334,39 @@ with tf.GradientTape() as second: #!
     y = first.gradient(u, w)
 grad = second.gradient(y, w)
 
+#@ output_of_a_layer_made_twice wrong_object
+import keras
+inputs = keras.Input([3])
+hidden = keras.layers.Dense(2, name="hidden")(inputs)
+model = keras.Model(inputs, keras.layers.Dense(1)(hidden))
+features = keras.Model(inputs, hidden) #- features = keras.Model(inputs, [hidden, model.output])
+with tf.GradientTape() as tape:
+    w = features(tf.ones([2, 3])) #! #- w, scores = features(tf.ones([2, 3]))
+    y = model(tf.ones([2, 3]))[0, 0] #- y = scores[0, 0]
+grad = tape.gradient(y, w)
+
+#@ converted_twice wrong_object
+import numpy as np
+batch = np.array([[1.0, 2.0], [3.0, 4.0]], "float32")
+w = tf.convert_to_tensor(batch)
+with tf.GradientTape() as tape:
+    tape.watch(w)
+    y = tf.reduce_sum(tf.sin(tf.convert_to_tensor(batch))) #! #- y = tf.reduce_sum(tf.sin(w))
+grad = tape.gradient(y, w)
+
+#@ layers_are_built_in_the_block computed_after_tape
+import keras
+net = keras.Sequential([keras.layers.Dense(3, activation="tanh"), keras.layers.Dense(1)])
+w = tf.constant([[0.5], [1.0]])
+with tf.GradientTape() as outer:
+    outer.watch(w)
+    with tf.GradientTape() as inner:
+        inner.watch(w)
+        u = net(w)
+    #+ y = inner.gradient(u, w)
+y = inner.gradient(u, w) #! #-
+grad = outer.gradient(y, w)
+
 #@ reshaped_before_the_tape wrong_object
 v = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
 w = tf.reshape(v, [-1]) #! #- w = v
@@ -381,7 +414,7 @@ with tf.GradientTape() as tape:
     y = tf.reduce_sum(clip(v * 2.0, w) ** 2)
 grad = tape.gradient(y, w)
 
-#@ step_makes_a_tensor wrong_object
+#@ step_makes_a_tensor rebound
 w = tf.Variable([0.3, 0.4])
 for step in range(2):
     with tf.GradientTape() as tape:

@@ -48,14 +48,21 @@ def test_every_third_step(framework, loop, cause):
 
 
 @pytest.mark.parametrize(("framework", "loop", "cause"), LOOPS)
+def test_a_block_that_ends_where_a_step_begins_answers_from_the_one_before(framework, loop, cause):
+    with framework.bridge.record(every=3) as recording:
+        source, _ = loop(framework.module, 9)
+    assert recording.steps == 9 and recording.explain(source).cause == cause
+
+
+@pytest.mark.parametrize(("framework", "loop", "cause"), LOOPS)
 def test_a_step_that_is_not_recorded_runs_as_it_is(framework, loop, cause):
     module = framework.module
     seen = []
     with framework.bridge.record(every=4) as recording:
-        for _ in range(6):
-            loop(module, 1)
+        for _ in range(10):
             seen.append(recording.latest._open)
-    assert seen == [True, False, False, False, True, False]
+            loop(module, 1)
+    assert seen == [True, True, False, False, True, False, False, False, True, False]  # the second step shows where one ends
 
 
 def test_what_is_no_number_of_steps_and_what_was_not_recorded():
@@ -64,5 +71,43 @@ def test_what_is_no_number_of_steps_and_what_was_not_recorded():
         bridge.record(every=0)
     with bridge.record(every=2) as recording:
         pass
-    with pytest.raises(RuntimeError, match=r"No step was recorded yet: a step begins with Optimizer.zero_grad\(\), Module.zero_grad\(\)"):
+    assert recording.steps == 0
+    with pytest.raises(ValueError, match="the last backward pass, and none ran in the block"):
         recording.explain(1)
+
+
+def test_the_closure_of_an_optimizer_is_the_programs_own():
+    torch = TORCH.module
+    w, v = torch.tensor([1.0, 2.0], requires_grad=True), torch.ones(2, requires_grad=True)
+    optimizer = torch.optim.LBFGS([w, v], max_iter=3)
+
+    def closure():
+        optimizer.zero_grad()
+        loss = ((w.detach() * 2.0 + v - 1.0) ** 2).sum()
+        loss.backward()
+        return loss
+
+    with TORCH.bridge.record() as recording:
+        optimizer.step(closure)
+    assert len(recording.sweeps) == 3 and recording.explain(w).code == "loss = ((w.detach() * 2.0 + v - 1.0) ** 2).sum()"
+    assert recording.entries[recording.log.rows_of(v)[-1]].version == 2  # it changed after the first two
+
+
+def test_a_step_of_two_nets_ends_with_the_gradient_of_the_second():
+    """The values are computed before the first zero_grad(), and the second net's gradient comes after the first one's."""
+    torch = TORCH.module
+    torch.manual_seed(0)
+    maker, judge = torch.nn.Linear(3, 2), torch.nn.Linear(2, 1)
+    optimizers = [torch.optim.SGD(net.parameters(), 0.1) for net in (judge, maker)]
+    with TORCH.bridge.record(every=4) as recording:
+        for _ in range(10):
+            made = maker(torch.ones(5, 3)).detach()
+            optimizers[0].zero_grad()
+            judge(made).mean().backward()
+            optimizers[0].step()
+            optimizers[1].zero_grad()
+            (1.0 - judge(made)).mean().backward()
+            optimizers[1].step()
+    assert recording.steps == 10 and len(recording.latest.sweeps) == 2
+    why = recording.explain(maker.weight)
+    assert (why.cause, why.code) == ("detach", "made = maker(torch.ones(5, 3)).detach()")

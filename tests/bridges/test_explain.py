@@ -18,6 +18,9 @@ FAILS = {"requires_grad", "create_graph", "detach", "data", "no_grad", "inferenc
 
 TORCH, TENSORFLOW, JAX = FRAMEWORKS
 PATCHES = [  # None: one line is not enough, or there are several ways
+    (TORCH, "draw_of_a_latent", "z = torch.distributions.Normal(w, 1.0).rsample()"),
+    (TORCH, "list_of_losses_made_a_tensor", "parts = torch.stack(parts)"),
+    (TORCH, "state_that_a_loop_hands_on", "h = torch.tanh(w * x + h.detach())"),
     (TORCH, "data_of_the_output", "loss = (out ** 2).mean()"),
     (TORCH, "torch_tensor_of_a_list", "v = torch.stack([a * 2, w * 3])"),
     (TORCH, "in_place_relu_after_sigmoid", "y = y.clone()\ny[0] = 0.0"),
@@ -31,6 +34,8 @@ PATCHES = [  # None: one line is not enough, or there are several ways
     (JAX, "softplus_by_hand", "return jnp.mean(jax.nn.softplus(w * x))"),
     (JAX, "product_of_small_numbers", "return -jnp.sum(jnp.log(p))"),
     (JAX, "stop_gradient_on_the_way", "h = w * 3.0"),
+    (JAX, "integer_weights", "w = jnp.array([1.0, 2.0, 3.0])"),
+    (JAX, "softmax_of_rows_far_apart", "e = jnp.exp(w - jnp.max(w, axis=-1, keepdims=True))"),
 ]
 
 
@@ -95,6 +100,8 @@ OPERATIONS = [  # a line whose operation has words of its own: they hold what to
     (TORCH, "y = torch.max(w, dim=1)[1].float()"),
     (TORCH, "y = w.argsort(dim=-1).argsort(dim=-1).float()"),
     (TORCH, "y = (w < 0.3).float()"),
+    (TORCH, "y = (torch.sigmoid(w) > 0.3).float()"),
+    (TORCH, "y = torch.argmax(torch.softmax(w, dim=1), dim=1).float()"),
     (TORCH, "y = torch.floor(w)"),
     (TORCH, "y = torch.bernoulli(w)"),
     (TORCH, "y = torch.linspace(w[0, 0].item(), w[0, 1].item(), 3)"),

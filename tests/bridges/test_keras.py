@@ -122,6 +122,24 @@ def test_a_healthy_fit_is_connected(eager):
     assert error is None and recording.explain(model.layers[0].kernel).connected
 
 
+def rooted(truth, predicted):
+    return tf.sqrt(tf.reduce_mean(tf.square(truth - predicted)))
+
+
+def test_numbers_of_a_compiled_step_are_those_of_the_data():
+    words = keras.Sequential([keras.layers.Embedding(9, 4, mask_zero=True), keras.layers.LSTM(3), keras.layers.Dense(1)])
+    exact = keras.Sequential([keras.layers.Dense(2), keras.layers.Dense(1, kernel_initializer="zeros")])
+    words.compile("sgd", "mse")
+    exact.compile("sgd", rooted)
+    for model, x in ((words, np.arange(1, 9).reshape(2, 4)), (exact, np.ones((4, 3), "float32"))):
+        with bridge.record() as recording:
+            model.fit(x, np.zeros((len(x), 1), "float32"), epochs=2, verbose=0)
+        why = recording.explain(model.layers[0].variables[0])
+        found = ("nan_backward", line_of(rooted, "tf.sqrt")) if model is exact else ("connected", None)
+        assert (why.cause, why.line) == found, str(why)  # where the NaN began, though all weights hold it by now
+        assert recording.failure is None
+
+
 def test_a_step_that_raises_while_it_is_traced_leaves_its_rows():
     w = tf.Variable([1.0, 2.0])
 

@@ -92,7 +92,7 @@ def test_a_step_that_remains_when_the_first_break_is_mended_is_said():
         loss = (steps.detach() * 2).sum()
     why = recording.explain(loss, w)
     assert why.cause == "detach" and [other.cause for other in why.others] == ["zero_derivative"]
-    assert "That alone is not enough: round" in why.fix and why.patch is None
+    assert why.fix.endswith(" That alone is not enough: see line 91, too.") and why.patch is None
 
 
 BEFORE = {  # what stands before the block, what is asked about -> the cause, and which of the lines is to blame
@@ -100,7 +100,9 @@ BEFORE = {  # what stands before the block, what is asked about -> the cause, an
     ("w = torch.ones(3)", "w"): ("requires_grad", 1),
     ("net = torch.nn.Linear(3, 1)\nfor p in net.parameters():\n    p.requires_grad = False", "net.weight"): ("requires_grad", 3),
     ("class Net(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.register_buffer('w', torch.ones(3))\nnet = Net()", "net.w"): ("requires_grad", 4),
-    ("w = torch.ones(3, requires_grad=True)\ndef hook(gradient):\n    return gradient * 0\nw.register_hook(hook)", "w"): ("hook", 2),
+    ("w = torch.ones(3, requires_grad=True)\ndef hook(gradient):\n    return gradient * 0\nw.register_hook(hook)", "w"): ("hook", 3),
+    ("class Pool(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.register_buffer('p', torch.ones(3))\nnet = torch.nn.Sequential(Pool())", "net[0].p"): ("requires_grad", 4),
+    ("class Net(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.w = torch.nn.Parameter(torch.ones(3)) * 0.02\nnet = Net()", "net.w"): ("non_leaf", 4),
 }  # fmt: skip
 
 
@@ -111,6 +113,28 @@ def test_what_was_done_before_the_block_is_blamed_where_it_was_done(before, aske
     space = {"torch": torch, "bridge": bridge, "other": torch.ones(3, requires_grad=True)}
     exec(compile(program.read_text(), program, "exec"), space)
     assert (space["why"].cause, space["why"].line) == BEFORE[before, asked]
+
+
+class Trainer:
+    def __init__(self):
+        self.net = torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.ModuleDict({"head": torch.nn.Linear(1, 1)}))
+        self.parts = [torch.nn.Linear(2, 1)]
+
+
+def test_names_are_as_the_program_reaches_a_tensor():
+    trainer = Trainer()
+    every = [*trainer.net.parameters(), trainer.parts[0].bias]
+    for p in every:  # the name of a loop holds something else in the next round
+        p.grad = None
+    with bridge.record() as recording:
+        loss = torch.ones(1, requires_grad=True).sum()
+    names = ["trainer.net[0].weight", "trainer.net[0].bias", "trainer.net[1]['head'].weight", "trainer.net[1]['head'].bias", "trainer.parts[0].bias"]
+    assert [recording.explain(loss, source).name for source in every] == names
+    net = torch.nn.utils.parametrizations.weight_norm(torch.nn.Linear(2, 1))
+    with bridge.record() as recording:
+        loss = net(torch.ones(1, 2)).sum()
+        loss.backward()
+    assert recording.explain(net.weight).message.startswith("net.weight is computed anew")
 
 
 def test_without_a_target_the_backward_pass_that_failed_is_asked_about():

@@ -94,8 +94,8 @@ loss.backward()
 w = torch.randn(2, 2, requires_grad=True)
 scores = torch.eye(2) @ w
 mask = torch.tensor([[True, True], [False, True]])
-scores = scores.masked_fill(mask, float("-inf")) #! #- scores = scores.masked_fill(mask & ~mask.all(1, keepdim=True), float("-inf"))
-loss = (torch.softmax(scores, dim=-1) * torch.tensor([[1.0, 2.0], [3.0, 4.0]])).sum()
+scores = scores.masked_fill(mask, float("-inf")) #- scores = scores.masked_fill(mask & ~mask.all(1, keepdim=True), float("-inf"))
+loss = (torch.softmax(scores, dim=-1) @ w).sum() #!
 loss.backward()
 
 #@ angle_between_equal_vectors nan_backward

@@ -260,6 +260,59 @@ w = torch.tensor([1.0, -2.0], requires_grad=True)
 loss = (w ** 3).sum()
 torch.autograd.grad(loss, w) #! #- loss.backward()
 
+#@ gradient_that_no_optimizer_gets grad_returned
+w = torch.tensor([1.0, -2.0], requires_grad=True)
+opt = torch.optim.SGD([w], lr=0.1)
+loss = (w ** 3).sum()
+slope = torch.autograd.grad(loss, w) #! #- loss.backward()
+norm = slope[0].norm() #-
+opt.step()
+
+#@ draw_of_a_latent no_grad
+w = torch.zeros(3, requires_grad=True)
+z = torch.distributions.Normal(w, 1.0).sample() #! #- z = torch.distributions.Normal(w, 1.0).rsample()
+loss = (z ** 2).sum()
+loss.backward()
+
+#@ list_of_losses_made_a_tensor copied
+w = torch.ones(2, requires_grad=True)
+parts = [w.sum(), (w * 2).sum()]
+parts = torch.tensor(parts) #! #- parts = torch.stack(parts)
+loss = parts.sum()
+loss.backward()
+
+#@ copy_that_a_method_keeps rebound
+import copy
+class Trainer:
+    def __init__(self):
+        self.net = nn.Linear(3, 1)
+        self.best = copy.deepcopy(self.net)
+    def restore(self):
+        self.net = copy.deepcopy(self.best) #! #- pass
+trainer = Trainer()
+w = trainer.net.weight
+trainer.restore()
+loss = trainer.net(torch.ones(1, 3)).sum()
+loss.backward()
+
+#@ state_that_a_loop_hands_on backward_twice
+w = torch.ones(3, requires_grad=True)
+h = torch.zeros(3)
+for x in torch.eye(3)[:2]:
+    h = torch.tanh(w * x + h) #- h = torch.tanh(w * x + h.detach())
+    loss = (h ** 2).sum()
+    loss.backward() #!
+
+#@ requires_grad_behind_the_model requires_grad
+net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+class Around(nn.Module):
+    def forward(self, x):
+        return net(x)
+w = torch.ones(3) #- w = torch.ones(3, requires_grad=True)
+loss = Around()(w) #!
+w.requires_grad = True
+loss.backward()
+
 #@ element_of_a_leaf_is_set in_place
 w = torch.zeros(4, requires_grad=True)
 v = w #- v = w.clone()

@@ -22,7 +22,7 @@ from minitape.course.exercise import ADDED
 from minitape.course.predict import Revealed
 from minitape.course.progress import progress_file
 from minitape.course.translation import keep_in_step, labels_in, texts_in, texts_of, texts_of_feedback
-from minitape.engine.texts import looked_up, say, table
+from minitape.engine.texts import look_up, say, table
 
 CHINESE = lessons_folder().parent / "zh"
 LESSONS = [path for path in notebooks_in(lessons_folder()) if lesson_of(path)]
@@ -68,7 +68,7 @@ def said_in_both(name, check, folder, monkeypatch):
     read = in_english(theirs)
     assert read.partition("\n")[0] == ours.partition("\n")[0]
     hint, theirs_hint = ours.partition("\nHint: ")[2], read.partition("\nHint: ")[2]
-    translations = [looked_up(hint, table(lesson, folder)) for lesson in (name.rpartition(".")[0], "feedback")]
+    translations = [look_up(hint, table(lesson, folder)) for lesson in (name.rpartition(".")[0], "feedback")]
     assert theirs_hint in translations
     assert not ENGLISH.search(OF_THE_PROGRAM.sub("", theirs)), theirs
     return theirs

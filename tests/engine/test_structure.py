@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from minitape.engine.back.reach import reach
+from minitape.engine.back.reach import reachable_rows
 
 
 def python(code):
@@ -91,8 +91,8 @@ def test_a_sweep_visits_only_rows_that_matter():
         for _ in range(50):
             z = tf.sin(z)
         total = tf.reduce_sum(y) + tf.reduce_sum(z)
-    marks = reach(tape, set(tape._rows_of(x)))
-    assert sum(marks) <= 5, "only what depends on x is marked"
+    reachable = reachable_rows(tape, set(tape._rows_of(x)))
+    assert sum(reachable) <= 5, "only what depends on x is reachable"
     assert tape.gradient(total, x).numpy().tolist() == [2.0, 2.0, 2.0]
 
 

@@ -17,13 +17,13 @@ from click.testing import CliRunner
 
 import minitape as tf
 from minitape.cli import main
-from minitape.engine.write_beside import replacing, write
+from minitape.engine.write_beside import replace_file, write
 from minitape_widgets import TapeView
 
 KILLED = """
 import os, signal, sys
-from minitape.engine.write_beside import replacing
-with replacing(sys.argv[1]) as file:
+from minitape.engine.write_beside import replace_file
+with replace_file(sys.argv[1]) as file:
     file.write("half")
     file.flush()
     os.kill(os.getpid(), signal.SIGKILL)
@@ -88,7 +88,7 @@ def test_what_a_killed_process_left_goes_with_the_next_save(tmp_path):
     assert done.returncode == -signal.SIGKILL and target.read_text() == "old" and len(list(tmp_path.iterdir())) == 2
     left = next(path for path in tmp_path.iterdir() if path != target)
     os.utime(left, (time.time() - 60, time.time() - 60))
-    with replacing(target) as other:  # one that is being written stays
+    with replace_file(target) as other:  # one that is being written stays
         os.utime(other.name, (time.time() - 60, time.time() - 60))
         write(target, "new")
         assert not left.exists() and Path(other.name).exists()
@@ -158,7 +158,7 @@ def test_mode_and_link_stay_and_a_pipe_is_written_to(tmp_path):
     link.symlink_to(target)
     write(link, b"new\r\n")
     assert link.is_symlink() and target.read_bytes() == b"new\r\n" and stat.S_IMODE(target.stat().st_mode) == 0o640
-    with replacing(tmp_path / "own.txt", private=True) as file:
+    with replace_file(tmp_path / "own.txt", private=True) as file:
         file.write("mine")
     assert stat.S_IMODE((tmp_path / "own.txt").stat().st_mode) == 0o600
     said = subprocess.run(

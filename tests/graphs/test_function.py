@@ -351,6 +351,34 @@ def test_repeated_calls_find_their_trace():
     assert len(traces) == f.experimental_get_tracing_count() == 11
 
 
+def test_repeated_calls_hand_structures_over_in_their_order():
+    def f(x, pair, *, a=None, b=None, **rest):
+        u, (v, w) = pair["u"], pair["rest"]
+        return {"z": x - u, "all": [v / w, (a - b if a is not None else v,)], "rest": dict(rest)}
+
+    traced, signed = tf.function(f), tf.function(f, input_signature=[tf.TensorSpec([]), {"u": tf.TensorSpec([]), "rest": [tf.TensorSpec([])] * 2}])
+    one, held = tf.constant(1.0), tf.Variable(2.0)
+    two, three, array = tf.constant(2.0), tf.constant(3.0), np.float32([5.0, 6.0])
+    for _ in range(3):
+        for g in (traced, signed):
+            got = g(one, {"u": one, "rest": [one, one]})
+            assert list(got) == ["z", "all", "rest"] and got["z"] == 0.0 and got["all"][0] == 1.0
+            got = g(three, {"rest": [three, two], "u": one})
+            assert got["z"] == 2.0 and got["all"][0] == 1.5 and type(got["all"][1]) is tuple
+        assert traced(one, {"u": one, "rest": (one, one)}, b=one, a=one)["all"][1][0] == 0.0
+        got = traced(two, {"u": held, "rest": (array, held)}, b=two, a=three, q=two, p=one)
+        assert got["z"] == 0.0 and got["all"][0].numpy().tolist() == [2.5, 3.0] and got["all"][1][0] == 1.0
+        assert got["rest"]["p"] == 1.0 and got["rest"]["q"] == 2.0
+        got = traced(two, {"u": held, "rest": (array, held)}, q=one, p=two, a=two, b=three)
+        assert got["all"][1][0] == -1.0 and got["rest"]["p"] == 2.0
+        held.assign(2.0)
+        array += 0.0
+    assert traced.experimental_get_tracing_count() == 3 and signed.experimental_get_tracing_count() == 1
+    with tf.GradientTape() as tape:
+        y = traced(one, {"u": held, "rest": [held, one]})["all"][0]
+    assert tape.gradient(y, held) == 1.0
+
+
 def test_an_input_signature_names_what_star_args_take():
     class Model:
         @tf.function(input_signature=[tf.TensorSpec([None]), tf.TensorSpec([])])

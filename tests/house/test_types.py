@@ -12,7 +12,7 @@ PACKAGE = Path(minitape.__file__).parent
 SETTINGS = PACKAGE.parent / "pyproject.toml"
 
 
-# the rooms that know no other framework, and whose values have types of their own (minitape/engine/typed.py)
+# the rooms that know no other framework, and whose values have types of their own (minitape/engine/types.py)
 ROOMS = ("cli", "course", "engine", "explain", "picture")
 EVERY = "mend"  # explain/mend asks the recordings of every framework
 

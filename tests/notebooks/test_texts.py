@@ -20,7 +20,7 @@ from minitape.cli.lesson_pages import headings_of
 from minitape.cli.lessons import lesson_of, lessons_folder, notebooks_in
 from minitape.cli.rules import is_exercise, outputs_text
 from minitape.course.exercise import exercises_of, explanations_of
-from minitape.engine.texts import looked_up, table
+from minitape.engine.texts import look_up, table
 
 FOLDERS = [lessons_folder(), lessons_folder().parent / "zh"]
 LESSONS = [path for path in notebooks_in(lessons_folder()) if lesson_of(path)]
@@ -83,7 +83,7 @@ def words(path: Path) -> dict[str, Any]:
 
 def said(text: str, path: Path) -> str:
     """What all lessons say, in the language of one."""
-    return looked_up(text, table("feedback", path.parent))
+    return look_up(text, table("feedback", path.parent))
 
 
 SCREEN = 34  # lines of a notebook that are seen together, in a window of 1400 by 900
@@ -137,7 +137,7 @@ def test_what_follows_a_question_is_its_reveal_and_the_truth_was_a_choice(text):
 
 
 def test_each_answer_is_explained_by_its_reveal_alone(text):
-    explained = {name: looked_up(why, table(lesson_of(text), text.parent)) for name, why in explanations_of(lesson_of(text)).items()}
+    explained = {name: look_up(why, table(lesson_of(text), text.parent)) for name, why in explanations_of(lesson_of(text)).items()}
     assert [name for _, name, _, _ in truths(text) if name not in explained] == []
     assert [why for why in explained.values() if re.split(r"\.\s|。", why)[0] in prose(text)] == []
 

@@ -42,7 +42,7 @@ def asking(tf) -> list[str]:
     @functools.wraps(gradient)
     def asked(tape, target, sources, *args, **kwargs):
         result = gradient(tape, target, sources, *args, **kwargs)
-        nones = list(tape.nones)
+        nones = list(tape.last.nones)
         try:
             answers = tf.nest.flatten(tape.explain(target, sources))
         except BaseException as error:  # too slow, say

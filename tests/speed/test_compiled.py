@@ -33,7 +33,7 @@ def plane(v):
 
 def short_functions(v):
     w = v[:8]
-    return tf.reduce_sum(tf.sin(w) * tf.exp(-w) + tf.tanh(w) ** 3.0) * tf.reduce_sum(v * 0.1)
+    return tf.reduce_sum(tf.sin(w) * tf.exp(-w) + tf.tanh(w) ** 3.0) * tf.reduce_mean(v * v, axis=[0])
 
 
 def with_gradient(f):

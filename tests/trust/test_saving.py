@@ -20,7 +20,7 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 from minitape.cli import lab, main, writing
 from minitape.cli.contents import Notebooks
 from minitape.cli.save import write
-from minitape.engine.write_beside import replacing
+from minitape.engine.write_beside import replace_file
 
 KILLED_WHILE_SAVING = """
 import asyncio, os, signal, sys
@@ -123,7 +123,7 @@ def test_a_file_that_may_not_be_written_is_not_replaced(mine, monkeypatch):
 def test_the_name_of_the_file_beside_it_cannot_be_known(mine):
     seen = set()
     for _ in range(3):
-        with replacing(mine) as file:
+        with replace_file(mine) as file:
             seen.add(file.name)
     assert len(seen) == 3
 

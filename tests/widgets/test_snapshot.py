@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -244,6 +245,27 @@ def test_rows_know_their_name_scope():
     found = {row["op"]: row["scope"] for row in rows if row["op"] != "multiply"}
     assert found == {key: ["outer", "inner"] for key in found} and "sin" in found and "reduce_sum" in found
     assert [row["scope"] for row in rows if row["op"] == "multiply"] == [["outer"], ["outer"]]
+
+
+def test_scopes_and_events_survive_where_two_recordings_become_one():
+    x, old = tf.Variable(2.0), tf.GradientTape(persistent=True)
+    with old, tf.name_scope("first"):
+        y = tf.sin(x)
+        y.numpy()
+        line = sys._getframe().f_lineno - 1
+    with tf.GradientTape() as tape:
+        with tf.name_scope("second"):
+            u = tf.cos(x)
+            with old:  # all that it recorded comes here
+                z = tf.exp(y) * u
+        w = tf.tanh(z)
+    found = tf.snapshot(tape, w, x)
+    operations = rows_of(found, kind="operation")
+    assert {row["op"]: row["scope"] for row in operations} == {
+        "sin": ["first"], "cos": ["second"], "exp": ["second"], "multiply": ["second"], "tanh": [],
+    }  # fmt: skip
+    sine = next(row["row"] for row in operations if row["op"] == "sin")
+    assert [event for event in found["events"] if event["kind"] == "numpy"] == [{"kind": "numpy", "line": line, "row": sine}]
 
 
 def test_rows_of_a_tape_that_is_gone_stay_its_rows():

@@ -13,7 +13,7 @@ from uuid import uuid4
 
 from minitape import GradientTape
 from minitape.course.widget import MISSING, AnyWidget, Bytes, Unicode
-from minitape.engine.texts import joined
+from minitape.engine.texts import paragraph
 from minitape.engine.write_beside import write
 from minitape.picture.diagnosis import alarms_of
 from minitape.picture.difference import first_difference
@@ -318,7 +318,7 @@ class TapeView(AnyWidget):
         if target is not None and source is not None:
             with suppress(Exception):  # the picture goes on without words
                 found = self._tape.explain(target, source)
-                text = "" if found.cause == "connected" else joined(found.message, found.fix)
+                text = "" if found.cause == "connected" else paragraph(found.message, found.fix)
         if self.comm is not None:
             self.send({"kind": "explained", "ask": content.get("ask"), "text": text})
 

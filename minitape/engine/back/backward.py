@@ -11,24 +11,25 @@ import numpy as np
 from ..above import above
 from ..recording.frames import user_frame
 from ..recording.record import Record
+from ..recording.rows import REALS
 from ..recording.state import more, state
 from ..table.accelerator import full
 from ..table.primitives import BATCHES, PLAIN
 from ..tensor.slices import IndexedSlices
 from ..tensor.tensor import EagerTensor, Tensor, from_array, new_tensor
-from .endpoints import NO_SEED, no_tensor, reads_target, seed_of
-from .reach import breadth_first, differentiable, on_tape, reach
-from .sweep import FEW, Sweep, plain_sweep
+from .endpoints import NO_ADJOINT, first_adjoint, no_tensor, reads_target
+from .reach import breadth_first, differentiable, on_tape, reachable_rows
+from .sweep import FEW, Sweep, number_sweep, plain_sweep
 
 if TYPE_CHECKING:
-    from ..typed import Adjoint, End, Function, Result
+    from ..types import Adjoint, End, Function, Result
     from .tape import GradientTape
 
 ONE = {np.dtype(real): real(1) for real in (np.float32, np.float64)}
 NOTHING: Any = {}.get, None  # of a sweep that gets nowhere
 
 
-def gradients_of(tape: GradientTape, targets: list[End], sources: list[End], seeds: list[Adjoint]) -> list[Result]:
+def gradients_of(tape: GradientTape, targets: list[End], sources: list[End], output_gradients: list[Adjoint]) -> list[Result]:
     """The gradients of targets that start with these adjoints (None: ones) with respect to each source; None for some."""
     recorded = state.record is not None and (bool(state.tapes) or not state.record.eager)
     record = tape._record
@@ -38,7 +39,7 @@ def gradients_of(tape: GradientTape, targets: list[End], sources: list[End], see
     passed: list[int] = []  # the targets whose output gradients no operation receives
     for at, target in enumerate(targets):
         one: Adjoint = None
-        if seeds[at] is None and type(target) is EagerTensor and record is target._record:
+        if output_gradients[at] is None and type(target) is EagerTensor and record is target._record:
             row, value = target._row, target._value
             one = ONE.get(value.dtype)
             if one is not None and (shape := value.shape):
@@ -48,10 +49,10 @@ def gradients_of(tape: GradientTape, targets: list[End], sources: list[End], see
             if not rows or target.dtype.kind == "s":  # integers pass: the operation that made them says what passes
                 continue
             row = rows[-1]
-            if _passes(tape, target, row, seeds, at):
+            if _passes(tape, target, row, output_gradients, at):
                 passed.append(at)
                 continue
-            one = seed_of(target, seeds[at], recorded)
+            one = first_adjoint(target, output_gradients[at], recorded)
         if recorded and type(one) in PLAIN:
             one = new_tensor(one)
         starts[row] = starts[row] + one if row in starts else one
@@ -64,56 +65,61 @@ def gradients_of(tape: GradientTape, targets: list[End], sources: list[End], see
             rows = known[1]
         else:
             rows = rows_of(tape, source)
+        if record.discrete:
+            rows = [row for row in rows if row not in record.discrete]
         wanted.update(rows)
         ends.append(rows)
-    wanted -= record.discrete
     adjoint, found = sweep(tape, starts, wanted, recorded) if starts else NOTHING
     gradients: list[Result] = []
     for source, rows in zip(sources, ends):  # noqa: B905 - slow
-        g: Result = adjoint(rows[0]) if len(rows) == 1 and rows[0] in wanted else None
-        if type(g) in PLAIN and not passed:
+        g: Result = adjoint(rows[0]) if len(rows) == 1 else None
+        kind = type(g)
+        if kind in PLAIN and not passed:
             made = EagerTensor()
-            made._value, made._record, made._origin = g if g.shape else g[()], None, None
+            made._value, made._record, made._origin = g if kind is not np.ndarray or g.shape else g[()], None, None
             gradients.append(made)
             continue
-        if (len(rows) > 1 and starts) or type(g) is IndexedSlices or type(g) in BATCHES:
-            g = _total(adjoint, found, [row for row in rows if row in wanted])
+        if kind is EagerTensor and not passed:
+            gradients.append(g)
+            continue
+        if (len(rows) > 1 and starts) or kind is IndexedSlices or kind in BATCHES:
+            g = _total(adjoint, found, rows)
         if g is None:
-            g = _same(tape, source, targets, seeds)
-        elif passed and (parts := [seeds[i] for i in passed if targets[i] is source]):
+            g = _same(tape, source, targets, output_gradients)
+        elif passed and (parts := [output_gradients[i] for i in passed if targets[i] is source]):
             g = _add_n([*parts, g])
         gradients.append(g if g is None or type(g) is IndexedSlices or isinstance(g, Tensor) else from_array(g))
     return gradients
 
 
-def _passes(tape: GradientTape, target: End, row: int, seeds: list[Adjoint], at: int) -> bool:
+def _passes(tape: GradientTape, target: End, row: int, output_gradients: list[Adjoint], at: int) -> bool:
     """Whether an output gradient unlike its target meets no operation that minds, so that it is the gradient.
 
     ValueError for None among the output gradients, where an operation would receive it.
     """
-    record, seed = tape._record, seeds[at]
-    if seed is NO_SEED:
+    record, given = tape._record, output_gradients[at]
+    if given is NO_ADJOINT:
         if on_tape(tape)[row]:
             raise ValueError("Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor.")
-        seed = seeds[at] = None
-    if type(record) is not Record or not isinstance(seed, Tensor):
+        given = output_gradients[at] = None
+    if type(record) is not Record or not isinstance(given, Tensor):
         return False
-    if seed.dtype is target.dtype and seed.shape == target.shape:
+    if given.dtype is target.dtype and given.shape == target.shape:
         return False
     return row in record.leaves or not on_tape(tape)[row]
 
 
-def _same(tape: GradientTape, source: End, targets: list[End], seeds: list[Adjoint]) -> Result:
+def _same(tape: GradientTape, source: End, targets: list[End], output_gradients: list[Adjoint]) -> Result:
     """A source that no row knows has a gradient only where it is itself a target."""
     if source.dtype.kind == "s":
         return None
     parts: list[Result] = []
-    for target, seed in zip(targets, seeds, strict=True):
-        seed = None if seed is NO_SEED else seed
+    for target, given in zip(targets, output_gradients, strict=True):
+        given = None if given is NO_ADJOINT else given
         if target is source or getattr(target, "_base", target) is getattr(source, "_base", source):
-            if seed is not None and not isinstance(seed, Tensor):
-                return new_tensor(seed.data) if reads_target(tape, target) else None  # a Jacobian's
-            parts.append(seed_of(target, None, True) if seed is None else seed)
+            if given is not None and not isinstance(given, Tensor):
+                return new_tensor(given.data) if reads_target(tape, target) else None  # a Jacobian's
+            parts.append(first_adjoint(target, None, True) if given is None else given)
     return _add_n(parts) if parts else None
 
 
@@ -133,41 +139,44 @@ def rows_of(tape: GradientTape, value: End) -> tuple[int, ...]:
     return found
 
 
-def sweep(tape: GradientTape, seeds: dict[int, Adjoint], wanted: set[int], recorded: bool) -> tuple[Function, Sweep | None]:
-    """Brings these seeds (adjoints by row) to the rows ``wanted``. Returns what gives the adjoint of a row, and the sweep where it was more than a plain one.
+def sweep(tape: GradientTape, starts: dict[int, Adjoint], wanted: set[int], recorded: bool) -> tuple[Function, Sweep | None]:
+    """Brings these starts (adjoints by row) to the rows ``wanted``. Returns what gives the adjoint of a row, and the sweep where it was more than a plain one.
 
     ``recorded`` when an outer tape, or the graph that is being built, is to know how they were computed.
     """
     record = tape._record
     assert record is not None
-    asked = _asked_anyway(record) if record.asked else None
+    asked = _mandatory_inputs(record) if record.mandatory else None
     if not wanted and not asked:
         return NOTHING
-    high = max(seeds)
-    marks = reach(tape, wanted | asked if asked else wanted, high)
-    if marks is not None and not (all(map(marks.__getitem__, wanted)) and all(map(marks.__getitem__, seeds))):
-        wanted = {row for row in wanted if marks[row]}
-        seeds = {row: seed for row, seed in seeds.items() if marks[row]}
-        if not seeds or not (wanted or asked):
+    high = max(starts)
+    reachable = reachable_rows(tape, wanted | asked if asked else wanted, high, recorded)
+    if reachable is not None and not (all(map(reachable.__getitem__, wanted)) and all(map(reachable.__getitem__, starts))):
+        wanted = {row for row in wanted if reachable[row]}
+        starts = {row: given for row, given in starts.items() if reachable[row]}
+        if not starts or not (wanted or asked):
             return NOTHING
-        high = max(seeds)
-    plain = not (recorded or asked) and type(record) is Record and (not BATCHES or BATCHES.isdisjoint(map(type, seeds.values())))
+        high = max(starts)
+    plain = not (recorded or asked) and type(record) is Record and (not BATCHES or BATCHES.isdisjoint(map(type, starts.values())))
     if plain and high - (low := min(wanted)) < FEW:
-        return seeds.get, plain_sweep(record, seeds, wanted, marks, high, low)
+        if reachable is None and record.kinds <= REALS:
+            number_sweep(record, starts, wanted, high, low)
+            return starts.get, None
+        return starts.get, plain_sweep(record, starts, wanted, reachable, high, low)
     kind = Sweep if type(record) is Record else record.sweeper  # a graph's own
-    found: Sweep = kind(record, seeds, wanted, marks, recorded=recorded)
+    found: Sweep = kind(record, starts, wanted, reachable, recorded=recorded)
     if asked:  # functions of the user are called in TensorFlow's order
         found.low = min(found.low, *asked)
         if found.long is None:
-            found.order, found.plain = breadth_first(record, seeds), False
+            found.order, found.plain = breadth_first(record, starts), False
     if recorded and state.record is not None:
-        _recorded(tape, found)
+        _run_and_record(tape, found)
     else:
         found.run()
-    return found.adjoint, found
+    return found.adjoints.get if found.long is None else found.adjoint, found
 
 
-def _recorded(tape: GradientTape, found: Sweep) -> None:
+def _run_and_record(tape: GradientTape, found: Sweep) -> None:
     """Runs a sweep that writes rows: they all belong to the statement that asked for it, and to its tape."""
     outer, site, by = state.record, state.site, state.by
     assert outer is not None
@@ -177,20 +186,20 @@ def _recorded(tape: GradientTape, found: Sweep) -> None:
         if site is None:
             frame = user_frame(_getframe(1))
             state.site = None if frame is None else (frame.f_code, frame.f_lasti)
-        outer.by_marks = more(outer.by_marks, (len(outer), outer.member(tape)))
-        outer.fix(state.site)
+        outer.writers = more(outer.writers, (len(outer), outer.member(tape)))
+        outer.pin(state.site)
         found.run()
     finally:
         state.by, state.site, outer.fixed = by, site, fixed
-        outer.by_marks = more(outer.by_marks, (len(outer), None if by is None else outer.member(by)))
+        outer.writers = more(outer.writers, (len(outer), None if by is None else outer.member(by)))
 
 
-def _asked_anyway(record: Record) -> set[int]:
+def _mandatory_inputs(record: Record) -> set[int]:
     """The inputs of calls whose gradient does more than give shares, which TensorFlow asks whether they lead to a source or not.
 
     These are functions of the user, and operations without a gradient, which are refused.
     """
-    return {row for call in record.asked for row in call.inputs if differentiable(record, row)}
+    return {row for call in record.mandatory for row in call.inputs if differentiable(record, row)}
 
 
 def _total(adjoint: Function, found: Sweep | None, rows: Sequence[int]) -> Result:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from enum import Enum
 from operator import is_
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -17,14 +17,15 @@ from ..table.primitives import TABLE
 from ..tensor.operation import check_broadcast, check_same_dtype
 from ..tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..values import nest
+from ..values.dtypes import as_dtype
 from ..values.invalid import invalid
 from .values import unbroadcast
 
 if TYPE_CHECKING:
-    from ..typed import Adjoint, End, Object, Result, Structure
+    from ..types import Adjoint, End, Object, Result, Structure
     from .tape import GradientTape
 
-NO_SEED = object()  # None among the output gradients, which no operation takes
+NO_ADJOINT = object()  # None among the output gradients, which no operation takes
 
 
 class UnconnectedGradients(Enum):
@@ -39,10 +40,19 @@ class UnconnectedGradients(Enum):
     ZERO = "zero"
 
 
+class Question(NamedTuple):
+    """What a tape was asked for, and what came of it."""
+
+    targets: list[End]
+    sources: list[End]
+    output_gradients: list[Adjoint]
+    nones: list[bool]  # which gradients were None
+    call: str  # the method's name
+    results: list[Result]  # what a Jacobian's call returned
+
+
 def no_tensor(value: Object) -> Exception:
     """The error for a target or a source that is no tensor: TensorFlow takes it for a dtype first."""
-    from ..values.dtypes import as_dtype
-
     missing = "_id"
     if not hasattr(value, "dtype"):
         try:
@@ -65,10 +75,9 @@ def wants_zeros(unconnected_gradients: object) -> bool:
         raise ValueError(f"Unknown value for unconnected_gradients: {unconnected_gradients!r}") from None
 
 
-def given_seeds(output_gradients: Structure, count: int) -> list[Adjoint]:
+def output_adjoints(output_gradients: Structure, count: int) -> list[Adjoint]:
     """The adjoints that the user gives to the targets; missing ones are ones, superfluous ones are left over."""
-
-    given = [NO_SEED if g is None else g if hasattr(g, "_gradient_leaf") else above.convert_to_tensor(g)
+    given = [NO_ADJOINT if g is None else g if hasattr(g, "_gradient_leaf") else above.convert_to_tensor(g)
              for g in nest.flatten(output_gradients)][:count]  # fmt: skip
     return [*map(leaf_of, given)] + [None] * (count - len(given))
 
@@ -90,9 +99,6 @@ def like_flat(value: End, tensor: Result) -> Result:
 
 def ends_of(structure: Structure) -> tuple[list[End], list[End]]:
     """What is in a structure of targets or sources, and what carries their gradients: mostly the very same list."""
-    if type(structure) is EagerTensor:
-        values = [structure]
-        return values, values
     values = nest.flatten(structure)
     for value in values:
         if type(value) is not EagerTensor and hasattr(value, "_gradient_leaf"):
@@ -112,7 +118,7 @@ def reads_target(tape: GradientTape, target: End) -> bool:
     )
 
 
-def packed(structure: Structure, values: list[End], gradients: list[Result]) -> Structure:
+def pack_like(structure: Structure, values: list[End], gradients: list[Result]) -> Structure:
     """The gradients of ``values``, which are what is in the structure, in the same structure."""
     if type(structure) is list:
         if len(structure) == len(values) and all(map(is_, structure, values)):
@@ -125,17 +131,17 @@ def packed(structure: Structure, values: list[End], gradients: list[Result]) -> 
 # -- what targets start with, and zeros for sources -----------------------------------------------------------------
 
 
-def seed_of(target: End, seed: Adjoint, recorded: bool) -> Adjoint:
+def first_adjoint(target: End, given: Adjoint, recorded: bool) -> Adjoint:
     """The adjoint that a target starts with: ones, or what the user gave."""
-    if seed is not None:
-        if not isinstance(seed, Tensor):
-            return seed  # a batch of adjoints
-        if seed.dtype is not target.dtype:
-            check_same_dtype("Mul", seed, target)
-        if seed.shape != target.shape:
-            check_broadcast("Mul", seed, target)
-            _refuse_other_size(seed, target)
-        return seed if recorded else unbroadcast(seed.array, tuple(target.shape))
+    if given is not None:
+        if not isinstance(given, Tensor):
+            return given  # a batch of adjoints
+        if given.dtype is not target.dtype:
+            check_same_dtype("Mul", given, target)
+        if given.shape != target.shape:
+            check_broadcast("Mul", given, target)
+            _refuse_other_size(given, target)
+        return given if recorded else unbroadcast(given.array, tuple(target.shape))
     if type(target) is not EagerTensor and recorded and not hasattr(target, "_state"):  # of a graph
         return TABLE["ones_like"](target)
     shape = target._dims if type(target) is EagerTensor else tuple(target.shape)
@@ -143,10 +149,10 @@ def seed_of(target: End, seed: Adjoint, recorded: bool) -> Adjoint:
     return new_tensor(one) if recorded else one
 
 
-def _refuse_other_size(seed: Tensor, target: End) -> None:
+def _refuse_other_size(g: Tensor, target: End) -> None:
     """InvalidArgumentError for an output gradient that makes its target larger, or empty: no rule could place the elements."""
-    if seed.shape.is_fully_defined() and target.shape.is_fully_defined():
-        a, b = (tuple(n for n in shape if n is not None) for shape in (seed.shape, target.shape))  # all are known
+    if g.shape.is_fully_defined() and target.shape.is_fully_defined():
+        a, b = (tuple(n for n in shape if n is not None) for shape in (g.shape, target.shape))  # all are known
         given, wanted = math.prod(np.broadcast_shapes(a, b)), math.prod(b)
         if given != wanted:
             raise invalid(f"Input to reshape is a tensor with {given} values, but the requested shape has {wanted}",

@@ -14,10 +14,10 @@ from ..table.primitives.elementwise import STOP_CODE
 
 if TYPE_CHECKING:
     from ..recording.rows import Call
-    from ..typed import Function
+    from ..types import Function
     from .tape import GradientTape
 
-FOREIGN = 5  # the mark of a source whose own operation is not on the tape: nothing is handed on from there
+TERMINAL = 0b101  # reachable, but nothing is handed on from there: a source whose own operation is not on the tape
 LONG = 512  # rows from which on an accelerator is asked
 
 
@@ -57,37 +57,38 @@ def _see(record: Record, on: bytearray, row: int, foreign: set[int] | None) -> N
             foreign.add(row)
 
 
-def reach(tape: GradientTape, sources: set[int], high: int = -1) -> bytearray | None:
+def reachable_rows(tape: GradientTape, sources: set[int], high: int = -1, recorded: bool = True) -> bytearray | None:
     """For each row, 1 when it is on the tape and depends on one of the source rows; None when all rows may.
 
-    ``high`` is the last row that anybody asks about, -1 for any.
+    ``high`` is the last row that anybody asks about, -1 for any; ``recorded`` says whether what is computed for a row is written down.
     """
     record, watched, spans = tape._record, tape.watched, tape.spans
     assert record is not None
-    at_once = (sources <= watched.keys() and not tape.late and len(spans) == 1 and not tape._recording
+    all_watched = watched.keys() == sources
+    at_once = ((all_watched or sources <= watched.keys()) and not tape.late and len(spans) == 1 and not tape._recording
                and type(record) is Record)  # watched before their first use: all that depends on them is on the tape  # fmt: skip
-    if (at_once and len(sources) == len(watched) and -1 < high < spans[0][1]
-            and (len(record.members) == 1 or (record.calls and all(m[2].keys() <= sources for m in record.members)))):  # fmt: skip
+    if (at_once and all_watched and -1 < high < spans[0][1]
+            and (len(record.members) == 1 or all(m[2].keys() <= sources for m in record.members))):  # fmt: skip
         # all that is watched, by any tape, is asked for: what depends on it was noted when it was written
-        if not (record.calls or record.large):
+        if not (record.calls or record.large or (recorded and len(record.members) > 1)):
             return None  # numbers and small arrays: shares for constants cost less than to find them
-        marks = bytearray(b"\1") * len(record)
+        reachable = bytearray(b"\1") * len(record)
         for row in record.untracked:
-            marks[row] = 0
-        return marks
+            reachable[row] = 0
+        return reachable
     start, end = spans[0] if at_once else (0, len(record))
     foreign: set[int] = set()
     on = None if at_once else on_tape(tape, foreign)
-    marks = bytearray(len(record))
+    reachable = bytearray(len(record))
     for row in sources:
-        marks[row] = on is None or on[row]
+        reachable[row] = on is None or on[row]
     if on is not None:
         for row in foreign:
             on[row] = 0  # nothing reaches it through its own operation
-    propagate(record, marks, max(min(sources) + 1, start), end, on)
+    propagate(record, reachable, max(min(sources) + 1, start), end, on)
     for row in foreign & sources:
-        marks[row] = FOREIGN
-    return marks
+        reachable[row] = TERMINAL
+    return reachable
 
 
 def propagate(record: Record, marks: bytearray, low: int, high: int, gate: bytearray | None = None) -> None:
@@ -101,16 +102,15 @@ def propagate(record: Record, marks: bytearray, low: int, high: int, gate: bytea
         last = min(first + CHUNK, high)
         ops, left, right, _, _ = record.columns(first, last)
         for row, op, a, b in zip(range(first, last), ops, left, right, strict=True):
-            if op == LEAF or (gate is not None and not gate[row]):
-                continue
-            if op == CALL:
+            if op > CALL:
+                if (marks[a] or marks[b]) and op != STOP_CODE and (gate is None or gate[row]):
+                    marks[row] = 1
+            elif op == CALL and (gate is None or gate[row]):
                 call = calls[a]
                 for i in call.inputs if call.primitive.code != STOP_CODE else ():
                     if marks[i] and i not in discrete:
                         marks[row] = 1
                         break
-            elif (marks[a] or marks[b]) and op != STOP_CODE:
-                marks[row] = 1
 
 
 def _propagate_long(run: Function, record: Record, marks: bytearray, low: int, high: int, gate: bytearray | None) -> None:
@@ -121,12 +121,12 @@ def _propagate_long(run: Function, record: Record, marks: bytearray, low: int, h
         while row < last:
             row = run(block, first, row, last, view, through)
             if row < last:  # a call: the kernel hands it over
-                if through[row] and _any_marked(record, marks, record.calls[record.cell(row)[1]]):
+                if through[row] and _depends(record, marks, record.calls[record.cell(row)[1]]):
                     marks[row] = 1
                 row += 1
 
 
-def _any_marked(record: Record, marks: bytearray, call: Call) -> bool:
+def _depends(record: Record, marks: bytearray, call: Call) -> bool:
     """True when an input of the call is marked and of a dtype through which gradients flow."""
     return call.primitive.code != STOP_CODE and any(marks[row] and differentiable(record, row) for row in call.inputs)
 

@@ -9,30 +9,29 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy import ndarray
 
 from ..recording.record import Record
-from ..recording.rows import CALL, CHUNK, LEAF, REALS, WIDTH, Call, operation_of
+from ..recording.rows import CALL, LEAF, REALS, Call, operation_of
 from ..table.accelerator import fast
 from ..table.fp import OFF, WARNINGS, restore
 from ..table.primitives import BATCHES, TABLE
-from ..table.primitives.elementwise import ARRAY_FORMS, BY_CODE, FIRST_CODE, LARGE, LARGE_FORMS, SHARES, form_of
+from ..table.primitives.elementwise import BY_CODE, FIRST_CODE, LARGE, SHARES, form_of
 from ..table.primitives.formula import SCALAR
 from ..tensor.functions import compile_recorded
-from ..tensor.slices import IndexedSlices, join
+from ..tensor.slices import IndexedSlices
 from ..tensor.tensor import EagerTensor, new_tensor
-from .reach import breadth_first
-from .values import Held, Kept, Tensors, fitted, in_batches, unbroadcast
+from .number_rows import sweep_rows
+from .reach import TERMINAL, breadth_first
+from .values import STEPS, Overlay, Tensors, cells, column, fit, in_batches, together, unbroadcast
 
 if TYPE_CHECKING:
     from ..table.primitives import Primitive, Rules
-    from ..typed import Adjoint, Array, Attributes, Object, Values
-
-Cells: TypeAlias = tuple[int, int, int, int]  # of a row: its number, op, a and b
+    from ..types import Adjoint, Array, Attributes, Object, Values
+    from .values import Cells
 
 FEW = 24  # rows from which on an accelerator is asked
 SLICED = ("identity", "negative", "cast")  # their adjoints stay slices, as in TensorFlow
@@ -41,7 +40,7 @@ SLICED = ("identity", "negative", "cast")  # their adjoints stay slices, as in T
 class Sweep:
     """One backward pass over a recording.
 
-    ``seeds`` maps the targets' rows to their adjoints, ``marks[row]`` is true where a source can be reached through
+    ``starts`` maps the targets' rows to their adjoints, ``reachable[row]`` is true where a source can be reached through
     ``row`` (None: everywhere), ``sources`` are the rows whose adjoints are wanted at the end (``adjoint(row)``).
     ``recorded`` makes the sweep itself a sequence of recorded operations. ``stepwise`` keeps the ``edges`` of each
     step: (input row, share of the adjoint, sum so far). ``held`` are arrays by row that stand for those of the recording.
@@ -54,16 +53,16 @@ class Sweep:
     recorded = stepwise = batched = False
     plain = True  # on numbers and arrays, without a stop
 
-    def __init__(self, record: Record, seeds: dict[int, Adjoint], sources: set[int], marks: bytearray | None = None, *,
+    def __init__(self, record: Record, starts: dict[int, Adjoint], sources: set[int], reachable: bytearray | None = None, *,
                  recorded: bool = False, stepwise: bool = False, held: dict[int, Array] | None = None,
                  adjoints: dict[int, Adjoint] | None = None) -> None:  # fmt: skip
-        self.record, self.marks, self.seeds, self.sources = record, marks, seeds, sources
-        self.adjoints = seeds.copy() if adjoints is None else adjoints
+        self.record, self.reachable, self.starts, self.sources = record, reachable, starts, sources
+        self.adjoints = starts.copy() if adjoints is None else adjoints
         self.slices: dict[int, list[tuple[int, int]]] = {}  # row -> (call, number) of the slices that arrived there
-        self.high = high = max(seeds) if seeds else -1
+        self.high = high = max(starts) if starts else -1
         self.low = low = min(sources) if sources else high + 1
         if recorded or stepwise or BATCHES:
-            self.recorded, self.stepwise, self.batched = recorded, stepwise, not BATCHES.isdisjoint(map(type, seeds.values()))
+            self.recorded, self.stepwise, self.batched = recorded, stepwise, not BATCHES.isdisjoint(map(type, starts.values()))
             self.plain = self.plain and not (stepwise or self.batched)
             if recorded:
                 compile_recorded()
@@ -74,12 +73,16 @@ class Sweep:
         if recorded:
             self.values = Tensors(record, self.values)
         if held:
-            self.values = Kept(self.values, held)
+            self.values = Overlay(self.values, held)
 
     def run(self) -> None:
         """Runs the sweep to its end."""
         if self.plain:
-            plain_sweep(self.record, self.adjoints, self.sources, self.marks, self.high, self.low, self)
+            record, adjoints, sources, reachable, high, low = self.record, self.adjoints, self.sources, self.reachable, self.high, self.low
+            if not self.recorded and reachable is None and record.kinds <= REALS:
+                number_sweep(record, adjoints, sources, high, low)
+            elif not (self.recorded and sweep_rows(record, adjoints, sources, reachable, high, low)):
+                plain_sweep(record, adjoints, sources, reachable, high, low, self)
             return
         before = WARNINGS[OFF]
         try:
@@ -94,9 +97,9 @@ class Sweep:
 
     def steps(self) -> Iterator[int]:
         """Hands on the adjoint of each row that has one, from the last row to the first; ``stepwise`` yields the row after it."""
-        marks, calls = self.marks, self.record.calls
+        reachable, calls = self.reachable, self.record.calls
         for row, op, a, b in self._cells() if self.long is None else self.long.cells():
-            if op == LEAF or (op == CALL and b) or (marks is not None and marks[row] != 1):
+            if op == LEAF or (op == CALL and b) or (reachable is not None and reachable[row] != 1):
                 continue  # of several outputs, the first is met last
             call = calls[a] if op == CALL else Call(row, BY_CODE[op - FIRST_CODE], operation_of(self.record, row)[1], {}, 1)
             if self._call(call):
@@ -119,7 +122,7 @@ class Sweep:
 
     def _call(self, call: Call) -> bool:
         """Hands the adjoints of a call's outputs on to those of its inputs that matter; False when there are none."""
-        primitive, values, row, marks, low = call.primitive, self.values, call.row, self.marks, self.low
+        primitive, values, row, reachable, low = call.primitive, self.values, call.row, self.reachable, self.low
         g: Adjoint
         z: Adjoint
         if self.stepwise:
@@ -142,7 +145,7 @@ class Sweep:
         wanted, inputs = [], []
         for i, r in enumerate(call.inputs):
             inputs.append(values[r])
-            if r >= low and (marks is None or marks[r]):
+            if r >= low and (reachable is None or reachable[r]):
                 wanted.append(i)
         if primitive.rules is None:
             if primitive.missing == "unregistered" and wanted:
@@ -151,7 +154,7 @@ class Sweep:
         for i, share in self._shares(primitive, wanted, g, z, inputs, call.attrs):
             if share is not None:
                 to = call.inputs[i]
-                self._add(to, share, primitive.asked and self.long is None and self.record.cell(to)[0] == LEAF)
+                self._add(to, share, primitive.mandatory and self.long is None and self.record.cell(to)[0] == LEAF)
                 if type(share) is IndexedSlices:
                     self.note_slices(to, row, share)
         return True
@@ -182,7 +185,7 @@ class Sweep:
                 rules = [None if r is None else in_batches(r) for r in rules]
             else:
                 rules = form_of(primitive.code, z).rules
-            if _is_complex(inputs):  # d/dz of an analytic function: g * conj(f'(z))
+            if inputs and getattr(inputs[0].dtype, "kind", "") == "c":  # d/dz of an analytic function: g * conj(f'(z))
                 inputs, z = [TABLE["conj"](v) for v in inputs], TABLE["conj"](z)
         if callable(rules):
             shares = list(rules(g, z, *inputs, **attrs))
@@ -210,7 +213,7 @@ class Sweep:
                 if share._value.shape != value._value.shape:
                     share = unbroadcast(share, value._value.shape)
             elif share.shape != value.shape or share.dtype is not value.dtype:
-                share = fitted(share, value)
+                share = fit(share, value)
             if self.long is not None and self.long.add(row, share):
                 return
         before = self.adjoints.get(row)
@@ -232,7 +235,7 @@ class Sweep:
         for call, count in arrived:
             place.setdefault(call, []).extend(range(first, first + count))
             first += count
-        order = np.array([i for call in breadth_first(self.record, self.seeds) for i in place.get(call, ())])
+        order = np.array([i for call in breadth_first(self.record, self.starts) for i in place.get(call, ())])
         if self.recorded:
             places = new_tensor(order)
             values, indices = (TABLE["gather"](part, places, axis=0) for part in (slices.values, slices.indices))
@@ -241,68 +244,81 @@ class Sweep:
         return IndexedSlices(values, indices, slices.dense_shape)
 
 
-def plain_sweep(record: Record, adjoints: dict[int, Adjoint], sources: set[int], marks: bytearray | None, high: int, low: int,
+def plain_sweep(record: Record, adjoints: dict[int, Adjoint], sources: set[int], reachable: bytearray | None, high: int, low: int,
                 general: Sweep | None = None) -> Sweep | None:  # fmt: skip
     """The same as :meth:`Sweep.steps`, written out for numbers and arrays. Returns ``general``, which is made where a row needs more."""
     recorded = general is not None and general.recorded
-    if marks is None and record.kinds <= REALS and not recorded:
-        number_sweep(record, adjoints, sources, high, low)
-        return None
-    matters: bytes | bytearray = b"\1" * (high + 1) if marks is None else marks
+    matters: bytes | bytearray = b"\1" * (high + 1) if reachable is None else reachable
     rows: Sequence[int]
     inputs: Sequence[Adjoint]
     rules: Object
     values = column(record) if general is None else general.values
-    value_of, arrived, calls, seeds = values.__getitem__, adjoints.get, record.calls, adjoints.copy()
+    value_of, arrived, calls, starts = values.__getitem__, adjoints.get, record.calls, adjoints.copy()
+    look = values.column.__getitem__ if isinstance(values, Tensors) else value_of  # where a rule reads no elements
+    foreign = TERMINAL in matters
     before = WARNINGS[OFF]
     try:
         for row, op, a, b in cells(record, low, high):
-            if op == LEAF or matters[row] != 1:
+            if op == LEAF or (foreign and matters[row] == TERMINAL):
                 continue
-            g, z, attrs = arrived(row), values[row], None
+            g = arrived(row)
             if op == CALL:
                 call = calls[a]
                 if g is None and call.outputs == 1:
                     continue
-                rules, rows, attrs = call.primitive.rules, call.inputs, call.attrs
-                if not call.primitive.each or call.outputs > 1 or type(g) is IndexedSlices:
-                    general = general or Sweep(record, seeds, sources, marks, adjoints=adjoints)
+                primitive, rows, attrs = call.primitive, call.inputs, call.attrs
+                if not primitive.each or call.outputs > 1 or (general is not None and type(g) is IndexedSlices):
+                    general = general or Sweep(record, starts, sources, reachable, adjoints=adjoints)
                     if not b and general._call(call):  # of several outputs, the first is met last
                         general._let_go(call.row, call.outputs)
                     continue
-                inputs = [*map(value_of, rows)]
+                rules = primitive.rules
+                if recorded:
+                    z = value_of(row) if primitive.keeps_output else look(row)
+                    inputs = [*map(look if primitive.keeps == () else value_of, rows)]
+                else:
+                    z, inputs = values[row], [*map(value_of, rows)]
             elif g is None:
                 continue
             else:
-                if type(g) is IndexedSlices:
-                    general = general or Sweep(record, seeds, sources, marks, adjoints=adjoints)
+                if general is not None and type(g) is IndexedSlices:
                     if general._hand_on(row, BY_CODE[op - FIRST_CODE], (a,), {}):
                         general._let_go(row)
                         continue
                     g = g.dense()
-                if recorded:
-                    rules = BY_CODE[op - FIRST_CODE].recorded_rules
-                else:
-                    rules = form_of(op, z).rules if type(z) in SCALAR else (LARGE_FORMS if g.size >= LARGE else ARRAY_FORMS)[op].rules
-                rows, inputs = (a, b), (x := values[a], y := values[b])
+                if not recorded:
+                    z = values[row]
+                    step = type(z) if type(z) in SCALAR else ndarray if g.size < LARGE else None
+                    STEPS[step, op, matters[a], matters[b]](g, z, values[a], values[b], a, b, adjoints)
+                    if row not in sources:
+                        del adjoints[row]
+                    continue
+                primitive = BY_CODE[op - FIRST_CODE]
+                rules, z = primitive.recorded_rules, value_of(row) if primitive.keeps_output else None
+                x, y = map(value_of if primitive.keeps else look, (a, b))
+                rows, inputs, attrs = (a, b), (x, y), None
             for to, like, rule in zip(rows, inputs, rules):  # noqa: B905 - slow
                 if rule is None or not matters[to]:
                     continue
                 share = rule(g, z, x, y) if attrs is None else rule(g, z, *inputs, **attrs)
-                if type(share) is IndexedSlices:
-                    general = general or Sweep(record, seeds, sources, marks, adjoints=adjoints)
-                    general.note_slices(to, row, share)
+                kind = type(share)
+                if kind is ndarray or kind in SCALAR:
+                    if share.shape != like.shape or share.dtype is not like.dtype:
+                        share = fit(share, like)
+                elif kind is EagerTensor:
+                    if share._value.shape != (shape := look(to).shape):
+                        share = unbroadcast(share, shape)
                 elif share is None:
                     continue
-                elif type(share) is EagerTensor:
-                    if share._value.shape != like._value.shape:
-                        share = unbroadcast(share, like._value.shape)
-                elif share.shape != like.shape or share.dtype is not like.dtype:
-                    share = fitted(share, like)
+                elif kind is not IndexedSlices:
+                    share = fit(share, like)
+                else:
+                    general = general or Sweep(record, starts, sources, reachable, adjoints=adjoints)
+                    general.note_slices(to, row, share)
                 total = arrived(to)
                 if total is None:
                     adjoints[to] = share
-                elif type(total) is ndarray is type(share) and total.size < LARGE:
+                elif type(total) is ndarray is kind and total.size < LARGE:
                     adjoints[to] = total + share
                 else:
                     adjoints[to] = together(total, share)
@@ -334,37 +350,3 @@ def number_sweep(record: Record, adjoints: dict[int, Adjoint], sources: set[int]
         restore(before)
 
 
-def column(record: Record) -> Values:
-    """The values of the rows."""
-    return Held(record) if record.base else record.rows[WIDTH - 1 :: WIDTH]
-
-
-def cells(record: Record, low: int, high: int) -> Iterable[Cells]:
-    """The rows from ``high`` down to ``low``."""
-    if record.base:
-        return chain.from_iterable(_chunk(record, low, end) for end in range(high + 1, low, -CHUNK))
-    rows, at = record.rows, WIDTH * high
-    return zip(range(high, low - 1, -1), rows[at::-WIDTH], rows[at + 1 :: -WIDTH], rows[at + 2 :: -WIDTH])  # noqa: B905 - slow
-
-
-def _chunk(record: Record, low: int, end: int) -> Iterable[Cells]:
-    """The rows before ``end`` in a recording that is packed, at most ``CHUNK`` of them."""
-    first = max(low, end - CHUNK)
-    ops, left, right, _, _ = record.columns(first, end)
-    return zip(range(end - 1, first - 1, -1), ops[::-1], left[::-1], right[::-1], strict=True)
-
-
-def together(total: Adjoint, share: Adjoint) -> Adjoint:
-    """What has arrived at a row and a share that arrives now."""
-    if type(total) is IndexedSlices:
-        return join([total, share]) if type(share) is IndexedSlices else total.dense() + share
-    if type(share) is IndexedSlices:
-        return total + share.dense()
-    if type(total) is np.ndarray and total.size >= LARGE:
-        return fast.accumulate(total, share)
-    return total + share
-
-
-def _is_complex(values: list[Adjoint]) -> bool:
-    dtype = values[0].dtype if values else None
-    return getattr(dtype, "kind", "") == "c"

@@ -13,33 +13,45 @@ import weakref
 from _thread import interrupt_main, start_new_thread
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from itertools import repeat
+from operator import is_
 from sys import _getframe
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from ..above import above
 from ..recording.block import Exit
 from ..recording.evidence import clock, note_gradients, site, weak, with_first_use
-from ..recording.frames import user_frame
+from ..recording.frames import _OWN, user_frame
 from ..recording.merging import merge
 from ..recording.pause import Pause
 from ..recording.record import Record
-from ..recording.released import release
+from ..recording.release import release
 from ..recording.rows import FLOATS, WIDTH
 from ..recording.state import more, state
 from ..tensor.tensor import EagerTensor, Tensor
 from ..values import nest
 from .backward import gradients_of, rows_of
-from .endpoints import UnconnectedGradients, ends_of, given_seeds, packed, unconnected_zeros, wants_zeros
+from .endpoints import (
+    Question,
+    UnconnectedGradients,
+    ends_of,
+    output_adjoints,
+    pack_like,
+    unconnected_zeros,
+    wants_zeros,
+)
 
 if TYPE_CHECKING:
+
     from ..recording.evidence import Stack, TapeNote
     from ..tensor.variable import ResourceVariable
-    from ..typed import Adjoint, End, Leaving, Object, Result, Structure
+    from ..types import End, Leaving, Object, Result, Structure
 
 _NONE = UnconnectedGradients.NONE  # an enumeration looks its members up slowly
+_NONES = repeat(None)  # as many as are questions for
 _WARNS: list[bool] = []  # not empty: every tape warns, see minitape.explain.warn
-Question: TypeAlias = "tuple[list[End], list[End], list[Adjoint]]"  # targets, sources, output gradients
 ASKED = 64  # gradients of one tape that a picture can show
+_new = tuple.__new__  # builds a named tuple at a third of the price
 _NEVER = "The tape recorded nothing, as it was never entered: compute inside of its block, with tf.GradientTape() as tape: ..."
 NOTES = 1000  # what one tape remembers of watch calls and the like
 
@@ -60,24 +72,24 @@ class GradientTape:
     tf.Tensor(6.0, shape=(), dtype=float32)
     """
 
+    _record: Record | None = None
+    _start = 0  # the first row of the open span
     number: int | None = None  # among the recording's members
     _paused = _within = False  # _within: entered again in its own pause
     late = False  # whether something was watched after its first use, or outside of the block
-    nones: Sequence[bool] | None = None  # which gradients the last call found to be None
-    last: Question | None = None  # the last gradient, for the picture
-    asked: Sequence[Question] = ()  # each gradient, where the tape gives several
-    jacobians: Sequence[tuple[Question, str, list[Result]]] = ()  # which of them were Jacobians: (last, the call's name, what it returned)
+    last: Question | None = None  # the last one that was answered
+    questions: Sequence[Question] = ()  # each of them, where the tape gives several gradients
     watchers: Sequence[Callable[[], object]] = ()  # live pictures of this tape, told by the recording
     _warns = False
     _held: object = None
 
-    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True, **options: object) -> None:
-        self._record: Record | None = None
+    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True, *, explain: str | None = None) -> None:
         self._persistent, self._watch_accessed_variables = persistent, watch_accessed_variables
         self._recording = self._used = False
-        self._start = 0  # the first row of the open span
-        if options:
-            self._warns = _option(options)
+        if explain is not None:
+            if explain != "warn":
+                raise ValueError(f"GradientTape(explain={explain!r}): expected explain='warn' or None")
+            self._warns = True
         self.notes: list[TapeNote] = []  # (what, at which row, a weak reference, the user's frames)
         self.spans: list[tuple[int, int]] = []  # closed spans of rows; the open one starts at _start
         self.watched: dict[int, int] = {}  # row -> from which row on it is watched
@@ -159,12 +171,12 @@ class GradientTape:
 
     def __del__(self) -> None:
         try:
-            record = getattr(self, "_record", None)  # not there where __init__ was called wrongly, or broken off
+            record = self._record
             if record is not None:
                 if self._recording and self in state.tapes:
                     state.tapes.remove(self)
-                record.tapes -= 1
-                if record.tapes <= 0 and record.eager:
+                record.tapes = tapes = record.tapes - 1
+                if tapes <= 0 and record.eager:
                     release(record)
         except KeyboardInterrupt:  # which Python would drop here: so it is raised anew in a moment
             start_new_thread(interrupt_main, ())
@@ -225,7 +237,8 @@ class GradientTape:
         >>> [None if g is None else float(g) for g in tape.gradient(y, [x, c])]
         [2.0, None]
         """
-        frame = user_frame(_getframe(1))
+        caller = _getframe(1)
+        frame = user_frame(caller) if _OWN[caller.f_code.co_filename] else caller
         frames = () if frame is None else ((frame.f_code, frame.f_lasti),)
         for t in (tensor,) if type(tensor) is EagerTensor else nest.flatten(tensor):
             record = self._record  # another one, perhaps, once a tensor was watched
@@ -246,9 +259,9 @@ class GradientTape:
             watches, record = self._recording or self._watches(), self._record
             assert record is not None
             if self._recording and record.eager:
-                record.enter(t, None, record.here(frame), (self,))
+                record.enter(t, None, record.current_site(frame), (self,))
             elif watches:
-                self._watch_row(record.enter(t, None, record.here(frame)))
+                self._watch_row(record.enter(t, None, record.current_site(frame)))
             else:
                 record.note("watch_ignored", t)
 
@@ -279,9 +292,6 @@ class GradientTape:
                 record.note("watch", (self, row))
             if row != now - 1 or not self._recording or row not in record.leaves:
                 self.late = True
-
-    def _watch_variable(self, variable: ResourceVariable) -> None:
-        self.variables[id(variable)] = variable
 
     def watched_variables(self) -> tuple[ResourceVariable, ...]:
         """The variables that are watched, in the order of their creation.
@@ -339,19 +349,20 @@ class GradientTape:
             ))  # fmt: skip
         zero = unconnected_gradients is not _NONE and wants_zeros(unconnected_gradients)
         targets = [target] if type(target) is EagerTensor else ends_of(target)[1]
-        given, flat = ends_of(sources)
-        seeds = [None] * len(targets) if output_gradients is None else given_seeds(output_gradients, len(targets))
+        given, flat = ([sources],) * 2 if type(sources) is EagerTensor else ends_of(sources)
+        adjoints = [None] * len(targets) if output_gradients is None else output_adjoints(output_gradients, len(targets))
         try:
-            gradients = gradients_of(self, targets, flat, seeds)
+            gradients = gradients_of(self, targets, flat, adjoints)
         except LookupError as error:
             raise above.why_refused(error, self, targets, flat)  # noqa: B904 - the same error, with a note
         # where the sweep was not recorded, a note says what the gradients came from
         frames = site() if state.tapes else note_gradients(gradients, targets, flat)
-        self.nones = [g is None for g in gradients]
-        self.last = targets, flat, seeds
-        if self._persistent and len(self.asked) < ASKED:
-            self.asked = more(self.asked, self.last)
-        if True in self.nones:
+        nones = [*map(is_, gradients, _NONES)]
+        self.last = _new(Question, (targets, flat, adjoints, nones, "gradient", ()))
+        if self._persistent and len(self.questions) < ASKED:
+            self.questions = more(self.questions, self.last)
+        if True in nones or not nones:
+            above.watch_errors()
             if self._warns or _WARNS:  # one warning, with its reason, for each
                 above.warn_of(self, targets, [s for s, g in zip(flat, gradients, strict=True) if g is None])
             if zero:
@@ -365,7 +376,7 @@ class GradientTape:
         if record is not None and record.watchers:
             record.notify()
         self._end(frames)
-        return gradients[0] if type(sources) is EagerTensor else packed(sources, given, gradients)
+        return gradients[0] if type(sources) is EagerTensor else pack_like(sources, given, gradients)
 
     def explain(self, target: Structure, sources: Structure) -> Structure:
         """Why the gradient of ``target`` with respect to each of ``sources`` is None, or that it is not.
@@ -466,8 +477,6 @@ class GradientTape:
                 )
 
     def _end(self, frames: Stack) -> None:
-        if self.nones is not None and (True in self.nones or not self.nones):
-            above.watch_errors()
         if not self._persistent:
             self._used = True
             record = self._record
@@ -479,16 +488,6 @@ class GradientTape:
     def _rows_of(self, value: End) -> tuple[int, ...]:
         """The rows that hold a tensor, or the states of a variable, in this tape's recording."""
         return rows_of(self, value)
-
-
-def _option(options: dict[str, object]) -> bool:
-    """Reads ``GradientTape(explain="warn")``, minitape's own option; raises for anything else."""
-    how = options.pop("explain", None)
-    if options:
-        raise TypeError(f"GradientTape.__init__() got an unexpected keyword argument {next(iter(options))!r}")
-    if how not in (None, "warn"):
-        raise ValueError(f"GradientTape(explain={how!r}): expected explain='warn' or None")
-    return how == "warn"
 
 
 # what everybody sees is TensorFlow's signature; `explain` is minitape's own

@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from itertools import chain
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from ..recording.record import Record
-from ..recording.rows import Outline
+from ..recording.rows import CHUNK, WIDTH, Outline
+from ..table.accelerator import fast
+from ..table.code import define
 from ..table.primitives import TABLE
+from ..table.primitives.elementwise import ARRAY_FORMS, BY_CODE, FIRST_CODE, LARGE, LARGE_FORMS
+from ..table.primitives.formula import ARRAY, SCALAR
+from ..tensor.slices import IndexedSlices, concat_slices
 from ..tensor.tensor import EagerTensor
 
 if TYPE_CHECKING:
     from ..more.batch import Batch
     from ..table.primitives import Rule
     from ..tensor.tensor import Tensor
-    from ..typed import Adjoint, Array, Values
+    from ..types import Adjoint, Array, Function, Object, Values
 
 
-class Held:
+Cells: TypeAlias = tuple[int, int, int, int]  # of a row: its number, op, a and b
+
+
+class LongColumn:
     """The column of values of a long recording, of which few are read."""
 
     def __init__(self, record: Record) -> None:
@@ -29,7 +39,7 @@ class Held:
         return self.record.held(row)
 
 
-class Kept:
+class Overlay:
     """A column of values, and arrays in their place: which were kept from being released, or which might have been."""
 
     def __init__(self, values: Values, arrays: dict[int, Array]) -> None:
@@ -37,6 +47,26 @@ class Kept:
 
     def __getitem__(self, row: int) -> Array:
         return self.arrays[row] if row in self.arrays else self.values[row]
+
+
+def column(record: Record) -> Values:
+    """The values of the rows."""
+    return LongColumn(record) if record.base else record.rows[WIDTH - 1 :: WIDTH]
+
+
+def cells(record: Record, low: int, high: int) -> Iterable[Cells]:
+    """The rows from ``high`` down to ``low``."""
+    if record.base:
+        return chain.from_iterable(_chunk(record, low, end) for end in range(high + 1, low, -CHUNK))
+    rows, at = record.rows, WIDTH * high
+    return zip(range(high, low - 1, -1), rows[at::-WIDTH], rows[at + 1 :: -WIDTH], rows[at + 2 :: -WIDTH])  # noqa: B905 - slow
+
+
+def _chunk(record: Record, low: int, end: int) -> Iterable[Cells]:
+    """The rows before ``end`` in a recording that is packed, at most ``CHUNK`` of them."""
+    first = max(low, end - CHUNK)
+    ops, left, right, _, _ = record.columns(first, end)
+    return zip(range(end - 1, first - 1, -1), ops[::-1], left[::-1], right[::-1], strict=True)
 
 
 class Tensors(dict[int, "Tensor"]):
@@ -71,8 +101,9 @@ def unbroadcast(g: Adjoint, shape: tuple[int, ...]) -> Adjoint:
         return np.add.reduce(g, None, g.dtype)
     have = g._value.shape if type(g) is EagerTensor else tuple(g.shape)
     extra = len(have) - len(shape)
-    if extra == 1 and have[1:] == shape and type(g) is np.ndarray:  # a bias: the usual case
-        return np.add.reduce(g, 0, g.dtype)
+    if extra > 0 and have[extra:] == shape:  # a bias: the usual case
+        axes = tuple(range(extra))
+        return np.add.reduce(g, axes, g.dtype) if type(g) is np.ndarray else TABLE["reduce_sum"](g, axis=axes, keepdims=False)
     axes = tuple(range(extra)) + tuple(
         i + extra for i, n in enumerate(shape) if n == 1 and 0 <= i + extra < len(have) and have[i + extra] != 1
     )
@@ -93,7 +124,7 @@ def unbroadcast(g: Adjoint, shape: tuple[int, ...]) -> Adjoint:
     return g
 
 
-def fitted(share: Adjoint, value: Adjoint) -> Adjoint:
+def fit(share: Adjoint, value: Adjoint) -> Adjoint:
     """A share in the shape and dtype of the value that it belongs to."""
     if share.shape != value.shape:
         share = unbroadcast(share, tuple(value.shape))
@@ -102,13 +133,57 @@ def fitted(share: Adjoint, value: Adjoint) -> Adjoint:
     return share
 
 
+def together(total: Adjoint, share: Adjoint) -> Adjoint:
+    """What has arrived at a row and a share that arrives now."""
+    if type(total) is IndexedSlices:
+        return concat_slices([total, share]) if type(share) is IndexedSlices else total.dense() + share
+    if type(share) is IndexedSlices:
+        return total + share.dense()
+    if type(total) is np.ndarray and total.size >= LARGE:
+        return fast.accumulate(total, share)
+    return total + share
+
+
+class _Steps(dict["Object", "Function"]):
+    """By the kind of value (None: large arrays), code, and whether the inputs matter: the step back over a row of the table.
+
+    It adds what the row hands on to the adjoints of its inputs, the rows ``a`` and ``b``.
+    """
+
+    def __missing__(self, key: tuple[type[object] | None, int, int, int]) -> Function:
+        kind, code, *wanted = key
+        forms, functions = (LARGE_FORMS[code].rules, ARRAY) if kind is None else (ARRAY_FORMS[code].rules, SCALAR.get(kind, ARRAY))
+        text, texts = "def step(g, z, x, y, a, b, adjoints):\n    pass\n", BY_CODE[code - FIRST_CODE].texts[1:]
+        for rule, x, row, matters in zip(texts, "xy", "ab", wanted, strict=False):
+            if rule != "-" and matters:
+                unlike = [f"share.shape != {x}.shape"] * (kind not in SCALAR and len(texts) == 2) + [f"share.dtype is not {x}.dtype"] * ("(" in rule)
+                text += _STEP.format(rule=f"rule_{x}(g, z, x, y)" if kind is None else rule, unlike=" or ".join(unlike) or False, x=x, row=row)
+        space = functions | {"kind": kind, "fit": fit, "together": together} | dict(zip(("rule_x", "rule_y"), forms, strict=False))
+        self[key] = step = define(text, "<formula step>", space)["step"]
+        return step
+
+
+_STEP = """
+    share, total = {rule}, adjoints.get({row})
+    if {unlike}:
+        share = fit(share, {x})
+    if total is None:
+        adjoints[{row}] = share
+    elif type(total) is kind:
+        adjoints[{row}] = total + share
+    else:
+        adjoints[{row}] = together(total, share)
+""".lstrip("\n")
+STEPS = _Steps()
+
+
 def in_batches(rule: Rule) -> Rule:
     """An elementwise rule for a batch of adjoints: it broadcasts over their leading axis by itself."""
 
-    def batched(g: Batch, *values: Array) -> Batch:
+    def on_batch(g: Batch, *values: Array) -> Batch:
         share = rule(g.data, *values)
         if np.ndim(share) < g.data.ndim:  # the rule does not read g: the same for all
             share = np.broadcast_to(share, (g.data.shape[0], *np.shape(share)))
         return type(g)(share)
 
-    return batched
+    return on_batch

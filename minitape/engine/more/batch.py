@@ -16,7 +16,7 @@ from ..table.primitives import BATCHES, TRACERS
 
 if TYPE_CHECKING:
     from ..table.primitives import Primitive
-    from ..typed import Adjoint, Array, Attributes, Function, Index
+    from ..types import Adjoint, Array, Attributes, Function, Index
 
 _ELEMENTWISE = {"select", "cast", "conj", "less", "less_equal", "greater", "greater_equal", "equal", "not_equal",
                 "logical_and", "logical_or", "logical_not", "zeros_like", "ones_like"}  # fmt: skip
@@ -44,7 +44,7 @@ class Batch:
         return Batch(-self.data)
 
     def __getitem__(self, spec: Index) -> Batch:
-        return Batch(self.data[(slice(None), *(spec if isinstance(spec, tuple) else (spec,)))])
+        return Batch(self.data[_behind(spec)])
 
 
 def align_batches(inputs: tuple[Adjoint, ...]) -> list[Adjoint]:
@@ -92,7 +92,13 @@ def _unslice(g: Batch, *, shape: tuple[int, ...], spec: Index) -> Array:
 
 
 def _matmul(x: Adjoint, y: Adjoint) -> Adjoint:
-    return np.matmul(*(i.data if type(i) is Batch else i for i in (x, y)))
+    """The product of matrices of which one or both are batches: in one go where a single product can say it."""
+    if type(y) is not Batch:  # the rows of all elements below each other
+        size, rows, inner = x.data.shape
+        return (x.data.reshape(size * rows, inner) @ y).reshape(size, rows, y.shape[1])
+    if type(x) is not Batch and y.shape[1] == 1:  # of each element one column, side by side
+        return (y.data[:, :, 0] @ x.T)[:, :, None]
+    return np.matmul(x.data if type(x) is Batch else x, y.data)
 
 
 def _scatter_slices(values: Batch, indices: Array, *, shape: tuple[int, ...]) -> Array:

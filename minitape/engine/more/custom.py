@@ -31,7 +31,7 @@ from .forward import follow_custom
 if TYPE_CHECKING:
     from ..table.primitives import Rule
     from ..tensor.variable import ResourceVariable
-    from ..typed import Adjoint, Function, Object, Result, Structure
+    from ..types import Adjoint, Function, Object, Result, Structure
 
 # -- state of the thread ----------------------------------------------------------------------------------------------
 
@@ -237,30 +237,30 @@ def recompute_grad(f: Function) -> Function:
     """
 
     @custom_gradient
-    def recomputed(*args: Object, **kwargs: Object) -> Structure:
+    def run(*args: Object, **kwargs: Object) -> Structure:
         with without_tapes():
             result = f(*args, **kwargs)
 
         def grad(*upstream: Result, variables: Sequence[ResourceVariable] | None = None) -> Structure:
-            def again(*seeds: Result) -> Structure:
-                return _recompute(f, args, kwargs, seeds, variables), functools.partial(_no_transpose, f)
+            def recompute(*upstream: Result) -> Structure:
+                return _recompute(f, args, kwargs, upstream, variables), functools.partial(_no_transpose, f)
 
-            shares = custom_gradient(again)(*upstream)
+            shares = custom_gradient(recompute)(*upstream)
             count = len(nest.flatten(args))
             return (shares[:count], shares[count:]) if variables else shares
 
         return result, grad
 
-    return functools.wraps(f)(lambda *args, **kwargs: recomputed(*args, **kwargs))
+    return functools.wraps(f)(lambda *args, **kwargs: run(*args, **kwargs))
 
 
-def _recompute(f: Function, arguments: Sequence[Object], kwargs: dict[str, Object], seeds: Sequence[Result], variables: Sequence[ResourceVariable] | None) -> list[Result]:
+def _recompute(f: Function, arguments: Sequence[Object], kwargs: dict[str, Object], upstream: Sequence[Result], variables: Sequence[ResourceVariable] | None) -> list[Result]:
     """The gradients of the arguments and variables of ``f``, which runs again under a tape of its own."""
     with GradientTape() as tape:
         copies = [TABLE["identity"](a._read() if hasattr(a, "_read") else above.convert_to_tensor(a)) for a in nest.flatten(arguments)]
         tape.watch(copies)  # which warns of those that have no gradient, as TensorFlow does
         result = f(*nest.pack_sequence_as(arguments, copies), **kwargs)
-    return tape.gradient(result, [*copies, *(variables or [])], output_gradients=list(seeds),
+    return tape.gradient(result, [*copies, *(variables or [])], output_gradients=list(upstream),
                          unconnected_gradients=UnconnectedGradients.ZERO)  # fmt: skip
 
 
@@ -284,10 +284,10 @@ def grad_pass_through(f: Function) -> Function:
     """
 
     @custom_gradient
-    def passing(*args: Object, **kwargs: Object) -> Structure:
+    def run(*args: Object, **kwargs: Object) -> Structure:
         def grad(*upstream: Result, variables: Sequence[ResourceVariable] | None = None) -> Structure:
             return upstream if variables is None else (upstream, [None] * len(variables))
 
         return f(*args, **kwargs), grad
 
-    return functools.wraps(f)(lambda *args, **kwargs: passing(*args, **kwargs))
+    return functools.wraps(f)(lambda *args, **kwargs: run(*args, **kwargs))

@@ -16,7 +16,7 @@ import numpy as np
 from ..above import above
 from ..back.backward import gradients_of
 from ..back.endpoints import UnconnectedGradients, unconnected_zeros, zeros_of
-from ..back.reach import FOREIGN, reach
+from ..back.reach import TERMINAL, reachable_rows
 from ..back.sweep import Sweep
 from ..back.tape import GradientTape
 from ..recording.block import Exit, block
@@ -27,7 +27,7 @@ from ..tensor.tensor import Tensor, new_tensor
 from ..values import nest
 
 if TYPE_CHECKING:
-    from ..typed import End, Leaving, Object, Result, Structure, Value
+    from ..types import End, Leaving, Object, Result, Structure, Value
 
 
 class ForwardTape(GradientTape):
@@ -137,13 +137,13 @@ class ForwardAccumulator:
         asked = {row: v for v, states in zip(values, rows, strict=True) for row in states}
         pushed: dict[int, Tensor] = {}
         if asked:
-            from .pyfunction import only_looking
+            from .pyfunction import look_only
 
-            with self._as_inside(), only_looking():  # a Python function may be asked for its gradient again
-                pushed = self._pushed(asked)
+            with self._as_inside(), look_only():  # a Python function may be asked for its gradient again
+                pushed = self._push(asked)
         return [pushed.get(states[0]) if states else given.get(id(v)) for v, states in zip(values, rows, strict=True)]
 
-    def _pushed(self, asked: dict[int, End]) -> dict[int, Tensor]:
+    def _push(self, asked: dict[int, End]) -> dict[int, Tensor]:
         """The tangents of values, by row; none for one that depends on no primal."""
         tape, record = self._tape, self._tape._record
         assert record is not None
@@ -151,24 +151,24 @@ class ForwardAccumulator:
         tangents = {row: _fit_tangent(p, t) for p, t in given for row in tape._rows_of(p)}
         if not tangents:
             return {}
-        marks = reach(tape, set(tangents))
-        if marks is not None:
-            asked = {row: value for row, value in asked.items() if marks[row]}
+        reachable = reachable_rows(tape, set(tangents))
+        if reachable is not None:
+            asked = {row: value for row, value in asked.items() if reachable[row]}
             for row in tangents:
-                marks[row] = FOREIGN if marks[row] else 0  # nothing comes from further back
+                reachable[row] = TERMINAL if reachable[row] else 0  # nothing comes from further back
         if type(record) is Record:
-            kind, tangents = Sweep, _hidden_zeros(record, tangents, marks) | tangents
+            kind, tangents = Sweep, _hidden_zeros(record, tangents, reachable) | tangents
         else:
             kind = record.sweeper  # a graph's own
         with GradientTape(watch_accessed_variables=False) as inner:
-            seeds = {row: zeros_of(value) for row, value in asked.items()}
-            inner.watch(list(seeds.values()))
-            sweep = kind(record, seeds, set(tangents), marks, recorded=True)
+            adjoints = {row: zeros_of(value) for row, value in asked.items()}
+            inner.watch(list(adjoints.values()))
+            sweep = kind(record, adjoints, set(tangents), reachable, recorded=True)
             sweep.run()
             ends = {row: _dense(g) for row in tangents if (g := sweep.adjoint(row)) is not None}
         starts = [tangents[row] for row in ends]
-        found = gradients_of(inner, list(ends.values()), list(seeds.values()), starts)
-        return {row: _dense(t) for row, t in zip(seeds, found, strict=True) if t is not None}
+        found = gradients_of(inner, list(ends.values()), list(adjoints.values()), starts)
+        return {row: _dense(t) for row, t in zip(adjoints, found, strict=True) if t is not None}
 
     def _follow(self, results: Sequence[Tensor], outputs: Sequence[Tensor], hides: bool) -> None:
         """Takes over the tangents of a function with a custom gradient, see :func:`follow_custom`."""
@@ -209,14 +209,14 @@ def _dense(g: Result) -> Tensor:
     return g if isinstance(g, Tensor) else g.dense()
 
 
-def _hidden_zeros(record: Record, tangents: dict[int, Tensor], marks: bytearray | None) -> dict[int, Tensor]:
+def _hidden_zeros(record: Record, tangents: dict[int, Tensor], reachable: bytearray | None) -> dict[int, Tensor]:
     """Zeros for outputs of functions of which TensorFlow cannot see that they do not depend on the primals."""
     zeros: dict[int, Tensor] = {}
     for call in record.calls:
         custom = call.primitive.name == "custom_gradient"
         taped: Object = call.attrs.get("taped")
         if custom or taped is not None:
-            inputs = [at for at, row in enumerate(call.inputs) if (row in tangents if marks is None else marks[row])]
+            inputs = [at for at, row in enumerate(call.inputs) if (row in tangents if reachable is None else reachable[row])]
             for at in range(call.outputs):
                 if any(custom or taped.connects(at, i) for i in inputs):
                     zeros[call.row + at] = new_tensor(np.zeros(*record.shape_dtype(call.row + at)))

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..above import above
 from ..back.backward import gradients_of
-from ..back.endpoints import leaf_of, reads_target, wants_zeros
+from ..back.endpoints import Question, leaf_of, reads_target, wants_zeros
 from ..back.reach import on_tape
 from ..back.tape import ASKED
 from ..recording.block import block
@@ -19,13 +19,13 @@ from ..recording.recorder import recorder
 from ..recording.state import more, state
 from ..table.primitives import TABLE
 from ..tensor.slices import IndexedSlices
-from ..tensor.tensor import Tensor, new_tensor
+from ..tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..values import nest
 from .batch import Batch
 
 if TYPE_CHECKING:
     from ..back.tape import GradientTape
-    from ..typed import Adjoint, End, Object, Result, Structure
+    from ..types import Adjoint, End, Object, Result, Structure
 
 MOST = 100_000  # numbers of a Jacobian that is kept for pictures
 NEEDS_PERSISTENT = "GradientTape must be created with persistent=True to compute the "
@@ -42,29 +42,27 @@ def jacobian(tape: GradientTape, target: End, sources: Structure, unconnected: o
     target.shape  # noqa: B018 - AttributeError for what has none
     if reads_target(tape, target):
         variable: Object = getattr(target, "_base", target)
-        tape._watch_variable(variable)
+        tape.variables[id(variable)] = variable
     if refused:
         raise RuntimeError(NEEDS_PERSISTENT + "jacobian with eager execution enabled and with  experimental_use_pfor "
                            "set to False.")  # fmt: skip
     target = above.convert_to_tensor(target) if isinstance(target, (np.ndarray, np.generic)) else target
     shape = _sizes(target, "Jacobian")
     count = math.prod(shape)
-    seeds = np.eye(count, dtype=target.dtype.as_numpy_dtype).reshape(count, *shape)
+    adjoints = np.eye(count, dtype=target.dtype.as_numpy_dtype).reshape(count, *shape)
     with _vectorizing("jacobian", use_pfor, parallel):
         if parallel is not None and parallel <= count and use_pfor and not tape._persistent:
             raise ValueError("A non-persistent tape gives the rows of one group of iterations only.")
         zero = wants_zeros(unconnected)
-        found = rows_of_jacobian(tape, target, flat, seeds)
+        found = rows_of_jacobian(tape, target, flat, adjoints)
         for source in flat if not count and not use_pfor else ():
             if len(source.shape):  # TensorFlow's loop stacks no rows at all: it does not know of how many axes they were
                 raise ValueError(f"Tensor's shape (0,) is not compatible with supplied shape {(0, *source.shape)}.")
-    _note_answers(tape, target, flat, found)
-    results = [
-        TABLE["reshape"](g, shape=(*shape, *_sizes(s, "Jacobian"))) if g is not None
-        else _zeros((*shape, *_sizes(s, "Jacobian")), s) if zero else None
-        for g, s in zip(found, flat, strict=True)
-    ]  # fmt: skip
-    _note(tape, "jacobian", results)
+    results: list[Result] = []
+    for g, source in zip(found, flat, strict=True):
+        sizes = (*shape, *_sizes(source, "Jacobian"))
+        results.append(_zeros(sizes, source) if g is None and zero else g if g is None else TABLE["reshape"](g, shape=sizes))
+    _end(tape, "jacobian", target, flat, found, results)
     return nest.pack_sequence_as(sources, results)
 
 
@@ -86,18 +84,18 @@ def batch_jacobian(
                            "experimental_use_pfor set to False.")  # fmt: skip
     (size, *inner), (_, *rest) = (_sizes(t, "batch_jacobian") for t in (target, source))
     count = math.prod(inner)
-    seeds = np.eye(count, dtype=target.dtype.as_numpy_dtype).reshape(count, 1, *inner)
+    adjoints = np.eye(count, dtype=target.dtype.as_numpy_dtype).reshape(count, 1, *inner)
     with _vectorizing("batch_jacobian", use_pfor, parallel):
         if parallel is not None and parallel <= count and use_pfor and not tape._persistent:
             raise _of_user_code(RuntimeError(NEEDS_PERSISTENT + "batch_jacobian with parallel_iterations."))
         like = source if wants_zeros(unconnected) else target  # an unconnected batch_jacobian is zeros in any case
-        (found,) = rows_of_jacobian(tape, target, [source], np.broadcast_to(seeds, (count, size, *inner)))
-    _note_answers(tape, target, [source], [found])
+        (found,) = rows_of_jacobian(tape, target, [source], np.broadcast_to(adjoints, (count, size, *inner)))
     if found is None:
-        return _zeros((size, *inner, *rest), like)
-    order = (1, 0, *range(2, 2 + len(rest)))
-    result = TABLE["reshape"](TABLE["transpose"](found, perm=order), shape=(size, *inner, *rest))
-    _note(tape, "batch_jacobian", [result])
+        result = _zeros((size, *inner, *rest), like)
+    else:
+        order = (1, 0, *range(2, 2 + len(rest)))
+        result = TABLE["reshape"](TABLE["transpose"](found, perm=order), shape=(size, *inner, *rest))
+    _end(tape, "batch_jacobian", target, [source], [found], [result])
     return result
 
 
@@ -111,6 +109,8 @@ def _begin(tape: GradientTape, used_to: str, use_pfor: bool) -> bool:
 
 def _sizes(value: End, what: str) -> tuple[int, ...]:
     """The sizes of a target or source; NotImplementedError where only a run of a graph knows them."""
+    if type(value) is EagerTensor:
+        return value._dims
     if not value.shape.is_fully_defined() and hasattr(value, "_read"):  # a variable of any size: that of its state
         value = value._read()
     if not value.shape.is_fully_defined():
@@ -147,31 +147,27 @@ def _of_user_code(error: Exception) -> Exception:
     return type(error)(f"in user code:\n\n\n    {type(error).__name__}: {error}\n")
 
 
-def _note_answers(tape: GradientTape, target: End, sources: list[End], found: list[Adjoint]) -> None:
-    """Leaves behind what ``gradient`` does: what was asked, and which answers were None."""
-    tape.last, tape.nones = ([target], sources, [None]), [g is None for g in found]
+def _end(tape: GradientTape, call: str, target: End, sources: list[End], found: list[Adjoint], results: list[Result]) -> None:
+    """Leaves behind what ``gradient`` does, and for pictures what the call returned; a very large Jacobian is not kept for them."""
+    nones, eager = [g is None for g in found], recorder().eager
+    kept = [None if r is None or r.shape.num_elements() > MOST else r for r in results] if eager else []
+    tape.last = Question([target], sources, [None], nones, call if eager else "gradient", kept)
+    if eager and tape._persistent and len(tape.questions) < ASKED:
+        tape.questions = more(tape.questions, tape.last)
+    if True in nones or not nones:
+        above.watch_errors()
     tape._end(site())
 
 
-def _note(tape: GradientTape, call: str, results: list[Result]) -> None:
-    """Tells pictures what the call returned; a very large Jacobian is not kept for them."""
-    if not recorder().eager or tape.last is None:
-        return
-    if tape._persistent and len(tape.asked) < ASKED:
-        tape.asked = more(tape.asked, tape.last)
-    kept = [None if r is None or r.shape.num_elements() > MOST else r for r in results]
-    tape.jacobians = [*tape.jacobians[1 - ASKED :], (tape.last, call, kept)]
-
-
-def rows_of_jacobian(tape: GradientTape, target: End, sources: list[End], seeds: np.ndarray) -> list[Result]:
-    """One gradient for each seed, stacked: in one sweep, or one by one where an outer tape has to record them."""
+def rows_of_jacobian(tape: GradientTape, target: End, sources: list[End], adjoints: np.ndarray) -> list[Result]:
+    """One gradient for each adjoint, stacked: in one sweep, or one by one where an outer tape has to record them."""
     if not target.dtype.differentiable:
         return [None] * len(sources)
-    if not state.tapes and recorder().eager and len(seeds):
-        return gradients_of(tape, [target], sources, [Batch(seeds)])
-    each = [gradients_of(tape, [target], sources, [new_tensor(seed)]) for seed in seeds]
+    if not state.tapes and recorder().eager and len(adjoints):
+        return gradients_of(tape, [target], sources, [Batch(adjoints)])
+    each = [gradients_of(tape, [target], sources, [new_tensor(adjoint)]) for adjoint in adjoints]
     if not each:  # an empty target: there are no rows, but something may connect it
-        linked = gradients_of(tape, [target], sources, [new_tensor(np.zeros(seeds.shape[1:], seeds.dtype))])
+        linked = gradients_of(tape, [target], sources, [new_tensor(np.zeros(adjoints.shape[1:], adjoints.dtype))])
         return [None if g is None else _zeros((0, *g.shape), g) for g in linked]
     return [
         None if any(g is None for g in column) or (source is target and not _follows(tape, source))

@@ -32,24 +32,24 @@ from .custom import for_batches, plain
 
 if TYPE_CHECKING:
     from ..tensor.tensor import EagerTensor
-    from ..typed import Adjoint, Function, Object, Structure, Value
+    from ..types import Adjoint, Function, Object, Structure, Value
 
 
 Promise: TypeAlias = Any  # the type of a result: a DType, or that of a ragged or sparse tensor
 
 
-class _Looking(threading.local):
+class _Look(threading.local):
     """True while a picture or an explanation repeats a sweep in this thread."""
 
     on = False
 
 
-_looking = _Looking()
+_look = _Look()
 
 
-def only_looking() -> AbstractContextManager[None]:
+def look_only() -> AbstractContextManager[None]:
     """Gradients of the block are to be looked at only: they use nothing up."""
-    return During(_looking, on=True)
+    return During(_look, on=True)
 
 
 class PythonCall:
@@ -61,22 +61,22 @@ class PythonCall:
         self.tape, self.inputs, self.outputs, self.number = tape, inputs, outputs, number
         self.used = tape is None  # its gradient was taken; pictures may still repeat it
 
-    def seeds(self, gs: Sequence[Adjoint]) -> list[Adjoint]:
+    def adjoints(self, gs: Sequence[Adjoint]) -> list[Adjoint]:
         """Those of the adjoints of the outputs that belong to outputs with a gradient."""
         return [g for o, g in zip(self.outputs, gs, strict=True) if o.dtype.differentiable]
 
-    def gradient(self, *seeds: Tensor) -> list[Tensor]:
+    def gradient(self, *adjoints: Tensor) -> list[Tensor]:
         """The gradients of the inputs, once: KeyError when it is asked for again, as in TensorFlow.
 
         TypeError when an input has a type that has no gradient: TensorFlow promises a zero of that type.
         """
-        if self.tape is None or (self.used and not _looking.on):
+        if self.tape is None or (self.used and not _look.on):
             raise KeyError(f"pyfunc_{self.number}".encode())
-        self.used = self.used or not _looking.on
+        self.used = self.used or not _look.on
         targets = [o for o in self.outputs if o.dtype.differentiable]
         sources = [i for i in self.inputs if i.dtype.differentiable]
-        found = self.tape.gradient(targets, sources, seeds, unconnected_gradients=UnconnectedGradients.ZERO)
-        if any(self.tape.nones or ()) and self not in _CUT:
+        found = self.tape.gradient(targets, sources, adjoints, unconnected_gradients=UnconnectedGradients.ZERO)
+        if self.tape.last is not None and any(self.tape.last.nones) and self not in _CUT:
             _CUT.append(self)
         other = next((i.dtype.name for i in self.inputs if not i.dtype.differentiable), None)
         if other is not None:
@@ -87,7 +87,7 @@ class PythonCall:
         """The gradients for these eager adjoints, out of sight of every tape; errors are those of tf."""
         with no_tapes():
             try:
-                return self.gradient(*self.seeds(gs))
+                return self.gradient(*self.adjoints(gs))
             except errors.OpError:
                 raise
             except Exception as error:
@@ -115,7 +115,7 @@ def last_run(func: Function) -> PythonCall | None:
 @for_batches
 def _python_rule(gs: Adjoint, z: Adjoint, *inputs: Adjoint, call: PythonCall) -> list[Adjoint]:
     if any(isinstance(one, Tensor) for one in gs):  # recorded: a py_function, too
-        return py_function(call.gradient, call.seeds(gs), [t.dtype for t in call.inputs])
+        return py_function(call.gradient, call.adjoints(gs), [t.dtype for t in call.inputs])
     return [plain(share) for share in call.run_gradient([new_tensor(one) for one in gs])]
 
 
@@ -196,7 +196,7 @@ def _result(value: Value, dtype: DType) -> Tensor:
     return above.convert_to_tensor(value, dtype)
 
 
-def promised_dtypes(Tout: Object) -> tuple[list[Promise], bool]:
+def types_of_results(Tout: Object) -> tuple[list[Promise], bool]:
     """The dtypes (or types of ragged and sparse tensors) of ``Tout``, and whether it is a list of them."""
     if isinstance(Tout, (list, tuple)):
         return [_promise(t) for t in Tout], True
@@ -259,7 +259,7 @@ def py_function(func: Function | None = None, inp: Object = None, Tout: Object =
         return lambda f: functools.wraps(f)(lambda *args: py_function(f, args, Tout, name))
     if not callable(func):
         raise ValueError(f"Expected func to be callable. Received func={func} of type {type(func)}.")
-    kinds, several = promised_dtypes(Tout)
+    kinds, several = types_of_results(Tout)
     whole = hasattr(inp, "_components")  # a ragged or sparse tensor by itself: func gets its parts
     inputs = inp._components() if whole else list(inp)
     if any(hasattr(i, "_components") for i in inputs) or any(not isinstance(k, DType) for k in kinds):

@@ -9,11 +9,11 @@ from contextlib import AbstractContextManager, ContextDecorator, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ..typed import Given, Made
+from ..types import Given, Made
 from .state import state
 
 if TYPE_CHECKING:
-    from ..typed import Function, Leaving, Object
+    from ..types import Function, Leaving, Object
 
 
 class Exit(property):
@@ -107,20 +107,6 @@ def block(function: Callable[Given, Iterator[Made]]) -> Callable[Given, Abstract
     function only when it forgets the error, long after other blocks have begun. Here it ends at once. What the function
     does after ``yield`` is not done again where it was interrupted itself: for what must not be half done there is
     :class:`During`.
-
-    >>> level = []
-    >>> @block
-    ... def deeper():
-    ...     level.append("in")
-    ...     try:
-    ...         yield len(level)
-    ...     finally:
-    ...         level.pop()
-    >>> with deeper() as depth:
-    ...     print(depth, level)
-    1 ['in']
-    >>> level
-    []
     """
 
     @functools.wraps(function)
@@ -130,12 +116,17 @@ def block(function: Callable[Given, Iterator[Made]]) -> Callable[Given, Abstract
     return make
 
 
+@contextmanager
+def _of_steps(steps: Iterator[Object]) -> Iterator[Object]:
+    return steps
+
+
 class _Block(ContextDecorator):
     """The block of a generator: what stands before ``yield`` begins it, what stands after ends it. Also a decorator."""
 
     def __init__(self, made: Callable[[], Iterator[Object]]) -> None:
         self._made, self._steps = made, made()
-        self._inner = contextmanager(lambda: self._steps)()
+        self._inner = _of_steps(self._steps)
 
     def _recreate_cm(self) -> _Block:
         return _Block(self._made)  # each call of what is decorated is a block of its own

@@ -24,7 +24,7 @@ from .rows import ARRAY_ROW, FULL, REALS, WIDTH, Outline
 from .state import more
 
 if TYPE_CHECKING:
-    from ..typed import Array, Columns, Function
+    from ..types import Array, Columns, Function
 
 SMALL = 4096  # arrays up to this size are kept for the picture even where no rule reads them
 CONTINUOUS = "fcV"  # the kinds of dtypes through which gradients flow; V is bfloat16's

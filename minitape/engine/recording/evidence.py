@@ -20,15 +20,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from .frames import _OWN, own_file
+from .compiled_step import stop
+from .frames import _OWN, own_file, place_of
 from .record import ORIGINS
 from .state import state
-from .stopping import stop
 
 if TYPE_CHECKING:
-    from ..table.primitives import Primitive
     from ..tensor.tensor import EagerTensor, Tensor
-    from ..typed import Array, End, Object, Result
+    from ..types import Array, End, Object, Result
     from .record import Record
 
 DEPTH = 40  # an origin remembers this many generations before it
@@ -40,20 +39,18 @@ STACK = 3  # user frames noted of constants and variables
 OFTEN = 2  # ... and of what happens often: operations, gradients, values that leave
 
 Stack = tuple[tuple[CodeType, int], ...]
-Place: TypeAlias = tuple[Any, Any, Any, Any]  # code and offset of a statement, and those of the call around it, or None
-Note: TypeAlias = Any  # of origin: an Origin, or a plain tuple as `read` reads it; None
+Place: TypeAlias = tuple[Any, ...]  # code and offset of a statement, then those of the call around it, where there is one
+Note: TypeAlias = Any  # of origin: an Origin, or a plain tuple of its fields; None
 ExitNote: TypeAlias = tuple[Any, ...]  # the fields of an Exit
-Made: TypeAlias = tuple[str, Any]  # what a note says in the place of a primitive: kind and detail of the origin
 TapeNote: TypeAlias = tuple[str, int, Any, Stack]  # what, at which row, when or of which tensor (weak), the user's frames
 clock = count(1).__next__
 ref = weakref.ref
 
 
 class Origin(NamedTuple):
-    """Where a value came from.
+    """Where a value came from; what is noted often are plain tuples of these fields, which :func:`read` reads.
 
-    ``when`` orders origins and exits. ``stack`` holds the user's frames, innermost first, ``inputs`` the values it was
-    computed from, each a :class:`Ref`. ``kind`` is "op" (an operation outside any tape, ``detail`` its primitive),
+    ``when`` orders origins and exits. ``kind`` is "op" (an operation outside any tape, ``detail`` its primitive),
     "made" (zeros, random numbers, results of a library function), "constant" (``detail`` the exit of the NumPy value
     it was made of, if known), "variable", "assign" or the like (``detail`` a weak reference to the variable),
     "gradient" (``detail`` a weak reference to the source), "value" (the values of ``inputs`` decided about it, as a mask's do; ``detail`` the operation), or "row"
@@ -62,29 +59,29 @@ class Origin(NamedTuple):
 
     when: int
     kind: str
-    stack: Stack
-    inputs: tuple[Ref, ...] = ()
+    place: Place
+    values: tuple[Any, ...] = ()  # what it was computed from: of each a weak reference, then its origin; of a row (recording, row)
     detail: Any = None  # what the kind says
     depth: int = 0
 
-    def again(self, detail: object) -> Origin:
+    @property
+    def stack(self) -> Stack:
+        """The user's frames, innermost first."""
+        return stack_of(self.place)
+
+    @property
+    def inputs(self) -> tuple[Ref, ...]:
+        """The values it was computed from."""
+        return tuple(_ref(*pair) for pair in zip(self.values[::2], self.values[1::2], strict=True))
+
+    def with_detail(self, detail: object) -> Origin:
         """The origin of another value that was made of the same inputs by the same statement."""
         return self._replace(when=clock(), detail=detail)
 
 
-# Operators and functions write their origins down in short, for they run often: (when, the four of a Place, depth, primitive or
-# ("gradient", a weak reference to its source) or the like, first, its origin, second, its origin), where first and second are weak
-# references to tensors, and the origin of one that is a row is (recording, row).
-
-
 def read(note: Note) -> Origin | None:
     """A note of origin as an :class:`Origin`."""
-    if type(note) is not tuple:
-        return note
-    when, *place, depth, primitive, first, origin, second, other = note
-    refs = (_ref(first, origin),) if second is None else (_ref(first, origin), _ref(second, other))
-    kind, detail = primitive if type(primitive) is tuple else ("op", primitive)
-    return Origin(when, kind, stack_of(place), refs, detail, depth)
+    return Origin(*note) if type(note) is tuple else note
 
 
 def _ref(tensor: weakref.ref[Tensor], origin: Note) -> Ref:
@@ -93,16 +90,16 @@ def _ref(tensor: weakref.ref[Tensor], origin: Note) -> Ref:
     return Ref(tensor, origin, None, -1)
 
 
-def computed(primitive: Primitive | Made, frame: FrameType, a: Tensor, b: Tensor | None = None, step: int = 1) -> Note:
+def origin_of_result(detail: object, frame: FrameType, a: Tensor, b: Tensor | None = None, kind: str = "op", step: int = 1) -> Note:
     """The origin of what is computed from the tensors ``a`` and ``b`` by a statement in ``frame``, or around it.
 
-    It is ``step`` generations younger than they are; those too long ago are forgotten. In the place of a primitive may stand (kind, detail).
+    It is ``step`` generations younger than they are; those too long ago are forgotten. ``detail`` is the primitive, or what another ``kind`` says.
     """
     code = frame.f_code
     if _OWN[code.co_filename] or code.co_name == "<module>" or (outer := frame.f_back) is None or _OWN[(around := outer.f_code).co_filename]:
-        code, at, around, before = frames(frame)
+        place = frames(frame)
     else:  # mostly
-        at, before = frame.f_lasti, outer.f_lasti
+        place = code, frame.f_lasti, around, outer.f_lasti
     first, depth = a._origin, 0
     if a._record is not None:
         first = (a._record, a._row)
@@ -111,7 +108,7 @@ def computed(primitive: Primitive | Made, frame: FrameType, a: Tensor, b: Tensor
         if depth > DEPTH:
             first, depth = None, 0
     if b is None:
-        return clock(), code, at, around, before, depth, primitive, ref(a), first, None, None
+        return clock(), kind, place, (ref(a), first), detail, depth
     second = b._origin
     if b._record is not None:
         second = (b._record, b._row)
@@ -119,22 +116,22 @@ def computed(primitive: Primitive | Made, frame: FrameType, a: Tensor, b: Tensor
         depth = second[5] + step
         if depth > DEPTH:
             second, depth = None, 0
-    return clock(), code, at, around, before, depth, primitive, ref(a), first, ref(b), second
+    return clock(), kind, place, (ref(a), first, ref(b), second), detail, depth
 
 
 def frames(frame: FrameType) -> Place:
-    """The user's statement that runs in ``frame`` or around it, and the call around that (None where there is none): what is noted often."""
+    """The user's statement that runs in ``frame`` or around it, and the call around that: what is noted often."""
     if _OWN[(code := frame.f_code).co_filename]:
-        return (*sum(stack(frame, OFTEN)[:OFTEN], ()), None, None, None, None)[:4]
+        return sum(stack(frame, OFTEN)[:OFTEN], ())
     outer = None if code.co_name == "<module>" else frame.f_back
     if outer is None or _OWN[(around := outer.f_code).co_filename]:
-        return code, frame.f_lasti, None, None
+        return code, frame.f_lasti
     return code, frame.f_lasti, around, outer.f_lasti
 
 
-def stack_of(place: Sequence[Object]) -> Stack:
-    """The same as all other notes have it."""
-    return tuple((code, at) for code, at in zip(place[::2], place[1::2], strict=True) if code is not None)
+def stack_of(place: Place) -> Stack:
+    """The frames of a place."""
+    return tuple(zip(place[::2], place[1::2], strict=True))
 
 
 def origin_of(tensor: Tensor) -> Origin | None:
@@ -197,7 +194,7 @@ class Exits:
         self._index()
         while value is not None:
             note = self.arrays.get(id(value))
-            if note is not None and _given(note) is value:
+            if note is not None and _out_of(note) is value:
                 return _read(note)
             value = getattr(value, "base", None)
         return None
@@ -206,15 +203,15 @@ class Exits:
         if not self.notes or self.notes[-1][0] <= self._indexed:
             return
         if len(self.arrays) > 2 * _ENOUGH:
-            self.arrays = {id(_given(n)): n for n in self.notes if n[0] <= self._indexed}
+            self.arrays = {id(_out_of(n)): n for n in self.notes if n[0] <= self._indexed}
         fresh = list(takewhile(lambda n: n[0] > self._indexed, reversed(self.notes)))
-        self.arrays.update((id(_given(n)), n) for n in reversed(fresh))
+        self.arrays.update((id(_out_of(n)), n) for n in reversed(fresh))
         self._indexed = fresh[0][0]
 
 
 def _by_statement(notes: list[ExitNote]) -> dict[Hashable, ExitNote]:
     """The last of the notes from each of the user's statements, by its code's id: to hash the code would take long."""
-    return {(id(note[3][0]), note[3][1]): note for note in notes}
+    return {(id(note[3][0]), note[3][1]) if note[3] else None: note for note in notes}
 
 
 def _read(note: ExitNote) -> Exit:
@@ -222,7 +219,7 @@ def _read(note: ExitNote) -> Exit:
     return Exit(when, how, Ref(*value), stack_of(place), *rest)
 
 
-def _given(note: ExitNote) -> object:
+def _out_of(note: ExitNote) -> object:
     """The array or scalar that the user was given; None when it is gone."""
     out = note[-1]
     return out() if type(out) is weakref.ref else out
@@ -294,54 +291,43 @@ class one_statement:
 _new = tuple.__new__  # builds a named tuple at a third of the price
 
 
-def reference(value: End) -> Ref:
-    """A reference to a tensor, or to the current state of a variable."""
-    tensor: Tensor = value if type(value) is EAGER[0] else value._state
-    record = tensor._record
-    if record is None:
-        return _new(Ref, (weakref.ref(tensor), tensor._origin, None, -1))
-    return _new(Ref, (weakref.ref(tensor), tensor._origin, weakref.ref(record), tensor._row))
-
-
-def origin_of_new(kind: str, inputs: Sequence[End] = (), detail: object = None, frames: Stack | None = None, step: int = 1) -> Origin:
-    """The origin of a value that is made right now, by the statement in ``frames`` or, without them, that runs now.
+def origin_of_new(kind: str, inputs: Sequence[End] = (), detail: object = None, place: Place | None = None, step: int = 1) -> Origin:
+    """The origin of a value that is made right now, by the statement at this place or, without it, that runs now.
 
     It is ``step`` generations younger than the youngest of its inputs whose origin is not too long ago to be remembered.
     """
-    if frames is None:
-        frames = stack()
-    refs: tuple[Ref, ...] = ()
+    values: tuple[Object, ...] = ()
     depth = 0
     for value in inputs:
-        found = reference(value)
-        origin = found[1]
-        if origin is not None and origin[5] >= depth:
+        tensor: Tensor = value if type(value) is EAGER[0] else value._state
+        origin = tensor._origin
+        if tensor._record is not None:
+            origin = (tensor._record, tensor._row)
+        elif origin is not None and origin[5] >= depth:
             if origin[5] >= DEPTH:
-                found = found._replace(origin=None)
+                origin = None
             else:
                 depth = origin[5] + step
-        refs += (found,)
-    return _new(Origin, (clock(), kind, frames, refs, detail, depth))
+        values += (ref(tensor), origin)
+    return _new(Origin, (clock(), kind, sum(stack(), ()) if place is None else place, values, detail, depth))
 
 
 def note_gradients(gradients: list[Result], targets: list[End], sources: list[End]) -> Stack:
-    """Notes on gradients that no tape recorded what they came from, and whose they are; returns the user's frames."""
+    """Notes on gradients that no tape recorded what they came from, and whose they are; returns the user's statement."""
     record = state.record
     if record is not None and not record.eager:
         record.note_gradients(gradients, sources)
         return stack()
     target, eager = targets[0] if len(targets) == 1 else None, EAGER[0]
     if type(target) is eager and (known := target._record) is not None:
-        (code, at, around, outer), first, row = frames(_getframe(2)), ref(target), (known, target._row)
-        for g, source in zip(gradients, sources):  # noqa: B905 - slow
-            if type(g) is eager:
-                g._origin = clock(), code, at, around, outer, 0, ("gradient", ref(source)), first, row, None, None
-        return () if code is None else ((code, at),)
-    origin = origin_of_new("gradient", targets)
-    for g, source in zip(gradients, sources, strict=True):
-        if type(g) is EAGER[0]:
-            g._origin = origin._replace(detail=weakref.ref(source))
-    return origin.stack
+        when, place, depth = clock(), frames(_getframe(2)), 0
+        values = ref(target), (known, target._row)
+    else:
+        when, _, place, values, _, depth = origin_of_new("gradient", targets)
+    for g, source in zip(gradients, sources):  # noqa: B905 - slow
+        if type(g) is eager:
+            g._origin = when, "gradient", place, values, ref(source), depth
+    return (place[:2],) if place else ()
 
 
 def note_used_as_size(tensor: Object) -> None:
@@ -379,8 +365,8 @@ EAGER: list[type[EagerTensor]] = []  # the class of tensors, put here by minitap
 
 def origin_of_row(tensor: Tensor, old: Record) -> Origin:
     """The origin of a tensor that leaves a released recording for another one: its row there."""
-    site = old.site(tensor._row)
-    return Origin(clock(), "row", () if site is None else (site,), (Ref(_nothing, None, weakref.ref(old), tensor._row),))
+    site = old.site_of(tensor._row)
+    return Origin(clock(), "row", site or (), (_nothing, (old, tensor._row)))
 
 
 def _nothing() -> None:
@@ -431,8 +417,6 @@ def with_first_use(error: Exception, what: str, notes: list[TapeNote], kind: str
 
     Its message stays TensorFlow's.
     """
-    from .frames import place_of
-
     for noted, _, _, frames in notes:
         if noted == kind and frames:
             name, line, _ = place_of(*frames[0])

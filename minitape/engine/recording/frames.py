@@ -96,7 +96,7 @@ def lines_of(filename: str) -> list[str]:
 
 
 @block
-def compiled_before() -> Iterator[None]:
+def without_syntax_warnings() -> Iterator[None]:
     """While the user's text is read again: what Python has to say against it (``"\\d"``), it said the first time."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..table.primitives.elementwise import FIRST_CODE
-from .rows import CALL, Call, Leaf
+from .rows import CALL, Call, Leaf, Subject
 from .state import more, state
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ def merge(tape: GradientTape, record: Record) -> None:
             other._start = len(record)
     tape.spans = [(a + shift, b + shift) for a, b in tape.spans]
     tape.watched = {rows[row]: since + shift for row, since in tape.watched.items()}
+    tape.notes = [(what, row + shift, when, frames) for what, row, when, frames in tape.notes]
     old.tapes -= 1
     record.tapes += 1
     tape._record, tape.number, tape.late = record, None, True
@@ -35,25 +36,27 @@ def _copy_rows(record: Record, old: Record) -> list[int]:
 
     A leaf whose tensor has a row there already is that row.
     """
-    shift = len(record)
+    shift, end = len(record), len(record) + len(old)
     rows = [_row_of(record, old.leaves.get(row), row + shift) for row in range(len(old))]
+    if old.scopes or record.scopes:
+        record.scopes = [*record.scopes, (shift, ()), *((row + shift, path) for row, path in old.scopes), (end, state.scope)]
     for row in range(len(old)):
         op, a, b, site = old.cell(row)
         if op >= FIRST_CODE:
             a, b = rows[a], rows[b]
         elif op == CALL:
             a += len(record.calls)
-        found = old.site(row)
+        found = old.site_of(row)
         if found is not None:
-            record.segment(found[0], None)
+            record.begin_segment(found[0], None)
             site = found[1]
         record.append(op, a, b, site, old.held(row))
     record.frame = None
     for call in old.calls:
         inputs = tuple([rows[r] for r in call.inputs])
         record.calls.append(moved := Call(call.row + shift, call.primitive, inputs, call.attrs, call.outputs))
-        if call in old.asked:
-            record.asked = more(record.asked, moved)
+        if call in old.mandatory:
+            record.mandatory = more(record.mandatory, moved)
     for row, leaf in old.leaves.items():
         record.leaves[row + shift] = leaf
         if (tensor := leaf.tensor) is not None and rows[row] == row + shift:
@@ -61,12 +64,20 @@ def _copy_rows(record: Record, old: Record) -> list[int]:
     for key, (variable, states) in old.variables.items():
         kept = record.variables.setdefault(key, (variable, []))[1]
         kept += [rows[r] for r in states if rows[r] not in kept]
+    record.events = [*record.events, *(e._replace(row=e.row + shift, subject=_with_row(e.subject, rows)) for e in old.events)]
     record.untracked -= {here for row, here in enumerate(rows) if row not in old.untracked}
     record.untracked.update(row + shift for row in old.untracked)
     record.large = record.large or old.large
     record.arrays.update(row + shift for row in old.arrays)
     record.merged = more(record.merged, (old, shift))
     return rows
+
+
+def _with_row(subject: Subject, rows: list[int]) -> Subject:
+    """What an event is about, with the number that its row has now."""
+    if type(subject) is tuple:
+        return (*subject[:-1], _with_row(subject[-1], rows))
+    return rows[subject] if type(subject) is int else subject
 
 
 def _row_of(record: Record, leaf: Leaf | None, row: int) -> int:

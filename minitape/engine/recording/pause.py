@@ -9,7 +9,7 @@ from .state import state
 
 if TYPE_CHECKING:
     from ..back.tape import GradientTape
-    from ..typed import Leaving
+    from ..types import Leaving
 
 
 class Pause:

@@ -24,21 +24,7 @@ from ..table.primitives.elementwise import STOP_CODE
 from .columns import CONTINUOUS
 from .frames import user_frame
 from .recorder import Recorder
-from .rows import (
-    CALL,
-    FLOATS,
-    FULL,
-    LEAF,
-    REALS,
-    WIDTH,
-    Call,
-    Event,
-    Leaf,
-    Outline,
-    Subject,
-    number_leaf,
-    outline,
-)
+from .rows import CALL, FLOATS, FULL, LEAF, REALS, WIDTH, Call, Event, Leaf, Outline, Subject, number_leaf, outline
 from .sites import Sites
 from .state import more, state
 
@@ -48,7 +34,7 @@ if TYPE_CHECKING:
     from ..table.primitives import Primitive
     from ..tensor.tensor import Tensor
     from ..tensor.variable import ResourceVariable
-    from ..typed import Array, Attributes, End, Object, Result
+    from ..types import Array, Attributes, End, Result
     from .evidence import Origin
 
 EVENTS = 10_000  # events kept by one recording
@@ -65,10 +51,10 @@ class Record(Sites, Recorder):
     tapes = 0  # tapes that may still ask for gradients
     paused = 0  # tapes inside stop_recording()
     # what few recordings have is made when the first of it comes, see more()
-    asked: Sequence[Call] = ()  # calls whose gradient does more than give shares, see minitape.engine.back.backward
+    mandatory: Sequence[Call] = ()  # calls whose gradient does more than give shares, see minitape.engine.back.backward
     events: Sequence[Event] = ()
     merged: Sequence[tuple[Record, int]] = ()  # recordings whose rows were copied here, and their shift
-    by_marks: Sequence[tuple[int, int | None]] = ()  # (first row, which of the members wrote from there on)
+    writers: Sequence[tuple[int, int | None]] = ()  # (first row, which of the members wrote from there on)
     scopes: Sequence[tuple[int, tuple[str, ...]]] = ()  # from which row on which name scope was open
     watchers: Sequence[Callable[[], object]] = ()  # callables of live pictures, see tell()
 
@@ -116,15 +102,17 @@ class Record(Sites, Recorder):
                     old.leaf_of[id(tensor)] = tensor._row
             if not stays and tensor._origin is None:
                 tensor._origin = ORIGINS[0](tensor, old)
-        return self.write_leaf(tensor, variable, self.here() if site is None else site, stays, tapes)
+        owner, version = (None, 0) if variable is None else (ref(variable), variable._version)
+        leaf = _new(Leaf, (ref(tensor), owner, version, None, tensor._origin))
+        return self.write_leaf(tensor, leaf, self.current_site() if site is None else site, stays, tapes)
 
     def takes(self, tensor: Tensor, site: int) -> bool:
         """Enters an operand of a statement; False where it stays in another recording."""
         self.enter(tensor, None, site)
         return tensor._record is self
 
-    def write_leaf(self, tensor: Tensor, owner: Object, site: int, stays: bool = False, tapes: Sequence[GradientTape] = ()) -> int:
-        """Writes the row of a tensor that is new here, of the state of a variable or of a Python number, which these tapes watch.
+    def write_leaf(self, tensor: Tensor, leaf: Leaf, site: int, stays: bool = False, tapes: Sequence[GradientTape] = ()) -> int:
+        """Writes the row of a tensor that is new here, of the state of a variable or of a Python number, as ``leaf`` says; these tapes watch it.
 
         A tensor that ``stays`` knows its row in another recording.
         """
@@ -139,15 +127,11 @@ class Record(Sites, Recorder):
         if kind not in self.kinds:
             self.kinds.add(kind)
         self.put((LEAF, 0, 0, site, value))
-        if owner is None:
-            self.leaves[row] = _new(Leaf, (ref(tensor), None, 0, None, tensor._origin))
-        elif type(owner) is float or type(owner) is int:
-            self.leaves[row] = number_leaf(owner)
+        self.leaves[row] = leaf
+        if tapes:
+            for tape in tapes:
+                tape.watched[row] = row + 1
         else:
-            self.leaves[row] = _new(Leaf, (ref(tensor), ref(owner), owner._version, None, tensor._origin))
-        for tape in tapes:
-            tape.watched[row] = row + 1
-        if not tapes:
             self.untracked.add(row)
         if stays:
             self.leaf_of[id(tensor)] = row
@@ -157,7 +141,7 @@ class Record(Sites, Recorder):
 
     def enter_number(self, tensor: Tensor, number: float, site: int) -> None:
         """A Python number that was used as an operand becomes a leaf; the same number is met again as the same tensor."""
-        self.write_leaf(tensor, number, site)
+        self.write_leaf(tensor, number_leaf(number), site)
         if number == number and number != 0:  # 0.0 and -0.0 are one key, nan is none
             self.numbers[number, type(tensor._value)] = tensor
             self.numbers.setdefault(number, tensor)
@@ -186,7 +170,7 @@ class Record(Sites, Recorder):
             elif me not in tape.variables:
                 continue
             tapes += (tape,)
-        row = self.enter(tensor, variable, None if tensor._record is self else self.here(sys._getframe(2)), tapes)
+        row = self.enter(tensor, variable, None if tensor._record is self else self.current_site(sys._getframe(2)), tapes)
         known = self.variables.get(me)
         if known is None:
             self.variables[me] = variable, [row]
@@ -213,7 +197,7 @@ class Record(Sites, Recorder):
         """Writes one row for each output of an operation that has just computed ``tensors``, by a statement in ``frame`` or around it."""
         site = self.fixed
         if site is None:
-            site = frame.f_lasti if frame is not None and frame is self.frame else self.here(frame)
+            site = frame.f_lasti if frame is not None and frame is self.frame else self.current_site(frame)
         rows: tuple[int, ...] = ()
         for t in inputs:
             rows += (t._row if t._record is self else self.enter(t, None, site),)
@@ -230,8 +214,8 @@ class Record(Sites, Recorder):
             call = _bare(Call)  # without the frame of a constructor: this runs often
             call.row, call.primitive, call.inputs, call.attrs, call.outputs = row, primitive, rows, attrs, len(tensors)
             self.calls.append(call)
-            if primitive.asked:
-                self.asked = more(self.asked, call)
+            if primitive.mandatory:
+                self.mandatory = more(self.mandatory, call)
         for tensor in tensors:
             value = tensor._value
             if (dtype := value.dtype) not in FLOATS and dtype.kind not in CONTINUOUS:

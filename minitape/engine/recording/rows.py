@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..table.primitives import Primitive
     from ..tensor.tensor import Tensor
     from ..tensor.variable import ResourceVariable
-    from ..typed import Array, Attributes, NumPyType
+    from ..types import Array, Attributes, NumPyType
     from .evidence import Note
     from .record import Record
 
@@ -100,13 +100,13 @@ def number_leaf(number: float) -> Leaf:
     return Leaf(number=number)
 
 
-class Event:
+class Event(NamedTuple):
     """Something that happened beside the rows: an assign, a value that left to NumPy, a pause. ``row`` is its time."""
 
-    __slots__ = ("kind", "row", "subject", "site")
-
-    def __init__(self, kind: str, row: int, subject: Subject, site: tuple[CodeType, int] | None) -> None:
-        self.kind, self.row, self.subject, self.site = kind, row, subject, site
+    kind: str
+    row: int
+    subject: Subject
+    site: tuple[CodeType, int] | None
 
 
 def operation_of(record: Record, row: int) -> tuple[Primitive | None, tuple[int, ...]]:

@@ -19,7 +19,7 @@ class Sites(ColumnStore):
     frame: FrameType | None = None  # the user's frame that wrote the last row; None: look for it, or the site is fixed
     segments: list[tuple[int, CodeType, int | None]]  # (first row, code, the one statement in it or None)
 
-    def here(self, frame: FrameType | None = None) -> int:
+    def current_site(self, frame: FrameType | None = None) -> int:
         """The bytecode offset of the user's statement that runs now, in ``frame`` or around it; notes which code it is in.
 
         While a sweep is recorded, or a function replayed, its statement is the site of all its rows.
@@ -28,7 +28,7 @@ class Sites(ColumnStore):
             return self.fixed
         site = state.site
         if site is not None:
-            self.segment(*site)
+            self.begin_segment(*site)
             self.frame = None
             return site[1]
         if frame is None:
@@ -65,26 +65,25 @@ class Sites(ColumnStore):
         self.frame = frame
         return frame.f_lasti
 
-    def fix(self, site: tuple[CodeType, int] | None) -> int | None:
-        """From now on all rows belong to this statement; None: to those that run. Returns what held before."""
-        before, self.fixed = self.fixed, None if site is None else site[1]
+    def pin(self, site: tuple[CodeType, int] | None) -> None:
+        """From now on all rows belong to this statement; None: to those that run."""
+        self.fixed = None if site is None else site[1]
         if site is not None:
-            self.segment(*site)
+            self.begin_segment(*site)
             self.frame = None
-        return before
 
-    def segment(self, code: CodeType, fixed: int | None) -> None:
+    def begin_segment(self, code: CodeType, fixed: int | None) -> None:
         """From the next row on this code is running, at one statement if ``fixed`` says which."""
         last = self.segments[-1] if self.segments else None
         if last is None or last[1] is not code or last[2] != fixed:
             self.segments.append((len(self), code, fixed))
 
-    def place(self, row: int) -> tuple[str, int, CodeType] | None:
+    def place_of(self, row: int) -> tuple[str, int, CodeType] | None:
         """(file name, line, code) of the user's statement that wrote ``row``."""
-        site = self.site(row)
+        site = self.site_of(row)
         return None if site is None else place_of(*site)
 
-    def site(self, row: int) -> tuple[CodeType, int] | None:
+    def site_of(self, row: int) -> tuple[CodeType, int] | None:
         """(code, bytecode offset) of the user's statement that wrote ``row``."""
         if not self.segments or row < self.segments[0][0]:
             return None

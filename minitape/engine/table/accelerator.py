@@ -14,7 +14,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from ..recording.record import Record
-    from ..typed import Array, Attributes, Function, NumPyType, Object
+    from ..types import Array, Attributes, Function, NumPyType, Object
 
 
 class Accelerator:
@@ -44,7 +44,7 @@ class Accelerator:
         """The sum of two large adjoints, of which nobody needs the first one any more."""
         return total + share
 
-    def blocked(self, text: str, names: str, plain: Function) -> Function:
+    def by_formula(self, text: str, names: str, plain: Function) -> Function:
         """The function ``plain`` of arguments ``names``, which computes this formula, also for large arrays."""
         return plain
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..typed import Function, Object
+    from ..types import Function, Object
 
 ARGUMENTS = "g, z, x, y=None"  # of a formula: the adjoint of the output, the output, the inputs
 
@@ -35,7 +35,7 @@ def define(text: str, label: str, space: dict[str, Object]) -> dict[str, Object]
     return space
 
 
-def parsed(text: str) -> ast.expr:
+def parse(text: str) -> ast.expr:
     """The tree of an expression."""
     return ast.parse(text, mode="eval").body
 
@@ -46,17 +46,53 @@ def names_in(text: str) -> set[str]:
     >>> sorted(names_in("g * cos(x)"))
     ['cos', 'g', 'x']
     """
-    return {node.id for node in ast.walk(parsed(text)) if isinstance(node, ast.Name)}
+    return {node.id for node in ast.walk(parse(text)) if isinstance(node, ast.Name)}
 
 
-class Renamed(ast.NodeTransformer):
+class Substitution(ast.NodeTransformer):
     """Puts expressions, given as text or as trees, in the place of variables."""
 
     def __init__(self, names: dict[str, str | ast.expr]) -> None:
-        self.names = {name: parsed(value) if isinstance(value, str) else value for name, value in names.items()}
+        self.names = {name: parse(value) if isinstance(value, str) else value for name, value in names.items()}
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         return copy.deepcopy(self.names.get(node.id, node))
+
+
+OPERATORS: dict[type[ast.operator], str] = {ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide"}
+
+
+class _Called(ast.NodeTransformer):
+    """Puts calls in the place of operators."""
+
+    def __init__(self, first: list[ast.expr]) -> None:
+        self.first = first
+
+    def _call(self, name: str, *operands: ast.expr) -> ast.expr:
+        return ast.Call(ast.Name(name), [*self.first, *map(self.visit, operands)], [])
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        return self._call(ast.unparse(node.func), *node.args)
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        name, x, y = OPERATORS[type(node.op)], node.left, node.right
+        if not names_in(ast.unparse(x)):
+            return self._call(f"reflected_{name}", y, x)
+        return self._call(name if names_in(ast.unparse(y)) else f"{name}_number", x, y)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        return self._call("negative", node.operand) if names_in(ast.unparse(node)) else node
+
+
+def with_calls(text: str, *first: str) -> str:
+    """A formula with functions in the place of operators, which take ``first`` before their operands.
+
+    With a number on the right they have another name, and with one on the left they take it last.
+
+    >>> with_calls("g * (1 - x * cos(z / 2))")
+    'multiply(g, reflected_subtract(multiply(x, cos(divide_number(z, 2))), 1))'
+    """
+    return ast.unparse(_Called([*map(parse, first)]).visit(parse(text)))
 
 
 def with_operands(text: str, operands: Sequence[str]) -> str:
@@ -65,4 +101,4 @@ def with_operands(text: str, operands: Sequence[str]) -> str:
     >>> with_operands("x * cos(y)", ["a[i]", "2.0"])
     'a[i] * cos(2.0)'
     """
-    return ast.unparse(Renamed(dict(zip("xy", operands, strict=False))).visit(parsed(text)))
+    return ast.unparse(Substitution(dict(zip("xy", operands, strict=False))).visit(parse(text)))

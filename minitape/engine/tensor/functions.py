@@ -6,6 +6,7 @@ tensor gets a note for `explain` instead. All else is left to ``general``, which
 
 from __future__ import annotations
 
+import operator
 from functools import cache, lru_cache
 from sys import _getframe
 from types import FrameType
@@ -13,56 +14,49 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..recording.evidence import computed
+from ..recording.evidence import origin_of_result
 from ..recording.rows import FULL, REALS, WIDTH
 from ..recording.state import state
-from ..table.code import compile_text, define, names_in
-from ..table.fp import OFF, WARNINGS, restore
+from ..table.code import compile_text, define, names_in, with_calls
+from ..table.fp import quiet, run_number
 from ..table.primitives import Primitive
 from ..table.primitives.elementwise import BY_CODE, LARGE, RECORDED, form_of
 from .tensor import EagerTensor, Tensor
 
 if TYPE_CHECKING:
-    from ..typed import Array, Function, NumPyType, Object, Value
+    from ..recording.record import Record
+    from ..types import Array, Function, NumPyType, Object, Value
 
-PYTHON = frozenset((float, int))
+SIGNS: dict[str, Function] = {"add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv, "negative": operator.neg}
 
 # ``x`` and ``y`` are the arrays of the operands in the order of the formula, ``a`` and ``b`` what was given. Where the recording
 # knows two numbers, or small arrays, the row is written here (``_ROW``), else by ``record.write``.
 _TEXT = """
 def {name}({signature}):
-{named}    record, frame, {x} = a._record, _getframe(1), a._value
+{named}    {begin}
     kind = type({x})
-    if record is not None and (site := frame.f_lasti if frame is record.frame else record.follow(frame)) is not None:
+    if record is not None and (site := {site}) is not None:
 {known}        if {numbers}{entered} and (place := len(record.rows)) < FULL:
-{row}            return made
+{number_row}            return made
         if ({arrays}){entered} and (place := len(record.rows)) < FULL:
-{row}            if record.untracked.issuperset(({rows})):
+{row}            if {constant}:
                 record.untracked.add(made._row)
             return made
-    record = state.record
+    record{frame} = state.record{caller}
 {second}    if not ({usual}) or (record is not None and not record.eager):  # another kind of values, or a graph
         return general({arguments})
-    before = WARNINGS[OFF]
-    try:
-        value = {formula}
-    finally:
-        restore(before)
+    value = {formula}
     made = EagerTensor()
     made._value, made._record = value, None
     if record is None:
-        made._origin = computed(primitive, frame, {inputs})
+        made._origin = origin_of_result(primitive, frame, {inputs})
     else:
         made._origin = None
         record.write(primitive, ({operands}), NONE, (made,), frame)
     return made
 """
 _ROW = """
-            before = WARNINGS[OFF]
-            try:
-                value = {formula}
-            finally:
-                restore(before)
+            value = {formula}
             record.put(({code}, {rows}, site, value))
             made = EagerTensor()
             made._value, made._record = value, record
@@ -75,13 +69,14 @@ _KNOWN = """
             if type(b) is float or type(b) is int:
                 other = record.numbers.get(b)
                 if other is None and ({one}):
-                    other = number(a, b, frame, site)
+                    other = real(b, {first}.dtype.type, record, site)
             else:
                 other = b._read() if hasattr(b, "_read") else None
             {y} = other._value if type(other) is EagerTensor else None
 """.lstrip("\n")
 _NUMBER = "kind is float32 or kind is float64"
 _ARRAY = "x.size {bound} and x.dtype.char in 'fd'"
+_BESIDE = "kind is ndarray and type({other}) is {first}.dtype.type and {first}.size {bound} and {first}.dtype.char in 'fd'"
 _ALIKE = "kind is ndarray is type({other}) and x.shape == y.shape and x.dtype is y.dtype and " + _ARRAY
 _SECOND = """
     if type(b) is EagerTensor:
@@ -101,44 +96,54 @@ _SECOND = """
 """.lstrip("\n")
 
 
-def function_of(primitive: Primitive, name: str, general: Function, reflected: bool = False, signature: str = "", reads: bool = False) -> Function:
+def function_of(primitive: Primitive, name: str, general: Function, reflected: bool = False, signature: str = "", reads: bool = False,
+                inside: bool = False) -> Function:  # fmt: skip
     """A function of one tensor or two that is a line of the table of derivatives; ``reflected`` with the operands exchanged.
 
     ``general`` is asked about all that is not plain. A ``signature`` names the operands and what may follow them. One that ``reads`` is
-    an operator of variables, whose first operand is the variable's state.
+    an operator of variables, whose first operand is the variable's state. One ``inside`` a rule has the site of the sweep that is recorded.
     """
     formula, binary = primitive.texts[0], len(primitive.texts) == 3
     arguments = "a, b" if binary else "a"
     operands = signature.split(", ")[: 1 + binary] if signature else []
     named = ""  # an operator's first operand is a tensor
     if operands or reads:
-        first = "a = a._read()" if reads else f"{arguments} = {', '.join(operands)}"
+        first = "a = a._read()" if reads else "" if signature == arguments else f"{arguments} = {', '.join(operands)}"
         named = f"    {first}\n    if type(a) is not EagerTensor:\n        return general({arguments})\n"
-    if "(" in formula or "z" in formula:  # more than Python's operators: the functions differ by the kind of value
-        formula = f"forward[{'ndarray if type(y) is ndarray else type(x)' if binary else 'kind'}](x{', y' if binary else ''})"
+    compute, kind = SIGNS.get(primitive.name), "ndarray if type(y) is ndarray else type(x)" if binary else "kind"
+    function = f"forward[{kind}]" if compute is None else "compute"  # more than Python's operators: it differs by the kind of value
+    formula = f"quiet().run({function}, x{', y' if binary else ''})"
     first, second = ("y", "x") if reflected else ("x", "y")
     texts = {"name": name, "arguments": arguments, "signature": signature or arguments, "named": named, "code": primitive.code,
              "formula": formula, "x": first}  # fmt: skip
+    if inside:
+        texts |= {"begin": f"record, {first} = a._record, a._value", "site": "record.fixed if record is state.record else None",
+                  "frame": ", frame", "caller": ", _getframe(1)"}  # fmt: skip
+    else:
+        texts |= {"begin": f"record, frame, {first} = a._record, _getframe(1), a._value", "frame": "", "caller": "",
+                  "site": "frame.f_lasti if frame is record.frame else record.follow(frame)"}  # fmt: skip
     if binary:
-        texts |= {"known": _KNOWN.format(y=second, one=f"{_NUMBER} or {_ARRAY.replace('x.', first + '.').format(bound='<= record.small')}"), "second": _SECOND.format(y=second, arguments=arguments),
+        texts |= {"known": _KNOWN.format(y=second, first=first, one=f"{_NUMBER} or {_ARRAY.replace('x.', first + '.').format(bound='<= record.small')}"), "second": _SECOND.format(y=second, arguments=arguments),
                   "entered": " and (other._record is record or record.takes(other, site))",
                   "inputs": "a, other", "operands": "other, a" if reflected else "a, other",
                   "rows": "other._row, a._row" if reflected else "a._row, other._row",
-                  "numbers": f"({_NUMBER}) and type({second}) is kind", "arrays": f"{_ALIKE.format(other=second, bound='<= record.small')} or {second} is not None and fits(x, y, record.small + 1)",
-                  "usual": f"({_NUMBER}) and (other is None or type({second}) is kind) or {_ALIKE.format(other=second, bound='< LARGE')} or fits(x, y, LARGE)"}  # fmt: skip
+                  "constant": "a._row in record.untracked and other._row in record.untracked",
+                  "numbers": f"({_NUMBER}) and type({second}) is kind", "arrays": f"{_ALIKE.format(other=second, bound='<= record.small')} or {_BESIDE.format(other=second, first=first, bound='<= record.small')} or {second} is not None and fits(x, y, record.small + 1)",
+                  "usual": f"({_NUMBER}) and (other is None or type({second}) is kind) or {_ALIKE.format(other=second, bound='< LARGE')} or ({_ARRAY.replace('x.', first + '.').format(bound='< LARGE')} if other is None else fits(x, y, LARGE))"}  # fmt: skip
     else:
-        texts |= {"known": "", "second": "", "entered": "", "inputs": "a", "operands": "a,", "rows": "a._row, a._row",
+        texts |= {"known": "", "second": "", "entered": "", "inputs": "a", "operands": "a,", "rows": "a._row, a._row", "constant": "a._row in record.untracked",
                   "numbers": f"({_NUMBER})", "arrays": _ARRAY.format(bound="<= record.small"), "usual": f"{_NUMBER} or {_ARRAY.format(bound='< LARGE')}"}
-    texts["row"] = _ROW.format(**texts)
+    texts["row"] = row = _ROW.format(**texts)
+    texts["number_row"] = row if compute is None else row.replace("quiet().run(", "run_number(")
     space: dict[str, Object] = {
-        "general": general, "number": number, "primitive": primitive, "EagerTensor": EagerTensor, "FULL": FULL, "WIDTH": WIDTH,
-        "forward": _Forward(primitive.code), "LARGE": LARGE, "OFF": OFF, "WARNINGS": WARNINGS, "restore": restore, "state": state, "computed": computed, "fits": fits,
+        "general": general, "number": number, "real": real, "primitive": primitive, "EagerTensor": EagerTensor, "FULL": FULL, "WIDTH": WIDTH,
+        "forward": Forward(primitive.code), "compute": compute, "quiet": quiet, "run_number": run_number, "LARGE": LARGE, "state": state, "origin_of_result": origin_of_result, "fits": fits,
         "float32": np.float32, "float64": np.float64, "ndarray": np.ndarray, "NONE": {}, "_getframe": _getframe,
     }  # fmt: skip
     return define(_TEXT.format(**texts), "<formula function>", space)[name]
 
 
-class _Forward(dict[type, "Function"]):
+class Forward(dict[type, "Function"]):
     """The forward functions of a line of the table, for numbers and arrays that fit, by the type of value."""
 
     def __init__(self, code: int) -> None:
@@ -151,9 +156,6 @@ class _Forward(dict[type, "Function"]):
 
 def fits(x: Array, y: Array, bound: float) -> bool:
     """Whether two operands are floats of one dtype, smaller than ``bound``, and broadcast in the usual way."""
-    if type(x) in PYTHON or type(y) in PYTHON:
-        array = x if type(y) in PYTHON else y
-        return array.dtype.char in "fd" and array.size < bound
     if x.dtype is not y.dtype or x.dtype.char not in "fd" or x.size >= bound or y.size >= bound:
         return False
     m, n = x.shape, y.shape
@@ -163,12 +165,17 @@ def fits(x: Array, y: Array, bound: float) -> bool:
 @cache
 def compile_recorded() -> None:
     """Compiles the rules of the table for sweeps that are recorded, when the first one begins."""
-    called = {name for p in BY_CODE for text in p.texts[1:] if text != "-" for name in names_in(text)}
-    functions = RECORDED | {
-        p.name: function_of(p, "rule", p, signature="x, y" if len(p.texts) == 3 else "x") for p in BY_CODE if p.name in called
-    }
+    texts = [["-" if text == "-" else with_calls(text) for text in p.texts[1:]] for p in BY_CODE]
+    called = {name for rules in texts for text in rules if text != "-" for name in names_in(text)}
+    functions = dict(RECORDED)
     for p in BY_CODE:
-        p.recorded_rules = [None if text == "-" else compile_text(text, functions) for text in p.texts[1:]]
+        general, signature = SIGNS.get(p.name, p), "a, b" if len(p.texts) == 3 else "a"
+        if not called.isdisjoint((p.name, f"{p.name}_number")):
+            functions[p.name] = functions[f"{p.name}_number"] = function_of(p, "rule", general, signature=signature, inside=True)
+        if (name := f"reflected_{p.name}") in called:
+            functions[name] = function_of(p, "rule", lambda a, b, sign=general: sign(b, a), True, signature, inside=True)
+    for p, rules in zip(BY_CODE, texts, strict=True):
+        p.recorded_rules = [None if text == "-" else compile_text(text, functions) for text in rules]
 
 
 def number(x: Tensor, y: float, frame: FrameType | None = None, site: int | None = None) -> Value:
@@ -178,23 +185,26 @@ def number(x: Tensor, y: float, frame: FrameType | None = None, site: int | None
         if not x.dtype.differentiable:
             return y
         kind = x.dtype._numpy
-    if record is not None and y != 0 and (found := record.numbers.get((y, kind))) is not None:
-        return found
+    if site is None and record is not None:
+        if y != 0 and (found := record.numbers.get((y, kind))) is not None:
+            return found
+        site = record.current_site(frame)
+    return real(y, kind, record, site)
+
+
+def real(number: float, kind: NumPyType, record: Record | None, site: int | None) -> EagerTensor:
+    """A Python number as a tensor of a kind of floats, which becomes a leaf of a recording at a site."""
     try:
-        value = _converted(y, kind) if y != 0 else kind(y)  # 0.0 and -0.0 are one key
+        value = _convert(number, kind) if number != 0 else kind(number)  # 0.0 and -0.0 are one key
     except OverflowError:
         raise ValueError("Can't convert Python sequence with out-of-range integer to Tensor.") from None
     made = EagerTensor()
     made._value, made._record, made._origin = value, None, None
-    if record is not None:
-        record.enter_number(made, y, record.here(frame) if site is None else site)
+    if record is not None and site is not None:
+        record.enter_number(made, number, site)
     return made
 
 
 @lru_cache(1024, typed=True)
-def _converted(y: float, kind: NumPyType) -> Array:
-    before = WARNINGS[OFF]
-    try:
-        return kind(y)
-    finally:
-        restore(before)
+def _convert(y: float, kind: NumPyType) -> Array:
+    return quiet().run(kind, y)

@@ -11,18 +11,18 @@ import numpy as np
 from numpy import ndarray
 
 from ..above import above
-from ..recording.evidence import computed, origin_of_new
+from ..recording.evidence import origin_of_new, origin_of_result
 from ..recording.rows import REALS
 from ..recording.state import state
-from ..table.fp import OFF, WARNINGS, restore
+from ..table.fp import quiet
 from ..table.primitives import _TENSOR, TABLE, Primitive
 from ..table.primitives.elementwise import form_of
 from ..values.dtypes import dtype_of_numpy
-from ..values.invalid import invalid
+from ..values.invalid import invalid, mismatch
 from .tensor import EagerTensor, Tensor, from_array
 
 if TYPE_CHECKING:
-    from ..typed import Array, Attributes, Result, Value
+    from ..types import Array, Attributes, Result, Value
 
 
 def apply(primitive: Primitive, inputs: tuple[Tensor, ...], attrs: Attributes, frame: FrameType | None = None) -> Result:
@@ -44,23 +44,20 @@ def apply(primitive: Primitive, inputs: tuple[Tensor, ...], attrs: Attributes, f
         kinds += (value.dtype,)
     if kinds not in primitive.accepted:
         _accept(primitive, kinds)
-    before = WARNINGS[OFF]
-    try:
-        if primitive.code:
-            x, y = arrays[0], arrays[-1]
-            like = x if type(y) is not ndarray or (type(x) is ndarray and x.size > y.size) else y
-            out = form_of(primitive.code, like).forward(*arrays)
-        else:
-            out = primitive.forward(*arrays, **attrs)
-    finally:
-        restore(before)
+    if primitive.code:
+        x, y = arrays[0], arrays[-1]
+        like = x if type(y) is not ndarray or (type(x) is ndarray and x.size > y.size) else y
+        out = quiet().run(form_of(primitive.code, like).forward, *arrays)
+    else:
+        out = quiet().run(primitive.forward, *arrays, **attrs)
     made: Result
     tensors: tuple[EagerTensor, ...]
-    if type(out) in REALS or (type(out) is ndarray and out.shape):
+    kind = type(out)
+    if (kind is ndarray and out.shape) or kind in REALS:
         made = EagerTensor()
         made._value, made._record, made._origin = out, None, None
         tensors = (made,)
-    elif type(out) is tuple:
+    elif kind is tuple:
         made = tensors = tuple(map(from_array, out))
     else:
         made = from_array(out)
@@ -80,7 +77,7 @@ def finish(primitive: Primitive, inputs: tuple[Tensor, ...], attrs: Attributes, 
         record.write(primitive, inputs, attrs, tensors, frame)
         return
     if 0 < len(inputs) < 3:  # outside any tape: a note for `explain`
-        origin = computed(primitive, frame or _getframe(1), inputs[0], None if len(inputs) == 1 else inputs[1])
+        origin = origin_of_result(primitive, frame or _getframe(1), inputs[0], None if len(inputs) == 1 else inputs[1])
     else:
         origin = origin_of_new("op", inputs, primitive)
     for tensor in tensors:
@@ -89,7 +86,6 @@ def finish(primitive: Primitive, inputs: tuple[Tensor, ...], attrs: Attributes, 
 
 def _accept(primitive: Primitive, kinds: tuple[np.dtype, ...]) -> None:
     """Raises what TensorFlow raises when its kernel does not take inputs of these dtypes; remembers them when it does."""
-
     above.accept(primitive.op, *[dtype_of_numpy(k) for k in kinds])
     primitive.accepted.add(kinds)
 
@@ -99,7 +95,6 @@ def _accept(primitive: Primitive, kinds: tuple[np.dtype, ...]) -> None:
 
 def operand_tensors(inputs: Iterable[Value]) -> tuple[Tensor, ...]:
     """The inputs of a primitive as tensors; numbers and arrays take the dtype of the first tensor among them."""
-
     inputs = tuple(inputs)
     like = next(t for t in inputs if isinstance(t, Tensor)).dtype
     return tuple([t if isinstance(t, Tensor) else above.convert_to_tensor(t, like) for t in inputs])
@@ -111,12 +106,8 @@ _TENSOR[:] = [Tensor, apply, operand_tensors, {EagerTensor}]
 def check_same_dtype(op: str, x: Tensor, y: Tensor) -> None:
     """Raises InvalidArgumentError when two operands have different dtypes, or one that the operation does not take."""
     if x.dtype is not y.dtype:
-
         above.accept(op, x.dtype, y.dtype)
-        raise invalid(
-            f"cannot compute {op} as input #1(zero-based) was expected to be a {x.dtype.kernel_name} tensor "
-            f"but is a {y.dtype.kernel_name} tensor", op,
-        )  # fmt: skip
+        raise mismatch(op, 1, x.dtype.kernel_name, y.dtype)
 
 
 def check_broadcast(op: str, x: Tensor, y: Tensor) -> None:
@@ -124,7 +115,6 @@ def check_broadcast(op: str, x: Tensor, y: Tensor) -> None:
     a, b = x.shape.as_list(), y.shape.as_list()
     for m, n in zip(reversed(a), reversed(b), strict=False):
         if m != n and m != 1 and n != 1:
-
             above.accept(op, x.dtype, y.dtype)  # TensorFlow looks at the types first
             show = [",".join(map(str, s)) for s in (a, b)]
             raise invalid(f"Incompatible shapes: [{show[0]}] vs. [{show[1]}]", op)

@@ -22,7 +22,7 @@ from .slices import IndexedSlices
 from .tensor import EagerTensor, Tensor, new_tensor
 
 if TYPE_CHECKING:
-    from ..typed import Function, Result, Value
+    from ..types import Function, Result, Value
 
 # Python's name -> the primitive's
 ARITHMETIC = {
@@ -110,10 +110,6 @@ def float_quotient(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
     return a, b
 
 
-def _divide(primitive: Primitive, a: Tensor, b: Tensor) -> Tensor:
-    return binary(primitive, *float_quotient(a, b))
-
-
 def _multiply(primitive: Primitive, a: Tensor, b: Tensor) -> Tensor:
     """Products; with a bool among the factors the result is their logical and, as in TensorFlow."""
     if not (_is_bool(a) or _is_bool(b)):
@@ -172,7 +168,7 @@ def _logical(primitive: Primitive, a: Tensor, b: Tensor) -> Tensor:
     return binary(primitive if a.dtype.kind == "b" else TABLE[primitive.name.replace("logical", "bitwise")], a, b)
 
 
-def _compared(a: Tensor, b: Value, op: str) -> Value:
+def _operand(a: Tensor, b: Value, op: str) -> Value:
     try:
         return _other(a, b)
     except (TypeError, ValueError) as error:
@@ -181,7 +177,7 @@ def _compared(a: Tensor, b: Value, op: str) -> Value:
 
 def _comparison(name: str, primitive: Primitive) -> None:
     def compare(a: Tensor, b: Value) -> Result:
-        b = _compared(a, b, primitive.op)
+        b = _operand(a, b, primitive.op)
         return b if b is NotImplemented else binary(primitive, a, b)
 
     setattr(Tensor, name, compare)
@@ -191,7 +187,7 @@ def _equality(name: str, primitive: Primitive, unlike: bool) -> None:
     def compare(a: Tensor, b: Value) -> Result:
         if b is None:
             return unlike
-        b = _compared(a, b, primitive.op)
+        b = _operand(a, b, primitive.op)
         if b is NotImplemented:
             return b
         try:
@@ -208,7 +204,7 @@ def install() -> None:
     """Gives the classes of tensors their operators, once the table of primitives is filled."""
     for name, primitive_name in ARITHMETIC.items():
         primitive = TABLE[primitive_name]
-        prepare = {"mul": _multiply, "truediv": _divide}.get(name)
+        prepare = {"mul": _multiply, "truediv": lambda primitive, a, b: binary(primitive, *float_quotient(a, b))}.get(name)
         pair = _pair(name, primitive, prepare, strict=name not in ("add", "truediv"))
         setattr(Tensor, f"__{name}__", pair[0])
         setattr(Tensor, f"__r{name}__", pair[1])

@@ -7,25 +7,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..above import above
-from ..values.class_names import Shown
+from ..table.primitives import TABLE
+from ..values.class_names import PrintName
+from ..values.invalid import at_run
+from ..values.shape import TensorShape
 
 if TYPE_CHECKING:
     from ..back.tape import GradientTape
-    from ..typed import Adjoint, Array, DTypeLike, Object
+    from ..types import Adjoint, Array, DTypeLike, Object
     from .tensor import Tensor
 
 
 def check_places(indices: Array, size: int) -> None:
     """InvalidArgumentError for a place that is not among ``size`` rows."""
-    from ..values.invalid import at_run
-
     places = np.ravel(indices)
     wrong = np.flatnonzero((places < 0) | (places >= size))
     if wrong.size:
         raise at_run(f"segment_ids[{wrong[0]}] = {places[wrong[0]]} is out of range [0, {size})", "UnsortedSegmentSum")
 
 
-class IndexedSlices(metaclass=Shown):
+class IndexedSlices(metaclass=PrintName):
     """A tensor that is zero except for the slices ``values[i]`` at ``indices[i]`` of its first axis.
 
     Slices with the same index add up. ``tf.convert_to_tensor`` makes it dense.
@@ -41,7 +42,7 @@ class IndexedSlices(metaclass=Shown):
     """
 
     _composite = True
-    _shown = "tensorflow.python.framework.indexed_slices"
+    _module = "tensorflow.python.framework.indexed_slices"
     __slots__ = ("_values", "_indices", "_dense_shape")
 
     def __init__(self, values: Adjoint, indices: Adjoint, dense_shape: Adjoint = None) -> None:
@@ -59,7 +60,7 @@ class IndexedSlices(metaclass=Shown):
     def _components(self) -> list[Adjoint]:
         return [self._values, self._indices, *([] if self._dense_shape is None else [self._dense_shape])]
 
-    def _rebuilt(self, parts: list[Adjoint]) -> IndexedSlices:
+    def _rebuild(self, parts: list[Adjoint]) -> IndexedSlices:
         return IndexedSlices(*parts)
 
     def with_values(self, values: Adjoint) -> IndexedSlices:
@@ -69,8 +70,6 @@ class IndexedSlices(metaclass=Shown):
     @property
     def shape(self) -> Object:
         """The static shape of the dense tensor."""
-        from ..values.shape import TensorShape
-
         if self._dense_shape is None:
             return TensorShape(None)
         sizes = self._dense_shape
@@ -85,8 +84,6 @@ class IndexedSlices(metaclass=Shown):
 
     def dense(self) -> Adjoint:
         """The dense tensor (an array when the values are one)."""
-        from ..table.primitives import TABLE
-
         if not hasattr(self._dense_shape, "array") and hasattr(self._dense_shape, "graph"):  # only a run knows it
             return above.dense(self._values, self._indices, self._dense_shape)
         return TABLE["scatter_slices"](self._values, self._indices, shape=self.sizes())
@@ -117,13 +114,11 @@ class IndexedSlices(metaclass=Shown):
         return f"IndexedSlices(indices={self._indices!s}, values={self._values!s}{shape})"
 
     def __repr__(self) -> str:
-        return f"<{self._shown}.IndexedSlices object at {id(self):#x}>"
+        return f"<{self._module}.IndexedSlices object at {id(self):#x}>"
 
 
-def join(parts: list[IndexedSlices]) -> IndexedSlices:
+def concat_slices(parts: list[IndexedSlices]) -> IndexedSlices:
     """The sum of sparse adjoints: their slices one after the other."""
-    from ..table.primitives import TABLE
-
     if isinstance(parts[0]._values, np.ndarray):
         values, indices = (np.concatenate([getattr(p, k) for p in parts]) for k in ("_values", "_indices"))
     else:

@@ -15,12 +15,12 @@ from ..above import above
 from ..recording.evidence import EAGER, note_escape, origin_of_new
 from ..recording.recorder import recorder
 from ..recording.state import state
-from ..typed import TensorMembers
+from ..types import TensorMembers
 from ..values.dtypes import _BY_NUMPY, DType, dtype_of_numpy
 from ..values.shape import TensorShape
 
 if TYPE_CHECKING:
-    from ..typed import Array, Function, Index, NumPyType, Object, ShapeLike, Value
+    from ..types import Array, Function, Index, NumPyType, Object, ShapeLike, Value
 
 
 class Tensor(TensorMembers):
@@ -47,7 +47,7 @@ _MODULE = "tensorflow.python.framework.ops"
 _new = TensorShape.__new__
 
 
-class _Named(type):
+class _FullName(type):
     """Gives a class the full name of TensorFlow's in Python's own error texts, as classes written in C have it."""
 
     def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, object]) -> type:
@@ -56,7 +56,7 @@ class _Named(type):
     __name__ = property(lambda cls: type.__dict__["__name__"].__get__(cls).rpartition(".")[2])
 
 
-class EagerTensor(Tensor, metaclass=_Named):
+class EagerTensor(Tensor, metaclass=_FullName):
     """A tensor with a value."""
 
     __slots__ = ("_value", "_record", "_row", "_origin", "__weakref__")
@@ -106,7 +106,7 @@ class EagerTensor(Tensor, metaclass=_Named):
     @property
     def ndim(self) -> int:
         """The number of axes."""
-        return len(self._dims)
+        return len(self._value.shape)
 
     @property
     def _dims(self) -> tuple[int, ...]:
@@ -270,34 +270,34 @@ class EagerTensor(Tensor, metaclass=_Named):
 SLICES: dict[int, tuple[weakref.ref[EagerTensor], Function]] = {}  # id of a tensor that is a slice of a variable -> it and its assign
 
 
-def sliced(tensor: Tensor) -> Function | None:
+def assign_of(tensor: Tensor) -> Function | None:
     """The ``assign`` of a tensor that is a slice of a variable; None for other tensors."""
     found = SLICES.get(id(tensor))
     return found[1] if found is not None and found[0]() is tensor else None
 
 
-def _sliced(tensor: EagerTensor) -> Function:
-    found = sliced(tensor)
+def _assign(tensor: EagerTensor) -> Function:
+    found = assign_of(tensor)
     if found is None:
         raise AttributeError(f"'{_MODULE}.EagerTensor' object has no attribute 'assign'")
     return found
 
 
-def _refused(text: str) -> property:
+def _refusal(text: str) -> property:
     def refuse(tensor: EagerTensor) -> NoReturn:
         raise AttributeError(text)
 
     return property(refuse)
 
 
-_REFUSED: dict[str, property] = {"assign": property(_sliced)}  # attributes that (most) tensors do not have, and why
+_REFUSED: dict[str, property] = {"assign": property(_assign)}  # attributes that (most) tensors do not have, and why
 for _name in ("T", "astype", "ravel", "transpose", "reshape", "clip", "size", "tolist", "data"):
-    _REFUSED[_name] = _refused(
+    _REFUSED[_name] = _refusal(
         f"EagerTensor object has no attribute '{_name}'. \n        If you are looking for numpy-related "
         "methods, please run the following:\n        tf.experimental.numpy.experimental_enable_numpy_behavior()\n      "
     )
 for _name in ("name", "op", "graph", "value_index"):
-    _REFUSED[_name] = _refused(f"Tensor.{_name} is undefined when eager execution is enabled.")
+    _REFUSED[_name] = _refusal(f"Tensor.{_name} is undefined when eager execution is enabled.")
 for _name, _property in _REFUSED.items():
     setattr(EagerTensor, _name, _property)
 

@@ -14,7 +14,7 @@ from .slices import IndexedSlices
 from .tensor import SLICES
 
 if TYPE_CHECKING:
-    from ..typed import Assigned, Function, Index, Value
+    from ..types import Assigned, Function, Index, Value
     from ..values.dtypes import DType
     from .tensor import EagerTensor, Tensor
     from .variable import ResourceVariable
@@ -52,7 +52,7 @@ def _of_slices(how: str, what: str, shown_after: str) -> Function:
         >>> v.scatter_{how}(tf.IndexedSlices([10.0, 0.5], [0, 2])).numpy()
         array({shown_after}, dtype=float32)
         """
-    return _named(scatter, f"scatter_{how}")
+    return _with_name(scatter, f"scatter_{how}")
 
 
 def _of_places(how: str, what: str, shown_after: str) -> Function:
@@ -87,10 +87,10 @@ def _of_places(how: str, what: str, shown_after: str) -> Function:
         >>> tf.Variable([1, 2, 3]).scatter_nd_{how}([[0], [2]], [10, 0]).numpy()
         array({shown_after}, dtype=int32)
         """
-    return _named(scatter_nd, f"scatter_nd_{how}")
+    return _with_name(scatter_nd, f"scatter_nd_{how}")
 
 
-def _named(function: Function, name: str) -> Function:
+def _with_name(function: Function, name: str) -> Function:
     function.__name__ = name
     function.__qualname__ = f"Updates.{name}"
     return function

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 import weakref
 from collections.abc import Iterator
 from sys import _getframe
@@ -12,16 +13,16 @@ import numpy as np
 
 from ..above import above
 from ..recording.block import no_tapes
-from ..recording.evidence import ASSIGNED, computed, origin_of_new
+from ..recording.evidence import ASSIGNED, origin_of_new, origin_of_result
 from ..recording.frames import user_frame
 from ..recording.recorder import recorder
 from ..recording.rows import REALS
 from ..recording.state import state
-from ..table.fp import OFF, WARNINGS, restore
+from ..table.fp import quiet
 from ..table.primitives import TABLE
-from ..typed import TensorOperators
+from ..types import TensorOperators
 from ..values import dtypes
-from ..values.class_names import Shown, methods_of
+from ..values.class_names import PrintName, methods_of
 from ..values.invalid import invalid
 from ..values.shape import TensorShape
 from .operation import apply
@@ -31,7 +32,7 @@ from .variable_operators import VariableOperators
 
 if TYPE_CHECKING:
     from ..back.tape import GradientTape
-    from ..typed import Array, Assigned, Attributes, DTypeLike, Function, Index, NumPyType, Object, ShapeLike, Value
+    from ..types import Array, Assigned, Attributes, DTypeLike, Function, Index, NumPyType, Object, ShapeLike, Value
     from ..values.dtypes import DType
     from .tensor import Tensor
 
@@ -39,7 +40,7 @@ _numbers = itertools.count()
 _IDENTITY = TABLE["identity"]
 
 
-class Variable(Updates, TensorOperators, metaclass=Shown):
+class Variable(Updates, TensorOperators, metaclass=PrintName):
     """A tensor-like value that can be changed with ``assign``, ``assign_add`` and ``assign_sub``.
 
     Trainable variables are watched automatically by the tapes under which they are read. The shape is fixed by the
@@ -55,7 +56,7 @@ class Variable(Updates, TensorOperators, metaclass=Shown):
     ('v:0', True)
     """
 
-    _shown = "tensorflow.python.ops.variables"
+    _module = "tensorflow.python.ops.variables"
 
     def __new__(cls, *args: object, **kwargs: object) -> ResourceVariable:
         return object.__new__(ResourceVariable if cls is Variable else cls)
@@ -64,7 +65,8 @@ class Variable(Updates, TensorOperators, metaclass=Shown):
 class ResourceVariable(VariableOperators, Variable):
     """The class of which every ``tf.Variable`` is an instance."""
 
-    _shown = "tensorflow.python.ops.resource_variable_ops"
+    _module = "tensorflow.python.ops.resource_variable_ops"
+    _uninitialized = False  # of TensorFlow 1: no session has run its initializer yet
 
     __array_priority__ = 100
 
@@ -131,7 +133,7 @@ class ResourceVariable(VariableOperators, Variable):
         record = state.record
         return self._state if record is None else record.read(self)
 
-    def _unseen(self) -> Tensor:
+    def _peek(self) -> Tensor:
         """The same for ``stop_gradient``: tapes watch this state, and do not count that as an access."""
         tensor = recorder().read(self, accessed=False)
         for tape in state.tapes:
@@ -145,7 +147,7 @@ class ResourceVariable(VariableOperators, Variable):
             above.warn_not_watchable(self.dtype)
         if not tape._watches():
             return  # as in TensorFlow: where nothing records the call is lost
-        tape._watch_variable(self)
+        tape.variables[id(self)] = self
         if not self.dtype.differentiable:
             return
         assert tape._record is not None
@@ -184,7 +186,7 @@ class ResourceVariable(VariableOperators, Variable):
         >>> tf.Variable([1.0, 2.0]).numpy()
         array([1., 2.], dtype=float32)
         """
-        return recorder().shown(self).numpy()  # tapes count it as an access
+        return recorder().look_at(self).numpy()  # tapes count it as an access
 
     # -- assignment ---------------------------------------------------------------------------------------------------
 
@@ -216,7 +218,7 @@ class ResourceVariable(VariableOperators, Variable):
         >>> tf.Variable([1.0, 2.0]).assign_add([1.0, 1.0]).numpy()
         array([2., 3.], dtype=float32)
         """
-        return self._assign(self._checked(delta, "AssignAddVariableOp"), "assign_add", read_value)
+        return self._assign(self._delta(delta, "AssignAddVariableOp"), "assign_add", read_value)
 
     def assign_sub(
         self, delta: Value, use_locking: bool = False, name: str | None = None, read_value: bool = True
@@ -230,9 +232,9 @@ class ResourceVariable(VariableOperators, Variable):
         >>> round(float(w.assign_sub(step * tape.gradient(loss, w))), 4)
         1.4
         """
-        return self._assign(self._checked(delta, "AssignSubVariableOp"), "assign_sub", read_value)
+        return self._assign(self._delta(delta, "AssignSubVariableOp"), "assign_sub", read_value)
 
-    def _checked(self, delta: Value, op: str) -> Tensor:
+    def _delta(self, delta: Value, op: str) -> Tensor:
         """What is added as a tensor; InvalidArgumentError where variables of this type take no sum."""
         old = self._state
         if type(delta) is EagerTensor is type(old):
@@ -249,36 +251,28 @@ class ResourceVariable(VariableOperators, Variable):
         if state.scratch:
             return change
         record = state.record
-        return self._assigned(change, how, read_value) if record is None else record.assign(self, change, how, read_value)
+        return self._set_or_add(change, how, read_value) if record is None else record.assign(self, change, how, read_value)
 
-    def _assigned(self, change: Tensor, how: str, read_value: bool) -> Assigned:
+    def _set_or_add(self, change: Tensor, how: str, read_value: bool) -> Assigned:
         """Takes a value, or adds one."""
         if how == "assign":
-            return self._became(from_array(change._value), how, (change,), read_value)
+            return self._next_state(from_array(change._value), how, (change,), read_value)
         was, add = self._state, how == "assign_add"
         old, value = was._value, change._value
         if old.shape != value.shape:
             have, given = (",".join(map(str, v.shape)) for v in (old, value))
             raise invalid(f"Cannot update variable with shape [{have}] using a Tensor with shape [{given}], shapes must be equal.",
                           "AssignAddVariableOp" if add else "AssignSubVariableOp")  # fmt: skip
-        before = WARNINGS[OFF]
-        try:
-            new = old + value if add else old - value
-        finally:
-            restore(before)
-        return self._became(from_array(new), how, (change, was), read_value)
+        new = quiet().run(operator.add if add else operator.sub, old, value)
+        return self._next_state(from_array(new), how, (change, was), read_value)
 
-    def _updated(self, function: Function, inputs: tuple[Tensor, ...], how: str) -> Assigned:
+    def _apply_function(self, function: Function, inputs: tuple[Tensor, ...], how: str) -> Assigned:
         """Takes what a function of arrays makes of the state and of some values."""
         old = self._state
-        before = WARNINGS[OFF]
-        try:
-            new = from_array(function(old._value, *[t._value for t in inputs]))
-        finally:
-            restore(before)
-        return new if state.scratch else self._became(new, how, (inputs[-1], old), True)
+        new = from_array(quiet().run(function, old._value, *[t._value for t in inputs]))
+        return new if state.scratch else self._next_state(new, how, (inputs[-1], old), True)
 
-    def _became(self, tensor: Tensor, how: str, inputs: tuple[Tensor, ...], read_value: bool) -> Assigned:
+    def _next_state(self, tensor: Tensor, how: str, inputs: tuple[Tensor, ...], read_value: bool) -> Assigned:
         """The next state."""
         if state.trying:
             raise RuntimeError("A variable is assigned while a function is tried on stand-ins of its arguments.")
@@ -288,7 +282,7 @@ class ResourceVariable(VariableOperators, Variable):
         self._version += 1
         self._state, self._seen = tensor, None
         frame = _getframe(3)
-        tensor._origin = computed((how, weakref.ref(self)), user_frame(frame) or frame, inputs[0], None if len(inputs) == 1 else inputs[1], ASSIGNED)
+        tensor._origin = origin_of_result(weakref.ref(self), user_frame(frame) or frame, inputs[0], None if len(inputs) == 1 else inputs[1], how, ASSIGNED)
         if not read_value:
             return None
         if record is not None or state.readers:
@@ -367,7 +361,7 @@ class ResourceVariable(VariableOperators, Variable):
 
     def __repr__(self) -> str:
         try:
-            value = f", numpy={recorder().shown(self)._text(repr)}"
+            value = f", numpy={recorder().look_at(self)._text(repr)}"
         except NotImplementedError:  # a graph knows no values
             value = ""
         return f"<tf.Variable '{self.name}' shape={self._shape} dtype={self.dtype.name}{value}>"
@@ -379,7 +373,7 @@ class ResourceVariable(VariableOperators, Variable):
         return above.getitem(self._read(), key, self)
 
     def __array__(self, dtype: NumPyType = None, copy: bool | None = None) -> np.ndarray:
-        array = recorder().shown(self).__array__(dtype, copy)
+        array = recorder().look_at(self).__array__(dtype, copy)
         return np.asarray(array.item()) if array.dtype == object and not array.ndim and dtype is None else array
 
     def __hash__(self) -> int:
@@ -420,7 +414,7 @@ class _UnreadVariable(ResourceVariable):
     <tf.Variable 'UnreadVariable' shape=() dtype=float32, numpy=3.0>
     """
 
-    _shown = "tensorflow.python.ops.resource_variable_ops"
+    _module = "tensorflow.python.ops.resource_variable_ops"
 
     def __init__(self, variable: ResourceVariable) -> None:
         self._base = variable
@@ -444,8 +438,8 @@ class _UnreadVariable(ResourceVariable):
         if not known:  # the tape knows it by the name under which it was watched
             tape.variables[id(self._base)] = self
 
-    def _became(self, tensor: Tensor, how: str, inputs: tuple[Tensor, ...], read_value: bool) -> Assigned:
-        return self._base._became(tensor, how, inputs, read_value)
+    def _next_state(self, tensor: Tensor, how: str, inputs: tuple[Tensor, ...], read_value: bool) -> Assigned:
+        return self._base._next_state(tensor, how, inputs, read_value)
 
 
 UnreadVariable = _UnreadVariable

@@ -10,7 +10,7 @@ from .functions import function_of
 from .operators import ARITHMETIC
 
 if TYPE_CHECKING:
-    from ..typed import Function, Result, Value
+    from ..types import Function, Result, Value
     from .tensor import Tensor
 
 
@@ -36,14 +36,14 @@ def _add(method: str, operator: Function) -> None:
     setattr(VariableOperators, method, operator)
 
 
-def _forwarded(method: str) -> Function:
+def _forward(method: str) -> Function:
     def operator(self: Value, *others: Value) -> Result:  # a variable, or what was read of it
         return getattr(self._read() if isinstance(self, VariableOperators) else self, method)(*others)
 
     return operator
 
 
-def _refused(text: str) -> Function:
+def _refusal(text: str) -> Function:
     def operator(self: object, other: object) -> Result:
         raise RuntimeError(text)
 
@@ -56,15 +56,15 @@ _IN_PLACE = (
 )
 
 for _name in ("neg", "abs", "invert", "lt", "le", "gt", "ge", "matmul", "and", "or", "xor"):
-    _add(f"__{_name}__", _forwarded(f"__{_name}__"))
+    _add(f"__{_name}__", _forward(f"__{_name}__"))
 for _name in ("matmul", "and", "or", "xor"):
-    _add(f"__r{_name}__", _forwarded(f"__r{_name}__"))
+    _add(f"__r{_name}__", _forward(f"__r{_name}__"))
 for _name, _primitive in ARITHMETIC.items():
     for _method in (f"__{_name}__", f"__r{_name}__"):
-        _add(_method, function_of(TABLE[_primitive], _method, _forwarded(_method), reflected=_method.startswith("__r"), reads=True))
+        _add(_method, function_of(TABLE[_primitive], _method, _forward(_method), reflected=_method.startswith("__r"), reads=True))
 for _name, _symbol in (("mul", "*"), ("truediv", "/"), ("pow", "**")):
     _text = _IN_PLACE.format(name="var", symbol=_symbol, call=f"(var {_symbol} value)", result=_symbol)
-    _add(f"__i{_name}__", _refused(_text))
+    _add(f"__i{_name}__", _refusal(_text))
 for _name, _symbol, _result in (("add", "+", "+"), ("sub", "-", "*")):  # TensorFlow's text says * for -=
     _text = _IN_PLACE.format(name="variable", symbol=_symbol, call=f"_{_name}(value)", result=_result)
-    _add(f"__i{_name}__", _refused(_text))
+    _add(f"__i{_name}__", _refusal(_text))

@@ -9,37 +9,19 @@ from typing import TypeVar
 _Class = TypeVar("_Class")
 
 
-class Shown(type):
-    """The metaclass of such classes: ``_shown`` in the body of the class is the module that its name is printed with.
+class PrintName(type):
+    """The metaclass of such classes: ``_module`` in the body of the class is the module that its name is printed with.
 
     Classes derived from them print as any other class does.
-
-    >>> from minitape.engine.values.class_names import Shown
-    >>> class Point(metaclass=Shown):
-    ...     _shown = "geometry"
-    >>> Point
-    <class 'geometry.Point'>
     """
 
     def __repr__(cls) -> str:
-        module = vars(cls).get("_shown")
+        module = vars(cls).get("_module")
         return super().__repr__() if module is None else f"<class '{module}.{cls.__name__}'>"
 
 
 def methods_of(owner: str, *names: str) -> Callable[[type[_Class]], type[_Class]]:
-    """Decorator of classes: Python's errors for wrong calls of the methods (some of them, or all) name ``owner``.
-
-    >>> from minitape.engine.values.class_names import methods_of
-    >>> @methods_of("Base")
-    ... class Derived:
-    ...     def act(self):
-    ...         pass
-    >>> try:
-    ...     Derived().act(1)
-    ... except TypeError as error:
-    ...     print(error)
-    Base.act() takes 1 positional argument but 2 were given
-    """
+    """Decorator of classes: Python's errors for wrong calls of the methods (some of them, or all) name ``owner``."""
 
     def decorate(cls: type[_Class]) -> type[_Class]:
         for name, member in vars(cls).items():

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .class_names import Shown
+from .class_names import PrintName
 
 if TYPE_CHECKING:
     import builtins
 
-    from ..typed import Array, DTypeLike, NumPyType, Object
+    from ..types import Array, DTypeLike, NumPyType, Object
 
 
-class DType(metaclass=Shown):
+class DType(metaclass=PrintName):
     """The type of a tensor's elements.
 
     ``name`` is TensorFlow's, ``as_numpy_dtype`` the NumPy type that holds it. Two DTypes are equal when their names
@@ -26,7 +26,7 @@ class DType(metaclass=Shown):
     """
 
     __slots__ = ("name", "_numpy", "kind", "number", "kernel_name", "size", "differentiable")
-    _shown = "tensorflow.python.framework.dtypes"
+    _module = "tensorflow.python.framework.dtypes"
 
     def __init__(self, name: str, numpy_type: NumPyType, kind: str, number: int, kernel_name: str) -> None:
         self.name, self._numpy, self.kind = name, numpy_type, kind

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .class_names import Shown
+from .class_names import PrintName
 
 
-class OpError(Exception, metaclass=Shown):
+class OpError(Exception, metaclass=PrintName):
     """An operation failed while it ran; ``message`` says why, ``node_def`` and ``op`` are None in eager mode.
 
     >>> import minitape as tf
@@ -23,7 +23,7 @@ class OpError(Exception, metaclass=Shown):
     """
 
     error_code: int | None = None
-    _shown = "tensorflow.python.framework.errors_impl"
+    _module = "tensorflow.python.framework.errors_impl"
 
     def __init__(self, node_def: object, op: object, message: str) -> None:
         super().__init__()
@@ -57,9 +57,9 @@ _KINDS = {  # canonical code -> the kind, and when it is raised
 UNKNOWN, INVALID_ARGUMENT, NOT_FOUND, RESOURCE_EXHAUSTED, FAILED_PRECONDITION, ABORTED, OUT_OF_RANGE, UNIMPLEMENTED, INTERNAL = _KINDS
 
 for _code, (_kind, _meaning) in _KINDS.items():
-    _body = {"error_code": _code, "_shown": OpError._shown, "__module__": __name__,
+    _body = {"error_code": _code, "_module": OpError._module, "__module__": __name__,
              "__doc__": _EXAMPLE.format(code=_code, meaning=_meaning, name=_kind)}  # fmt: skip
-    globals()[f"{_kind}Error"] = Shown(f"{_kind}Error", (OpError,), _body)
+    globals()[f"{_kind}Error"] = PrintName(f"{_kind}Error", (OpError,), _body)
 
 if TYPE_CHECKING:
 

@@ -10,7 +10,8 @@ import numpy as np
 from .errors import InvalidArgumentError, OpError
 
 if TYPE_CHECKING:
-    from ..typed import Array
+    from ..types import Array
+    from .dtypes import DType
 
 
 def invalid(message: str, op: str = "", name: str = "") -> Exception:
@@ -23,6 +24,12 @@ def invalid(message: str, op: str = "", name: str = "") -> Exception:
     if not recorder().eager:
         return ValueError(message)
     return InvalidArgumentError(None, None, f"{message} [Op:{op}] name: {name}" if op else message)
+
+
+def mismatch(op: str, position: int, wanted: str, got: DType) -> Exception:
+    """The error for an operand whose dtype is not the wanted one."""
+    return invalid(f"cannot compute {op} as input #{position}(zero-based) was expected to be a {wanted} tensor but is a "
+                   f"{got.kernel_name} tensor", op)  # fmt: skip
 
 
 class AtRun(InvalidArgumentError):

@@ -13,7 +13,7 @@ from itertools import repeat
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..typed import Function, Object, Structure
+    from ..types import Function, Object, Structure
 
 _known: dict[type, bool] = {}
 _LEAVES: set[type] = set()  # classes that are known to be no structures
@@ -83,7 +83,7 @@ def _pack(structure: Structure, leaves: Iterator[Structure], expand: bool) -> St
     if isinstance(structure, Mapping):
         return _dictionary(structure, dict(zip(sorted(structure), items, strict=True)))
     if not is_nested(structure):
-        return structure._rebuilt(items)
+        return structure._rebuild(items)
     kind: Object = type(structure)
     if hasattr(structure, "_fields"):
         return kind(*items)
@@ -138,7 +138,7 @@ def assert_same_structure(nest1: Structure, nest2: Structure, check_types: bool 
         return
     kind, why = found
     raise kind("The two structures don't have the same nested structure.\n\nFirst structure: "
-               f"{_shown(nest1)}\n\nSecond structure: {_shown(nest2)}\n\nMore specifically: {why}\nEntire first "
+               f"{_show(nest1)}\n\nSecond structure: {_show(nest2)}\n\nMore specifically: {why}\nEntire first "
                f"structure:\n{_dots(nest1)}\nEntire second structure:\n{_dots(nest2)}")  # fmt: skip
 
 
@@ -149,25 +149,25 @@ def _difference(a: Structure, b: Structure, check_types: bool, expand: bool) -> 
         return None
     if ours is None or others is None or is_nested(a) != is_nested(b):
         more, less = (b, a) if ours is None else (a, b)
-        return ValueError, f'Substructure "{_shown(more)}" is a sequence, while substructure "{_shown(less)}" is not'
+        return ValueError, f'Substructure "{_show(more)}" is a sequence, while substructure "{_show(less)}" is not'
     if not is_nested(a):
         same = type(a) is type(b) and a.dtype == b.dtype and len(ours) == len(others)
-        return None if same else (ValueError, f"Incompatible CompositeTensor TypeSpecs: {_shown(type(a))} vs. {_shown(type(b))}")
+        return None if same else (ValueError, f"Incompatible CompositeTensor TypeSpecs: {_show(type(a))} vs. {_show(type(b))}")
     mappings = isinstance(a, Mapping) and isinstance(b, Mapping)
     if check_types and not (mappings or _same_kind(a, b)):
-        return TypeError, (f"The two namedtuples don't have the same sequence type. First structure {_shown(a)} has "
-                           f"type {type(a).__name__}, while second structure {_shown(b)} has type "
+        return TypeError, (f"The two namedtuples don't have the same sequence type. First structure {_show(a)} has "
+                           f"type {type(a).__name__}, while second structure {_show(b)} has type "
                            f"{type(b).__name__}")  # fmt: skip
     if mappings and set(a) != set(b):
         return ValueError, (f"The two dictionaries don't have the same set of keys. First structure has keys "
-                            f"{_shown(list(a))}, while second structure has keys {_shown(list(b))}")  # fmt: skip
+                            f"{_show(list(a))}, while second structure has keys {_show(list(b))}")  # fmt: skip
     for x, y in zip(ours, others, strict=False):
         found = _difference(x, y, check_types, expand)
         if found is not None:
             return found
     if len(ours) != len(others):
-        return ValueError, (f"The two structures don't have the same number of elements. First structure: {_shown(a)}. "
-                            f"Second structure: {_shown(b)}")  # fmt: skip
+        return ValueError, (f"The two structures don't have the same number of elements. First structure: {_show(a)}. "
+                            f"Second structure: {_show(b)}")  # fmt: skip
     return None
 
 
@@ -179,7 +179,7 @@ def _same_kind(a: Structure, b: Structure) -> bool:
     return fields is not None and fields == getattr(b, "_fields", None) and type(a).__name__ == type(b).__name__
 
 
-def _shown(value: object) -> str:
+def _show(value: object) -> str:
     return f"type={type(value).__name__} str={value!s}"
 
 

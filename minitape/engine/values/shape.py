@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from .class_names import Shown
+from .class_names import PrintName
 
 if TYPE_CHECKING:
-    from ..typed import Object, ShapeLike
+    from ..types import Object, ShapeLike
 
 
 def _sizes_of(numbers: Object) -> tuple[int | None, ...]:
@@ -40,7 +40,7 @@ def _size(value: Object) -> int | None:
     return size
 
 
-class TensorShape(metaclass=Shown):
+class TensorShape(metaclass=PrintName):
     """The shape of a tensor: sizes that are ints or None (unknown); of ``TensorShape(None)`` the rank is unknown too.
 
     >>> import minitape as tf
@@ -60,7 +60,7 @@ class TensorShape(metaclass=Shown):
     """
 
     __slots__ = ("_dims",)
-    _shown = "tensorflow.python.framework.tensor_shape"
+    _module = "tensorflow.python.framework.tensor_shape"
 
     def __init__(self, dims: ShapeLike) -> None:
         if dims is None:

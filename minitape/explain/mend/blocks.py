@@ -46,17 +46,12 @@ def without_block(*names: str) -> Whole:
             return spot.checked([Step(at, at, "")], f"Delete line {at} (`{spot.lines[at - 1].strip()}`).")
         block: Any = around[0]
         first, last = block.body[0].lineno, block.end_lineno
-        if first == block.lineno or any(_writes(n) for part in block.body for n in ast.walk(part)):
-            return None
+        if first == block.lineno or any(isinstance(n, ast.AugAssign) or (isinstance(n, ast.Call) and (last_name(n.func) == "step" or last_name(n.func).endswith("_"))) for part in block.body for n in ast.walk(part)):
+            return None  # what is changed in place: a parameter allows that under no_grad only
         words = f"Delete line {block.lineno} (`{_header(spot, block)}`), and move {lines_said(first, last)} one level to the left."
         return spot.checked([Step(block.lineno, last, _shifted(spot, first, last, -_depth(block)))], words)
 
     return Whole(plan, several=True)
-
-
-def _writes(node: ast.AST) -> bool:
-    """Whether something is changed in place, which a parameter allows under no_grad only."""
-    return isinstance(node, ast.AugAssign) or (is_call(node, "step") or (isinstance(node, ast.Call) and last_name(node.func).endswith("_")))
 
 
 def switched_on(spot: Spot) -> Mend | None:
@@ -169,6 +164,20 @@ def kept_graph(spot: Spot) -> Mend | None:
     return spot.put([(calls[0], f"{unparse(calls[0].func)}(retain_graph=True)")]) if len(calls) == 1 else None
 
 
+def state_detached(spot: Spot) -> Mend | None:
+    """``h.detach()`` for the state that a loop hands from one step to the next: ``y, h = cell(x, h)``."""
+    within = spot.statement.loops()[-1:]
+    steps = [s for s in spot.statements if within and within[0] in s.around and s.order < spot.statement.order and isinstance(s.node, ast.Assign)]
+    read: list[Any] = [n for s in steps for n in s.walk() if isinstance(n, (ast.Name, ast.Attribute)) and isinstance(n.ctx, ast.Load) and unparse(n) in s.binds()]
+    if len(read) != 1:
+        return None
+    name, held = unparse(read[0]), spot.inquiry.value_of(unparse(read[0]))
+    if isinstance(held, tuple):
+        return spot.put([(read[0], f"tuple(part.detach() for part in {name})")])
+    alone = any([name] == s.binds() for s in steps)
+    return spot.put([(read[0], f"{name}.detach()")]) if alone or spot.inquiry.recorded(held) is not None else None
+
+
 def steps_last(spot: Spot) -> Mend | None:
     """Optimizers' steps after all backward passes."""
     step = spot.statement
@@ -194,4 +203,4 @@ def hook_gone(spot: Spot) -> Mend | None:
     """The line that puts the hook, taken away."""
     s = spot.statement
     alone = isinstance(s.node, ast.Expr) and s.calls("register_hook", "register_full_backward_hook", "register_post_accumulate_grad_hook")
-    return spot.checked([Step(s.line, s.last, "")], f"Delete {lines_said(s.line, s.last)}, or return from the hook what should pass on.") if alone else None
+    return spot.checked([Step(s.line, s.last, "")], f"To leave it out, delete {lines_said(s.line, s.last)}.") if alone else None

@@ -62,7 +62,7 @@ OF_NUMPY = {"array": "tf.convert_to_tensor", "asarray": "tf.convert_to_tensor", 
 
 TORCH = Dialect(
     "torch", {"torch": "torch"}, ("torch",), stop="", sigmoid="torch.sigmoid", softmax="torch.softmax", where="torch.where", sums="torch.sum",
-    largest="torch.max", root="torch.sqrt", variance="torch.var", diagonal="torch.diag torch.linspace", floor="torch.clamp({x}, min=1e-06)",
+    largest="torch.amax", root="torch.sqrt", variance="torch.var", diagonal="torch.diag torch.linspace", floor="torch.clamp({x}, min=1e-06)",
     finite="torch.nan_to_num({x}{bounds})", small="torch.randn", softplus="torch.nn.functional.softplus",
     leaky={"relu": "torch.nn.functional.leaky_relu", "ReLU": "torch.nn.LeakyReLU"},
 )  # fmt: skip

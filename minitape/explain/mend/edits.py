@@ -11,6 +11,7 @@ import numpy as np
 from ..statement import form, last_name, parameters, parsed, rewritten, unparse
 from .spot import REBUILDS, SIMPLE, Change, Mend, Spot, Step, builds, edit_with, is_call
 
+_WHOLE_DRAWS = ("bernoulli", "poisson", "binomial", "multinomial")
 _MAKERS = ("Variable", "constant", "convert_to_tensor", "range", "zeros", "ones", "fill", "add_weight")
 
 
@@ -148,8 +149,9 @@ def _picks(node: ast.AST) -> TypeGuard[ast.Subscript]:
 
 
 def sampled(spot: Spot, node: Any) -> Change | None:
-    """A draw through which a gradient passes, where the program itself has no no_grad."""
-    if is_call(node, "sample") and isinstance(node.func, ast.Attribute) and not spot.is_module(node.func) and not {"no_grad", "set_grad_enabled", "inference_mode"} & spot.names:
+    """A draw through which a gradient passes, where no block of the program's own has switched autograd off."""
+    whole = any(entry.op in _WHOLE_DRAWS for entry in spot.inquiry.entries if spot.entry is not None and entry.site == spot.entry.site)
+    if is_call(node, "sample") and isinstance(node.func, ast.Attribute) and not spot.is_module(node.func) and not spot.statement.within("no_grad", "inference_mode") and not whole:
         return node.func, f"{unparse(node.func.value)}.rsample"
     return None
 
@@ -196,7 +198,7 @@ def itself(spot: Spot, node: Any) -> Change | None:
 
 def _is_array(spot: Spot, name: str) -> bool:
     """Whether a name of the program is NumPy's array, which no tape knows."""
-    numpy = {alias for alias, module in spot.source.imported.items() if module.partition(".")[0] == "numpy"}
+    numpy = spot.source.aliases("numpy")
     made = (n for s in spot.source.statements if name in s.binds() for n in s.walk())
     return any(isinstance(n, ast.Name) and n.id in numpy for n in made) or any(isinstance(space.get(name), np.ndarray) for space in spot.inquiry._spaces())
 
@@ -204,6 +206,12 @@ def _is_array(spot: Spot, name: str) -> bool:
 def kept(spot: Spot, node: Any) -> Change | None:
     """A computed tensor that keeps its gradient."""
     if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], (ast.Name, ast.Attribute)):
+        made = [n for n in ast.walk(node.value) if n is not node.value and (is_call(n, "Parameter") or any(k.arg == "requires_grad" for k in getattr(n, "keywords", ())))]
+        if len(made) == 1 and isinstance(made[0], ast.Call):  # the leaf is made of what was computed with it
+            leaf = made[0]
+            inner = leaf.args[0] if is_call(leaf, "Parameter") and leaf.args else ast.Call(leaf.func, leaf.args, [k for k in leaf.keywords if k.arg != "requires_grad"])
+            whole = ast.fix_missing_locations(rewritten(node.value, lambda n: inner if n is leaf else None))
+            return (node.value, f"{unparse(leaf.func)}({unparse(whole)})") if inner is not leaf and is_call(leaf, "Parameter") else (node.value, form("{x}.requires_grad_()", x=whole))
         if spot.statement.reads_itself() and spot.statement.loops():  # each round begins with a leaf
             return f"{unparse(node.targets[0])} = " + form("{x}.detach().requires_grad_()", x=node.value)
         return f"{unparse(node)}\n{unparse(node.targets[0])}.retain_grad()"
@@ -230,7 +238,7 @@ def not_in_place(spot: Spot, node: Any) -> Change | None:
 
 def wrapped_again(spot: Spot, node: Any) -> Change | None:
     """``loss`` for ``Variable(loss.data, requires_grad=True)`` that is bound to ``loss``: the line goes."""
-    if not is_call(node, *REBUILDS) or node is not spot.statement.value() or not node.args:
+    if not is_call(node, *REBUILDS) or node is not spot.statement.value() or not node.args or (spot.cause == "copied" and not _made_of_one(spot)):
         return None
     given: Any = node.args[0]
     while (inner := getattr(given.func, "value", None) if is_call(given, "detach", "item", "clone") else given.value if isinstance(given, ast.Attribute) and given.attr == "data" else None) is not None:
@@ -245,11 +253,18 @@ def stacked(spot: Spot, node: Any) -> Change | None:
     given, stack = node.args[0], spot.spelled("torch.stack")
     if isinstance(given, (ast.List, ast.Tuple)):
         return None if stack is None else _stack(stack, given)
-    entry = spot.entry
-    came = [] if entry is None else [spot.inquiry.entries[row] for row in entry.extra.came or entry.inputs]
-    if len(came) == 1 and entry is not None and came[0].shape == entry.shape:
-        return unparse(given)
-    return f"{stack}({unparse(given)})" if came and stack else None
+    return unparse(given) if _made_of_one(spot) else f"{stack}({unparse(given)})" if _made_of(spot) and stack else None
+
+
+def _made_of(spot: Spot) -> list[Any]:
+    """What was recorded of the tensors whose values a new one has."""
+    return [] if spot.entry is None else [spot.inquiry.entries[row] for row in spot.entry.extra.came or spot.entry.inputs]
+
+
+def _made_of_one(spot: Spot) -> bool:
+    """Whether that is one tensor, and no list of such."""
+    came = _made_of(spot)
+    return len(came) == 1 and came[0].shape == spot.entry.shape
 
 
 def _stack(stack: str, node: ast.expr) -> str:
@@ -342,12 +357,15 @@ def variable_kept(spot: Spot, node: Any) -> Change | None:
     return None
 
 
+_WHOLE = re.compile(r"-?\d+|\[[][\d\s,-]*\d[][\d\s,-]*\]")  # a whole number, or a list of such
+
+
 def one_float(spot: Spot, node: Any) -> Change | None:
-    """``2.0`` for the one whole number, or array of one, that a statement or a dictionary gives a name to."""
+    """``2.0`` for the one whole number, list or array of such, that a statement or a dictionary gives a name to."""
     values = node.values if isinstance(node, ast.Dict) else [node.value] if isinstance(node, (ast.Assign, ast.keyword)) else []
     values = [value.args[0] if is_call(value, "array", "asarray") and len(value.args) == 1 and not value.keywords else value for value in values]
-    whole = [value for value in values if isinstance(value, ast.Constant) and type(value.value) is int]
-    return (whole[0], f"{unparse(whole[0])}.0") if len(whole) == 1 else None
+    whole = [value for value in values if _WHOLE.fullmatch(unparse(value))]
+    return (whole[0], re.sub(r"\d+", r"\g<0>.0", unparse(whole[0]))) if len(whole) == 1 else None
 
 
 def with_argnums(spot: Spot, node: Any) -> Change | None:

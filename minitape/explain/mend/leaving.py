@@ -15,21 +15,20 @@ from ...engine.tensor.tensor import from_array
 from ..flow import Flow
 from ..sentences import fill
 from ..statement import Statement, last_name, parameters, parsed, rewritten, unparse
-from .dialects import TAPE, Dialect
+from .dialects import OF_NUMPY, TAPE, Dialect
 from .spot import REBUILDS, SIMPLE, Mend, Spot, builds, is_call
 
 LEAVES = ("numpy", "float", "int", "item", "tolist")
 OF_ARRAYS = {"T": "tf.transpose", "transpose": "tf.transpose", "astype": "tf.cast", "flatten": "tf.reshape", "ravel": "tf.reshape",
-             "reshape": "tf.reshape", "squeeze": "tf.squeeze", "clip": "tf.clip_by_value", "dot": "tf.tensordot",
-             "copy": "tf.identity", "std": "tf.math.reduce_std", "var": "tf.math.reduce_variance",
-             **{name: f"tf.reduce_{name}" for name in ("mean", "sum", "max", "min", "prod")}}  # fmt: skip
+             "reshape": "tf.reshape", "squeeze": "tf.squeeze", "copy": "tf.identity",
+             **{name: OF_NUMPY[name] for name in ("clip", "dot", "std", "var", "mean", "sum", "max", "min", "prod")}}  # fmt: skip
 FLAT = {  # functions of NumPy that no gradient passes in another framework either
     "places": "argmax argmin argsort argpartition argwhere nonzero flatnonzero searchsorted digitize nanargmax nanargmin",
     "rounded": "round around round_ rint floor ceil trunc fix sign",
     "counted": "histogram histogram2d histogramdd bincount count_nonzero unique",
 }
 _FLAT = {name for names in FLAT.values() for name in names.split()}
-_NOT_ALIKE = ("stack", "vstack", "hstack", "concatenate", "tensordot", "inner", "outer", "normal", "uniform", "randn")  # with other arguments
+_NOT_ALIKE = ("vstack", "hstack", "concatenate", "tensordot", "inner", "outer", "normal", "uniform", "randn")  # with other arguments
 _TAKE_TENSORS = ("abs", "sum", "pow", "max", "min", "print", "float", "range", "zip", "enumerate", "isinstance", "str", "repr", "bool")
 _TENSORS = ("minitape", "tensorflow", "keras", "functools")
 _NUMBERS = {"float16", "float32", "float64", "int32", "int64", "pi", "inf", "newaxis", "e"}

@@ -21,11 +21,14 @@ _LOW = (ast.Lt, ast.LtE)
 
 
 class Operation(NamedTuple):
-    """Of which causes it is a row, how the operation is called (lower case, without underscores; empty: any), and what writes the words."""
+    """Of which causes it is a row, how the operation is called (lower case, without underscores; empty: any), and the words or what writes them.
+
+    In words {it} is the expression, {x} what it is applied to, {lines} where it stands, {softmax} the framework's function.
+    """
 
     causes: str
     names: str
-    write: Callable[[Spot, Any], str | None]
+    write: str | Callable[[Spot, Any], str | None]
 
 
 def words(spot: Spot) -> str | None:
@@ -38,9 +41,16 @@ def words(spot: Spot) -> str | None:
     for row in rows:
         nodes: list[Any] = [None] if not row.names else spot.statement.walk() if spot.blamed else []
         for node in nodes:
-            if (not row.names or re.fullmatch(row.names, called(node))) and (found := row.write(spot, node)) is not None:
-                return found
+            if not row.names or re.fullmatch(row.names, called(node)):
+                found = _filled(spot, node, row.write) if isinstance(row.write, str) else row.write(spot, node)
+                if found is not None:
+                    return found
     return None
+
+
+def _filled(spot: Spot, node: Any, text: str) -> str | None:
+    x = _x(spot, node) if "{x}" in text else ""
+    return None if x is None else text.format(x=x, it=unparse(node), lines=lines_said(spot.statement.line, spot.statement.last), softmax=_of(spot, spot.dialect.softmax))
 
 
 def _plain(name: str) -> str:
@@ -88,7 +98,7 @@ def _axis(spot: Spot) -> str:
 
 
 def _torch(spot: Spot) -> bool:
-    return not spot.dialect.stop
+    return spot.dialect.name == "torch"
 
 
 def _made(spot: Spot, name: str) -> str:
@@ -112,11 +122,6 @@ def _draw(spot: Spot, node: Any) -> str | None:
     return new and f"A draw has no derivative by its probability. Pass the gradient as if it were the probability: `{new}` for `{unparse(node)}`."
 
 
-def _drawn_index(spot: Spot, node: Any) -> str:
-    return (f"A drawn index has no derivative. Weigh what it would choose from by the probabilities (`{_of(spot, spot.dialect.softmax)}` of the logits), "
-            f"or multiply the log probability of `{unparse(node)}` by what the draw has brought.")  # fmt: skip
-
-
 def _argmax(spot: Spot, node: Any) -> str | None:
     x, shown = _x(spot, node), unparse(node)
     if called(node) in ("max", "min"):  # of whose two results the places are taken: max(x, 1)[1], max(x, 1).indices, _, i = max(x, 1)
@@ -126,11 +131,12 @@ def _argmax(spot: Spot, node: Any) -> str | None:
         shown = unparse(places[0]) if places else spot.statement.binds()[1]
     given = [k.value for k in node.keywords if k.arg in ("axis", "dim")] or [a for a in node.args if isinstance(a, (ast.Constant, ast.UnaryOp))]
     shape = spot.inquiry.entries[spot.entry.inputs[0]].shape if spot.entry is not None and spot.entry.inputs else ()
-    at = ast.literal_eval(given[0]) if given else 0 if len(shape) == 1 or spot.dialect.where.startswith("tf") else None
+    at = ast.literal_eval(given[0]) if given else 0 if len(shape) == 1 or spot.dialect.name == "tf" else None
     if x is None or not isinstance(at, int) or not -len(shape) <= at < len(shape):
         return None
     axis, behind = f"{_axis(spot)}={at}", len(shape) - 1 - at % len(shape)
-    share = f"{_of(spot, spot.dialect.softmax)}({'-' if 'min' in called(node) else ''}{x}, {axis})"
+    given_to = operand(spot, node)
+    share = x if given_to is not None and called(given_to) == "softmax" else f"{_of(spot, spot.dialect.softmax)}({'-' if 'min' in called(node) else ''}{x}, {axis})"
     hot = next((n for n in spot.statement.walk() if isinstance(n, ast.Call) and called(n) in ("onehot", "scatter") and node in n.args), None)
     if hot is not None:
         made = spot.source.last_binding(spot.source.key(x, spot.statement.function), spot.statement)
@@ -139,7 +145,7 @@ def _argmax(spot: Spot, node: Any) -> str | None:
         return f"Weigh all the choices, instead of taking one: `{share}` for `{unparse(hot)}`." + (f" Or take one, and pass on the gradient of all: `{passed}`." if passed else "")
     if spot.is_index():
         return f"Weigh all that `{unparse(node)}` chooses from, instead of taking one: `{share} @ table`, where the index was used as `table[...]`."
-    whole = _of(spot, spot.dialect.sums.partition(".")[0] + (".range" if spot.dialect.where.startswith("tf") else ".arange"))
+    whole = _of(spot, spot.dialect.sums.partition(".")[0] + (".range" if spot.dialect.name == "tf" else ".arange"))
     numbers = f"{whole}({shape[at]}.0)" + (f"[:{', None' * behind}]" if behind else "")
     return (f"It gives a whole number. Take the expected index: `{_of(spot, spot.dialect.sums)}({share} * {numbers}, {axis})` for `{shown}`, "
             f"without a cast; or give `{x}` itself to a cross entropy.")  # fmt: skip
@@ -158,17 +164,13 @@ def _ranks(spot: Spot, node: Any) -> str | None:
     return f"Ranks jump. Take soft ones: `{soft}` for `{unparse(node)}`{'' if twice else ', where ranks are meant'}; 0.1 is how near two values count as one.{sort}"
 
 
-def _top(spot: Spot, node: Any) -> str | None:
-    x = _x(spot, node)
-    return x and f"The indices of `{unparse(node)}` have no derivative, its values have one: compute with the values, or weigh all elements with `{_of(spot, spot.dialect.softmax)}({x}, -1)`."
-
-
 def _comparison(spot: Spot, node: Any) -> str | None:
     soft, total = _weight(spot, node), _of(spot, spot.dialect.sums)
     count = next((n for n in spot.statement.walk() if isinstance(n, ast.Call) and called(n) == "countnonzero" and node in n.args), None)
     if soft and count is not None:
         return f"A count jumps. Add up numbers between 0 and 1: `{total}({', '.join([soft, *map(unparse, [*count.args[1:], *count.keywords])])})` for `{unparse(count)}`, where 0.1 is the width of the step."
-    return soft and f"Take a number between 0 and 1: `{soft}` for `{unparse(node)}`, where 0.1 is the width of the step. To choose between a and b by that number p, write `p * a + (1 - p) * b` instead of a where."
+    width = ", where 0.1 is the width of the step" if soft and "/ 0.1" in soft else ""
+    return soft and f"Take a number between 0 and 1: `{soft}` for `{unparse(node)}`{width}. To choose between a and b by that number p, write `p * a + (1 - p) * b` instead of a where."
 
 
 def _weight(spot: Spot, node: Any) -> str | None:
@@ -180,7 +182,10 @@ def _weight(spot: Spot, node: Any) -> str | None:
     else:
         return None
     above, below = (right, left) if less else (left, right)
-    return form(f"{_of(spot, spot.dialect.sigmoid)}(({{above}} - {{below}}) / 0.1)", above=above, below=below)
+    if isinstance(above, ast.Call) and called(above) == "sigmoid" and isinstance(below, ast.Constant):  # it is between 0 and 1 as it is
+        return unparse(above)
+    height = "{above}" if unparse(below) in ("0", "0.0") else "({above} - {below})"
+    return form(f"{_of(spot, spot.dialect.sigmoid)}({height} / 0.1)", above=above, below=below)
 
 
 def _steps(spot: Spot, node: Any) -> str | None:
@@ -210,12 +215,6 @@ def _cast(spot: Spot, node: Any) -> str | None:
     return f"Leave out the cast, and compute with `{x}`, or pass the gradient as if the cast were not there."
 
 
-def _counts(spot: Spot, node: Any) -> str | None:
-    x = _x(spot, node)
-    share = _of(spot, spot.dialect.softmax)
-    return x and f"Counts jump. For `{unparse(node)}` give each element a share of every bin: `{share}(-(({x})[..., None] - centres) ** 2 / width ** 2, -1)`, summed over the elements."
-
-
 def _place(spot: Spot, node: Any) -> str | None:
     if len(node.args) < 2:
         return None
@@ -229,7 +228,7 @@ def _matrix(spot: Spot, node: Any) -> str | None:
     while isinstance(x, ast.Call) and called(x) in ("cast", "astype", "to"):
         x = spot.operand(x)
     spot.answer.message = spot.answer.message.partition(" has no derivative")[0] + " has no derivative in this framework, though it is smooth."
-    root, turned = ("tf.math", "transpose_b=True") if spot.dialect.where.startswith("tf") else (spot.dialect.where.partition(".")[0], "")
+    root, turned = ("tf.math", "transpose_b=True") if spot.dialect.name == "tf" else (spot.dialect.where.partition(".")[0], "")
     function = f"{_of(spot, root)}.log" if called(node) == "logm" else f"{_of(spot, root)}.sqrt"
     scaled = f"vectors * {function}(values)[..., None, :]"
     product = f"tf.matmul({scaled}, vectors, {turned})" if turned else f"({scaled}) @ vectors.swapaxes(-1, -2)"
@@ -242,19 +241,10 @@ def _matrix(spot: Spot, node: Any) -> str | None:
 
 def _branch(spot: Spot, node: Any) -> str | None:
     soft = _weight(spot, node)
-    if soft is None or spot.dialect.stop.startswith("lax") or not any(isinstance(n, (ast.If, ast.IfExp)) for n in (spot.statement.node, *spot.statement.walk())):
+    if soft is None or spot.dialect.name == "jax" or not any(isinstance(n, (ast.If, ast.IfExp)) for n in (spot.statement.node, *spot.statement.walk())):
         return None
     return (f"The value acts through the condition only, so {_of(spot, spot.dialect.where)} does not help. Mix both ways: compute what both give, with `w = {soft}` in place of the `if`, "
             "and take `w * a + (1 - w) * b` for everything that they give; 0.1 is the width of the step.")  # fmt: skip
-
-
-def _asserted(spot: Spot, node: Any) -> str:
-    jax = " (inside: jax.experimental.checkify)" if spot.dialect.stop.startswith("lax") else ""
-    return f"An assert cannot ask a traced value: delete {lines_said(spot.statement.line, spot.statement.last)}, or check outside of the traced function{jax}."
-
-
-def _said(spot: Spot, node: Any) -> str:
-    return f"A number that is not there yet cannot be written as text: delete {lines_said(spot.statement.line, spot.statement.last)}, or write `jax.debug.print('{{}}', value)` in its place, or return the value and write it outside."
 
 
 def _factory(spot: Spot, node: Any) -> str | None:
@@ -303,6 +293,40 @@ def _of_nothing(spot: Spot, node: Any) -> str | None:
     return f"There is no element here, and the mean of nothing is 0 / 0. Take the sum and divide it by the number of elements, at least 1; or leave this term out where there are none: `{unparse(node)}`." if any(0 in shape for shape in given) else None
 
 
+def _at_zero(spot: Spot, node: Any) -> str | None:
+    x = node.left if isinstance(node, ast.BinOp) else spot.operand(node)
+    if isinstance(x, ast.Call) and called(x) in ("softmax", "sigmoid"):
+        return f"`{unparse(x)}` is rounded to zero here: compute its logarithm in one function with it."
+    what = "is not finite" if spot.cause == "nan_forward" else "has no finite slope"
+    if x is None or spot.least() != 0:
+        return None
+    return f"`{unparse(node)}` {what} where `{unparse(x)}` is zero: add a small number there, such as 1e-6. Where a later line masks such elements, replace them before, too."
+
+
+def _divided(spot: Spot, node: Any) -> str | None:
+    below = node.right if isinstance(node, ast.BinOp) else node.args[1] if isinstance(node, ast.Call) and len(node.args) > 1 else None
+    return None if below is None else f"`{unparse(below)}` is zero somewhere: add a small number to it, such as 1e-6, or leave out what is divided by zero before the division."
+
+
+def _none_counts(spot: Spot, node: Any) -> str | None:
+    given = [] if spot.entry is None else [spot.numbers(row) for row in spot.entry.inputs]
+    finite = bool(given) and all(array is not None and np.isfinite(array).all() for array in given)
+    return "No label of this batch counts (all are ignore_index), and the mean of nothing is 0 / 0. Leave such a batch out, or let a label count." if finite else None
+
+
+def _none_left(spot: Spot, node: Any) -> str | None:
+    given = None if spot.entry is None or not spot.entry.inputs else spot.numbers(spot.entry.inputs[0])
+    masked = given is not None and np.isneginf(given).any() and not (np.isnan(given) | np.isposinf(given)).any()
+    return "All elements of a row are -inf, and softmax divides 0 by 0 there. Let each row keep an element, or mask with a large negative number, such as -1e9." if masked else None
+
+
+def _places(spot: Spot, node: Any) -> str | None:
+    x = _x(spot, node)
+    bound = ", ".join(spot.statement.binds())
+    return None if x is None or len(getattr(node, "args", ())) > 1 else (
+        f"`{unparse(node)}` gives places, which have no derivative. Take the values there along: multiply what is computed at these places by `{x}[{bound or 'places'}]`.")
+
+
 def _margin(spot: Spot, node: Any) -> str | None:
     kept = spot.entry is not None and re.search("margin|hinge|cosineembedding", _plain(spot.entry.op))
     return "This loss is zero: each example keeps its margin, and none is left to learn from. Give it harder examples, or a larger margin." if kept else None
@@ -344,7 +368,7 @@ def _overwritten(spot: Spot, node: Any) -> str | None:
 
 def _by_numpy(spot: Spot, node: Any) -> str | None:
     """A function of the program's own that computes outside of the framework."""
-    outside = {name for name, module in spot.source.imported.items() if module.partition(".")[0] in ("numpy", "scipy", "math")}
+    outside = spot.source.aliases("numpy", "scipy", "math")
     for function in spot.source.functions.get(last_name(getattr(node, "func", node)), []):
         line = next((n.lineno for n in ast.walk(function) if isinstance(n, ast.Name) and n.id in outside), None)
         if line is not None:
@@ -433,25 +457,41 @@ TABLE = [
     Operation("no_grad data", "copy", _written),
     Operation("left_torch left_through_numpy", r"\w+", _by_numpy),
     Operation(_NONE, "bernoulli|binomial|poisson|statelessbinomial|statelesspoisson", _draw),
-    Operation(f"{_NONE} {_INTEGER}", "multinomial|categorical|choice|statelesscategorical", _drawn_index),
+    Operation(f"{_NONE} {_INTEGER}", "multinomial|categorical|choice|statelesscategorical",
+        "A drawn index has no derivative. Weigh what it would choose from by the probabilities (`{softmax}` of the logits), or multiply the log probability of `{it}` by what the draw has brought."),
     Operation(f"{_NONE} {_INTEGER}", "argmax|argmin|max|min", _argmax),
-    Operation(f"{_NONE} {_INTEGER}", "argsort", _ranks),
-    Operation(_NONE, "topk|topkv2", _top),
-    Operation(_NONE, "histogram|histogramfixedwidth|histc|bincount", _counts),
+    Operation(f"{_NONE} {_INTEGER}", "argsort|sort", _ranks),
+    Operation(_NONE, "topk|topkv2",
+        "The indices of `{it}` have no derivative, its values have one: compute with the values, or weigh all elements with `{softmax}({x}, -1)`."),
+    Operation(_NONE, "histogram|histogramfixedwidth|histc|bincount",
+        "Counts jump. For `{it}` give each element a share of every bin: `{softmax}(-(({x})[..., None] - centres) ** 2 / width ** 2, -1)`, summed over the elements."),
+    Operation(_NONE, "range|arange", "Use a fixed number of points, and scale them: whole numbers as floats, times the step."),
+    Operation(_NONE, "asstring|tonumber|stringformat", "Compute with the number itself: what was a text knows nothing of it."),
+    Operation(_NONE, "ctcgreedydecoder|ctcbeamsearchdecoder|editdistance", "Train with tf.nn.ctc_loss of the logits."),
     Operation(f"{_NONE} {_INTEGER}", "searchsorted|digitize|bucketize", _place),
+    Operation(_NONE, "nonzero|argwhere|where", _places),
     Operation(_NONE, "logm|sqrtm", _matrix),
     Operation(f"{_NONE} {_INTEGER}", "round|rint|floor|ceil|trunc|fix|sign|floordiv|floordivide", _steps),
     Operation(_INTEGER, "long|int|short|astype|cast|to|type", _cast),
     Operation(_NONE, "compare|greater|greaterequal|less|lessequal", _comparison),
-    Operation("branch python_branch left_jax", "assert", _asserted),
+    Operation("branch python_branch left_jax", "assert",
+        "An assert cannot ask a traced value: delete {lines}, or check outside of the traced function (inside one of JAX: jax.experimental.checkify)."),
     Operation("branch python_branch", "compare", _branch),
-    Operation("left_jax", "joinedstr|print", _said),
+    Operation("left_jax", "joinedstr|print",
+        "A number that is not there yet cannot be written as text: delete {lines}, or write `jax.debug.print('{{}}', value)` in its place, or return the value and write it outside."),
     Operation("left_torch no_derivative", "linspace|full", _factory),
     Operation("boolean_index", "nonzero|argwhere|flatnonzero", _positions),
     Operation("variable_assign", r"\w+", _metric),
     Operation("saturated", "clip|clamp|clipbyvalue|clampmin|clampmax|hardtanh", _clip),
     Operation("nan_forward", "std|var", _one_element),
-    Operation("nan_forward", "mean", _of_nothing),
+    Operation("nan_forward", "mean|reducemean", _of_nothing),
+    Operation("nan_forward", "crossentropy|nllloss|crossentropyloss|nllloss2d", _none_counts),
+    Operation("nan_forward", "softmax", _none_left),
+    Operation("nan_forward", "exp|exp2|cosh|sinh",
+        "`{it}` is too large for its type. Where it is divided by its sum, `{softmax}({x})` is the same without it; else subtract the largest element before, or compute in a wider type."),
+    Operation("nan_forward nan_backward", "log|log2|log10|log1p|rsqrt|reciprocal|sqrt|pow|power|norm|vectornorm|reducestd|std", _at_zero),
+    Operation("nan_forward", "div|truediv|realdiv|divide", _divided),
+    Operation("nan_backward", "acos|asin|arccos|arcsin", "`{it}` has no finite slope at -1 and 1: keep `{x}` a little inside, `({x}) * 0.999999`."),
     Operation("saturated", "", _margin),
     Operation("not_selected", "minimum|maximum|min|max|fmin|fmax", _smaller),
     Operation("not_selected", "gather|gathernd|take|where|subscript|indexselect|takealongaxis", _index),

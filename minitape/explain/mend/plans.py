@@ -279,7 +279,8 @@ def finite_data(spot: Spot) -> Mend | None:
     reader = min(readers, key=lambda row: (row not in after, row), default=None)
     at = None if reader is None else spot.source.at(spot.filename, inquiry.entries[reader].site[1] or 0)
     names = {entry.name or "", *(spot.statement.binds() if spot.blamed and at is not spot.statement else [])}
-    names |= {name for space in inquiry._spaces() for name, value in list(space.items()) if inquiry.recorded(value) == entry.row or _not_finite(value)}
+    names |= {name for space in inquiry._spaces() for name, value in list(space.items()) if inquiry.recorded(value) == entry.row
+              or (isinstance(value, np.ndarray) and value.dtype.kind == "f" and not np.isfinite(value).all())}  # fmt: skip
     read = [] if at is None else [n for n in at.walk() if isinstance(n, (ast.Name, ast.Attribute)) and isinstance(n.ctx, ast.Load) and unparse(n) in names]
     numbers = spot.numbers(entry.row)
     value: Any = getattr(spot.statement.node, "value", None) if spot.blamed and len({inquiry.entries[row].site for row in readers}) > 1 else None
@@ -287,11 +288,6 @@ def finite_data(spot: Spot) -> Mend | None:
     bounds = "" if numbers is None or not np.isinf(numbers).any() else ", posinf=10000.0, neginf=-10000.0"
     text = spot.spelled(spot.dialect.finite.partition("(")[0])
     return spot.put([(n, (text + "(" + spot.dialect.finite.partition("(")[2]).format(x=unparse(n), bounds=bounds)) for n in places]) if places and text else None
-
-
-def _not_finite(value: Any) -> bool:
-    """Whether a value is an array of NumPy's, which is no row itself, with NaNs or infinities."""
-    return isinstance(value, np.ndarray) and value.dtype.kind == "f" and not np.isfinite(value).all()
 
 
 def other_factor(spot: Spot) -> Mend | None:
@@ -342,9 +338,9 @@ def _made_of_zeros(spot: Spot, row: int) -> Mend | None:
     inits: list[Any] = [n for s in spot.statements for n in s.walk() if is_call(n, "zeros_") and n.args and _is_named(unparse(n.args[0]), name)]
     if len(inits) == 1 and not calls:
         found = spot.put([(inits[0], f"{unparse(inits[0].func).removesuffix('zeros_')}normal_({unparse(inits[0].args[0])}, std=0.01)")])
-        return None if found is None else Mend(found.steps, f"The other factor is {name}, and begins with zeros. If it should not: {told(found.steps)}")
+        return None if found is None else Mend(found.steps, f"The other factor is {inquiry.called_by_program(row)}, and begins with zeros. If it should not: {told(found.steps)}")
     if len(set(calls)) != 1 or small_numbers is None:
         return None
     new = f"0.1 * {small_numbers}({', '.join(map(unparse, [*calls[0].args, *calls[0].keywords]))})"
     found = spot.put([(calls[0], new)])
-    return None if found is None else Mend(found.steps, f"The other factor is {name}, and begins with zeros. If that is meant, as in a LoRA, the gradient comes from the second step on. If not: {told(found.steps)}")
+    return None if found is None else Mend(found.steps, f"The other factor is {inquiry.called_by_program(row)}, and begins with zeros. If that is meant, as in a LoRA, the gradient comes from the second step on. If not: {told(found.steps)}")

@@ -1,14 +1,14 @@
-"""What mends a program, line by line: ``Explanation.patch`` of the bridges where it is one line, else words that name the lines.
+"""Where a program is mended: the statement to blame, what is known of it, and how text is put into its place.
 
-Each cause has edits, tried in turn. An edit looks at one piece of the syntax of the statement to blame, and says what should stand in
-its place, or None; or it looks at the whole program, see :class:`Whole`. A patch is given where exactly one place of the line changes,
-and the program still parses with it: no patch is better than one that does not mend.
+What mends which cause stands in :mod:`table`. A mend changes exactly one place of a line, or several lines, and the program still parses with
+it: no mend is better than one that does not help.
 """
 
 from __future__ import annotations
 
 import ast
 import re
+import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 import numpy as np
 
 from ...engine.recording.frames import lines_of
+from ...recording.values import numbers_of
 from ..source import CALLED, Source
 from ..statement import Statement, form, last_name, parsed, rewritten, unparse
 
@@ -39,6 +40,21 @@ class Step(NamedTuple):
     first: int
     last: int
     text: str
+
+
+def quoted(lines: list[str], step: Step) -> Step:
+    """A step with the quotes of the lines that it replaces, where a rewritten expression has Python's single ones.
+
+    >>> quoted(['h = params["w"].round()'], Step(1, 1, "h = params['w']")).text
+    'h = params["w"]'
+    """
+    before = "".join(lines[step.first - 1 : step.last])
+    text = re.sub(r"'([^'\"\\]*)'", r'"\1"', step.text) if '"' in before and "'" not in before else step.text
+    try:
+        same = ast.dump(ast.parse(textwrap.dedent(text))) == ast.dump(ast.parse(textwrap.dedent(step.text)))
+    except SyntaxError:  # a part of a statement
+        return step
+    return step._replace(text=text) if same else step
 
 
 class Mend(NamedTuple):
@@ -199,11 +215,6 @@ class Spot:
         numbers = [given for given, site in beside if given.kind == "constant" and given.site == site and not given.shape]  # of Python, which become floats
         return any("int" in str(given.dtype) and given not in numbers for given, _ in beside)
 
-    def floats_again(self) -> bool:
-        """Whether all that reads the whole numbers of the row makes floats of them again."""
-        readers = [] if self.entry is None else [e for e in self.inquiry.entries if self.entry.row in e.inputs]
-        return all(reader.op == "Cast" for reader in readers)
-
     def _whole(self, node: ast.expr) -> bool:
         return isinstance(node, ast.Call) and node in self.statement.walk()
 
@@ -223,9 +234,7 @@ class Spot:
 
     def numbers(self, row: int) -> np.ndarray | None:
         """The elements of a row's value; None where they are gone, or are no numbers."""
-        value = self.inquiry.entries[row].value
-        array = None if value is None else value.array()
-        return None if array is None or array.dtype.kind not in "biufV" else np.asarray(array, np.float64)
+        return numbers_of(self.inquiry.entries[row].value)
 
     def least(self) -> float:
         """The smallest element of the first float input of the row."""

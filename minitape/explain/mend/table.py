@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..source import Source, read_again, source_of
+from ..source import Source, source_of
 from . import blocks as block
 from . import edits as edit
 from . import leaving
 from . import plans as plan
 from . import values as value
 from .operations import words
-from .spot import Edit, Mend, Spot, Whole, told
+from .spot import Edit, Mend, Spot, Whole, quoted, told
 from .trial import holds
 
 if TYPE_CHECKING:
@@ -80,20 +80,22 @@ TABLE: dict[str, list[Edit | Whole]] = {  # by cause; behind one the name of the
     # not finite
     "nan_input": [Whole(plan.finite_data)],
     "nan_forward": [value.of_one, value.finite_mask, value.log_softmax, value.sum_of_logs, value.written_out, value.masked_before,
-                    value.at_zero(edit.on_operand("{x} + 1e-06", "log", "log2", "log10", "rsqrt", "reciprocal")), value.divided,
-                    value.not_below, value.overflow, plan.anywhere(value.finite_mask)],
+                    value.at_zero(edit.on_operand("{x} + 1e-06", "log", "log2", "log10", "rsqrt", "reciprocal")), value.length_of_zeros,
+                    value.divided, value.not_below, value.overflow, plan.anywhere(value.finite_mask)],
     "nan_backward": [value.masked_before, value.unless_all_zero(edit.on_operand("{x} + 1e-12", "sqrt")), edit.on_operand("{x} + 1e-12", "norm", "vector_norm"),
                      value.unless_all_zero(value.deviation), edit.on_operand("{x} * 0.999999", "acos", "asin", "arccos", "arcsin"),
                      edit.on_operand("{x} + 1e-06", "acosh", "arccosh"), value.power, value.apart, value.away],
     # errors
     "in_place": [edit.not_in_place, Whole(block.steps_last)],
-    "backward_twice": [Whole(block.kept_graph)],
+    "backward_twice": [Whole(block.kept_graph), Whole(block.state_detached)],
     "not_scalar torch": [edit.on_operand("{x}.mean()", "backward")],
     "not_scalar jax": [edit.reduced],
     "no_backward": [Whole(block.called, unplaced=True)],
     "has_aux": [Whole(plan.with_aux)],
     "refused": [Whole(plan.elements_set), Whole(plan.backwards)],
 }  # fmt: skip
+
+_SCALES: set[Any] = {value.overflow}  # what their statement computes has another scale, and is divided by its sum
 
 
 def mend(inquiry: Any, answer: Explanation) -> None:
@@ -106,9 +108,9 @@ def mend(inquiry: Any, answer: Explanation) -> None:
         return
     if any(other.kind == "zero" and other.line == answer.line for other in answer.others):
         return  # a step on the same line would stop the gradient again
-    alone = all((other.filename, other.line) == (answer.filename, answer.line) for other in answer.others)
-    alike = all(other.cause == answer.cause for other in answer.others)
-    read_again()
+    further = [other for other in answer.others if not other.beside]
+    alone = all((other.filename, other.line) == (answer.filename, answer.line) for other in further)
+    alike = all(other.cause == answer.cause for other in further)
     source: Source | None = source_of(filename)
     if source is None:
         return
@@ -132,8 +134,9 @@ def first_mend(spot: Spot, may: Callable[[Edit | Whole], bool] = lambda way: Tru
             continue
         step, number = found.steps[0], spot.answer.kind == "nonfinite"
         one = len(found.steps) == 1 and step.first == step.last and bool(step.text) and not found.words
-        tried = holds(spot, found.steps) if one and spot.answer.kind != "error" else None
+        tried = way in _SCALES or (holds(spot, found.steps) if one and spot.answer.kind != "error" else None)
         if tried is not False or not number:  # else it would change other numbers, or leave the derivative infinite
+            found = found._replace(steps=[quoted(spot.lines, step) for step in found.steps])
             return found, one and tried is not False and (bool(tried) or not number)
     return None
 

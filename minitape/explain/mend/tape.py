@@ -13,7 +13,7 @@ from ...engine.recording.block import no_tapes
 from ...engine.recording.evidence import Exit
 from ...engine.tensor.tensor import Tensor
 from ..arrived import Rows, TapeValues
-from ..asking import asking_frame
+from ..asking import asking_spaces
 from ..nodes import Node, Place
 from ..replay import MOST
 from ..source import source_of
@@ -22,7 +22,7 @@ from .spot import Spot
 from .table import first_mend, patched
 
 if TYPE_CHECKING:
-    from ...engine.typed import End
+    from ...engine.types import End
     from ..advice import Advice
     from ..reasons import Inquiry
     from ..words import Explanation
@@ -47,7 +47,7 @@ class OfTape:
     @cached_property
     def _values(self) -> Any:
         record = self._inquiry.record
-        if record is None or len(record) > MOST or hasattr(record, "reads"):  # it is too long, or has no values
+        if not 0 < len(record) <= MOST or hasattr(record, "reads"):  # it is too long, or has no values
             return SimpleNamespace(entries=[], rows=[], ends=[], behind=set(), sweep=None)
         if self._inquiry.unswept is None:  # one for all sources of a question
             self._inquiry.unswept = Rows(self._inquiry, {}, ())
@@ -62,8 +62,7 @@ class OfTape:
 
     def _spaces(self) -> list[dict[str, object]]:
         """Where Python names of the program are."""
-        frame = asking_frame()
-        return [] if frame is None else [frame.f_locals, frame.f_globals]
+        return asking_spaces()
 
     @cached_property
     def path(self) -> str:
@@ -108,9 +107,11 @@ def of_break(answer: Explanation) -> None:
 def of_value(answer: Explanation, said: Explanation, inquiry: Inquiry, source: End) -> None:
     """The same of an answer about what arrived, and is zero or not finite, as it was ``said``."""
     values, answer._rows = said._asked, said._rows
-    found = None if answer.filename is None or answer.line is None else source_of(answer.filename)
-    statement = None if found is None or answer.filename is None or answer.line is None else found.at(answer.filename, answer.line)
-    if values is None or found is None or answer.filename is None or statement is None:
+    if values is None or answer.filename is None or answer.line is None:
+        return
+    found = source_of(answer.filename)
+    statement = None if found is None else found.at(answer.filename, answer.line)
+    if found is None or statement is None:
         return
     spot = Spot(OfTape(inquiry, source, answer.name or values.name, values), answer, found, answer.filename, statement)
     patched(answer, first_mend(spot))

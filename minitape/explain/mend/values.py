@@ -21,8 +21,29 @@ def at_zero(edit: Edit) -> Edit:
 
 def power(spot: Spot, node: Any) -> Change | None:
     """``x ** 0.5`` away from zero."""
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and spot.least() >= 0 and not (numbers(node.right) and float(unparse(node.right)) >= 1):
-        return node.left, form("{x} + 1e-06", x=node.left)
+    whole = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow)
+    parts = [node.left, node.right] if whole else node.args if is_call(node, "pow", "power") and spot.is_module(node.func) else []
+    if len(parts) == 2 and spot.least() >= 0 and not (numbers(parts[1]) and float(unparse(parts[1])) >= 1):
+        return parts[0], form("{x} + 1e-06", x=parts[0])
+    return None
+
+
+def length_of_zeros(spot: Spot, node: Any) -> Change | None:
+    """What is divided by a length that is zero: the derivative of the root has to be finite, too, so that the length itself is mended."""
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Div) or spot.entry is None:
+        return None
+    waiting = [spot.entry.inputs[-1]]
+    while waiting:
+        row = waiting.pop()
+        entry, elements = spot.inquiry.entries[row], spot.numbers(row)
+        if elements is None or not elements.size or (elements != 0).all() or row not in spot.inquiry._after():
+            continue
+        if re.search("sqrt|norm", entry.op.lower()):
+            at = spot.source.at(entry.site[0] or "", entry.site[1] or 0)
+            roots: list[Any] = [n for n in ([] if at is None else at.walk()) if is_call(n, "norm", "vector_norm", "sqrt")]
+            x = spot.operand(roots[0]) if roots else None
+            return None if x is None else (x, form("{x} + 1e-12", x=x))
+        waiting += entry.inputs
     return None
 
 
@@ -58,11 +79,19 @@ def overflow(spot: Spot, node: Any) -> Change | None:
     if not is_call(node, "exp") or (x := spot.operand(node)) is None or (largest := spot.spelled(spot.dialect.largest)) is None:
         return None
     elements = spot.numbers(spot.entry.inputs[0]) if spot.entry is not None and spot.entry.inputs else None
-    if elements is None or spot.entry is None or spot.entry.dtype == "float16" or elements.size < 2 or np.ptp(np.sort(elements, axis=None)[-2:]) > 80:
-        return None  # one has everything: there is no gradient either way
     names = spot.statement.binds()
-    shares = [n for s in spot.readers() for n in s.walk() if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Div) and any(is_call(m, "sum", "reduce_sum") and any(unparse(a) in names for a in ast.walk(m) if isinstance(a, ast.Name)) for m in ast.walk(n.right))]
-    return (x, f"{unparse(x)} - {largest}({unparse(x)})") if shares and node is spot.statement.value() else None
+    below = [m for s in spot.readers() for n in s.walk() if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Div) for m in ast.walk(n.right)]
+    sums: list[Any] = [m for m in below if is_call(m, "sum", "reduce_sum") and any(unparse(a) in names for a in ast.walk(m) if isinstance(a, ast.Name))]
+    if elements is None or spot.entry is None or spot.entry.dtype == "float16" or not sums or node is not spot.statement.value():
+        return None
+    given = [a for a in sums[0].args if unparse(a) not in names] + [k.value for k in sums[0].keywords if k.arg in ("axis", "dim")]
+    axis = ast.literal_eval(given[0]) if given and numbers(given[0]) else None
+    if (given and axis is None) or not -elements.ndim <= (axis or 0) < elements.ndim or np.size(elements, axis) < 2:
+        return None
+    if (np.ptp(np.sort(elements, axis).take([-2, -1], axis or 0), axis or 0) > 80).any():
+        return None  # one has everything: there is no gradient either way
+    along = "" if axis is None else f", dim={axis}, keepdim=True" if spot.dialect.name == "torch" else f", axis={axis}, keepdims=True"
+    return x, f"{unparse(x)} - {largest}({unparse(x)}{along})"
 
 
 def finite_mask(spot: Spot, node: Any) -> Change | None:
@@ -75,13 +104,15 @@ def finite_mask(spot: Spot, node: Any) -> Change | None:
 
 
 def log_softmax(spot: Spot, node: Any) -> Change | None:
-    """``log_softmax(x)`` for ``log(softmax(x))``."""
+    """``log_softmax(x)`` for ``log(softmax(x))``, and ``-softplus(-x)`` for ``log(sigmoid(x))``."""
     if not is_call(node, "log"):
         return None
     inner: Any = spot.operand(node)
     if isinstance(inner, ast.Name):  # what it was bound to
         made = spot.source.last_binding(spot.source.key(inner.id, spot.statement.function), spot.statement)
         inner = None if made is None else made.value()
+    if is_call(inner, "sigmoid") and (x := spot.operand(inner)) is not None and (softplus := spot.spelled(spot.dialect.softplus)) is not None:
+        return form(f"-{softplus}({{minus}})", minus=ast.UnaryOp(ast.USub(), x))
     if not is_call(inner, "softmax") or not isinstance(inner.func, ast.Attribute):
         return None
     return unparse(ast.Call(ast.Attribute(inner.func.value, "log_softmax", ast.Load()), inner.args, inner.keywords))
@@ -147,8 +178,9 @@ def whole_numbers(spot: Spot, node: Any) -> Change | None:
     if not is_integer(node) or unparse(node.func) == "int" or spot.is_index() or "int" in str(getattr(spot.inquiry.source, "dtype", "")):
         return None
     like = spot.spelled("tf.float32") if last_name(node.func) in ("cast", "saturate_cast") else None
-    if like and (not spot.floats_again() or {"fn_output_signature", "write"} & spot.statement.mentions()):
-        return None
+    readers = [e.op for e in spot.inquiry.entries if spot.entry is not None and spot.entry.row in e.inputs]
+    if like and (any(op != "Cast" for op in readers) or {"fn_output_signature", "write"} & spot.statement.mentions()):
+        return None  # not all that reads the whole numbers makes floats of them again
     return _past(spot, node, ast.Call(parsed(spot.spelled("tf.cast") or "tf.cast"), [node, parsed(like)], []) if like else node)
 
 

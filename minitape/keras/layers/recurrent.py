@@ -111,9 +111,7 @@ class LSTM(Affine):
     def _loop(self, sequences: Any, states: list[Any]) -> tuple[Any, list[Any]]:
         """The same for a length that only a run of the graph knows: one loop."""
         count = tf.shape(sequences)[1]
-        kept = tf.TensorArray(
-            self.dtype, size=count if self.return_sequences else 0, element_shape=(None, self.units)
-        )
+        kept = tf.TensorArray(self.dtype, size=count if self.return_sequences else 0, element_shape=(None, self.units))
 
         def turn(i: Any, states: Any, kept: Any) -> Any:
             states = self._step(sequences[:, i], states)

@@ -20,6 +20,7 @@ from ...engine.values.errors import OutOfRangeError
 from ...engine.values.invalid import invalid, shape_text
 from ...graphs.function import Function
 from ...graphs.spec import TensorSpec
+from ...graphs.streams import next_element
 from ...ops.convert import convert_to_tensor
 from ...ops.joining import stack
 from ...ops.seeds import pair_of
@@ -435,8 +436,6 @@ class DatasetIterator:
     def get_next(self) -> Any:
         """The next element; OutOfRangeError after the last one."""
         if state.graph is not None:
-            from ...graphs.streams import next_element
-
             return next_element(self)
         try:
             return next(self)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import re
 from collections.abc import Sequence
 from sys import _getframe
 from typing import Any
@@ -15,8 +16,8 @@ from ...engine.table.primitives import TABLE, decompositions  # noqa: F401 - it 
 from ...engine.tensor.operation import apply
 from ...engine.tensor.operators import fit_matrices
 from ...engine.tensor.tensor import Tensor
-from ...engine.typed import Same
-from ...engine.values.invalid import invalid, shape_text
+from ...engine.types import Same
+from ...engine.values.invalid import invalid, mismatch, shape_text
 from ...ops.casts import conj
 from ...ops.elementwise import abs as absolute
 from ...ops.opdefs import accept
@@ -78,8 +79,7 @@ def _product(a: Any, b: Any, turn_a: bool, turn_b: bool) -> Any:
     accept(op, a.dtype)
     if a.dtype is not b.dtype:
         accept(op, a.dtype, b.dtype)
-        raise invalid(f"cannot compute {op} as input #1(zero-based) was expected to be a {a.dtype.kernel_name} tensor "
-                      f"but is a {b.dtype.kernel_name} tensor", op)  # fmt: skip
+        raise mismatch(op, 1, a.dtype.kernel_name, b.dtype)
     check_product(op, a, b, turn_a, turn_b)
     a = swap_last_axes(a) if turn_a else a
     b = swap_last_axes(b) if turn_b else b
@@ -155,14 +155,11 @@ def _as_matrix(x: Any, axes: list[int], last: bool) -> tuple[Any, list[int]]:
         shape[a]  # raises IndexError, as TensorFlow does
     axes = [a % len(shape) for a in axes]
     free = [i for i in range(len(shape)) if i not in axes]
-    rows, columns = (_product_of([shape[i] for i in part]) for part in (free, axes))
+    parts = ([shape[i] for i in part] for part in (free, axes))
+    rows, columns = (-1 if -1 in part else math.prod(part) for part in parts)
     order = (*free, *axes) if last else (*axes, *free)
     moved = x if order == tuple(range(len(shape))) else call("transpose", x, perm=order)
     return call("reshape", moved, shape=(rows, columns) if last else (columns, rows)), [shape[i] for i in free]
-
-
-def _product_of(sizes: list[int]) -> int:
-    return -1 if -1 in sizes else math.prod(sizes)
 
 
 @postpone
@@ -209,11 +206,7 @@ def einsum(equation: str, *inputs: Any, optimize: str = "greedy", name: str | No
     left, right = parse_equation(text, [len(x.shape) for x in inputs])
     for i, t in enumerate(tensors):
         if t.dtype is not tensors[0].dtype:
-            raise invalid(
-                f"cannot compute Einsum as input #{i}(zero-based) was expected to be a "
-                f"{tensors[0].dtype.kernel_name} tensor but is a {t.dtype.kernel_name} tensor",
-                "Einsum",
-            )
+            raise mismatch("Einsum", i, tensors[0].dtype.kernel_name, t.dtype)
     return apply(TABLE["einsum"], tuple(tensors), {"left": left, "right": right})
 
 
@@ -223,8 +216,6 @@ def parse_equation(text: str, ranks: Sequence[int]) -> tuple[tuple[str, ...], st
     >>> parse_equation("...ij,jk->...ik", [3, 2])
     (('αij', 'jk'), 'αik')
     """
-    import re
-
     found = re.fullmatch(r"((?:[a-zA-Z]|\.\.\.|,)*)(?:->((?:[a-zA-Z]|\.\.\.)*))?", text)
     if found is None or "." in text.replace("...", ""):
         raise ValueError(f"Subscripts have incorrect format: {text}")
@@ -251,8 +242,7 @@ def _without_ellipsis(terms: list[str], output: str, ranks: Sequence[int]) -> tu
         named_axes = len(term.replace("...", ""))
         if ("..." in term and rank < named_axes) or ("..." not in term and rank != named_axes):
             raise invalid(f"Expected input {i} to have rank {'at least ' if '...' in term else ''}{named_axes} but "
-                          f"got: {rank}",
-                          "Einsum")  # fmt: skip
+                          f"got: {rank}", "Einsum")  # fmt: skip
         extra.append(rank - named_axes)
     most = max(extra, default=0)
     if most and "..." not in output:
@@ -298,7 +288,7 @@ def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: Any = 
     else:
         powers = pairwise(TABLE["pow"], absolute(x), ord)
         total = pairwise(TABLE["pow"], reduce_sum(powers, axis, True), 1.0 / ord)
-    return total if keepdims else _squeeze(total, axis)
+    return total if keepdims else without_axes(total, axis)
 
 
 def _check_order(ord: Any, is_matrix: bool) -> None:
@@ -310,8 +300,8 @@ def _check_order(ord: Any, is_matrix: bool) -> None:
         raise ValueError(f"'ord' must be a supported vector norm, got {ord}")
 
 
-def _squeeze(x: Any, axis: Any) -> Any:
-    """Drops the reduced axes, which have size 1."""
+def without_axes(x: Any, axis: Any) -> Any:
+    """Drops the axes of size 1 that a reduction kept: all of them for None."""
     rank = x.ndim
     gone = set(range(rank)) if axis is None else {a % rank for a in axes_of(axis) or ()}
     return call("reshape", x, shape=tuple(n for i, n in enumerate(x.shape) if i not in gone))

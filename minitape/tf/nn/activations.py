@@ -13,6 +13,7 @@ from ...engine.tensor.tensor import Tensor
 from ...engine.values import dtypes
 from ...engine.values.invalid import invalid
 from ...ops.convert import convert_to_tensor
+from ...ops.joining import concat
 from ...ops.operands import call, postpone, quick, tensor_of, unary, with_name
 
 
@@ -64,8 +65,6 @@ def crelu(features: Any, axis: int = -1, name: str | None = None) -> Tensor:
     >>> print(tf.nn.crelu([1.0, -2.0]).numpy())
     [1. 0. 0. 2.]
     """
-    from ...ops.joining import concat
-
     x = tensor_of(features)
     return relu(concat([x, -x], axis))
 

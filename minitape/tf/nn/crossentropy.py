@@ -89,11 +89,6 @@ def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str
     return _back(call("sparse_softmax_cross_entropy", _wide(x), y), x)
 
 
-def _same_shape(x: Any, y: Any) -> None:
-    if not x.shape.is_compatible_with(y.shape):
-        raise ValueError(f"`logits` and `labels` must have the same shape, received ({x.shape} vs {y.shape}).")
-
-
 @postpone
 def sigmoid_cross_entropy_with_logits(labels: Any = None, logits: Any = None, name: str | None = None) -> Tensor:
     """The cross entropy between probabilities and sigmoid(logits), elementwise, without overflow.
@@ -106,7 +101,8 @@ def sigmoid_cross_entropy_with_logits(labels: Any = None, logits: Any = None, na
     """
     _both("sigmoid_cross_entropy_with_logits", labels, logits)
     x, y = tensor_of(logits), tensor_of(labels)
-    _same_shape(x, y)
+    if not x.shape.is_compatible_with(y.shape):
+        raise ValueError(f"`logits` and `labels` must have the same shape, received ({x.shape} vs {y.shape}).")
     zeros = apply(TABLE["zeros_like"], (x,), {})
     positive = x >= zeros
     above = apply(TABLE["select"], (positive, x, zeros), {})

@@ -10,17 +10,13 @@ from ...engine.table.primitives import TABLE, activation  # noqa: F401 - it fill
 from ...engine.tensor.operation import apply
 from ...engine.tensor.tensor import Tensor
 from ...engine.values import dtypes
+from ...ops.arrays import shape
 from ...ops.elementwise import squared_difference
 from ...ops.operands import axes_of, call, is_tensor_like, postpone, static, tensor_of
+from ...ops.picking import gather
 from ...ops.reductions import reduce_mean
-
-
-def _dropped(x: Any, axes: Any, keepdims: bool) -> Any:
-    """Without the axes of size 1 that a reduction kept."""
-    if keepdims:
-        return x
-    gone = {a % x.ndim for a in (axes_of(axes) or range(x.ndim))}
-    return call("reshape", x, shape=tuple(n for i, n in enumerate(x.shape) if i not in gone))
+from ..linalg.products import without_axes
+from ..random.functions import uniform
 
 
 @postpone
@@ -41,7 +37,7 @@ def moments(x: Any, axes: Any, *, keepdims: bool = False, name: str | None = Non
     fixed = apply(TABLE["stop_gradient"], (mean,), {})
     squares = squared_difference(y, fixed) if y.dtype.kind == "c" else apply(TABLE["squared_difference"], (y, fixed), {})
     variance = reduce_mean(squares, axes, True)
-    out = [_dropped(v, axes, keepdims) for v in (mean, variance)]
+    out = [v if keepdims else without_axes(v, axes_of(axes) or None) for v in (mean, variance)]
     return tuple(TABLE["cast"](v, dtype=x.dtype) if half else v for v in out)
 
 
@@ -111,9 +107,6 @@ def dropout(x: Any, rate: Any, noise_shape: Any = None, seed: int | None = None,
     >>> print(tf.nn.dropout([1.0, 2.0], rate=0.0).numpy())
     [1. 2.]
     """
-    from ...ops.arrays import shape
-    from ..random import uniform
-
     x = tensor_of(x)
     _check_rate(x, rate)
     if isinstance(rate, (int, float)) and rate == 0:
@@ -139,8 +132,6 @@ def embedding_lookup(params: Any, ids: Any, *, name: str | None = None) -> Tenso
     >>> print(tf.nn.embedding_lookup(tf.constant([[1.0, 2.0], [3.0, 4.0]]), [1, 0]).numpy().tolist())
     [[3.0, 4.0], [1.0, 2.0]]
     """
-    from ...ops.picking import gather
-
     if hasattr(ids, "_map_values"):
         return ids._map_values(lambda numbers: embedding_lookup(params, numbers))
     if isinstance(params, (list, tuple)):

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ...engine.tensor.tensor import EagerTensor, Tensor, new_tensor
-from ...engine.typed import Operators
+from ...engine.types import Operators
 from ...engine.values import dtypes
 from ...engine.values.shape import TensorShape
 from ...ops.arrays import ensure_shape
@@ -193,7 +193,7 @@ class RaggedTensor(Operators):
     def _components(self) -> list[Any]:
         return [self._values, self.row_splits]
 
-    def _rebuilt(self, parts: list[Any]) -> Any:
+    def _rebuild(self, parts: list[Any]) -> Any:
         return self._cut(parts[0], partition(parts[1], "row_splits"))
 
     def _open_parts(self) -> list[Any]:

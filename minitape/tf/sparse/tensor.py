@@ -9,13 +9,13 @@ import numpy as np
 from ...engine.recording.evidence import note_used_as_size
 from ...engine.table.primitives import TABLE
 from ...engine.tensor.tensor import Tensor, new_tensor
-from ...engine.typed import Operators
+from ...engine.types import Operators
 from ...engine.values import dtypes
+from ...engine.values.invalid import mismatch
 from ...engine.values.shape import TensorShape
 from ...ops.arrays import broadcast_to
 from ...ops.convert import convert_to_tensor, to_graph_tensor
 from ...ops.logs import warn_not_watchable
-from ...ops.opdefs import mismatch
 
 
 class SparseTensor(Operators):
@@ -92,7 +92,7 @@ class SparseTensor(Operators):
     def _components(self) -> list[Any]:
         return [self._indices, self._values, self._dense_shape]
 
-    def _rebuilt(self, parts: list[Any]) -> SparseTensor:
+    def _rebuild(self, parts: list[Any]) -> SparseTensor:
         return SparseTensor(*parts)
 
     def _open_parts(self) -> list[Any]:

@@ -14,11 +14,12 @@ from ...engine.recording.state import state
 from ...engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ...engine.values import dtypes
 from ...engine.values.errors import OutOfRangeError
-from ...engine.values.invalid import invalid, shape_text
+from ...engine.values.invalid import invalid, mismatch, shape_text
 from ...ops.arrays import broadcast_static_shape
 from ...ops.convert import convert_to_tensor
-from ...ops.opdefs import accept_attr, accept_text, mismatch
+from ...ops.opdefs import accept_attr, accept_text
 from ...ops.operands import postpone
+from ..ragged.tensor import RaggedTensor
 
 
 @postpone
@@ -113,11 +114,7 @@ def split(input: Any, sep: str | None = None, maxsplit: int = -1, name: str | No
     array, given = converted(input, "input: "), strings_of("" if sep is None else sep, "StringSplitV2")
     if given.ndim:
         raise invalid(f"sep must be a scalar, got shape: {shape_text(given.shape)}", "StringSplitV2")
-    return rows(array, lambda s: _pieces(s, given[()], maxsplit))
-
-
-def _pieces(s: bytes, sep: bytes, most: int) -> list[bytes]:
-    return [s] if most == 0 else s.split(sep or None, most)
+    return rows(array, lambda s: [s] if maxsplit == 0 else s.split(given[()] or None, maxsplit))
 
 
 @postpone
@@ -213,8 +210,6 @@ def rows(array: Any, function: Callable[[bytes], list[Any]], dtype: Any = object
     values = texts(flat) if dtype is object else new_tensor(np.array(flat, dtype))
     if not array.ndim:
         return values
-    from ..ragged.tensor import RaggedTensor
-
     if array.ndim > 1:
         raise ValueError("minitape cuts a string or a list of strings to pieces: a ragged tensor has no rows of rows.")
     return RaggedTensor.from_row_lengths(values, np.array([len(row) for row in found], np.int64))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 if TYPE_CHECKING:
-    from ...typed import Array, Function, Object, Result
+    from ...types import Array, Function, Object, Result
 
 Rule: TypeAlias = Callable[..., Any]  # of the adjoint, the output and the inputs; see Primitive
 Rules: TypeAlias = Sequence[Rule | None] | Rule | None  # one for each input, or one for all
@@ -35,7 +35,7 @@ class Primitive:
     gradient is None) or "unregistered" (LookupError).
     """
 
-    __slots__ = ("name", "op", "label", "forward", "rules", "keep", "keeps", "keeps_beside", "keeps_output", "missing", "asked", "each", "code", "texts", "accepted", "recorded_rules")  # fmt: skip
+    __slots__ = ("name", "op", "label", "forward", "rules", "keep", "keeps", "keeps_beside", "keeps_output", "missing", "mandatory", "each", "code", "texts", "accepted", "recorded_rules")  # fmt: skip
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class Primitive:
     ) -> None:
         self.name, self.forward, self.keep, self.missing = name, forward, keep, missing
         self.rules: Rules = rules if rules is None or callable(rules) else tuple(rules)
-        self.asked = name == "custom_gradient" or missing == "unregistered"  # for its gradient in any case, as TensorFlow does
+        self.mandatory = name == "custom_gradient" or missing == "unregistered"  # for its gradient in any case, as TensorFlow does
         self.keeps = None if keep == "all" else tuple(i for i, n in enumerate("xy") if n in keep)  # inputs; None: all
         self.keeps_beside: tuple[tuple[int, ...], ...] = ()  # the same of a formula whose input 0 or 1 is a Python number
         self.keeps_output = keep == "all" or "z" in keep
@@ -93,9 +93,7 @@ BATCHES: set[type] = set()  # that of batched adjoints among them, once it is in
 _TENSOR: list[Any] = []  # the class of tensors, how a primitive is applied to them, how other inputs become them, and the class of those with values
 
 
-def declare(
-    name: str, forward: Function, rules: Rules = None, **options: Object
-) -> Primitive:
+def declare(name: str, forward: Function, rules: Rules = None, **options: Object) -> Primitive:
     """Declares a primitive and puts it into ``TABLE``; see :class:`Primitive` for the arguments.
 
     >>> from minitape.engine.table.primitives import declare, TABLE

@@ -15,12 +15,12 @@ from .numerics import in_single
 from .selecting import select
 
 if TYPE_CHECKING:
-    from ...typed import Array, Function
+    from ...types import Array, Function
 
 _add: Function = np.add.reduce  # without the questions that np.sum and np.max ask before
 _largest: Function = np.fmax.reduce  # of the numbers, where there is a NaN
 
-def _shifted(x: Array, axis: int, op: str) -> Array:
+def _shift(x: Array, axis: int, op: str) -> Array:
     """Logits less the largest number of each row."""
     if x.ndim < 1:
         raise invalid(f"logits must have >= 1 dimension, got {shape_text(x.shape)}", op)
@@ -30,14 +30,14 @@ def _shifted(x: Array, axis: int, op: str) -> Array:
 @in_single
 def _softmax(x: Array, *, axis: int = -1, spread: bool = False) -> Array:
     """A NaN spreads over its row on demand; it stays alone in TensorFlow's kernel, whose reciprocal of a float32 NaN is 0."""
-    e = ARRAY["exp"](_shifted(x, axis, "Softmax"))
+    e = ARRAY["exp"](_shift(x, axis, "Softmax"))
     scale = 1 / _add(e, axis, None, None, True)
     return e * (scale if spread or x.dtype != np.float32 else np.fmax(scale, 0))
 
 
 @in_single
 def _log_softmax(x: Array, *, axis: int = -1) -> Array:
-    away = _shifted(x, axis, "LogSoftmax")
+    away = _shift(x, axis, "LogSoftmax")
     return away - ARRAY["log"](_add(ARRAY["exp"](away), axis, None, None, True))
 
 
@@ -64,7 +64,7 @@ def _cross_entropy(x: Array, y: Array) -> Array:
     except ValueError:
         sizes = [shape_text((int(np.prod(s[:-1])), s[-1])) for s in (x.shape, y.shape)]
         raise invalid(f"logits and labels must be broadcastable: logits_size={sizes[0]} labels_size={sizes[1]}", op) from None
-    away = _shifted(x, -1, op)
+    away = _shift(x, -1, op)
     rest = ARRAY["log"](_add(ARRAY["exp"](away), -1, None, None, True)) - away
     return _add(np.where(y == 0, 0, y * rest), -1, x.dtype)
 
@@ -87,7 +87,7 @@ def _sparse_cross_entropy(x: Array, labels: Array) -> Array:
     if wrong.any():
         raise invalid(f"Received a label value of {labels[wrong].reshape(-1)[0]} which is outside the valid range of "
                       f"[0, {count}).  Label values: {' '.join(map(str, labels.reshape(-1)))}", op)  # fmt: skip
-    away = _shifted(x, -1, op)
+    away = _shift(x, -1, op)
     picked = away.reshape(labels.size, count)[np.arange(labels.size), labels.reshape(-1)].reshape(labels.shape)
     return ARRAY["log"](_add(ARRAY["exp"](away), -1)) - picked
 

@@ -14,7 +14,7 @@ from .elementwise import RECORDED
 from .selecting import select
 
 if TYPE_CHECKING:
-    from ...typed import Array
+    from ...types import Array
 
 
 def _cast(x: Array, *, dtype: DType) -> Array:

@@ -21,14 +21,14 @@ from .numerics import lowest
 from .selecting import select
 
 if TYPE_CHECKING:
-    from ...typed import Array, NumPyType, Object
+    from ...types import Array, NumPyType, Object
 
 Sizes = tuple[int, ...]
 Pads = tuple[tuple[int, int], ...]
 _ALL = slice(None)
 
 
-def _padded(x: Array, pads: Pads, value: Array = 0) -> Array:
+def _pad(x: Array, pads: Pads, value: Array = 0) -> Array:
     """x with a border around the spatial axes."""
     return np.pad(x, ((0, 0), *pads, (0, 0)), constant_values=value) if any(map(any, pads)) else x
 
@@ -54,7 +54,7 @@ def _spots(tap: Sizes, count: Sizes, strides: Sizes, dilations: Sizes) -> tuple[
     return (_ALL, *[slice(i * d, i * d + (n - 1) * s + 1, s) for i, n, s, d in places])
 
 
-def _overlaid(parts: Iterable[Array], g: Array, shape: Sizes, size: Sizes, strides: Sizes, pads: Pads, dilations: Sizes = (1, 1)) -> Array:
+def _overlay(parts: Iterable[Array], g: Array, shape: Sizes, size: Sizes, strides: Sizes, pads: Pads, dilations: Sizes = (1, 1)) -> Array:
     """The opposite of windows: an array of this shape to which, for each tap in order, its part of the adjoint g is added."""
     out = np.zeros((shape[0], *[n + sum(pad) for n, pad in zip(shape[1:-1], pads, strict=True)], shape[-1]), g.dtype)
     if all(g.shape[1:-1]):
@@ -67,7 +67,7 @@ def _overlaid(parts: Iterable[Array], g: Array, shape: Sizes, size: Sizes, strid
 
 
 def _conv(x: Array, k: Array, *, strides: Sizes, pads: Pads, dilations: Sizes) -> Array:
-    columns = _columns(_padded(x, pads), k.shape[:-2], strides, dilations)
+    columns = _columns(_pad(x, pads), k.shape[:-2], strides, dilations)
     out = _times(columns.reshape(-1, math.prod(k.shape[:-1])), k.reshape(-1, k.shape[-1]))
     return out.reshape(*columns.shape[: k.ndim - 1], k.shape[-1])
 
@@ -79,11 +79,11 @@ def _times(a: Array, b: Array) -> Array:
 def _conv_input(g: Array, k: Array, *, shape: Sizes, strides: Sizes, pads: Pads, dilations: Sizes) -> Array:
     flat, size = g.reshape(-1, k.shape[-1]), k.shape[:-2]
     parts = (_times(flat, k[tap].T).reshape(*g.shape[:-1], -1) for tap in np.ndindex(size))
-    return _overlaid(parts, g, shape, size, strides, pads, dilations)
+    return _overlay(parts, g, shape, size, strides, pads, dilations)
 
 
 def _conv_filter(x: Array, g: Array, *, size: Sizes, strides: Sizes, pads: Pads, dilations: Sizes) -> Array:
-    columns = _columns(_padded(x, pads), size, strides, dilations)
+    columns = _columns(_pad(x, pads), size, strides, dilations)
     flat = columns.reshape(-1, math.prod(size) * x.shape[-1])
     return (flat.T @ g.reshape(-1, g.shape[-1])).reshape(*size, x.shape[-1], g.shape[-1])
 
@@ -113,7 +113,7 @@ def _pooled_shape(shape: Sizes, size: Sizes, strides: Sizes, pads: Pads) -> Size
 
 def _views(x: Array, size: Sizes, strides: Sizes, pads: Pads, border: Array) -> Iterator[Array]:
     """What is at each place in a window, in order: of all windows of the padded array."""
-    count, full = _pooled_shape(x.shape, size, strides, pads)[1:-1], _padded(x, pads, border)
+    count, full = _pooled_shape(x.shape, size, strides, pads)[1:-1], _pad(x, pads, border)
     return (full[_spots(tap, count, strides, (1, 1))] for tap in np.ndindex(size) if all(count))
 
 
@@ -139,7 +139,7 @@ def _winners(x: Array, size: Sizes, strides: Sizes, pads: Pads) -> Iterator[Arra
 def _max_unpool(g: Array, x: Array, *, size: Sizes, strides: Sizes, pads: Pads) -> Array:
     """Adds each window's adjoint to its largest element."""
     parts = (select(won, g, 0) for won in _winners(x, size, strides, pads))
-    return _overlaid(parts, g, x.shape, size, strides, pads)
+    return _overlay(parts, g, x.shape, size, strides, pads)
 
 
 def _max_repool(g: Array, x: Array, *, size: Sizes, strides: Sizes, pads: Pads) -> Array:
@@ -169,7 +169,7 @@ def _avg_pool(x: Array, *, size: Sizes, strides: Sizes, pads: Pads) -> Array:
 
 def _avg_unpool(g: Array, *, shape: Sizes, size: Sizes, strides: Sizes, pads: Pads) -> Array:
     g = g / _counts(shape, size, strides, pads, g.dtype)
-    return _overlaid(repeat(g), g, shape, size, strides, pads)
+    return _overlay(repeat(g), g, shape, size, strides, pads)
 
 
 def _no_share(g: Array, z: Array, y: Array, x: Array, **attrs: Object) -> Array:

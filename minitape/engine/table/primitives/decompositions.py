@@ -17,10 +17,10 @@ from .linear import adjoint_of
 from .shaping import conjugate
 
 if TYPE_CHECKING:
-    from ...typed import Array
+    from ...types import Array
 
 
-def _checked(x: Array, op: str, square: bool = True) -> Array:
+def _check(x: Array, op: str, square: bool = True) -> Array:
     """Checks that x is a (batch of) matrices, square ones on demand."""
     if x.ndim < 2:
         raise invalid(f"Input tensor 0 must have rank >= 2, got {x.ndim}", op)
@@ -48,7 +48,7 @@ def _diagonal_matrix(x: Array) -> Array:
 
 def _inv(x: Array, *, adjoint: bool = False) -> Array:
     try:
-        out = solve(_checked(x, "MatrixInverse"), np.broadcast_to(np.eye(x.shape[-1], dtype=x.dtype), x.shape))
+        out = solve(_check(x, "MatrixInverse"), np.broadcast_to(np.eye(x.shape[-1], dtype=x.dtype), x.shape))
     except np.linalg.LinAlgError:
         raise invalid("Input is not invertible.", "MatrixInverse") from None
     return adjoint_of(out) if adjoint else out
@@ -64,9 +64,9 @@ def _scaled_inverse(factor: Array, x: Array) -> Array:
     return _columns(factor) * TABLE["inv"](x, adjoint=True)
 
 
-declare("det", lambda x: determinant(_checked(x, "MatrixDeterminant")),
+declare("det", lambda x: determinant(_check(x, "MatrixDeterminant")),
         [lambda g, z, x: _scaled_inverse(g * conjugate(z), x)], op="MatrixDeterminant", keep="xz")  # fmt: skip
-declare("slogdet", lambda x: log_determinant(_checked(x, "LogMatrixDeterminant")),
+declare("slogdet", lambda x: log_determinant(_check(x, "LogMatrixDeterminant")),
         [lambda g, z, x: _scaled_inverse(g[1], x)], op="LogMatrixDeterminant", keep="x")  # fmt: skip
 declare("inv", _inv, [_inv_rule], op="MatrixInverse", label="x⁻¹", keep="z")
 
@@ -76,7 +76,7 @@ declare("inv", _inv, [_inv_rule], op="MatrixInverse", label="x⁻¹", keep="z")
 
 def _solve(a: Array, b: Array, *, adjoint: bool = False) -> Array:
     op = "MatrixSolve"
-    if _checked(a, op, False).ndim != b.ndim:
+    if _check(a, op, False).ndim != b.ndim:
         raise invalid("All input tensors must have the same rank.", op)
     if a.shape[-1] != a.shape[-2]:
         raise invalid("First input (lhs) must be a square matrix.", op)
@@ -109,10 +109,6 @@ def _triangular(a: Array, b: Array, *, lower: bool = True, adjoint: bool = False
     return out
 
 
-def _solve_rule(g: Array, z: Array, a: Array, b: Array, *, adjoint: bool = False) -> tuple[Array, Array]:
-    return _shares(z, TABLE["solve"](a, g, adjoint=not adjoint), adjoint)
-
-
 def _triangular_rule(g: Array, z: Array, a: Array, b: Array, *, lower: bool = True, adjoint: bool = False) -> tuple[Array, Array]:
     of_a, of_b = _shares(z, TABLE["triangular_solve"](a, g, lower=lower, adjoint=not adjoint), adjoint)
     return TABLE["band_part"](of_a, lower=-1 if lower else 0, upper=0 if lower else -1), of_b
@@ -123,7 +119,8 @@ def _shares(z: Array, of_b: Array, adjoint: bool) -> tuple[Array, Array]:
     return -_product(z, adjoint_of(of_b)) if adjoint else -_product(of_b, adjoint_of(z)), of_b
 
 
-declare("solve", _solve, _solve_rule, op="MatrixSolve", label="a⁻¹b", keep="xyz")
+declare("solve", _solve, lambda g, z, a, b, *, adjoint=False: _shares(z, TABLE["solve"](a, g, adjoint=not adjoint), adjoint),
+        op="MatrixSolve", label="a⁻¹b", keep="xyz")  # fmt: skip
 declare("triangular_solve", _triangular, _triangular_rule, op="MatrixTriangularSolve", label="a⁻¹b", keep="xyz")
 
 
@@ -132,7 +129,7 @@ declare("triangular_solve", _triangular, _triangular_rule, op="MatrixTriangularS
 
 def _cholesky(x: Array) -> Array:
     try:
-        return np.linalg.cholesky(_checked(x, "Cholesky"))
+        return np.linalg.cholesky(_check(x, "Cholesky"))
     except np.linalg.LinAlgError:  # not positive definite
         return np.tril(np.full_like(x, np.nan))
 
@@ -153,7 +150,7 @@ def _inverse_gaps(x: Array) -> Array:
 
 
 def _svd(x: Array) -> tuple[Array, Array, Array]:
-    u, s, vh = np.linalg.svd(_checked(x, "Svd", False), False)
+    u, s, vh = np.linalg.svd(_check(x, "Svd", False), False)
     return s.astype(x.dtype), u, adjoint_of(vh)
 
 

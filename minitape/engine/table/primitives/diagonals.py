@@ -13,7 +13,7 @@ from ...values.invalid import at_run, invalid, shape_text
 from . import TABLE, declare
 
 if TYPE_CHECKING:
-    from ...typed import Array
+    from ...types import Array
 
 
 def _places(k: int, rows: int, columns: int) -> tuple[np.ndarray, np.ndarray]:
@@ -22,7 +22,7 @@ def _places(k: int, rows: int, columns: int) -> tuple[np.ndarray, np.ndarray]:
     return steps + max(-k, 0), steps + max(k, 0)
 
 
-def _checked(x: Array, k: int, op: str) -> tuple[np.ndarray, np.ndarray]:
+def _check(x: Array, k: int, op: str) -> tuple[np.ndarray, np.ndarray]:
     """The places of a diagonal, which the matrices must have."""
     if x.ndim < 2:
         raise invalid(f"input must be at least 2-dim, received shape: {list(x.shape)}", op)
@@ -33,7 +33,7 @@ def _checked(x: Array, k: int, op: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _diag_part(x: Array, *, k: int) -> Array:
-    i, j = _checked(x, k, "MatrixDiagPartV3")
+    i, j = _check(x, k, "MatrixDiagPartV3")
     return np.array(x[..., i, j])
 
 
@@ -49,7 +49,7 @@ def _diag(x: Array, *, k: int, rows: int, columns: int) -> Array:
 
 
 def _set_diag(x: Array, d: Array, *, k: int) -> Array:
-    i, j = _checked(x, k, "MatrixSetDiagV3")
+    i, j = _check(x, k, "MatrixSetDiagV3")
     expected = (*x.shape[:-2], len(i))
     if d.shape != expected:
         raise invalid("Either first dimensions of diagonal don't match input.shape[:-2], or diagonal.shape[:-1] is not "

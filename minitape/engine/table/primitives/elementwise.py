@@ -18,7 +18,7 @@ from . import TABLE, Primitive, declare
 from .formula import ARRAY, SCALAR, reads
 
 if TYPE_CHECKING:
-    from ...typed import Array, Function, Object
+    from ...types import Array, Function, Object
     from . import Rule
 
 DERIVATIVES = """
@@ -75,11 +75,7 @@ LARGE = fast.large
 FIRST_CODE = 2  # of the scalar rows: 0 is a leaf, 1 a call
 
 
-def _sigmoid(x: Array) -> Array:
-    return 1 / (1 + np.exp(-x))
-
-
-ARRAY |= {"sigmoid": _sigmoid, "relu_gate": lambda g, z: g * (z > 0),  # infinity times 0 is no number, as in TensorFlow
+ARRAY |= {"sigmoid": lambda x: 1 / (1 + np.exp(-x)), "relu_gate": lambda g, z: g * (z > 0),  # infinity times 0 is no number, as in TensorFlow
           "sqrt_share": lambda z, g: ARRAY["mul_no_nan"](0.5 / z, g)}  # fmt: skip
 for _real, _functions in SCALAR.items():
     _functions["sigmoid"] = lambda x, e=_functions["exp"]: 1 / (1 + e(-x))
@@ -101,11 +97,11 @@ class Form:
         self.rules = tuple(None if text == "-" else compile_text(text, functions) for text in texts[1:])
 
 
-def _blocked(texts: tuple[str, ...], plain: Form) -> Form:
+def _in_blocks(texts: tuple[str, ...], plain: Form) -> Form:
     """The same for large arrays, block by block."""
     form = Form.__new__(Form)
-    form.forward = fast.blocked(texts[0], "xy", plain.forward)
-    form.rules = tuple(rule and fast.blocked(text, "gzxy", rule) for text, rule in zip(texts[1:], plain.rules, strict=True))
+    form.forward = fast.by_formula(texts[0], "xy", plain.forward)
+    form.rules = tuple(rule and fast.by_formula(text, "gzxy", rule) for text, rule in zip(texts[1:], plain.rules, strict=True))
     return form
 
 
@@ -113,7 +109,7 @@ def _declare_line(line: str) -> None:
     head, *parts = (part.strip() for part in line.split("|"))
     name, kernel, label = head.split()
     texts, plain = tuple(parts), Form(tuple(parts), ARRAY)
-    large, rule_texts = _blocked(texts, plain), texts[1:]
+    large, rule_texts = _in_blocks(texts, plain), texts[1:]
     kept = set().union(*(reads(t) for t in rule_texts if t != "-")) - {"g"}
 
     primitive = declare(name, large.forward, large.rules, op=kernel, label=label, keep="".join(sorted(kept)))

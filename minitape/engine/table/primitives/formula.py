@@ -18,7 +18,7 @@ from . import numerics
 from .selecting import select
 
 if TYPE_CHECKING:
-    from ...typed import Array, Function
+    from ...types import Array, Function
 
 
 
@@ -46,7 +46,7 @@ def _pow(x: Array, y: Array) -> Array:
     return np.power(x, y)
 
 
-def _rounded(function: Function) -> Function:
+def _round(function: Function) -> Function:
     """A function of the mathematical library on arrays: float32 results are correctly rounded while that is cheap.
 
     NumPy's float32 loops are fast but up to 4 units of the last place off, which shows in printed text.
@@ -66,7 +66,7 @@ _LIBRARY = {
     "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh,
 }  # fmt: skip
 
-ARRAY: dict[str, Function] = {name: _rounded(function) for name, function in _LIBRARY.items()} | {
+ARRAY: dict[str, Function] = {name: _round(function) for name, function in _LIBRARY.items()} | {
     "abs": np.abs, "sign": np.sign, "floor": np.floor, "ceil": np.ceil, "rint": np.rint, "sqrt": np.sqrt,
     "atan2": np.arctan2, "pow": _pow, "maximum": np.maximum, "minimum": np.minimum, "floordiv": _floordiv,
     "ones": _ones, "mod": np.mod, "select": select, "mul_no_nan": _mul_no_nan, "zero": np.zeros_like, "erf": numerics.erf,
@@ -77,7 +77,7 @@ ARRAY: dict[str, Function] = {name: _rounded(function) for name, function in _LI
 def _scalar_functions(real: type) -> dict[str, Function]:
     """The functions for single numbers: computed in double precision and rounded once to ``real``."""
 
-    def rounded(fast: Callable[..., float], careful: Function) -> Function:
+    def round_off(fast: Callable[..., float], careful: Function) -> Function:
         def function(*args: Array) -> Array:
             try:
                 return real(fast(*args))
@@ -88,11 +88,11 @@ def _scalar_functions(real: type) -> dict[str, Function]:
 
     same_name = ["sqrt", "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh",
                  "tanh", "asinh", "acosh", "atanh", "atan2", "pow", "erf", "erfc"]  # fmt: skip
-    return ARRAY | {name: rounded(getattr(math, name), ARRAY[name]) for name in same_name} | {
+    return ARRAY | {name: round_off(getattr(math, name), ARRAY[name]) for name in same_name} | {
         "abs": abs,
         "select": lambda c, a, b: real(a if c else b),
         "mul_no_nan": lambda a, g: g if g == 0 else a * g,
-        "maximum": lambda a, b: real(np.maximum(a, b)), "minimum": lambda a, b: real(np.minimum(a, b)),
+        "maximum": lambda a, b: a if a > b or a != a else real(b), "minimum": lambda a, b: a if a < b or a != a else real(b),
         "zero": lambda a: real(0),
     }  # fmt: skip
 

@@ -14,7 +14,7 @@ from .numerics import in_single
 from .shaping import conjugate
 
 if TYPE_CHECKING:
-    from ...typed import Array, Function
+    from ...types import Array, Function
 
 SMALL = 512  # products of two numbers, up to which a product of vectors or of batches is added up in order
 _add: Function = np.add.reduce

@@ -17,7 +17,7 @@ import numpy as np
 from ..accelerator import fast
 
 if TYPE_CHECKING:
-    from ...typed import Array, Function, NumPyType, Object
+    from ...types import Array, Function, NumPyType, Object
 
 LONG = 4096  # elements of arrays in single precision from which on a shorter formula serves
 PIECE = 8192  # elements of large arrays that are computed at once: what a function makes on the way stays in the cache
@@ -31,10 +31,10 @@ def in_double(function: Function) -> Function:
         arrays = np.broadcast_arrays(*args)
         dtype, shape = arrays[0].dtype, arrays[0].shape
         if arrays[0].size > PIECE:
-            return fast.in_blocks(widened, arrays, shape, dtype, {}, PIECE)
-        return np.asarray(widened(*arrays)).astype(dtype)[()]
+            return fast.in_blocks(compute, arrays, shape, dtype, {}, PIECE)
+        return np.asarray(compute(*arrays)).astype(dtype)[()]
 
-    def widened(*arrays: Array) -> Array:
+    def compute(*arrays: Array) -> Array:
         return function(*[a.astype(np.float64) for a in arrays])
 
     return wide

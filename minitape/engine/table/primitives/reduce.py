@@ -15,7 +15,7 @@ from .numerics import in_single, lowest
 from .shaping import conjugate, inverse
 
 if TYPE_CHECKING:
-    from ...typed import Array, Function, NumPyType
+    from ...types import Array, Function, NumPyType
     from ...values.dtypes import DType
 
 Axes = tuple[int, ...] | None

@@ -13,7 +13,7 @@ from . import TABLE, declare
 from .shaping import constant_for
 
 if TYPE_CHECKING:
-    from ...typed import Array, Function, Index, Object, Sizes
+    from ...types import Array, Function, Index, Object, Sizes
     from ...values.dtypes import DType
     from . import Rules
 
@@ -193,10 +193,6 @@ declare("slice_update", _slice_update, [None, None], op="ResourceStridedSliceAss
 # -- what is found among elements -------------------------------------------------------------------------------------
 
 
-def _where(x: Array) -> Array:
-    return np.argwhere(x != b"" if x.dtype == object else x).reshape(-1, x.ndim)
-
-
 def _first_places(x: Array, out_idx: DType) -> tuple[Array, Array, Array]:
     """The different elements in the order of first appearance, each element's number among them, and the counts."""
     kind = out_idx.as_numpy_dtype
@@ -205,6 +201,6 @@ def _first_places(x: Array, out_idx: DType) -> tuple[Array, Array, Array]:
     return x[first[order]], np.argsort(order)[inverse].astype(kind), count[order].astype(kind)
 
 
-declare("where", _where, None, op="Where", missing="unregistered", keep="")
+declare("where", lambda x: np.argwhere(x != b"" if x.dtype == object else x).reshape(-1, x.ndim), None, op="Where", missing="unregistered", keep="")
 declare("unique", lambda x, *, out_idx: _first_places(x, out_idx)[:2], None, missing="unregistered", keep="")
 declare("unique_with_counts", lambda x, *, out_idx: _first_places(x, out_idx), None, missing="unregistered", keep="")

@@ -17,7 +17,7 @@ from .choice import select_in_rule
 from .numerics import in_single
 
 if TYPE_CHECKING:
-    from ...typed import Array, Function, Object
+    from ...types import Array, Function, Object
 
 _UFUNC = {"sum": np.add, "mean": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}
 

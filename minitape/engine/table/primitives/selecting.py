@@ -13,7 +13,7 @@ import numpy as np
 from ..accelerator import fast
 
 if TYPE_CHECKING:
-    from ...typed import Array, NumPyType
+    from ...types import Array, NumPyType
 
 LONG = 2048  # elements from which on the mask is faster
 _BITS = {np.dtype(np.float32): np.dtype(np.int32), np.dtype(np.float64): np.dtype(np.int64)}
@@ -32,8 +32,8 @@ def select(condition: Array, x: Array, y: Array) -> Array:
         if a is not None and b is not None:
             holds = condition.view(np.int8)
             if holds.size < fast.large:
-                return _masked(holds, a, b).view(dtype)
-            return fast.in_blocks(_masked, (holds, a, b), holds.shape, a.dtype, {}).view(dtype)
+                return _mask(holds, a, b).view(dtype)
+            return fast.in_blocks(_mask, (holds, a, b), holds.shape, a.dtype, {}).view(dtype)
     return np.where(condition, x, y)
 
 
@@ -56,7 +56,7 @@ def _bits(value: Array, dtype: NumPyType, shape: tuple[int, ...]) -> Array:
     return number.view(_BITS[dtype]) if number.shape else number[()].view(_BITS[dtype])
 
 
-def _masked(holds: np.ndarray, a: Array, b: Array) -> np.ndarray:
+def _mask(holds: np.ndarray, a: Array, b: Array) -> np.ndarray:
     """``a`` where ``holds`` is 1, ``b`` where it is 0."""
     if type(b) is not np.ndarray and not b:
         return np.bitwise_and(mask := np.negative(holds).astype(b.dtype), a, out=mask)

@@ -14,7 +14,7 @@ from ..accelerator import fast
 from . import TABLE, declare
 
 if TYPE_CHECKING:
-    from ...typed import Array, Index, Object, Sizes
+    from ...types import Array, Index, Object, Sizes
     from ...values.dtypes import DType
 
     Paddings = Sequence[tuple[int, int]]

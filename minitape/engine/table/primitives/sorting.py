@@ -11,7 +11,7 @@ from ...values.invalid import invalid
 from . import TABLE, declare, scatter  # noqa: F401 - its primitives are in the rules
 
 if TYPE_CHECKING:
-    from ...typed import Array
+    from ...types import Array
     from ...values.dtypes import DType
 
 

@@ -20,7 +20,7 @@ from .selecting import select
 from .shaping import conjugate
 
 if TYPE_CHECKING:
-    from ...typed import Array, Function
+    from ...types import Array, Function
 
 RULES = """
 lgamma          Lgamma    lnΓ     | lgamma(x)             | g * digamma(x)
@@ -52,10 +52,6 @@ is_finite       IsFinite  finite? | is_finite(x)          | -
 _UNREGISTERED = {"is_nan", "is_inf", "is_finite", "truncatemod", "softsign_gate"}
 
 
-def _zero_where(x: Array, value: Array) -> Array:
-    return select(x == 0, np.zeros((), value.dtype), value)
-
-
 def _truncatediv(x: Array, y: Array) -> Array:
     if x.dtype.kind not in "iu":
         return np.trunc(x / y)
@@ -64,15 +60,11 @@ def _truncatediv(x: Array, y: Array) -> Array:
 
 
 _ARRAY = ARRAY | {name: getattr(numerics, name) for name in ("lgamma", "digamma", "polygamma", "zeta", "erfinv")} | {
-    "zero_where": _zero_where, "truncatediv": _truncatediv, "fmod": np.fmod, "square": np.square,
+    "zero_where": lambda x, value: select(x == 0, np.zeros((), value.dtype), value),
+    "truncatediv": _truncatediv, "fmod": np.fmod, "square": np.square,
     "is_nan": np.isnan, "is_inf": np.isinf, "is_finite": np.isfinite,
     "SCALE": 1.0507009873554805, "ALPHA": 1.7580993408473768,  # of selu
 }  # fmt: skip
-
-
-def _nonzero(x: Array) -> Array:
-    """1 where x is not 0, else 0, in the dtype of x."""
-    return TABLE["cast"](TABLE["not_equal"](x, 0), dtype=dtype_of_any(x))
 
 
 def _declare_line(line: str) -> None:
@@ -88,7 +80,8 @@ def _declare_line(line: str) -> None:
 
 for _line in RULES.strip().splitlines():
     _declare_line(_line)
-_RECORDED: dict[str, Function] = {**TABLE, "select": select_in_rule, "nonzero": _nonzero, "conjugate": conjugate}
+_RECORDED: dict[str, Function] = {**TABLE, "select": select_in_rule, "conjugate": conjugate,
+                                  "nonzero": lambda x: TABLE["cast"](TABLE["not_equal"](x, 0), dtype=dtype_of_any(x))}  # fmt: skip
 for _made in [p for p in TABLE.values() if p.texts and not p.code and p.missing == "none"]:
     _made.rules = [None if t == "-" else compile_text(t, _RECORDED) for t in _made.texts[1:]]
 

@@ -42,12 +42,12 @@ def stop(tensor: Tensor, how: str) -> None:
     held = frame is not None and frame.f_code.co_name == "numpy" and own_file(frame.f_code.co_filename)
     if held and frame is not None:  # a variable's
         frame = frame.f_back
-    if frame is None or own_file(frame.f_code.co_filename) or not (held or _computed(tensor)):
+    if frame is None or own_file(frame.f_code.co_filename) or not (held or _is_of_the_step(tensor)):
         return
     _refuse("variable" if held else how)
 
 
-def _computed(tensor: Tensor) -> bool:
+def _is_of_the_step(tensor: Tensor) -> bool:
     """Whether a value is one of the step's: of its batch, or computed in it."""
     record = tensor._record
     if state.compiled is not None and id(tensor) in state.compiled:

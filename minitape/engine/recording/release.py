@@ -16,7 +16,7 @@ from .rows import WIDTH, outline
 from .state import state
 
 if TYPE_CHECKING:
-    from ..typed import Array
+    from ..types import Array
     from .record import Record
 
 RETAINED = 8  # skeletons that a thread keeps
@@ -38,9 +38,9 @@ def release(record: Record) -> None:
         return
     cells = record.rows
     if len(cells) > WIDTH * FEW:
-        cells[WIDTH - 1 :: WIDTH] = map(_outlined, cells[WIDTH - 1 :: WIDTH])
+        cells[WIDTH - 1 :: WIDTH] = map(_outline, cells[WIDTH - 1 :: WIDTH])
     for row in [*record.arrays]:
-        record.hold(row, _outlined(record.held(row)))
+        record.hold(row, _outline(record.held(row)))
     for call in record.calls:
         call.attrs = _GONE
     retained = state.retained
@@ -52,10 +52,10 @@ def release(record: Record) -> None:
 
 
 def _forget(record: Record) -> None:
-    record.blocks = record.rows = record.calls = record.asked = record.segments = _NOTHING
+    record.blocks = record.rows = record.calls = record.mandatory = record.segments = _NOTHING
     record.base, record.leaves, record.untracked = 0, _GONE, _NO_ROWS
     record.discrete = _NO_ROWS
 
 
-def _outlined(value: Array) -> Array:
+def _outline(value: Array) -> Array:
     return outline(value.shape, value.dtype) if type(value) is np.ndarray else value
