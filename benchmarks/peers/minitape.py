@@ -119,6 +119,16 @@ def elementwise(n):
     return run
 
 
+def _logistic_step(x, y, m, b):
+    with tf.GradientTape() as tape:
+        p = tf.sigmoid(tf.matmul(x, m) + b)
+        loss = -tf.reduce_mean(y * tf.math.log(p + 1e-7) + (1.0 - y) * tf.math.log(1.0 - p + 1e-7))
+    gm, gb = tape.gradient(loss, [m, b])
+    m.assign_sub(0.1 * gm)
+    b.assign_sub(0.1 * gb)
+    return loss
+
+
 def logistic(steps):
     features, labels = w.logistic_inputs()
     x, y = tf.constant(features), tf.constant(labels)
@@ -126,12 +136,7 @@ def logistic(steps):
     def run():
         m, b = tf.Variable(np.zeros((20, 1), np.float32)), tf.Variable(0.0)
         for _ in range(steps):
-            with tf.GradientTape() as tape:
-                p = tf.sigmoid(tf.matmul(x, m) + b)
-                loss = -tf.reduce_mean(y * tf.math.log(p + 1e-7) + (1.0 - y) * tf.math.log(1.0 - p + 1e-7))
-            gm, gb = tape.gradient(loss, [m, b])
-            m.assign_sub(0.1 * gm)
-            b.assign_sub(0.1 * gb)
+            loss = _logistic_step(x, y, m, b)
         return [loss.numpy(), b.numpy()]
 
     return run
@@ -268,13 +273,7 @@ def compiled_logistic(steps):
 
     @tf.function
     def step():
-        with tf.GradientTape() as tape:
-            p = tf.sigmoid(tf.matmul(x, m) + b)
-            loss = -tf.reduce_mean(y * tf.math.log(p + 1e-7) + (1.0 - y) * tf.math.log(1.0 - p + 1e-7))
-        gm, gb = tape.gradient(loss, [m, b])
-        m.assign_sub(0.1 * gm)
-        b.assign_sub(0.1 * gb)
-        return loss
+        return _logistic_step(x, y, m, b)
 
     def run():
         m.assign(np.zeros((20, 1), np.float32))

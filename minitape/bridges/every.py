@@ -10,7 +10,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..engine.recording.block import Exit
-from ..engine.recording.frames import own_file
+from ..engine.recording.frames import user_frame
 from ..explain.asking import warn_user
 from .changes import Block, Changes
 from .kept import Noted
@@ -31,8 +31,7 @@ Place = tuple[int, int, int, int]
 
 def _place(frame: FrameType | None) -> Place:
     """Where a program is: a line of it, and the call that led there. It is asked in each step, so it does no more than it must."""
-    while frame is not None and own_file(frame.f_code.co_filename):
-        frame = frame.f_back
+    frame = user_frame(frame)
     if frame is None:
         return 0, 0, 0, 0
     caller = frame.f_back

@@ -20,7 +20,7 @@ from ..explain.cuts import Cuts
 from ..explain.mend.dialects import Dialect
 from ..explain.mend.table import mend
 from ..explain.source import read_again, statement_at
-from ..explain.statement import LOOPS, last_name, unparse
+from ..explain.statement import LOOPS, Statement, last_name, unparse
 from ..explain.words import Explanation, not_all, words_alone
 from ..picture.reading import spaces
 from ..recording.rows import Sweep
@@ -120,11 +120,15 @@ class Inquiry(Cuts):
         """The name that holds an object; that of a loop holds it by chance, as ``p`` of ``for p in net.parameters()``."""
         return next((name for name, value in self._names() if self.is_it(value, wanted) and name not in self._of_loops), "")
 
+    def _asking(self) -> Statement | None:
+        """The statement that asks, as far as the text tells."""
+        frame = asking_frame()
+        return None if frame is None else statement_at((frame.f_code.co_filename, frame.f_lineno))
+
     @cached_property
     def _of_loops(self) -> set[str]:
         """The names that loops bind where the question is asked."""
-        frame = asking_frame()
-        at = None if frame is None else statement_at((frame.f_code.co_filename, frame.f_lineno))
+        at = self._asking()
         if at is None:
             return set()
         near = [s for s in at.source.statements if s.function is at.function]
@@ -161,7 +165,7 @@ class Inquiry(Cuts):
                     continue
                 seen.add(id(holder))
                 parts = list(self.parts_of(holder))
-                found = next((part for part, value in parts if self.is_it(value, wanted)), self.part_of(holder, wanted))
+                found = next((part for part, value in parts if self.is_it(value, wanted)), "") or self.part_of(holder, wanted)
                 if found:
                     return text + found, holder
                 inner += [(text + part, value) for part, value in parts] if self._looks_into(holder) else []
@@ -170,8 +174,7 @@ class Inquiry(Cuts):
 
     def _asked_as(self) -> str:
         """What the question calls the source, as of a property that computes it anew: the last argument of ``explain``."""
-        frame = asking_frame()
-        at = None if frame is None else statement_at((frame.f_code.co_filename, frame.f_lineno))
+        at = self._asking()
         calls = [n for n in at.walk() if isinstance(n, ast.Call) and last_name(n.func) == "explain" and n.args] if at is not None else []
         return unparse(calls[0].args[-1]) if len(calls) == 1 and isinstance(calls[0].args[-1], ast.Attribute) else ""
 

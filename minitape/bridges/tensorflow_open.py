@@ -70,17 +70,19 @@ def _batch(recording: Any, graph: Any) -> list[Any]:
     """What Keras gives to a compiled step: the first elements of the dataset that it made of arrays. Another dataset may do more than compute."""
     entries = recording.entries
     row = next((entry.row for entry in reversed(entries) if is_dataset(entry.op)), None)
-    behind, at = [] if row is None else [entries[row]], 0
-    while at < len(behind):
-        behind += [entries[given] for given in behind[at].inputs]
-        at += 1
-    made = [entry for entry in behind if entry.kind == "operation" or entry.dtype in OPAQUE]
+    behind, waiting = set[int](), [] if row is None else [row]
+    while waiting:
+        at = waiting.pop()
+        if at not in behind:
+            behind.add(at)
+            waiting += entries[at].inputs
+    made = [entry for entry in map(entries.__getitem__, behind) if entry.kind == "operation" or entry.dtype in OPAQUE]
     by_keras = all(entry.op in OF_ARRAYS and (statement := statement_at(entry.site)) is not None and statement.calls("fit") for entry in made)
-    if not made or not by_keras:
+    if row is None or not made or not by_keras:
         return []
     elements = tuple(tf.TensorSpec(None, tensor.dtype) for tensor in arguments(graph))
     with recording.asleep(), suppress(tf.errors.OpError, TypeError, ValueError):
-        return tf.nest.flatten(next(iter(tf.data.experimental.from_variant(entries[behind[0].row].extra.asked, elements))))
+        return tf.nest.flatten(next(iter(tf.data.experimental.from_variant(entries[row].extra.asked, elements))))
     return []
 
 

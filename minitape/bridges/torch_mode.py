@@ -371,8 +371,7 @@ class Watcher:
     def _before_step(self, optimizer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """An optimizer changes its parameters, by hundreds of small calls that nobody asks about; its closure, where it has one, is the program's own."""
         self._step_begins(optimizer)
-        given = {"closure": args[1]} if len(args) > 1 else kwargs
-        closure = given.get("closure")
+        closure = args[1] if len(args) > 1 else kwargs.get("closure")
         if closure is None:
             return None
 
@@ -383,7 +382,7 @@ class Watcher:
             finally:
                 self._step_begins(optimizer)
 
-        return args[:1], given | {"closure": asked}
+        return ((args[0], asked, *args[2:]), kwargs) if len(args) > 1 else (args, kwargs | {"closure": asked})
 
     def _after_step(self, optimizer: Any, *_: Any) -> None:
         self._step_ends(optimizer)

@@ -361,9 +361,9 @@ def _goes_on(inquiry: Inquiry, b: Break, child: Node, parent: Node) -> bool:
     return b.cause == "nondifferentiable_op" or bool(np.array_equal(behind, before))
 
 
-def _arrives(inquiry: Inquiry, seeds: dict[int, Array], wanted: set[int]) -> Array | None:
+def _arrives(inquiry: Inquiry, starts: dict[int, Array], wanted: set[int]) -> Array | None:
     """The adjoint that a sweep brings to these rows together; None where none arrives."""
-    found = [seed for row, seed in seeds.items() if row in wanted]
-    for step in sweep_of(inquiry, seeds, wanted) or ():
+    found = [adjoint for row, adjoint in starts.items() if row in wanted]
+    for step in sweep_of(inquiry, starts, wanted) or ():
         found += [share for row, share, _ in step.shares if row in wanted]
     return sum(found[1:], start=found[0]) if found else None

@@ -158,18 +158,20 @@ class ConcreteFunction:
 
     def _note(self, tensors: Sequence[Any], outputs: Sequence[Any]) -> None:
         """Notes for `explain`: what came out of which inputs, where no tape watches them."""
-        place, inputs = sum(stack(), ()), (*tensors, *[v._state for v in self.variables])
+        inputs, place = (*tensors, *[v._state for v in self.variables]), None
         if outputs and state.record is not None:
             finish(FUNCTION, inputs, {"concrete": self}, tuple(outputs))
         elif outputs:
+            place = sum(stack(), ())
             origin = origin_of_new("op", inputs, FUNCTION, place)
             for tensor in outputs:
                 tensor._origin = origin
         self._note_assigns(tensors, place)
 
-    def _note_assigns(self, tensors: Sequence[Any], place: Any) -> None:
-        """Notes for `explain` that the variables that were assigned hold what was computed from the inputs."""
+    def _note_assigns(self, tensors: Sequence[Any], place: Any = None) -> None:
+        """Notes for `explain` that the variables that were assigned hold what was computed from the inputs, at a place (None: it is looked for)."""
         if self._assigned:
+            place = sum(stack(), ()) if place is None else place
             _, kind, _, inputs, _, depth = origin_of_new("assign", [*tensors, *self._unassigned], None, place, ASSIGNED)
             for v in self._assigned:
                 if (at := self._assigned_at.get(id(v))) is None:
@@ -225,7 +227,7 @@ class ConcreteFunction:
         found = taped.forward.run(arrays)
         count = len(self.body.outputs)
         outputs = [new_tensor(a) for a in found[:count]]
-        self._note_assigns(tensors, sum(stack(), ()))
+        self._note_assigns(tensors)
         if outputs:
             finish(FUNCTION, tuple(inputs), {"taped": taped, "saved": found[count:], "arrays": arrays}, tuple(outputs))
         return outputs

@@ -8,7 +8,7 @@ import sys
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from ..engine.recording.frames import lines_of, own_file
+from ..engine.recording.frames import lines_of, own_file, user_frame
 
 if TYPE_CHECKING:
     from ..engine.types import Function
@@ -38,9 +38,7 @@ def here(depth: int = 2) -> Site:
     >>> here()[0] is not None
     True
     """
-    frame: FrameType | None = sys._getframe(depth - 1)
-    while frame is not None and own_file(frame.f_code.co_filename):
-        frame = frame.f_back
+    frame = user_frame(sys._getframe(depth - 1))
     return NOWHERE if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 
 

@@ -24,7 +24,7 @@ from ..recording.evidence import clock, note_gradients, site, weak, with_first_u
 from ..recording.frames import _OWN, user_frame
 from ..recording.merging import merge
 from ..recording.pause import Pause
-from ..recording.record import Record
+from ..recording.record import Record, new_tuple
 from ..recording.release import release
 from ..recording.rows import FLOATS, WIDTH
 from ..recording.state import more, state
@@ -48,10 +48,9 @@ if TYPE_CHECKING:
     from ..types import End, Leaving, Object, Result, Structure
 
 _NONE = UnconnectedGradients.NONE  # an enumeration looks its members up slowly
-_NONES = repeat(None)  # as many as are questions for
+_NONES = repeat(None)  # as many as are asked for
 _WARNS: list[bool] = []  # not empty: every tape warns, see minitape.explain.warn
 ASKED = 64  # gradients of one tape that a picture can show
-_new = tuple.__new__  # builds a named tuple at a third of the price
 _NEVER = "The tape recorded nothing, as it was never entered: compute inside of its block, with tf.GradientTape() as tape: ..."
 NOTES = 1000  # what one tape remembers of watch calls and the like
 
@@ -358,11 +357,10 @@ class GradientTape:
         # where the sweep was not recorded, a note says what the gradients came from
         frames = site() if state.tapes else note_gradients(gradients, targets, flat)
         nones = [*map(is_, gradients, _NONES)]
-        self.last = _new(Question, (targets, flat, adjoints, nones, "gradient", ()))
+        self.last = new_tuple(Question, (targets, flat, adjoints, nones, "gradient", ()))
         if self._persistent and len(self.questions) < ASKED:
             self.questions = more(self.questions, self.last)
-        if True in nones or not nones:
-            above.watch_errors()
+        if True in nones:
             if self._warns or _WARNS:  # one warning, with its reason, for each
                 above.warn_of(self, targets, [s for s, g in zip(flat, gradients, strict=True) if g is None])
             if zero:
@@ -375,7 +373,7 @@ class GradientTape:
         record = self._record
         if record is not None and record.watchers:
             record.notify()
-        self._end(frames)
+        self._end(nones, frames)
         return gradients[0] if type(sources) is EagerTensor else pack_like(sources, given, gradients)
 
     def explain(self, target: Structure, sources: Structure) -> Structure:
@@ -476,7 +474,9 @@ class GradientTape:
                     "context if you actually want to trace the gradient in order to compute higher order derivatives.",
                 )
 
-    def _end(self, frames: Stack) -> None:
+    def _end(self, nones: list[bool], frames: Stack) -> None:
+        if True in nones or not nones:
+            above.watch_errors()
         if not self._persistent:
             self._used = True
             record = self._record

@@ -58,10 +58,11 @@ def jacobian(tape: GradientTape, target: End, sources: Structure, unconnected: o
         for source in flat if not count and not use_pfor else ():
             if len(source.shape):  # TensorFlow's loop stacks no rows at all: it does not know of how many axes they were
                 raise ValueError(f"Tensor's shape (0,) is not compatible with supplied shape {(0, *source.shape)}.")
-    results: list[Result] = []
-    for g, source in zip(found, flat, strict=True):
-        sizes = (*shape, *_sizes(source, "Jacobian"))
-        results.append(_zeros(sizes, source) if g is None and zero else g if g is None else TABLE["reshape"](g, shape=sizes))
+    results: list[Result] = list(found)
+    for at, (g, source) in enumerate(zip(found, flat, strict=True)):
+        if g is not None or zero:
+            sizes = (*shape, *_sizes(source, "Jacobian"))
+            results[at] = _zeros(sizes, source) if g is None else TABLE["reshape"](g, shape=sizes)
     _end(tape, "jacobian", target, flat, found, results)
     return nest.pack_sequence_as(sources, results)
 
@@ -154,9 +155,7 @@ def _end(tape: GradientTape, call: str, target: End, sources: list[End], found: 
     tape.last = Question([target], sources, [None], nones, call if eager else "gradient", kept)
     if eager and tape._persistent and len(tape.questions) < ASKED:
         tape.questions = more(tape.questions, tape.last)
-    if True in nones or not nones:
-        above.watch_errors()
-    tape._end(site())
+    tape._end(nones, site())
 
 
 def rows_of_jacobian(tape: GradientTape, target: End, sources: list[End], adjoints: np.ndarray) -> list[Result]:

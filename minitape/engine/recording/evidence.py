@@ -22,7 +22,7 @@ import numpy as np
 
 from .compiled_step import stop
 from .frames import _OWN, own_file, place_of
-from .record import ORIGINS
+from .record import ORIGINS, new_tuple
 from .state import state
 
 if TYPE_CHECKING:
@@ -288,7 +288,6 @@ class one_statement:
         state.frames = self.before
 
 
-_new = tuple.__new__  # builds a named tuple at a third of the price
 
 
 def origin_of_new(kind: str, inputs: Sequence[End] = (), detail: object = None, place: Place | None = None, step: int = 1) -> Origin:
@@ -309,7 +308,7 @@ def origin_of_new(kind: str, inputs: Sequence[End] = (), detail: object = None, 
             else:
                 depth = origin[5] + step
         values += (ref(tensor), origin)
-    return _new(Origin, (clock(), kind, sum(stack(), ()) if place is None else place, values, detail, depth))
+    return new_tuple(Origin, (clock(), kind, sum(stack(), ()) if place is None else place, values, detail, depth))
 
 
 def note_gradients(gradients: list[Result], targets: list[End], sources: list[End]) -> Stack:

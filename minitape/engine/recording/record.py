@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 EVENTS = 10_000  # events kept by one recording
 _bare = object.__new__
-_new = tuple.__new__  # builds a named tuple at a third of the price
+new_tuple = tuple.__new__  # builds a named tuple at a third of the price
 
 ORIGINS: list[Callable[[Tensor, Record], Origin]] = []  # what minitape.engine.recording.evidence notes of a tensor that leaves a released recording; it needs this module first
 
@@ -92,7 +92,7 @@ class Record(Sites, Recorder):
             row = self.find(tensor) if old is self or self.leaf_of or self.merged else None
             if row is not None:
                 if variable is not None and self.leaves[row].owner is None:
-                    self.leaves[row] = _new(Leaf, (ref(tensor), ref(variable), variable._version, None, tensor._origin))
+                    self.leaves[row] = new_tuple(Leaf, (ref(tensor), ref(variable), variable._version, None, tensor._origin))
                 for tape in tapes:
                     tape._watch_row(row)
                 return row
@@ -103,7 +103,7 @@ class Record(Sites, Recorder):
             if not stays and tensor._origin is None:
                 tensor._origin = ORIGINS[0](tensor, old)
         owner, version = (None, 0) if variable is None else (ref(variable), variable._version)
-        leaf = _new(Leaf, (ref(tensor), owner, version, None, tensor._origin))
+        leaf = new_tuple(Leaf, (ref(tensor), owner, version, None, tensor._origin))
         return self.write_leaf(tensor, leaf, self.current_site() if site is None else site, stays, tapes)
 
     def takes(self, tensor: Tensor, site: int) -> bool:

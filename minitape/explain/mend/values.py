@@ -32,9 +32,12 @@ def length_of_zeros(spot: Spot, node: Any) -> Change | None:
     """What is divided by a length that is zero: the derivative of the root has to be finite, too, so that the length itself is mended."""
     if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Div) or spot.entry is None:
         return None
-    waiting = [spot.entry.inputs[-1]]
+    waiting, seen = [spot.entry.inputs[-1]], set[int]()
     while waiting:
         row = waiting.pop()
+        if row in seen:
+            continue
+        seen.add(row)
         entry, elements = spot.inquiry.entries[row], spot.numbers(row)
         if elements is None or not elements.size or (elements != 0).all() or row not in spot.inquiry._after():
             continue
