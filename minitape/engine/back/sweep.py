@@ -21,7 +21,7 @@ from ..table.fp import OFF, WARNINGS, restore
 from ..table.primitives import BATCHES, TABLE
 from ..table.primitives.elementwise import BY_CODE, FIRST_CODE, LARGE, SHARES, form_of
 from ..table.primitives.formula import SCALAR
-from ..tensor.functions import compile_recorded
+from ..tensor.functions import recorded_rules
 from ..tensor.slices import IndexedSlices
 from ..tensor.tensor import EagerTensor, new_tensor
 from .number_rows import sweep_rows
@@ -64,8 +64,6 @@ class Sweep:
         if recorded or stepwise or BATCHES:
             self.recorded, self.stepwise, self.batched = recorded, stepwise, not BATCHES.isdisjoint(map(type, starts.values()))
             self.plain = self.plain and not (stepwise or self.batched)
-            if recorded:
-                compile_recorded()
         if high - low >= FEW and self.plain and not recorded:
             self.long = fast.long(self)
             self.plain = self.long is None
@@ -180,7 +178,7 @@ class Sweep:
             return shares
         if primitive.code and rules is not None and not callable(rules):  # of the table of derivatives
             if self.recorded:
-                rules = primitive.recorded_rules
+                rules = recorded_rules(primitive.code)
             elif self.batched:
                 rules = [None if r is None else in_batches(r) for r in rules]
             else:
@@ -249,11 +247,10 @@ def plain_sweep(record: Record, adjoints: dict[int, Adjoint], sources: set[int],
     """The same as :meth:`Sweep.steps`, written out for numbers and arrays. Returns ``general``, which is made where a row needs more."""
     recorded = general is not None and general.recorded
     matters: bytes | bytearray = b"\1" * (high + 1) if reachable is None else reachable
-    rows: Sequence[int]
-    inputs: Sequence[Adjoint]
-    rules: Object
+    kind: type | None
     values = column(record) if general is None else general.values
-    value_of, arrived, calls, starts = values.__getitem__, adjoints.get, record.calls, adjoints.copy()
+    read = value_of = values.__getitem__
+    arrived, calls, starts = adjoints.get, record.calls, adjoints.copy()
     look = values.column.__getitem__ if isinstance(values, Tensors) else value_of  # where a rule reads no elements
     foreign = TERMINAL in matters
     before = WARNINGS[OFF]
@@ -262,45 +259,43 @@ def plain_sweep(record: Record, adjoints: dict[int, Adjoint], sources: set[int],
             if op == LEAF or (foreign and matters[row] == TERMINAL):
                 continue
             g = arrived(row)
-            if op == CALL:
-                call = calls[a]
-                if g is None and call.outputs == 1:
+            if op != CALL:  # a line of the table
+                if g is None:
                     continue
-                primitive, rows, attrs = call.primitive, call.inputs, call.attrs
-                if not primitive.each or call.outputs > 1 or (general is not None and type(g) is IndexedSlices):
-                    general = general or Sweep(record, starts, sources, reachable, adjoints=adjoints)
-                    if not b and general._call(call):  # of several outputs, the first is met last
-                        general._let_go(call.row, call.outputs)
-                    continue
-                rules = primitive.rules
-                if recorded:
-                    z = value_of(row) if primitive.keeps_output else look(row)
-                    inputs = [*map(look if primitive.keeps == () else value_of, rows)]
-                else:
-                    z, inputs = values[row], [*map(value_of, rows)]
-            elif g is None:
-                continue
-            else:
                 if general is not None and type(g) is IndexedSlices:
                     if general._hand_on(row, BY_CODE[op - FIRST_CODE], (a,), {}):
                         general._let_go(row)
                         continue
                     g = g.dense()
-                if not recorded:
+                if recorded:
+                    primitive, kind = BY_CODE[op - FIRST_CODE], EagerTensor
+                    z, read = value_of(row) if primitive.keeps_output else None, value_of if primitive.keeps else look
+                else:
                     z = values[row]
-                    step = type(z) if type(z) in SCALAR else ndarray if g.size < LARGE else None
-                    STEPS[step, op, matters[a], matters[b]](g, z, values[a], values[b], a, b, adjoints)
-                    if row not in sources:
-                        del adjoints[row]
-                    continue
-                primitive = BY_CODE[op - FIRST_CODE]
-                rules, z = primitive.recorded_rules, value_of(row) if primitive.keeps_output else None
-                x, y = map(value_of if primitive.keeps else look, (a, b))
-                rows, inputs, attrs = (a, b), (x, y), None
+                    kind = type(z) if type(z) in SCALAR else ndarray if g.size < LARGE else None
+                STEPS[kind, op, matters[a], matters[b]](g, z, read(a), read(b), a, b, adjoints)
+                if row not in sources:
+                    del adjoints[row]
+                continue
+            call = calls[a]
+            if g is None and call.outputs == 1:
+                continue
+            primitive, rows, attrs = call.primitive, call.inputs, call.attrs
+            rules: Object = primitive.rules
+            if not primitive.each or call.outputs > 1 or (general is not None and type(g) is IndexedSlices):
+                general = general or Sweep(record, starts, sources, reachable, adjoints=adjoints)
+                if not b and general._call(call):  # of several outputs, the first is met last
+                    general._let_go(call.row, call.outputs)
+                continue
+            if recorded:
+                z = value_of(row) if primitive.keeps_output else look(row)
+                inputs = [*map(look if primitive.keeps == () else value_of, rows)]
+            else:
+                z, inputs = values[row], [*map(value_of, rows)]
             for to, like, rule in zip(rows, inputs, rules):  # noqa: B905 - slow
                 if rule is None or not matters[to]:
                     continue
-                share = rule(g, z, x, y) if attrs is None else rule(g, z, *inputs, **attrs)
+                share = rule(g, z, *inputs, **attrs)
                 kind = type(share)
                 if kind is ndarray or kind in SCALAR:
                     if share.shape != like.shape or share.dtype is not like.dtype:

@@ -12,10 +12,11 @@ import numpy as np
 from ..recording.record import Record
 from ..recording.rows import CHUNK, WIDTH, Outline
 from ..table.accelerator import fast
-from ..table.code import define
+from ..table.code import define, with_calls
 from ..table.primitives import TABLE
-from ..table.primitives.elementwise import ARRAY_FORMS, BY_CODE, FIRST_CODE, LARGE, LARGE_FORMS
+from ..table.primitives.elementwise import BY_CODE, FIRST_CODE, LARGE, LARGE_FORMS
 from ..table.primitives.formula import ARRAY, SCALAR
+from ..tensor.functions import recorded_functions
 from ..tensor.slices import IndexedSlices, concat_slices
 from ..tensor.tensor import EagerTensor
 
@@ -145,20 +146,24 @@ def together(total: Adjoint, share: Adjoint) -> Adjoint:
 
 
 class _Steps(dict["Object", "Function"]):
-    """By the kind of value (None: large arrays), code, and whether the inputs matter: the step back over a row of the table.
+    """By the kind of value (None: large arrays; tensors: recorded), code, and whether the inputs matter: the step back over a row of the table.
 
-    It adds what the row hands on to the adjoints of its inputs, the rows ``a`` and ``b``.
+    It adds what the row hands on to the adjoints of its inputs, the rows ``a`` and ``b``. Recorded, ``x`` and ``y`` are tensors where a rule reads them.
     """
 
     def __missing__(self, key: tuple[type[object] | None, int, int, int]) -> Function:
         kind, code, *wanted = key
-        forms, functions = (LARGE_FORMS[code].rules, ARRAY) if kind is None else (ARRAY_FORMS[code].rules, SCALAR.get(kind, ARRAY))
-        text, texts = "def step(g, z, x, y, a, b, adjoints):\n    pass\n", BY_CODE[code - FIRST_CODE].texts[1:]
-        for rule, x, row, matters in zip(texts, "xy", "ab", wanted, strict=False):
-            if rule != "-" and matters:
-                unlike = [f"share.shape != {x}.shape"] * (kind not in SCALAR and len(texts) == 2) + [f"share.dtype is not {x}.dtype"] * ("(" in rule)
+        p, recorded, text = BY_CODE[code - FIRST_CODE], kind is EagerTensor, "def step(g, z, x, y, a, b, adjoints):\n    pass\n"
+        for rule, x, row, matters in zip(p.texts[1:], "xy", "ab", wanted, strict=False):
+            if rule == "-" or not matters:
+                continue
+            if recorded:
+                text += _RECORDED.format(rule=with_calls(rule), like=x, x=f"{x}._value" if p.keeps else x, row=row)
+            else:
+                unlike = [f"share.shape != {x}.shape"] * (kind not in SCALAR and len(p.texts) == 3) + [f"share.dtype is not {x}.dtype"] * ("(" in rule)
                 text += _STEP.format(rule=f"rule_{x}(g, z, x, y)" if kind is None else rule, unlike=" or ".join(unlike) or False, x=x, row=row)
-        space = functions | {"kind": kind, "fit": fit, "together": together} | dict(zip(("rule_x", "rule_y"), forms, strict=False))
+        functions = recorded_functions() if recorded else ARRAY | dict(zip(("rule_x", "rule_y"), LARGE_FORMS[code].rules, strict=False)) if kind is None else SCALAR.get(kind, ARRAY)
+        space = functions | {"kind": kind, "fit": fit, "unbroadcast": unbroadcast, "together": together}
         self[key] = step = define(text, "<formula step>", space)["step"]
         return step
 
@@ -173,6 +178,14 @@ _STEP = """
         adjoints[{row}] = total + share
     else:
         adjoints[{row}] = together(total, share)
+""".lstrip("\n")
+_RECORDED = """
+    share, total = {rule}, adjoints.get({row})
+    if type(share) is not kind:
+        share = fit(share, {like})
+    elif share._value.shape != {x}.shape:
+        share = unbroadcast(share, {x}.shape)
+    adjoints[{row}] = share if total is None else add(total, share) if type(total) is kind else together(total, share)
 """.lstrip("\n")
 STEPS = _Steps()
 

@@ -20,11 +20,12 @@ from ..recording.state import state
 from ..table.code import compile_text, define, names_in, with_calls
 from ..table.fp import quiet, run_number
 from ..table.primitives import Primitive
-from ..table.primitives.elementwise import BY_CODE, LARGE, RECORDED, form_of
+from ..table.primitives.elementwise import BY_CODE, FIRST_CODE, LARGE, RECORDED, form_of
 from .tensor import EagerTensor, Tensor
 
 if TYPE_CHECKING:
     from ..recording.record import Record
+    from ..table.primitives import Rule
     from ..types import Array, Function, NumPyType, Object, Value
 
 SIGNS: dict[str, Function] = {"add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv, "negative": operator.neg}
@@ -163,19 +164,23 @@ def fits(x: Array, y: Array, bound: float) -> bool:
 
 
 @cache
-def compile_recorded() -> None:
-    """Compiles the rules of the table for sweeps that are recorded, when the first one begins."""
-    texts = [["-" if text == "-" else with_calls(text) for text in p.texts[1:]] for p in BY_CODE]
-    called = {name for rules in texts for text in rules if text != "-" for name in names_in(text)}
+def recorded_functions() -> dict[str, Function]:
+    """What the table's rules call in a sweep that is recorded, see :func:`minitape.engine.table.code.with_calls`."""
+    called = {name for p in BY_CODE for text in p.texts[1:] if text != "-" for name in names_in(with_calls(text))}
     functions = dict(RECORDED)
     for p in BY_CODE:
         general, signature = SIGNS.get(p.name, p), "a, b" if len(p.texts) == 3 else "a"
-        if not called.isdisjoint((p.name, f"{p.name}_number")):
+        if p.name == "add" or not called.isdisjoint((p.name, f"{p.name}_number")):  # shares are added
             functions[p.name] = functions[f"{p.name}_number"] = function_of(p, "rule", general, signature=signature, inside=True)
         if (name := f"reflected_{p.name}") in called:
             functions[name] = function_of(p, "rule", lambda a, b, sign=general: sign(b, a), True, signature, inside=True)
-    for p, rules in zip(BY_CODE, texts, strict=True):
-        p.recorded_rules = [None if text == "-" else compile_text(text, functions) for text in rules]
+    return functions
+
+
+@cache
+def recorded_rules(code: int) -> list[Rule | None]:
+    """The rules of a line of the table for a sweep that is recorded."""
+    return [None if text == "-" else compile_text(with_calls(text), recorded_functions()) for text in BY_CODE[code - FIRST_CODE].texts[1:]]
 
 
 def number(x: Tensor, y: float, frame: FrameType | None = None, site: int | None = None) -> Value:

@@ -35,7 +35,7 @@ class Primitive:
     gradient is None) or "unregistered" (LookupError).
     """
 
-    __slots__ = ("name", "op", "label", "forward", "rules", "keep", "keeps", "keeps_beside", "keeps_output", "missing", "mandatory", "each", "code", "texts", "accepted", "recorded_rules")  # fmt: skip
+    __slots__ = ("name", "op", "label", "forward", "rules", "keep", "keeps", "keeps_beside", "keeps_output", "missing", "mandatory", "each", "code", "texts", "accepted")  # fmt: skip
 
     def __init__(
         self,
@@ -60,7 +60,6 @@ class Primitive:
         self.code = 0  # its number among the scalar rows, 0 for none
         self.texts: tuple[str, ...] = ()  # forward and rules as the textbook writes them
         self.accepted: set[tuple[np.dtype, ...]] = set()  # NumPy dtypes of inputs that TensorFlow's kernel is known to take
-        self.recorded_rules: Sequence[Rule | None] = ()
 
     def __call__(self, *inputs: Array, **attrs: Object) -> Result:
         """Applies the primitive: to tensors as a recorded operation, to plain arrays as a plain function."""
