@@ -91,14 +91,19 @@ def _unslice(g: Batch, *, shape: tuple[int, ...], spec: Index) -> Array:
     return out
 
 
-def _matmul(x: Adjoint, y: Adjoint) -> Adjoint:
+def _matmul(x: Adjoint, y: Adjoint, *, transpose_a: bool = False, transpose_b: bool = False) -> Adjoint:
     """The product of matrices of which one or both are batches: in one go where a single product can say it."""
+    x, y = _turned(x) if transpose_a else x, _turned(y) if transpose_b else y
     if type(y) is not Batch:  # the rows of all elements below each other
         size, rows, inner = x.data.shape
         return (x.data.reshape(size * rows, inner) @ y).reshape(size, rows, y.shape[1])
     if type(x) is not Batch and y.shape[1] == 1:  # of each element one column, side by side
         return (y.data[:, :, 0] @ x.T)[:, :, None]
     return np.matmul(x.data if type(x) is Batch else x, y.data)
+
+
+def _turned(x: Adjoint) -> Adjoint:
+    return Batch(x.data.swapaxes(1, 2)) if type(x) is Batch else x.T
 
 
 def _scatter_slices(values: Batch, indices: Array, *, shape: tuple[int, ...]) -> Array:
@@ -127,7 +132,7 @@ def apply(primitive: Primitive, inputs: tuple[Adjoint, ...], attrs: Attributes) 
     if name in RULES and type(inputs[0]) is Batch and not any(type(i) is Batch for i in inputs[1:]):
         return Batch(RULES[name](*inputs, **attrs))
     if name == "matmul" and all(i.ndim == 2 for i in inputs):
-        return Batch(_matmul(*inputs))
+        return Batch(_matmul(*inputs, **attrs))
     size = next(i.data.shape[0] for i in inputs if type(i) is Batch)
     each = [primitive.forward(*(i.data[k] if type(i) is Batch else i for i in inputs), **attrs) for k in range(size)]
     if isinstance(each[0], tuple):

@@ -34,7 +34,11 @@ def adjoint_of(x: Array) -> Array:
     return conjugate(swap_last_axes(x))
 
 
-def _matmul(x: Array, y: Array) -> Array:
+def _matmul(x: Array, y: Array, transpose_a: bool = False, transpose_b: bool = False) -> Array:
+    if transpose_a:
+        x = x.swapaxes(-1, -2)
+    if transpose_b:
+        y = y.swapaxes(-1, -2)
     flat = x.ndim == y.ndim == 2
     (m, k), (rows, n) = (x.shape, y.shape) if flat else (x.shape[-2:], y.shape[-2:])
     if k != rows or x.dtype.char not in "fd":
@@ -66,14 +70,22 @@ def _in_order(x: Array, y: Array) -> Array:
     return _add(terms, -3)
 
 
-def _left_rule(g: Array, z: Array, x: Array, y: Array) -> Array:
-    y = adjoint_of(y)
-    return _matmul(g, y) if type(g) is np.ndarray else TABLE["matmul"](g, y)
+FLAGS = {(a, b): {name: True for name, on in (("transpose_a", a), ("transpose_b", b)) if on} for a in (False, True) for b in (False, True)}
 
 
-def _right_rule(g: Array, z: Array, x: Array, y: Array) -> Array:
-    x = adjoint_of(x)
-    return _matmul(x, g) if type(g) is np.ndarray else TABLE["matmul"](x, g)
+def product(x: Array, y: Array, transpose_a: bool, transpose_b: bool) -> Array:
+    """The product of matrices, or of batches of them, of which one or both are transposed first: one row where it is recorded."""
+    return TABLE["matmul"](x, y, **FLAGS[transpose_a, transpose_b])
+
+
+def _left_rule(g: Array, z: Array, x: Array, y: Array, transpose_a: bool = False, transpose_b: bool = False) -> Array:
+    multiply, y = _matmul if type(g) is np.ndarray else product, conjugate(y)
+    return multiply(y, g, transpose_b, True) if transpose_a else multiply(g, y, False, not transpose_b)
+
+
+def _right_rule(g: Array, z: Array, x: Array, y: Array, transpose_a: bool = False, transpose_b: bool = False) -> Array:
+    multiply, x = _matmul if type(g) is np.ndarray else product, conjugate(x)
+    return multiply(g, x, True, transpose_a) if transpose_b else multiply(x, g, not transpose_a, False)
 
 
 declare("matmul", _matmul, [_left_rule, _right_rule], op="MatMul", label="@", keep="xy")
