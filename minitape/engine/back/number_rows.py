@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from ..recording.rows import CHUNK, LEAF, REALS, WIDTH
 from ..recording.state import state
-from ..table.code import compile_text, define, names_in, with_calls, with_operands
+from ..table.code import compile_text, define, names_in, with_operands
 from ..table.fp import OFF, WARNINGS, restore
-from ..table.primitives.elementwise import BY_CODE, FIRST_CODE
+from ..table.primitives.elementwise import BY_CODE, FIRST_CODE, as_calls
 from ..tensor.functions import Forward, real
 from ..tensor.tensor import EagerTensor
 from .values import cells, column
@@ -69,7 +69,7 @@ def _number(w: tuple[Object, ...], number: float, like: int) -> int:
 @cache
 def _compile() -> tuple[dict[int, list[Rule | None]], Function]:
     """By code: the rules of rows, ``_refuse`` for one that needs more than lines of the table. And the function that adds."""
-    texts = [[with_calls(text, "w") if text != "-" else text for text in p.texts[1:]] for p in BY_CODE]
+    texts = [[as_calls(text, "w") if text != "-" else text for text in p.texts[1:]] for p in BY_CODE]
     called = {name for rules in texts for text in rules if text != "-" for name in names_in(text)}
     known = {name: _function(p, name) for p in BY_CODE for name in (p.name, f"{p.name}_number", f"reflected_{p.name}")
              if name in called or name == "add"}  # fmt: skip

@@ -12,9 +12,9 @@ import numpy as np
 from ..recording.record import Record
 from ..recording.rows import CHUNK, WIDTH, Outline
 from ..table.accelerator import fast
-from ..table.code import define, with_calls
+from ..table.code import define
 from ..table.primitives import TABLE
-from ..table.primitives.elementwise import BY_CODE, FIRST_CODE, LARGE, LARGE_FORMS
+from ..table.primitives.elementwise import BY_CODE, FIRST_CODE, LARGE, LARGE_FORMS, as_calls
 from ..table.primitives.formula import ARRAY, SCALAR
 from ..tensor.functions import recorded_functions
 from ..tensor.slices import IndexedSlices, concat_slices
@@ -158,7 +158,7 @@ class _Steps(dict["Object", "Function"]):
             if rule == "-" or not matters:
                 continue
             if recorded:
-                text += _RECORDED.format(rule=with_calls(rule), like=x, x=f"{x}._value" if p.keeps else x, row=row)
+                text += _RECORDED.format(rule=as_calls(rule), like=x, x=f"{x}._value" if p.keeps else x, row=row)
             else:
                 unlike = [f"share.shape != {x}.shape"] * (kind not in SCALAR and len(p.texts) == 3) + [f"share.dtype is not {x}.dtype"] * ("(" in rule)
                 text += _STEP.format(rule=f"rule_{x}(g, z, x, y)" if kind is None else rule, unlike=" or ".join(unlike) or False, x=x, row=row)

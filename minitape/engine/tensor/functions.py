@@ -17,10 +17,10 @@ import numpy as np
 from ..recording.evidence import origin_of_result
 from ..recording.rows import FULL, REALS, WIDTH
 from ..recording.state import state
-from ..table.code import compile_text, define, names_in, with_calls
+from ..table.code import compile_text, define, names_in
 from ..table.fp import quiet, run_number
 from ..table.primitives import Primitive
-from ..table.primitives.elementwise import BY_CODE, FIRST_CODE, LARGE, RECORDED, form_of
+from ..table.primitives.elementwise import BY_CODE, FIRST_CODE, LARGE, RECORDED, as_calls, form_of
 from .tensor import EagerTensor, Tensor
 
 if TYPE_CHECKING:
@@ -165,8 +165,8 @@ def fits(x: Array, y: Array, bound: float) -> bool:
 
 @cache
 def recorded_functions() -> dict[str, Function]:
-    """What the table's rules call in a sweep that is recorded, see :func:`minitape.engine.table.code.with_calls`."""
-    called = {name for p in BY_CODE for text in p.texts[1:] if text != "-" for name in names_in(with_calls(text))}
+    """What the table's rules call in a sweep that is recorded, see :func:`minitape.engine.table.primitives.elementwise.as_calls`."""
+    called = {name for p in BY_CODE for text in p.texts[1:] if text != "-" for name in names_in(as_calls(text))}
     functions = dict(RECORDED)
     for p in BY_CODE:
         general, signature = SIGNS.get(p.name, p), "a, b" if len(p.texts) == 3 else "a"
@@ -180,7 +180,7 @@ def recorded_functions() -> dict[str, Function]:
 @cache
 def recorded_rules(code: int) -> list[Rule | None]:
     """The rules of a line of the table for a sweep that is recorded."""
-    return [None if text == "-" else compile_text(with_calls(text), recorded_functions()) for text in BY_CODE[code - FIRST_CODE].texts[1:]]
+    return [None if text == "-" else compile_text(as_calls(text), recorded_functions()) for text in BY_CODE[code - FIRST_CODE].texts[1:]]
 
 
 def number(x: Tensor, y: float, frame: FrameType | None = None, site: int | None = None) -> Value:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..accelerator import fast
-from ..code import compile_text
+from ..code import compile_text, with_calls, with_operands
 from . import TABLE, Primitive, declare
 from .formula import ARRAY, SCALAR, reads
 
@@ -55,12 +55,14 @@ atan               Atan      atan | atan(x)              | g * (1 / (1 + x * x))
 sinh               Sinh      sinh | sinh(x)              | g * cosh(x)
 cosh               Cosh      cosh | cosh(x)              | g * sinh(x)
 tanh               Tanh      tanh | tanh(x)              | g * (1 - z * z)
+tanh_share         TanhGrad  ∂tanh | y * (1 - x * x)     | -2 * g * y * x                | g * (1 - x * x)
 asinh              Asinh     asinh | asinh(x)            | g / cosh(z)
 acosh              Acosh     acosh | acosh(x)            | g / sinh(z)
 atanh              Atanh     atanh | atanh(x)            | g * (1 / (1 - x * x))
 erf                Erf       erf  | erf(x)               | g * (1.1283791670955126 * exp(-x * x))
 erfc               Erfc      erfc | erfc(x)              | g * (-1.1283791670955126 * exp(-x * x))
 sigmoid            Sigmoid   σ    | 1 / (1 + exp(-x))    | g * z * (1 - z)
+sigmoid_share      SigmoidGrad ∂σ | y * x * (1 - x)      | g * y - 2 * g * y * x         | g * x * (1 - x)
 softplus           Softplus  softplus | maximum(x, 0) + log1p(exp(-abs(x))) | g * sigmoid(x)
 relu_gate          ReluGrad  gate | relu_gate(x, y)      | relu_gate(g, y)               | zero(y)
 relu               Relu      relu | maximum(x, 0)        | relu_gate(g, z)
@@ -131,6 +133,16 @@ for _line in DERIVATIVES.strip().splitlines():
     _declare_line(_line)
 
 STOP_CODE = TABLE["stop_gradient"].code  # what follows from it is on no tape
+_WHOLE = {with_operands(p.texts[0], operands): f"{p.name}({', '.join(operands)})" for p in BY_CODE if len(p.texts) == 3 for operands in ("zg", "xg")}
+
+
+def as_calls(rule: str, *first: str) -> str:
+    """A rule as it is recorded, see :func:`with_calls`: one operation where a line of the table says all of it.
+
+    >>> as_calls("g * (1 - z * z)")
+    'tanh_share(z, g)'
+    """
+    return with_calls(_WHOLE.get(rule, rule), *first)
 
 
 def form_of(code: int, value: Array) -> Form:
