@@ -13,6 +13,7 @@ import numpy as np
 
 from ...engine.recording.state import state
 from ...engine.table.primitives import TABLE, decompositions  # noqa: F401 - it fills the table
+from ...engine.table.primitives.linear import FLAGS
 from ...engine.tensor.operation import apply
 from ...engine.tensor.operators import fit_matrices
 from ...engine.tensor.tensor import Tensor
@@ -81,9 +82,7 @@ def _product(a: Any, b: Any, turn_a: bool, turn_b: bool) -> Any:
         accept(op, a.dtype, b.dtype)
         raise mismatch(op, 1, a.dtype.kernel_name, b.dtype)
     check_product(op, a, b, turn_a, turn_b)
-    a = swap_last_axes(a) if turn_a else a
-    b = swap_last_axes(b) if turn_b else b
-    return apply(TABLE["matmul"], (a, b), {})
+    return apply(TABLE["matmul"], (a, b), FLAGS[turn_a, turn_b])
 
 
 def check_product(op: str, a: Any, b: Any, turn_a: bool, turn_b: bool) -> None:
