@@ -308,7 +308,7 @@ class Graph(Named, Record):
         try:
             outputs, several = infer.outputs(primitive, tensors, attrs)
         except infer.Mismatch as error:
-            raise ValueError(error.text(self.unique_name(name, False), primitive, tensors)) from None
+            raise ValueError(error.text(self.unique_name(name, False), primitive, tensors, attrs)) from None
         except AtRun as error:
             primitive, attrs = raising_primitive(primitive, error, tensors), {}
             outputs, several = primitive.infer(tensors, attrs), False

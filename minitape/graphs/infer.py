@@ -46,20 +46,25 @@ class Mismatch(Exception):
     def __init__(self, first: int, second: int) -> None:
         self.sizes = first, second
 
-    def text(self, name: str, primitive: Primitive, tensors: list[Any]) -> str:
+    def text(self, name: str, primitive: Primitive, tensors: list[Any], given: dict[str, Any]) -> str:
         """TensorFlow's words for it."""
-        attrs = f"T={enum(tensors[0].dtype)}"
-        if primitive.op in ("Equal", "NotEqual"):
+        op, attrs = primitive.op, f"T={enum(tensors[0].dtype)}"
+        if op in ("Equal", "NotEqual"):
             attrs += ", incompatible_shape_error=true"
-        if primitive.op.startswith("Logical"):
+        if op.startswith("Logical"):
             attrs = ""
-        if primitive.op == "MatMul":
-            attrs += ", grad_a=false, grad_b=false, transpose_a=false, transpose_b=false"
+        if op == "MatMul":
+            turned = ["true" if given.get(f"transpose_{side}") else "false" for side in "ab"]
+            if tensors[0].ndim == 2:
+                attrs += ", grad_a=false, grad_b=false, transpose_a={}, transpose_b={}".format(*turned)
+            else:
+                op = "BatchMatMulV2"
+                attrs += ", adj_x={}, adj_y={}, grad_x=false, grad_y=false".format(*turned)
         inputs = ", ".join(t.op.name if not t.value_index else t.name for t in tensors)
         shapes = ", ".join(brackets(t.shape) for t in tensors)
         return (
             f"Dimensions must be equal, but are {self.sizes[0]} and {self.sizes[1]} for '{{{{node {name}}}}} = "
-            f"{primitive.op}[{attrs}]({inputs})' with input shapes: {shapes}."
+            f"{op}[{attrs}]({inputs})' with input shapes: {shapes}."
         )
 
 
