@@ -12,7 +12,7 @@ import numpy as np
 
 from ..engine.back.reach import on_tape
 from ..engine.more.custom import for_batches
-from ..engine.recording.evidence import ASSIGNED, Origin, clock, origin_of_new, stack
+from ..engine.recording.evidence import ASSIGNED, clock, origin_of_new, stack
 from ..engine.recording.rows import CALL
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE, Primitive
@@ -172,11 +172,11 @@ class ConcreteFunction:
         """Notes for `explain` that the variables that were assigned hold what was computed from the inputs, at a place (None: it is looked for)."""
         if self._assigned:
             place = sum(stack(), ()) if place is None else place
-            _, kind, _, inputs, _, depth = origin_of_new("assign", [*tensors, *self._unassigned], None, place, ASSIGNED)
+            known = origin_of_new("assign", [*tensors, *self._unassigned], None, place, ASSIGNED)
             for v in self._assigned:
                 if (at := self._assigned_at.get(id(v))) is None:
                     at = self._assigned_at[id(v)] = sum(_assigned_at(self.graph, v), ())
-                v._state._origin = Origin(clock(), kind, at + place, inputs, weakref.ref(v), depth)
+                v._state._origin = known._replace(when=clock(), place=at + place, detail=weakref.ref(v))
 
     def check(self, tensors: Sequence[Any]) -> None:
         """InvalidArgumentError for a tensor of another dtype than was traced."""

@@ -289,6 +289,9 @@ class Reader:
             result["label"] = short_name(call.attrs["call"].name)
         elif call.primitive.name == "function" and "taped" in call.attrs:
             result["label"] = short_name(call.attrs["taped"].concrete.graph.name)
+        elif call.primitive.name == "matmul":  # which factor it transposes
+            left, right = ("ᵀ" * bool(call.attrs.get(f"transpose_{side}")) for side in "ab")
+            result["label"] = f"{left}@{right}"
         return result
 
     def _leaf(self, row: int) -> Fields:

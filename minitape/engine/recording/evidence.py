@@ -322,7 +322,8 @@ def note_gradients(gradients: list[Result], targets: list[End], sources: list[En
         when, place, depth = clock(), frames(_getframe(2)), 0
         values = ref(target), (known, target._row)
     else:
-        when, _, place, values, _, depth = origin_of_new("gradient", targets)
+        of_them = origin_of_new("gradient", targets)
+        when, place, values, depth = of_them.when, of_them.place, of_them.values, of_them.depth
     for g, source in zip(gradients, sources):  # noqa: B905 - slow
         if type(g) is eager:
             g._origin = when, "gradient", place, values, ref(source), depth
