@@ -154,3 +154,36 @@ def test_the_page_follows_the_calls_in_their_order(square):
             continue
         assert step in made[at:], f"{step} does not run, or not after the steps before it:\n{forward}\n{backward}"
         at = made.index(step, at) + 1
+
+
+def lines_of_a_square() -> set[tuple[str, int]]:
+    """(file, line) of all lines of minitape that run while the page's program does."""
+    ran: set[tuple[str, int]] = set()
+
+    def trace(frame: Any, event: str, _: Any) -> Any:
+        ran.add((frame.f_code.co_filename, frame.f_lineno))
+        return trace
+
+    before, x = sys.gettrace(), tf.constant(3.0)
+    sys.settrace(trace)
+    try:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x * x
+        tape.gradient(y, x)
+    finally:
+        sys.settrace(before)
+    return ran
+
+
+def test_of_each_quotation_something_runs_in_the_pages_program(square):
+    ran = lines_of_a_square()
+    walk = PAGE.partition("## While the program runs")[2].partition("## Operations that are more")[0]
+    quotes = [quote for quote in QUOTES if quote[1] in walk and "tensor/functions.py" not in quote[0]]  # that one is a text
+    idle = []
+    for file, quote in quotes:
+        lines = [re.sub(r"\s", "", line) for line in (REPOSITORY / file).read_text(encoding="utf-8").splitlines()]
+        bare = {re.sub(r"\s", "", line) for line in quote.splitlines()} - {"", "..."}
+        if not any(line in bare and (str(ENGINE.parent / file), at) in ran for at, line in enumerate(lines, 1)):
+            idle.append(quote)
+    assert len(quotes) >= 6 and len(idle) <= 1, "\n\n".join(idle)  # one is of a sweep over arrays

@@ -13,6 +13,7 @@ from primitive_examples import EXAMPLES
 import minitape as tf
 from minitape.check import check_grads
 from minitape.engine.recording import record
+from minitape.engine.table.code import with_calls
 from minitape.engine.table.primitives import TABLE, load_all
 
 load_all()
@@ -135,3 +136,10 @@ def test_kernel_agrees(primitive, real):
 
     short, long = run(1), run(600)
     assert np.allclose(short, long, rtol=4 * np.finfo(real).eps, atol=0), (short, long)
+
+
+@pytest.mark.parametrize("text", ["g * x ** 2", "g * (x % y)"])
+def test_an_operator_that_no_formula_knows_is_named(text):
+    """Or else every second derivative of the process would end in an error that names no formula."""
+    with pytest.raises(ValueError, match=r"x (\*\* 2|% y): a formula may use \+ - \* /"):
+        with_calls(text)

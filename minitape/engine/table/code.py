@@ -75,6 +75,8 @@ class _Called(ast.NodeTransformer):
         return self._call(ast.unparse(node.func), *node.args)
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        if type(node.op) not in OPERATORS:
+            raise ValueError(f"{ast.unparse(node)}: a formula may use + - * / and functions, such as pow(x, y) for x ** y")
         name, x, y = OPERATORS[type(node.op)], node.left, node.right
         if not names_in(ast.unparse(x)):
             return self._call(f"reflected_{name}", y, x)
