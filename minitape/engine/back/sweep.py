@@ -1,7 +1,8 @@
 """The reverse sweep: walks the rows from the targets down and hands each adjoint on to the row's inputs.
 
-The loop is :meth:`Sweep.steps`: the picture's stepper advances it row by row, an outer tape records it, and a compiled loop takes long
-stretches of numbers off its hands. What most gradients need is written out in :func:`plain_sweep`, for numbers and arrays.
+The loop is :meth:`Sweep.steps`: the picture's stepper advances it row by row, and a compiled loop takes long stretches of numbers off
+its hands. What most gradients need is written out: :func:`number_sweep` for numbers, :func:`plain_sweep` for arrays and calls, also while
+an outer tape records, and :func:`minitape.engine.back.number_rows.sweep_rows` for numbers that an outer tape records.
 Adjoints that do not have the shape of their input, because the operation broadcast it, are summed down here only.
 """
 

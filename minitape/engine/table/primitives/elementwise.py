@@ -1,7 +1,8 @@
 """Elementwise primitives: a textbook table of derivatives.
 
 One line each: name, TensorFlow's kernel, label in the picture | forward formula | rule of x | rule of y.
-``-`` is a rule that passes nothing (the gradient is None). The formulas are compiled by :mod:`minitape.engine.table.primitives.formula`.
+``-`` is a rule that passes nothing (the gradient is None). :mod:`minitape.engine.table.code` compiles the formulas, with the functions
+that :mod:`minitape.engine.table.primitives.formula` lists. Functions that are not there: :mod:`minitape.engine.table.primitives.special`.
 Rules follow TensorFlow's ``math_grad.py`` where there is a choice: ties of maximum and minimum go to the first input,
 sqrt and its kin give 0 where the incoming adjoint is 0.
 """

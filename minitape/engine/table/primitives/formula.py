@@ -1,7 +1,8 @@
-"""Textbook formulas, compiled for NumPy arrays, for single numbers, for recorded operations, and for kernels.
+"""The functions that formulas call: on NumPy arrays, and on single numbers.
 
-A formula is a Python expression over ``x``, ``y`` (inputs), ``z`` (output) and ``g`` (adjoint of the output). The text
-is the only statement of the mathematics: each compilation only swaps the functions that it calls.
+A formula is an expression over ``x``, ``y`` (inputs), ``z`` (output) and ``g`` (adjoint of the output), with ``+ - * /`` and functions.
+The text is the only statement of the mathematics. It is compiled for arrays, for single numbers, for recorded operations and for
+kernels, each time with other functions.
 """
 
 from __future__ import annotations
