@@ -63,7 +63,6 @@ class Origin(NamedTuple):
     values: tuple[Any, ...] = ()  # what it was computed from: of each a weak reference, then its origin; of a row (recording, row)
     detail: Any = None  # what the kind says
     depth: int = 0
-    # another field goes here, with a default: note_gradients() and minitape/graphs/concrete.py unpack all of them
 
     @property
     def stack(self) -> Stack:
