@@ -76,9 +76,10 @@ _KNOWN = """
             {y} = other._value if type(other) is EagerTensor else None
 """.lstrip("\n")
 _NUMBER = "kind is float32 or kind is float64"
-_ARRAY = "x.size {bound} and x.dtype.char in 'fd'"
-_BESIDE = "kind is ndarray and type({other}) is {first}.dtype.type and {first}.size {bound} and {first}.dtype.char in 'fd'"
-_ALIKE = "kind is ndarray is type({other}) and x.shape == y.shape and x.dtype is y.dtype and " + _ARRAY
+_ARRAY = "{x}.size {bound} and {x}.dtype.char in 'fd'"
+_ALIKE = f"kind is ndarray is type({{other}}) and x.shape == y.shape and x.dtype is y.dtype and {_ARRAY.replace('{x}', 'x')}"
+_BESIDE = f"kind is ndarray and type({{other}}) is {{x}}.dtype.type and {_ARRAY}"  # a number
+_SMALL, _USUAL = "<= record.small", "< LARGE"
 _SECOND = """
     if type(b) is EagerTensor:
         other, {y} = b, b._value
@@ -95,6 +96,32 @@ _SECOND = """
             return general({arguments})
         {y} = other._value
 """.lstrip("\n")
+
+
+_OF_ONE = {
+    "known": "", "second": "", "entered": "", "inputs": "a", "operands": "a,", "rows": "a._row, a._row", "constant": "a._row in record.untracked",
+    "numbers": f"({_NUMBER})", "arrays": _ARRAY.format(x="x", bound=_SMALL), "usual": f"{_NUMBER} or {_ARRAY.format(x='x', bound=_USUAL)}",
+}  # fmt: skip
+
+
+def _of_two(first: str, second: str, reflected: bool) -> dict[str, str]:
+    """What differs where there are two operands: the arrays of ``a`` and of the other one have these names."""
+
+    def has(condition: str, bound: str) -> str:
+        return condition.format(x=first, other=second, bound=bound)
+
+    small = (has(_ALIKE, _SMALL), has(_BESIDE, _SMALL), f"{second} is not None and fits(x, y, record.small + 1)")
+    usual = (f"({_NUMBER}) and (other is None or type({second}) is kind)", has(_ALIKE, _USUAL),
+             f"({has(_ARRAY, _USUAL)} if other is None else fits(x, y, LARGE))")  # fmt: skip
+    return {
+        "known": _KNOWN.format(y=second, first=first, one=f"{_NUMBER} or {has(_ARRAY, _SMALL)}"),
+        "second": _SECOND.format(y=second, arguments="a, b"),
+        "entered": " and (other._record is record or record.takes(other, site))",
+        "inputs": "a, other", "operands": "other, a" if reflected else "a, other",
+        "rows": "other._row, a._row" if reflected else "a._row, other._row",
+        "constant": "a._row in record.untracked and other._row in record.untracked",
+        "numbers": f"({_NUMBER}) and type({second}) is kind", "arrays": " or ".join(small), "usual": " or ".join(usual),
+    }  # fmt: skip
 
 
 def function_of(primitive: Primitive, name: str, general: Function, reflected: bool = False, signature: str = "", reads: bool = False,
@@ -123,23 +150,14 @@ def function_of(primitive: Primitive, name: str, general: Function, reflected: b
     else:
         texts |= {"begin": f"record, frame, {first} = a._record, _getframe(1), a._value", "frame": "", "caller": "",
                   "site": "frame.f_lasti if frame is record.frame else record.follow(frame)"}  # fmt: skip
-    if binary:
-        texts |= {"known": _KNOWN.format(y=second, first=first, one=f"{_NUMBER} or {_ARRAY.replace('x.', first + '.').format(bound='<= record.small')}"), "second": _SECOND.format(y=second, arguments=arguments),
-                  "entered": " and (other._record is record or record.takes(other, site))",
-                  "inputs": "a, other", "operands": "other, a" if reflected else "a, other",
-                  "rows": "other._row, a._row" if reflected else "a._row, other._row",
-                  "constant": "a._row in record.untracked and other._row in record.untracked",
-                  "numbers": f"({_NUMBER}) and type({second}) is kind", "arrays": f"{_ALIKE.format(other=second, bound='<= record.small')} or {_BESIDE.format(other=second, first=first, bound='<= record.small')} or {second} is not None and fits(x, y, record.small + 1)",
-                  "usual": f"({_NUMBER}) and (other is None or type({second}) is kind) or {_ALIKE.format(other=second, bound='< LARGE')} or ({_ARRAY.replace('x.', first + '.').format(bound='< LARGE')} if other is None else fits(x, y, LARGE))"}  # fmt: skip
-    else:
-        texts |= {"known": "", "second": "", "entered": "", "inputs": "a", "operands": "a,", "rows": "a._row, a._row", "constant": "a._row in record.untracked",
-                  "numbers": f"({_NUMBER})", "arrays": _ARRAY.format(bound="<= record.small"), "usual": f"{_NUMBER} or {_ARRAY.format(bound='< LARGE')}"}
+    texts |= _of_two(first, second, reflected) if binary else _OF_ONE
     texts["row"] = row = _ROW.format(**texts)
     texts["number_row"] = row if compute is None else row.replace("quiet().run(", "run_number(")
     space: dict[str, Object] = {
-        "general": general, "number": number, "real": real, "primitive": primitive, "EagerTensor": EagerTensor, "FULL": FULL, "WIDTH": WIDTH,
-        "forward": Forward(primitive.code), "compute": compute, "quiet": quiet, "run_number": run_number, "LARGE": LARGE, "state": state, "origin_of_result": origin_of_result, "fits": fits,
-        "float32": np.float32, "float64": np.float64, "ndarray": np.ndarray, "NONE": {}, "_getframe": _getframe,
+        "general": general, "primitive": primitive, "forward": Forward(primitive.code), "compute": compute, "NONE": {},
+        "number": number, "real": real, "fits": fits, "quiet": quiet, "run_number": run_number, "state": state, "_getframe": _getframe,
+        "origin_of_result": origin_of_result, "EagerTensor": EagerTensor, "FULL": FULL, "WIDTH": WIDTH, "LARGE": LARGE,
+        "float32": np.float32, "float64": np.float64, "ndarray": np.ndarray,
     }  # fmt: skip
     return define(_TEXT.format(**texts), "<formula function>", space)[name]
 
