@@ -15,7 +15,7 @@ from ..recording.evidence import origin_of_new, origin_of_result
 from ..recording.rows import REALS
 from ..recording.state import state
 from ..table.fp import quiet
-from ..table.primitives import _TENSOR, TABLE, Primitive
+from ..table.primitives import TABLE, TENSORS, Primitive
 from ..table.primitives.elementwise import form_of
 from ..values.dtypes import dtype_of_numpy
 from ..values.invalid import invalid, mismatch
@@ -100,7 +100,7 @@ def operand_tensors(inputs: Iterable[Value]) -> tuple[Tensor, ...]:
     return tuple([t if isinstance(t, Tensor) else above.convert_to_tensor(t, like) for t in inputs])
 
 
-_TENSOR[:] = [Tensor, apply, operand_tensors, {EagerTensor}]
+TENSORS.kind, TENSORS.eager, TENSORS.apply, TENSORS.convert = Tensor, {EagerTensor}, apply, operand_tensors
 
 
 def check_same_dtype(op: str, x: Tensor, y: Tensor) -> None:

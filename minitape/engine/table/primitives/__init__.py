@@ -66,15 +66,15 @@ class Primitive:
         kinds = set(map(type, inputs))
         if kinds <= PLAIN:
             return self.forward(*inputs, **attrs)
-        if kinds == _TENSOR[3]:
-            return _TENSOR[1](self, inputs, attrs)
+        if kinds == TENSORS.eager:
+            return TENSORS.apply(self, inputs, attrs)
         for i in inputs:
             if type(i) in TRACERS:
                 return TRACERS[type(i)](self, inputs, attrs)
-        tensors = [isinstance(i, _TENSOR[0]) for i in inputs]
+        tensors = [isinstance(i, TENSORS.kind) for i in inputs]
         if True not in tensors:
             return self.forward(*inputs, **attrs)
-        return _TENSOR[1](self, inputs if False not in tensors else _TENSOR[2](inputs), attrs)
+        return TENSORS.apply(self, inputs if False not in tensors else TENSORS.convert(inputs), attrs)
 
     @property
     def flat(self) -> bool:
@@ -89,7 +89,18 @@ class Primitive:
 PLAIN = frozenset((np.ndarray, np.float32, np.float64))  # what a plain sweep hands to its rules
 TRACERS: dict[type, Function] = {}  # classes that stand for arrays in rules, and how a primitive is applied to them
 BATCHES: set[type] = set()  # that of batched adjoints among them, once it is in use
-_TENSOR: list[Any] = []  # the class of tensors, how a primitive is applied to them, how other inputs become them, and the class of those with values
+
+
+class Tensors:
+    """What :mod:`minitape.engine.tensor.operation` says of tensors, which are made of this table and so come after it."""
+
+    kind: type  # of all of them
+    eager: set[type]  # of those with values
+    apply: Function  # runs a primitive on them
+    convert: Function  # makes them of inputs of which some are none
+
+
+TENSORS = Tensors()
 
 
 def declare(name: str, forward: Function, rules: Rules = None, **options: Object) -> Primitive:
