@@ -18,7 +18,7 @@ from ..table.primitives import BATCHES, PLAIN
 from ..tensor.slices import IndexedSlices
 from ..tensor.tensor import EagerTensor, Tensor, from_array, new_tensor
 from .endpoints import NO_ADJOINT, first_adjoint, no_tensor, reads_target
-from .reach import breadth_first, differentiable, on_tape, reachable_rows
+from .reach import differentiable, on_tape, reachable_rows
 from .sweep import FEW, Sweep, number_sweep, plain_sweep
 
 if TYPE_CHECKING:
@@ -165,10 +165,8 @@ def sweep(tape: GradientTape, starts: dict[int, Adjoint], wanted: set[int], reco
         return starts.get, plain_sweep(record, starts, wanted, reachable, high, low)
     kind = Sweep if type(record) is Record else record.sweeper  # a graph's own
     found: Sweep = kind(record, starts, wanted, reachable, recorded=recorded)
-    if asked:  # functions of the user are called in TensorFlow's order
-        found.low = min(found.low, *asked)
-        if found.long is None:
-            found.order, found.plain = breadth_first(record, starts), False
+    if asked:
+        found.visit(asked)
     if recorded and state.record is not None:
         _run_and_record(tape, found)
     else:

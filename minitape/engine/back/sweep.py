@@ -74,6 +74,12 @@ class Sweep:
         if held:
             self.values = Overlay(self.values, held)
 
+    def visit(self, rows: set[int]) -> None:
+        """Goes down to these rows, too, and in TensorFlow's order: functions of the user are called on the way."""
+        self.low = min(self.low, *rows)
+        if self.long is None:
+            self.order, self.plain = breadth_first(self.record, self.starts), False
+
     def run(self) -> None:
         """Runs the sweep to its end."""
         if self.plain:
