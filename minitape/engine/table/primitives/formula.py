@@ -1,8 +1,7 @@
 """The functions that formulas call: on NumPy arrays, and on single numbers.
 
 A formula is an expression over ``x``, ``y`` (inputs), ``z`` (output) and ``g`` (adjoint of the output), with ``+ - * /`` and functions.
-The text is the only statement of the mathematics. It is compiled for arrays, for single numbers, for recorded operations and for
-kernels, each time with other functions.
+The text is the only statement of the mathematics, compiled for arrays, numbers, recorded operations and kernels with other functions each.
 """
 
 from __future__ import annotations
@@ -22,13 +21,8 @@ if TYPE_CHECKING:
     from ...types import Array, Function
 
 
-
 def _mul_no_nan(a: Array, g: Array) -> Array:
     return select(g == 0, g, a * g)
-
-
-def _floordiv(x: Array, y: Array) -> Array:
-    return np.floor_divide(x, y) if np.result_type(x).kind in "iu" else np.floor(x / y)
 
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
@@ -69,7 +63,8 @@ _LIBRARY = {
 
 ARRAY: dict[str, Function] = {name: _round(function) for name, function in _LIBRARY.items()} | {
     "abs": np.abs, "sign": np.sign, "floor": np.floor, "ceil": np.ceil, "rint": np.rint, "sqrt": np.sqrt,
-    "atan2": np.arctan2, "pow": _pow, "maximum": np.maximum, "minimum": np.minimum, "floordiv": _floordiv,
+    "atan2": np.arctan2, "pow": _pow, "maximum": np.maximum, "minimum": np.minimum,
+    "floordiv": lambda x, y: np.floor_divide(x, y) if np.result_type(x).kind in "iu" else np.floor(x / y),
     "ones": _ones, "mod": np.mod, "select": select, "mul_no_nan": _mul_no_nan, "zero": np.zeros_like, "erf": numerics.erf,
     "erfc": numerics.erfc,
 }  # fmt: skip

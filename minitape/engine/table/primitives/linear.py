@@ -20,18 +20,13 @@ SMALL = 512  # products of two numbers, up to which a product of vectors or of b
 _add: Function = np.add.reduce
 
 
-def swap_last_axes(x: Array) -> Array:
-    """The last two axes swapped."""
-    rank = x.ndim or len(x.shape)  # which refuses an unknown one
-    return TABLE["transpose"](x, perm=(*range(rank - 2), rank - 1, rank - 2))
-
-
 def adjoint_of(x: Array) -> Array:
     """The last two axes swapped; conjugated for complex numbers."""
     if type(x) is np.ndarray:
         x = x.swapaxes(-1, -2)
         return x if x.dtype.kind != "c" else x.conj()
-    return conjugate(swap_last_axes(x))
+    rank = x.ndim or len(x.shape)  # which refuses an unknown one
+    return conjugate(TABLE["transpose"](x, perm=(*range(rank - 2), rank - 1, rank - 2)))
 
 
 def _matmul(x: Array, y: Array, transpose_a: bool = False, transpose_b: bool = False) -> Array:
