@@ -12,7 +12,7 @@ from ..table.fp import OFF, WARNINGS, restore
 from ..table.primitives.elementwise import BY_CODE, FIRST_CODE, as_calls
 from ..tensor.functions import Forward, real
 from ..tensor.tensor import EagerTensor
-from .values import cells, column
+from .values import column, operations
 
 if TYPE_CHECKING:
     from ..recording.record import Record
@@ -94,7 +94,7 @@ def sweep_rows(record: Record, adjoints: dict[int, Adjoint], sources: set[int], 
     rules, add = _compile()
     for op in set(record.rows[cut]):
         if _refuse in rules[op] and (reachable is None or any(
-            rule is _refuse and reachable[to] for _, code, *ab in cells(record, low, high) if code == op for to, rule in zip(ab, rules[op])  # noqa: B905
+            rule is _refuse and reachable[to] for _, code, *ab in operations(record, low, high) if code == op for to, rule in zip(ab, rules[op])  # noqa: B905
         )):  # fmt: skip
             return False
     values = column(record)
@@ -102,9 +102,9 @@ def sweep_rows(record: Record, adjoints: dict[int, Adjoint], sources: set[int], 
     before = WARNINGS[OFF]
     try:
         rows = {row: _enter(w, g) for row, g in adjoints.items()}
-        for row, op, a, b in cells(record, low, high):
+        for row, op, a, b in operations(record, low, high):
             g = rows.get(row)
-            if g is None or op == LEAF or (reachable is not None and reachable[row] != 1):
+            if g is None or (reachable is not None and reachable[row] != 1):
                 continue
             for to, rule in zip((a, b), rules[op]):  # noqa: B905 - slow
                 if rule is not None and (reachable is None or reachable[to]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import compress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -101,11 +102,11 @@ def propagate(record: Record, marks: bytearray, low: int, high: int, gate: bytea
     for first in range(low, high, CHUNK):
         last = min(first + CHUNK, high)
         ops, left, right, _, _ = record.columns(first, last)
-        for row, op, a, b in zip(range(first, last), ops, left, right, strict=True):
+        for row, op, a, b in compress(zip(range(first, last), ops, left, right, strict=True), ops):  # without leaves
             if op > CALL:
                 if (marks[a] or marks[b]) and op != STOP_CODE and (gate is None or gate[row]):
                     marks[row] = 1
-            elif op == CALL and (gate is None or gate[row]):
+            elif gate is None or gate[row]:
                 call = calls[a]
                 for i in call.inputs if call.primitive.code != STOP_CODE else ():
                     if marks[i] and i not in discrete:

@@ -27,7 +27,7 @@ from ..tensor.slices import IndexedSlices
 from ..tensor.tensor import EagerTensor, new_tensor
 from .number_rows import sweep_rows
 from .reach import TERMINAL, breadth_first
-from .values import STEPS, Overlay, Tensors, cells, column, fit, in_batches, together, unbroadcast
+from .values import STEPS, Overlay, Tensors, column, fit, in_batches, operations, together, unbroadcast
 
 if TYPE_CHECKING:
     from ..table.primitives import Primitive, Rules
@@ -116,7 +116,7 @@ class Sweep:
     def _cells(self) -> Iterable[Cells]:
         """The rows to visit."""
         if self.order is None:
-            return cells(self.record, self.low, self.high)
+            return operations(self.record, self.low, self.high)
         return [(row, *self.record.cell(row)[:3]) for row in self.order if row >= self.low]
 
     def adjoint(self, row: int) -> Adjoint:
@@ -262,8 +262,8 @@ def plain_sweep(record: Record, adjoints: dict[int, Adjoint], sources: set[int],
     foreign = TERMINAL in matters
     before = WARNINGS[OFF]
     try:
-        for row, op, a, b in cells(record, low, high):
-            if op == LEAF or (foreign and matters[row] == TERMINAL):
+        for row, op, a, b in operations(record, low, high):
+            if foreign and matters[row] == TERMINAL:
                 continue
             g = arrived(row)
             if op != CALL:  # a line of the table
@@ -336,9 +336,9 @@ def number_sweep(record: Record, adjoints: dict[int, Adjoint], sources: set[int]
     values, arrived = column(record), adjoints.get
     before = WARNINGS[OFF]
     try:
-        for row, op, a, b in cells(record, low, high):
+        for row, op, a, b in operations(record, low, high):
             g = arrived(row)
-            if g is None or op == LEAF:
+            if g is None:
                 continue
             z, to = values[row], a
             for share in SHARES[type(z)][op](g, z, values[a], values[b]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from itertools import chain
+from itertools import chain, compress
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -55,19 +55,20 @@ def column(record: Record) -> Values:
     return LongColumn(record) if record.base else record.rows[WIDTH - 1 :: WIDTH]
 
 
-def cells(record: Record, low: int, high: int) -> Iterable[Cells]:
-    """The rows from ``high`` down to ``low``."""
+def operations(record: Record, low: int, high: int) -> Iterable[Cells]:
+    """The rows from ``high`` down to ``low`` that are no leaves: their ``op`` is 0."""
     if record.base:
         return chain.from_iterable(_chunk(record, low, end) for end in range(high + 1, low, -CHUNK))
     rows, at = record.rows, WIDTH * high
-    return zip(range(high, low - 1, -1), rows[at::-WIDTH], rows[at + 1 :: -WIDTH], rows[at + 2 :: -WIDTH])  # noqa: B905 - slow
+    ops = rows[at::-WIDTH]
+    return compress(zip(range(high, low - 1, -1), ops, rows[at + 1 :: -WIDTH], rows[at + 2 :: -WIDTH]), ops)  # noqa: B905 - slow
 
 
 def _chunk(record: Record, low: int, end: int) -> Iterable[Cells]:
-    """The rows before ``end`` in a recording that is packed, at most ``CHUNK`` of them."""
+    """Those before ``end`` in a recording that is packed, at most ``CHUNK`` of them."""
     first = max(low, end - CHUNK)
     ops, left, right, _, _ = record.columns(first, end)
-    return zip(range(end - 1, first - 1, -1), ops[::-1], left[::-1], right[::-1], strict=True)
+    return compress(zip(range(end - 1, first - 1, -1), ops[::-1], left[::-1], right[::-1], strict=True), ops[::-1])
 
 
 class Tensors(dict[int, "Tensor"]):
