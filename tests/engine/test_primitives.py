@@ -119,6 +119,22 @@ def test_scalar_rows_and_arrays_agree(primitive):
     assert results[0] == pytest.approx(results[1], rel=1e-12)
 
 
+@pytest.mark.parametrize("dtype", [tf.bfloat16, tf.float16], ids=lambda d: d.name)
+@pytest.mark.parametrize("shape", [(), (2,), (40_000,)], ids=str)
+def test_half_precision_stays_what_it_is(dtype, shape):
+    for primitive in ELEMENTWISE:
+        x = [tf.cast(tf.fill(shape, value), dtype) for value in (0.4, 0.6)[: len(primitive.texts) - 1]]
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                y = primitive(*x)
+            first = inner.gradient(y, x)
+        given = [g for g in first if g is not None]
+        found = [y, *given, *(outer.gradient(given, x) if given else ())]
+        assert {t.dtype.name for t in found if t is not None} == {dtype.name}, f"{primitive.name}: {found}"
+
+
 @pytest.mark.parametrize("primitive", ELEMENTWISE, ids=lambda p: p.name)
 @pytest.mark.parametrize("real", [np.float32, np.float64])
 def test_kernel_agrees(primitive, real):

@@ -161,7 +161,7 @@ class _Steps(dict["Object", "Function"]):
             if recorded:
                 text += _RECORDED.format(rule=as_calls(rule), like=x, x=f"{x}._value" if p.keeps else x, row=row)
             else:
-                unlike = [f"share.shape != {x}.shape"] * (kind not in SCALAR and len(p.texts) == 3) + [f"share.dtype is not {x}.dtype"] * ("(" in rule)
+                unlike = [f"share.shape != {x}.shape"] * (kind not in SCALAR and len(p.texts) == 3) + [f"share.dtype is not {x}.dtype"] * ("(" in rule or "." in rule)
                 text += _STEP.format(rule=f"rule_{x}(g, z, x, y)" if kind is None else rule, unlike=" or ".join(unlike) or False, x=x, row=row)
         functions = recorded_functions() if recorded else ARRAY | dict(zip(("rule_x", "rule_y"), LARGE_FORMS[code].rules, strict=False)) if kind is None else SCALAR.get(kind, ARRAY)
         space = functions | {"kind": kind, "fit": fit, "unbroadcast": unbroadcast, "together": together}

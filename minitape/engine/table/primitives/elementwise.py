@@ -78,7 +78,7 @@ LARGE = fast.large
 FIRST_CODE = 2  # of the scalar rows: 0 is a leaf, 1 a call
 
 ARRAY |= {"sigmoid": lambda x: 1 / (1 + np.exp(-x)), "relu_gate": lambda g, z: g * (z > 0),  # infinity times 0 is no number, as in TensorFlow
-          "sqrt_share": lambda z, g: ARRAY["mul_no_nan"](0.5 / z, g)}  # fmt: skip
+          "sqrt_share": lambda z, g: ARRAY["mul_no_nan"](1 / (z + z), g)}  # 0.5 would make float32 of bfloat16  # fmt: skip
 for _real, _functions in SCALAR.items():
     _functions |= {"sigmoid": lambda x, e=_functions["exp"]: 1 / (1 + e(-x)), "sqrt_share": lambda z, g: g if g == 0 else 0.5 / z * g,
                    "relu_gate": lambda g, z, r=_real: g if z > 0 else g * r(0)}  # fmt: skip
