@@ -135,6 +135,20 @@ def test_half_precision_stays_what_it_is(dtype, shape):
         assert {t.dtype.name for t in found if t is not None} == {dtype.name}, f"{primitive.name}: {found}"
 
 
+@pytest.mark.parametrize("dtype", [tf.bfloat16, tf.float16], ids=lambda d: d.name)
+@pytest.mark.parametrize("name", ["conv2d", "conv2d_input", "conv2d_filter", "matmul", "softmax", "reduce_mean", "cumprod"])
+def test_half_precision_of_arrays_stays_what_it_is(name, dtype):
+    inputs, attrs, *_ = EXAMPLES[name](np.random.default_rng(3))
+    x = [tf.cast(tf.constant(i), dtype) for i in inputs]
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = TABLE[name](*x, **attrs)
+    found = [y, *tape.gradient(y, x)]
+    exact = TABLE[name](*(tf.cast(i, tf.float64) for i in x), **attrs)
+    assert {t.dtype.name for t in found} == {dtype.name}, f"{name}: {found}"
+    np.testing.assert_allclose(tf.cast(y, tf.float64).numpy(), exact.numpy(), rtol=2e-2, atol=2e-2)
+
+
 @pytest.mark.parametrize("primitive", ELEMENTWISE, ids=lambda p: p.name)
 @pytest.mark.parametrize("real", [np.float32, np.float64])
 def test_kernel_agrees(primitive, real):

@@ -17,7 +17,7 @@ import numpy as np
 from ..accelerator import fast
 from . import TABLE, declare
 from .linear import into_buffer
-from .numerics import lowest
+from .numerics import in_single, lowest
 from .selecting import select
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ def _overlay(parts: Iterable[Array], g: Array, shape: Sizes, size: Sizes, stride
 # -- convolution ------------------------------------------------------------------------------------------------------
 
 
+@in_single
 def _conv(x: Array, k: Array, *, strides: Sizes, pads: Pads, dilations: Sizes) -> Array:
     columns = _columns(_pad(x, pads), k.shape[:-2], strides, dilations)
     out = _times(columns.reshape(-1, math.prod(k.shape[:-1])), k.reshape(-1, k.shape[-1]))
@@ -76,12 +77,14 @@ def _times(a: Array, b: Array) -> Array:
     return into_buffer(a, b) if len(a) * b.shape[1] >= fast.large else a @ b
 
 
+@in_single
 def _conv_input(g: Array, k: Array, *, shape: Sizes, strides: Sizes, pads: Pads, dilations: Sizes) -> Array:
     flat, size = g.reshape(-1, k.shape[-1]), k.shape[:-2]
     parts = (_times(flat, k[tap].T).reshape(*g.shape[:-1], -1) for tap in np.ndindex(size))
     return _overlay(parts, g, shape, size, strides, pads, dilations)
 
 
+@in_single
 def _conv_filter(x: Array, g: Array, *, size: Sizes, strides: Sizes, pads: Pads, dilations: Sizes) -> Array:
     columns = _columns(_pad(x, pads), size, strides, dilations)
     flat = columns.reshape(-1, math.prod(size) * x.shape[-1])
