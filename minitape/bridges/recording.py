@@ -264,11 +264,9 @@ class Recording:
         """What runs in the block is not the program's."""
         return nullcontext()
 
-    def last_target(self) -> Number:
-        """From where the last backward pass went."""
-        if not self.sweeps or not self.sweeps[-1].target:
-            raise ValueError("explain() without a target asks about the last backward pass, and none ran in the block.")
-        return Number(self.sweeps[-1].target[-1])
+    def last_target(self) -> Number | None:
+        """From where the last backward pass went; None where none ran."""
+        return Number(self.sweeps[-1].target[-1]) if self.sweeps and self.sweeps[-1].target else None
 
     def row_of(self, value: Any) -> int | None:
         """The last row that stands for one of the framework's tensors; a number is a row itself."""

@@ -42,7 +42,7 @@ def why_last(recording: Any, source: Any) -> Explanation:
         inquiry = TensorFlowInquiry(inner, target, copies.get(id(own), source), named)
     if inquiry is None:
         latest = failed[1] if failed is not None and failed[0] == len(sweeps) else eager[0][1].target[-1] if eager else recording.last_target()
-        inquiry = TensorFlowInquiry(recording, recording.entries[latest].extra.asked, source)
+        inquiry = TensorFlowInquiry(recording, None if latest is None else recording.entries[latest].extra.asked, source)
     inquiry.is_left_out = not asked and not steps and not getattr(source, "trainable", True)
     answer, variable = inquiry.answer(), variable_of(source)
     if answer.cause == "connected" and inside and not eager and isinstance(variable, tf.Variable) and not np.isfinite(variable.numpy()).all():
@@ -68,7 +68,9 @@ class TensorFlowInquiry(TapeInquiry):
         """What may have happened in TensorFlow."""
         if not isinstance(handle_of(self.source), tf.Tensor):
             raise TypeError(f"explain() takes a tensor or a variable as its source, but received {self.source!r}.")
-        return (self._plain_target, self._left_out, self._gradient, self._dtype, self._compiled, self._own, self._break, self._outside, self._not_used, self._nan, self._zero)
+        if self.target is None:
+            return self._dtype, lambda: self.say("no_backward", kind="inside" if self.log.traced else "")
+        return (self._plain_target, self._left_out, self._gradient, self._dtype, self._compiled, self._own, self._break, self._outside, self._not_used, self._nan, self._zero, self._no_tape)
 
     # -- why nothing arrives ----------------------------------------------------------------------------------------------
 
@@ -76,6 +78,11 @@ class TensorFlowInquiry(TapeInquiry):
         if isinstance(handle_of(self.target), tf.Tensor):
             return None
         return self.say("target_not_tensor", what=type(self.target).__name__)
+
+    def _no_tape(self) -> Explanation | None:
+        """Nothing was recorded for the source: no tape was there."""
+        seen = self.sweep is not None or self.log.tapes or self.log.traced or self.end is None or self.entries[self.end].differentiable
+        return None if seen else self.say("no_backward", kind="tape")
 
     def _left_out(self) -> Explanation | None:
         """Keras did not ask for the gradient of a variable that is not to be trained."""

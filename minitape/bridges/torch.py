@@ -60,7 +60,7 @@ class TorchRecording(Recording):
         refused = self.error is not None and not self.sweeps and not self.failed  # before a backward pass
         return TorchInquiry(self, self.last_target() if target is None and not refused else target, source).answer()
 
-    def last_target(self) -> Number:
+    def last_target(self) -> Number | None:
         return Number(self.failed[-1]) if self.failed else super().last_target()
 
     def asleep(self) -> AbstractContextManager[Any]:

@@ -42,6 +42,8 @@ class TorchInquiry(Inquiry):
         """What may have happened in PyTorch."""
         if not isinstance(self.source, torch.Tensor):
             raise TypeError(f"explain() takes a tensor as its source, but received {self.source!r}.")
+        if self.target is None:
+            return self._error, self._own, self._none_ran
         return (self._error, self._plain_target, self._own, self._break, self._outside, self._not_used, self._grad, self._nan,
                 self._zero)  # fmt: skip
 
@@ -67,6 +69,15 @@ class TorchInquiry(Inquiry):
             return None
         left = self._exits()
         return self._left_by(left[-1]) if left else self.say("not_tensor", what=type(self.target).__name__)
+
+    def _none_ran(self) -> Explanation:
+        """No backward pass ran: the program calls it on a number that left, or nowhere."""
+        for exit in self.exits:
+            start = statement_at(exit.site) if exit.row in self._after() else None
+            flow = None if start is None else self._followed().of(start, None, frozenset([start.filename]))
+            if flow is not None and any(flow.enters(s, n.func) for s in flow.start.source.statements for n in s.walk() if isinstance(n, ast.Call) and last_name(n.func) == "backward"):
+                return self._left_by(exit)
+        return self.say("no_backward", kind="none")
 
     def _error(self) -> Explanation | None:
         """A backward pass ended in an error that a place in the program explains."""
@@ -206,7 +217,7 @@ class TorchInquiry(Inquiry):
         """The gradient did not become .grad."""
         sweep = self.sweep
         if sweep is None:
-            return self.say("no_backward", what="")
+            return self.say("no_backward")
         row = next((row for row in self.used if row in sweep.adjoints), None)
         if row is None:
             row = self._stopped()

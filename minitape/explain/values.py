@@ -178,7 +178,7 @@ class Values:
         if seeds and all(seed.facts()[0] for seed in seeds):
             return self.say("zero_seed", sweep.site, row=self.ends[0])
         after = self._after()
-        last: int | None = None
+        last: tuple[int, ...] = ()  # what made zeros, and of what was sent and cancels the row; on another way something may come nearer to the source
         alive: set[int] = set()  # rows to which something was sent that is not zero
         for call, edges in sweep.edges.items():
             came = sweep.adjoints.get(call)
@@ -190,14 +190,14 @@ class Values:
                     return self._hooked(call)
                 continue
             if all(edge[2].facts()[0] for edge in toward):
-                last = call  # on another way something may come nearer to the source
+                last = (call,)
                 continue
             for row, _, product, total in toward:
+                (alive.discard if total.facts()[0] else alive.add)(row)
                 if total.facts()[0] and not product.facts()[0]:  # what it sent is not zero, and the sum is
-                    return self._cancelled(call, row)
-            alive.update(edge[0] for edge in toward if not edge[3].facts()[0])
-        if last is not None:
-            return self._zero_of(last)
+                    last = (call, row)
+        if last:
+            return self._cancelled(*last) if last[1:] else self._zero_of(*last)
         row = next(row for row in self.used if row in sweep.adjoints)
         return self._hooked(row) if row in alive else self.say("zero_sum", row=row)
 

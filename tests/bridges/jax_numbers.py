@@ -78,6 +78,16 @@ def loss(w, x):
 args = w, jnp.ones(2)
 grad = jax.grad(loss)(*args)
 
+#@ relu_written_as_a_maximum_under_a_huber_loss dead_relu
+w = jnp.array([[-1.0, -2.0], [-0.5, -1.0]])
+def loss(w):
+    h = jnp.maximum(0.0, jnp.ones((3, 2)) @ w) #! #- h = jax.nn.leaky_relu(jnp.ones((3, 2)) @ w)
+    error = jnp.abs(jnp.sum(h, axis=1) - 3.0)
+    small = jnp.minimum(error, 1.0)
+    return jnp.mean(0.5 * small**2 + (error - small))
+args = w,
+grad = jax.grad(loss)(*args)
+
 #@ norm_of_zeros nan_backward
 w = jnp.zeros(3)
 def loss(w):
@@ -314,14 +324,6 @@ grad = jax.grad(loss)(*args)
 w = jnp.array([0.6, -0.5])
 def loss(w):
     return jnp.sum(jnp.trunc(w * 3.0) ** 2) #! #- return jnp.sum((w * 3.0) ** 2)
-args = w,
-grad = jax.grad(loss)(*args)
-
-#@ square_of_a_dead_relu dead_relu
-w = jnp.array([-1.0, -2.0]) #- w = jnp.array([1.0, -2.0])
-def loss(w):
-    h = jax.nn.relu(w) #!
-    return jnp.mean(h ** 2)
 args = w,
 grad = jax.grad(loss)(*args)
 

@@ -157,10 +157,11 @@ def test_a_step_that_raises_while_it_is_traced_leaves_its_rows():
     assert why.cause == "stop_gradient" and why.line == line_of(test_a_step_that_raises_while_it_is_traced_leaves_its_rows, "stop_gradient(")
 
 
-def test_without_a_backward_pass_there_is_nothing_to_ask_about():
+def test_without_a_backward_pass_the_answer_says_so():
+    w = tf.Variable(1.0)
     with bridge.record() as recording:
-        w = tf.Variable(1.0)
-    with pytest.raises(ValueError, match="none ran in the block"):
-        recording.explain(w)
+        loss = w * w
+    assert recording.explain(w).message == "No gradient was asked for in the block." and recording.explain(w).cause == "no_backward"
+    assert recording.explain(loss, w).message.startswith("No tape was there")
     with pytest.raises(TypeError, match=r"explain\(loss, w\), explain\(w\)"):
         recording.explain()

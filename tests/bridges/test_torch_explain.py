@@ -148,13 +148,15 @@ def test_without_a_target_the_backward_pass_that_failed_is_asked_about():
     assert recording.explain(w).cause == "no_grad"
 
 
-def test_a_patch_that_leaves_nothing_to_do_deletes_the_line():
-    w = torch.ones(2, requires_grad=True)
+def test_without_a_backward_pass_the_answer_says_so():
+    w, k, total = torch.ones(2, requires_grad=True), torch.ones(2), 0.0
     with bridge.record() as recording:
-        h = w * 2
-        h = h.detach()
-        loss = h.sum()
-    assert re.search(r"Delete line \d+\.$", recording.explain(loss, w).fix)
+        loss = (w * k).sum()
+    assert [why.cause for why in (*recording.explain([w, k]), recording.explain(loss, w))] == ["no_backward", "requires_grad", "no_backward"]
+    with bridge.record() as recording, pytest.raises(AttributeError):  # a number has no backward()
+        total += (w * k).sum().item()
+        total.backward()
+    assert (recording.explain(w).cause, recording.explain(w).patch) == ("left_torch", "total += (w * k).sum()")
 
 
 def test_the_example_of_the_readme_prints_what_stands_below_it(repository, tmp_path):

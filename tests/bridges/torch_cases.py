@@ -78,12 +78,6 @@ total = (w * w).sum().item() #! #- total = (w * w).sum()
 loss = x.sum() * total
 loss.backward()
 
-#@ float_into_a_new_tensor left_torch
-w = torch.randn(3, requires_grad=True)
-score = float((w * 2).sum()) #! #- score = (w * 2).sum()
-loss = torch.tensor(score, requires_grad=True) #- loss = score
-loss.backward()
-
 #@ numpy_in_the_middle left_torch
 import numpy as np
 w = torch.rand(3, requires_grad=True)
@@ -110,6 +104,29 @@ a = torch.tensor(1.0, requires_grad=True)
 w = torch.tensor(2.0, requires_grad=True)
 v = torch.tensor([a * 2, w * 3]) #! #- v = torch.stack([a * 2, w * 3])
 loss = v.sum()
+loss.backward()
+
+#@ index_of_an_embedding integer_dtype
+net = nn.Embedding(5, 2)
+w = torch.tensor([1, 3]) #!
+loss = net(w).sum()
+loss.backward()
+#+ w = net.weight
+
+#@ limit_of_a_clamp_as_a_number left_torch
+w = torch.tensor(1.0, requires_grad=True)
+x = torch.tensor([-1.0, 0.5, 2.0], requires_grad=True)
+limit = float(w) #! #- limit = w
+loss = torch.clamp(x, 0, max=limit).sum() #- loss = torch.clamp(x, torch.tensor(0.0), max=limit).sum()
+loss.backward()
+
+#@ meter_that_keeps_a_number left_torch
+class Meter:
+    def update(self, value):
+        self.latest = value.item() #! #- self.latest = value
+w, meter = torch.tensor(1.0, requires_grad=True), Meter()
+meter.update(w * 3.0)
+loss = torch.tensor(meter.latest, requires_grad=True) ** 2 #- loss = meter.latest ** 2
 loss.backward()
 
 #@ integer_parameter integer_dtype

@@ -53,12 +53,6 @@ with torch.set_grad_enabled(False): #- with torch.set_grad_enabled(True):
 loss = out.sum()
 if loss.requires_grad: loss.backward()
 
-#@ variable_of_data data
-w = torch.randn(3, requires_grad=True)
-raw = (w ** 2).mean()
-loss = torch.autograd.Variable(raw.data, requires_grad=True) #! #- loss = raw
-loss.backward()
-
 #@ parameter_wrapped_again copied
 base = torch.randn(2, 2, requires_grad=True)
 w = base
@@ -174,12 +168,6 @@ opt = torch.optim.SGD([w], 0.1)
 loss = (w ** 2).sum()
 loss.backward()
 opt.zero_grad(set_to_none=False) #! #-
-
-#@ grad_zero_by_hand grad_cleared
-w = torch.ones(3, requires_grad=True)
-loss = (w ** 2).sum()
-loss.backward()
-w.grad.zero_() #! #-
 
 #@ numpy_array_call left_torch
 import numpy as np

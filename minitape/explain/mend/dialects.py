@@ -35,6 +35,7 @@ class Dialect:
     leaky: dict[str, str]  # what to take for a relu
     others: dict[str, str] = field(default_factory=dict)  # functions that have another name than NumPy's
     derive: Derive | None = None  # computes a function of arrays, and its derivatives
+    forms: Callable[[str], list[list[tuple[str, str]]]] | None = None  # what a function takes: name and type of each argument, in each of its forms
 
     def function(self, name: str) -> str:
         """What does the same as NumPy's or math's function of this name; empty: nothing does.

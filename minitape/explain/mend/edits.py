@@ -275,7 +275,8 @@ def _stack(stack: str, node: ast.expr) -> str:
 
 def with_requires_grad(spot: Spot, node: Any) -> Change | None:
     """A leaf that was made without ``requires_grad``, or is used before it is set."""
-    if isinstance(node, ast.Assign) and unparse(node.targets[0]) == spot.only_name() and isinstance(node.value, ast.Call) and spot.is_module(node.value.func):
+    index = spot.cause == "integer_dtype" and spot.is_index()
+    if not index and isinstance(node, ast.Assign) and unparse(node.targets[0]) == spot.only_name() and isinstance(node.value, ast.Call) and spot.is_module(node.value.func):
         call = node.value
         if last_name(call.func) in ("tensor", "randn", "rand", "zeros", "ones", "full", "arange", "linspace", "empty", "eye"):
             more = [k for k in call.keywords if k.arg not in ("requires_grad", *(["dtype"] if spot.cause == "integer_dtype" else []))]

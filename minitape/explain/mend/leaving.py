@@ -16,6 +16,7 @@ from ..flow import Flow
 from ..sentences import fill
 from ..statement import Statement, last_name, parameters, parsed, rewritten, unparse
 from .dialects import OF_NUMPY, TAPE, Dialect
+from .edits import numbers
 from .spot import REBUILDS, SIMPLE, Mend, Spot, builds, is_call
 
 LEAVES = ("numpy", "float", "int", "item", "tolist")
@@ -177,8 +178,8 @@ def stayed(spot: Spot) -> Mend | None:
     new = None if value is None else inside(spot, value)
     if value is None or new is None or [new] == statement.binds() or (spot.dialect.name != "tf" and isinstance(statement.node, ast.Expr)):
         return None
-    readers = [n for s in spot.readers() for n in s.walk()]
     if spot.dialect.name == "tf":
+        readers = [n for s in spot.readers() for n in s.walk()]
         again = [unparse(part) for n in readers if (inner := left(n)) is not None for part in ast.walk(inner)]
         named = isinstance(parsed(new), (ast.Name, ast.Attribute, ast.Subscript))  # it may be the variable itself
         again += [unparse(part) for n in readers if named and builds(n) for part in ast.walk(n) if isinstance(part, ast.expr)]
@@ -187,11 +188,17 @@ def stayed(spot: Spot) -> Mend | None:
         flow, near = Flow(statement, None, [spot.source]), [s for s in spot.statements if s is not statement and s.function is statement.function is not None]
         if any(foreign(spot, n.func) and any(flow.enters(s, part) for part in n.args) for s in near for n in s.walk() if isinstance(n, ast.Call)):
             return None  # NumPy goes on with it
-    else:
-        reading = [] if isinstance(statement.node, ast.Return) else readers
-        if spot.rebuilt() or calls_foreign(spot, value) or any(foreign(spot, n) for n in reading):
-            return None  # NumPy goes on with it
-    return spot.put([(node, unparse(part)) for node, part in _swapped(spot, value)])
+    changes = [(node, unparse(part)) for node, part in _swapped(spot, value)]
+    return spot.put([*changes, *_other_bounds(spot, {*statement.binds(), *(unparse(node) for node, _ in changes)})])
+
+
+def _other_bounds(spot: Spot, tensors: set[str]) -> Iterator[tuple[ast.AST, str]]:
+    """The bounds of PyTorch's clamp that are numbers beside one that is a tensor now: it takes two of a kind."""
+    tensor = spot.spelled("torch.tensor")
+    for call in (n for s in [spot.statement, *spot.readers()] for n in s.walk() if tensor and is_call(n, "clamp", "clip")):
+        bounds = {a: unparse(a) for a in (*call.args, *(k.value for k in call.keywords)) if a is not spot.operand(call)}
+        if tensors & set(bounds.values()):
+            yield from ((a, f"{tensor}({float(text)})") for a, text in bounds.items() if numbers(a))
 
 
 def _swapped(spot: Spot, node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:

@@ -446,13 +446,21 @@ def _part(spot: Spot, node: Any) -> str | None:
 def _never_called(spot: Spot, node: Any) -> str | None:
     calls = [s for s in spot.statements if any(isinstance(n, ast.Call) and called(n) == "backward" for n in s.walk())]
     under = [(s, around) for s in calls for around in s.around if isinstance(around.node, ast.If)]
-    name = next((n for space in spot.inquiry._spaces() for n, v in list(space.items()) if v is spot.inquiry.target and not n.startswith("_")), "the target")
-    return f"Line {under[-1][0].line} calls backward() only where the condition of line {under[-1][1].line} holds, and it did not: call `{name}.backward()` in each round before that line, or once more below the loop for what is left." if under else None
+    call = next((unparse(n) for s, _ in under[-1:] for n in s.walk() if isinstance(n, ast.Call) and called(n) == "backward"), "")
+    return f"Line {under[-1][0].line} calls backward() only where the condition of line {under[-1][1].line} holds, and it did not: call `{call}` in each round before that line, or once more below the loop for what is left." if under else None
+
+
+def _index_asked(spot: Spot, node: Any) -> str | None:
+    """A source that only says which elements are taken."""
+    found = next((row for e in spot.inquiry.entries if (row := spot.looked_up(e)) is not None), None)
+    name = None if found is None else getattr(spot.inquiry, "called_by_program", lambda row: spot.inquiry.entries[row].name)(found)
+    return f"{spot.inquiry.path or spot.inquiry.name} is an index, which has no gradient. Ask about what it takes elements of: {name}." if name else None
 
 
 _NONE = "no_derivative nondifferentiable zero_derivative"
 _INTEGER = "integer_cast integer_dtype"
 TABLE = [
+    Operation("integer_dtype", "", _index_asked),
     Operation("detach", "detach", _cut_twice),
     Operation("no_grad data", "copy", _written),
     Operation("left_torch left_through_numpy", r"\w+", _by_numpy),
@@ -492,6 +500,7 @@ TABLE = [
     Operation("nan_forward nan_backward", "log|log2|log10|log1p|rsqrt|reciprocal|sqrt|pow|power|norm|vectornorm|reducestd|std", _at_zero),
     Operation("nan_forward", "div|truediv|realdiv|divide", _divided),
     Operation("nan_backward", "acos|asin|arccos|arcsin", "`{it}` has no finite slope at -1 and 1: keep `{x}` a little inside, `({x}) * 0.999999`."),
+    Operation("nan_backward", "eigh|eig|svd", "`{it}` has no finite derivative where two of its values are equal: make them differ a little, or use the values alone, whose derivative is finite."),
     Operation("saturated", "", _margin),
     Operation("not_selected", "minimum|maximum|min|max|fmin|fmax", _smaller),
     Operation("not_selected", "gather|gathernd|take|where|subscript|indexselect|takealongaxis", _index),

@@ -187,15 +187,11 @@ class Spot:
         function = self.statement.function.name if end and self.statement.function is not None else ""
         return [s for s in others if function in (*CALLED, "") or function in s.mentions()] if end else [s for s in others if bound & {unparse(n) for n in s.reads()}]
 
-    def rebuilt(self) -> bool:
-        """Whether the value is made a new tensor of afterwards: one changed line does not mend that."""
-        return any(builds(n) and not unparse(n).startswith("jnp.") for s in self.readers() for n in s.walk()) or any(s.calls("numpy", "item", "extend") for s in self.readers())
-
     def is_index(self) -> bool:
         """Whether what the statement binds is used as an index, by the text or in a layer that looks something up."""
         way = self.inquiry._way(self.entry.row) if self.entry else []
         lookups = ((given, self.inquiry.entries[row]) for given, row in pairwise(way))
-        if any(re.search("gather|embedding", entry.op, re.I) and entry.inputs[0] != given for given, entry in lookups):
+        if any(re.search("gather|embedding", entry.op, re.I) and (entry.inputs[0] != given or self.looked_up(entry) is not None) for given, entry in lookups):
             return True
         bound = set(self.statement.binds())
         for s in [self.statement, *self.readers()]:
@@ -204,6 +200,12 @@ class Spot:
                 if any(unparse(n) in bound or self._whole(n) for part in inside for n in ast.walk(part) if isinstance(n, ast.expr)):
                     return True
         return False
+
+    def looked_up(self, entry: Any) -> int | None:
+        """What an operation takes elements of, where the source tells which."""
+        given = [row for row in entry.inputs if "float" in str(self.inquiry.entries[row].dtype)]
+        chosen = re.search("gather|embedding|index_?select|take", entry.op, re.I) and not self.inquiry._after().isdisjoint({*entry.inputs} - {*given})
+        return given[0] if chosen and given else None
 
     def among_integers(self) -> bool:
         """Whether an operation takes the source together with other whole numbers."""

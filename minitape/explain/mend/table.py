@@ -17,7 +17,7 @@ from . import plans as plan
 from . import values as value
 from .operations import words
 from .spot import Edit, Mend, Spot, Whole, quoted, told
-from .trial import holds
+from .trial import goes_on, holds
 
 if TYPE_CHECKING:
     from ..words import Explanation
@@ -72,9 +72,9 @@ TABLE: dict[str, list[Edit | Whole]] = {  # by cause; behind one the name of the
     "independent tf": [Whole(plan.other_target)],
     # zero
     "zero_derivative": [value.straight_through, edit.sampled],
-    "dead_relu": [value.leaky, plan.anywhere(value.leaky)],
+    "dead_relu": [plan.to_try(value.leaky, "One way, which also changes the values:")],
     "saturated": [plan.to_try(value.scaled, "For example:"), plan.to_try(value.probabilities, "If these are logits:")],
-    "zero_cancels": [value.one_unit, plan.anywhere(value.one_unit)],
+    "zero_cancels": [plan.to_try(value.one_unit, "For yes or no, which also changes the values:")],
     "zero_factor": [Whole(plan.other_factor)],
     "hook": [Whole(block.hook_gone)],
     # not finite
@@ -103,7 +103,7 @@ def mend(inquiry: Any, answer: Explanation) -> None:
     if answer.cause == "connected" or answer._steps is not None:  # it was answered inside of a function
         return
     answer._steps = []
-    filename = answer.filename or (inquiry.entries[inquiry.end].site[0] if inquiry.end is not None else None)
+    filename = answer.filename or (inquiry.entries[-1 if inquiry.end is None else inquiry.end].site[0] if inquiry.entries else None)
     if filename is None:
         return
     if any(other.kind == "zero" and other.line == answer.line for other in answer.others):
@@ -130,7 +130,7 @@ def first_mend(spot: Spot, may: Callable[[Edit | Whole], bool] = lambda way: Tru
         if not may(way) or not (spot.blamed or (isinstance(way, Whole) and way.unplaced)):
             continue
         found = way.plan(spot) if isinstance(way, Whole) else spot.here(way)
-        if found is None:
+        if found is None or not goes_on(spot, found.steps):
             continue
         step, number = found.steps[0], spot.answer.kind == "nonfinite"
         one = len(found.steps) == 1 and step.first == step.last and bool(step.text) and not found.words

@@ -17,11 +17,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...engine.recording.frames import own_file
-from ..statement import Statement, last_name
+from ..flow import Flow
+from ..source import Source
+from ..statement import Statement, last_name, unparse
+from .edits import numbers
+from .spot import REBUILDS, stepped
 
 if TYPE_CHECKING:
     from .spot import Spot, Step
 
+_NUMBERS = {"number", "float", "Optional[number]", "Optional[float]"}
 _ACTS = {"append", "backward", "assign", "print", "open", "exec", "eval"}  # that do more than compute
 
 
@@ -61,6 +66,46 @@ def _value(*nodes: ast.stmt) -> ast.expr:
     if value is None:
         raise Unknown
     return value
+
+
+def goes_on(spot: Spot, steps: Sequence[Step]) -> bool:
+    """Whether what the value meets in the mended program takes a tensor for it, and hands its gradient on: by the text, and by what functions take."""
+    here = spot.statement if spot.blamed else None
+    if here is None or spot.dialect.name == "tf" or spot.answer.kind not in ("left", "cut") or any(step.first <= here.line <= step.last and not step.text for step in steps):
+        return True
+    line = here.line + sum(step.text.count("\n") + bool(step.text) - (step.last - step.first + 1) for step in steps if step.last < here.line)
+    source = Source([(spot.filename, ast.parse(stepped("\n".join(spot.lines), steps)))])
+    start = source.at(spot.filename, line)
+    if start is None:
+        return True
+    flow, before = Flow(start, None, [source]), {text for n in here.walk() if isinstance(n, ast.Call) for text in _given(n).values()}
+    for s in source.statements:
+        for call in (n for n in s.walk() if isinstance(n, ast.Call)):
+            hot = {a for a, text in _given(call).items() if not isinstance(a, ast.Constant) and (text not in before if s is start else flow.enters(s, a))}
+            if hot and not _takes(spot, source, call, hot):
+                return False
+    return True
+
+
+def _given(call: ast.Call) -> dict[ast.expr, str]:
+    """The arguments of a call, each with its text and that of the function."""
+    return {a: f"{unparse(call.func)} {unparse(a)}" for a in (*call.args, *(k.value for k in call.keywords))}
+
+
+def _takes(spot: Spot, source: Source, call: ast.Call, hot: set[ast.expr]) -> bool:
+    """Whether a call takes tensors for some of its arguments: a function of the framework's does where one of its forms has them there, beside the numbers."""
+    name, (root, _, rest) = last_name(call.func), unparse(call.func).partition(".")
+    module = "" if "(" in rest else (source.imported.get(root) or spot.dialect.modules.get(root, "")).partition(".")[0]
+    if (name in REBUILDS and module != "jax") or module in ("numpy", "math", "scipy"):
+        return False
+    method = isinstance(call.func, ast.Attribute) and not module
+    found = spot.dialect.forms(name) if spot.dialect.forms is not None and (module == spot.dialect.name or (method and root != "self" and name != "norm")) else []
+
+    def fits(form: list[tuple[str, str]]) -> bool:
+        pairs = [*zip(call.args, [kind for _, kind in form[method:]], strict=False), *((k.value, dict(form).get(k.arg or "", "")) for k in call.keywords)]
+        return not any(kind in _NUMBERS if a in hot else kind == "Optional[Tensor]" and numbers(a) for a, kind in pairs)
+
+    return not found or any(map(fits, found))
 
 
 class Trial:

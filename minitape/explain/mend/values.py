@@ -151,9 +151,9 @@ def written_out(spot: Spot, node: Any) -> Change | None:
 
 @edit_with
 def unless_all_zero(spot: Spot, node: Any, edit: Edit) -> Change | None:
-    """An edit of a root: where all that it gives is zero, the derivative of what stands below is mostly zero, too."""
+    """An edit of a root: where all that it gives is zero, or less than the root of what is added, the derivative of what stands below is mostly zero, too."""
     value = None if spot.entry is None else spot.numbers(spot.entry.row)
-    lost = value is not None and not value.any() and spot.entry is not None and not spot.inquiry.passes_by(spot.entry.row)
+    lost = value is not None and not (np.abs(value) > 1e-6).any() and spot.entry is not None and not spot.inquiry.passes_by(spot.entry.row)
     return None if lost else edit(spot, node)
 
 
