@@ -24,7 +24,8 @@ from ..engine.values.invalid import invalid
 from ..engine.values.shape import TensorShape
 from ..ops.convert import convert_to_tensor
 from ..ops.filling import zeros
-from ..ops.joining import unstack
+from ..ops.joining import concat, unstack
+from ..ops.picking import gather
 from .primitive import GraphPrimitive, as_eager
 from .slicing import size_of, zeros_of_size
 from .symbolic import is_symbolic
@@ -272,6 +273,29 @@ class TensorArray:
         if not self._elements and self._shape.is_fully_defined():
             return zeros([0, *self._shape.as_list()], self._dtype)
         return convert_to_tensor([self._element(i) for i in range(len(self._elements))], self._dtype)
+
+    def gather(self, indices: Any, name: str | None = None) -> Any:
+        """The elements at ``indices`` as one tensor.
+
+        >>> import minitape as tf
+        >>> tf.TensorArray(tf.int32, size=3).unstack([1, 2, 3]).gather([2, 0]).numpy()
+        array([3, 1], dtype=int32)
+        """
+        if type(self) is TensorArray:
+            return convert_to_tensor([self._element(int(i)) for i in _index(indices)], self._dtype)
+        return gather(self.stack(), indices)
+
+    def concat(self, name: str | None = None) -> Any:
+        """The elements one behind the other, along the first axis of each.
+
+        >>> import minitape as tf
+        >>> tf.TensorArray(tf.int32, size=2).unstack([[1, 2], [3, 4]]).concat().numpy()
+        array([1, 2, 3, 4], dtype=int32)
+        """
+        if type(self) is TensorArray and self._elements:
+            return concat([self._element(i) for i in range(len(self._elements))], 0)
+        rows = self.stack()
+        return TABLE["reshape"](rows, shape=(-1, *rows.shape[2:]))
 
     def unstack(self, value: Any, name: str | None = None) -> TensorArray:
         """An array of the slices of ``value`` along its first axis.

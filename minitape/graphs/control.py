@@ -111,7 +111,7 @@ def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None 
     if state.graph is not None and not isinstance(pred, Tensor):
         raise TypeError("pred must not be a Python bool", pred)
     if not isinstance(pred, SymbolicTensor):
-        return true_fn() if bool(pred) else false_fn()
+        return true_fn() if bool(convert_to_tensor(pred)) else false_fn()
     return cond_graph(pred, true_fn, false_fn)
 
 
@@ -265,7 +265,8 @@ def _checked_pairs(pred_fn_pairs: Any) -> list[Any]:
 def case(pred_fn_pairs: Any, default: Any = None, exclusive: bool = False, strict: bool = False, name: str = "case") -> Any:
     """Calls the function of the first true predicate, else ``default``.
 
-    InvalidArgumentError when none is true and there is no ``default``. NotImplementedError with ``exclusive``. Eagerly a list of one result is unpacked unless ``strict`` (not that of a single pair without default); in a graph it stays
+    InvalidArgumentError when none is true and there is no ``default``, or, with ``exclusive``, several are (where there is none, the last
+    does not count). Eagerly a list of one result is unpacked unless ``strict`` (not that of a single pair without default); in a graph it stays
     a list. ValueError for a dictionary where its order would count, TypeError for other predicates than bool tensors.
     See https://www.tensorflow.org/api_docs/python/tf/case.
 
@@ -274,8 +275,6 @@ def case(pred_fn_pairs: Any, default: Any = None, exclusive: bool = False, stric
     >>> tf.case([(x < 0, lambda: -1), (x > 0, lambda: 1)], default=lambda: 0)
     1
     """
-    if exclusive:
-        raise NotImplementedError("minitape does not check that one predicate alone is true: call tf.case without `exclusive`.")
     pairs = _checked_pairs(pred_fn_pairs)
     if default is not None and not callable(default):
         raise TypeError("'false_fn' must be callable.")
@@ -285,7 +284,13 @@ def case(pred_fn_pairs: Any, default: Any = None, exclusive: bool = False, stric
         preds, last = preds[:-1], _require(preds, pairs.pop()[1])
     for pred, function in reversed(pairs):
         last = _chained(pred, function, last, strict)
-    return last()
+    if not (exclusive and preds):
+        return last()
+    found, names = TABLE["stack"](*preds, axis=0), ", ".join(getattr(p, "name", "?") for p in preds)
+    alone = TABLE["reduce_sum"](TABLE["cast"](found, dtype=dtypes.int32)) <= 1
+    message = f"Input error: exclusive=True: more than 1 conditions ({names}) evaluated as True:"
+    with control_dependencies([Assert(alone, [message, found], summarize=len(preds))]):
+        return last()
 
 
 def _chained(pred: Any, function: Any, otherwise: Any, strict: bool) -> Any:

@@ -21,7 +21,7 @@ from .program import inline, replay
 
 def python_row(func: Any, inputs: Sequence[Any], dtypes: list[Any]) -> Any:
     """Adds a py_function."""
-    return state.graph.apply(PYTHON, tuple(inputs), {"func": func, "dtypes": dtypes})[:-1]
+    return list(state.graph.apply(PYTHON, tuple(inputs), {"func": func, "dtypes": dtypes})[:-1])
 
 
 def numpy_row(func: Any, inputs: Any, Tout: Any, stateful: bool) -> Any:

@@ -8,7 +8,7 @@ import logging
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Sequence
-from operator import is_
+from operator import is_, is_not
 from typing import Any
 
 from ..engine.recording.state import state
@@ -295,7 +295,9 @@ class Function:
             graph.given = {place._row: tensor for place, tensor in zip(inputs, given, strict=False)}
             structure = {n: nest.map_structure(lambda _: next(leaves), v) for n, v in signature.values.items()}
             args, kwargs = call_arguments(self._parameters, structure)
+            before = {n: nest.map_structure(lambda leaf: leaf, v) for n, v in structure.items()}
             result = self._function()(*self._with_owner(args), **kwargs)
+            _refuse_changed(before, structure, self._python_function, self._with_owner(()))
             result = _as_outputs(result, self._python_function)
         return ConcreteFunction(Body(graph, inputs, result), self._name, signature), graph.created
 
@@ -307,6 +309,22 @@ class Function:
 
             self._converted = convert_entry(self._python_function)
         return self._converted
+
+
+def _refuse_changed(before: dict[str, Any], after: dict[str, Any], function: Callable[..., Any], owner: Sequence[Any]) -> None:
+    """ValueError where a function changed a list or dictionary among its arguments: only a trace would see that."""
+
+    def changed(old: Any, new: Any) -> bool:
+        try:
+            nest.assert_same_structure(old, new)
+        except ValueError:
+            return True
+        return any(map(is_not, nest.flatten(old), nest.flatten(new)))
+
+    if names := [n for n, old in before.items() if changed(old, after[n])]:
+        called = f"{getattr(function, '__qualname__', function)}{inspect.signature(functools.partial(function, *owner))}"
+        raise ValueError(f"{called} should not modify its Python input arguments. "
+                         f"Modifying a copy is allowed. The following parameter(s) were modified: {', '.join(names)}")  # fmt: skip
 
 
 def _tensors(values: dict[str, Any]) -> list[Any]:
@@ -414,10 +432,7 @@ def function(
     def decorated(inner: Any) -> Function:
         if not callable(inner):
             raise TypeError(f"{inner!r} is not a callable object")
-        owner = None
-        if isinstance(inner, Function):
-            inner, owner = inner.python_function, next(iter(inner._with_owner(())), None)
-        return Function(inner, input_signature, autograph, reduce_retracing, owner)
+        return Function(inner, input_signature, autograph, reduce_retracing)
 
     return decorated if func is None else decorated(func)
 

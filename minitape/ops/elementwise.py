@@ -14,6 +14,7 @@ import numpy as np
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE, special  # noqa: F401 - special fills the table
 from ..engine.tensor.operation import CHECKS, apply, binary
+from ..engine.tensor.operators import float_quotient
 from ..engine.tensor.tensor import Tensor
 from ..engine.values import dtypes
 from .convert import convert_to_tensor
@@ -218,18 +219,8 @@ def truediv(x: Any, y: Any, name: str | None = None) -> Any:
     >>> print(tf.truediv(3, 2))
     tf.Tensor(1.5, shape=(), dtype=float64)
     """
-    x, y = _quotient(*with_dtype_hint(x, y))
+    x, y = float_quotient(*with_dtype_hint(x, y))
     return binary(TABLE["divide"], x, y)
-
-
-def _quotient(x: Any, y: Any) -> tuple[Any, Any]:
-    """The operands of a true division as floats; TypeError when their dtypes differ."""
-    if x.dtype != y.dtype:
-        raise TypeError(f"`x` and `y` must have the same dtype, got {x.dtype!r} != {y.dtype!r}.")
-    if x.dtype.is_integer:
-        wide = dtypes.float32 if x.dtype.size <= 2 else dtypes.float64
-        return TABLE["cast"](x, dtype=wide), TABLE["cast"](y, dtype=wide)
-    return x, y
 
 
 @postpone
@@ -263,7 +254,7 @@ def divide_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
         x, y = convert_to_tensor(x, y.dtype), tensor_of(y)
     else:
         x, y = with_dtype_hint(x, y)
-    return binary(TABLE["div_no_nan"], *_quotient(x, y))
+    return binary(TABLE["div_no_nan"], *float_quotient(x, y, "tf.math.divide_no_nan"))
 
 
 @postpone

@@ -220,12 +220,12 @@ def slice_(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tenso
 
 @postpone
 def strided_slice(
-    input_: Any, begin: Any, end: Any, strides: Any = None, begin_mask: int = 0, end_mask: int = 0,
-    *, name: str | None = None
+    input_: Any, begin: Any, end: Any, strides: Any = None, begin_mask: int = 0, end_mask: int = 0, ellipsis_mask: int = 0,
+    new_axis_mask: int = 0, shrink_axis_mask: int = 0, *, name: str | None = None
 ) -> Tensor:  # fmt: skip
     """The elements from ``begin`` to ``end`` (excluded) in steps of ``strides``, for each axis: what ``x[...]`` means.
 
-    A bit set in a mask leaves the begin or end of one axis out.
+    A bit set in a mask leaves the begin or end of one axis out, or makes its entry an ellipsis, a new axis, or one element.
     Differentiable in ``input_``. Raises InvalidArgumentError for bad bounds.
 
     >>> import minitape as tf
@@ -238,9 +238,12 @@ def strided_slice(
         raise _error(f"Expected begin, end, and strides to be 1D equal size tensors, but got shapes {shape_text(np.shape(begins))}, "
                      f"{shape_text(np.shape(ends))}, and {shape_text(np.shape(steps))} instead.")  # fmt: skip
     entries: list[Any] = [
-        slice(None if begin_mask & 1 << i else b, None if end_mask & 1 << i else e, s)
+        ... if ellipsis_mask & 1 << i else None if new_axis_mask & 1 << i else b if shrink_axis_mask & 1 << i
+        else slice(None if begin_mask & 1 << i else b, None if end_mask & 1 << i else e, s)
         for i, (b, e, s) in enumerate(zip(begins.tolist(), ends.tolist(), steps.tolist(), strict=True))
     ]
+    if any(type(entry) is int and step <= 0 for entry, step in zip(entries, steps.tolist(), strict=True)):
+        raise _error("only stride 1 allowed on non-range indexing.")
     x = tensor_of(input_)
     sizes: Any = tuple(x.shape)
     return apply(TABLE["slice"], (x,), {"spec": _resolve(entries, sizes, "")})

@@ -148,8 +148,8 @@ def _unstack_later(x: Any, num: int, axis: int) -> list[Any]:
 
 
 @postpone
-def split(value: Any, num_or_size_splits: Any, axis: Any = 0, *, name: str = "split") -> Any:
-    """A list of parts along an axis: so many equal ones, or parts of the given sizes (one may be -1: the rest).
+def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = None, name: str = "split") -> Any:
+    """A list of parts along an axis: so many equal ones, or parts of the given sizes (one may be -1: the rest), ``num`` of them.
 
     Differentiable. Raises InvalidArgumentError when the sizes do not add up.
 
@@ -169,6 +169,9 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, *, name: str = "sp
                 raise ValueError(f"Cannot infer argument `num` from shape {num_or_size_splits!s}")
             return _split_later(x, sizes, axis)
         sizes = integers(sizes, "SplitV", "Tlen").tolist()
+        if num is not None and num != len(sizes):
+            raise invalid("size of the split_tensor must be 1-D and have the same elements as outputs got 1 -D and "
+                          f"{len(sizes)} elements", "SplitV")  # fmt: skip
     if rank is None or (-rank <= axis < rank and x.shape[axis] is None):
         return _split_later(x, sizes, axis)
     if not -rank <= axis < rank:

@@ -98,6 +98,8 @@ def gather_nd(params: Any, indices: Any, batch_dims: int = 0, name: str | None =
     x, places = tensor_of(params), tensor_of(indices)
     accept_attr("GatherNd", "Tindices", places.dtype)
     batch_dims = int(static(batch_dims))
+    if places.ndim and batch_dims >= places.ndim:
+        raise ValueError(f"Argument `batch_dims` = {batch_dims} must be less than rank(`indices`) = {places.ndim}")
     shape = tuple(x.shape)[batch_dims:]
     if places.ndim == 0:
         raise invalid("indices must be at least a vector", "GatherNd")
@@ -319,7 +321,10 @@ def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) 
     accept_attr("ScatterNd", "Tindices", places.dtype)
     if state.graph is not None and (found := _scatter_later(places, values, shape)) is not None:
         return found
-    sizes = tuple(int(n) for n in np.asarray(static(shape)).reshape(-1))
+    wanted = np.asarray(static(shape))
+    if wanted.ndim != 1:
+        raise invalid("Shape must be a vector", "ScatterNd")
+    sizes = tuple(map(int, wanted))
     _check_scatter(places, values, sizes)
     return apply(TABLE["scatter_nd"], (places, values), {"shape": sizes})
 

@@ -110,7 +110,20 @@ def _structure(value: Any, limit: int) -> str:
         if isinstance(value, list):
             return f"[{inner}]"
         return f"({inner},)" if len(value) == 1 else f"({inner})"
-    return repr(value)
+    if not getattr(value, "_composite", False):
+        return repr(value)
+    if hasattr(value, "to_list"):
+        return _ragged(value.to_list(), limit)
+    indices, values, sizes = (tensor_text(part.array, limit) for part in (value.indices, value.values, value.dense_shape))
+    return f"'SparseTensor(indices={indices}, values={values}, shape={sizes})'"
+
+
+def _ragged(value: Any, limit: int) -> str:
+    """The rows of a ragged tensor, elements as ``tf.strings.as_string`` writes them."""
+    if not isinstance(value, list):
+        return repr(value.decode()) if isinstance(value, bytes) else f"{value:f}" if isinstance(value, float) else str(value).lower()
+    texts = [_ragged(v, limit) for v in value]
+    return f"[{', '.join([*texts[:limit], '...', *texts[-limit:]] if 0 <= 2 * limit < len(texts) else texts)}]"
 
 
 def tensor_text(array: Any, limit: int = 3) -> str:

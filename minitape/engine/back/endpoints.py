@@ -173,4 +173,5 @@ def zeros_of(source: End) -> Tensor:
     if isinstance(source, Tensor) and not recorder().eager:
         return TABLE["stop_gradient"](TABLE["zeros_like"](source))  # a constant: nothing follows from the source
     zero = b"" if source.dtype.kind == "s" else 0
-    return new_tensor(np.full(tuple(source.shape), zero, source.dtype.as_numpy_dtype))
+    value: Object = getattr(source, "_state", source)  # whose shape is known, also where the variable's is not
+    return new_tensor(np.full(tuple(value.shape), zero, source.dtype.as_numpy_dtype))

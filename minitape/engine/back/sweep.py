@@ -20,6 +20,7 @@ from ..recording.rows import CALL, LEAF, REALS, Call, operation_of
 from ..table.accelerator import fast
 from ..table.fp import OFF, WARNINGS, restore
 from ..table.primitives import BATCHES, TABLE
+from ..table.primitives.choice import complex_exponent_rule
 from ..table.primitives.elementwise import BY_CODE, FIRST_CODE, LARGE, SHARES, form_of
 from ..table.primitives.formula import SCALAR
 from ..tensor.functions import recorded_rules
@@ -192,6 +193,7 @@ class Sweep:
                 rules = form_of(primitive.code, z).rules
             if inputs and getattr(inputs[0].dtype, "kind", "") == "c":  # d/dz of an analytic function: g * conj(f'(z))
                 inputs, z = [TABLE["conj"](v) for v in inputs], TABLE["conj"](z)
+                rules = (rules[0], complex_exponent_rule) if primitive.name == "pow" else rules
         if callable(rules):
             shares = list(rules(g, z, *inputs, **attrs))
             return [(i, shares[i]) for i in wanted]

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from ..above import above
-from ..back.endpoints import UnconnectedGradients
 from ..back.tape import GradientTape
 from ..recording.block import During, no_tapes
 from ..recording.recorder import recorder
@@ -75,13 +74,14 @@ class PythonCall:
         self.used = self.used or not _look.on
         targets = [o for o in self.outputs if o.dtype.differentiable]
         sources = [i for i in self.inputs if i.dtype.differentiable]
-        found = self.tape.gradient(targets, sources, adjoints, unconnected_gradients=UnconnectedGradients.ZERO)
+        found = self.tape.gradient(targets, sources, adjoints)
         if self.tape.last is not None and any(self.tape.last.nones) and self not in _CUT:
             _CUT.append(self)
         other = next((i.dtype.name for i in self.inputs if not i.dtype.differentiable), None)
         if other is not None:
             raise TypeError(f"Cannot convert 0.0 to EagerTensor of dtype {other}")
-        return [above.convert_to_tensor(g) for g in found]
+        zeros = (new_tensor(i.dtype.as_numpy_dtype(0)) for i in sources)  # a single number for any shape, as in TensorFlow
+        return [zero if g is None else above.convert_to_tensor(g) for g, zero in zip(found, zeros, strict=True)]
 
     def run_gradient(self, gs: Sequence[Adjoint]) -> list[Tensor]:
         """The gradients for these eager adjoints, out of sight of every tape; errors are those of tf."""

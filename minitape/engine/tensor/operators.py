@@ -90,7 +90,7 @@ def _pair(name: str, primitive: Primitive, prepare: Function | None = None, stri
     return direct, reflected
 
 
-def float_quotient(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+def float_quotient(a: Tensor, b: Tensor, op: str = "__truediv__") -> tuple[Tensor, Tensor]:
     """The operands of ``/``: integers are divided as floats (float32 for 8 and 16 bits, else float64).
 
     Raises TypeError when the dtypes differ or are no numbers.
@@ -105,7 +105,7 @@ def float_quotient(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
         names = ("uint8 int8 uint16 int16 uint32 int32 uint64 int64 bfloat16 float16 float32 float64 complex64 "
                  "complex128").split()  # fmt: skip
         raise TypeError(
-            f"Invalid dtype {a.dtype!r} in __truediv__. Expected one of {{{', '.join('tf.' + n for n in names)}}}."
+            f"Invalid dtype {a.dtype!r} in {op}. Expected one of {{{', '.join('tf.' + n for n in names)}}}."
         )
     return a, b
 

@@ -300,9 +300,9 @@ def _check_order(ord: Any, is_matrix: bool) -> None:
 
 
 def without_axes(x: Any, axis: Any) -> Any:
-    """Drops the axes of size 1 that a reduction kept: all of them for None."""
+    """Drops the axes of size 1 that a reduction kept: all of that size for None."""
     rank = x.ndim
-    gone = set(range(rank)) if axis is None else {a % rank for a in axes_of(axis) or ()}
+    gone = {i for i, n in enumerate(x.shape) if n == 1} if axis is None else {a % rank for a in axes_of(axis) or ()}
     return call("reshape", x, shape=tuple(n for i, n in enumerate(x.shape) if i not in gone))
 
 
@@ -338,5 +338,9 @@ def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | N
     [0.6 0.8]
     """
     x = tensor_of(x)
+    if x.dtype.kind == "c":
+        total = reduce_sum(call("square", call("real", x)) + call("square", call("imag", x)), axis, True)
+        inverse = call("rsqrt", pairwise(TABLE["maximum"], total, epsilon))
+        return call("complex", call("real", x) * inverse, call("imag", x) * inverse)
     total = reduce_sum(apply(TABLE["square"], (x,), {}), axis, True)
     return x * apply(TABLE["rsqrt"], (pairwise(TABLE["maximum"], total, epsilon),), {})

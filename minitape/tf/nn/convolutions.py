@@ -41,10 +41,7 @@ def pads_of(padding: Any, size: Any, window: Any, strides: Any, dilations: Any) 
 
 
 def check_windows(size: Any, window: Any, strides: Any, dilations: Any, pads: Any, op: str) -> None:
-    """InvalidArgumentError where a window is so much larger than the image that there is no place for it.
-
-    Where it is a little larger, a convolution has no elements, and pooling fails.
-    """
+    """InvalidArgumentError where a window is so much larger than the image that there is no place for it; a little larger: no elements."""
     for n, k, s, d, pad in zip(size, window, strides, dilations, pads, strict=True):
         reach = (k - 1) * d + 1
         if n is None:
@@ -53,9 +50,9 @@ def check_windows(size: Any, window: Any, strides: Any, dilations: Any, pads: An
             raise ValueError(f"Negative dimension size caused by subtracting {reach} from {n + sum(pad)}")
         left = n + sum(pad) - reach + s
         count = left // s if left >= 0 else -(-left // s)  # as the kernel divides, towards zero
-        if count < 0 or (count == 0 and op.endswith("Pool")):
-            raise invalid(f"Computed output size would be {'negative' if count else 'zero'}: {count} [input_size: {n}, "
-                          f"effective_filter_size: {reach}, stride: {s}]", op)  # fmt: skip
+        if count < 0:
+            raise invalid(f"Computed output size would be negative: {count} [input_size: {n}, effective_filter_size: {reach}, "
+                          f"stride: {s}]", op)  # fmt: skip
 
 
 def check_texts(op: str, padding: Any, data_format: str) -> None:

@@ -50,7 +50,7 @@ class Primitive:
     ) -> None:
         self.name, self.forward, self.keep, self.missing = name, forward, keep, missing
         self.rules: Rules = rules if rules is None or callable(rules) else tuple(rules)
-        self.mandatory = name == "custom_gradient" or missing == "unregistered"  # for its gradient in any case, as TensorFlow does
+        self.mandatory = name in ("custom_gradient", "py_function") or missing == "unregistered"  # for its gradient in any case, as TensorFlow does
         self.keeps = None if keep == "all" else tuple(i for i, n in enumerate("xy") if n in keep)  # inputs; None: all
         self.keeps_beside: tuple[tuple[int, ...], ...] = ()  # the same of a formula whose input 0 or 1 is a Python number
         self.keeps_output = keep == "all" or "z" in keep

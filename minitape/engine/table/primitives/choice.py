@@ -49,6 +49,12 @@ def select_in_rule(condition: Array, x: Array, y: Array) -> Array:
     return TABLE["select"](condition if isinstance(condition, Tensor) else new_tensor(condition), x, y)
 
 
+def complex_exponent_rule(g: Array, z: Array, x: Array, y: Array) -> Array:
+    """The share of a complex exponent: unlike that of a real one it is 0 where the base is 0, not where it is negative."""
+    held = TABLE["not_equal"](x, 0)
+    return g * z * select_in_rule(held, TABLE["log"](select_in_rule(held, x, 1)), 0)
+
+
 declare("cast", _cast, [_cast_rule], op="Cast", keep="")
 declare("select", select, [None, lambda g, z, c, x, y: select_in_rule(c, g, 0), lambda g, z, c, x, y: select_in_rule(c, 0, g)],
         op="SelectV2", label="where", keep="x")  # fmt: skip

@@ -80,7 +80,7 @@ def _times(a: Array, b: Array) -> Array:
 @in_single
 def _conv_input(g: Array, k: Array, *, shape: Sizes, strides: Sizes, pads: Pads, dilations: Sizes) -> Array:
     flat, size = g.reshape(-1, k.shape[-1]), k.shape[:-2]
-    parts = (_times(flat, k[tap].T).reshape(*g.shape[:-1], -1) for tap in np.ndindex(size))
+    parts = (_times(flat, k[tap].T).reshape(*g.shape[:-1], k.shape[-2]) for tap in np.ndindex(size))
     return _overlay(parts, g, shape, size, strides, pads, dilations)
 
 

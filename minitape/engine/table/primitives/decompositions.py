@@ -14,7 +14,6 @@ from ...values.invalid import invalid, shape_text
 from . import TABLE, declare, diagonals, special  # noqa: F401 - the rules use the primitives of these modules
 from .formula import ARRAY
 from .linear import adjoint_of
-from .shaping import conjugate
 
 if TYPE_CHECKING:
     from ...types import Array
@@ -65,7 +64,7 @@ def _scaled_inverse(factor: Array, x: Array) -> Array:
 
 
 declare("det", lambda x: determinant(_check(x, "MatrixDeterminant")),
-        [lambda g, z, x: _scaled_inverse(g * conjugate(z), x)], op="MatrixDeterminant", keep="xz")  # fmt: skip
+        [lambda g, z, x: _scaled_inverse(g * z, x)], op="MatrixDeterminant", keep="xz")  # fmt: skip
 declare("slogdet", lambda x: log_determinant(_check(x, "LogMatrixDeterminant")),
         [lambda g, z, x: _scaled_inverse(g[1], x)], op="LogMatrixDeterminant", keep="x")  # fmt: skip
 declare("inv", _inv, [_inv_rule], op="MatrixInverse", label="x⁻¹", keep="z")
