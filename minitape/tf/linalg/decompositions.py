@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from ...engine.table.primitives import TABLE, decompositions, diagonals  # noqa: F401 - they fill the table
 from ...engine.tensor.operation import apply
 from ...engine.tensor.tensor import Tensor
+from ...ops.casts import conj
 from ...ops.operands import call, postpone, tensor_of, together
 from ...ops.reductions import reduce_sum
-from .products import swap_last_axes
 
 
 class LogMatrixDeterminant(NamedTuple):
@@ -220,7 +220,8 @@ def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = F
     x = tensor_of(a)
     if x.ndim < 2:
         raise ValueError(f"Argument `a` should be a (batch) matrix with rank >= 2.  Received `a` = {x} with shape: {x.shape}")
-    return swap_last_axes(x, conjugate)
+    turned = call("transpose", x, perm=(*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
+    return conj(turned) if conjugate and x.dtype.is_complex else turned
 
 
 @postpone

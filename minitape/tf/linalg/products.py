@@ -26,13 +26,6 @@ from ...ops.operands import axes_of, call, pairwise, postpone, static, tensor_of
 from ...ops.reductions import reduce_max, reduce_sum
 
 
-def swap_last_axes(x: Any, conjugate: bool = False) -> Any:
-    """The last two axes swapped; conjugated on demand."""
-    rank = x.ndim
-    out = call("transpose", x, perm=(*range(rank - 2), rank - 1, rank - 2))
-    return conj(out) if conjugate else out
-
-
 def _at_once(general: Same) -> Same:
     """The product, of two matrices that fit without more questions."""
     primitive = TABLE["matmul"]

@@ -21,10 +21,6 @@ if TYPE_CHECKING:
     from ...types import Array, Function
 
 
-def _mul_no_nan(a: Array, g: Array) -> Array:
-    return select(g == 0, g, a * g)
-
-
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 EXACT = 4096  # float32 arrays up to this size are computed in double precision, as scalar rows are
 
@@ -65,7 +61,7 @@ ARRAY: dict[str, Function] = {name: _round(function) for name, function in _LIBR
     "abs": np.abs, "sign": np.sign, "floor": np.floor, "ceil": np.ceil, "rint": np.rint, "sqrt": np.sqrt,
     "atan2": np.arctan2, "pow": _pow, "maximum": np.maximum, "minimum": np.minimum,
     "floordiv": lambda x, y: np.floor_divide(x, y) if np.result_type(x).kind in "iu" else np.floor(x / y),
-    "ones": _ones, "mod": np.mod, "select": select, "mul_no_nan": _mul_no_nan, "zero": np.zeros_like, "erf": numerics.erf,
+    "ones": _ones, "mod": np.mod, "select": select, "mul_no_nan": lambda a, g: select(g == 0, g, a * g), "zero": np.zeros_like, "erf": numerics.erf,
     "erfc": numerics.erfc,
 }  # fmt: skip
 
