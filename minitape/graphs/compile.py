@@ -221,8 +221,9 @@ class Writer:
             self.scope[f"s{call.row}"] = call.attrs["variable"]
             formula = f"s{call.row}._state._value,"
         if formula is None:
-            self.scope[f"f{call.row}"] = runner(call, self._notes_are_read(call))
-            formula = f"f{call.row}({', '.join(arguments)})"
+            turns = call.primitive.name == "matmul"
+            self.scope[f"f{call.row}"] = call.primitive.forward if turns else runner(call, self._notes_are_read(call))
+            formula = f"f{call.row}({', '.join(self._turned(call, arguments) if turns else arguments)})"
         if call.outputs > 1 or call.row in self.graph.tuples:
             none = self.graph.op_of[call.row].count == 0
             self.lines.append(f"    {formula}\n" if none else f"    {', '.join(outs)}, = {formula}\n")
@@ -231,6 +232,16 @@ class Writer:
         self.where[len(self.lines) + 1] = call  # the first line is the function's head
         self.warns = True
         self._drop(call.inputs, [call])
+
+    def _turned(self, call: Any, arguments: list[str]) -> list[str]:
+        """The factors of a product, transposed as it says: those that never change only once."""
+        found = []
+        for side, row, name in zip("ab", self._inputs(call), arguments, strict=True):
+            turn, fixed = call.attrs.get(f"transpose_{side}"), self.constants.get(row)
+            if turn and fixed is not None:
+                self.scope[name := f"t{row}"] = fixed.swapaxes(-1, -2)
+            found.append(f"{name}.swapaxes(-1, -2)" if turn and fixed is None else name)
+        return found
 
     def _drop(self, rows: Sequence[int], calls: Sequence[Any]) -> None:
         """Lets go of those of the rows that nobody reads any more, now that these calls are written."""

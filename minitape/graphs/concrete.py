@@ -12,7 +12,7 @@ import numpy as np
 
 from ..engine.back.reach import on_tape
 from ..engine.more.custom import for_batches
-from ..engine.recording.evidence import ASSIGNED, clock, origin_of_new, stack
+from ..engine.recording.evidence import ASSIGNED, Origin, clock, origin_of_new, stack
 from ..engine.recording.rows import CALL
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE, Primitive
@@ -176,7 +176,7 @@ class ConcreteFunction:
             for v in self._assigned:
                 if (at := self._assigned_at.get(id(v))) is None:
                     at = self._assigned_at[id(v)] = sum(_assigned_at(self.graph, v), ())
-                v._state._origin = known._replace(when=clock(), place=at + place, detail=weakref.ref(v))
+                v._state._origin = Origin(clock(), known.kind, at + place, known.values, weakref.ref(v), known.depth)
 
     def check(self, tensors: Sequence[Any]) -> None:
         """InvalidArgumentError for a tensor of another dtype than was traced."""

@@ -30,7 +30,8 @@ def adjoint_of(x: Array) -> Array:
 
 
 def _matmul(x: Array, y: Array, transpose_a: bool = False, transpose_b: bool = False) -> Array:
-    x, y = x.swapaxes(-1, -2) if transpose_a else x, y.swapaxes(-1, -2) if transpose_b else y
+    if transpose_a or transpose_b:
+        x, y = x.swapaxes(-1, -2) if transpose_a else x, y.swapaxes(-1, -2) if transpose_b else y
     flat = x.ndim == y.ndim == 2
     (m, k), (rows, n) = (x.shape, y.shape) if flat else (x.shape[-2:], y.shape[-2:])
     if k != rows or x.dtype.char not in "fd":
