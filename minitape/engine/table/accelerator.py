@@ -55,7 +55,8 @@ class Accelerator:
     def in_blocks(self, function: Function, values: Sequence[Array], shape: tuple[int, ...], dtype: NumPyType, attrs: Attributes,
                   block: int = 0) -> Array:  # fmt: skip
         """What an elementwise function gives for large arrays of this shape and single numbers, ``block`` elements at a time."""
-        return function(*values, **attrs)
+        found: Array = function(*values, **attrs)
+        return found.astype(dtype, copy=False)
 
 
 fast = Accelerator()
