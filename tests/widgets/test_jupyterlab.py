@@ -132,8 +132,10 @@ class Notebook:
         """Waits until a view says how many rows it shows."""
         self.until(f"[...document.querySelectorAll('.mt-name')].some(e => e.textContent === '{rows}')")
 
-    def output(self, cell: int) -> Any:
-        return self.page.locator(".jp-CodeCell").nth(cell).locator(".jp-OutputArea")
+    def printed(self, cell: int) -> str:
+        """What a cell printed, once it stands in the page: that may be after the cell's end."""
+        self.until(f"document.querySelectorAll('.jp-CodeCell')[{cell}]?.querySelector('.jp-OutputArea')?.textContent.trim()")
+        return self.page.locator(".jp-CodeCell").nth(cell).locator(".jp-OutputArea").text_content()
 
     def name(self) -> str:
         return self.page.locator(".mt-name").first.inner_text()
@@ -173,7 +175,7 @@ def test_it_grows_while_the_cell_runs_and_steps_with_the_arrow_keys(notebook):
     assert len(seen) > 6, seen
     assert empty < book.page.locator(".mt-view").bounding_box()["height"] < 860  # more rows want more room, and fit into the window
     book.until("document.querySelector('.mt-slider').max > 26")
-    gradient = book.output(1).inner_text().split()[1]
+    gradient = book.printed(1).split()[1]
     book.page.locator(".mt-view").focus()
     book.page.keyboard.press("Home")
     assert book.count() == "forward 0 / 26"
@@ -316,7 +318,7 @@ def test_a_number_among_arrays_is_moved_by_the_kernel(notebook):
     nb = notebook(head + body + "tape, y, g = run(0.75)\nTapeView(tape)", "_, y, g = run(0.5)\nprint('now', y.numpy(), g.numpy())")
     nb.run(0)
     nb.run(1)
-    wanted = [float(word) for word in nb.output(1).inner_text().split()[1:3]]
+    wanted = [float(word) for word in nb.printed(1).split()[1:3]]
     nb.page.locator(".mt-view").focus()
     nb.page.keyboard.press("End")
     nb.page.locator(".mt-node", has_text="s").locator("text=0.75").first.click()
@@ -344,7 +346,7 @@ def test_paths_ask_the_engine_why_no_gradient_flows(notebook):
     book.until("document.querySelector('.mt-view')")
     book.page.locator(".mt-view").focus()
     book.page.keyboard.press("p")
-    said = book.output(1).inner_text().strip()
+    said = book.printed(1).strip()
     book.page.locator(".mt-pathtext p").nth(1).wait_for()
     assert book.page.locator(".mt-pathtext p").nth(1).text_content() == said
 
@@ -376,7 +378,7 @@ def test_messages_that_the_server_drops_are_asked_for_again(notebook):
     book.run(0)
     book.until("document.querySelector('.mt-view')")
     book.run(1)
-    assert "lost True" in book.output(1).inner_text()
+    assert "lost True" in book.printed(1)
     book.shows("26 rows")
     book.until("document.querySelector('.mt-slider').max > 26")
 
@@ -397,7 +399,7 @@ def test_nothing_is_dropped_of_a_long_recording(notebook):
     book.page.keyboard.press("End")
     book.page.wait_for_selector(".mt-lines [data-row='20002']")
     last = book.page.locator(".mt-lines [data-row='20002'] .mt-c-value").inner_text()
-    assert float(last) == shown(book.output(1).inner_text())
+    assert float(last) == shown(book.printed(1))
 
 
 @pytest.mark.long
