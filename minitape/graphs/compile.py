@@ -221,7 +221,7 @@ class Writer:
             self.scope[f"s{call.row}"] = call.attrs["variable"]
             formula = f"s{call.row}._state._value,"
         if formula is None:
-            turns = call.primitive.name == "matmul"
+            turns = call.primitive.name == "matmul" and call.attrs
             self.scope[f"f{call.row}"] = call.primitive.forward if turns else runner(call, self._notes_are_read(call))
             formula = f"f{call.row}({', '.join(self._turned(call, arguments) if turns else arguments)})"
         if call.outputs > 1 or call.row in self.graph.tuples:

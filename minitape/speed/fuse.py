@@ -24,7 +24,7 @@ SHORT = 256  # elements up to which a fused loop beats NumPy's vector functions
 TOTALS = ("reduce_sum", "reduce_mean")  # of all elements
 CHEAP = set(
     "add subtract multiply divide negative square maximum minimum squared_difference abs relu relu_gate reciprocal sqrt "
-    "rsqrt sqrt_share mul_no_nan pow".split()
+    "rsqrt sqrt_share tanh_share sigmoid_share mul_no_nan pow".split()
 )
 
 

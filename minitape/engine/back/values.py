@@ -163,8 +163,9 @@ class _Steps(dict["Object", "Function"]):
             else:
                 unlike = [f"share.shape != {x}.shape"] * (kind not in SCALAR and len(p.texts) == 3) + [f"share.dtype is not {x}.dtype"] * ("(" in rule or "." in rule)
                 text += _STEP.format(rule=f"rule_{x}(g, z, x, y)" if kind is None else rule, unlike=" or ".join(unlike) or False, x=x, row=row)
-        functions = recorded_functions() if recorded else ARRAY | dict(zip(("rule_x", "rule_y"), LARGE_FORMS[code].rules, strict=False)) if kind is None else SCALAR.get(kind, ARRAY)
-        space = functions | {"kind": kind, "fit": fit, "unbroadcast": unbroadcast, "together": together}
+        functions = recorded_functions() if recorded else ARRAY if kind is None else SCALAR.get(kind, ARRAY)
+        rules = dict(zip(("rule_x", "rule_y"), LARGE_FORMS[code].rules, strict=False))  # of large arrays
+        space = functions | rules | {"kind": kind, "fit": fit, "unbroadcast": unbroadcast, "together": together}
         self[key] = step = define(text, "<formula step>", space)["step"]
         return step
 

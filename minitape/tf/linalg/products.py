@@ -13,7 +13,7 @@ import numpy as np
 
 from ...engine.recording.state import state
 from ...engine.table.primitives import TABLE, decompositions  # noqa: F401 - it fills the table
-from ...engine.table.primitives.linear import FLAGS
+from ...engine.table.primitives.linear import product
 from ...engine.tensor.operation import apply
 from ...engine.tensor.operators import fit_matrices
 from ...engine.tensor.tensor import Tensor
@@ -31,12 +31,12 @@ def _at_once(general: Same) -> Same:
     primitive = TABLE["matmul"]
 
     @functools.wraps(general)
-    def product(a: Any, b: Any, *flags: bool, **options: Any) -> Any:
+    def fitted(a: Any, b: Any, *flags: bool, **options: Any) -> Any:
         if not flags and not options and fit_matrices(a, b):
             return apply(primitive, (a, b), {}, _getframe(1))
         return general(a, b, *flags, **options)
 
-    made: Any = product
+    made: Any = fitted
     return made
 
 
@@ -75,7 +75,7 @@ def _product(a: Any, b: Any, turn_a: bool, turn_b: bool) -> Any:
         accept(op, a.dtype, b.dtype)
         raise mismatch(op, 1, a.dtype.kernel_name, b.dtype)
     check_product(op, a, b, turn_a, turn_b)
-    return apply(TABLE["matmul"], (a, b), FLAGS[turn_a, turn_b])
+    return product(a, b, turn_a, turn_b)
 
 
 def check_product(op: str, a: Any, b: Any, turn_a: bool, turn_b: bool) -> None:

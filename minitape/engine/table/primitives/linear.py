@@ -63,12 +63,12 @@ def _in_order(x: Array, y: Array) -> Array:
     return _add(terms, -3)
 
 
-FLAGS = {(a, b): {name: True for name, on in (("transpose_a", a), ("transpose_b", b)) if on} for a in (False, True) for b in (False, True)}
+_FLAGS = {(a, b): {name: True for name, on in (("transpose_a", a), ("transpose_b", b)) if on} for a in (False, True) for b in (False, True)}
 
 
 def product(x: Array, y: Array, transpose_a: bool, transpose_b: bool) -> Array:
     """The product of matrices, or of batches of them, of which one or both are transposed first: one row where it is recorded."""
-    return TABLE["matmul"](x, y, **FLAGS[transpose_a, transpose_b])
+    return TABLE["matmul"](x, y, **_FLAGS[transpose_a, transpose_b])
 
 
 def _left_rule(g: Array, z: Array, x: Array, y: Array, transpose_a: bool = False, transpose_b: bool = False) -> Array:
