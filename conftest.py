@@ -1,4 +1,6 @@
-"""For every test and doctest: the option `--long`, a file for a learner's progress, and little for the collector to look through."""
+"""For every test and doctest: the option `--long`, a file for a learner's progress, and little for the collector to
+look through.
+"""
 
 import collections
 import gc
@@ -28,14 +30,16 @@ def pytest_addoption(parser):
     parser.addoption(
         "--long",
         action="store_true",
-        help="run all modes, as CI does: every lesson blank as well as solved, Ctrl-C at every line of a function that is "
+        help="run all modes, as CI does: every lesson blank as well as solved, Ctrl-C at every line of a function "
+        "that is "
         "traced, every program of the oracle once more without arrays that no rule reads, every damage of kept machine "
         "code, and so on; without it a fixed sample of these runs",
     )
     parser.addoption(
         "--longest",
         action="store_true",
-        help="with --long, in tests/trust: every file format fuzzed for ten minutes, Ctrl-C at every instruction, 10,000 random "
+        help="with --long, in tests/trust: every file format fuzzed for ten minutes, Ctrl-C at every instruction, "
+        "10,000 random "
         "programs against TensorFlow; some hours",
     )
 

@@ -1,5 +1,6 @@
-"""What a recording of a bridge costs: ``python -m benchmarks.bridges torch`` (or tensorflow, jax). A training step, plain and
-recorded, in turns. JAX's bridge runs without the compiler; the plain step is ``jax.value_and_grad`` without it, and with it."""
+"""What a recording of a bridge costs: ``python -m benchmarks.bridges torch`` (or tensorflow, jax). A training step,
+plain and recorded, in turns. JAX's bridge runs without the compiler; the plain step is ``jax.value_and_grad`` without
+it, and with it."""
 
 from __future__ import annotations
 
@@ -36,9 +37,16 @@ def torch_steps() -> Iterator[tuple[str, Callable[[], Any]]]:
         net = nn.Sequential(nn.Linear(784, 256), nn.ReLU(), nn.Linear(256, 128), nn.ReLU(), nn.Linear(128, 10))
         yield f"MLP 784-256-128-10, batch {batch}", step_of(net, torch.randn(batch, 784))
     net = nn.Sequential(
-        nn.Conv2d(3, 32, 3, padding=1), nn.BatchNorm2d(32), nn.ReLU(), nn.MaxPool2d(2),
-        nn.Conv2d(32, 64, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(64 * 64, 10),
-    )  # fmt: skip
+        nn.Conv2d(3, 32, 3, padding=1),
+        nn.BatchNorm2d(32),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Conv2d(32, 64, 3, padding=1),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Flatten(),
+        nn.Linear(64 * 64, 10),
+    )
     yield "CNN, batch 32", step_of(net, torch.randn(32, 3, 32, 32))
     net = nn.Sequential(nn.TransformerEncoderLayer(64, 4, 256, batch_first=True), nn.Flatten(), nn.Linear(32 * 64, 10))
     yield "Transformer layer, batch 32", step_of(net, torch.randn(32, 32, 64))
@@ -64,9 +72,13 @@ def tensorflow_steps() -> Iterator[tuple[str, Callable[[], Any]]]:
         return step
 
     for batch in (32, 64, 256):
-        net = keras.Sequential([layers.Dense(256, activation="relu"), layers.Dense(128, activation="relu"), layers.Dense(10)])
+        net = keras.Sequential(
+            [layers.Dense(256, activation="relu"), layers.Dense(128, activation="relu"), layers.Dense(10)]
+        )
         yield f"MLP 784-256-128-10, batch {batch}", step_of(net, tf.random.normal([batch, 784]))
-    net = keras.Sequential([layers.Conv2D(32, 3), layers.ReLU(), layers.MaxPool2D(), layers.Flatten(), layers.Dense(10)])
+    net = keras.Sequential(
+        [layers.Conv2D(32, 3), layers.ReLU(), layers.MaxPool2D(), layers.Flatten(), layers.Dense(10)]
+    )
     yield "CNN, batch 32", step_of(net, tf.random.normal([32, 32, 32, 3]))
     w, x = tf.Variable(tf.random.normal([256, 256])), tf.random.normal([64, 256])
 
@@ -79,7 +91,9 @@ def tensorflow_steps() -> Iterator[tuple[str, Callable[[], Any]]]:
 
 
 def jax_lines() -> Iterator[str]:
-    """JAX has no block to record: a function is run by the bridge, by ``jax.grad`` without the compiler, and compiled."""
+    """JAX has no block to record: a function is run by the bridge, by ``jax.grad`` without the compiler, and
+    compiled.
+    """
     import jax
     import jax.numpy as jnp
 
@@ -93,7 +107,10 @@ def jax_lines() -> Iterator[str]:
 
     sizes = (784, 256, 128, 10)
     keys = jax.random.split(jax.random.PRNGKey(0), len(sizes))
-    params = [(jax.random.normal(key, (m, n)) / m**0.5, jnp.zeros(n)) for key, m, n in zip(keys, sizes, sizes[1:], strict=False)]
+    params = [
+        (jax.random.normal(key, (m, n)) / m**0.5, jnp.zeros(n))
+        for key, m, n in zip(keys, sizes, sizes[1:], strict=False)
+    ]
     for batch in (32, 64, 256):
         args = params, jax.random.normal(keys[-1], (batch, 784)), jnp.arange(batch) % 10
         compiled = jax.jit(jax.value_and_grad(loss))
@@ -105,12 +122,23 @@ def jax_lines() -> Iterator[str]:
         first = seconds(lambda args=args: bridge.record(loss, *args), nullcontext)
         plain()
         jax.block_until_ready(compiled(*args))
-        times = [[seconds(step, nullcontext) for step in (
-            plain, lambda args=args: bridge.record(loss, *args), lambda args=args, compiled=compiled: jax.block_until_ready(compiled(*args)))]
-            for _ in range(TURNS)]  # fmt: skip
+        times = [
+            [
+                seconds(step, nullcontext)
+                for step in (
+                    plain,
+                    lambda args=args: bridge.record(loss, *args),
+                    lambda args=args, compiled=compiled: jax.block_until_ready(compiled(*args)),
+                )
+            ]
+            for _ in range(TURNS)
+        ]
         eager, recorded, fast = (min(column) * 1e3 for column in zip(*times, strict=True))
-        yield (f"MLP 784-256-128-10, batch {batch:4}: without the compiler {eager:7.1f} ms, recorded {recorded:7.1f} ms, ratio {recorded / eager:.2f}; "
-               f"compiled {fast:.2f} ms; first recording {first * 1e3:.0f} ms")
+        yield (
+            f"MLP 784-256-128-10, batch {batch:4}: without the compiler {eager:7.1f} ms, recorded {recorded:7.1f} ms, "
+            f"ratio {recorded / eager:.2f}; "
+            f"compiled {fast:.2f} ms; first recording {first * 1e3:.0f} ms"
+        )
 
 
 def seconds(step: Callable[[], Any], around: Callable[[], AbstractContextManager[Any]]) -> float:
@@ -133,12 +161,16 @@ def main() -> None:
         step()
         times = [(seconds(step, nullcontext), seconds(step, bridge.record)) for _ in range(TURNS)]
         plain, recorded = (min(column) for column in zip(*times, strict=True))
-        print(f"{network:36} {plain * 1e3:7.2f} ms, recorded {recorded * 1e3:7.2f} ms, ratio {recorded / plain:.2f}; "
-              "every=100: {:.3f}, after_bad_gradient: {:.3f}".format(*left_in(step, bridge)))
+        print(
+            f"{network:36} {plain * 1e3:7.2f} ms, recorded {recorded * 1e3:7.2f} ms, ratio {recorded / plain:.2f}; "
+            "every=100: {:.3f}, after_bad_gradient: {:.3f}".format(*left_in(step, bridge))
+        )
 
 
 def left_in(step: Callable[[], Any], bridge: Any) -> list[float]:
-    """What 100 steps cost in the blocks that stay in a training loop, in the time of the processor, beside plain steps before and after: the medians of some turns."""
+    """What 100 steps cost in the blocks that stay in a training loop, in the time of the processor, beside plain steps
+    before and after: the medians of some turns.
+    """
 
     def steps(around: Callable[[], AbstractContextManager[Any]]) -> float:
         start = time.process_time()

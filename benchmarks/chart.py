@@ -39,8 +39,10 @@ def draw(figures: dict) -> str:
     ]
     tick = low
     while tick <= high * 1.001:
-        parts.append(f'<line x1="{x(tick):.1f}" x2="{x(tick):.1f}" y1="{TOP - 6}" y2="{height - 30}" '
-                     f'stroke="{INK if tick == 1 else "#d8dee4"}" stroke-width="1"/>')  # fmt: skip
+        parts.append(
+            f'<line x1="{x(tick):.1f}" x2="{x(tick):.1f}" y1="{TOP - 6}" y2="{height - 30}" '
+            f'stroke="{INK if tick == 1 else "#d8dee4"}" stroke-width="1"/>'
+        )
         parts.append(f'<text x="{x(tick):.1f}" y="{height - 12}" text-anchor="middle" fill="{FAINT}">{tick:g}</text>')
         tick *= 10
     for i, (row, ratio) in enumerate(zip(rows, ratios, strict=True)):

@@ -2,8 +2,8 @@
 
     python -m benchmarks.explain
 
-The evidence is switched off by putting functions that note nothing in the place of those that do, everywhere, and on again: steps with it and
-without alternate in one process, and the least time of each counts.
+The evidence is switched off by putting functions that note nothing in the place of those that do, everywhere, and on
+again: steps with it and without alternate in one process, and the least time of each counts.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ class Evidence:
         kept = {id(getattr(evidence, name)): name for name in NOTES}
         self._real = {name: getattr(evidence, name) for name in NOTES}
         spaces = [one for one in gc.get_objects() if type(one) is dict and one is not kept and one is not self._real]
-        self._places = [(space, key, kept[id(value)]) for space in spaces for key, value in list(space.items()) if id(value) in kept]
+        self._places = [
+            (space, key, kept[id(value)]) for space in spaces for key, value in list(space.items()) if id(value) in kept
+        ]
 
     def switch(self, on: bool) -> None:
         """Puts the real functions, or those that note nothing, into all places."""
@@ -122,7 +124,9 @@ def main() -> None:
         print(first_answer())
         return
     run = [sys.executable, "-m", "benchmarks.explain", "--first"]
-    firsts = [float(subprocess.run(run, capture_output=True, text=True, check=True, env=os.environ).stdout) for _ in range(3)]
+    firsts = [
+        float(subprocess.run(run, capture_output=True, text=True, check=True, env=os.environ).stdout) for _ in range(3)
+    ]
     steps = [(width, training(width)) for width in WIDTHS]
     for _, step in steps:
         step()

@@ -35,8 +35,12 @@ def measure(peer: str, function: str, size: int, seconds: float) -> dict[str, ob
     result = run()
     first = time.perf_counter() - start
     times = steady(run, seconds)
-    return {"median": statistics.median(times), "best": min(times), "first": first,
-            "result": [float(v) for v in result]}  # fmt: skip
+    return {
+        "median": statistics.median(times),
+        "best": min(times),
+        "first": first,
+        "result": [float(v) for v in result],
+    }
 
 
 def steady(run: Callable[[], object], seconds: float) -> list[float]:

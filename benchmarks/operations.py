@@ -35,7 +35,9 @@ def arrays(inputs: str) -> dict[str, Any]:
         name, _, shape = part.strip().partition(":")
         sizes, _, bound = shape.partition("<")
         size = tuple(map(int, sizes.split()))
-        found[name] = rng.integers(0, int(bound), size) if bound else (0.5 * rng.standard_normal(size)).astype("float32")
+        found[name] = (
+            rng.integers(0, int(bound), size) if bound else (0.5 * rng.standard_normal(size)).astype("float32")
+        )
     return found
 
 
@@ -106,7 +108,11 @@ def compare(only: str, python: str, seconds: float) -> None:
         a, b = own[name]["seconds"], other[name]["seconds"]
         table.add_row(name, f"{a * 1e6:.0f}", f"{b * 1e6:.0f}", f"{a / b:.2f}")
     Console().print(table)
-    wrong = [n for n in own if any(abs(a - b) > 1e-3 * abs(b) + 1e-3 for a, b in zip(own[n]["sums"], other[n]["sums"], strict=True))]
+    wrong = [
+        n
+        for n in own
+        if any(abs(a - b) > 1e-3 * abs(b) + 1e-3 for a, b in zip(own[n]["sums"], other[n]["sums"], strict=True))
+    ]
     if wrong:
         raise click.ClickException(f"gradients differ: {', '.join(wrong)}")
 

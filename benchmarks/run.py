@@ -1,8 +1,8 @@
 """Measures minitape beside its peers: ``python -m benchmarks.run``.
 
 Each workload runs in a process of its own for each system that is installed, the systems alternating, all pinned to one
-CPU. The results must agree. What is printed are medians and ratios; the JSON (``--json``) is what the table of docs/speed.md
-and chart are made from. ``--quick`` uses small sizes and one round.
+CPU. The results must agree. What is printed are medians and ratios; the JSON (``--json``) is what the table of
+docs/speed.md and chart are made from. ``--quick`` uses small sizes and one round.
 """
 
 from __future__ import annotations
@@ -51,9 +51,10 @@ def agree(results: dict[str, list[float]], tolerance: float) -> list[str]:
     if own is None:
         return []
     return [
-        peer for peer, other in results.items()
+        peer
+        for peer, other in results.items()
         if any(abs(a - b) > tolerance * max(1.0, abs(a)) for a, b in zip(own, other, strict=True))
-    ]  # fmt: skip
+    ]
 
 
 def run_workload(w: Workload, peers: list[str], rounds: int, seconds: float, quick: bool) -> dict[str, Any]:
@@ -76,11 +77,17 @@ def run_workload(w: Workload, peers: list[str], rounds: int, seconds: float, qui
             results[peer] = found["result"]
     medians = {p: statistics.median(t) for p, t in times.items()}
     return {
-        "name": w.name, "label": w.label, "rival": w.rival, "size": int(size),
-        "goal": w.limit / medians[w.rival] if w.limit and w.rival in medians else w.goal, "limit": w.limit,
-        "seconds": medians, "first": first,
-        "disagree": agree(results, w.tolerance), "notes": {p: n for p, n in notes.items() if n},
-    }  # fmt: skip
+        "name": w.name,
+        "label": w.label,
+        "rival": w.rival,
+        "size": int(size),
+        "goal": w.limit / medians[w.rival] if w.limit and w.rival in medians else w.goal,
+        "limit": w.limit,
+        "seconds": medians,
+        "first": first,
+        "disagree": agree(results, w.tolerance),
+        "notes": {p: n for p, n in notes.items() if n},
+    }
 
 
 def shown(seconds: float | None) -> str:
@@ -112,26 +119,39 @@ def table_of(rows: list[dict[str, Any]], peers: list[str]) -> Table:
         ratio = own / rival if own and rival else None
         colour = "" if ratio is None else "green" if ratio <= row["goal"] else "red"
         table.add_row(
-            row["label"], *[shown(seconds.get(p)) for p in peers],
-            "" if ratio is None else f"[{colour}]{ratio:.2f} {row['rival']}[/]", goal(row),
-        )  # fmt: skip
+            row["label"],
+            *[shown(seconds.get(p)) for p in peers],
+            "" if ratio is None else f"[{colour}]{ratio:.2f} {row['rival']}[/]",
+            goal(row),
+        )
     return table
 
 
 @click.command()
 @click.option("--only", default="", help="Only workloads whose name contains this.")
 @click.option("--peers", default=",".join(PEERS), show_default=True, help="Systems to measure, as far as installed.")
-@click.option("--python", "pythons", multiple=True, metavar="PEER=INTERPRETER",
-              help="Measure a peer in another environment, such as tensorflow=/path/to/bin/python.")
+@click.option(
+    "--python",
+    "pythons",
+    multiple=True,
+    metavar="PEER=INTERPRETER",
+    help="Measure a peer in another environment, such as tensorflow=/path/to/bin/python.",
+)
 @click.option("--rounds", default=3, show_default=True, help="Alternating rounds.")
 @click.option("--seconds", default=0.5, show_default=True, help="Measuring time of each process.")
 @click.option("--quick", is_flag=True, help="Small sizes, one short round: does everything still run and agree?")
 @click.option("--json", "json_file", type=click.Path(dir_okay=False), help="Write the figures to this file.")
 @click.option("--single/--no-single", default=True, help="Also measure memory, growth and start-up of minitape alone.")
 def main(
-    only: str, peers: str, pythons: tuple[str, ...], rounds: int, seconds: float, quick: bool, json_file: str | None,
+    only: str,
+    peers: str,
+    pythons: tuple[str, ...],
+    rounds: int,
+    seconds: float,
+    quick: bool,
+    json_file: str | None,
     single: bool,
-) -> None:  # fmt: skip
+) -> None:
     """Measures minitape beside its peers and prints medians and ratios."""
     PYTHONS.update(p.split("=", 1) for p in pythons)  # type: ignore[misc]
     names = installed(peers.split(","))
@@ -159,8 +179,12 @@ def main(
         for peer, note in row["notes"].items():
             console.print(f"[yellow]{row['name']} {peer}: {note}")
     if json_file:
-        about = {"date": datetime.date.today().isoformat(), "python": platform.python_version(),
-                 "machine": platform.processor() or platform.machine(), "peers": names}  # fmt: skip
+        about = {
+            "date": datetime.date.today().isoformat(),
+            "python": platform.python_version(),
+            "machine": platform.processor() or platform.machine(),
+            "peers": names,
+        }
         Path(json_file).write_text(json.dumps({"about": about, "rows": rows, "alone": alone}, indent=1) + "\n")
     if wrong:
         raise click.ClickException("results differ from minitape's: " + "; ".join(wrong))

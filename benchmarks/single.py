@@ -90,8 +90,9 @@ def growth() -> dict[str, float]:
 
 def _process(code: str, **environment: str) -> tuple[float, str]:
     start = time.perf_counter()
-    done = subprocess.run([sys.executable, "-c", code], env={**os.environ, **environment}, check=True,
-                          capture_output=True, text=True)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, **environment}, check=True, capture_output=True, text=True
+    )
     return time.perf_counter() - start, done.stdout
 
 

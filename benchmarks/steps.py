@@ -1,7 +1,7 @@
 """Steps of Python's interpreter, and functions called, that a workload takes: `python -m benchmarks.steps [NAME ...]`.
 
-They do not depend on the machine, so they show a change that a clock does not. Beside minitape stands the plain tape, where it has
-the workload.
+They do not depend on the machine, so they show a change that a clock does not. Beside minitape stands the plain tape,
+where it has the workload.
 """
 
 from __future__ import annotations

@@ -12,27 +12,34 @@ from benchmarks.run import shown
 
 
 def markdown(figures: dict[str, Any]) -> str:
-    """Work, minitape's time and the rival's, and the ratios to it and to a plain tape; then the figures of minitape alone."""
+    """Work, minitape's time and the rival's, and the ratios to it and to a plain tape; then the figures of minitape
+    alone.
+    """
     lines = ["| work | minitape | strongest peer | ratio | of a plain tape |", "|---|---:|---:|---:|---:|"]
     for row in figures["rows"]:
         own, rival = row["seconds"].get("minitape"), row["seconds"].get(row["rival"])
         if own and rival:
             floor = row["seconds"].get("floor")
             plain = f"{own / floor:.2f}" if floor else ""
-            lines.append(f"| {row['label'].strip()} | {shown(own)} | {row['rival']} {shown(rival)} | {own / rival:.2f} | "
-                         f"{plain} |")  # fmt: skip
+            lines.append(
+                f"| {row['label'].strip()} | {shown(own)} | {row['rival']} {shown(rival)} | {own / rival:.2f} | "
+                f"{plain} |"
+            )
     alone = figures["alone"]
     if alone:
         memory, growth, starts = alone["memory"], alone["growth"], alone["starts"]
         lines += [
-            "", f"One scalar row holds {memory['bytes_per_row']:.0f} bytes; the gradient of a million rows needs "
+            "",
+            f"One scalar row holds {memory['bytes_per_row']:.0f} bytes; the gradient of a million rows needs "
             f"{memory['peak_over_held']:.2f} times what the tape holds. Recording and gradient cost "
             f"{growth['row_1000']:.0f} ns a row on a tape of 1,000 rows and {growth['row_1000000']:.0f} ns on one of "
-            f"1,000,000; the sweep alone {growth['back_1000000']:.1f} ns. From the start of a process to its first gradient: "
-            f"{starts['first_gradient'] * 1000:.0f} ms (`import numpy` alone {starts['import_numpy'] * 1000:.0f} ms). First "
+            f"1,000,000; the sweep alone {growth['back_1000000']:.1f} ns. From the start of a process to its first "
+            "gradient: "
+            f"{starts['first_gradient'] * 1000:.0f} ms (`import numpy` alone {starts['import_numpy'] * 1000:.0f} ms). "
+            "First "
             f"compiled sweep of a process: {starts['first_sweep_warm']:.2f} s from a warm cache, "
             f"{starts['first_sweep_cold']:.1f} s from a cold one.",
-        ]  # fmt: skip
+        ]
     return "\n".join(lines)
 
 

@@ -31,7 +31,8 @@ START = """
   const { mount } = await import(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
   const held = document.getElementById("data");
   const bytes = () => Uint8Array.from(atob(held.textContent), (letter) => letter.charCodeAt(0));
-  const unpacked = () => new Response(new Blob([bytes()]).stream().pipeThrough(new DecompressionStream("deflate"))).json();
+  const unpacked = () => new Response(new Blob([bytes()]).stream().pipeThrough(new \
+DecompressionStream("deflate"))).json();
   const data = "packed" in held.dataset ? await unpacked() : JSON.parse(held.textContent);
   document.getElementById("view").replaceChildren();
   const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
@@ -41,7 +42,8 @@ START = """
 PLACED = "while (view.folding.busy) await frame(); await frame(); await frame();"
 OPENED = f"async () => {{ {START} {PLACED} return performance.now() - start; }}"
 DRAWN = f"""async () => {{ {START}
-  view.fold("none"); {PLACED} view.el.dispatchEvent(new KeyboardEvent("keydown", {{ key: "0" }})); await frame(); await frame();
+  view.fold("none"); {PLACED} view.el.dispatchEvent(new KeyboardEvent("keydown", {{ key: "0" }})); await frame(); \
+await frame();
   const drawn = performance.now() - start;
   const nodes = document.querySelectorAll(".mt-node").length;
   const steps = [];
@@ -81,7 +83,9 @@ def bush(n: int) -> dict[str, Any]:
 
 def drawing(page: Page, folder: Path) -> None:
     """Drawing and stepping, in a page of its own."""
-    print(f"       the bundle, which travels once per kernel      {BUNDLE.stat().st_size / 1000:7.0f} kB  (limit 200 kB)")
+    print(
+        f"       the bundle, which travels once per kernel      {BUNDLE.stat().st_size / 1000:7.0f} kB  (limit 200 kB)"
+    )
     for n, limit in ((100, 0.3), (1000, 1.0), (3000, 2.0), (10000, 2.0)):
         file = folder / f"tape{n}.html"
         file.write_text(page_text(bush(n) if n < 10000 else chain(n)), encoding="utf-8")
@@ -109,8 +113,16 @@ def start_lab(folder: Path) -> tuple[subprocess.Popen[bytes], str]:
         name: str(folder / name.lower())
         for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
     }
-    command = [sys.executable, "-m", "jupyter", "lab", "--no-browser", "--port=0", f"--ServerApp.root_dir={folder}",
-               "--allow-root"]  # fmt: skip
+    command = [
+        sys.executable,
+        "-m",
+        "jupyter",
+        "lab",
+        "--no-browser",
+        "--port=0",
+        f"--ServerApp.root_dir={folder}",
+        "--allow-root",
+    ]
     log = folder / "server.log"
     with log.open("w") as output:
         server = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env={**os.environ, **own})
@@ -246,7 +258,9 @@ def thirty(page: Page, folder: Path, address: str) -> None:
     page.keyboard.press("Shift+Enter")
     page.wait_for_function("document.querySelectorAll('.mt-view .mt-node').length >= 93", timeout=60000)
     kernel = float(page.locator(".jp-RenderedText", has_text="KERNEL").first.inner_text().split()[1])
-    print(f"    30 views on a page: {kernel:.1f} MB in the kernel, {heap() - before:.1f} MB in the page   (limit 28 MB)")
+    print(
+        f"    30 views on a page: {kernel:.1f} MB in the kernel, {heap() - before:.1f} MB in the page   (limit 28 MB)"
+    )
 
 
 def thousand(page: Page, folder: Path, address: str) -> None:
@@ -261,7 +275,10 @@ def thousand(page: Page, folder: Path, address: str) -> None:
         page.wait_for_function("globalThis.drawn", timeout=60000)
         ended = float(page.locator(".jp-RenderedText", has_text="END").first.inner_text().split()[1])
         late.append(page.evaluate("globalThis.drawn") / 1000 - ended)
-    print(f" 1,000 rows on screen after the cell's end         {min(late):7.3f} s   (limit 0.5 s; at worst {max(late):.3f} s)")
+    print(
+        f" 1,000 rows on screen after the cell's end         {min(late):7.3f} s   (limit 0.5 s; at worst "
+        f"{max(late):.3f} s)"
+    )
 
 
 def in_lab(page: Page, folder: Path) -> None:

@@ -1,7 +1,8 @@
 """The workloads that minitape and its peers run: what is computed, how big, and against whom it is measured.
 
 Each peer (``benchmarks/peers/NAME.py``) has a function of the workload's name that takes its inputs and returns a
-callable. The callable does all of the work, recording and gradient, and returns the numbers that all peers must agree on.
+callable. The callable does all of the work, recording and gradient, and returns the numbers that all peers must agree
+on.
 """
 
 from __future__ import annotations
@@ -53,15 +54,30 @@ WORKLOADS = [
     Workload("derivative_4", "4th derivative of a scalar", "derivative", 4, "torch", 0.5),
     Workload("jacobian", "Jacobian, 50 x 50", "jacobian", 50, "torch", 1.0),
     Workload("persistent", "one tape, 50 outputs in turn", "persistent", 50, "torch", 0.5),
-    Workload("compiled_chain", "compiled: scalar chain, 1,000 operations", "compiled_chain", 1_000, "jax", 1.0,
-             limit=20e-6),
+    Workload(
+        "compiled_chain", "compiled: scalar chain, 1,000 operations", "compiled_chain", 1_000, "jax", 1.0, limit=20e-6
+    ),
     Workload("compiled_mlp", "compiled: MLP 784-256-128-10, batch 64", "compiled_mlp", 64, "jax", 1.0),
     Workload("compiled_logistic", "compiled: logistic regression, 100 steps", "compiled_logistic", 100, "jax", 1.1, 5),
-    Workload("compiled_rosenbrock", "compiled: Rosenbrock, vector of 1,000", "compiled_rosenbrock", 1_000, "jax", 1.0,
-             limit=5e-6),
-    Workload("compiled_elementwise", "compiled: 20 elementwise operations over 1,000,000", "compiled_elementwise",
-             1_000_000, "tensorflow", 1.0, 10_000),
-]  # fmt: skip
+    Workload(
+        "compiled_rosenbrock",
+        "compiled: Rosenbrock, vector of 1,000",
+        "compiled_rosenbrock",
+        1_000,
+        "jax",
+        1.0,
+        limit=5e-6,
+    ),
+    Workload(
+        "compiled_elementwise",
+        "compiled: 20 elementwise operations over 1,000,000",
+        "compiled_elementwise",
+        1_000_000,
+        "tensorflow",
+        1.0,
+        10_000,
+    ),
+]
 
 
 def rng() -> np.random.Generator:

@@ -1,8 +1,9 @@
 """What the package's page on an index shows: addresses where the README has paths, and links to the repository.
 
-Hatchling runs this while it builds (pyproject.toml names it). Where the repository lies is said by the variable MINITAPE_REPOSITORY, such as
-https://HOST/OWNER/minitape; without it by git's remote "origin", or in an unpacked sdist by its own metadata. Where none of these knows
-an address, the README stays as it is and there are no links.
+Hatchling runs this while it builds (pyproject.toml names it). Where the repository lies is said by the variable
+MINITAPE_REPOSITORY, such as
+https://HOST/OWNER/minitape; without it by git's remote "origin", or in an unpacked sdist by its own
+metadata. Where none of these knows an address, the README stays as it is and there are no links.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ def repository_of(root: Path) -> str:
 
 
 def _origin(root: Path) -> str:
-    """The address of git's remote, as a browser takes it; "" for a folder of this machine, and where there is no git."""
+    """The address of git's remote, as a browser takes it; "" for a folder of this machine, and where there is no
+    git.
+    """
     if not (root / ".git").exists():
         return ""  # git would look in the folders above
     try:

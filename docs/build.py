@@ -26,11 +26,17 @@ from minitape.cli.site import Edition, build, command_for, contents, extra, inde
 from minitape.engine.texts import ENGLISH  # noqa: E402
 
 PAGES = """README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md deploy/TEACHERS.md deploy/jupyterhub/TEACHERS.md
-    docs/tapeview.md docs/explain.md docs/bridges.md docs/engine.md docs/speed.md docs/elsewhere.md docs/trust.md""".split()
+    docs/tapeview.md docs/explain.md docs/bridges.md docs/engine.md docs/speed.md docs/elsewhere.md \
+docs/trust.md""".split()
 
-TWIN = re.compile(r"^\[[^\[\]]*\]\([\w.]+\.md\)\n\n", re.MULTILINE)  # a page's link to the same in another language, which `build` writes, too
+# a page's link to the same in another language, which `build` writes, too
+TWIN = re.compile(r"^\[[^\[\]]*\]\([\w.]+\.md\)\n\n", re.MULTILINE)
 # the picture of the house, which is drawn here and not kept: the page's text -> the same with the picture
-PICTURE = ("## The house\n", "## The house\n\n![The rooms of minitape. Each may import from those on which it stands, and from no other.](docs/house.svg)\n")
+PICTURE = (
+    "## The house\n",
+    "## The house\n\n![The rooms of minitape. Each may import from those on which it stands, and from no "
+    "other.](docs/house.svg)\n",
+)
 
 
 def main() -> int:
@@ -43,7 +49,10 @@ def main() -> int:
     problems = build(editions, BUILD, html, copy_files)
     print(*problems, sep="\n", end="\n" if problems else "")
     if not problems:
-        print(f"{html / 'index.html'}: {sum(len(edition.texts) for edition in editions)} pages in {time.monotonic() - began:.0f} s")
+        print(
+            f"{html / 'index.html'}: {sum(len(edition.texts) for edition in editions)} pages in "
+            f"{time.monotonic() - began:.0f} s"
+        )
     return 1 if problems else 0
 
 
@@ -63,7 +72,9 @@ def edition_of(code: str) -> Edition:
     parts.insert(4, f"{the_lessons}\n\n{lesson_list(folder)}\n")
     texts["index.md"] = "\n## ".join(parts) + contents(the_lessons, *course)
     if code != ENGLISH:
-        texts["index.md"] += contents("minitape", *(page.removesuffix(".md") for page in texts if page.startswith("docs/")))
+        texts["index.md"] += contents(
+            "minitape", *(page.removesuffix(".md") for page in texts if page.startswith("docs/"))
+        )
         return edition
     texts["CONTRIBUTING.md"] = texts["CONTRIBUTING.md"].replace(*PICTURE)
     texts |= api.pages()

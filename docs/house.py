@@ -1,7 +1,8 @@
-"""Draws the house from the import contracts in `pyproject.toml`: the docs site shows it; `python docs/house.py` writes `docs/house.svg`.
+"""Draws the house from the import contracts in `pyproject.toml`: the docs site shows it; `python docs/house.py` writes
+`docs/house.svg`.
 
-A room stands on those that it may import. What a room is for is the first sentence of its `__init__.py`; its size is counted.
-The picture is drawn when the site is built, and not kept, because it counts.
+A room stands on those that it may import. What a room is for is the first sentence of its `__init__.py`; its size is
+counted. The picture is drawn when the site is built, and not kept, because it counts.
 """
 
 from __future__ import annotations
@@ -76,22 +77,33 @@ def box(room: str, x: float, y: float, width: float, height: float, words_to: fl
     counted = size(room) if inner > 250 else ""  # narrow ones say it below
     lines += [] if counted else ["", *size(room).split(", ")]
     top = middle - 8 * len(lines) + 3
-    words = "".join(f'<text x="{x + EDGE}" y="{top + 17 * (at + 1)}">{html.escape(line)}</text>' for at, line in enumerate(lines))
-    return (f'<rect class="room{" aside" if dashed else ""}" x="{x}" y="{y}" width="{width}" height="{height}" rx="6"/>'
-            f'<text class="name" x="{x + EDGE}" y="{top}">{room.removeprefix("minitape.")}/</text>{words}'
-            f'<text class="size" x="{x + inner - EDGE}" y="{top}">{counted}</text>')  # fmt: skip
+    words = "".join(
+        f'<text x="{x + EDGE}" y="{top + 17 * (at + 1)}">{html.escape(line)}</text>' for at, line in enumerate(lines)
+    )
+    return (
+        f'<rect class="room{" aside" if dashed else ""}" x="{x}" y="{y}" width="{width}" height="{height}" rx="6"/>'
+        f'<text class="name" x="{x + EDGE}" y="{top}">{room.removeprefix("minitape.")}/</text>{words}'
+        f'<text class="size" x="{x + inner - EDGE}" y="{top}">{counted}</text>'
+    )
 
 
 def drawn() -> str:
     """The picture as SVG.
 
-    A room reaches down to those on which it stands. One that may import the two lowest floors alone is drawn as a tower, and one
-    that the ground floor may not import, the accelerators, is drawn inside it: the engine asks for it through a door.
+    A room reaches down to those on which it stands. One that may import the two lowest floors alone is drawn as a
+    tower, and one that the ground floor may not import, the accelerators, is drawn inside it: the engine asks for it
+    through a door.
     """
     stack = floors()
     [first], [ground] = stack[-2:]
     asides = sorted(closed_to(ground))
-    towers = [room for rooms in stack if len(rooms) > 1 for room in rooms if rooms_below(stack, room) - closed_to(room) == {first, ground}]
+    towers = [
+        room
+        for rooms in stack
+        if len(rooms) > 1
+        for room in rooms
+        if rooms_below(stack, room) - closed_to(room) == {first, ground}
+    ]
     parts, y, right, begun = [], EDGE, WIDTH - EDGE, 0
     for rooms in stack[:-2]:
         rooms = [room for room in rooms if room not in asides]
@@ -103,17 +115,25 @@ def drawn() -> str:
         plain = [room for room in rooms if room not in towers]
         parts += [box(room, LEFT, y, right - LEFT, FLOOR) for room in plain]
         y += FLOOR + GAP
-    parts += [box(room, right + GAP + at * (TOWER + GAP), begun, TOWER, y - GAP - begun) for at, room in enumerate(towers)]
+    parts += [
+        box(room, right + GAP + at * (TOWER + GAP), begun, TOWER, y - GAP - begun) for at, room in enumerate(towers)
+    ]
     parts += [box(first, LEFT, y, WIDTH - EDGE - LEFT, FLOOR)]
     y += FLOOR + GAP
     parts += [box(ground, LEFT, y, WIDTH - EDGE - LEFT, 1.7 * FLOOR, right - LEFT)]
     wide = (WIDTH - EDGE - right - GAP * (len(asides) + 1)) / max(len(asides), 1)
-    parts += [box(room, right + GAP + at * (wide + GAP), y + GAP, wide, 1.7 * FLOOR - 2 * GAP, dashed=True) for at, room in enumerate(asides)]
+    parts += [
+        box(room, right + GAP + at * (wide + GAP), y + GAP, wide, 1.7 * FLOOR - 2 * GAP, dashed=True)
+        for at, room in enumerate(asides)
+    ]
     height = round(y + 1.7 * FLOOR + EDGE)
     arrow = f'<path class="way" d="M20 {EDGE + 4} V{height - EDGE - 6} m-5 -8 l5 8 l5 -8"/>'
     title = "<title>The rooms of minitape: each may import from those on which it stands, and from no other</title>"
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" role="img">'
-            f"{title}<style>{STYLE}</style>{arrow}{chr(10).join(['', *parts])}\n</svg>\n")  # fmt: skip
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
+        'role="img">'
+        f"{title}<style>{STYLE}</style>{arrow}{chr(10).join(['', *parts])}\n</svg>\n"
+    )
 
 
 def rooms_below(stack: list[list[str]], room: str) -> set[str]:

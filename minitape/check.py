@@ -55,9 +55,14 @@ def check_grads(
         where = [i for i, g in enumerate(gradients) if g is not None]
         for i in where:
             check_grads(
-                lambda *xs, i=i: _gradient_or_zeros(f, xs, weights, i), [t.array for t in tensors], order - 1, ("rev",),
-                eps, rtol, atol,
-            )  # fmt: skip
+                lambda *xs, i=i: _gradient_or_zeros(f, xs, weights, i),
+                [t.array for t in tensors],
+                order - 1,
+                ("rev",),
+                eps,
+                rtol,
+                atol,
+            )
 
 
 def _gradient(f: Any, tensors: Sequence[Any], weights: Any) -> list[Any]:
@@ -116,7 +121,8 @@ def compute_gradient(f: Callable[..., Any], x: Any, delta: float | None = None) 
     _refuse_types(tensors, out)
     arrays = [t.array for t in tensors]
     return tuple(_by_tape(tape, out, t) for t in tensors), tuple(
-        _columns(lambda *moved: f(*map(new_tensor, moved)).array, arrays, i, out.shape, delta) for i in range(len(tensors))
+        _columns(lambda *moved: f(*map(new_tensor, moved)).array, arrays, i, out.shape, delta)
+        for i in range(len(tensors))
     )
 
 

@@ -124,7 +124,9 @@ def guarded(browser):
 
 @pytest.fixture(scope="session")
 def _without_server(browser):
-    """The context of all pages that no server sends: they have nothing to keep there, and a window costs more than such a page."""
+    """The context of all pages that no server sends: they have nothing to keep there, and a window costs more than such
+    a page.
+    """
     context, left = guarded(browser)
     context.new_page()  # the window stays open
     yield context, left

@@ -1,8 +1,9 @@
 """The floor: an eager tape with nothing clever in it and none of TensorFlow's semantics.
 
-It does what any eager tape on NumPy has to do: look at the operands, call NumPy, make a value, append a row with the line that
-asked for it, and walk the rows backwards with one rule for each input. Both pay the same Python and the same NumPy, so
-minitape's time in proportion to this one holds on any machine, which the proportion to a framework in C++ does not.
+It does what any eager tape on NumPy has to do: look at the operands, call NumPy, make a value, append a row with the
+line that asked for it, and walk the rows backwards with one rule for each input. Both pay the same Python and the same
+NumPy, so minitape's time in proportion to this one holds on any machine, which the proportion to a framework in C++
+does not.
 """
 
 from __future__ import annotations
@@ -166,7 +167,7 @@ def mean(x):
     return total(x) * np.float32(1 / x.data.size)
 
 
-# -- the workloads ----------------------------------------------------------------------------------------------------
+# -- the workloads ---------------------------------------------------------------------------------
 
 
 def scalar_ops(n):

@@ -1,4 +1,6 @@
-"""What a careful person writes by hand: NumPy and BLAS, derivatives included; elementwise work in cache-sized blocks."""
+"""What a careful person writes by hand: NumPy and BLAS, derivatives included; elementwise work in cache-sized
+blocks.
+"""
 
 from __future__ import annotations
 

@@ -1,12 +1,13 @@
 """JupyterHub for a class on one machine. TEACHERS.md says how to start it; each line here can be changed.
 
-Everybody who has an account on this machine may sign in, with its password. The figures were measured (see TEACHERS.md).
+Everybody who has an account on this machine may sign in, with its password. The figures were measured (see
+TEACHERS.md).
 """
 
 c = get_config()  # noqa: F821
 
-# Where the hub listens. From other machines it is reached through TLS only: name your certificate here, or put a proxy with
-# one in front of it.
+# Where the hub listens. From other machines it is reached through TLS only: name your certificate here, or put a proxy
+# with one in front of it.
 c.JupyterHub.bind_url = "http://127.0.0.1:8000"
 # c.JupyterHub.bind_url = "https://0.0.0.0:443"
 # c.JupyterHub.ssl_cert, c.JupyterHub.ssl_key = "/etc/ssl/certs/class.pem", "/etc/ssl/private/class.key"
@@ -26,8 +27,8 @@ COPY_AND_START = 'minitape lab --copy-only "$HOME/minitape-lessons"; exec jupyte
 c.Spawner.cmd = ["sh", "-c", COPY_AND_START, "jupyterhub-singleuser"]
 c.Spawner.default_url = "/lab/tree/minitape-lessons/01_the_first_tape.ipynb"
 
-# A server takes 5 to 6 s of one CPU until it answers. Where a whole class begins at once, the last one waits for the CPU of
-# all others: 20 learners on 2 CPUs take 52 to 67 s. The hub's own limits, 60 and 30 s, are too short for that.
+# A server takes 5 to 6 s of one CPU until it answers. Where a whole class begins at once, the last one waits for the
+# CPU of all others: 20 learners on 2 CPUs take 52 to 67 s. The hub's own limits, 60 and 30 s, are too short for that.
 c.Spawner.start_timeout = 300
 c.Spawner.http_timeout = 300
 

@@ -1,7 +1,7 @@
 """Every public name of ``tf`` as pages in reStructuredText: one page for each namespace, written from the docstrings.
 
-The names are loaded when they are first asked for, so they are asked for, as a program would. An object that has several
-names is described once, under the shortest; its other names lead there.
+The names are loaded when they are first asked for, so they are asked for, as a program would. An object that has
+several names is described once, under the shortest; its other names lead there.
 """
 
 from __future__ import annotations
@@ -29,15 +29,21 @@ TOPICS = {
     "Functions of numbers": "ops.elementwise ops.complexes ops.clipping",
     "Sums, products and order": "ops.reductions ops.counting ops.sorting tf.linalg.products",
     "Parts and shapes": "ops.arrays ops.indexing ops.joining ops.picking ops.reversing ops.scatter",
-    "Gradients of your own": "custom_gradient stop_gradient engine.more.custom engine.more.pyfunction ops.registry engine.back.backward",
+    "Gradients of your own": "custom_gradient stop_gradient engine.more.custom engine.more.pyfunction ops.registry "
+    "engine.back.backward",
     "What was recorded": "draw snapshot explain",
-    "tf.function and control flow": "function graphs.function graphs.control graphs.whiles graphs.mapping graphs.spec graphs.arrays ops.assertions ops.printing",
-    "Kinds of tensors": "engine.values.dtypes engine.values.shape engine.tensor.slices tf.ragged.tensor tf.ragged.spec tf.sparse.tensor tf.module",
-    "Graphs, as in TensorFlow 1": "graphs.build graphs.symbolic graphs.session graphs.gradients graphs.scopes graphs.gates",
+    "tf.function and control flow": "function graphs.function graphs.control graphs.whiles graphs.mapping graphs.spec "
+    "graphs.arrays ops.assertions ops.printing",
+    "Kinds of tensors": "engine.values.dtypes engine.values.shape engine.tensor.slices tf.ragged.tensor "
+    "tf.ragged.spec tf.sparse.tensor tf.module",
+    "Graphs, as in TensorFlow 1": "graphs.build graphs.symbolic graphs.session graphs.gradients graphs.scopes "
+    "graphs.gates",
 }
 INTRODUCTION = """
-The public names of minitape. `import minitape as tf` gives them, as in TensorFlow; what is not here belongs to TensorFlow itself, whose programs
-[a bridge](../docs/explain.md) watches. Begin with {py:obj}`tf.GradientTape`, {py:obj}`tf.Variable` and {py:obj}`tf.constant`. A function that has several names is described once. The examples were run by the tests.
+The public names of minitape. `import minitape as tf` gives them, as in TensorFlow; what is not here belongs to \
+TensorFlow itself, whose programs
+[a bridge](../docs/explain.md) watches. Begin with {py:obj}`tf.GradientTape`, {py:obj}`tf.Variable` and \
+{py:obj}`tf.constant`. A function that has several names is described once. The examples were run by the tests.
 """
 
 
@@ -190,8 +196,14 @@ def members(cls: type, homes: dict[int, str]) -> Iterator[tuple[str, Any]]:
 @cache
 def tensorflow_methods() -> dict[str, set[str]]:
     """Path of a class -> the names of TensorFlow's methods, with those of its bases."""
-    lines = (line.split(": ", 1) for line in TENSORFLOW.read_text(encoding="utf-8").splitlines() if not line.startswith("#"))
-    own = {path.partition("(")[0]: (path.partition("(")[2][:-1].split(), set(names.split())) for path, names in lines if path.endswith(")")}
+    lines = (
+        line.split(": ", 1) for line in TENSORFLOW.read_text(encoding="utf-8").splitlines() if not line.startswith("#")
+    )
+    own = {
+        path.partition("(")[0]: (path.partition("(")[2][:-1].split(), set(names.split()))
+        for path, names in lines
+        if path.endswith(")")
+    }
 
     def whole(path: str) -> set[str]:
         bases, names = own.get(path, ((), set()))
@@ -229,8 +241,10 @@ def signature(value: Any, first: int = 0) -> str:
         found = inspect.signature(value)
     except (TypeError, ValueError):
         return "(...)"
-    given = [p.replace(annotation=p.empty, default=p.default if p.default is p.empty else Default(p.default))
-             for p in list(found.parameters.values())[first:]]  # fmt: skip
+    given = [
+        p.replace(annotation=p.empty, default=p.default if p.default is p.empty else Default(p.default))
+        for p in list(found.parameters.values())[first:]
+    ]
     return str(inspect.Signature(given))
 
 

@@ -1,16 +1,17 @@
 """Bridges: the same picture and the same answers for programs that are written in another framework.
 
 A bridge watches a program while it runs, unchanged, and writes what it sees into a :class:`Recording`. The live picture
-(``TapeView``), the static one (``tf.draw``) and ``recording.explain`` read that. The adjoints are those which the framework
-computed. Nothing of a framework is imported before its bridge is.
+(``TapeView``), the static one (``tf.draw``) and ``recording.explain`` read that. The adjoints are those which the
+framework computed. Nothing of a framework is imported before its bridge is.
 
     ``need``        the framework, or an error that says what to install
     ``recording``   what was recorded, in the words of the snapshot that pictures read; no framework is known here
     ``changes``     the block: what it changes in a framework, and takes back wherever Ctrl-C comes
     ``replay``      a recording that was kept as a snapshot, without its framework
-    ``inquiry``     a question: a framework's checks in their order, and words; the reasoning that all share is ``explain.cuts`` and
-                    ``explain.values``. ``texts``: the sentences that are the same in all; what mends which cause stands in
-                    ``minitape/explain/mend``, in the words of the framework that ``*_texts`` names
+    ``inquiry``     a question: a framework's checks in their order, and words; the reasoning that all share is
+                    ``explain.cuts`` and ``explain.values``. ``texts``: the sentences that are the same in all; what
+                    mends which cause stands
+                    in ``minitape/explain/mend``, in the words of the framework that ``*_texts`` names
     ``every``       a block around a training loop that records every n-th step, or only the one after a bad gradient
     ``torch``       PyTorch: ``record()`` and what it adds to a recording
     ``torch_mode``  ... what is called in the block, and in which module
@@ -18,14 +19,18 @@ computed. Nothing of a framework is imported before its bridge is.
     ``torch_graph`` ... autograd's nodes, and the hooks that read what passes through them
     ``torch_value`` ... tensors that are shown later, but as they were
     ``torch_why``   ... why a .grad is None, zero or NaN; ``torch_texts``: the sentences
-    ``tensorflow``  TensorFlow: ``record()``; ``tensorflow_watch``, ``tensorflow_log``, ``tensorflow_why``, ``tensorflow_texts``:
-                    the same parts, on TensorFlow's callbacks and tapes instead of hooks; ``tensorflow_ops``: what TensorFlow says of
-                    an operation; ``tensorflow_value``: what is kept of tensors, tapes and variables; ``tensorflow_tapes``: what the tape that was asked recorded and watches
-    ``tensorflow_inside``  the graph of a tf.function, run again; ``tensorflow_open``: for explain, and for pictures that open a call
+    ``tensorflow``  TensorFlow: ``record()``; ``tensorflow_watch``, ``tensorflow_log``, ``tensorflow_why``,
+                    ``tensorflow_texts``: the same parts, on TensorFlow's callbacks and tapes instead of hooks;
+                    ``tensorflow_ops``: what
+                    TensorFlow says of an operation; ``tensorflow_value``: what is kept of tensors, tapes and variables;
+                    ``tensorflow_tapes``: what the tape that was asked recorded and watches
+    ``tensorflow_inside``  the graph of a tf.function, run again; ``tensorflow_open``: for explain, and for pictures
+                    that open a call
     ``kept``        arrays that do not change, for TensorFlow and JAX, and how many bytes a recording keeps and holds
-    ``jax``         JAX: ``record(f, *args)``; ``jax_run``: the equations of ``f``, one by one, and what tracers know of values where there is no ``jit``; ``jax_log``: their rows;
-                    ``jax_sweep``: JAX's ways back and forward through them; ``jax_why``, ``jax_texts``: why a gradient is zero or refused; ``jax_origin``: the lines of what
-                    was recorded, in the text of the program
+    ``jax``         JAX: ``record(f, *args)``; ``jax_run``: the equations of ``f``, one by one, and what tracers know
+                    of values where there is no ``jit``; ``jax_log``: their rows; ``jax_sweep``: JAX's ways back and
+                    forward through them; ``jax_why``, ``jax_texts``: why a gradient
+                    is zero or refused; ``jax_origin``: the lines of what was recorded, in the text of the program
 
 >>> from minitape.bridges import Recording
 >>> recording = Recording("by hand")
@@ -40,5 +45,8 @@ from ..engine.namespace import lazy as _lazy
 
 _BRIDGES = "jax tensorflow torch".split()
 __getattr__, __dir__ = _lazy(
-    "tf.bridges", {"bridges.recording": "Recording", "bridges.replay": "Replay"}, globals(), {name: (f"bridges.{name}", "") for name in _BRIDGES}
+    "tf.bridges",
+    {"bridges.recording": "Recording", "bridges.replay": "Replay"},
+    globals(),
+    {name: (f"bridges.{name}", "") for name in _BRIDGES},
 )

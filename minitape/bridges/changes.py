@@ -19,7 +19,8 @@ Kind = TypeVar("Kind", bound="Recording")
 
 
 class Changes:
-    """What a block has changed. Each change is noted before it is made, and may be taken back twice: one of the two is the whole change.
+    """What a block has changed. Each change is noted before it is made, and may be taken back twice: one of the two is
+    the whole change.
 
     >>> from types import SimpleNamespace
     >>> library, changes = SimpleNamespace(twice=lambda x: 2 * x), Changes()
@@ -57,7 +58,9 @@ class Changes:
         of_class = isinstance(inherited, ClassMethodDescriptorType)  # of a class that is written in C: it is bound anew
         if of_class:
             function = lambda cls, *args, **kwargs: inherited.__get__(None, cls)(*args, **kwargs)  # noqa: E731
-        kind = staticmethod if name == "__new__" else classmethod if of_class or isinstance(before, classmethod) else None
+        kind = (
+            staticmethod if name == "__new__" else classmethod if of_class or isinstance(before, classmethod) else None
+        )
 
         @wraps(function)
         def calling(*args: Any, **kwargs: Any) -> Any:

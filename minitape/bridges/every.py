@@ -1,5 +1,5 @@
-"""A block around a training loop that records some of its steps, each n-th or the one after a bad gradient (missing, all zeros, NaN or
-infinite): between them the framework runs as it is."""
+"""A block around a training loop that records some of its steps, each n-th or the one after a bad gradient (missing,
+all zeros, NaN or infinite): between them the framework runs as it is."""
 
 from __future__ import annotations
 
@@ -30,23 +30,32 @@ Place = tuple[int, int, int, int]
 
 
 def _place(frame: FrameType | None) -> Place:
-    """Where a program is: a line of it, and the call that led there. It is asked in each step, so it does no more than it must."""
+    """Where a program is: a line of it, and the call that led there. It is asked in each step, so it does no more than
+    it must.
+    """
     frame = user_frame(frame)
     if frame is None:
         return 0, 0, 0, 0
     caller = frame.f_back
-    return (id(frame.f_code), frame.f_lasti, 0, 0) if caller is None else (id(frame.f_code), frame.f_lasti, id(caller.f_code), caller.f_lasti)
+    return (
+        (id(frame.f_code), frame.f_lasti, 0, 0)
+        if caller is None
+        else (id(frame.f_code), frame.f_lasti, id(caller.f_code), caller.f_lasti)
+    )
 
 
 class Steps:
-    """A block that records the steps that are due. ``latest`` is the recording of the last of them, and answers what is asked of the
-    block, such as ``explain``; ``steps`` counts all.
+    """A block that records the steps that are due. ``latest`` is the recording of the last of them, and answers what is
+    asked of the block, such as ``explain``; ``steps`` counts all.
 
-    A step ends where one of the framework's functions in ``ends`` gave gradients, such as ``backward()``; where a round of the program's loop asks for
-    gradients in several places, as for the two nets of a GAN, at the last of them. The second round tells which that is: the first step is recorded until then.
+    A step ends where one of the framework's functions in ``ends`` gave gradients, such as ``backward()``; where a round
+    of the program's loop asks for gradients in several places, as for the two nets of a GAN, at the last of them. The
+    second round tells which that is: the first step is recorded until then.
     """
 
-    def __init__(self, block: Callable[[], Block[Any]], ends: Sequence[tuple[Any, str]], ready: Callable[[], bool] = lambda: True) -> None:
+    def __init__(
+        self, block: Callable[[], Block[Any]], ends: Sequence[tuple[Any, str]], ready: Callable[[], bool] = lambda: True
+    ) -> None:
         self.steps = 0
         self.latest: Recording | None = None
         self._block, self._ends, self._ready = block, ends, ready
@@ -123,7 +132,8 @@ class Steps:
         self.steps = self.steps or len(self._met[:1])
         if self._open is not None:
             self._close()
-            if self.latest is not None and not self.latest.sweeps and error[:1] == (None,):  # the block ends where a step begins
+            # the block ends where a step begins
+            if self.latest is not None and not self.latest.sweeps and error[:1] == (None,):
                 self.latest = self._former or self.latest
         self._former = None
         self._changes.undo()
@@ -157,11 +167,15 @@ class Every(Steps):
         if not plain or not others:
             return "Not known before a second step was recorded."
         ratio = recorded / others / (plain / some)
-        return f"A recorded step takes as long as {ratio:.1f} others: every={self.every} adds {max(ratio - 1, 0) / self.every:.1%} to the time."
+        return (
+            f"A recorded step takes as long as {ratio:.1f} others: every={self.every} adds "
+            f"{max(ratio - 1, 0) / self.every:.1%} to the time."
+        )
 
     def _due(self) -> bool:
         """A step has ended, too. The first ones, in which everything is warmed up, do not count."""
-        beside = self.steps % self.every in (0, 1, self.every - 1)  # a recorded step, and the one before it: to ask for the time costs time
+        # a recorded step, and the one before it: to ask for the time costs time
+        beside = self.steps % self.every in (0, 1, self.every - 1)
         now = process_time() if beside else None
         if self.steps > 2 and now is not None and self._since is not None:
             spent = self._spent[(self.steps - 1) % self.every == 0]
@@ -186,9 +200,11 @@ class Found(NamedTuple):
 
 
 class AfterBadGradient(Steps):
-    """What ``record(after_bad_gradient=True)`` gives: ``found`` has what was bad and why, and each is a warning when it is found.
+    """What ``record(after_bad_gradient=True)`` gives: ``found`` has what was bad and why, and each is a warning when it
+    is found.
 
-    A source is told about once for each way of being bad, and again where the step that was recorded had nothing bad to show.
+    A source is told about once for each way of being bad, and again where the step that was recorded had nothing bad to
+    show.
     """
 
     def __init__(self, watch: Callable[[AfterBadGradient], None], *of_framework: Any) -> None:
@@ -216,7 +232,9 @@ class AfterBadGradient(Steps):
         return self._step % EACH == 1 and self._left > 0 and not self._passing and self._changes.here
 
     def look(self, sources: list[Any], gradients: list[Any], judge: Callable[[list[Any]], list[str]]) -> None:
-        """The gradients of a step; ``judge`` says what is bad about each that is there, with an empty text for a good one."""
+        """The gradients of a step; ``judge`` says what is bad about each that is there, with an empty text for a good
+        one.
+        """
         began = perf_counter()
         there = iter(judge([gradient for gradient in gradients if gradient is not None]))
         for source, gradient in zip(sources, gradients, strict=True):
@@ -231,7 +249,10 @@ class AfterBadGradient(Steps):
     def cost(self) -> str:
         """What it costs to look at gradients, in words."""
         share, count = self._looked / (perf_counter() - self._began), MOST - self._left
-        return f"To look at the gradients took {share:.1%} of the time; {count} step{' was' if count == 1 else 's were'} recorded."
+        return (
+            f"To look at the gradients took {share:.1%} of the time; {count} "
+            f"step{' was' if count == 1 else 's were'} recorded."
+        )
 
     def _due(self) -> bool:
         due = bool(self._asked) and self._left > 0
@@ -255,7 +276,10 @@ class AfterBadGradient(Steps):
         if self._asked:
             step, what, _ = self._asked[0]
             return f"Step {step} gave {what}, and no step came after it that could be recorded."
-        return f"No gradient was missing, zero, NaN or infinite in {self.steps} steps, each tenth of which was looked at: none was recorded."
+        return (
+            f"No gradient was missing, zero, NaN or infinite in {self.steps} steps, each tenth of which was looked "
+            "at: none was recorded."
+        )
 
     def __repr__(self) -> str:
         said = ", ".join(f"{why.name}: {what} in step {step}" for step, what, why in self.found) or "nothing bad"

@@ -28,8 +28,15 @@ from ..recording.sites import NOWHERE, Site
 from ..recording.values import numbers_of
 from .recording import Number
 
-LEFT_BY = {"": "a NumPy function", "__float__": "float()", "__int__": "int()", "__array__": "a NumPy function", "__index__": "an index",
-           "__complex__": "complex()", "numpy_function": "tf.numpy_function"}  # how values leave, in words  # fmt: skip
+LEFT_BY = {
+    "": "a NumPy function",
+    "__float__": "float()",
+    "__int__": "int()",
+    "__array__": "a NumPy function",
+    "__index__": "an index",
+    "__complex__": "complex()",
+    "numpy_function": "tf.numpy_function",
+}  # how values leave, in words
 
 DEEP, MANY = 8, 2000  # of what holds what is looked at to find a name
 
@@ -68,10 +75,11 @@ class Inquiry(Cuts):
                 return found
         return self.say("connected")
 
-    # -- words ----------------------------------------------------------------------------------------------------------
+    # -- words -------------------------------------------------------------------------------------
 
-    def say(self, cause: str, site: Site = NOWHERE, row: int | None = None, what: str = "", other: str = "",
-            kind: str = "") -> Explanation:  # fmt: skip
+    def say(
+        self, cause: str, site: Site = NOWHERE, row: int | None = None, what: str = "", other: str = "", kind: str = ""
+    ) -> Explanation:
         """An explanation; of a row its function and place."""
         if row is not None:
             site = self.entries[row].site if site is NOWHERE else site
@@ -87,14 +95,28 @@ class Inquiry(Cuts):
 
     def _values(self, cause: str, row: int | None) -> str:
         """The numbers at which an operation goes wrong, as the sentence of a cause has them."""
-        arrays = [] if row is None else [numbers for given in self.entries[row].inputs if (numbers := numbers_of(self.entries[given].value)) is not None]
+        arrays = (
+            []
+            if row is None
+            else [
+                numbers
+                for given in self.entries[row].inputs
+                if (numbers := numbers_of(self.entries[given].value)) is not None
+            ]
+        )
         if cause == "nan_forward":
             result = None if row is None else numbers_of(self.entries[row].value)
             if result is None or np.isfinite(result).all():
                 return "NaN or an infinity"
             lost = np.argmin(np.isfinite(result).reshape(-1))
-            at = [array.reshape(-1)[lost if array.shape == result.shape else 0] for array in arrays if array.shape in (result.shape, ())]
-            return f"{result.reshape(-1)[lost]:.4g}".replace("nan", "NaN") + (" at " + " and ".join(f"{number:.4g}" for number in at) if at and len(at) == len(arrays) else "")
+            at = [
+                array.reshape(-1)[lost if array.shape == result.shape else 0]
+                for array in arrays
+                if array.shape in (result.shape, ())
+            ]
+            return f"{result.reshape(-1)[lost]:.4g}".replace("nan", "NaN") + (
+                " at " + " and ".join(f"{number:.4g}" for number in at) if at and len(at) == len(arrays) else ""
+            )
         if len(arrays) != 1 or not arrays[0].size:
             return ""
         low, high = arrays[0].min(), arrays[0].max()
@@ -110,15 +132,24 @@ class Inquiry(Cuts):
 
     def _names(self) -> Iterator[tuple[str, Any]]:
         """The program's names, and what they hold."""
-        return ((name, value) for space in self._spaces() for name, value in list(space.items()) if name.isidentifier() and not name.startswith("_"))
+        return (
+            (name, value)
+            for space in self._spaces()
+            for name, value in list(space.items())
+            if name.isidentifier() and not name.startswith("_")
+        )
 
     def value_of(self, name: str) -> Any:
         """What a name of the program holds where the question is asked; None where there is none."""
         return next((value for known, value in self._names() if known == name), None)
 
     def _bare_name(self, wanted: Any) -> str:
-        """The name that holds an object; that of a loop holds it by chance, as ``p`` of ``for p in net.parameters()``."""
-        return next((name for name, value in self._names() if self.is_it(value, wanted) and name not in self._of_loops), "")
+        """The name that holds an object; that of a loop holds it by chance, as ``p`` of ``for p in
+        net.parameters()``.
+        """
+        return next(
+            (name for name, value in self._names() if self.is_it(value, wanted) and name not in self._of_loops), ""
+        )
 
     def _asking(self) -> Statement | None:
         """The statement that asks, as far as the text tells."""
@@ -142,7 +173,9 @@ class Inquiry(Cuts):
         return self.path_to(self.source)
 
     def path_to(self, wanted: Any) -> str:
-        """How the program reaches an object: by a name, or by one of what holds it, ``trainer.net[0].weight``; empty where nobody can tell."""
+        """How the program reaches an object: by a name, or by one of what holds it, ``trainer.net[0].weight``; empty
+        where nobody can tell.
+        """
         return self.reached(wanted)[0]
 
     def reached(self, wanted: Any) -> tuple[str, Any]:
@@ -150,8 +183,11 @@ class Inquiry(Cuts):
         if name := self._bare_name(wanted):
             return name, None
         roots = [(name, value) for name, value in self._names() if name not in self._of_loops]
-        lists = [isinstance(value, (dict, list, tuple)) for _, value in roots]  # such as one of all parameters: they come last
-        found = self._below(list(compress(roots, map(not_, lists))), wanted) or self._below(list(compress(roots, lists)), wanted)
+        # such as one of all parameters: they come last
+        lists = [isinstance(value, (dict, list, tuple)) for _, value in roots]
+        found = self._below(list(compress(roots, map(not_, lists))), wanted) or self._below(
+            list(compress(roots, lists)), wanted
+        )
         chance = next((name for name, value in self._names() if self.is_it(value, wanted)), "")
         return found or (chance or (self._asked_as() if wanted is self.source else ""), None)
 
@@ -165,7 +201,9 @@ class Inquiry(Cuts):
                     continue
                 seen.add(id(holder))
                 parts = list(self.parts_of(holder))
-                found = next((part for part, value in parts if self.is_it(value, wanted)), "") or self.part_of(holder, wanted)
+                found = next((part for part, value in parts if self.is_it(value, wanted)), "") or self.part_of(
+                    holder, wanted
+                )
                 if found:
                     return text + found, holder
                 inner += [(text + part, value) for part, value in parts] if self._looks_into(holder) else []
@@ -173,9 +211,15 @@ class Inquiry(Cuts):
         return None
 
     def _asked_as(self) -> str:
-        """What the question calls the source, as of a property that computes it anew: the last argument of ``explain``."""
+        """What the question calls the source, as of a property that computes it anew: the last argument of
+        ``explain``.
+        """
         at = self._asking()
-        calls = [n for n in at.walk() if isinstance(n, ast.Call) and last_name(n.func) == "explain" and n.args] if at is not None else []
+        calls = (
+            [n for n in at.walk() if isinstance(n, ast.Call) and last_name(n.func) == "explain" and n.args]
+            if at is not None
+            else []
+        )
         return unparse(calls[0].args[-1]) if len(calls) == 1 and isinstance(calls[0].args[-1], ast.Attribute) else ""
 
     def parts_of(self, holder: Any) -> Iterable[tuple[str, Any]]:
@@ -185,7 +229,11 @@ class Inquiry(Cuts):
         if isinstance(holder, (list, tuple)):
             return [(f"[{at}]", value) for at, value in enumerate(holder[:MANY])]
         plain = isinstance(holder, (type, ModuleType)) or not isinstance(getattr(holder, "__dict__", None), dict)
-        return [] if plain else [(f".{name}", value) for name, value in list(vars(holder).items()) if not name.startswith("_")]
+        return (
+            []
+            if plain
+            else [(f".{name}", value) for name, value in list(vars(holder).items()) if not name.startswith("_")]
+        )
 
     def _looks_into(self, holder: Any) -> bool:
         """Whether an object may lead further: a list, or an object of the program's own class, and no optimizer."""
@@ -197,11 +245,15 @@ class Inquiry(Cuts):
         return value is wanted
 
     def part_of(self, value: Any, wanted: Any) -> str:
-        """What to write behind the name of a layer for what is wanted, if that is in it, where its parts do not tell."""
+        """What to write behind the name of a layer for what is wanted, if that is in it, where its parts do not
+        tell.
+        """
         return ""
 
     def _leaf(self, row: int) -> Explanation:
-        """A leaf that has a NaN or infinity: what began with it in an earlier backward pass, as of weights that took a step with one."""
+        """A leaf that has a NaN or infinity: what began with it in an earlier backward pass, as of weights that took a
+        step with one.
+        """
         for sweep in self.recording.sweeps:
             if sweep is self.sweep:
                 break

@@ -1,7 +1,7 @@
 """The bridge to JAX: runs a function of yours as JAX traces it, one equation after the other, and looks at each.
 
-``record(f, *args)`` takes what ``jax.make_jaxpr`` says of ``f`` and runs it without compiling, as ``jax.disable_jit`` does. Then
-JAX goes back through it, with its own rules and its own sums.
+``record(f, *args)`` takes what ``jax.make_jaxpr`` says of ``f`` and runs it without compiling, as ``jax.disable_jit``
+does. Then JAX goes back through it, with its own rules and its own sums.
 
 >>> import jax.numpy as jnp
 >>> def loss(w, x):
@@ -41,10 +41,11 @@ from .recording import Number, Recording  # noqa: E402
 
 
 class JaxRecording(Recording):
-    """What a function of JAX computed. ``value`` is its result, ``gradient`` what ``jax.grad`` gives, ``tangent`` what ``jax.jvp`` gives.
+    """What a function of JAX computed. ``value`` is its result, ``gradient`` what ``jax.grad`` gives, ``tangent`` what
+    ``jax.jvp`` gives.
 
-    ``error`` is what JAX says against the function or its gradient, or None: then there is no ``value``, or no ``gradient``;
-    ``tangent_error`` the same of its tangent. An argument is asked about by its array, or by its name.
+    ``error`` is what JAX says against the function or its gradient, or None: then there is no ``value``, or no
+    ``gradient``; ``tangent_error`` the same of its tangent. An argument is asked about by its array, or by its name.
 
     >>> recording = record(lambda p: jax.lax.stop_gradient(p["w"]) * 2.0, {"w": 3.0})
     >>> recording.explain(recording.value, "p['w']").cause
@@ -60,9 +61,11 @@ class JaxRecording(Recording):
         self.tangent: Any = None
         self.error: Exception | None = None
         self.tangent_error: Exception | None = None
-        self.exits: list[tuple[Any, Site, list[Any]]] = []  # values that Python asked for while it was traced, see `jax_run`
+        # values that Python asked for while it was traced, see `jax_run`
+        self.exits: list[tuple[Any, Site, list[Any]]] = []
         self.stopped: Site = NOWHERE  # where an error came up while the equations ran
-        self.asked: tuple[Any, tuple[Any, ...], Site] = None, (), NOWHERE  # the function, its arguments, and the line that records them
+        # the function, its arguments, and the line that records them
+        self.asked: tuple[Any, tuple[Any, ...], Site] = None, (), NOWHERE
         self.given: list[Leaf] = []  # the leaves of the arguments
         self.results: list[Value] = []  # the leaves of the result
         self.target: int | None = None  # the row of the first
@@ -73,11 +76,16 @@ class JaxRecording(Recording):
         from .jax_why import why
 
         if self.failure is not None:
-            raise RuntimeError(f"The recording ended early, so nothing is known of the gradient: {type(self.failure).__name__}: {self.failure}")
+            raise RuntimeError(
+                f"The recording ended early, so nothing is known of the gradient: {type(self.failure).__name__}: "
+                f"{self.failure}"
+            )
         return why(self, target, source)
 
     def rows_of(self, source: Any) -> list[int]:
-        """The rows that a source of ``explain`` stands for: of a tree those of its leaves, of a number all arguments that it may be."""
+        """The rows that a source of ``explain`` stands for: of a tree those of its leaves, of a number all arguments
+        that it may be.
+        """
         if isinstance(source, NUMBERS) and not isinstance(source, Number):
             equal = [leaf for leaf in self.given if type(leaf.value) is type(source) and leaf.value == source]
             found = [leaf for leaf in equal if leaf.value is source] or equal
@@ -86,10 +94,16 @@ class JaxRecording(Recording):
         if row is not None or hasattr(source, "shape"):
             return [] if row is None else [row]
         if isinstance(source, str):
-            return [leaf.row for leaf in self.given if (self.entries[leaf.row].name or "").startswith((f"{source}[", f"{source}."))]
+            return [
+                leaf.row
+                for leaf in self.given
+                if (self.entries[leaf.row].name or "").startswith((f"{source}[", f"{source}."))
+            ]
         whole = [leaf.row for leaf in self.given if self.asked[1][leaf.argument] is source]
         parts = jax.tree_util.tree_leaves(source)
-        return whole or ([] if len(parts) == 1 and parts[0] is source else [row for part in parts for row in self.rows_of(part)])
+        return whole or (
+            [] if len(parts) == 1 and parts[0] is source else [row for part in parts for row in self.rows_of(part)]
+        )
 
     def row_of(self, value: Any) -> int | None:
         """The last row that stands for an array of the program's, or has a name."""
@@ -102,17 +116,25 @@ class JaxRecording(Recording):
         return {entry.row: SimpleNamespace(variable=None, tensor=Number(entry.row)) for entry in self.entries}
 
 
-def record(function: Callable[..., Any], *args: Any, argnums: int | tuple[int, ...] = 0, has_aux: bool = False,
-           tangents: tuple[Any, ...] | None = None) -> JaxRecording:  # fmt: skip
-    """Runs ``function(*args)`` and its gradient, as ``jax.value_and_grad(function, argnums, has_aux)`` has it, and records both.
+def record(
+    function: Callable[..., Any],
+    *args: Any,
+    argnums: int | tuple[int, ...] = 0,
+    has_aux: bool = False,
+    tangents: tuple[Any, ...] | None = None,
+) -> JaxRecording:
+    """Runs ``function(*args)`` and its gradient, as ``jax.value_and_grad(function, argnums, has_aux)`` has it, and
+    records both.
 
-    What JAX refuses (a ``float()`` of a traced value, ``x[0] = 1.0``, a wrong shape, a result that is no number) is kept as
-    ``recording.error``; an error of the function's own is raised. ``function`` runs to be traced: as under ``jit`` where the program compiles it; else an
-    argument that is no float or array is what it is, and a Python condition may ask for a value where ``jax.grad`` allows it. Calls of ``jit``, ``scan`` and ``cond`` are opened where they depend on an argument; one that would have more than
-    20,000 rows is one row.
+    What JAX refuses (a ``float()`` of a traced value, ``x[0] = 1.0``, a wrong shape, a result that is no number) is
+    kept as ``recording.error``; an error of the function's own is raised. ``function`` runs to be traced: as under
+    ``jit`` where the program compiles it; else an argument that is no float or array is what it is, and a Python
+    condition may ask for a value where ``jax.grad`` allows it. Calls of ``jit``, ``scan`` and ``cond`` are opened where
+    they depend on an argument; one that would have more than 20,000 rows is one row.
 
-    With ``tangents``, a direction for each argument as in ``jax.jvp``, JAX goes forward, too, and each row has its tangent. None
-    stands for an argument, or a leaf of it, that does not move. What JAX refuses there is ``recording.tangent_error``.
+    With ``tangents``, a direction for each argument as in ``jax.jvp``, JAX goes forward, too, and each row has its
+    tangent. None stands for an argument, or a leaf of it, that does not move. What JAX refuses there is
+    ``recording.tangent_error``.
 
     >>> record(lambda x, n: x**2 * n, 3.0, 2.0, tangents=(1.0, None)).tangent
     Array(12., dtype=float32, weak_type=True)
@@ -136,19 +158,31 @@ def record(function: Callable[..., Any], *args: Any, argnums: int | tuple[int, .
         with jit_disabled():
             if _forward(recording, closed, [leaves[k] for k in given], shape):
                 if directions is not None:
-                    moved = [(leaf, direction) for leaf, direction in zip(leaves, directions, strict=True) if direction is not None]
+                    moved = [
+                        (leaf, direction)
+                        for leaf, direction in zip(leaves, directions, strict=True)
+                        if direction is not None
+                    ]
                     _go_forward(recording, moved)
-                _backward(recording, function, args, argnums, has_aux, [leaf for leaf in leaves if leaf.row in recording.chosen])
+                _backward(
+                    recording,
+                    function,
+                    args,
+                    argnums,
+                    has_aux,
+                    [leaf for leaf in leaves if leaf.row in recording.chosen],
+                )
     recording.log.let_go()
     recording.close()
     return recording
 
 
 def record_if_bad(gradient: Any, function: Callable[..., Any], *args: Any, **options: Any) -> JaxRecording | None:
-    """Looks at the gradient of a training step, compiled or not; where a part of it is all zeros, NaN or infinite, records ``function(*args)``.
+    """Looks at the gradient of a training step, compiled or not; where a part of it is all zeros, NaN or infinite,
+    records ``function(*args)``.
 
-    The function runs without the compiler for that, with the same arguments, so that the recording shows the very step that was bad.
-    ``options`` are those of ``record``. None stands for a gradient that is good.
+    The function runs without the compiler for that, with the same arguments, so that the recording shows the very step
+    that was bad. ``options`` are those of ``record``. None stands for a gradient that is good.
 
     >>> loss = lambda w, x: jax.numpy.sum(jax.numpy.sqrt(w * x))
     >>> step = jax.jit(jax.grad(loss))
@@ -159,8 +193,13 @@ def record_if_bad(gradient: Any, function: Callable[..., Any], *args: Any, **opt
     """
     leaves = [leaf for leaf in jax.tree_util.tree_leaves(gradient) if not hasattr(leaf, "dtype") or inexact(leaf)]
     if any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
-        raise TypeError("record_if_bad() looks at numbers, and while a function is traced there are none: call it on what the compiled step returned.")
-    doubtful = [leaf for leaf, size in zip(leaves, _sizes(leaves).tolist(), strict=True) if not 0.0 < size < float("inf")]
+        raise TypeError(
+            "record_if_bad() looks at numbers, and while a function is traced there are none: call it on what the "
+            "compiled step returned."
+        )
+    doubtful = [
+        leaf for leaf, size in zip(leaves, _sizes(leaves).tolist(), strict=True) if not 0.0 < size < float("inf")
+    ]
     bad = any(not numpy.isfinite(leaf).all() or not numpy.any(leaf) for leaf in map(numpy.asarray, doubtful))
     return record(function, *args, **options) if bad else None
 
@@ -171,8 +210,11 @@ def _sizes(leaves: list[Any]) -> Any:
     return jax.numpy.array([jax.numpy.sum(jax.numpy.abs(leaf)) for leaf in leaves])
 
 
-def _traced(recording: JaxRecording, function: Any, args: tuple[Any, ...], numbers: tuple[int, ...]) -> tuple[Any, Any, list[int]] | None:
-    """What ``jax.make_jaxpr`` says of the function, and which of its arguments' leaves are traced; None where JAX refuses it.
+def _traced(
+    recording: JaxRecording, function: Any, args: tuple[Any, ...], numbers: tuple[int, ...]
+) -> tuple[Any, Any, list[int]] | None:
+    """What ``jax.make_jaxpr`` says of the function, and which of its arguments' leaves are traced; None where JAX
+    refuses it.
 
     Where the program compiles the function, JAX traces all leaves. Else those only that are arrays or floats; and where
     that is refused, those that are differentiated, whose values are known then, as in ``jax.grad``.
@@ -182,9 +224,18 @@ def _traced(recording: JaxRecording, function: Any, args: tuple[Any, ...], numbe
     leaves, tree = jax.tree_util.tree_flatten(args)
     arguments = [number for number, argument in enumerate(args) for _ in jax.tree_util.tree_leaves(argument)]
     chosen = [k for k, number in enumerate(arguments) if number in numbers]
-    floats = [k for k, leaf in enumerate(leaves) if k in chosen or hasattr(leaf, "dtype") or isinstance(leaf, (float, complex))]
+    floats = [
+        k
+        for k, leaf in enumerate(leaves)
+        if k in chosen or hasattr(leaf, "dtype") or isinstance(leaf, (float, complex))
+    ]
     every = list(range(len(leaves)))
-    tries = {"": [(floats, False), (chosen, True)], "itself": [(every, False)], "static": [(every, False), (floats, False)], "part": [(floats, False)]}
+    tries = {
+        "": [(floats, False), (chosen, True)],
+        "itself": [(every, False)],
+        "static": [(every, False), (floats, False)],
+        "part": [(floats, False)],
+    }
     for traced, known in tries[Origin(function, args, recording.asked[2]).compiled]:
         values = Values([leaves[k] for k in traced])
 
@@ -200,7 +251,19 @@ def _traced(recording: JaxRecording, function: Any, args: tuple[Any, ...], numbe
             return closed, shape, traced
         except Exception as error:
             said = site_of_error(error)[1] or getattr(error, "__module__", "").startswith("jax")
-            if not said and not any(word in f"{error} {error.__cause__}" for word in ("Tracer", "_IndexUpdate", "forward-mode", "lax.", "scalar-output", "vmap", "must have equal types", "must have identical types")):
+            if not said and not any(
+                word in f"{error} {error.__cause__}"
+                for word in (
+                    "Tracer",
+                    "_IndexUpdate",
+                    "forward-mode",
+                    "lax.",
+                    "scalar-output",
+                    "vmap",
+                    "must have equal types",
+                    "must have identical types",
+                )
+            ):
                 raise
             recording.error = error  # where a later try is refused, too, that is what jax.grad says
     return None
@@ -232,18 +295,29 @@ def _forward(recording: JaxRecording, closed: Any, leaves: list[Value], shape: A
     for result in results:
         if result.row is None:  # computed from no argument
             result.value = jax.numpy.asarray(result.value)
-            result.row = recording.leaf(log.keep(result.value), kind="constant", site=result.site, differentiable=False,
-                                        extra=Extra(), **form(result.value))  # fmt: skip
+            result.row = recording.leaf(
+                log.keep(result.value),
+                kind="constant",
+                site=result.site,
+                differentiable=False,
+                extra=Extra(),
+                **form(result.value),
+            )
         log.remember(result.value, result.row)
     recording.ran, recording.results = True, results
-    recording.value = jax.tree_util.tree_unflatten(jax.tree_util.tree_structure(shape), [result.value for result in results])
+    recording.value = jax.tree_util.tree_unflatten(
+        jax.tree_util.tree_structure(shape), [result.value for result in results]
+    )
     recording.target = results[0].row if results else None
     return True
 
 
-def _backward(recording: JaxRecording, function: Any, args: tuple[Any, ...], argnums: Any, has_aux: bool,
-              chosen: list[Value]) -> None:  # fmt: skip
-    """JAX's backward pass from a result that is one float to arguments that are floats; otherwise what JAX says against it."""
+def _backward(
+    recording: JaxRecording, function: Any, args: tuple[Any, ...], argnums: Any, has_aux: bool, chosen: list[Value]
+) -> None:
+    """JAX's backward pass from a result that is one float to arguments that are floats; otherwise what JAX says against
+    it.
+    """
     pair = isinstance(recording.value, tuple) and len(recording.value) == 2
     value = recording.value[0] if has_aux and pair else None if has_aux else recording.value
     one = isinstance(value, jax.Array) and value.shape == () and jax.numpy.issubdtype(value.dtype, jax.numpy.floating)
@@ -279,21 +353,31 @@ def _backward(recording: JaxRecording, function: Any, args: tuple[Any, ...], arg
 def _directions(args: tuple[Any, ...], tangents: tuple[Any, ...]) -> list[Any]:
     """For each leaf of the arguments its direction, or None. Raises what ``jax.jvp`` raises where they do not fit."""
     if len(tangents) != len(args):
-        raise ValueError(f"tangents= needs a direction, or None, for each of the {len(args)} arguments; there are {len(tangents)}.")
+        raise ValueError(
+            f"tangents= needs a direction, or None, for each of the {len(args)} arguments; there are {len(tangents)}."
+        )
     found: list[Any] = []
     for argument, tangent in zip(args, tangents, strict=True):
         leaves, tree = jax.tree_util.tree_flatten(argument)
         found += [None] * len(leaves) if tangent is None else tree.flatten_up_to(tangent)
     found = [None if getattr(direction, "dtype", None) == jax.dtypes.float0 else direction for direction in found]
-    moved = [(leaf, direction) for leaf, direction in zip(jax.tree_util.tree_leaves(args), found, strict=True) if direction is not None]
+    moved = [
+        (leaf, direction)
+        for leaf, direction in zip(jax.tree_util.tree_leaves(args), found, strict=True)
+        if direction is not None
+    ]
     jax.jvp(lambda *leaves: leaves, [leaf for leaf, _ in moved], [direction for _, direction in moved])
     return [None if direction is None else jax.numpy.asarray(direction) for direction in found]
 
 
 def _go_forward(recording: JaxRecording, moved: list[tuple[Value, Any]]) -> None:
-    """JAX's forward mode from the arguments that move, each with its direction, to the result; otherwise what JAX says against it."""
+    """JAX's forward mode from the arguments that move, each with its direction, to the result; otherwise what JAX says
+    against it.
+    """
     try:
-        found = Forward(recording.log, recording.results, [leaf for leaf, _ in moved]).tangents([direction for _, direction in moved])
+        found = Forward(recording.log, recording.results, [leaf for leaf, _ in moved]).tangents(
+            [direction for _, direction in moved]
+        )
     except Exception as error:
         recording.tangent_error = error
         return

@@ -19,15 +19,30 @@ from ..recording.sites import NOWHERE, Site
 from .kept import SMALL, Bound, Kept
 
 LABELS = {
-    "add": "+", "add_any": "+", "sub": "−", "mul": "×", "div": "÷", "dot_general": "@", "neg": "−x", "square": "x²", "sqrt": "√",
-    "reduce_sum": "Σ", "pow": "xʸ", "convert_element_type": "cast", "slice": "[ ]", "dynamic_slice": "[ ]", "gather": "[ ]",
-}  # fmt: skip
+    "add": "+",
+    "add_any": "+",
+    "sub": "−",
+    "mul": "×",
+    "div": "÷",
+    "dot_general": "@",
+    "neg": "−x",
+    "square": "x²",
+    "sqrt": "√",
+    "reduce_sum": "Σ",
+    "pow": "xʸ",
+    "convert_element_type": "cast",
+    "slice": "[ ]",
+    "dynamic_slice": "[ ]",
+    "gather": "[ ]",
+}
 STEPS = {"round", "floor", "ceil", "sign"}  # JAX goes no way back through them
-STAIRS = STEPS | {"trunc", "fix", "heaviside", "floor_divide"}  # functions of jax.numpy, made of comparisons and choices
+# functions of jax.numpy, made of comparisons and choices
+STAIRS = STEPS | {"trunc", "fix", "heaviside", "floor_divide"}
 
 
 NUMBERS = (bool, int, float, complex)
-SHARES = {"softmax", "log_softmax", "logsumexp", "standardize", "var", "std", "_var", "_std"}  # compute with shares or differences
+# compute with shares or differences
+SHARES = {"softmax", "log_softmax", "logsumexp", "standardize", "var", "std", "_var", "_std"}
 
 
 class JaxValue(Kept):
@@ -41,13 +56,23 @@ class JaxValue(Kept):
 
 
 class Value:
-    """What a variable of a jaxpr stands for: an array, and its row; None for what was computed from nothing that is a row."""
+    """What a variable of a jaxpr stands for: an array, and its row; None for what was computed from nothing that is a
+    row.
+    """
 
     __slots__ = ("value", "row", "live", "site", "roots", "bad")
 
-    def __init__(self, value: Any, row: int | None = None, live: bool = False, site: Site = NOWHERE, roots: Sequence[Any] | None = None) -> None:
+    def __init__(
+        self,
+        value: Any,
+        row: int | None = None,
+        live: bool = False,
+        site: Site = NOWHERE,
+        roots: Sequence[Any] | None = None,
+    ) -> None:
         self.value, self.row, self.site = value, row, site
-        self.roots = [value] if row is None and roots is None else roots or []  # of what is no row: the arrays from outside that it was computed from
+        # of what is no row: the arrays from outside that it was computed from
+        self.roots = [value] if row is None and roots is None else roots or []
         self.live = live  # computed from an argument that is a float: calls with it are opened
         self.bad = NOWHERE  # of what is no row: where a NaN or infinity came up in it
 
@@ -96,7 +121,8 @@ class Log:
         self._bound = Bound()
         self._rows: dict[int, tuple[Any, int]] = {}  # by identity of an array that the program has
         self._constants: dict[int, tuple[Any, int]] = {}
-        self.outside: dict[int, tuple[Any, Site]] = {}  # by identity of an array that is no argument: and where it is read first
+        # by identity of an array that is no argument: and where it is read first
+        self.outside: dict[int, tuple[Any, Site]] = {}
 
     @contextmanager
     def silence(self) -> Iterator[None]:
@@ -107,7 +133,7 @@ class Log:
         finally:
             self.silent -= 1
 
-    # -- which row ----------------------------------------------------------------------------------------------------
+    # -- which row ---------------------------------------------------------------------------------
 
     def row_of(self, value: Any) -> int | None:
         """The row of an array of the program's, or of a name."""
@@ -121,13 +147,15 @@ class Log:
         if not isinstance(value, NUMBERS):
             self._rows.setdefault(id(value), (value, row))
 
-    # -- new rows -----------------------------------------------------------------------------------------------------
+    # -- new rows ----------------------------------------------------------------------------------
 
     def leaf(self, value: Any, name: str, differentiated: bool) -> Value:
         """An argument: no line of the function made it."""
         array = value if is_key(value) else jnp.asarray(value)
         on_way = differentiated and inexact(array)
-        row = self.recording.leaf(self.keep(array), name=name, kind="source", differentiable=on_way, extra=Extra(), **form(array))
+        row = self.recording.leaf(
+            self.keep(array), name=name, kind="source", differentiable=on_way, extra=Extra(), **form(array)
+        )
         self.remember(value, row)
         return Value(array, row, live=inexact(array))
 
@@ -146,14 +174,30 @@ class Log:
         known = self._constants.get(id(value.value))
         if known is not None:
             return known[1]
-        row = self.recording.leaf(self.keep(value.value), name=name, kind="constant", site=value.site, differentiable=False,
-                                  extra=Extra(roots=value.roots, bad=value.bad), **form(value.value))  # fmt: skip
+        row = self.recording.leaf(
+            self.keep(value.value),
+            name=name,
+            kind="constant",
+            site=value.site,
+            differentiable=False,
+            extra=Extra(roots=value.roots, bad=value.bad),
+            **form(value.value),
+        )
         self.entries[row].label = name or "const"
         self._constants[id(value.value)] = value.value, row
         return row
 
-    def call(self, op: str, compute: Callable[..., list[Any]], inputs: list[Value], site: Site, scope: tuple[str, ...] = (),
-             label: str = "", custom: str = "", ended: Sequence[Value] = ()) -> list[Value]:  # fmt: skip
+    def call(
+        self,
+        op: str,
+        compute: Callable[..., list[Any]],
+        inputs: list[Value],
+        site: Site,
+        scope: tuple[str, ...] = (),
+        label: str = "",
+        custom: str = "",
+        ended: Sequence[Value] = (),
+    ) -> list[Value]:
         """Runs an operation and writes its rows; none for what is computed from nothing that is a row.
 
         A loop that ran step by step has ``ended`` with what the last step gave.
@@ -163,7 +207,9 @@ class Log:
                 given.site = site
             for root in given.roots if given.row is None else ():
                 self.outside.setdefault(id(root), (root, site))
-        results = [value.value if hasattr(value.value, "dtype") else jnp.asarray(value.value) for value in ended] or compute(*[given.value for given in inputs])
+        results = [
+            value.value if hasattr(value.value, "dtype") else jnp.asarray(value.value) for value in ended
+        ] or compute(*[given.value for given in inputs])
         if all(given.row is None for given in inputs) or not results:
             return self._folded(results, inputs, site)
         rows = [row for given in inputs if (row := self.constant(given)) is not None]
@@ -172,13 +218,26 @@ class Log:
         label = self._label(label or LABELS.get(op, op), op, inputs)
         made: list[int] = []
         for number, result in enumerate(results):
-            again = live and not self.silent and any(inexact(jnp.asarray(given.value)) for given in inputs if not is_key(given.value))
+            again = (
+                live
+                and not self.silent
+                and any(inexact(jnp.asarray(given.value)) for given in inputs if not is_key(given.value))
+            )
             why = self._why(op, result) if on_way or again else ""
             row = self.recording.operation(
-                op, rows, self.keep(result), label=label, call=made[0] if made else None, output=number, site=site, scope=scope,
-                cut=CUTS.get(why) if on_way else None, differentiable=on_way and not why,
-                extra=Extra(why, (), custom, bad=bad_of(inputs)), **form(result),
-            )  # fmt: skip
+                op,
+                rows,
+                self.keep(result),
+                label=label,
+                call=made[0] if made else None,
+                output=number,
+                site=site,
+                scope=scope,
+                cut=CUTS.get(why) if on_way else None,
+                differentiable=on_way and not why,
+                extra=Extra(why, (), custom, bad=bad_of(inputs)),
+                **form(result),
+            )
             made.append(row)
         self.calls.append(Call(compute, inputs, made, ended))
         return [Value(result, row, live) for result, row in zip(results, made, strict=True)]
@@ -190,7 +249,8 @@ class Log:
         for value in made:
             if inexact(value.value) and not is_key(value.value) and not jnp.isfinite(value.value).all():
                 floats = [jnp.asarray(given.value) for given in inputs if inexact(jnp.asarray(given.value))]
-                new = jnp.isnan(value.value).any() and not any(jnp.isnan(given).any() for given in floats)  # such as of 0 times infinity
+                # such as of 0 times infinity
+                new = jnp.isnan(value.value).any() and not any(jnp.isnan(given).any() for given in floats)
                 value.bad = site if new or all(jnp.isfinite(given).all() for given in floats) else bad_of(inputs)
         return made
 
@@ -210,13 +270,15 @@ class Log:
         return f"{label} {second}" if first is None else f"{first} {label}"
 
     def let_go(self) -> None:
-        """Nobody goes back or forward any more: what remains of arrays is what ``keep`` bounds, and what the program has itself."""
+        """Nobody goes back or forward any more: what remains of arrays is what ``keep`` bounds, and what the program
+        has itself.
+        """
         self._constants.clear()
         for given in [given for call in self.calls for given in (*call.inputs, *call.ended)]:
             if given.row is not None or np.size(given.value) > SMALL:
                 given.value = None
 
-    # -- values ---------------------------------------------------------------------------------------------------------
+    # -- values ------------------------------------------------------------------------------------
 
     def keep(self, array: Any) -> JaxValue:
         """An array to be shown later."""
@@ -226,8 +288,12 @@ class Log:
         return value
 
 
-CUTS = {"stop_gradient": "stop_gradient", "integer_cast": "integer", "no_derivative": "nondifferentiable",
-        "zero_derivative": "nondifferentiable"}  # fmt: skip
+CUTS = {
+    "stop_gradient": "stop_gradient",
+    "integer_cast": "integer",
+    "no_derivative": "nondifferentiable",
+    "zero_derivative": "nondifferentiable",
+}
 
 
 def is_key(value: Any) -> bool:
@@ -257,7 +323,11 @@ def form(array: Any) -> dict[str, Any]:
 def places(eqn: Any) -> list[Site]:
     """The lines of the user's in which an equation was made, the innermost first."""
     traceback = eqn.source_info.traceback
-    return [(frame.file_name, frame.line_num) for frame in (() if traceback is None else traceback.frames) if not own_file(frame.file_name)]
+    return [
+        (frame.file_name, frame.line_num)
+        for frame in (() if traceback is None else traceback.frames)
+        if not own_file(frame.file_name)
+    ]
 
 
 class Place(NamedTuple):
@@ -265,7 +335,8 @@ class Place(NamedTuple):
 
     site: Site = NOWHERE  # the user's innermost line
     called: str = ""  # the function of a library that is called there
-    name: str = ""  # what the statement binds to its value, where the equation is a part of the outermost call or operation in it
+    # what the statement binds to its value, where the equation is a part of the outermost call or operation in it
+    name: str = ""
 
 
 def place_of(eqn: Any) -> Place:
@@ -289,7 +360,9 @@ def place_of(eqn: Any) -> Place:
 
 @lru_cache(maxsize=4096)
 def bound(file: str, first: int, left: int, last: int, right: int) -> str:
-    """The name that a statement binds to the value of an expression, given by its lines and columns; "" where that is only a part of it."""
+    """The name that a statement binds to the value of an expression, given by its lines and columns; "" where that is
+    only a part of it.
+    """
     source = source_of(file)
     statement = None if source is None else source.at(file, first, left)
     names = [] if statement is None else statement.targets()
@@ -307,12 +380,16 @@ def argument_names(function: Any, args: tuple[Any, ...]) -> list[list[str]]:
     """
     try:
         parameters = inspect.signature(function).bind(*args).arguments
-        heads = [f"{name}[{k}]" if isinstance(value, tuple) and len(parameters) < len(args) else name
-                 for name, value in parameters.items()
-                 for k in range(len(value) if isinstance(value, tuple) and len(parameters) < len(args) else 1)]  # fmt: skip
+        heads = [
+            f"{name}[{k}]" if isinstance(value, tuple) and len(parameters) < len(args) else name
+            for name, value in parameters.items()
+            for k in range(len(value) if isinstance(value, tuple) and len(parameters) < len(args) else 1)
+        ]
     except (TypeError, ValueError):
         heads = []
     if len(heads) != len(args):
         heads = [f"args[{k}]" for k in range(len(args))]
-    return [[head + jax.tree_util.keystr(path) for path, _ in jax.tree_util.tree_flatten_with_path(argument)[0]]
-            for head, argument in zip(heads, args, strict=True)]  # fmt: skip
+    return [
+        [head + jax.tree_util.keystr(path) for path, _ in jax.tree_util.tree_flatten_with_path(argument)[0]]
+        for head, argument in zip(heads, args, strict=True)
+    ]

@@ -1,4 +1,6 @@
-"""Where the text of a program has what was recorded of JAX: the function, the call of ``jax.grad``, and what made an argument."""
+"""Where the text of a program has what was recorded of JAX: the function, the call of ``jax.grad``, and what made an
+argument.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ def keys(path: Sequence[Any]) -> tuple[Any, ...]:
     >>> [keys(path) for path, _ in jax.tree_util.tree_flatten_with_path({"a": [1.0, 2.0]})[0]]
     [('a', 0), ('a', 1)]
     """
-    return tuple(next((getattr(key, field) for field in ("key", "idx", "name") if hasattr(key, field)), None) for key in path)
+    return tuple(
+        next((getattr(key, field) for field in ("key", "idx", "name") if hasattr(key, field)), None) for key in path
+    )
 
 
 class Origin:
@@ -46,7 +50,7 @@ class Origin:
         self.function, self.args, self.call = plain(function), args, call
         self.definition = definition(self.function)
 
-    # -- the function -------------------------------------------------------------------------------------------------------
+    # -- the function ------------------------------------------------------------------------------
 
     @property
     def head(self) -> Site:
@@ -62,7 +66,9 @@ class Origin:
             return self.head
         inside = [s for s in self.definition.source.statements if s.function is self.definition.node]
         ends = returns(self.definition)
-        best = next((s for s in ends if made[1] and s.covers(made[0] or "", made[1])), (ends or inside or [self.definition])[-1])
+        best = next(
+            (s for s in ends if made[1] and s.covers(made[0] or "", made[1])), (ends or inside or [self.definition])[-1]
+        )
         return best.filename, best.line
 
     @property
@@ -74,7 +80,10 @@ class Origin:
     @property
     def _called(self) -> set[str]:
         """What the program calls the function: its own name, and what it gives ``record``."""
-        return {getattr(self.function, "__name__", "<lambda>"), *(unparse(call.args[0]) for call in self._records() if call.args)}
+        return {
+            getattr(self.function, "__name__", "<lambda>"),
+            *(unparse(call.args[0]) for call in self._records() if call.args),
+        }
 
     def _gradient(self) -> Site | None:
         names = self._called
@@ -82,30 +91,40 @@ class Origin:
         for source in filter(None, map(source_of, files)):
             for statement in source.statements:
                 for node in statement.walk():
-                    asked = node.args[0] if isinstance(node, ast.Call) and last_name(node.func) in GRADIENTS and node.args else None
+                    asked = (
+                        node.args[0]
+                        if isinstance(node, ast.Call) and last_name(node.func) in GRADIENTS and node.args
+                        else None
+                    )
                     if isinstance(node, ast.Call) and asked is not None and names & {unparse(asked), last_name(asked)}:
                         return statement.filename, node.lineno
         return None
 
     @property
     def compiled(self) -> str:
-        """How the program's text compiles the function: "itself", "static" where it names what is not traced, as a "part" of another
-        function; empty where it does not."""
+        """How the program's text compiles the function: "itself", "static" where it names what is not traced, as a
+        "part" of another function; empty where it does not."""
         where, found = self._statement(), []
         scopes = {0, *(id(s.function) for s in (where, self.definition) if s is not None)}
-        for source in {id(source): source for file in (self.call[0], self.head[0]) if file and (source := source_of(file)) is not None}.values():
+        for source in {
+            id(source): source
+            for file in (self.call[0], self.head[0])
+            if file and (source := source_of(file)) is not None
+        }.values():
             for statement, node in [(s, node) for s in source.statements for node in _compilers(s)]:
                 names = {name for name in names_in(node) if source.key(name, statement.function)[0] in scopes}
                 itself = node.name in self._called if isinstance(node, FUNCTIONS) else bool(names & self._called)
                 reached = set[str]()
                 while names - reached:  # through the functions that it calls
                     reached |= names
-                    names = {name for known in names for made in source.functions.get(known, []) for name in names_in(made)} | names
+                    names = {
+                        name for known in names for made in source.functions.get(known, []) for name in names_in(made)
+                    } | names
                 if reached & self._called:
                     found.append("static" if "static_arg" in unparse(node) else "itself" if itself else "part")
         return min(found, default="")
 
-    # -- its arguments ------------------------------------------------------------------------------------------------------
+    # -- its arguments -----------------------------------------------------------------------------
 
     def made(self, leaf: Leaf) -> Site:
         """The line that made a leaf of an argument; else the call."""
@@ -117,7 +136,11 @@ class Origin:
         argument, space = self.args[leaf.argument], getattr(self.function, "__globals__", {})
         source = source_of(self.head[0] or "")
         for name in [name for name, value in space.items() if value is argument]:
-            found = None if source is None or name not in source.bound else self._behind(ast.Name(name), leaf.path, source.statements[-1])
+            found = (
+                None
+                if source is None or name not in source.bound
+                else self._behind(ast.Name(name), leaf.path, source.statements[-1])
+            )
             if found is not None:
                 return found
         return self.call
@@ -130,7 +153,11 @@ class Origin:
     def _records(self) -> list[ast.Call]:
         """The calls of ``record`` in that statement."""
         where = self._statement()
-        return [n for n in where.walk() if isinstance(n, ast.Call) and last_name(n.func) == "record"] if where is not None else []
+        return (
+            [n for n in where.walk() if isinstance(n, ast.Call) and last_name(n.func) == "record"]
+            if where is not None
+            else []
+        )
 
     def _given(self) -> list[ast.expr]:
         """What that statement gives ``record``: the function and its arguments, as far as the text tells."""
@@ -140,7 +167,9 @@ class Origin:
             if not isinstance(part, ast.Starred):
                 given.append(part)
                 continue
-            bound = self._bound(part.value.id, where) if isinstance(part.value, ast.Name) and where is not None else None
+            bound = (
+                self._bound(part.value.id, where) if isinstance(part.value, ast.Name) and where is not None else None
+            )
             value = None if bound is None else bound[1]
             if not isinstance(value, (ast.Tuple, ast.List)):
                 break
@@ -148,7 +177,9 @@ class Origin:
         return given
 
     def _behind(self, node: ast.expr, path: tuple[Any, ...], where: Statement) -> Site | None:
-        """The line that made the part ``path`` of an expression that stands in ``where``; None where only that says it."""
+        """The line that made the part ``path`` of an expression that stands in ``where``; None where only that says
+        it.
+        """
         while isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
             path = node.slice.value, *path
             node = node.value
@@ -160,8 +191,16 @@ class Origin:
             inner = None if value is None or statement.reads_itself() else self._behind(value, path, statement)
             return inner or self._appended(node.id, path, statement) or (statement.filename, statement.line)
         inside = part_of(node, path[0]) if path else None
-        if path and inside is None and isinstance(node, ast.Call):  # of a function of the program's, which puts it together
-            made = next((s for s in where.source.statements if isinstance(s.node, FUNCTIONS) and s.node.name == unparse(node.func)), None)
+        # of a function of the program's, which puts it together
+        if path and inside is None and isinstance(node, ast.Call):
+            made = next(
+                (
+                    s
+                    for s in where.source.statements
+                    if isinstance(s.node, FUNCTIONS) and s.node.name == unparse(node.func)
+                ),
+                None,
+            )
             last = [] if made is None else returns(made)
             value = last[-1].node.value if last and isinstance(last[-1].node, ast.Return) else None
             return None if value is None else self._behind(value, path, last[-1])
@@ -189,7 +228,7 @@ class Origin:
         best = (made or before or found)[-1]
         return best, next((part for target, part in best.pairs() if last_name(target) == name), None)
 
-    # -- what it reads ------------------------------------------------------------------------------------------------------
+    # -- what it reads -----------------------------------------------------------------------------
 
     def read(self, leaf: Leaf) -> Site | None:
         """The line on which it reads a leaf of its arguments by the name of a global or of a function around it."""
@@ -200,21 +239,37 @@ class Origin:
         def same(name: str, value: Any) -> bool:
             if name == called or (value is argument and not isinstance(value, (bool, int, float, complex))):
                 return True
-            return array and getattr(value, "shape", None) == leaf.value.shape and np.size(value) > 1 and np.array_equal(value, leaf.value)
+            return (
+                array
+                and getattr(value, "shape", None) == leaf.value.shape
+                and np.size(value) > 1
+                and np.array_equal(value, leaf.value)
+            )
 
         return self.reads(same, leaf.path[:1])
 
     def reads(self, wanted: Callable[[str, Any], bool], path: tuple[Any, ...] = ()) -> Site | None:
-        """The first line of the function, or of those that it calls, that reads such a name from outside; of a tree the first key."""
+        """The first line of the function, or of those that it calls, that reads such a name from outside; of a tree the
+        first key.
+        """
         for function in functions(self.function):
             where, space = definition(function), outside(function)
             names = {name for name, value in space.items() if wanted(name, value)}
             for node in ast.walk(where.node) if where is not None and names else ():
                 item = node.slice if isinstance(node, ast.Subscript) and path else None
                 read = node.value if isinstance(node, ast.Subscript) and path else node
-                right = not path or not isinstance(space.get(getattr(read, "id", "")), (dict, list, tuple)) or (
-                    isinstance(item, ast.Constant) and item.value == path[0])  # fmt: skip
-                if where is not None and isinstance(read, ast.Name) and isinstance(read.ctx, ast.Load) and read.id in names and right:
+                right = (
+                    not path
+                    or not isinstance(space.get(getattr(read, "id", "")), (dict, list, tuple))
+                    or (isinstance(item, ast.Constant) and item.value == path[0])
+                )
+                if (
+                    where is not None
+                    and isinstance(read, ast.Name)
+                    and isinstance(read.ctx, ast.Load)
+                    and read.id in names
+                    and right
+                ):
                     return where.filename, read.lineno
         return None
 
@@ -225,7 +280,9 @@ def _compilers(statement: Statement) -> Iterator[ast.AST]:
     if any(names_in(decorator) & COMPILERS for decorator in getattr(node, "decorator_list", [])):
         yield node
     elif not isinstance(node, FUNCTIONS):
-        yield from (call for call in statement.walk() if isinstance(call, ast.Call) and last_name(call.func) in COMPILERS)
+        yield from (
+            call for call in statement.walk() if isinstance(call, ast.Call) and last_name(call.func) in COMPILERS
+        )
 
 
 def names_in(node: ast.AST) -> set[str]:
@@ -234,7 +291,12 @@ def names_in(node: ast.AST) -> set[str]:
     >>> sorted(names_in(ast.parse("jax.jit(loss)")))
     ['jax', 'jit', 'loss']
     """
-    return {name for n in ast.walk(node) for field in ("id", "attr", "name") if isinstance(name := getattr(n, field, None), str)}
+    return {
+        name
+        for n in ast.walk(node)
+        for field in ("id", "attr", "name")
+        if isinstance(name := getattr(n, field, None), str)
+    }
 
 
 def part_of(node: ast.expr, key: Any) -> ast.expr | None:
@@ -244,7 +306,10 @@ def part_of(node: ast.expr, key: Any) -> ast.expr | None:
     '2 + x'
     """
     if isinstance(node, ast.Dict):
-        return next((v for k, v in zip(node.keys, node.values, strict=True) if isinstance(k, ast.Constant) and k.value == key), None)
+        return next(
+            (v for k, v in zip(node.keys, node.values, strict=True) if isinstance(k, ast.Constant) and k.value == key),
+            None,
+        )
     if isinstance(node, ast.Call):
         return next((word.value for word in node.keywords if word.arg == key), None)
     if isinstance(node, (ast.Tuple, ast.List)) and isinstance(key, int) and key < len(node.elts):
@@ -287,7 +352,12 @@ def defined(file: str, name: str, line: int) -> Statement | None:
     source = None if own_file(file) else source_of(file)
     for statement in () if source is None else source.statements:
         node = statement.node
-        if statement.filename == file and isinstance(node, FUNCTIONS) and node.name == name and line in (node.lineno, *(d.lineno for d in node.decorator_list)):
+        if (
+            statement.filename == file
+            and isinstance(node, FUNCTIONS)
+            and node.name == name
+            and line in (node.lineno, *(d.lineno for d in node.decorator_list))
+        ):
             return statement
     return None
 
@@ -298,7 +368,9 @@ def returns(made: Statement) -> list[Statement]:
 
 
 def returned(told: str) -> Site:
-    """The line on which a function of the program's returns, of which JAX tells "name at file:line"; that line where it is a lambda."""
+    """The line on which a function of the program's returns, of which JAX tells "name at file:line"; that line where it
+    is a lambda.
+    """
     name, _, place = told.partition(" at ")
     file, _, line = place.rpartition(":")
     if own_file(file) or not line.isdigit():

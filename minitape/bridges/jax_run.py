@@ -1,4 +1,6 @@
-"""Runs the equations of a jaxpr one by one: each is a row. What JAX calls (``jit``, ``scan``, ``cond``, ``while``) is opened."""
+"""Runs the equations of a jaxpr one by one: each is a row. What JAX calls (``jit``, ``scan``, ``cond``, ``while``) is
+opened.
+"""
 
 from __future__ import annotations
 
@@ -39,11 +41,19 @@ class Run:
         self.log = log
         self.failed: Site = NOWHERE  # where an equation raised an error
         self.site: Site = NOWHERE  # of the equation that runs
-        self.library = 0  # more than 0 inside of a function of a library's: its jaxpr may have been traced for another line
+        # more than 0 inside of a function of a library's: its jaxpr may have been traced for another line
+        self.library = 0
         self.opens: dict[str, Callable[[Any, list[Value], Scope], list[Value]]] = {
-            "jit": self._call, "pjit": self._call, "closed_call": self._call, "core_call": self._call, "remat2": self._call,
-            "checkpoint": self._call, "scan": self._scan, "cond": self._cond, "while": self._while,
-        } | dict.fromkeys(CUSTOM, self._custom)  # fmt: skip
+            "jit": self._call,
+            "pjit": self._call,
+            "closed_call": self._call,
+            "core_call": self._call,
+            "remat2": self._call,
+            "checkpoint": self._call,
+            "scan": self._scan,
+            "cond": self._cond,
+            "while": self._while,
+        } | dict.fromkeys(CUSTOM, self._custom)
 
     def run(self, jaxpr: Any, consts: list[Value], args: list[Value], scope: Scope = ()) -> list[Value]:
         """What a jaxpr computes from these values."""
@@ -70,11 +80,17 @@ class Run:
         outer = self.site
         place = Place() if self.library else place_of(eqn)
         self.site = outer if place.site is NOWHERE else place.site
-        if place.called in SHARES and opens is None:  # a function of several equations that JAX does not call, but writes out
+        # a function of several equations that JAX does not call, but writes out
+        if place.called in SHARES and opens is None:
             scope = (*scope, place.called)
         try:
             rows = size_of(eqn) if opens is not None and any(given.live for given in inputs) else MOST + 1
-            if opens is not None and rows + len(self.log.entries) <= MOST and (eqn.primitive.name != "scan" or rows <= LOOP):  # a long loop is one row
+            # a long loop is one row
+            if (
+                opens is not None
+                and rows + len(self.log.entries) <= MOST
+                and (eqn.primitive.name != "scan" or rows <= LOOP)
+            ):
                 return opens(eqn, inputs, scope)
             return self._row(eqn, inputs, scope)
         except Exception:
@@ -84,9 +100,12 @@ class Run:
             self.site = outer
 
     def _bind(self, eqn: Any, results: list[Value], place: Place, before: int | None) -> tuple[Place, int | None]:
-        """Gives a result the name that the program has for it; what came before it in the same expression has it no more."""
+        """Gives a result the name that the program has for it; what came before it in the same expression has it no
+        more.
+        """
         row = results[0].row if len(results) == 1 else None
-        found = Place() if self.library or "jvp(" in str(eqn.source_info.name_stack) else place_of(eqn)  # a derivative has the place of its function
+        # a derivative has the place of its function
+        found = Place() if self.library or "jvp(" in str(eqn.source_info.name_stack) else place_of(eqn)
         if not found.name or row is None:
             return Place(), None
         self.log.bind(row, found.name, before if (found.site, found.name) == (place.site, place.name) else None)
@@ -100,7 +119,7 @@ class Run:
         op = called(eqn) if name in self.opens else name
         return self.log.call(op, partial(evaluate, eqn), inputs, self.site, scope, label, rule_of(eqn), ended)
 
-    # -- calls that are opened --------------------------------------------------------------------------------------------
+    # -- calls that are opened ---------------------------------------------------------------------
 
     def _call(self, eqn: Any, inputs: list[Value], scope: Scope) -> list[Value]:
         closed = eqn.params["jaxpr"] if "jaxpr" in eqn.params else eqn.params["call_jaxpr"]
@@ -112,7 +131,9 @@ class Run:
             self.library -= strange
 
     def _custom(self, eqn: Any, inputs: list[Value], scope: Scope) -> list[Value]:
-        """A function with a rule of its own: what it computes is shown, and the gradient goes by the rule, through one row."""
+        """A function with a rule of its own: what it computes is shown, and the gradient goes by the rule, through one
+        row.
+        """
         body = eqn.params["call_jaxpr" if "call_jaxpr" in eqn.params else "fun_jaxpr"]
         sites = set() if self.library else {place_of(inner).site for inner in getattr(body, "jaxpr", body).eqns}
         if sites - {NOWHERE, self.site}:  # the user's, not JAX's own
@@ -133,12 +154,20 @@ class Run:
         steps = []
         for k in order:
             within = (*scope, f"{called(eqn)}[{k}]")
-            taken = [self.log.call("slice", lambda x, k=k: [lax.index_in_dim(x, k, keepdims=False)], [x], site, within, f"[{k}]")[0] for x in xs]
+            taken = [
+                self.log.call(
+                    "slice", lambda x, k=k: [lax.index_in_dim(x, k, keepdims=False)], [x], site, within, f"[{k}]"
+                )[0]
+                for x in xs
+            ]
             results = self.closed(given["jaxpr"], [*consts, *carry, *taken], within)
             carry, made = results[: len(carry)], results[len(carry) :]
             steps.append(made)
-        columns = zip(*(steps[:: -1] if given["reverse"] else steps), strict=True)
-        return [*carry, *(self.log.call("stack", lambda *ys: [jnp.stack(ys)], list(column), site, scope)[0] for column in columns)]
+        columns = zip(*(steps[::-1] if given["reverse"] else steps), strict=True)
+        return [
+            *carry,
+            *(self.log.call("stack", lambda *ys: [jnp.stack(ys)], list(column), site, scope)[0] for column in columns),
+        ]
 
     def _cond(self, eqn: Any, inputs: list[Value], scope: Scope) -> list[Value]:
         branches, taken = eqn.params["branches"], int(inputs[0].value)
@@ -223,7 +252,7 @@ def size_of(eqn: Any) -> int:
     return 1 + inner * (eqn.params.get("length", 1) if eqn.primitive.name == "scan" else 1)
 
 
-# -- what tracers know: without jit a Python condition may ask for a value ------------------------------------------------
+# -- what tracers know: without jit a Python condition may ask for a value -------------------------
 
 
 class Values:
@@ -241,7 +270,8 @@ class Values:
     def __init__(self, leaves: Sequence[Any]) -> None:
         self.leaves = leaves
         self.trace: Any = None
-        self.exits: list[tuple[Any, Site, list[Any]]] = []  # dtype of what was asked for, where, and the leaves that it was computed from
+        # dtype of what was asked for, where, and the leaves that it was computed from
+        self.exits: list[tuple[Any, Site, list[Any]]] = []
         self._first: dict[Any, Any] = {}  # the values of the arguments, by their tracers
         self._known: dict[Any, Any] = {}
 
@@ -256,7 +286,11 @@ class Values:
         """The value of a tracer; None for one of another trace, such as of a function under ``jit``."""
         waiting = [tracer]
         while tracer._trace is self.trace and waiting:
-            missing = [] if self._has(waiting[-1]) else [given for given in waiting[-1].parent.in_tracers if not self._has(given)]
+            missing = (
+                []
+                if self._has(waiting[-1])
+                else [given for given in waiting[-1].parent.in_tracers if not self._has(given)]
+            )
             if missing:
                 waiting += missing
                 continue
@@ -281,10 +315,16 @@ class Values:
             if id(at) not in seen:
                 seen[id(at)] = at
                 waiting += at.parent.in_tracers if at.parent is not None else []
-        return [self._first[at.val] for at in seen.values() if not isinstance(at.val, Literal) and at.val in self._first]
+        return [
+            self._first[at.val] for at in seen.values() if not isinstance(at.val, Literal) and at.val in self._first
+        ]
 
     def _has(self, tracer: Any) -> bool:
-        return isinstance(tracer.val, Literal) or tracer.val in self._known or tracer.val in self.trace.frame.constvar_to_val
+        return (
+            isinstance(tracer.val, Literal)
+            or tracer.val in self._known
+            or tracer.val in self.trace.frame.constvar_to_val
+        )
 
     def _value(self, tracer: Any) -> Any:
         if isinstance(tracer.val, Literal):
@@ -301,7 +341,11 @@ def concrete(values: Values) -> Iterator[None]:
         if Tracer is None:
             yield
             return
-        changes.wrap(Tracer, "to_concrete_value", lambda function, tracer: values.asked(tracer) if tracer._trace is values.trace else function(tracer))
+        changes.wrap(
+            Tracer,
+            "to_concrete_value",
+            lambda function, tracer: values.asked(tracer) if tracer._trace is values.trace else function(tracer),
+        )
         for name in ("__array__", "__float__"):
             changes.wrap(Tracer, name, partial(_whole, values, name))
         with eager_constant_folding(True):
@@ -311,6 +355,8 @@ def concrete(values: Values) -> Iterator[None]:
 
 
 def _whole(values: Values, name: str, function: Callable[..., Any], tracer: Any, *args: Any, **kwargs: Any) -> Any:
-    """NumPy and Python may have what no derivative passes, whole numbers and conditions, which ``jax.grad`` does not trace."""
+    """NumPy and Python may have what no derivative passes, whole numbers and conditions, which ``jax.grad`` does not
+    trace.
+    """
     known = tracer._trace is values.trace and not jax.numpy.issubdtype(tracer.dtype, jax.numpy.inexact)
     return getattr(np.asarray(values.of(tracer)), name)(*args, **kwargs) if known else function(tracer, *args, **kwargs)

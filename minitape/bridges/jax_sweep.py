@@ -1,8 +1,9 @@
 """The backward pass and the forward one: JAX's own, through the operations as they ran, with a look at what passes.
 
-Each result is handed on through ``tap``, which computes nothing. When JAX goes back, it gives the tap the adjoint of that
-result: complete, and as JAX's own rules and sums made it. What an operation sent to each of its inputs is ``jax.vjp`` of it alone.
-In forward mode the tap is given the tangent, which is what ``jax.jvp`` makes of the tangents of the operation's inputs.
+Each result is handed on through ``tap``, which computes nothing. When JAX goes back, it gives the tap the adjoint of
+that result: complete, and as JAX's own rules and sums made it. What an operation sent to each of its inputs is
+``jax.vjp`` of it alone. In forward mode the tap is given the tangent, which is what ``jax.jvp`` makes of the tangents
+of the operation's inputs.
 """
 
 from __future__ import annotations
@@ -50,7 +51,9 @@ class Back:
 
     def _again(self, *values: Any) -> Any:
         """The target, computed again by those operations that are on the way."""
-        known = {source.row: self._tap(source.known_row, value) for source, value in zip(self.sources, values, strict=True)}
+        known = {
+            source.row: self._tap(source.known_row, value) for source, value in zip(self.sources, values, strict=True)
+        }
         for call in self.calls:
             results = call.compute(*[known.get(given.row, given.value) for given in call.inputs])
             for row, result in zip(call.rows, results, strict=True):
@@ -59,7 +62,8 @@ class Back:
 
     def _tap(self, row: int, value: Any) -> Any:
         @jax.custom_vjp
-        def tap(x: Any) -> Any:  # JAX calls it where it knows that the tangent is zero, such as behind a rule that gives zeros
+        # JAX calls it where it knows that the tangent is zero, such as behind a rule that gives zeros
+        def tap(x: Any) -> Any:
             self.values[row] = x
             return x
 
@@ -77,7 +81,7 @@ class Back:
         tap.defvjp(look, back)
         return tap(value)
 
-    # -- what is written down ---------------------------------------------------------------------------------------------
+    # -- what is written down ----------------------------------------------------------------------
 
     def _pass(self, row: int) -> None:
         """The operations after a row have all that comes to them: what they send on."""
@@ -94,7 +98,9 @@ class Back:
     def _sent(self, call: Call) -> list[tuple[int, int, Any]]:
         """(port, row, product) for each input that is on the way."""
         places = [k for k, given in enumerate(call.inputs) if self._on_way(given.row)]
-        values = [given.value if given.row is None else self.values.get(given.row, given.value) for given in call.inputs]
+        values = [
+            given.value if given.row is None else self.values.get(given.row, given.value) for given in call.inputs
+        ]
 
         def alone(*taken: Any) -> list[Any]:
             inputs = list(values)
@@ -104,7 +110,10 @@ class Back:
 
         results, back = jax.vjp(alone, *[values[k] for k in places])
         products = back([self._came(row, result) for row, result in zip(call.rows, results, strict=True)])
-        ports = {k: port for port, k in enumerate(k for k, given in enumerate(call.inputs) if self.log.constant(given) is not None)}
+        ports = {
+            k: port
+            for port, k in enumerate(k for k, given in enumerate(call.inputs) if self.log.constant(given) is not None)
+        }
         return [(ports[k], call.inputs[k].known_row, product) for k, product in zip(places, products, strict=True)]
 
     def _came(self, row: int, result: Any) -> Any:
@@ -126,14 +135,20 @@ class Forward:
 
     def _again(self, *values: Any) -> list[Any]:
         """The results, computed again where they depend on what moves. A loop is what its last step gave."""
-        known = {source.row: self._tap(source.known_row, value) for source, value in zip(self.moved, values, strict=True)}
-        last = {given.row: at for at, call in enumerate(self.log.calls) for given in [*call.inputs, *call.ended]} | {end.row: -1 for end in self.ends}
+        known = {
+            source.row: self._tap(source.known_row, value) for source, value in zip(self.moved, values, strict=True)
+        }
+        last = {given.row: at for at, call in enumerate(self.log.calls) for given in [*call.inputs, *call.ended]} | {
+            end.row: -1 for end in self.ends
+        }
         for at, call in enumerate(self.log.calls):
             if any(given.row in known for given in call.inputs):
                 given = [known.get(value.row, value.value) for value in call.ended or call.inputs]
                 results = given if call.ended else call.compute(*given)
                 known.update((row, self._tap(row, result)) for row, result in zip(call.rows, results, strict=True))
-                for row in [row for row in (*call.rows, *(value.row for value in call.inputs)) if last.get(row, at) == at]:
+                for row in [
+                    row for row in (*call.rows, *(value.row for value in call.inputs)) if last.get(row, at) == at
+                ]:
                     known.pop(row, None)
         return [known.get(end.row, end.value) for end in self.ends]
 

@@ -24,7 +24,24 @@ from .jax_texts import BENT, CHOICES, PATCHES, TEXT, ZEROS
 
 TRACED = ("Tracer", "traced", "concrete")  # what errors say that come of a number that is not there
 BENDS = {"relu", "leaky_relu", "relu6", "max", "abs", "select_n"}  # that consist of straight lines
-_SIGNS = {"add", "sub", "mul", "div", "pow", "integer_pow", "neg", "dot_general", "rem", "gt", "ge", "lt", "le", "eq", "ne"}  # written without a call
+# written without a call
+_SIGNS = {
+    "add",
+    "sub",
+    "mul",
+    "div",
+    "pow",
+    "integer_pow",
+    "neg",
+    "dot_general",
+    "rem",
+    "gt",
+    "ge",
+    "lt",
+    "le",
+    "eq",
+    "ne",
+}
 _WHOLE = {"softmax", "log_softmax", "logsumexp"}  # functions of shares, whose steps nobody asks about
 NUMBERS = ("int", "float", "round", "item", "tolist", "range")  # calls that make Python's numbers of an array
 GROWS = {"exp", "exp2", "expm1", "cosh", "sinh", "pow", "integer_pow"}  # operations that overflow
@@ -33,7 +50,10 @@ _ASKED = re.compile(r"problem arose with the `(\w+)` function")
 
 def why(recording: Any, target: Any, source: Any) -> Explanation:
     """The explanation of one gradient; see ``Recording.explain``. Of a tree, that of its first leaf without one."""
-    answers = (JaxInquiry(recording, target, source, rows).answer() for rows in [[row] for row in recording.rows_of(source)] or [[]])
+    answers = (
+        JaxInquiry(recording, target, source, rows).answer()
+        for rows in [[row] for row in recording.rows_of(source)] or [[]]
+    )
     first = next(answers)
     return next((answer for answer in (first, *answers) if answer.cause != "connected"), first)
 
@@ -51,13 +71,22 @@ class JaxInquiry(Inquiry):
         super().__init__(recording, end, source, rows, known or "the array")
 
     def _called(self, row: int) -> str:
-        """An operation by the name of the function that the line calls, where that does nothing else: ``sqrt in norm(...)``."""
+        """An operation by the name of the function that the line calls, where that does nothing else: ``sqrt in
+        norm(...)``.
+        """
         entry, called, statement = self.entries[row], super()._called(row), statement_at(self.entries[row].site)
         calls = {last_name(n.func) for n in ([] if statement is None else statement.walk()) if isinstance(n, ast.Call)}
-        written = next((name for name in entry.scope if name in calls), calls.pop() if len(calls) == 1 and entry.op not in _SIGNS else called)
+        written = next(
+            (name for name in entry.scope if name in calls),
+            calls.pop() if len(calls) == 1 and entry.op not in _SIGNS else called,
+        )
         around = entry.scope[: entry.scope.index(written) + 1] if written in entry.scope else ()
         alone = sum(other.scope[: len(around)] == around and other.site == entry.site for other in self.entries) == 1
-        return written if alone or written in _WHOLE or written in called or called in written else f"{called} in {written}(...)"
+        return (
+            written
+            if alone or written in _WHOLE or written in called or called in written
+            else f"{called} in {written}(...)"
+        )
 
     def _name(self, known: str) -> str:
         return known if known != "the array" else super()._name(known)
@@ -67,12 +96,29 @@ class JaxInquiry(Inquiry):
         if isinstance(self.source, str) and not self.rows and self.recording.ran:
             names = ", ".join(entry.name for entry in self.entries if entry.name and entry.kind == "source")
             raise ValueError(f"explain() knows no argument {self.source!r}. There are: {names}.")
-        if not self.rows and not isinstance(self.source, str) and not hasattr(self.source, "shape") and self._read_outside() is None:
-            raise TypeError(f"explain() takes an array or the name of an argument as its source, but received {self.source!r}.")
-        return (self._traced, self._dtype, self._result, self._own, self._break, self._not_used, self._refused, self._lost, self._nan,
-                self._zero)  # fmt: skip
+        if (
+            not self.rows
+            and not isinstance(self.source, str)
+            and not hasattr(self.source, "shape")
+            and self._read_outside() is None
+        ):
+            raise TypeError(
+                f"explain() takes an array or the name of an argument as its source, but received {self.source!r}."
+            )
+        return (
+            self._traced,
+            self._dtype,
+            self._result,
+            self._own,
+            self._break,
+            self._not_used,
+            self._refused,
+            self._lost,
+            self._nan,
+            self._zero,
+        )
 
-    # -- what JAX refuses -------------------------------------------------------------------------------------------------
+    # -- what JAX refuses --------------------------------------------------------------------------
 
     def _traced(self) -> Explanation | None:
         """The function could not be traced."""
@@ -92,7 +138,11 @@ class JaxInquiry(Inquiry):
         if not any(word in f"{error} {error.__cause__} {error.__context__}" for word in TRACED):
             return self._forbidden(error, site)
         use = statement_at(site)
-        math = [unparse(n.func) for n in ([] if use is None else use.walk()) if isinstance(n, ast.Call) and unparse(n.func).startswith("math.")]
+        math = [
+            unparse(n.func)
+            for n in ([] if use is None else use.walk())
+            if isinstance(n, ast.Call) and unparse(n.func).startswith("math.")
+        ]
         return self.say("left_jax", site, what=f"{math[0]}()" if math else self._asked(error, called))
 
     def _forbidden(self, error: Exception, site: Site) -> Explanation:
@@ -100,9 +150,16 @@ class JaxInquiry(Inquiry):
         said = str(error)
         for word, cause in (("while_loop", "while_loop"), ("callback", "callback"), ("scalar-output", "not_scalar")):
             if word in said:
-                return self.say(cause, site, what=said.rpartition("shape: ")[2].rstrip(".") if cause == "not_scalar" else word)
+                return self.say(
+                    cause, site, what=said.rpartition("shape: ")[2].rstrip(".") if cause == "not_scalar" else word
+                )
         kinds = {"item assignment": "in_place", "forward-mode": "forward", "got <class 'list'>": "list"}
-        return self.say("refused", site, kind=next((kind for word, kind in kinds.items() if word in said), ""), what=said.partition("\n")[0])
+        return self.say(
+            "refused",
+            site,
+            kind=next((kind for word, kind in kinds.items() if word in said), ""),
+            what=said.partition("\n")[0],
+        )
 
     def _asked(self, error: Exception, called: str) -> str:
         """What wanted a number: JAX says it, or the error came up in a function of its own."""
@@ -144,14 +201,27 @@ class JaxInquiry(Inquiry):
         if error is None:
             return None
         for word, cause in (("while", "while_loop"), ("callback", "callback")):
-            row = next((row for row in sorted(self.behind) if word in self.entries[row].op and self.entries[row].differentiable), None)
+            row = next(
+                (
+                    row
+                    for row in sorted(self.behind)
+                    if word in self.entries[row].op and self.entries[row].differentiable
+                ),
+                None,
+            )
             if row is not None:
                 return self.say(cause, row=row)
         said = str(error).partition("\n")[0]
-        rules = [row for row in sorted(self.behind) if self.entries[row].extra.custom and self.entries[row].differentiable]
-        return self._rule(rules[0], "refused", said) if rules and "bwd rule" in said else self.say("refused", site_of_error(error)[0], what=said)
+        rules = [
+            row for row in sorted(self.behind) if self.entries[row].extra.custom and self.entries[row].differentiable
+        ]
+        return (
+            self._rule(rules[0], "refused", said)
+            if rules and "bwd rule" in said
+            else self.say("refused", site_of_error(error)[0], what=said)
+        )
 
-    # -- why nothing arrives ----------------------------------------------------------------------------------------------
+    # -- why nothing arrives -----------------------------------------------------------------------
 
     def _own(self) -> Explanation | None:
         if not self.rows or self.rows[0] in self.recording.chosen:
@@ -168,7 +238,11 @@ class JaxInquiry(Inquiry):
     def _origin(self, row: int, kind: str = "") -> Explanation:
         answer = super()._origin(row, kind)
         behind = self._behind(self._inputs(answer._rows[0]))
-        large = [at for at in behind if self.entries[at].op in GROWS and not self._finite(at) and all(map(self._finite, self.entries[at].inputs))]
+        large = [
+            at
+            for at in behind
+            if self.entries[at].op in GROWS and not self._finite(at) and all(map(self._finite, self.entries[at].inputs))
+        ]
         if large and answer.cause == "nan_forward":  # an infinity that a division has hidden before
             return self.say("nan_forward", row=min(large), kind=kind)
         entry = self.entries[answer._rows[0]]
@@ -180,11 +254,17 @@ class JaxInquiry(Inquiry):
         entry = self.entries[row]
         if entry.extra.bad is not NOWHERE:
             return self.say("nan_forward", entry.extra.bad, row=row, what="An operation")
-        return self.say("nan_input", self._made(row) if entry.kind == "source" else NOWHERE, row=row, other=entry.name or "An array")
+        return self.say(
+            "nan_input", self._made(row) if entry.kind == "source" else NOWHERE, row=row, other=entry.name or "An array"
+        )
 
     def _read_outside(self) -> Site | None:
         """Where the function reads, by a name, a number that is no argument."""
-        return None if self.name == "the array" else self.origin.reads(lambda name, value: name == self.name and value is self.source)
+        return (
+            None
+            if self.name == "the array"
+            else self.origin.reads(lambda name, value: name == self.name and value is self.source)
+        )
 
     def _closure(self) -> Explanation | None:
         """The array was used from outside of the function."""
@@ -221,7 +301,8 @@ class JaxInquiry(Inquiry):
         if read is not None:
             return self.say("closure", read)
         bent = [row for row in sorted(after) if self.entries[row].op in BENDS]
-        if bent and any("transpose(" in scope for row in after for scope in self.entries[row].scope):  # of a derivative that the function takes
+        # of a derivative that the function takes
+        if bent and any("transpose(" in scope for row in after for scope in self.entries[row].scope):
             return self.say("zero_derivative", row=bent[0], kind="second")
         last = max(after - set(self.rows), default=None)
         own = [leaf.value for leaf in self.recording.given if leaf.row in self.rows]
@@ -233,15 +314,25 @@ class JaxInquiry(Inquiry):
             use = statement_at(site)
             number = next((name for name in NUMBERS if use is not None and use.calls(name)), "")
             return self.say("left_jax", site, what=f"{number}()", kind="number" if number else "values")
-        return self.say("unused", self.origin.head) if last is None else self.say("unused", self._dropped(last), row=last, kind="dropped")
+        return (
+            self.say("unused", self.origin.head)
+            if last is None
+            else self.say("unused", self._dropped(last), row=last, kind="dropped")
+        )
 
     def _dropped(self, row: int) -> Site:
         """The statement that has the value of a row, and does not return it to a caller."""
-        eqns = [part for call in self.recording.log.calls if row in call.rows for part in getattr(call.compute, "args", ())]
+        eqns = [
+            part for call in self.recording.log.calls if row in call.rows for part in getattr(call.compute, "args", ())
+        ]
         for file, line in places(eqns[0]) if eqns and hasattr(eqns[0], "source_info") else ():
             source = source_of(file or "")
             statement = None if source is None else source.at(file or "", line or 0)
-            end = statement is not None and self.origin.definition is not None and statement.function is self.origin.definition.node
+            end = (
+                statement is not None
+                and self.origin.definition is not None
+                and statement.function is self.origin.definition.node
+            )
             if statement is not None and (end or not isinstance(statement.node, ast.Return)):
                 return file, statement.line
         return self.entries[row].site
@@ -289,7 +380,9 @@ class JaxInquiry(Inquiry):
         return bool(asked) and bool(set(self.entries[asked[0]].inputs) & set(inputs)) and self._is_off(row)
 
     def _step(self) -> int | None:
-        """A function in steps that is all that stands on another way of the source: it would be zero there for any value."""
+        """A function in steps that is all that stands on another way of the source: it would be zero there for any
+        value.
+        """
         for row in sorted(self._after() & self.behind):
             if self.entries[row].extra.why == "zero_derivative" or self._in_stairs(row):
                 passed = [at for at in self._way(row)[1:] if self.entries[at].extra.why]

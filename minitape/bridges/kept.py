@@ -1,4 +1,5 @@
-"""What a recording keeps of a framework's objects: values, to be shown when somebody asks, and what was noted of tensors and variables.
+"""What a recording keeps of a framework's objects: values, to be shown when somebody asks, and what was noted of
+tensors and variables.
 
 Values are bounded: of the oldest large ones only what a picture shows of them stays.
 """
@@ -105,7 +106,9 @@ class Bound:
         self._bytes = self._freed = 0
 
     def add(self, value: Any, count: int, size: int) -> None:
-        """One more value, of ``count`` elements and ``size`` bytes; when it is too much, the older half becomes summaries."""
+        """One more value, of ``count`` elements and ``size`` bytes; when it is too much, the older half becomes
+        summaries.
+        """
         if count <= SMALL:
             return
         self._order.append((value, size))
@@ -138,7 +141,12 @@ def held(recording: Recording) -> int:
     kept = {id(entry.value): (entry.value, entry) for entry in entries}
     for sweep in recording.sweeps:
         kept |= {id(value): (value, entries[row]) for row, value in sweep.adjoints.items()}
-        kept |= {id(value): (value, entries[row]) for edges in sweep.edges.values() for row, _, *values in edges for value in values}
+        kept |= {
+            id(value): (value, entries[row])
+            for edges in sweep.edges.values()
+            for row, _, *values in edges
+            for value in values
+        }
     return sum(size_of(entry) for value, entry in kept.values() if getattr(value, "given", value) is not None)
 
 

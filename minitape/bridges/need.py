@@ -21,5 +21,7 @@ def need(name: str, called: str, oldest: tuple[int, int]) -> Any:
         raise ImportError(f"minitape.bridges.{name} needs {called}: pip install 'minitape[{name}]'.") from error
     if tuple(int(part) for part in module.__version__.split(".")[:2]) < oldest:
         wanted = ".".join(map(str, oldest))
-        raise ImportError(f"minitape.bridges.{name} needs {called} {wanted} or newer, and {module.__version__} is installed.")
+        raise ImportError(
+            f"minitape.bridges.{name} needs {called} {wanted} or newer, and {module.__version__} is installed."
+        )
     return module

@@ -1,7 +1,7 @@
 """What another framework computed, as pictures read it. No framework is known here: a bridge writes, a picture reads.
 
-A bridge adds a row for each leaf and each operation, and for each backward pass a :class:`Sweep`: the adjoint that arrived
-at a row, and what the row's operation sent on to its inputs. ``docs/bridges.md`` writes one by hand.
+A bridge adds a row for each leaf and each operation, and for each backward pass a :class:`Sweep`: the adjoint that
+arrived at a row, and what the row's operation sent on to its inputs. ``docs/bridges.md`` writes one by hand.
 """
 
 from __future__ import annotations
@@ -63,8 +63,27 @@ def slim(part: Any, thumbs: Iterator[int]) -> Any:
 class Entry:
     """One row: a leaf or a result of an operation. A bridge may keep more about it in ``extra``."""
 
-    __slots__ = ("row", "op", "label", "kind", "name", "version", "inputs", "call", "output", "dtype", "shape", "value",
-                 "site", "scope", "cut", "differentiable", "watched", "tangent", "extra")  # fmt: skip
+    __slots__ = (
+        "row",
+        "op",
+        "label",
+        "kind",
+        "name",
+        "version",
+        "inputs",
+        "call",
+        "output",
+        "dtype",
+        "shape",
+        "value",
+        "site",
+        "scope",
+        "cut",
+        "differentiable",
+        "watched",
+        "tangent",
+        "extra",
+    )
 
     def __init__(self, row: int, op: str, label: str, kind: Kind, value: Any, site: Site, differentiable: bool) -> None:
         self.row, self.op, self.label, self.kind, self.value, self.site = row, op, label, kind, value, site
@@ -96,13 +115,28 @@ class Entry:
         value = shown(self.value)
         operation = self.kind == "operation"
         form: Fields = {
-            "op": short_name(self.op), "label": short_name(self.label), "formula": "", "rule": [], "kind": self.kind,
+            "op": short_name(self.op),
+            "label": short_name(self.label),
+            "formula": "",
+            "rule": [],
+            "kind": self.kind,
             "name": None if self.name is None else short_name(self.name),
-            "version": self.version, "output": self.output, "call": self.call, "dtype": self.dtype,
-            "shape": list(self.shape), "released": value is None, "line": self.site[1], "file": self.site[0], "cell": None,
-            "status": "ghost" if operation and not self.differentiable else "recorded", "watched": self.watched,
-            "cut": self.cut, "tapes": [0] if self.differentiable else [], "by": None, "scope": [short_name(part) for part in self.scope],
-        }  # fmt: skip
+            "version": self.version,
+            "output": self.output,
+            "call": self.call,
+            "dtype": self.dtype,
+            "shape": list(self.shape),
+            "released": value is None,
+            "line": self.site[1],
+            "file": self.site[0],
+            "cell": None,
+            "status": "ghost" if operation and not self.differentiable else "recorded",
+            "watched": self.watched,
+            "cut": self.cut,
+            "tapes": [0] if self.differentiable else [],
+            "by": None,
+            "scope": [short_name(part) for part in self.scope],
+        }
         own: Fields | None = None if self.tangent is None else {"tangent": shown(self.tangent)}
         return Row(self.row, form, tuple(self.inputs), None, value, own)
 
@@ -143,11 +177,24 @@ class Recording:
         self._began, self._took = perf_counter(), 0.0
         self._open = True
 
-    # -- writing ------------------------------------------------------------------------------------------------------
+    # -- writing -----------------------------------------------------------------------------------
 
-    def leaf(self, value: Any, *, name: str | None = None, kind: Kind = "source", version: int = 0, site: Site = NOWHERE,
-             dtype: str = "", shape: Sequence[int] = (), differentiable: bool = True, extra: Any = None) -> int:  # fmt: skip
-        """A row for a value that no recorded operation made; returns its number. ``kind`` is source, variable or constant."""
+    def leaf(
+        self,
+        value: Any,
+        *,
+        name: str | None = None,
+        kind: Kind = "source",
+        version: int = 0,
+        site: Site = NOWHERE,
+        dtype: str = "",
+        shape: Sequence[int] = (),
+        differentiable: bool = True,
+        extra: Any = None,
+    ) -> int:
+        """A row for a value that no recorded operation made; returns its number. ``kind`` is source, variable or
+        constant.
+        """
         label = "const" if kind == "constant" else (name or "x")
         entry = self._entry("leaf", label, kind, value, site, differentiable, dtype, shape, extra)
         entry.name, entry.version = name, version
@@ -157,10 +204,22 @@ class Recording:
         return entry.row
 
     def operation(
-        self, op: str, inputs: Sequence[int], value: Any, *, label: str = "", call: int | None = None, output: int = 0,
-        site: Site = NOWHERE, dtype: str = "", shape: Sequence[int] = (), scope: Sequence[str] = (),
-        cut: str | None = None, differentiable: bool = True, extra: Any = None,
-    ) -> int:  # fmt: skip
+        self,
+        op: str,
+        inputs: Sequence[int],
+        value: Any,
+        *,
+        label: str = "",
+        call: int | None = None,
+        output: int = 0,
+        site: Site = NOWHERE,
+        dtype: str = "",
+        shape: Sequence[int] = (),
+        scope: Sequence[str] = (),
+        cut: str | None = None,
+        differentiable: bool = True,
+        extra: Any = None,
+    ) -> int:
         """A row for a result of an operation on earlier rows; returns its number.
 
         Several results of one call have its first row as ``call``. ``cut`` says why no gradient passes.
@@ -171,8 +230,18 @@ class Recording:
         self.entries.append(entry)
         return entry.row
 
-    def _entry(self, op: str, label: str, kind: Kind, value: Any, site: Site, differentiable: bool, dtype: str,
-               shape: Sequence[int], extra: Any) -> Entry:  # fmt: skip
+    def _entry(
+        self,
+        op: str,
+        label: str,
+        kind: Kind,
+        value: Any,
+        site: Site,
+        differentiable: bool,
+        dtype: str,
+        shape: Sequence[int],
+        extra: Any,
+    ) -> Entry:
         """A new row, which is added when it is whole: Ctrl-C may come before."""
         entry = Entry(len(self.entries), op, label, kind, value, site, differentiable)
         entry.dtype, entry.shape, entry.extra = dtype, tuple(shape), extra
@@ -203,7 +272,7 @@ class Recording:
         for told in self.watchers:
             told()
 
-    # -- reading ------------------------------------------------------------------------------------------------------
+    # -- reading -----------------------------------------------------------------------------------
 
     def lines_of(self, file: str) -> list[str]:
         """The lines of a file that rows come from."""
@@ -213,7 +282,9 @@ class Recording:
         """What pictures show, as :mod:`minitape.picture.snapshots` documents it; see ``tf.snapshot``."""
         return self.snapshot_in(spaces(sys._getframe(1)), target, sources)
 
-    def snapshot_in(self, namespaces: Iterable[dict[str, Any]], target: Any = None, sources: Any = None) -> dict[str, Any]:
+    def snapshot_in(
+        self, namespaces: Iterable[dict[str, Any]], target: Any = None, sources: Any = None
+    ) -> dict[str, Any]:
         """The same, with the Python names of these dictionaries."""
         reader = self.picture_reader(namespaces)
         rows = reader.read()
@@ -227,7 +298,9 @@ class Recording:
         return result | {"sweep": sweep, "insides": self.insides(target), "results": results, "alarms": alarms}
 
     def insides(self, target: Any = None, row: int | None = None) -> list[Any]:
-        """The INSIDEs of calls that a bridge can open, or of the one at ``row``, with the sweep from ``target`` through each."""
+        """The INSIDEs of calls that a bridge can open, or of the one at ``row``, with the sweep from ``target`` through
+        each.
+        """
         return []
 
     def explain(self, *asked: Any, target: Any = None, source: Any = None) -> Any:
@@ -285,10 +358,12 @@ class Recording:
 
     def __repr__(self) -> str:
         count, sweeps = len(self.entries), len(self.sweeps)
-        return (f"Recording({self.framework}, {count} row{'' if count == 1 else 's'}, "
-                f"{sweeps} backward pass{'' if sweeps == 1 else 'es'})")  # fmt: skip
+        return (
+            f"Recording({self.framework}, {count} row{'' if count == 1 else 's'}, "
+            f"{sweeps} backward pass{'' if sweeps == 1 else 'es'})"
+        )
 
-    # -- what a picture asks of a tape ----------------------------------------------------------------------------------
+    # -- what a picture asks of a tape -------------------------------------------------------------
 
     @property
     def _recording(self) -> bool:
@@ -345,9 +420,15 @@ class Recording:
             steps, last = Steps(self, sweep, sources if target is not None else None), sweep is wanted[-1]
             result: ResultFields = {
                 "target": [{"name": self._name(row, names), "row": row} for row in sorted(sweep.target)],
-                "sources": [self._arrived(row, gradient, names) for row, gradient in zip(steps.head["sources"][:SOURCES], steps.gradients(), strict=False)],
-                "more": max(0, len(steps.head["sources"]) - SOURCES), "known": True, "shown": last, "call": sweep.asked or "backward",
-            }  # fmt: skip
+                "sources": [
+                    self._arrived(row, gradient, names)
+                    for row, gradient in zip(steps.head["sources"][:SOURCES], steps.gradients(), strict=False)
+                ],
+                "more": max(0, len(steps.head["sources"]) - SOURCES),
+                "known": True,
+                "shown": last,
+                "call": sweep.asked or "backward",
+            }
             room -= len(sweep.edges)
             if not last and room >= 0:
                 result["sweep"] = cast("SweepFields", steps.whole())
@@ -359,7 +440,16 @@ class Recording:
         return None if name is None else short_name(name)
 
     def _arrived(self, row: int, gradient: Any, names: Mapping[int, str]) -> SourceFields:
-        return {"name": self._name(row, names), "rows": [row] if row >= 0 else [], "parts": [], "gradient": gradient, "reason": None, "blame": None, "now": None, "assigned": 0}
+        return {
+            "name": self._name(row, names),
+            "rows": [row] if row >= 0 else [],
+            "parts": [],
+            "gradient": gradient,
+            "reason": None,
+            "blame": None,
+            "now": None,
+            "assigned": 0,
+        }
 
 
 class Steps:
@@ -382,8 +472,10 @@ class Steps:
         return [self._step(call, edges) for call, edges in self._sweep.edges.items()]
 
     def _step(self, call: int, edges: list[tuple[int, int, Any, Any]]) -> dict[str, Any]:
-        parts = [{"input": row, "port": port, "local": None, "product": shown(product), "sum": shown(total)}
-                 for row, port, product, total in edges]  # fmt: skip
+        parts = [
+            {"input": row, "port": port, "local": None, "product": shown(product), "sum": shown(total)}
+            for row, port, product, total in edges
+        ]
         step = {"row": call, "adjoint": self._adjoint(call), "edges": parts}
         entries = self._recording.entries
         others = [*takewhile(lambda row: entries[row].call == call, range(call + 1, len(entries)))]
@@ -463,5 +555,11 @@ class _Reader(Reader):
 
     def _tape(self, number: int, tape: Any) -> TapeFields:
         state = "recording" if tape._recording else "closed"
-        return {"id": number, "name": self._tape_name(tape, number), "persistent": False, "state": state,
-                "spans": [list(span) for span in tape.spans], "bytes": 0}  # fmt: skip
+        return {
+            "id": number,
+            "name": self._tape_name(tape, number),
+            "persistent": False,
+            "state": state,
+            "spans": [list(span) for span in tape.spans],
+            "bytes": 0,
+        }

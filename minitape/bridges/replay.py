@@ -25,9 +25,10 @@ class _Said:
 class Replay(Recording):
     """What a recording's ``snapshot()`` says, as a recording again: ``TapeView`` and ``tf.draw`` take it.
 
-    The snapshot may come from another machine, as JSON, and from a stranger: the files that it names are not read, and the texts
-    that it has for them are those of this recording only. It has one backward pass, but not what ``explain`` needs. Raises
-    ValueError for a version of the format other than 1, for a part of a recording, and for what is no snapshot.
+    The snapshot may come from another machine, as JSON, and from a stranger: the files that it names are not read, and
+    the texts that it has for them are those of this recording only. It has one backward pass, but not what ``explain``
+    needs. Raises ValueError for a version of the format other than 1, for a part of a recording, and for what is no
+    snapshot.
 
     >>> recording = Recording("by hand")
     >>> x = recording.leaf(3.0, name="x")
@@ -42,11 +43,15 @@ class Replay(Recording):
         try:
             self._read(snapshot)
         except (AttributeError, IndexError, KeyError, TypeError) as error:
-            raise ValueError("This is no snapshot of a recording: something in it is missing, or of another kind.") from error
+            raise ValueError(
+                "This is no snapshot of a recording: something in it is missing, or of another kind."
+            ) from error
         self.close()
 
     def lines_of(self, file: str) -> list[str]:
-        """The lines of a file as the snapshot has them. They are nobody else's: linecache's are what functions are made of."""
+        """The lines of a file as the snapshot has them. They are nobody else's: linecache's are what functions are made
+        of.
+        """
         return self._texts.get(file, "").splitlines(keepends=True)
 
     def _read(self, snapshot: Mapping[str, Any]) -> None:
@@ -74,7 +79,12 @@ class Replay(Recording):
         for row, gradient in zip(kept["sources"], kept["gradients"], strict=True):
             if gradient is not None:
                 sweep.arrive(row, _Said(gradient))
-        ends = [*sweep.target, *sweep.sources, *sweep.adjoints, *(row for edges in sweep.edges.values() for row, *_ in edges)]
+        ends = [
+            *sweep.target,
+            *sweep.sources,
+            *sweep.adjoints,
+            *(row for edges in sweep.edges.values() for row, *_ in edges),
+        ]
         if not set(ends) <= set(range(len(self.entries))):
             raise ValueError("This is no snapshot of a recording: its backward pass goes to rows that are not there.")
         for entry in self.entries:  # no zeros are made for them, whose shapes somebody else chose
@@ -84,10 +94,22 @@ class Replay(Recording):
 
 def _entry(row: dict[str, Any], number: int) -> Entry:
     """The entry that a ROW was made of."""
-    texts = [row["op"], row["label"], row["dtype"], *row["scope"], *(row[name] or "" for name in ("name", "file", "cut", "watched"))]
+    texts = [
+        row["op"],
+        row["label"],
+        row["dtype"],
+        *row["scope"],
+        *(row[name] or "" for name in ("name", "file", "cut", "watched")),
+    ]
     numbers = [row["row"], row["call"], row["version"], row["output"], row["line"] or 0, *row["shape"], *row["inputs"]]
     right = all(type(text) is str for text in texts) and all(type(n) is int and n >= 0 for n in numbers)
-    if not right or row["row"] != number or row["call"] > number or max(row["inputs"], default=-1) >= number or row["kind"] not in KINDS:
+    if (
+        not right
+        or row["row"] != number
+        or row["call"] > number
+        or max(row["inputs"], default=-1) >= number
+        or row["kind"] not in KINDS
+    ):
         raise ValueError(f"This is no snapshot of a recording: row {number} is none.")
     value, site = _Said(row["value"]), (row["file"], row["line"])
     entry = Entry(row["row"], row["op"], row["label"], row["kind"], value, site, bool(row["tapes"]))

@@ -1,7 +1,8 @@
 """The bridge to TensorFlow: watches a program that is written for it, with its own ``tf.GradientTape``, unchanged.
 
-``record()`` sees every operation that runs eagerly in its block (with TensorFlow's own callbacks for operations). When a tape is asked
-for a gradient, TensorFlow's sweep is asked for the adjoints of what lies between, too. After the block TensorFlow is as it was.
+``record()`` sees every operation that runs eagerly in its block (with TensorFlow's own callbacks for operations). When
+a tape is asked for a gradient, TensorFlow's sweep is asked for the adjoints of what lies between, too. After the block
+TensorFlow is as it was.
 
 >>> import tensorflow as tf
 >>> w = tf.Variable([1.0, 2.0], name="w")
@@ -80,23 +81,33 @@ class TensorFlowRecording(Recording):
     def leaves(self) -> Mapping[int, Any]:
         """The tensors, by row."""
         known = ((entry.row, entry.extra.asked) for entry in self.entries)
-        return {row: SimpleNamespace(variable=None, tensor=asked) for row, asked in known if not isinstance(asked, tensorflow.TensorSpec)}
+        return {
+            row: SimpleNamespace(variable=None, tensor=asked)
+            for row, asked in known
+            if not isinstance(asked, tensorflow.TensorSpec)
+        }
 
 
 ENDS = [(tensorflow.GradientTape, name) for name in ("gradient", "jacobian", "batch_jacobian")]  # of a step
 
 
-def record(*, open_functions: bool = False, every: int | None = None, after_bad_gradient: bool = False) -> AbstractContextManager[Any]:
-    """Watches the TensorFlow program in the block: its eager operations, and the gradients that tapes are asked for in it.
+def record(
+    *, open_functions: bool = False, every: int | None = None, after_bad_gradient: bool = False
+) -> AbstractContextManager[Any]:
+    """Watches the TensorFlow program in the block: its eager operations, and the gradients that tapes are asked for in
+    it.
 
-    Recorded, a training step takes about twice as long. Two options record a few steps only, from one gradient to the next,
-    and let the others run as they are: such a block may stay in a training loop. ``every=100`` records the first and then each hundredth step.
-    ``after_bad_gradient=True`` looks at the gradients that a tape gives, in each tenth step; where one is None, all zeros, NaN or infinite, it records a
-    step after it and warns with the cause and the line. The recording of the last such step answers. A step that is compiled as a whole, as in ``fit``, is not seen by either.
+    Recorded, a training step takes about twice as long. Two options record a few steps only, from one gradient to the
+    next, and let the others run as they are: such a block may stay in a training loop. ``every=100`` records the first
+    and then each hundredth step. ``after_bad_gradient=True`` looks at the gradients that a tape gives, in each tenth
+    step; where one is None, all zeros, NaN or infinite, it records a step after it and warns with the cause and the
+    line. The recording of the last such step answers. A step that is compiled as a whole, as in ``fit``, is not seen by
+    either.
 
-    A call of a ``tf.function`` is one row, which pictures open. With ``open_functions`` functions run eagerly in the block, line by line: their operations
-    are rows whose scope begins with the function's name, and a tape inside of them is seen. That is another way to compute the
-    same: the last bits may differ from those of the function as TensorFlow compiled it. At most 20,000 rows are written; ``recording.left_out`` counts what came after them.
+    A call of a ``tf.function`` is one row, which pictures open. With ``open_functions`` functions run eagerly in the
+    block, line by line: their operations are rows whose scope begins with the function's name, and a tape inside of
+    them is seen. That is another way to compute the same: the last bits may differ from those of the function as
+    TensorFlow compiled it. At most 20,000 rows are written; ``recording.left_out`` counts what came after them.
 
     >>> x = tensorflow.constant([1.0, 2.0])
     >>> with record() as recording:
@@ -112,7 +123,9 @@ def record(*, open_functions: bool = False, every: int | None = None, after_bad_
     if every is not None:
         return Every(every, lambda: record(open_functions=open_functions), ENDS, TFE_Py_TapeSetIsEmpty)
     if after_bad_gradient:
-        return AfterBadGradient(_watch_steps, lambda: record(open_functions=open_functions), ENDS, TFE_Py_TapeSetIsEmpty)
+        return AfterBadGradient(
+            _watch_steps, lambda: record(open_functions=open_functions), ENDS, TFE_Py_TapeSetIsEmpty
+        )
     recording = TensorFlowRecording()
     return Block(recording, Watcher(recording, open_functions))
 
@@ -124,7 +137,11 @@ def _watch_steps(block: AfterBadGradient) -> None:
         found = function(tape, target, sources, *args, **kwargs)
         if block.looks and tensorflow.executing_eagerly():
             with unrecorded(), nullcontext() if block.latest is None else block.latest.asleep():
-                block.look(tensorflow.nest.flatten(sources), tensorflow.nest.flatten(found), lambda given: list(map(bad, given)))
+                block.look(
+                    tensorflow.nest.flatten(sources),
+                    tensorflow.nest.flatten(found),
+                    lambda given: list(map(bad, given)),
+                )
         return found
 
     block._changes.wrap(tensorflow.GradientTape, "gradient", around)

@@ -1,7 +1,9 @@
-"""Inside of a ``tf.function`` that was called: its graph runs again, one operation after the other, under a recording of its own.
+"""Inside of a ``tf.function`` that was called: its graph runs again, one operation after the other, under a recording
+of its own.
 
-What Python did while the graph was made (tapes that began and ended, what they watched, gradients, ``tf.custom_gradient``) was noted then,
-and is done again at the same place. The variables are copies, with the values that they had: the program's own do not change.
+What Python did while the graph was made (tapes that began and ended, what they watched, gradients,
+``tf.custom_gradient``) was noted then, and is done again at the same place. The variables are copies, with the values
+that they had: the program's own do not change.
 """
 
 from __future__ import annotations
@@ -27,12 +29,27 @@ from ..recording.sites import NOWHERE, Site
 from .tensorflow_ops import changes_variable, handle_of, name_of, variable_of
 from .tensorflow_value import Variable
 
-CALLED = {"If": "cond", "StatelessIf": "cond", "While": "whileloop", "StatelessWhile": "whileloop", "Case": "switchcase", "PyFunc": "numpyfunction",
-          "EagerPyFunc": "pyfunction"}  # fmt: skip
-OPERATORS = {"Mul": ast.Mult, "AddV2": ast.Add, "Sub": ast.Sub, "RealDiv": ast.Div, "Pow": ast.Pow, "MatMul": ast.MatMult}
+CALLED = {
+    "If": "cond",
+    "StatelessIf": "cond",
+    "While": "whileloop",
+    "StatelessWhile": "whileloop",
+    "Case": "switchcase",
+    "PyFunc": "numpyfunction",
+    "EagerPyFunc": "pyfunction",
+}
+OPERATORS = {
+    "Mul": ast.Mult,
+    "AddV2": ast.Add,
+    "Sub": ast.Sub,
+    "RealDiv": ast.Div,
+    "Pow": ast.Pow,
+    "MatMul": ast.MatMult,
+}
 STORES = ("EmptyTensorList", "TensorListPushBack")
 READS = ("ReadVariableOp", "ResourceGather", "ResourceGatherNd")
-_FLOW = re.compile(r"(while|cond|case|switch_case|branch)(_\d+)?").fullmatch  # a scope in which TensorFlow puts a loop or a branch
+# a scope in which TensorFlow puts a loop or a branch
+_FLOW = re.compile(r"(while|cond|case|switch_case|branch)(_\d+)?").fullmatch
 
 
 class Step(NamedTuple):
@@ -54,7 +71,9 @@ def site_of(frames: Any) -> Site:
 
 
 def exact(site: Site, op: str) -> Site:
-    """Of a statement over several lines, which are one line of autograph's, the line of the call that made an operation."""
+    """Of a statement over several lines, which are one line of autograph's, the line of the call that made an
+    operation.
+    """
     statement = statement_at(site)
     if statement is None or statement.line == statement.last:
         return site
@@ -99,18 +118,25 @@ def graphs_of(op: Any) -> Sequence[Any]:
 def copied_into(graph: Any) -> Iterator[tuple[Any, Any]]:
     """Small tensors of the program that TensorFlow wrote into a graph as constants: (the constant, the tensor)."""
     captures = graph.function_captures
-    return ((inside, captures.by_val_external[key]) for key, inside in captures.by_val_internal.items()
-            if inside.op.type == "Const" and isinstance(captures.by_val_external.get(key), tf.Tensor))  # fmt: skip
+    return (
+        (inside, captures.by_val_external[key])
+        for key, inside in captures.by_val_internal.items()
+        if inside.op.type == "Const" and isinstance(captures.by_val_external.get(key), tf.Tensor)
+    )
 
 
 def changes_in(graph: Any) -> dict[int, Site]:
-    """Which inputs of a graph are variables that it changes, and on which line: nowhere where an optimizer of Keras does it."""
+    """Which inputs of a graph are variables that it changes, and on which line: nowhere where an optimizer of Keras
+    does it.
+    """
     found: dict[int, Site] = {}
     places = {id(tensor): number for number, tensor in enumerate(graph.inputs)}
     for op in graph.get_operations():
         inner = next(iter(graphs_of(op)[-1:]), None)
         inputs = list(op.inputs)[:1] if inner is None else list(op.inputs)[-len(inner.inputs) :]
-        changed = changes_in(inner) if inner is not None else {0: site_of(op.traceback)} if changes_variable(op.type) else {}
+        changed = (
+            changes_in(inner) if inner is not None else {0: site_of(op.traceback)} if changes_variable(op.type) else {}
+        )
         optimizes = bool(changed) and any("/keras/src/optimizers/" in frame.filename for frame in op.traceback or ())
         for port, site in changed.items():
             if id(inputs[port]) in places:
@@ -119,13 +145,16 @@ def changes_in(graph: Any) -> dict[int, Site]:
 
 
 class Again:
-    """One call, once more. ``steps`` says what Python did while graphs were made; ``log`` is where the call's inputs come from."""
+    """One call, once more. ``steps`` says what Python did while graphs were made; ``log`` is where the call's inputs
+    come from.
+    """
 
     def __init__(self, log: Any, inner: Any) -> None:
         self.log, self.inner = log, inner
         self.values: dict[int, Any] = {}  # by the identity of a tensor of a graph, or of a handle of the program's
         self.variables: dict[int, Any] = {}  # the copies, by the identities of their handles
-        self.graphs: dict[int, Sequence[Any]] = {}  # by the identity of the operation that runs them: TensorFlow may make them anew
+        # by the identity of the operation that runs them: TensorFlow may make them anew
+        self.graphs: dict[int, Sequence[Any]] = {}
         self.tapes: dict[int, Any] = {}
         self.pauses: dict[int, Any] = {}
         self.way: list[str] = []  # which turns and branches it is in
@@ -146,7 +175,9 @@ class Again:
         return self._copy(asked, self.log.variables[id(asked)].variable, value._numpy().copy())
 
     def _copy(self, handle: Any, known: Any, value: Any) -> Any:
-        copy = tf.Variable(value, trainable=known is None or known.trainable, name=None if known is None else name_of(known))
+        copy = tf.Variable(
+            value, trainable=known is None or known.trainable, name=None if known is None else name_of(known)
+        )
         self.values[id(handle)], self.variables[id(copy.handle)] = copy.handle, copy
         self.inner.variables[id(copy.handle)] = Variable(copy.handle, copy)
         return copy.handle
@@ -157,7 +188,8 @@ class Again:
         copied = {id(inside): self.value(outside) for inside, outside in copied_into(graph)}
         self.values |= copied
         steps, passed = list(self.log.steps.get(graph, ())), 0
-        ends = {id(tensor.op) for tensor in graph.outputs if tensor.op.type == "Identity"}  # copies that TensorFlow makes of results
+        # copies that TensorFlow makes of results
+        ends = {id(tensor.op) for tensor in graph.outputs if tensor.op.type == "Identity"}
         for number, op in enumerate(graph.get_operations()):
             while steps and steps[0].first <= number:
                 passed = max(passed, self._step(steps[0], passed))
@@ -175,11 +207,16 @@ class Again:
         return [self.value(tensor) for tensor in graph.outputs]
 
     def capture(self, graph: Any, batch: Sequence[Any] = ()) -> list[Any]:
-        """What a graph is given that nobody has called: copies of the program's variables, its constants, and a batch or stand-ins for the rest."""
+        """What a graph is given that nobody has called: copies of the program's variables, its constants, and a batch
+        or stand-ins for the rest.
+        """
         outside, self.made_up = {id(inside): value for value, inside in graph.captures}, True
         free = arguments(graph)
         known = {id(tensor): given for tensor, given in zip(free, batch, strict=False) if len(free) == len(batch)}
-        return [known[id(tensor)] if id(tensor) in known else self._stand_in(tensor, outside.get(id(tensor))) for tensor in graph.inputs]
+        return [
+            known[id(tensor)] if id(tensor) in known else self._stand_in(tensor, outside.get(id(tensor)))
+            for tensor in graph.inputs
+        ]
 
     def _stand_in(self, tensor: Any, outside: Any) -> Any:
         while outside is not None and tf.is_symbolic_tensor(outside):  # captured by the graph around it, too
@@ -192,7 +229,8 @@ class Again:
             return outside
         if id(outside) not in self.values:
             value = self._lasting(variable)
-            self._copy(outside, variable, value if value.shape == variable.shape else _some(variable))  # none is there while a layer is built in the function
+            # none is there while a layer is built in the function
+            self._copy(outside, variable, value if value.shape == variable.shape else _some(variable))
         return self.values[id(outside)]
 
     def _lasting(self, variable: Any) -> Any:
@@ -202,7 +240,9 @@ class Again:
         return finite[-1].numpy() if finite and now.dtype.kind == "f" and not np.isfinite(now).all() else now
 
     def value(self, tensor: Any) -> Any:
-        """What stands for a tensor here. TensorFlow may make an operation's input after the operation, for a gradient."""
+        """What stands for a tensor here. TensorFlow may make an operation's input after the operation, for a
+        gradient.
+        """
         if id(tensor) not in self.values and isinstance(tensor, tf.Tensor) and tf.is_symbolic_tensor(tensor):
             self._run(tensor.op)
         return self.values.get(id(tensor), tensor)
@@ -212,7 +252,7 @@ class Again:
         found = tf.nest.map_structure(lambda part: self.value(handle_of(part)), structure)
         return tf.nest.map_structure(lambda part: self.variables.get(id(part), part), found)
 
-    # -- what Python did --------------------------------------------------------------------------------------------------
+    # -- what Python did ---------------------------------------------------------------------------
 
     def _step(self, step: Step, passed: int) -> int:
         """Does it again; the operations before the number that it returns were made by it."""
@@ -260,17 +300,22 @@ class Again:
 
     def _made(self, before: Any, now: Any) -> None:
         for old, new in zip(tf.nest.flatten(before), tf.nest.flatten(now), strict=True):
-            pairs = zip(tf.nest.flatten(old, expand_composites=True), tf.nest.flatten(new, expand_composites=True), strict=False)
+            pairs = zip(
+                tf.nest.flatten(old, expand_composites=True), tf.nest.flatten(new, expand_composites=True), strict=False
+            )
             self.values.update((id(a), b) for a, b in pairs if a is not None and b is not None)
 
-    # -- what the graph does ----------------------------------------------------------------------------------------------
+    # -- what the graph does -----------------------------------------------------------------------
 
     def _run(self, op: Any) -> None:
         given = [self.value(tensor) for tensor in op.inputs]
         if id(op) not in self.graphs:
             self.graphs[id(op)] = graphs_of(op)
         graphs = self.graphs[id(op)]
-        self.inner.place = exact(site_of(op.traceback), op.type), [*self.way, *(part for part in op.name.split("/")[:-1] if not _FLOW(part))]
+        self.inner.place = (
+            exact(site_of(op.traceback), op.type),
+            [*self.way, *(part for part in op.name.split("/")[:-1] if not _FLOW(part))],
+        )
         if "While" in op.type:
             results = self._while(graphs, given)
         elif graphs and "Call" in op.type:
@@ -328,8 +373,12 @@ class Again:
 
 
 def _execute(op: Any, given: list[Any], seen: bool, made_up: bool) -> list[Any]:
-    """Runs one operation of a graph eagerly, as TensorFlow's own functions do; one that refuses ``made_up`` values has such a result, too."""
-    attrs = tuple(part for attr in op.op_def.attr for part in (attr.name, _plain_attr(attr.type, op.get_attr(attr.name))))
+    """Runs one operation of a graph eagerly, as TensorFlow's own functions do; one that refuses ``made_up`` values has
+    such a result, too.
+    """
+    attrs = tuple(
+        part for attr in op.op_def.attr for part in (attr.name, _plain_attr(attr.type, op.get_attr(attr.name)))
+    )
     try:
         results = execute.quick_execute(op.type.encode(), len(op.outputs), given, attrs, context.context())
     except tf.errors.OpError:
@@ -352,7 +401,9 @@ def arguments(graph: Any) -> list[Any]:
 def _some(like: Any) -> Any:
     """Numbers of a shape and dtype; of whole numbers, which may be classes, words or a mask, zeros and ones."""
     shape = [] if like.shape.rank is None else [2 if size is None else size for size in like.shape]
-    numbers = np.random.default_rng(0).uniform(0.2, 0.8, shape) if like.dtype.is_floating else np.indices(shape).sum(0) % 2
+    numbers = (
+        np.random.default_rng(0).uniform(0.2, 0.8, shape) if like.dtype.is_floating else np.indices(shape).sum(0) % 2
+    )
     return tf.constant(numbers, like.dtype)
 
 
@@ -364,13 +415,18 @@ def _plain_attr(kind: str, value: Any) -> Any:
     return value if make is None else make(value, kind)
 
 
-def again(recording: Any, inner: Any, row: int, watched: Sequence[int], seeds: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-    """Runs the call of a row again, in the block of ``inner``; returns (inputs, results). Where inputs are ``watched``, a tape goes
-    back to them from the results, with the adjoints that came to these."""
+def again(
+    recording: Any, inner: Any, row: int, watched: Sequence[int], seeds: Sequence[Any]
+) -> tuple[list[Any], list[Any]]:
+    """Runs the call of a row again, in the block of ``inner``; returns (inputs, results). Where inputs are ``watched``,
+    a tape goes back to them from the results, with the adjoints that came to these."""
     log, entry = recording.log, recording.entries[row]
     graph = entry.extra.function.graph
     inner.log.place = entry.site, []
-    with closing(Again(log, inner.log)) as run, tf.GradientTape(persistent=True, watch_accessed_variables=False) if watched else nullcontext() as tape:
+    with (
+        closing(Again(log, inner.log)) as run,
+        tf.GradientTape(persistent=True, watch_accessed_variables=False) if watched else nullcontext() as tape,
+    ):
         given = [run.given(number, wanted) for number, wanted in zip(entry.inputs, graph.inputs, strict=True)]
         for number, tensor in zip(entry.inputs, given, strict=True):
             if tape is not None and number in watched:

@@ -1,4 +1,6 @@
-"""The rows of a recording of TensorFlow: which row stands for which tensor or variable, and a new one for what was computed."""
+"""The rows of a recording of TensorFlow: which row stands for which tensor or variable, and a new one for what was
+computed.
+"""
 
 from __future__ import annotations
 
@@ -41,9 +43,11 @@ class Log:
         self.recording, self.entries = recording, recording.entries
         self.spans: list[Span] = []
         self.watches: list[tuple[weakref.ref[Any], Tape]] = []  # (what was watched, by which tape)
-        self.born: Noted[tuple[int, list[Site]]] = Noted()  # of a variable's handle: as which of the block's it was made, and where
+        # of a variable's handle: as which of the block's it was made, and where
+        self.born: Noted[tuple[int, list[Site]]] = Noted()
         self.rules: dict[str, Any] = {}  # the gradient function of each call of a tf.custom_gradient
-        self.stores: list[tuple[int, int | None, Site, int]] = []  # (a variable's handle, the row that was stored in it, where, at which row)
+        # (a variable's handle, the row that was stored in it, where, at which row)
+        self.stores: list[tuple[int, int | None, Site, int]] = []
         self.copied: Noted[tuple[Any, Site]] = Noted()  # tensors that were used for nothing but to fill a variable
         self.tapes: list[Tape] = []
         self._open_tapes: list[Tape] = []
@@ -60,10 +64,12 @@ class Log:
         self.applied: dict[int, int] = {}  # a variable's handle -> the gradient that an optimizer changes it with
         self.opened: list[str] = []  # the tf.functions that run, where they are opened
         self._unsure: list[int] = []  # rows of which a tape may hear later
-        self._later = False  # while a call of a tf.function is written: tapes hear of it, and of its variables, after it
+        # while a call of a tf.function is written: tapes hear of it, and of its variables, after it
+        self._later = False
         self._places: dict[tuple[int, str], int] = {}  # where in memory a row's value is, or was
         self._stored: set[tuple[int, str]] = set()  # and where a tensor's is that was stored in a variable
-        self._current: dict[int, tuple[int, Any]] = {}  # handle -> the row of its present state, and the value, which keeps its place so
+        # handle -> the row of its present state, and the value, which keeps its place so
+        self._current: dict[int, tuple[int, Any]] = {}
         self._rows: Noted[list[int]] = Noted()  # of a tensor or handle
         self._handles: list[Any] = []  # are kept: their identity stands for them
         self._bound = Bound()
@@ -79,7 +85,7 @@ class Log:
         """The same, with the calls that led there."""
         return [site for site in map(written, way_here()) if site != NOWHERE] if self.place is None else [self.place[0]]
 
-    # -- which row ----------------------------------------------------------------------------------------------------
+    # -- which row ---------------------------------------------------------------------------------
 
     def rows_of(self, value: Any) -> list[int]:
         """All rows that stood for a tensor or a variable, in order."""
@@ -113,9 +119,15 @@ class Log:
         name = None if known is None else name_of(known.variable)
         watched = watching(handle)
         row = self.recording.leaf(
-            None if value is None else self.keep(value), name=name, kind="variable",
-            version=len(self.rows_of(handle)), site=self.here(), differentiable=watched, extra=Extra(handle), **self._form(value),
-        )  # fmt: skip
+            None if value is None else self.keep(value),
+            name=name,
+            kind="variable",
+            version=len(self.rows_of(handle)),
+            site=self.here(),
+            differentiable=watched,
+            extra=Extra(handle),
+            **self._form(value),
+        )
         if not watched:  # a function may read it after this, and a tape hear of it then
             self._unsure.append(row)
         self._is_now(handle, row)
@@ -147,14 +159,24 @@ class Log:
         place = place_of(tensor)
         row = self._at(place)
         alone = pywrap_tfe.TFE_Py_TapeSetIsEmpty()  # no tape is there that could have heard of it
-        if row is not None and not self._later and (self.entries[row].differentiable == watched or (alone and self.entries[row].kind == "variable")):
+        if (
+            row is not None
+            and not self._later
+            and (self.entries[row].differentiable == watched or (alone and self.entries[row].kind == "variable"))
+        ):
             # a variable that TensorFlow read by itself: the same memory, the same state; a constant may have it, too
             self.remember(tensor, row)
             return row
         value = self._keep_for_tapes(tensor)
         extra = Extra(value)
-        row = self.recording.leaf(value, kind="source" if watched else "constant", site=self.here(),
-                                  differentiable=watched, extra=extra, **self._form(tensor))  # fmt: skip
+        row = self.recording.leaf(
+            value,
+            kind="source" if watched else "constant",
+            site=self.here(),
+            differentiable=watched,
+            extra=extra,
+            **self._form(tensor),
+        )
         made = self.made.get(tensor)
         if made is not None and not watched:
             extra.why, extra.came, extra.at = "not_recorded", made.targets, made.before
@@ -191,7 +213,11 @@ class Log:
         if row is not None and self.entries[row].extra.of is handle:  # it may have changed, and has not
             self._is_now(handle, row)
             return row
-        if row is None or self.entries[row].kind not in ("source", "constant") or self.entries[row].differentiable != watched:
+        if (
+            row is None
+            or self.entries[row].kind not in ("source", "constant")
+            or self.entries[row].differentiable != watched
+        ):
             return None
         if place_of(value) in self._stored:
             return None  # it was stored in a variable, which has its memory since then, and is a thing of its own
@@ -209,7 +235,7 @@ class Log:
         """True when no more rows are written."""
         return len(self.entries) >= MOST
 
-    # -- new rows -----------------------------------------------------------------------------------------------------
+    # -- new rows ----------------------------------------------------------------------------------
 
     def wrote(self, op: str, inputs: Sequence[Any], outputs: Sequence[Any], function: Any = None) -> None:
         """An operation ran eagerly; ``function`` where it is the call of a ``tf.function``."""
@@ -225,7 +251,11 @@ class Log:
             row = self.row_of(inputs[0])
             if self.captured and not self.entries[row].inputs:  # it was made before the block
                 entry = self.entries[row]
-                entry.extra.came, entry.extra.why, entry.op = [self.state_of(handle) for handle in self.captured], "nondifferentiable", "MapDataset"
+                entry.extra.came, entry.extra.why, entry.op = (
+                    [self.state_of(handle) for handle in self.captured],
+                    "nondifferentiable",
+                    "MapDataset",
+                )
             self._is_now(inputs[1], row)
             self.remember(inputs[1], row)
             return
@@ -238,7 +268,10 @@ class Log:
             self.recording.left_out += 1
             return
         with During(self, _later=op.startswith("__")):
-            how = [k > 0 and op in HOW and t.dtype in (tf.int32, tf.int64) and not self.rows_of(t) for k, t in enumerate(inputs)]
+            how = [
+                k > 0 and op in HOW and t.dtype in (tf.int32, tf.int64) and not self.rows_of(t)
+                for k, t in enumerate(inputs)
+            ]
             rows = [self.row_of(t) for t, says_how in zip(inputs, how, strict=True) if not says_how]
             self._write(op, rows, outputs, function)
 
@@ -250,7 +283,8 @@ class Log:
         name = label = plain(op)
         if function is not None:
             name = "function"  # which pictures open
-        if scope and scope[-1].replace("_", "").lower() == label.lower():  # of the operation alone, such as strided_slice
+        # of the operation alone, such as strided_slice
+        if scope and scope[-1].replace("_", "").lower() == label.lower():
             scope.pop()
         for number, tensor in enumerate(outputs):
             watched = watching(tensor)
@@ -260,9 +294,19 @@ class Log:
             extra.function = function
             extra.way = () if watched else self.way()
             row = self.recording.operation(
-                name, rows, value, label=LABELS.get(op, label), call=first, output=number, site=site, scope=scope,
-                cut=CUTS.get(why) if on_way else None, differentiable=watched and not why, extra=extra, **self._form(tensor),
-            )  # fmt: skip
+                name,
+                rows,
+                value,
+                label=LABELS.get(op, label),
+                call=first,
+                output=number,
+                site=site,
+                scope=scope,
+                cut=CUTS.get(why) if on_way else None,
+                differentiable=watched and not why,
+                extra=extra,
+                **self._form(tensor),
+            )
             if why == "not_recorded" or self._later:
                 self._unsure.append(row)
             self.remember(tensor, row)
@@ -270,7 +314,8 @@ class Log:
 
     def settle(self) -> None:
         """Tapes hear of some results (those of a ``tf.function``, most of all) only after the operation was seen."""
-        if pywrap_tfe.TFE_Py_TapeSetIsEmpty():  # no tape is asked here, such as while a layer of Keras makes its variables
+        # no tape is asked here, such as while a layer of Keras makes its variables
+        if pywrap_tfe.TFE_Py_TapeSetIsEmpty():
             return
         for row in self._unsure:
             entry = self.entries[row]
@@ -311,7 +356,9 @@ class Log:
         self.applied = {id(handle): rows[0] for handle, rows in found if rows}
 
     def ran(self, inputs: Sequence[Any], changed: Mapping[int, Site]) -> None:
-        """A ``tf.function`` ran, and changed some of its variables: by their place among the inputs, and on which line."""
+        """A ``tf.function`` ran, and changed some of its variables: by their place among the inputs, and on which
+        line.
+        """
         rows = [row for given in inputs for row in self.rows_of(given)[-1:]]
         for place, site in changed.items():
             known = self.variables.get(id(inputs[place]))
@@ -326,7 +373,8 @@ class Log:
         handle = inputs[0]
         value = inputs[-1] if len(inputs) > 1 else None
         stored = self.rows_of(value)[-1:] if value is not None and value.dtype != tf.resource else []
-        if stored and self.entries[stored[0]].kind != "operation" and (place := place_of(value)) is not None:  # the result of one has a row: no leaf is that
+        # the result of one has a row: no leaf is that
+        if stored and self.entries[stored[0]].kind != "operation" and (place := place_of(value)) is not None:
             self._stored.add(place)
         known = self.variables.get(id(handle))
         row, _ = self._current.pop(id(handle), (None, None))
@@ -335,7 +383,9 @@ class Log:
         if not stored and isinstance(value, tf.Tensor):
             self.copied[value] = handle, site
         name = None if known is None else name_of(known.variable)
-        self.recording.events.append({"kind": "assign", "name": name or "variable", "line": site[1]} | ({} if row is None else {"from": row}))
+        self.recording.events.append(
+            {"kind": "assign", "name": name or "variable", "line": site[1]} | ({} if row is None else {"from": row})
+        )
 
     def leave(self, tensor: Any, how: str) -> None:
         """A value leaves TensorFlow."""
@@ -372,7 +422,9 @@ class Log:
         for row in self.rows_of(value):
             entry = self.entries[row]
             if entry.kind == "operation":  # from now on it counts as a source
-                entry.extra.late = not entry.differentiable and any(row in later.inputs for later in self.entries[row + 1 :])
+                entry.extra.late = not entry.differentiable and any(
+                    row in later.inputs for later in self.entries[row + 1 :]
+                )
                 entry.watched, entry.differentiable, entry.extra.why, entry.cut = "explicit", True, "", None
             else:
                 entry.extra.late = not entry.differentiable
@@ -380,7 +432,7 @@ class Log:
             self.row_of(value)
         self.watches.append((weakref.ref(value), self._known(tape)))
 
-    # -- values ---------------------------------------------------------------------------------------------------------
+    # -- values ------------------------------------------------------------------------------------
 
     def keep(self, tensor: Any) -> TensorValue:
         """A tensor to be shown later."""
@@ -405,7 +457,9 @@ class Log:
 
 
 class Sent:
-    """What operations sent to their inputs in a sweep: TensorFlow names an operation and its adjoints, here is which row it is."""
+    """What operations sent to their inputs in a sweep: TensorFlow names an operation and its adjoints, here is which
+    row it is.
+    """
 
     def __init__(self, log: Log, sweep: Sweep, adjoints: dict[int, Any]) -> None:
         self.log, self.sweep, self.adjoints = log, sweep, adjoints
@@ -444,8 +498,10 @@ class Sent:
         given = self._given(row)
         if inputs is None:
             return len(came) > 1 or self.adjoints.get(row) is came[0]
-        return all(tensor is None or tensor.dtype == tf.resource or self.log.rows_of(tensor)[-1:] in ([], [number])
-                   for tensor, number in zip(inputs, given, strict=False))  # fmt: skip
+        return all(
+            tensor is None or tensor.dtype == tf.resource or self.log.rows_of(tensor)[-1:] in ([], [number])
+            for tensor, number in zip(inputs, given, strict=False)
+        )
 
     def _given(self, row: int) -> list[int]:
         return self.log.entries[row].inputs

@@ -23,14 +23,18 @@ from .tensorflow_watch import Watcher
 if TYPE_CHECKING:
     from ..picture.fields import Inside
 
-OF_ARRAYS = {f"{kind}Dataset" for kind in "Range Map Prefetch FlatMap Tensor Repeat Zip Options".split()} | {"ParallelMapDatasetV2"}
+OF_ARRAYS = {f"{kind}Dataset" for kind in "Range Map Prefetch FlatMap Tensor Repeat Zip Options".split()} | {
+    "ParallelMapDatasetV2"
+}
 CALLS = 16  # of one recording that a snapshot has the inside of
 ROWS = 2_000  # of one inside that are shown
 
 
-def opened(recording: Any, row: int, watched: Sequence[int], seeds: Sequence[Any]) -> tuple[Any, list[Any], list[Any]] | None:
-    """A call in a recording of its own: (that recording, its inputs, its results); None where it cannot run again, such as where
-    only a summary is left of what it was given.
+def opened(
+    recording: Any, row: int, watched: Sequence[int], seeds: Sequence[Any]
+) -> tuple[Any, list[Any], list[Any]] | None:
+    """A call in a recording of its own: (that recording, its inputs, its results); None where it cannot run again, such
+    as where only a summary is left of what it was given.
 
     A tape goes back to the ``watched`` inputs from the results, with the adjoints ``seeds``.
     """
@@ -50,12 +54,17 @@ def opened(recording: Any, row: int, watched: Sequence[int], seeds: Sequence[Any
 
 
 def traced_again(recording: Any, traced: Any) -> tuple[Any, Any, dict[int, Any]] | None:
-    """A function up to the gradient that a tape in it was asked for while it was traced, with a batch or stand-ins for what it was given:
-    (that recording, the target there, copies of variables by the identities of handles)."""
+    """A function up to the gradient that a tape in it was asked for while it was traced, with a batch or stand-ins for
+    what it was given: (that recording, the target there, copies of variables by the identities of handles)."""
     inner, batch = type(recording)(), _batch(recording, traced.graph)
     try:
-        with During(recording.log.changes, thread=None), Block(inner, Watcher(inner)), closing(Again(recording.log, inner.log)) as run:
-            with suppress(LookupError, tf.errors.OpError):  # TensorFlow has no derivative of an operation, or refuses a stand-in: the rows before are there
+        with (
+            During(recording.log.changes, thread=None),
+            Block(inner, Watcher(inner)),
+            closing(Again(recording.log, inner.log)) as run,
+        ):
+            # TensorFlow has no derivative of an operation, or refuses a stand-in: the rows before are there
+            with suppress(LookupError, tf.errors.OpError):
                 run.run(traced.graph, run.capture(traced.graph, batch), traced.step)
             target = tf.nest.flatten(run.value(handle_of(tf.nest.flatten(traced.target)[-1])))[-1]
     except tf.errors.OpError:
@@ -67,7 +76,9 @@ def traced_again(recording: Any, traced: Any) -> tuple[Any, Any, dict[int, Any]]
 
 
 def _batch(recording: Any, graph: Any) -> list[Any]:
-    """What Keras gives to a compiled step: the first elements of the dataset that it made of arrays. Another dataset may do more than compute."""
+    """What Keras gives to a compiled step: the first elements of the dataset that it made of arrays. Another dataset
+    may do more than compute.
+    """
     entries = recording.entries
     row = next((entry.row for entry in reversed(entries) if is_dataset(entry.op)), None)
     behind, waiting = set[int](), [] if row is None else [row]
@@ -77,7 +88,10 @@ def _batch(recording: Any, graph: Any) -> list[Any]:
             behind.add(at)
             waiting += entries[at].inputs
     made = [entry for entry in map(entries.__getitem__, behind) if entry.kind == "operation" or entry.dtype in OPAQUE]
-    by_keras = all(entry.op in OF_ARRAYS and (statement := statement_at(entry.site)) is not None and statement.calls("fit") for entry in made)
+    by_keras = all(
+        entry.op in OF_ARRAYS and (statement := statement_at(entry.site)) is not None and statement.calls("fit")
+        for entry in made
+    )
     if row is None or not made or not by_keras:
         return []
     elements = tuple(tf.TensorSpec(None, tensor.dtype) for tensor in arguments(graph))
@@ -94,8 +108,14 @@ def seeds_of(recording: Any, call: int, sweep: Sweep | None) -> list[Any]:
 
 
 def insides_of(recording: Any, sweep: Sweep | None, row: int | None) -> list[Inside]:
-    """The INSIDEs of the first calls, or of the one at ``row``: of those which computed the same when they ran again."""
-    calls = [entry.row for entry in recording.entries if entry.op == "function" and entry.output == 0 and row in (None, entry.row)]
+    """The INSIDEs of the first calls, or of the one at ``row``: of those which computed the same when they ran
+    again.
+    """
+    calls = [
+        entry.row
+        for entry in recording.entries
+        if entry.op == "function" and entry.output == 0 and row in (None, entry.row)
+    ]
     return [found for call in calls[:CALLS] if (found := _inside_of(recording, call, sweep)) is not None]
 
 
@@ -126,8 +146,13 @@ def _operations(graph: Any) -> Iterator[Any]:
 
 
 def _is_repeatable(graph: Any) -> bool:
-    """Whether a graph may run again without a word of the program's: it asks nothing outside for values, and changes variables only."""
-    return all(not op.op_def.is_stateful or changes_variable(op.type) or op.type in READS or bool(graphs_of(op)) for op in _operations(graph))
+    """Whether a graph may run again without a word of the program's: it asks nothing outside for values, and changes
+    variables only.
+    """
+    return all(
+        not op.op_def.is_stateful or changes_variable(op.type) or op.type in READS or bool(graphs_of(op))
+        for op in _operations(graph)
+    )
 
 
 def _same(entry: Any, end: Any) -> bool:

@@ -1,4 +1,6 @@
-"""What TensorFlow says of an operation, a tensor or a variable: whether a gradient passes it, what it is called, and where it is."""
+"""What TensorFlow says of an operation, a tensor or a variable: whether a gradient passes it, what it is called, and
+where it is.
+"""
 
 from __future__ import annotations
 
@@ -15,19 +17,38 @@ from tensorflow.python.framework import ops
 from ..recording.sites import NOWHERE, Site
 
 LABELS = {
-    "AddV2": "+", "Add": "+", "Greater": ">", "Less": "<", "Sub": "−", "Mul": "×", "RealDiv": "÷", "MatMul": "@", "BatchMatMulV2": "@", "Neg": "−x",
-    "Square": "x²", "Sqrt": "√", "Sum": "Σ", "Pow": "xʸ", "StridedSlice": "[ ]",
-}  # fmt: skip
+    "AddV2": "+",
+    "Add": "+",
+    "Greater": ">",
+    "Less": "<",
+    "Sub": "−",
+    "Mul": "×",
+    "RealDiv": "÷",
+    "MatMul": "@",
+    "BatchMatMulV2": "@",
+    "Neg": "−x",
+    "Square": "x²",
+    "Sqrt": "√",
+    "Sum": "Σ",
+    "Pow": "xʸ",
+    "StridedSlice": "[ ]",
+}
 # operations whose later inputs say how, not what: their axes, shapes and places are not shown as rows
 HOW = set(
-    "Sum Mean Max Min Prod All Any Reshape Tile Transpose ExpandDims StridedSlice Slice Pad PadV2 MirrorPad Fill BroadcastTo "
-    "Cumsum Cumprod ArgMax ArgMin Split SplitV GatherV2 ReverseV2 OneHot ResourceGather Roll MatrixDiagV3 Squeeze EuclideanNorm".split()
+    "Sum Mean Max Min Prod All Any Reshape Tile Transpose ExpandDims StridedSlice Slice Pad PadV2 MirrorPad "
+    "Fill BroadcastTo "
+    "Cumsum Cumprod ArgMax ArgMin Split SplitV GatherV2 ReverseV2 OneHot ResourceGather Roll MatrixDiagV3 "
+    "Squeeze EuclideanNorm".split()
 )
 SHAPES = {"Shape", "ShapeN", "Rank", "Size", "BroadcastGradientArgs"}  # say nothing of values
 _NAMELESS = re.compile(r"(.*/)?[Vv]ariable(_\d+)?(:0)?").fullmatch
 
-CUTS = {"stop_gradient": "stop_gradient", "integer_dtype": "integer", "nondifferentiable": "nondifferentiable",
-        "not_recorded": "paused"}  # fmt: skip
+CUTS = {
+    "stop_gradient": "stop_gradient",
+    "integer_dtype": "integer",
+    "nondifferentiable": "nondifferentiable",
+    "not_recorded": "paused",
+}
 
 
 def name_of(variable: Any) -> str | None:
@@ -37,7 +58,9 @@ def name_of(variable: Any) -> str | None:
 
 
 def written(site: Site) -> Site:
-    """Where the user wrote a line; autograph runs the functions that ``tf.map_fn`` and the like are given from files of its own."""
+    """Where the user wrote a line; autograph runs the functions that ``tf.map_fn`` and the like are given from files of
+    its own.
+    """
     file, line = site
     if file is None or "__autograph_generated_file" not in file:
         return site
@@ -56,7 +79,9 @@ def scopes() -> list[str]:
 
 
 def place_of(tensor: Any) -> tuple[int, str] | None:
-    """Where in memory a tensor's elements are: reads of a variable's state share them. None where that cannot be asked."""
+    """Where in memory a tensor's elements are: reads of a variable's state share them. None where that cannot be
+    asked.
+    """
     if tensor is None or tensor.dtype in (tf.resource, tf.variant, tf.string) or not tensor.shape.num_elements():
         return None
     try:
@@ -94,11 +119,15 @@ def reason_of(op: str, tensor: Any) -> str:
 
 def changes_variable(op: str) -> bool:
     """Whether an operation gives a variable a new value."""
-    return op.startswith(("Assign", "ResourceApply", "ResourceSparseApply", "ResourceScatter", "ResourceStridedSliceAssign"))
+    return op.startswith(
+        ("Assign", "ResourceApply", "ResourceSparseApply", "ResourceScatter", "ResourceStridedSliceAssign")
+    )
 
 
 def has_no_gradient(op: str, refused: bool = False) -> bool:
-    """Whether TensorFlow says of an operation that it has no gradient; ``refused`` counts those for which it raises an error."""
+    """Whether TensorFlow says of an operation that it has no gradient; ``refused`` counts those for which it raises an
+    error.
+    """
     try:
         return ops.gradient_registry.lookup(op) is None
     except LookupError:

@@ -30,14 +30,18 @@ def apart(way: Sequence[Site], other: Sequence[Site]) -> Site:
     """
     where = next((k for k, (one, two) in enumerate(zip(way, other, strict=False)) if one != two), len(way) - 1)
     later = ((site, at.targets()) for site in way[:where:-1] if (at := statement_at(site)) is not None)
-    keeps = (site for site, targets in later if any(isinstance(target, (ast.Attribute, ast.Subscript)) for target in targets))
+    keeps = (
+        site for site, targets in later if any(isinstance(target, (ast.Attribute, ast.Subscript)) for target in targets)
+    )
     return next(keeps, way[where] if way else NOWHERE)
 
 
 def _said(word: str, statement: Statement) -> list[int]:
     """The lines on which a statement has ``word=...`` in a call, or assigns ``.word``."""
     said = [node.value.lineno for node in statement.walk() if isinstance(node, ast.keyword) and node.arg == word]
-    return said + [statement.line for target in statement.targets() if isinstance(target, ast.Attribute) and target.attr == word]
+    return said + [
+        statement.line for target in statement.targets() if isinstance(target, ast.Attribute) and target.attr == word
+    ]
 
 
 class TapeInquiry(Inquiry):
@@ -50,7 +54,9 @@ class TapeInquiry(Inquiry):
         """The last backward pass from the target that was asked for the source; else the last one from it."""
         found = [sweep for sweep in reversed(self.recording.sweeps) if self.end in sweep.target]
         own = handle_of(self.source)
-        return next((sweep for sweep in found if any(tensor() is own for tensor, _ in sweep.gave)), found[0] if found else None)
+        return next(
+            (sweep for sweep in found if any(tensor() is own for tensor, _ in sweep.gave)), found[0] if found else None
+        )
 
     @property
     def tape(self) -> Any:
@@ -61,7 +67,7 @@ class TapeInquiry(Inquiry):
         recorded = [tape for tape in self.log.tapes if self._state(self.end, tape)[0] == "records"]
         return next(iter([*recorded[::-1], *self.log.tapes[::-1]]), None)
 
-    # -- when ---------------------------------------------------------------------------------------------------------------
+    # -- when --------------------------------------------------------------------------------------
 
     def _state(self, row: int, tape: Any) -> tuple[str, Span | None]:
         """What a tape was doing when an operation ran, and since where."""
@@ -95,7 +101,12 @@ class TapeInquiry(Inquiry):
         """Whether an operation ran while the tape that was asked did not record, though another tape may have."""
         sweep, tape = self.sweep, self.tape
         arrived = sweep is not None and row in sweep.adjoints and row not in sweep.target
-        return tape is not None and not arrived and self.entries[row].kind == "operation" and self._state(row, tape)[0] != "records"
+        return (
+            tape is not None
+            and not arrived
+            and self.entries[row].kind == "operation"
+            and self._state(row, tape)[0] != "records"
+        )
 
     def _time(self, row: int) -> Explanation | None:
         """What the tape was doing when an operation ran; nothing to say where it recorded."""
@@ -104,15 +115,24 @@ class TapeInquiry(Inquiry):
             return None
         if state == "dropped" and since is not None:
             return self.say("computed_before_tape", since.way[-1], kind="reset")
-        site = apart(self.entries[row].extra.way, since.way) if since is not None and self.entries[row].extra.way else NOWHERE
+        site = (
+            apart(self.entries[row].extra.way, since.way)
+            if since is not None and self.entries[row].extra.way
+            else NOWHERE
+        )
         if state == "paused":
             return self.say("recording_paused", site, row=row)
         at = statement_at(site if site is not NOWHERE else self.entries[row].site)
-        made = state == "before" and at is not None and at.function is not None and at.function.name in ("__init__", "build")
+        made = (
+            state == "before"
+            and at is not None
+            and at.function is not None
+            and at.function.name in ("__init__", "build")
+        )
         kind = "made" if made else "other" if self.entries[row].differentiable else ""
         return self.say(f"computed_{state}_tape", site, row=row, kind=kind)
 
-    # -- what it watches ----------------------------------------------------------------------------------------------------
+    # -- what it watches ---------------------------------------------------------------------------
 
     def _own(self) -> Explanation | None:
         """The tape that was asked does not watch the source."""
@@ -139,11 +159,14 @@ class TapeInquiry(Inquiry):
             made = self.entries[self.used[0]].extra.way
             if self._state(self.used[0], self.tape)[0] == "before" and self._rebound() is None:
                 return self._unwatched(self.used[0])
-            return self._rebound() or self.say("not_watched", apart(made, self._begun()) if made else NOWHERE, row=self.used[0], kind="made")
+            return self._rebound() or self.say(
+                "not_watched", apart(made, self._begun()) if made else NOWHERE, row=self.used[0], kind="made"
+            )
         if not variable:
             return self._unwatched(leaf)
         if self.tape is None or self.tape._watch_accessed_variables:
-            return self._time(leaf) or self.say("recording_paused", site=self._use(), row=leaf)  # the value that was read counts
+            # the value that was read counts
+            return self._time(leaf) or self.say("recording_paused", site=self._use(), row=leaf)
         return self.say("not_accessed_watched", site=self._begun()[-1], row=leaf)
 
     def _begun(self) -> Sequence[Site]:
@@ -151,11 +174,22 @@ class TapeInquiry(Inquiry):
         return next((span.way for span in self.log.spans if span.tape is self.tape), [NOWHERE])
 
     def _unwatched(self, leaf: int) -> Explanation:
-        """No tape watches a leaf: the line that uses it in the block, or the block, where a function uses it that is called there."""
-        way, use, block = self.entries[self._first_use()].extra.way, statement_at(self._use()), statement_at(self._begun()[-1])
+        """No tape watches a leaf: the line that uses it in the block, or the block, where a function uses it that is
+        called there.
+        """
+        way, use, block = (
+            self.entries[self._first_use()].extra.way,
+            statement_at(self._use()),
+            statement_at(self._begun()[-1]),
+        )
         if use is None or block is None or block in use.around:
             return self.say("not_watched", self._use(), row=leaf)
-        return self.say("not_watched", apart(way, self._begun()) if way else self._begun()[-1], row=leaf, kind="" if way else "block")
+        return self.say(
+            "not_watched",
+            apart(way, self._begun()) if way else self._begun()[-1],
+            row=leaf,
+            kind="" if way else "block",
+        )
 
     def _made_with(self, word: str) -> Site:
         """Where the program says ``word=...`` as it makes the source, or says so in one place; else the first use."""
@@ -169,11 +203,19 @@ class TapeInquiry(Inquiry):
     def _bound(self) -> Site | None:
         """The one line of the text that makes what has the source's name."""
         use, names = statement_at(self._use()), {self.name, self.path}
-        made = [s for s in use.source.statements if s.calls("Variable", "constant", "add_weight")] if use is not None else []
+        made = (
+            [s for s in use.source.statements if s.calls("Variable", "constant", "add_weight")]
+            if use is not None
+            else []
+        )
         found = [(s.filename, s.line) for s in made if not names.isdisjoint(s.binds())]
         for s in made:
             if isinstance(items := s.value(), ast.Dict):
-                found += [(s.filename, item.lineno) for key, item in zip(items.keys, items.values, strict=True) if key is not None and f"{s.binds()[0]}[{unparse(key)}]" in names]
+                found += [
+                    (s.filename, item.lineno)
+                    for key, item in zip(items.keys, items.values, strict=True)
+                    if key is not None and f"{s.binds()[0]}[{unparse(key)}]" in names
+                ]
         return found[0] if len(found) == 1 else None
 
     def _is_watched(self, row: int) -> bool:
@@ -198,7 +240,9 @@ class TapeInquiry(Inquiry):
         return next(iter(self._first_uses()), self.used[0])
 
     def _use(self) -> Site:
-        """The first line that used the source on the way to the target; of a derivative the line that computed the value."""
+        """The first line that used the source on the way to the target; of a derivative the line that computed the
+        value.
+        """
         uses = self._first_uses()
         if not uses:
             return NOWHERE
@@ -210,14 +254,29 @@ class TapeInquiry(Inquiry):
     def _read_of(self) -> Explanation | None:
         """The source is the result of one reading of a variable: the program read the variable itself."""
         sweep = self.sweep
-        if sweep is None or not self.used or isinstance(variable_of(self.source), tf.Variable) or self.entries[self.used[0]].kind != "variable":
+        if (
+            sweep is None
+            or not self.used
+            or isinstance(variable_of(self.source), tf.Variable)
+            or self.entries[self.used[0]].kind != "variable"
+        ):
             return None
-        if any(given for tensor, given in sweep.gave if tensor() is self.source) or not any(tensor() is self.source for tensor, _ in sweep.gave):
+        if any(given for tensor, given in sweep.gave if tensor() is self.source) or not any(
+            tensor() is self.source for tensor, _ in sweep.gave
+        ):
             return None
-        return self.say("wrong_object", sweep.site, row=self.used[0], kind="read", other=self._name_of(self.entries[self.used[0]], "the variable"))
+        return self.say(
+            "wrong_object",
+            sweep.site,
+            row=self.used[0],
+            kind="read",
+            other=self._name_of(self.entries[self.used[0]], "the variable"),
+        )
 
     def _rebound(self) -> Explanation | None:
-        """The source is no variable any more: its name was bound to what was computed from one, as in ``w = w - rate * gradient``."""
+        """The source is no variable any more: its name was bound to what was computed from one, as in ``w = w - rate *
+        gradient``.
+        """
         row = self.rows[0]
         statement = statement_at(self.entries[row].site)
         if statement is None or not statement.reads_itself():
@@ -230,31 +289,53 @@ class TapeInquiry(Inquiry):
         return self.path_to(entry.extra.asked) or entry.name or otherwise
 
 
-# -- NumPy, which reads the memory of a tensor, and nobody hears of it ------------------------------------------------------
+# -- NumPy, which reads the memory of a tensor, and nobody hears of it -----------------------------
 
 
 def numpy_call(site: Site) -> Site | None:
-    """The line on which a function of NumPy's, or of a package that works on its arrays, is given what a line computed."""
+    """The line on which a function of NumPy's, or of a package that works on its arrays, is given what a line
+    computed.
+    """
     start = statement_at(site)
     if start is None:
         return None
     source = start.source
     modules = source.aliases("numpy", "scipy", "sklearn", "math")
-    flow, predicted = Flow(start, None, [source]), dict(predictions(source, start.function)) if start.calls("fit", "train_on_batch") else {}
+    flow, predicted = (
+        Flow(start, None, [source]),
+        dict(predictions(source, start.function)) if start.calls("fit", "train_on_batch") else {},
+    )
     for statement in source.statements:
         for call in (node for node in statement.walk() if isinstance(node, ast.Call)):
             given = [*call.args, *(keyword.value for keyword in call.keywords)]
             foreign = unparse(call.func).partition(".")[0] in modules or last_name(call.func) == "img_to_array"
-            if foreign and any(flow.enters(statement, part) or unparse(part) == predicted.get(statement.function) for part in given):
+            if foreign and any(
+                flow.enters(statement, part) or unparse(part) == predicted.get(statement.function) for part in given
+            ):
                 return statement.filename, call.lineno
     return None
 
 
 def predictions(source: Source, near: Def | None = None) -> Iterator[tuple[Def | None, str]]:
-    """The functions that Keras is given as a loss, ``near`` by if some are there, and what they call a prediction: their last parameter without a default."""
+    """The functions that Keras is given as a loss, ``near`` by if some are there, and what they call a prediction:
+    their last parameter without a default.
+    """
     compiles = [s for s in source.statements if s.calls("compile")]
-    for call in (node for s in [s for s in compiles if s.function is near] or compiles for node in s.walk() if isinstance(node, ast.Call)):
+    for call in (
+        node
+        for s in [s for s in compiles if s.function is near] or compiles
+        for node in s.walk()
+        if isinstance(node, ast.Call)
+    ):
         for loss in (*call.args[1:2], *(keyword.value for keyword in call.keywords if keyword.arg == "loss")):
             name = last_name(getattr(loss, "func", loss))
-            found = (f for f in (*source.functions.get(name, ()), *source.functions.get("call", ())) if source.methods.get(id(f), name) == name)
-            yield from ((f, f.args.args[-1 - len(f.args.defaults)].arg) for f in found if len(f.args.args) > len(f.args.defaults))
+            found = (
+                f
+                for f in (*source.functions.get(name, ()), *source.functions.get("call", ()))
+                if source.methods.get(id(f), name) == name
+            )
+            yield from (
+                (f, f.args.args[-1 - len(f.args.defaults)].arg)
+                for f in found
+                if len(f.args.args) > len(f.args.defaults)
+            )

@@ -1,4 +1,6 @@
-"""What a recording of TensorFlow keeps: tensors that are shown later, and what explain asks about rows, tapes and variables."""
+"""What a recording of TensorFlow keeps: tensors that are shown later, and what explain asks about rows, tapes and
+variables.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ class TensorValue(Kept):
 
     @property
     def known(self) -> Any:
-        """The tensor; also when it is a summary here, while somebody else has it. Then its shape and dtype (a ``tf.TensorSpec``)."""
+        """The tensor; also when it is a summary here, while somebody else has it. Then its shape and dtype (a
+        ``tf.TensorSpec``).
+        """
         if self.given is not None:
             return self.given
         ref, spec = self._left
@@ -72,7 +76,9 @@ class Extra:
 
 
 class Tape:
-    """What explain asks about a tape. While the program has the tape, ``held`` is what it recorded: a sweep is asked for their adjoints."""
+    """What explain asks about a tape. While the program has the tape, ``held`` is what it recorded: a sweep is asked
+    for their adjoints.
+    """
 
     __slots__ = ("ref", "held", "_watch_accessed_variables")
 

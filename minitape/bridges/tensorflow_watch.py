@@ -1,4 +1,6 @@
-"""What a program does of TensorFlow inside the block: operations, tapes, reads of variables, values that leave, gradients."""
+"""What a program does of TensorFlow inside the block: operations, tapes, reads of variables, values that leave,
+gradients.
+"""
 
 from __future__ import annotations
 
@@ -43,9 +45,10 @@ class Watcher:
         self._applying = 0  # more than 0 in the step of an optimizer
         self._changes: dict[Any, Any] = {}  # by graph: which variables it changes
         self._calls: list[Any] = []  # the tf.functions that run
-        self._passed: list[tuple[str, Any, Any, Any]] = []  # operations of the sweep that runs: (op, inputs, came, gives)
+        # operations of the sweep that runs: (op, inputs, came, gives)
+        self._passed: list[tuple[str, Any, Any, Any]] = []
 
-    # -- the block ------------------------------------------------------------------------------------------------------
+    # -- the block ---------------------------------------------------------------------------------
 
     def begin(self) -> None:
         """From now on everything is seen."""
@@ -58,7 +61,8 @@ class Watcher:
         _register()
         self._wrap(resource_variable_ops, "variable_accessed", self._read)
         self._wrap(imperative_grad, "imperative_grad", self._gradient)
-        optimizers = sys.modules.get("keras.src.optimizers.base_optimizer")  # where no one imported Keras, there is none
+        # where no one imported Keras, there is none
+        optimizers = sys.modules.get("keras.src.optimizers.base_optimizer")
         if optimizers is not None:
             self._wrap(optimizers.BaseOptimizer, "apply", self._apply)
             self._wrap(sys.modules["keras.src.backend"], "convert_to_numpy", self._left("__array__"))
@@ -114,7 +118,7 @@ class Watcher:
         finally:
             self.quiet -= 1
 
-    # -- what is seen -----------------------------------------------------------------------------------------------------
+    # -- what is seen ------------------------------------------------------------------------------
 
     def _ran(self, op_type: str, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None) -> None:
         if graph is None and self.log.changes.here:  # not while a tf.function is traced
@@ -125,7 +129,9 @@ class Watcher:
                 outputs = outputs[: len(self._calls[-1].function_type.flat_outputs)]
             elif not self._calls:  # inside of one no tape is open
                 self._safely(self.log.settle)
-            self._safely(self.log.wrote, op, inputs, outputs, self._calls[-1] if op.startswith("__") and self._calls else None)
+            self._safely(
+                self.log.wrote, op, inputs, outputs, self._calls[-1] if op.startswith("__") and self._calls else None
+            )
 
     def _call(self, function: Any, concrete: Any, tensor_inputs: Any, captured_inputs: Any) -> Any:
         if not tf.executing_eagerly():
@@ -160,7 +166,7 @@ class Watcher:
 
         return passing, recorded
 
-    # -- what Python does while a graph is made ---------------------------------------------------------------------------
+    # -- what Python does while a graph is made ----------------------------------------------------
 
     @contextmanager
     def _step(self, word: str, subject: Any, given: Any = None) -> Iterator[Callable[[Any], None]]:
@@ -185,7 +191,11 @@ class Watcher:
                 made(result)
         finally:
             given = inspect.signature(function).bind(subject, *args, **kwargs).arguments
-            self.log.traced.append(Traced(graph, self.log.steps[graph][number], given["target"], given["sources"], len(self.recording.sweeps)))
+            self.log.traced.append(
+                Traced(
+                    graph, self.log.steps[graph][number], given["target"], given["sources"], len(self.recording.sweeps)
+                )
+            )
         return result
 
     def _traced_custom(self, function: Any, rule: Any, args: Any, kwargs: Any) -> Any:
@@ -202,7 +212,9 @@ class Watcher:
             self.log.opened.pop()
 
     def _custom(self, function: Any, rule: Any, args: Any, kwargs: Any) -> Any:
-        """A function with a gradient of the program's own (``tf.custom_gradient``): one row, whatever it computes inside."""
+        """A function with a gradient of the program's own (``tf.custom_gradient``): one row, whatever it computes
+        inside.
+        """
 
         @wraps(rule)
         def watched(*given: Any, **named: Any) -> Any:
@@ -236,15 +248,23 @@ class Watcher:
         finally:
             self.quiet -= 1
             given = {id(handle_of(value)) for value in inputs}
-            read += [handle for key, handle in self._accessed.items() if key not in given]  # variables that it uses inside
+            # variables that it uses inside
+            read += [handle for key, handle in self._accessed.items() if key not in given]
             self._accessed = outer | self._accessed
         if rows is not None:
             rows += self._safely(lambda: [self.log.row_of(handle) for handle in read]) or []
-            self._safely(self.log.custom, op, rows, [tensor for tensor in tf.nest.flatten(result) if isinstance(tensor, tf.Tensor)])
+            self._safely(
+                self.log.custom,
+                op,
+                rows,
+                [tensor for tensor in tf.nest.flatten(result) if isinstance(tensor, tf.Tensor)],
+            )
         return result
 
     def _jacobian(self, function: Any, tape: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
-        """TensorFlow computes all rows of it at once, in a function of its own; without pfor it asks for one gradient after the other."""
+        """TensorFlow computes all rows of it at once, in a function of its own; without pfor it asks for one gradient
+        after the other.
+        """
         if not kwargs.get("experimental_use_pfor", True):
             return function(tape, target, sources, *args, **kwargs)
         self._safely(self._settle, None)
@@ -254,13 +274,21 @@ class Watcher:
         finally:
             self.quiet -= 1
         if not tf.inside_function():
-            self._safely(self.log.jacobian, function.__name__, target, tf.nest.flatten(sources), tf.nest.flatten(results))
+            self._safely(
+                self.log.jacobian, function.__name__, target, tf.nest.flatten(sources), tf.nest.flatten(results)
+            )
         return results
 
     def _apply(self, function: Any, optimizer: Any, grads: Any, trainable_variables: Any = None) -> Any:
         """An optimizer's step: the variables have new states, and what it computes is no row."""
         grads = list(grads)
-        pairs = list(zip(grads, optimizer._trainable_variables if trainable_variables is None else trainable_variables, strict=False))
+        pairs = list(
+            zip(
+                grads,
+                optimizer._trainable_variables if trainable_variables is None else trainable_variables,
+                strict=False,
+            )
+        )
         if not tf.executing_eagerly():
             try:
                 with self._step("applies", optimizer, pairs):
@@ -352,7 +380,9 @@ class Watcher:
     def _left(self, name: str) -> Callable[..., Any]:
         def around(function: Any, tensor: Any, *args: Any, **kwargs: Any) -> Any:
             caller = sys._getframe(2).f_code
-            asked_by_library = caller is constant_value.__code__ or (name == "__bool__" and self.log.place is None and own_file(caller.co_filename))
+            asked_by_library = caller is constant_value.__code__ or (
+                name == "__bool__" and self.log.place is None and own_file(caller.co_filename)
+            )
             if not self.quiet and not asked_by_library and isinstance(tensor, ops.EagerTensor):
                 self._safely(self.log.leave, tensor, name)
             self.quiet += 1
@@ -381,10 +411,18 @@ class Watcher:
         if tape is not None:
             self.log.adopt(tape.watched_variables())
 
-    # -- gradients --------------------------------------------------------------------------------------------------------
+    # -- gradients ---------------------------------------------------------------------------------
 
-    def _gradient(self, function: Any, tape: Any, target: Any, sources: Any, output_gradients: Any = None,
-                  sources_raw: Any = None, **options: Any) -> Any:  # fmt: skip
+    def _gradient(
+        self,
+        function: Any,
+        tape: Any,
+        target: Any,
+        sources: Any,
+        output_gradients: Any = None,
+        sources_raw: Any = None,
+        **options: Any,
+    ) -> Any:
         """TensorFlow's sweep, asked for the adjoints of what lies between, too."""
         raw = sources if sources_raw is None else sources_raw
         self._safely(self._settle, tape)
@@ -398,7 +436,9 @@ class Watcher:
         self.quiet += silent
         try:
             with During(self, _passed=passed):
-                found = function(tape, target, [*sources, *more], output_gradients, sources_raw=[*raw, *more], **options)
+                found = function(
+                    tape, target, [*sources, *more], output_gradients, sources_raw=[*raw, *more], **options
+                )
         except Exception:
             self.log.failed = len(self.recording.sweeps), between[-1][0]
             raise
@@ -406,7 +446,9 @@ class Watcher:
             self.quiet -= silent
         self._safely(self._note, tape, target, sources, [row for row, _ in between], found, passed, output_gradients)
         if silent:
-            self._safely(self.log.gave, found[: len(sources)], [row for t in target for row in self.log.rows_of(t)[-1:]])
+            self._safely(
+                self.log.gave, found[: len(sources)], [row for t in target for row in self.log.rows_of(t)[-1:]]
+            )
         return found[: len(sources)]
 
     def _between(self, target: Sequence[Any]) -> list[tuple[int, Any]]:
@@ -418,31 +460,56 @@ class Watcher:
             if row not in seen:
                 seen.add(row)
                 stack += self.log.entries[row].inputs
-        python = any(self.log.entries[row].op == "EagerPyFunc" for row in seen)  # whose zeros have a wrong shape: ask no more than needed
-        rows = [(row, self.log.entries[row].extra.asked) for row in sorted(seen) if not python or self.log.entries[row].kind != "constant"]
-        return [(row, asked) for row, asked in rows if not isinstance(asked, tf.TensorSpec)
-                and (asked.dtype.is_floating or asked.dtype.is_complex or asked.dtype == tf.resource)]  # fmt: skip
+        # whose zeros have a wrong shape: ask no more than needed
+        python = any(self.log.entries[row].op == "EagerPyFunc" for row in seen)
+        rows = [
+            (row, self.log.entries[row].extra.asked)
+            for row in sorted(seen)
+            if not python or self.log.entries[row].kind != "constant"
+        ]
+        return [
+            (row, asked)
+            for row, asked in rows
+            if not isinstance(asked, tf.TensorSpec)
+            and (asked.dtype.is_floating or asked.dtype.is_complex or asked.dtype == tf.resource)
+        ]
 
     def _passing(
-        self, function: Any, op_name: str, attrs: Any, num_inputs: Any, inputs: Any, outputs: Any, out_grads: Any, *rest: Any
+        self,
+        function: Any,
+        op_name: str,
+        attrs: Any,
+        num_inputs: Any,
+        inputs: Any,
+        outputs: Any,
+        out_grads: Any,
+        *rest: Any,
     ) -> Any:
         """An operation of the sweep: TensorFlow's own function computes what it gives."""
         gives = function(op_name, attrs, num_inputs, inputs, outputs, out_grads, *rest)
         if self.recording.failure is None:
-            self._passed.append((op_name, inputs, list(out_grads), list(gives) if isinstance(gives, (list, tuple)) else [gives]))
+            self._passed.append(
+                (op_name, inputs, list(out_grads), list(gives) if isinstance(gives, (list, tuple)) else [gives])
+            )
         return gives
 
-    def _note(self, tape: Any, target: Any, sources: Any, rows: list[int], found: Any, passed: list[Any], seeds: Any) -> None:
+    def _note(
+        self, tape: Any, target: Any, sources: Any, rows: list[int], found: Any, passed: list[Any], seeds: Any
+    ) -> None:
         """Writes the sweep down."""
         log = self.log
         ends = [row for t in target for row in log.rows_of(t)[-1:]]
         sweep = self.recording.sweep(ends)
         sweep.tape = next((known for known in reversed(log.tapes) if getattr(known.ref(), "_tape", None) is tape), None)
         sweep.at, sweep.site, sweep.way = len(log.entries), log.here(), log.way()
-        sweep.gave = [(weakref.ref(tensor), gradient is not None) for tensor, gradient in zip(sources, found, strict=False)]
+        sweep.gave = [
+            (weakref.ref(tensor), gradient is not None) for tensor, gradient in zip(sources, found, strict=False)
+        ]
         states = [log.rows_of(tensor) for tensor in sources]
         behind = set(rows)
-        sweep.sources = [next((row for row in reversed(found) if row in behind), found[-1]) for found in states if found]
+        sweep.sources = [
+            next((row for row in reversed(found) if row in behind), found[-1]) for found in states if found
+        ]
         adjoints = dict(zip(rows, found[len(sources) :], strict=True))
         for row, adjoint in adjoints.items():
             if adjoint is not None and (isinstance(adjoint, tf.IndexedSlices) or adjoint.dtype != tf.resource):
@@ -455,7 +522,9 @@ class Watcher:
 
 
 def captured_by(dataset: Any, known: dict[int, Variable]) -> list[Any]:
-    """The handles of variables that the functions of a dataset, and of those behind it, read; their variables are noted."""
+    """The handles of variables that the functions of a dataset, and of those behind it, read; their variables are
+    noted.
+    """
     found, waiting = [], [dataset]
     while waiting:
         at = waiting.pop()

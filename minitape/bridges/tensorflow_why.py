@@ -29,23 +29,49 @@ from .tensorflow_texts import OF_KERAS, PATCHES, TEXT
 
 ARRIVED = {"nan_forward", "nan_backward", "nondifferentiable", "zero_sum", *ZEROS}  # causes that an operation can be
 
+
 def why_last(recording: Any, source: Any) -> Explanation:
-    """The explanation of the last backward pass that was asked for the source, also in a function that was traced only, or of the one that was refused."""
-    own, sweeps, traced, failed = handle_of(source), list(enumerate(recording.sweeps, 1)), recording.log.traced, recording.log.failed
+    """The explanation of the last backward pass that was asked for the source, also in a function that was traced only,
+    or of the one that was refused.
+    """
+    own, sweeps, traced, failed = (
+        handle_of(source),
+        list(enumerate(recording.sweeps, 1)),
+        recording.log.traced,
+        recording.log.failed,
+    )
     asked = [(number, sweep) for number, sweep in sweeps if any(tensor() is own for tensor, _ in sweep.gave)]
     steps = [step for step in traced if any(handle_of(part) is own for part in tf.nest.flatten(step.sources))]
     eager, inside = (asked or sweeps)[-1:], (steps or traced)[-1:]
     inquiry = None
-    if inside and (not eager or eager[0][0] <= inside[0].before) and (found := traced_again(recording, inside[0])) is not None:
+    if (
+        inside
+        and (not eager or eager[0][0] <= inside[0].before)
+        and (found := traced_again(recording, inside[0])) is not None
+    ):
         inner, target, copies = found
         named = TensorFlowInquiry(recording, source, source).path or name_of(source) or ""
         inquiry = TensorFlowInquiry(inner, target, copies.get(id(own), source), named)
     if inquiry is None:
-        latest = failed[1] if failed is not None and failed[0] == len(sweeps) else eager[0][1].target[-1] if eager else recording.last_target()
-        inquiry = TensorFlowInquiry(recording, None if latest is None else recording.entries[latest].extra.asked, source)
+        latest = (
+            failed[1]
+            if failed is not None and failed[0] == len(sweeps)
+            else eager[0][1].target[-1]
+            if eager
+            else recording.last_target()
+        )
+        inquiry = TensorFlowInquiry(
+            recording, None if latest is None else recording.entries[latest].extra.asked, source
+        )
     inquiry.is_left_out = not asked and not steps and not getattr(source, "trainable", True)
     answer, variable = inquiry.answer(), variable_of(source)
-    if answer.cause == "connected" and inside and not eager and isinstance(variable, tf.Variable) and not np.isfinite(variable.numpy()).all():
+    if (
+        answer.cause == "connected"
+        and inside
+        and not eager
+        and isinstance(variable, tf.Variable)
+        and not np.isfinite(variable.numpy()).all()
+    ):
         return inquiry.say("nan_input", inside[0].step.site, other=inquiry.name)  # by a step whose numbers are gone
     return answer
 
@@ -70,9 +96,22 @@ class TensorFlowInquiry(TapeInquiry):
             raise TypeError(f"explain() takes a tensor or a variable as its source, but received {self.source!r}.")
         if self.target is None:
             return self._dtype, lambda: self.say("no_backward", kind="inside" if self.log.traced else "")
-        return (self._plain_target, self._left_out, self._gradient, self._dtype, self._compiled, self._own, self._break, self._outside, self._not_used, self._nan, self._zero, self._no_tape)
+        return (
+            self._plain_target,
+            self._left_out,
+            self._gradient,
+            self._dtype,
+            self._compiled,
+            self._own,
+            self._break,
+            self._outside,
+            self._not_used,
+            self._nan,
+            self._zero,
+            self._no_tape,
+        )
 
-    # -- why nothing arrives ----------------------------------------------------------------------------------------------
+    # -- why nothing arrives -----------------------------------------------------------------------
 
     def _plain_target(self) -> Explanation | None:
         if isinstance(handle_of(self.target), tf.Tensor):
@@ -81,7 +120,13 @@ class TensorFlowInquiry(TapeInquiry):
 
     def _no_tape(self) -> Explanation | None:
         """Nothing was recorded for the source: no tape was there."""
-        seen = self.sweep is not None or self.log.tapes or self.log.traced or self.end is None or self.entries[self.end].differentiable
+        seen = (
+            self.sweep is not None
+            or self.log.tapes
+            or self.log.traced
+            or self.end is None
+            or self.entries[self.end].differentiable
+        )
         return None if seen else self.say("no_backward", kind="tape")
 
     def _left_out(self) -> Explanation | None:
@@ -89,13 +134,23 @@ class TensorFlowInquiry(TapeInquiry):
         return self.say("not_trainable", self._made_with("trainable"), kind="left out") if self.is_left_out else None
 
     def _dtype(self) -> Explanation | None:
-        if self.source.dtype is None or tf.as_dtype(self.source.dtype).is_floating or tf.as_dtype(self.source.dtype).is_complex:
+        if (
+            self.source.dtype is None
+            or tf.as_dtype(self.source.dtype).is_floating
+            or tf.as_dtype(self.source.dtype).is_complex
+        ):
             return None
         _, made = self.log.born_at(handle_of(self.source))
-        return self.say("integer_dtype", what=tf.as_dtype(self.source.dtype).name, site=made[-1] if made else self._bound() or self._use())
+        return self.say(
+            "integer_dtype",
+            what=tf.as_dtype(self.source.dtype).name,
+            site=made[-1] if made else self._bound() or self._use(),
+        )
 
     def _break(self) -> Explanation | None:
-        """What cuts the recorded ways; before that a value that left on an open way, or was stored in a variable, and came back."""
+        """What cuts the recorded ways; before that a value that left on an open way, or was stored in a variable, and
+        came back.
+        """
         found = self._cut()
         if found is None:
             return None
@@ -112,7 +167,8 @@ class TensorFlowInquiry(TapeInquiry):
         return super()._break() or self._no_rule()
 
     def _broken_at(self, rows: list[int]) -> Explanation:
-        return super()._broken_at(sorted(rows, key=lambda row: self.entries[row].extra.at is None))  # a gradient that was given back, first
+        # a gradient that was given back, first
+        return super()._broken_at(sorted(rows, key=lambda row: self.entries[row].extra.at is None))
 
     def is_it(self, value: Any, sought: Any) -> bool:
         return handle_of(value) is handle_of(sought)
@@ -139,11 +195,17 @@ class TensorFlowInquiry(TapeInquiry):
         made = self.log.made.get(self.target) if self.end is None else None
         if made is None:
             return None
-        return self.say("computed_after_tape", made.way[-1] if made.way else NOWHERE, what="tape.gradient", kind="gradient")
+        return self.say(
+            "computed_after_tape", made.way[-1] if made.way else NOWHERE, what="tape.gradient", kind="gradient"
+        )
 
     def _compiled(self) -> Explanation | None:
         """The tape is inside of a tf.function: so is what happened."""
-        calls = [row for row in sorted(self.behind) if self.entries[row].extra.function is not None and not self.entries[row].differentiable]
+        calls = [
+            row
+            for row in sorted(self.behind)
+            if self.entries[row].extra.function is not None and not self.entries[row].differentiable
+        ]
         own = [row for row in calls if set(self.entries[row].inputs) & set(self.used) or self._beside(row)]
         if not own or not (has_tapes(self.entries[own[-1]].extra.function.graph, self.log.steps) or not self.log.tapes):
             return None
@@ -152,10 +214,14 @@ class TensorFlowInquiry(TapeInquiry):
     def _beside(self, row: int) -> list[int]:
         """Which results of the call of a row the source is."""
         entries = self.entries
-        return [entries[other].output for other in self.rows if other != row and entries[other].call == entries[row].call]
+        return [
+            entries[other].output for other in self.rows if other != row and entries[other].call == entries[row].call
+        ]
 
     def say(self, cause: str, site: Site = NOWHERE, row: int | None = None, *words: Any, **more: Any) -> Explanation:
-        """An explanation; where an operation that is a call of a tf.function is to blame, that of what happened inside."""
+        """An explanation; where an operation that is a call of a tf.function is to blame, that of what happened
+        inside.
+        """
         if row is not None and site is NOWHERE and cause in ARRIVED and self.entries[row].extra.function is not None:
             inside = self._inside(row)
             if inside is not None and inside.cause != "connected":
@@ -168,8 +234,12 @@ class TensorFlowInquiry(TapeInquiry):
         watched = [given for given in entry.inputs if self.entries[given].differentiable]
         if not watched and not has_tapes(entry.extra.function.graph, self.log.steps):  # it was made before the block
             given = [(number, self.entries[number].extra.asked) for number in entry.inputs]
-            watched = [number for number, asked in given if asked.dtype.is_floating
-                       or (asked.dtype == tf.resource and getattr(self.log.variables[id(asked)].variable, "trainable", True))]  # fmt: skip
+            watched = [
+                number
+                for number, asked in given
+                if asked.dtype.is_floating
+                or (asked.dtype == tf.resource and getattr(self.log.variables[id(asked)].variable, "trainable", True))
+            ]
         seeds = seeds_of(self.recording, entry.call, self.sweep)
         if not any(seed is not None for seed in seeds):
             seeds[entry.output] = tf.ones(entry.shape, entry.dtype)
@@ -202,11 +272,15 @@ class TensorFlowInquiry(TapeInquiry):
     def _broken(self, row: int) -> Explanation:
         cause = self.entries[row].extra.why
         if cause in ("", "not_recorded"):
-            return self._time(row) or (self._without_rule(row) if self.entries[row].extra.function else self._not_known(row))
+            return self._time(row) or (
+                self._without_rule(row) if self.entries[row].extra.function else self._not_known(row)
+            )
         return self._say_of(cause, row)
 
     def _not_known(self, row: int) -> Explanation:
-        """A tape was there when an operation ran, and did not hear of it, or did not know its input, which was read before."""
+        """A tape was there when an operation ran, and did not hear of it, or did not know its input, which was read
+        before.
+        """
         given = self._inputs(row)
         if any(self.entries[at].kind == "operation" and self.entries[at].differentiable for at in given):
             return self.say("recording_paused", row=row)
@@ -221,15 +295,35 @@ class TensorFlowInquiry(TapeInquiry):
             return self.say("left_through_numpy", row=row, what=PYTHON[entry.op], kind="python")
         if is_dataset(entry.op):
             return self.say("left_through_numpy", self._dataset_of(row), row=row, kind="dataset")
-        smooth = flat and entry.kind == "operation" and not entry.extra.why and not has_no_gradient(entry.extra.op, refused=True)
-        return self.say(cause, row=row, kind="inside" if cause == "integer_dtype" else "steps" if flat and entry.op in STEPS else "none" if smooth else "")
+        smooth = (
+            flat
+            and entry.kind == "operation"
+            and not entry.extra.why
+            and not has_no_gradient(entry.extra.op, refused=True)
+        )
+        return self.say(
+            cause,
+            row=row,
+            kind="inside"
+            if cause == "integer_dtype"
+            else "steps"
+            if flat and entry.op in STEPS
+            else "none"
+            if smooth
+            else "",
+        )
 
     def _dataset_of(self, row: int) -> Site:
         """The line that made a dataset, of which a row only knows the line that asks for its elements."""
         entry = self.entries[row]
         use = statement_at(entry.site) if entry.kind != "operation" else None
         names = [n.id for n in use.walk() if isinstance(n, ast.Name)] if use is not None else []
-        made = [s for name in names for s in (use.source.bound_by(name, use) if use is not None else ()) if s.calls("map", "interleave", "flat_map", "filter", "scan")]
+        made = [
+            s
+            for name in names
+            for s in (use.source.bound_by(name, use) if use is not None else ())
+            if s.calls("map", "interleave", "flat_map", "filter", "scan")
+        ]
         return (made[-1].filename, made[-1].line) if made else entry.site
 
     def _no_rule(self) -> Explanation | None:
@@ -238,8 +332,16 @@ class TensorFlowInquiry(TapeInquiry):
         if sweep is None:  # TensorFlow may have raised an error
             way = [row for begin in self.used for row in self._way(begin)]
             refused = (row for row in way if has_no_gradient(self.entries[row].extra.op or "Identity", refused=True))
-            python = (exit for row in way if self.entries[row].op in PYTHON for exit in self.recording.left if min(self.entries[row].inputs) < exit.row < row)
-            return next((self._without_rule(row) for row in refused), None) or next((self._left_by(exit) for exit in python), None)
+            python = (
+                exit
+                for row in way
+                if self.entries[row].op in PYTHON
+                for exit in self.recording.left
+                if min(self.entries[row].inputs) < exit.row < row
+            )
+            return next((self._without_rule(row) for row in refused), None) or next(
+                (self._left_by(exit) for exit in python), None
+            )
         row = None if any(row in sweep.adjoints for row in self.used) else self._stopped()
         return None if row is None else self._without_rule(row)
 
@@ -269,12 +371,18 @@ class TensorFlowInquiry(TapeInquiry):
         return self.say("custom_rule", last_return(self.log.rules.get(self.entries[row].extra.op)), row=row, kind=kind)
 
     def _after(self) -> set[int]:
-        """The rows that were computed from the source; where nothing else leads on, through what was stored in variables."""
+        """The rows that were computed from the source; where nothing else leads on, through what was stored in
+        variables.
+        """
         found = super()._after()
         if self.used:
             return found
         for handle, stored, _, at in self.log.stores:  # in the order of time
-            states = [e.row for e in self.entries[at:] if stored in found and e.kind == "variable" and id(e.extra.asked) == handle]
+            states = [
+                e.row
+                for e in self.entries[at:]
+                if stored in found and e.kind == "variable" and id(e.extra.asked) == handle
+            ]
             found |= self._computed_from(states)
         return found
 
@@ -290,14 +398,25 @@ class TensorFlowInquiry(TapeInquiry):
         for handle, stored, site, _ in self.log.stores:
             if stored in rows and self._read_again(handle):
                 before = self._plain(stored) in self.rows or self._state(stored, self.tape)[0] == "before"
-                if before and handle in self.log.variables and self.log.born_at(self.log.variables[handle].handle)[1][-1:] == [site]:
+                if (
+                    before
+                    and handle in self.log.variables
+                    and self.log.born_at(self.log.variables[handle].handle)[1][-1:] == [site]
+                ):
                     return self.say("wrong_object", site, kind="copied")
                 at = statement_at(site)
-                return self.say("variable_assign", site=site, row=stored, kind="metric" if at is not None and at.calls("update_state") else "")
+                return self.say(
+                    "variable_assign",
+                    site=site,
+                    row=stored,
+                    kind="metric" if at is not None and at.calls("update_state") else "",
+                )
         return None
 
     def _unseen(self) -> Iterable[Exit]:
-        """NumPy reads a tensor's memory without a word to TensorFlow: the text of the program says where. No word, no ``how``."""
+        """NumPy reads a tensor's memory without a word to TensorFlow: the text of the program says where. No word, no
+        ``how``.
+        """
         sites = {} if self.used else {self.entries[row].site: row for row in sorted(self._after())}
         return (Exit(row, "", read, row + 1) for site, row in sites.items() if (read := numpy_call(site)) is not None)
 
@@ -308,7 +427,11 @@ class TensorFlowInquiry(TapeInquiry):
         return sorted(found, key=lambda exit: (exit.row not in reached, not self.flows_back(exit), not exit.how))
 
     def _left_at(self, exit: Exit) -> Explanation:
-        return (None if exit.how == "__bool__" else self._copied_from(exit)) or self._cut_before(exit) or self._left_by(exit)
+        return (
+            (None if exit.how == "__bool__" else self._copied_from(exit))
+            or self._cut_before(exit)
+            or self._left_by(exit)
+        )
 
     def _left_by(self, exit: Exit) -> Explanation:
         """In the words for the function that the line calls, where it is known."""
@@ -323,7 +446,11 @@ class TensorFlowInquiry(TapeInquiry):
             return self.say("left_through_numpy", exit.site, row=exit.row, what=LEFT_BY[exit.how], kind="python")
         what, modules = LEFT_BY.get(exit.how, f".{exit.how}()"), {} if statement is None else statement.source.imported
         named = [unparse(call) for call in calls if modules.get(unparse(call).partition(".")[0]) in ("numpy", "math")]
-        instead = [f"{PATCHES.function(name.partition('.')[2])} for {name}" for name in dict.fromkeys(named) if PATCHES.function(name.partition(".")[2])]
+        instead = [
+            f"{PATCHES.function(name.partition('.')[2])} for {name}"
+            for name in dict.fromkeys(named)
+            if PATCHES.function(name.partition(".")[2])
+        ]
         kind = "function" if instead else ""
         return self.say("left_through_numpy", exit.site, row=exit.row, what=what, other=", ".join(instead), kind=kind)
 
@@ -331,7 +458,11 @@ class TensorFlowInquiry(TapeInquiry):
         """The same, or a loss returns it to Keras."""
         start = statement_at(exit.site)
         of_keras = start is not None and start.function in dict(predictions(start.source))
-        return super().flows_back(exit) or (start is not None and of_keras and self._followed().of(start, None, frozenset([start.filename])).is_returned())
+        return super().flows_back(exit) or (
+            start is not None
+            and of_keras
+            and self._followed().of(start, None, frozenset([start.filename])).is_returned()
+        )
 
     def _plain(self, row: int) -> int:
         """The row whose value another one only hands on."""
@@ -341,7 +472,11 @@ class TensorFlowInquiry(TapeInquiry):
 
     def _cut_before(self, exit: Exit) -> Explanation | None:
         """What cuts the way before the value leaves; a comparison belongs to the choice that is made by it."""
-        found = TensorFlowInquiry(self.recording, exit.row, self.source, self.name)._cut() if exit.row not in self.rows else None
+        found = (
+            TensorFlowInquiry(self.recording, exit.row, self.source, self.name)._cut()
+            if exit.row not in self.rows
+            else None
+        )
         if found is None or found.cause not in CUTS or self.entries[found._rows[0]].dtype == "bool":
             return None
         return found
@@ -354,10 +489,14 @@ class TensorFlowInquiry(TapeInquiry):
 
     def _read_again(self, handle: int) -> bool:
         """Whether the target was computed from a variable's state."""
-        return any(self.entries[row].kind == "variable" and id(self.entries[row].extra.asked) == handle for row in self.behind)
+        return any(
+            self.entries[row].kind == "variable" and id(self.entries[row].extra.asked) == handle for row in self.behind
+        )
 
     def _is_in_a_layer(self) -> bool:
-        """Whether a layer of Keras or a tf.Module that is alive has the source: it was not made anew, it is only not used."""
+        """Whether a layer of Keras or a tf.Module that is alive has the source: it was not made anew, it is only not
+        used.
+        """
         layers = sys.modules.get("keras.src.layers.layer")
         kinds = (tf.Module, *([layers.Layer] if layers else []))
         handle = handle_of(self.source)
@@ -365,14 +504,19 @@ class TensorFlowInquiry(TapeInquiry):
         return any(handle_of(variable) is handle for owner in living(*kinds) for variable in owner.variables)
 
     def _same_values(self, row: int) -> bool:
-        """Whether the source has, or began with, the values of a row of the program's own: one is a copy of the other."""
+        """Whether the source has, or began with, the values of a row of the program's own: one is a copy of the
+        other.
+        """
         asked, own = self.entries[row].extra.asked, handle_of(self.source)
         mine = [numbers_of(self.entries[state].value) for state in self.rows]
         if not mine:
             mine = [np.asarray(numbers_of(self.log.keep(tf.convert_to_tensor(self.source))))]
         theirs = [numbers_of(self.entries[state].value) for state in self.log.rows_of(asked)]
-        return own is not asked and any(a is not None and b is not None and a.size > 1 and np.ptp(a) > 0 and np.array_equal(a.ravel(), b.ravel())
-                                        for a in theirs for b in mine)  # fmt: skip
+        return own is not asked and any(
+            a is not None and b is not None and a.size > 1 and np.ptp(a) > 0 and np.array_equal(a.ravel(), b.ravel())
+            for a in theirs
+            for b in mine
+        )
 
     def _is_named(self, handle: Any) -> bool:
         """Whether the program has a name for a variable, or for a list or dictionary that it is in."""
@@ -395,7 +539,8 @@ class TensorFlowInquiry(TapeInquiry):
 
     def _alike(self) -> Explanation | None:
         """Another variable took the place of the source: one with its values, or one that the program made anew."""
-        unknown = isinstance(self.source, tf.Tensor) and not self.rows  # such as a slice that is made where it is asked for
+        # such as a slice that is made where it is asked for
+        unknown = isinstance(self.source, tf.Tensor) and not self.rows
         leaves = ("variable", "source", "constant") if isinstance(self.source, tf.Tensor) else ("variable", "source")
         variables = [row for row in sorted(self.behind) if unknown or self.entries[row].kind in leaves]
         equal = next((row for row in variables if self._same_values(row)), None)
@@ -404,8 +549,21 @@ class TensorFlowInquiry(TapeInquiry):
         if equal is not None and unknown and not any(self._same_values(exit.row) for exit in self.recording.left):
             return self.say("wrong_object", self.sweep.site if self.sweep else NOWHERE, row=equal, kind="equal")
         own, path = handle_of(self.source), name_of(self.source) or ""
-        twin = next((row for row in variables if "/" in path and self.entries[row].name == path and self.entries[row].shape == tuple(self.source.shape)
-                     and self.entries[row].extra.asked is not own), None) if not self.rows else None  # fmt: skip
+        twin = (
+            next(
+                (
+                    row
+                    for row in variables
+                    if "/" in path
+                    and self.entries[row].name == path
+                    and self.entries[row].shape == tuple(self.source.shape)
+                    and self.entries[row].extra.asked is not own
+                ),
+                None,
+            )
+            if not self.rows
+            else None
+        )
         if equal is None and twin is not None:  # a copy of its model has the same names
             return self.say("wrong_object", self._copied_at(self.entries[twin].extra.asked), row=twin, kind="cloned")
         if equal is None and isinstance(self.source, tf.Tensor):
@@ -413,9 +571,20 @@ class TensorFlowInquiry(TapeInquiry):
         if equal is None and (self.rows or self._is_in_a_layer()):
             return self._made_again(variables)
         last = path.rpartition("/")[2]
-        row = equal if equal is not None else next(
-            (row for row in variables if self.entries[row].shape == tuple(self.source.shape) and (self.entries[row].name or "").rpartition("/")[2] == last
-             and not self._is_named(self.entries[row].extra.asked)), None)  # fmt: skip
+        row = (
+            equal
+            if equal is not None
+            else next(
+                (
+                    row
+                    for row in variables
+                    if self.entries[row].shape == tuple(self.source.shape)
+                    and (self.entries[row].name or "").rpartition("/")[2] == last
+                    and not self._is_named(self.entries[row].extra.asked)
+                ),
+                None,
+            )
+        )
         if row is None:
             return None
         other = self._name_of(self.entries[row], "a variable")
@@ -432,15 +601,28 @@ class TensorFlowInquiry(TapeInquiry):
         return self.entries[next((at for at in uses if not self._is_untimely(at)), row)].site
 
     def _made_again(self, variables: list[int]) -> Explanation | None:
-        """A variable that was used, and which the line made that had made the source before: nothing has the source any more."""
+        """A variable that was used, and which the line made that had made the source before: nothing has the source any
+        more.
+        """
         own = handle_of(self.source)
         made = self.log.born_at(own)[1][-1:]
         line = statement_at(made[0]) if made else None
-        if line is None or not any(isinstance(n, ast.Call) and last_name(n.func)[:1].isupper() for n in line.walk()):  # Variable(...), Dense(...)
+        # Variable(...), Dense(...)
+        if line is None or not any(isinstance(n, ast.Call) and last_name(n.func)[:1].isupper() for n in line.walk()):
             return None
-        row = next((row for row in variables if self.entries[row].extra.asked is not own and self.log.born_at(self.entries[row].extra.asked)[1][-1:] == made), None)
+        row = next(
+            (
+                row
+                for row in variables
+                if self.entries[row].extra.asked is not own
+                and self.log.born_at(self.entries[row].extra.asked)[1][-1:] == made
+            ),
+            None,
+        )
         named = [value for _, value in self._names() if type(value).__dictoffset__]
-        held = any(part is self.source for value in named for part in object.__getattribute__(value, "__dict__").values())
+        held = any(
+            part is self.source for value in named for part in object.__getattribute__(value, "__dict__").values()
+        )
         if row is None or held or self._is_named(self.entries[row].extra.asked) or self._is_in_a_layer():
             return None
         return self.say("wrong_object", made[0], row=row, other=self._name_of(self.entries[row], "a new one"))
@@ -449,7 +631,11 @@ class TensorFlowInquiry(TapeInquiry):
         """The line that made a copy of a model: where its variable was made, or the one call that copies."""
         _, way = self.log.born_at(handle)
         source = statement_at(self.sweep.site) if self.sweep is not None else None
-        copies = [s for s in source.source.statements if s.calls("clone_model", "deepcopy", "from_config", "load_model")] if source is not None else []
+        copies = (
+            [s for s in source.source.statements if s.calls("clone_model", "deepcopy", "from_config", "load_model")]
+            if source is not None
+            else []
+        )
         made = next((site for site in reversed(way) if any(s.covers(*site) for s in copies)), None)
         return made or (way[-1] if way else (copies[0].filename, copies[0].line) if len(copies) == 1 else NOWHERE)
 
@@ -462,12 +648,20 @@ class TensorFlowInquiry(TapeInquiry):
         other = self._made_of_it() or self._alike()
         if other is not None:
             return other
-        calls = [row for row in sorted(self.behind) if self.entries[row].extra.function is not None] if isinstance(self.source, tf.Tensor) else []
+        calls = (
+            [row for row in sorted(self.behind) if self.entries[row].extra.function is not None]
+            if isinstance(self.source, tf.Tensor)
+            else []
+        )
         inside = next((answer for row in calls if (answer := self._inside(row)) is not None), None)
         if inside is not None:
             return inside
         branch = next((site for tensor, site in self.log.idle if tensor is handle_of(self.source)), None)
-        return self.say("independent", self.sweep.site if self.sweep else NOWHERE) if branch is None else self.say("independent", branch, kind="branch")
+        return (
+            self.say("independent", self.sweep.site if self.sweep else NOWHERE)
+            if branch is None
+            else self.say("independent", branch, kind="branch")
+        )
 
 
 PYTHON = {"EagerPyFunc": "tf.py_function", "PyFunc": "tf.numpy_function", "PyFuncStateless": "tf.numpy_function"}

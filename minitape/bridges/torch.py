@@ -1,8 +1,8 @@
 """The bridge to PyTorch: watches a program that is written for it, unchanged.
 
-``record()`` sees every call of a PyTorch function in its block (with ``torch.overrides.TorchFunctionMode``), and reads what
-autograd sends back with hooks. The hooks give nothing back, so all results stay the same, to the last bit. After the block
-PyTorch is as it was.
+``record()`` sees every call of a PyTorch function in its block (with ``torch.overrides.TorchFunctionMode``), and reads
+what autograd sends back with hooks. The hooks give nothing back, so all results stay the same, to the last bit. After
+the block PyTorch is as it was.
 
 >>> import torch
 >>> w = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -50,7 +50,8 @@ class TorchRecording(Recording):
 
     def __init__(self) -> None:
         super().__init__("torch")
-        self.error: tuple[Exception, Any] | None = None  # that a backward pass, or a change of a leaf, ended in, and where
+        # that a backward pass, or a change of a leaf, ended in, and where
+        self.error: tuple[Exception, Any] | None = None
         self.failed: list[int] = []  # from which rows the last backward pass began, if it failed
         self.log = Log(self)
 
@@ -92,13 +93,14 @@ ENDS = [(torch.Tensor, "backward"), (torch.autograd, "backward"), (torch.autogra
 def record(*, every: int | None = None, after_bad_gradient: bool = False) -> AbstractContextManager[Any]:
     """Watches the PyTorch program in the block: its operations, and the backward passes that run in it.
 
-    Recorded, a training step takes two to three times as long. Two options record a few steps only, from one backward pass to the next,
-    and let the others run as they are: such a block may stay in a training loop. ``every=100`` records the first and then each hundredth step.
-    ``after_bad_gradient=True`` looks at the gradients that an optimizer is given, in each tenth step; where one is None, all zeros, NaN or infinite, it
-    records a step after it and warns with the cause and the line. The recording of the last such step answers.
+    Recorded, a training step takes two to three times as long. Two options record a few steps only, from one backward
+    pass to the next, and let the others run as they are: such a block may stay in a training loop. ``every=100``
+    records the first and then each hundredth step. ``after_bad_gradient=True`` looks at the gradients that an optimizer
+    is given, in each tenth step; where one is None, all zeros, NaN or infinite, it records a step after it and warns
+    with the cause and the line. The recording of the last such step answers.
 
-    At most 20,000 rows are written; ``recording.left_out`` counts what came after them. Small tensors are copied, large ones
-    kept as long as nothing changes them, up to 64 MB; of the rest a summary is kept.
+    At most 20,000 rows are written; ``recording.left_out`` counts what came after them. Small tensors are copied, large
+    ones kept as long as nothing changes them, up to 64 MB; of the rest a summary is kept.
 
     >>> x = torch.ones(3, requires_grad=True)
     >>> with record() as recording:

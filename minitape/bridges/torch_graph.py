@@ -1,4 +1,6 @@
-"""Autograd's nodes and the recording's rows: hooks read what passes through them in a backward pass, and change nothing."""
+"""Autograd's nodes and the recording's rows: hooks read what passes through them in a backward pass, and change
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ class Graph:
         self._raw: dict[int, torch.Tensor] = {}  # adjoints as they came, until their nodes run
         self._last: dict[int, list[Any]] = {}  # where the last sums stand, until the adjoint itself arrives
 
-    # -- while the program runs -----------------------------------------------------------------------------------------
+    # -- while the program runs --------------------------------------------------------------------
 
     def watch(self, tensor: torch.Tensor, row: int) -> None:
         """Reads the adjoint of a result when it is complete."""
@@ -69,7 +71,11 @@ class Graph:
             port_of = ports_of(entries[0])
             for node, ends in self._borders(own):
                 ports = [(k, row, port_of(row)) for k, row in ends]
-                self._handles.append(node.register_hook(partial(self._guarded, partial(self._sent, rows[0], ports, self._nodes.get(node, {})))))
+                self._handles.append(
+                    node.register_hook(
+                        partial(self._guarded, partial(self._sent, rows[0], ports, self._nodes.get(node, {})))
+                    )
+                )
             for entry in entries[1:]:
                 entry.inputs = entries[0].inputs
 
@@ -106,11 +112,14 @@ class Graph:
             return None
         if node not in self._leaf_nodes:
             self._leaf_nodes.add(node)
-            self._handles.append(node.register_prehook(partial(self._guarded, partial(self._written, weakref.ref(variable)))))
-        rows = self.log.leaf_rows(variable)  # a change in place since then is no matter: it is the same leaf for autograd
+            self._handles.append(
+                node.register_prehook(partial(self._guarded, partial(self._written, weakref.ref(variable))))
+            )
+        # a change in place since then is no matter: it is the same leaf for autograd
+        rows = self.log.leaf_rows(variable)
         return rows[-1] if rows else self.log.row_of(variable)
 
-    # -- while a backward pass runs -------------------------------------------------------------------------------------
+    # -- while a backward pass runs ----------------------------------------------------------------
 
     def begin(self, asked: list[int], by: str, site: Site) -> None:
         """The program asks for a backward pass."""
@@ -136,7 +145,9 @@ class Graph:
             torch._C._set_grad_enabled(enabled)
 
     def _now(self) -> Sweep:
-        """The backward pass that runs: one for each call of the program's, although a checkpoint's has others inside."""
+        """The backward pass that runs: one for each call of the program's, although a checkpoint's has others
+        inside.
+        """
         task = self._task if self.running else torch._C._current_graph_task_id()
         if task != self._task or self._sweep is None:
             self._task, self._sums, self._last, self._raw = task, {}, {}, {}
@@ -151,7 +162,8 @@ class Graph:
         if not self.asked and not sweep.target:
             sweep.target.append(row)
         self._raw[row] = adjoint
-        if leaf and row in sweep.adjoints and (before := sweep.adjoints[row].current()) is not None:  # a pass inside brought a part of it
+        # a pass inside brought a part of it
+        if leaf and row in sweep.adjoints and (before := sweep.adjoints[row].current()) is not None:
             adjoint = before + adjoint
         value = self.log.keeper.keep(adjoint, copy=leaf)  # a leaf's becomes .grad, which changes
         sweep.arrive(row, value)
@@ -160,7 +172,11 @@ class Graph:
         if place is not None:
             edges, at, alone = place
             given, port, product, _ = edges[at]
-            alone = alone and isinstance(product, torch.Tensor) and (product.layout is not torch.strided or product.data_ptr() == adjoint.data_ptr())
+            alone = (
+                alone
+                and isinstance(product, torch.Tensor)
+                and (product.layout is not torch.strided or product.data_ptr() == adjoint.data_ptr())
+            )
             edges[at] = given, port, value if alone else product, value
 
     def _final(self, ends: dict[int, int], leaf: bool, adjoints: Any) -> None:
@@ -177,8 +193,9 @@ class Graph:
         for row in [] if leaf is None else [row for row in self.log.leaf_rows(leaf) if row in self._raw]:
             self._final({0: row}, True, adjoints)
 
-    def _sent(self, call: int, ports: list[tuple[int, int, int]], own: dict[int, int], products: tuple[Any, ...],
-              came: Any) -> None:  # fmt: skip
+    def _sent(
+        self, call: int, ports: list[tuple[int, int, int]], own: dict[int, int], products: tuple[Any, ...], came: Any
+    ) -> None:
         sweep = self._now()
         self._final(own, False, came)
         for k, row, port in ports:
@@ -205,7 +222,7 @@ class Graph:
             kept = self.log.keeper.keep(product)
             edges[at] = given, port, kept, kept if total is product else self.log.keeper.keep(total)
 
-    # -- afterwards -----------------------------------------------------------------------------------------------------
+    # -- afterwards --------------------------------------------------------------------------------
 
     def release(self) -> None:
         """Takes away all hooks; leaves are as they were. It may be called again where Ctrl-C came."""
@@ -227,10 +244,14 @@ class Graph:
         keep = self.log.keeper.keep
         for call, edges in sweep.edges.items():
             sweep.edges[call] = [
-                (row, port, keep(product) if isinstance(product, torch.Tensor) else product,
-                 keep(total) if isinstance(total, torch.Tensor) else total)
+                (
+                    row,
+                    port,
+                    keep(product) if isinstance(product, torch.Tensor) else product,
+                    keep(total) if isinstance(total, torch.Tensor) else total,
+                )
                 for row, port, product, total in edges
-            ]  # fmt: skip
+            ]
 
 
 def node_of(tensor: torch.Tensor) -> Any:

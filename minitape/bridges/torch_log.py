@@ -17,11 +17,35 @@ from .torch_graph import Graph, node_of
 from .torch_value import Keeper, storage_of, version_of
 
 LABELS = {
-    "add": "+", "__iadd__": "+", "add_": "+", "sub": "−", "sub_": "−", "__isub__": "−", "mul": "×", "mul_": "×",
-    "__imul__": "×", "div": "÷", "div_": "÷", "__itruediv__": "÷", "true_divide": "÷", "matmul": "@", "mm": "@", "bmm": "@",
-    "neg": "−x", "__rsub__": "−", "rsub": "−", "__rdiv__": "÷", "__rtruediv__": "÷", "__getitem__": "[ ]",
-    "__setitem__": "[ ] =", "pow": "xʸ", "__rpow__": "xʸ", "square": "x²", "sqrt": "√", "sum": "Σ",
-}  # fmt: skip
+    "add": "+",
+    "__iadd__": "+",
+    "add_": "+",
+    "sub": "−",
+    "sub_": "−",
+    "__isub__": "−",
+    "mul": "×",
+    "mul_": "×",
+    "__imul__": "×",
+    "div": "÷",
+    "div_": "÷",
+    "__itruediv__": "÷",
+    "true_divide": "÷",
+    "matmul": "@",
+    "mm": "@",
+    "bmm": "@",
+    "neg": "−x",
+    "__rsub__": "−",
+    "rsub": "−",
+    "__rdiv__": "÷",
+    "__rtruediv__": "÷",
+    "__getitem__": "[ ]",
+    "__setitem__": "[ ] =",
+    "pow": "xʸ",
+    "__rpow__": "xʸ",
+    "square": "x²",
+    "sqrt": "√",
+    "sum": "Σ",
+}
 
 
 class Extra:
@@ -36,7 +60,8 @@ class Extra:
         node = node_of(tensor)
         self.node = "" if node is None else node.name()
         self.requires = tensor.requires_grad
-        self.custom = type(node)._forward_cls.backward if isinstance(node, BackwardCFunction) else None  # of a Function with a backward() of its own
+        # of a Function with a backward() of its own
+        self.custom = type(node)._forward_cls.backward if isinstance(node, BackwardCFunction) else None
 
 
 class Log:
@@ -49,10 +74,12 @@ class Log:
         self.graph = Graph(self)
         self.scope: tuple[str, ...] = ()
         self.names: Noted[str] = Noted()  # of parameters and buffers
-        self.unseen: set[int] = set()  # rows of what was computed before the block, or by C++ alone: their line is that of the first use
+        # rows of what was computed before the block, or by C++ alone: their line is that of the first use
+        self.unseen: set[int] = set()
         self.changes: list[tuple[int, int]] = []  # rows before and after a change in place
         self.clearings: Noted[tuple[Site, int]] = Noted()  # where .grad was set to None, and after how many sweeps
-        self.steps_without: Noted[int] = Noted()  # after how many sweeps an optimizer took a step in which a parameter had no .grad
+        # after how many sweeps an optimizer took a step in which a parameter had no .grad
+        self.steps_without: Noted[int] = Noted()
         self.hooks: dict[int, Site] = {}  # where the program put a hook on what a row stands for
         self._hooked: Noted[Site] = Noted()  # the same for a tensor or a module
         self.gradients: Noted[tuple[list[int], Site]] = Noted()  # .grad that the program read, and the targets
@@ -60,16 +87,19 @@ class Log:
         self._rows: Noted[list[int]] = Noted()  # all rows that stood for a tensor
         self._made: Noted[tuple[str, list[int], Site]] = Noted()  # leaves whose values were computed
         self.alone: list[weakref.ref[torch.Tensor]] = []  # parameters that no module was made with
-        self.births: dict[int, tuple[int, list[Site]]] = {}  # the how many-th parameter a row is, and the statements that made it or its module
+        # the how many-th parameter a row is, and the statements that made it or its module
+        self.births: dict[int, tuple[int, list[Site]]] = {}
         self._births: Noted[tuple[int, list[Site]]] = Noted()  # the same, with all statements that ran then
         self._count = count()
-        self._replaced: Noted[tuple[Site, Any]] = Noted()  # where a module was given another parameter for it, or another layer
+        # where a module was given another parameter for it, or another layer
+        self._replaced: Noted[tuple[Site, Any]] = Noted()
         self.copies: Noted[weakref.ref[torch.Tensor]] = Noted()  # parameters that copy.deepcopy made, and of which
         self._required: Noted[Site] = Noted()  # where requires_grad was set to True
         self._frozen: Noted[Site] = Noted()  # where requires_grad was set to False
-        self._born: Noted[Site] = Noted()  # where a function that takes no tensors made one: its line is known when it is used
+        # where a function that takes no tensors made one: its line is known when it is used
+        self._born: Noted[Site] = Noted()
 
-    # -- which row ----------------------------------------------------------------------------------------------------
+    # -- which row ---------------------------------------------------------------------------------
 
     def known(self, tensor: torch.Tensor) -> int | None:
         """The row that stands for a tensor as it is now; None where there is none."""
@@ -107,7 +137,11 @@ class Log:
     def is_from_before(self, row: int) -> bool:
         """Whether a leaf was made before the block."""
         tensor = self.entries[row].extra.ref()
-        return tensor is not None and self.entries[row].kind != "operation" and self._born.get(tensor, self._births.get(tensor)) is None
+        return (
+            tensor is not None
+            and self.entries[row].kind != "operation"
+            and self._born.get(tensor, self._births.get(tensor)) is None
+        )
 
     def parameter(self, tensor: torch.Tensor, for_module: bool) -> None:
         """A parameter was made, for a module or alone."""
@@ -165,14 +199,20 @@ class Log:
             self.hooks[row] = site
 
     def made(self, tensor: torch.Tensor, given: Iterable[torch.Tensor], why: str) -> None:
-        """A leaf has its values from other tensors: ``nn.Parameter(t)``, ``w.data = t``, ``w.copy_(t)`` under no_grad."""
+        """A leaf has its values from other tensors: ``nn.Parameter(t)``, ``w.data = t``, ``w.copy_(t)`` under
+        no_grad.
+        """
         rows = [row for t in given if t is not tensor and (row := self.known(t)) is not None]
-        rows = [row for row in rows if (why == "wrapped" and self.entries[row].differentiable) or self._is_computed(row)]
+        rows = [
+            row for row in rows if (why == "wrapped" and self.entries[row].differentiable) or self._is_computed(row)
+        ]
         if rows:
             self._made[tensor] = why, rows, here()
 
     def _is_computed(self, row: int) -> bool:
-        """Whether a value is more than a copy of a leaf, and no step of an optimizer, which is computed with gradients."""
+        """Whether a value is more than a copy of a leaf, and no step of an optimizer, which is computed with
+        gradients.
+        """
         stack, seen = [row], set()
         while stack:
             at = stack.pop()
@@ -183,16 +223,24 @@ class Log:
                 seen.add(at)
                 stack += entry.inputs
         entry = self.entries[row]
-        return entry.kind == "operation" and not (entry.extra.why in ("data", "detach") and self.entries[entry.inputs[0]].kind != "operation")
+        return entry.kind == "operation" and not (
+            entry.extra.why in ("data", "detach") and self.entries[entry.inputs[0]].kind != "operation"
+        )
 
     def leaf_behind(self, tensor: torch.Tensor, row: int) -> tuple[torch.Tensor | None, str]:
-        """The leaf whose memory a tensor is (itself, or what ``.data`` and ``detach()`` gave of it), and why no gradient passes a change."""
+        """The leaf whose memory a tensor is (itself, or what ``.data`` and ``detach()`` gave of it), and why no
+        gradient passes a change.
+        """
         why = "no_grad"
-        while self.entries[row].kind == "operation" and not self.entries[row].differentiable and self.entries[row].inputs:
+        while (
+            self.entries[row].kind == "operation" and not self.entries[row].differentiable and self.entries[row].inputs
+        ):
             why = self.entries[row].extra.why or why
             row = self.entries[row].inputs[0]
         leaf = self.entries[row].extra.ref()
-        alike = leaf is not None and leaf.requires_grad and node_of(leaf) is None and storage_of(leaf) == storage_of(tensor)
+        alike = (
+            leaf is not None and leaf.requires_grad and node_of(leaf) is None and storage_of(leaf) == storage_of(tensor)
+        )
         return (leaf, why) if alike else (None, "")
 
     def gradient_read(self, gradient: torch.Tensor, targets: list[int]) -> None:
@@ -205,11 +253,13 @@ class Log:
         """True when no more rows are written."""
         return len(self.entries) >= MOST
 
-    # -- new rows -----------------------------------------------------------------------------------------------------
+    # -- new rows ----------------------------------------------------------------------------------
 
     def _leaf(self, tensor: torch.Tensor, why: str = "", came: Sequence[int] = ()) -> int:
         site = self._born.get(tensor) or here()
-        kind = "variable" if isinstance(tensor, torch.nn.Parameter) else "source" if tensor.requires_grad else "constant"
+        kind = (
+            "variable" if isinstance(tensor, torch.nn.Parameter) else "source" if tensor.requires_grad else "constant"
+        )
         earlier = self.leaf_rows(tensor)
         if not came:
             why, came, site = self._made_of(tensor, site)
@@ -217,14 +267,22 @@ class Log:
         if latest and self.entries[latest[0]].kind == "operation":  # a result that became a leaf by requires_grad_()
             came = latest
         row = self.recording.leaf(
-            self.keeper.keep(tensor, copy=True), kind=kind, version=len(earlier), site=site,
-            dtype=dtype_of(tensor), shape=tensor.shape, differentiable=tensor.requires_grad, extra=Extra(tensor, why, came),
-        )  # fmt: skip
+            self.keeper.keep(tensor, copy=True),
+            kind=kind,
+            version=len(earlier),
+            site=site,
+            dtype=dtype_of(tensor),
+            shape=tensor.shape,
+            differentiable=tensor.requires_grad,
+            extra=Extra(tensor, why, came),
+        )
         self.remember(tensor, row)
         self.has_hook(row, tensor)
         number, way = self._birth(tensor)
         if number >= 0:  # where the ways to its birth and to its use part
-            parted = next((at for at, (made, used) in enumerate(zip(way, way_here(), strict=False)) if made != used), len(way) - 1)
+            parted = next(
+                (at for at, (made, used) in enumerate(zip(way, way_here(), strict=False)) if made != used), len(way) - 1
+            )
             self.births[row] = number, way[parted:]
         if tensor.requires_grad and not any(self.entries[r].differentiable for r in earlier):
             self.graph.watch_leaf(tensor)
@@ -244,24 +302,38 @@ class Log:
         self.unseen.add(row)
         return row
 
-    def write(self, op: str, inputs: list[int], outputs: list[torch.Tensor], why: str = "", site: Site = NOWHERE) -> list[int]:
+    def write(
+        self, op: str, inputs: list[int], outputs: list[torch.Tensor], why: str = "", site: Site = NOWHERE
+    ) -> list[int]:
         """Rows for the results of a call."""
         site = here() if site is NOWHERE else site
         on_way = any(self.entries[row].differentiable for row in inputs)
         label = LABELS.get(op) or op.strip("_")
         rows: list[int] = []
         for number, tensor in enumerate(outputs):
-            hidden = tensor._is_view() and not torch.is_grad_enabled()  # a view that no_grad made: it says that it requires grad, and has no history
-            if tensor.requires_grad and not hidden and node_of(tensor) is None:  # a new leaf: torch.tensor(t, requires_grad=True)
+            # a view that no_grad made: it says that it requires grad, and has no history
+            hidden = tensor._is_view() and not torch.is_grad_enabled()
+            # a new leaf: torch.tensor(t, requires_grad=True)
+            if tensor.requires_grad and not hidden and node_of(tensor) is None:
                 rows.append(self._leaf(tensor, why, inputs))
                 continue
             differs = tensor.requires_grad and not hidden
             reason = "" if differs else self._reason(tensor, why, on_way)
             row = self.recording.operation(
-                op.strip("_") or op, inputs, self.keeper.keep(tensor), label=label, call=rows[0] if rows else None,
-                output=number, site=site, dtype=dtype_of(tensor), shape=tensor.shape, scope=self.scope,
-                cut=CUTS.get(reason) if on_way else None, differentiable=differs, extra=Extra(tensor, reason),
-            )  # fmt: skip
+                op.strip("_") or op,
+                inputs,
+                self.keeper.keep(tensor),
+                label=label,
+                call=rows[0] if rows else None,
+                output=number,
+                site=site,
+                dtype=dtype_of(tensor),
+                shape=tensor.shape,
+                scope=self.scope,
+                cut=CUTS.get(reason) if on_way else None,
+                differentiable=differs,
+                extra=Extra(tensor, reason),
+            )
             self.remember(tensor, row)
             rows.append(row)
         self.graph.connect(rows, outputs)
@@ -316,15 +388,25 @@ class Log:
 
 
 CUTS = {
-    "detach": "stop_gradient", "data": "stop_gradient", "copied": "stop_gradient", "no_grad": "paused",
-    "inference_mode": "paused", "inside": "paused", "create_graph": "paused", "integer": "integer", "no_derivative": "nondifferentiable",
+    "detach": "stop_gradient",
+    "data": "stop_gradient",
+    "copied": "stop_gradient",
+    "no_grad": "paused",
+    "inference_mode": "paused",
+    "inside": "paused",
+    "create_graph": "paused",
+    "integer": "integer",
+    "no_derivative": "nondifferentiable",
     "not_differentiable": "nondifferentiable",
-}  # fmt: skip
+}
 
 
 def _hook_from_before(owner: Any) -> Site | None:
     """Where a function returns that the program put as a hook on a tensor or a module before the block."""
-    held = (getattr(owner, name, None) or {} for name in ("_backward_hooks", "_backward_pre_hooks", "_post_accumulate_grad_hooks"))
+    held = (
+        getattr(owner, name, None) or {}
+        for name in ("_backward_hooks", "_backward_pre_hooks", "_post_accumulate_grad_hooks")
+    )
     sites = [last_return(hook) for hooks in held for hook in hooks.values()]
     return next((site for site in sites if site is not NOWHERE), None)
 

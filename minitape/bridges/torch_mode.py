@@ -1,4 +1,6 @@
-"""What a program calls of PyTorch inside the block, and in which module: each call is run as it is, then written down."""
+"""What a program calls of PyTorch inside the block, and in which module: each call is run as it is, then written
+down.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ from .torch_log import Log, differentiable
 LEAVES = {"item", "numpy", "tolist", "__float__", "__int__", "__bool__", "__array__", "__index__", "__complex__"}
 VIEWS = {"T", "mT", "H", "mH", "real", "imag", "data"}  # attributes that are tensors computed from this one
 SILENT = set(
-    "size dim stride numel nelement ndimension is_floating_point is_complex is_contiguous __len__ __repr__ __str__ __format__ "
+    "size dim stride numel nelement ndimension is_floating_point is_complex is_contiguous __len__ __repr__ "
+    "__str__ __format__ "
     "__hash__ __dir__ __reduce_ex__ __setstate__ retain_grad element_size data_ptr storage untyped_storage "
     "get_device is_inference allclose equal is_same_size storage_offset is_pinned is_shared _is_view backward_hooks "
     "_record_function_enter_new _record_function_exit _set_grad_enabled is_nonzero is_tensor result_type can_cast "
@@ -47,7 +50,8 @@ class Mode(TorchFunctionMode):
         self.rests = False
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if torch.compiler.is_dynamo_compiling() or self.watcher.changes.thread is None:  # torch.compile reads this text, and must find the program's own call
+        # torch.compile reads this text, and must find the program's own call
+        if torch.compiler.is_dynamo_compiling() or self.watcher.changes.thread is None:
             return func(*args, **(kwargs or {}))
         return self.watcher.call(func, args, kwargs or {})
 
@@ -65,7 +69,8 @@ class Mode(TorchFunctionMode):
 
     def leave(self) -> None:
         """Takes it away, also from below others: a generator that nobody asks any further ends late."""
-        if self not in _get_current_function_mode_stack():  # Ctrl-C came while PyTorch had put it aside, in a generator that brings it back
+        # Ctrl-C came while PyTorch had put it aside, in a generator that brings it back
+        if self not in _get_current_function_mode_stack():
             for holder in gc.get_referrers(self):
                 if isinstance(holder, GeneratorType) and holder.gi_suspended:
                     holder.close()
@@ -86,13 +91,14 @@ class Watcher:
         self.recording = recording
         self.log: Log = recording.log
         self.quiet = 0  # more than 0 while a call is one row whose inner calls are not to be seen
-        self.inside: list[torch.Tensor] | None = None  # leaves that a function with a backward() of its own uses, arguments or not
+        # leaves that a function with a backward() of its own uses, arguments or not
+        self.inside: list[torch.Tensor] | None = None
         self._mode = Mode(self)
         self._path: list[tuple[Any, tuple[str, ...]]] = []  # the modules that run
         self._children: weakref.WeakKeyDictionary[Any, dict[int, str]] = weakref.WeakKeyDictionary()
         self.changes = Changes()
 
-    # -- the block ------------------------------------------------------------------------------------------------------
+    # -- the block ---------------------------------------------------------------------------------
 
     def begin(self) -> None:
         """From now on calls are seen."""
@@ -104,7 +110,8 @@ class Watcher:
         self._hook(self._before_step, optimizers._global_optimizer_pre_hooks)
         self._hook(self._after_step, optimizers._global_optimizer_post_hooks)
         changes.wrap(torch.autograd.Function, "apply", self.custom)
-        changes.wrap(torch.autograd.function._SingleLevelFunction, "apply", self.custom)  # of a program's ``f = Mine.apply`` from before
+        # of a program's ``f = Mine.apply`` from before
+        changes.wrap(torch.autograd.function._SingleLevelFunction, "apply", self.custom)
         changes.wrap(torch.nn.Parameter, "__new__", self._new_leaf)
         changes.wrap(torch.autograd.Variable, "__new__", self._new_leaf)
         self._hook(self._set, modules._global_parameter_registration_hooks)
@@ -118,7 +125,9 @@ class Watcher:
         self.changes.undo()
 
     def _hook(self, hook: Callable[..., Any], hooks: dict[int, Any], *marks: dict[int, bool]) -> None:
-        """A hook on all modules or optimizers, as PyTorch's functions put it there, which give the handle back too late for Ctrl-C."""
+        """A hook on all modules or optimizers, as PyTorch's functions put it there, which give the handle back too late
+        for Ctrl-C.
+        """
         handle = RemovableHandle(hooks, extra_dict=[*marks])
 
         def heard(*args: Any) -> Any:
@@ -152,14 +161,14 @@ class Watcher:
             self._safely(self.log.replaced, old, value)
 
     def _new_hook(self, handle: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """A hook on a module, perhaps on its backward pass. The class ``Module`` stays as it is: where a method of it changes, Python forgets what it
-        knows of 300 classes, and steps are slower for a while."""
+        """A hook on a module, perhaps on its backward pass. The class ``Module`` stays as it is: where a method of it
+        changes, Python forgets what it knows of 300 classes, and steps are slower for a while."""
         frame = sys._getframe(2)
         if frame.f_code.co_name in ("register_full_backward_hook", "register_full_backward_pre_hook"):
             self._safely(self.log.hooked, frame.f_locals["self"])
         return handle(*args, **kwargs)
 
-    # -- calls ----------------------------------------------------------------------------------------------------------
+    # -- calls -------------------------------------------------------------------------------------
 
     def call(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Runs a call of the program's, and writes down what it was."""
@@ -168,7 +177,8 @@ class Watcher:
         name = getattr(func, "__name__", "")
         if self.inside is not None:
             self.inside += [t for t in tensors_in((args, kwargs)) if t.requires_grad and t.is_leaf]
-        unseen = torch._C._are_functorch_transforms_active() or torch._C._is_tracing()  # torch.jit.trace writes down what we would do
+        # torch.jit.trace writes down what we would do
+        unseen = torch._C._are_functorch_transforms_active() or torch._C._is_tracing()
         if self.quiet or name in SILENT or self.recording.failure is not None or unseen:
             return func(*args, **kwargs)
         if name in HOOKS:
@@ -252,8 +262,9 @@ class Watcher:
         self.log.keeper.before_change(changed)
         return rows
 
-    def _write(self, name: str, inputs: list[torch.Tensor], before: list[int] | None, changed: list[torch.Tensor],
-               result: Any) -> None:  # fmt: skip
+    def _write(
+        self, name: str, inputs: list[torch.Tensor], before: list[int] | None, changed: list[torch.Tensor], result: Any
+    ) -> None:
         outputs = changed or list(tensors_in((result,)))
         if changed:
             outputs = [t for t in outputs if not self._assigned(t, inputs, before or [])]
@@ -294,7 +305,16 @@ class Watcher:
             return "data"
         if name in COPIES:
             return "copied"
-        if not differentiable(outputs[0].dtype) and name in ("to", "long", "int", "short", "char", "byte", "bool", "type"):
+        if not differentiable(outputs[0].dtype) and name in (
+            "to",
+            "long",
+            "int",
+            "short",
+            "char",
+            "byte",
+            "bool",
+            "type",
+        ):
             return "integer"
         return ""
 
@@ -344,7 +364,7 @@ class Watcher:
                 behind = self.log.graph.rows_behind([tensor]) or [self.log.row_of(t) for t in targets]
                 self.log.write("grad", behind, [tensor], "" if tensor.requires_grad else "create_graph")
 
-    # -- modules and optimizers -------------------------------------------------------------------------------------------
+    # -- modules and optimizers --------------------------------------------------------------------
 
     def _enter(self, module: Any, _: Any) -> None:
         if not self._path:
@@ -369,7 +389,9 @@ class Watcher:
             self.log.names[tensor] = self.log.names.get(tensor, name)
 
     def _before_step(self, optimizer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """An optimizer changes its parameters, by hundreds of small calls that nobody asks about; its closure, where it has one, is the program's own."""
+        """An optimizer changes its parameters, by hundreds of small calls that nobody asks about; its closure, where it
+        has one, is the program's own.
+        """
         self._step_begins(optimizer)
         closure = args[1] if len(args) > 1 else kwargs.get("closure")
         if closure is None:
@@ -434,8 +456,15 @@ def changed_by(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list
     if kwargs.get("out") is not None:
         return list(tensors_in((kwargs["out"],)))
     inplace = kwargs.get("inplace") is True
-    if inplace or name == "__setitem__" or (name.endswith("_") and not name.endswith("__")) or (
-        name.startswith("__i") and name.endswith("__") and name not in ("__invert__", "__int__", "__iter__", "__index__", "__init__")
-    ):  # fmt: skip
+    if (
+        inplace
+        or name == "__setitem__"
+        or (name.endswith("_") and not name.endswith("__"))
+        or (
+            name.startswith("__i")
+            and name.endswith("__")
+            and name not in ("__invert__", "__int__", "__iter__", "__index__", "__init__")
+        )
+    ):
         return list(tensors_in(args[:1]))
     return []

@@ -1,6 +1,8 @@
-"""Tensors that are shown later, but as they were: a small one is copied, a large one is kept and copied before it changes.
+"""Tensors that are shown later, but as they were: a small one is copied, a large one is kept and copied before it
+changes.
 
-What is kept is bounded: above ``MOST_BYTES`` the oldest become what a picture shows of them (text, statistics, thumbnail).
+What is kept is bounded: above ``MOST_BYTES`` the oldest become what a picture shows of them (text, statistics,
+thumbnail).
 """
 
 from __future__ import annotations

@@ -44,15 +44,34 @@ class TorchInquiry(Inquiry):
             raise TypeError(f"explain() takes a tensor as its source, but received {self.source!r}.")
         if self.target is None:
             return self._error, self._own, self._none_ran
-        return (self._error, self._plain_target, self._own, self._break, self._outside, self._not_used, self._grad, self._nan,
-                self._zero)  # fmt: skip
+        return (
+            self._error,
+            self._plain_target,
+            self._own,
+            self._break,
+            self._outside,
+            self._not_used,
+            self._grad,
+            self._nan,
+            self._zero,
+        )
 
     def parts_of(self, holder: Any) -> Iterable[tuple[str, Any]]:
         if not isinstance(holder, torch.nn.Module):
             return super().parts_of(holder)
-        held = [(name, value) for slot in ("_parameters", "_buffers", "_modules") for name, value in vars(holder)[slot].items()]
+        held = [
+            (name, value)
+            for slot in ("_parameters", "_buffers", "_modules")
+            for name, value in vars(holder)[slot].items()
+        ]
         keys = isinstance(holder, (torch.nn.ModuleDict, torch.nn.ParameterDict))
-        return [*((f"[{name}]" if name.isdigit() else f"[{name!r}]" if keys else f".{name}", value) for name, value in held), *super().parts_of(holder)]
+        return [
+            *(
+                (f"[{name}]" if name.isdigit() else f"[{name!r}]" if keys else f".{name}", value)
+                for name, value in held
+            ),
+            *super().parts_of(holder),
+        ]
 
     def _looks_into(self, holder: Any) -> bool:
         return isinstance(holder, torch.nn.Module) or super()._looks_into(holder)
@@ -62,7 +81,7 @@ class TorchInquiry(Inquiry):
         tensor = self.entries[row].extra.ref()
         return ("" if tensor is None else self.path_to(tensor)) or self.entries[row].name or ""
 
-    # -- checks: why nothing arrives --------------------------------------------------------------------------------------
+    # -- checks: why nothing arrives ---------------------------------------------------------------
 
     def _plain_target(self) -> Explanation | None:
         if isinstance(self.target, (torch.Tensor, Number)):
@@ -75,7 +94,12 @@ class TorchInquiry(Inquiry):
         for exit in self.exits:
             start = statement_at(exit.site) if exit.row in self._after() else None
             flow = None if start is None else self._followed().of(start, None, frozenset([start.filename]))
-            if flow is not None and any(flow.enters(s, n.func) for s in flow.start.source.statements for n in s.walk() if isinstance(n, ast.Call) and last_name(n.func) == "backward"):
+            if flow is not None and any(
+                flow.enters(s, n.func)
+                for s in flow.start.source.statements
+                for n in s.walk()
+                if isinstance(n, ast.Call) and last_name(n.func) == "backward"
+            ):
                 return self._left_by(exit)
         return self.say("no_backward", kind="none")
 
@@ -92,10 +116,16 @@ class TorchInquiry(Inquiry):
         if "second time" in text:
             return self.say("backward_twice", site)
         if "is not implemented" in text:
-            row = next((row for row in sorted(self.behind) if self.entries[row].extra.node.endswith("NotImplemented")), None)
+            row = next(
+                (row for row in sorted(self.behind) if self.entries[row].extra.node.endswith("NotImplemented")), None
+            )
             return None if row is None else self.say("no_derivative", row=row)
         if "only for scalar outputs" in text:
-            return self.say("not_scalar", site, what=str(math.prod(self.entries[self.end].shape)) if self.end is not None else "several")
+            return self.say(
+                "not_scalar",
+                site,
+                what=str(math.prod(self.entries[self.end].shape)) if self.end is not None else "several",
+            )
         return None
 
     def _changed(self, text: str) -> Explanation:
@@ -117,23 +147,52 @@ class TorchInquiry(Inquiry):
         if not differentiable(self.source.dtype):
             return self.say("integer_dtype", self.log.frozen_at(self.source), row=first, what=dtype_of(self.source))
         requires = self.source.requires_grad
-        if requires and first is not None and not self.entries[first].extra.requires and self.entries[first].kind != "operation":
+        if (
+            requires
+            and first is not None
+            and not self.entries[first].extra.requires
+            and self.entries[first].kind != "operation"
+        ):
             reader = next((row for row in sorted(self.behind) if first in self.entries[row].inputs), first)
-            return self.say("requires_grad", self._use_before(self.log.required_at(self.source), reader), row=reader, kind="late")
+            return self.say(
+                "requires_grad", self._use_before(self.log.required_at(self.source), reader), row=reader, kind="late"
+            )
         if requires:
             return None
         made = next((row for row in self.rows if self.entries[row].kind == "operation"), None)
-        if made is not None and self.entries[made].extra.why and any(self.entries[given].differentiable for given in self.entries[made].inputs):
+        if (
+            made is not None
+            and self.entries[made].extra.why
+            and any(self.entries[given].differentiable for given in self.entries[made].inputs)
+        ):
             cause = CAUSES[self.entries[made].extra.why]
             return self.say(cause, row=made, kind="source" if cause == "no_grad" else "")
         site = self.log.frozen_at(self.source)
-        return self.say("requires_grad", self._frozen(first) if site is NOWHERE and made is None and first is not None else site, row=first if made is None else made)
+        return self.say(
+            "requires_grad",
+            self._frozen(first) if site is NOWHERE and made is None and first is not None else site,
+            row=first if made is None else made,
+        )
 
     def _use_before(self, site: Site, row: int) -> Site:
         """The line that uses the source, or calls what does, before requires_grad is set where the same names hold."""
         at = statement_at(site)
-        name = "" if at is None else unparse(at.targets()[0]).removesuffix(".requires_grad") if at.targets() else unparse(getattr(at.node, "value", at.node)).partition(".requires_grad_(")[0]
-        uses = [] if at is None else [s for s in at.source.statements if s.function is at.function and s.order < at.order and s.computes_with(name)]
+        name = (
+            ""
+            if at is None
+            else unparse(at.targets()[0]).removesuffix(".requires_grad")
+            if at.targets()
+            else unparse(getattr(at.node, "value", at.node)).partition(".requires_grad_(")[0]
+        )
+        uses = (
+            []
+            if at is None
+            else [
+                s
+                for s in at.source.statements
+                if s.function is at.function and s.order < at.order and s.computes_with(name)
+            ]
+        )
         return (uses[0].filename, uses[0].line) if uses else self.entries[row].site
 
     def _frozen(self, row: int) -> Site:
@@ -157,10 +216,18 @@ class TorchInquiry(Inquiry):
             return self.say(CAUSES[why], row=row, what=hides, kind="hidden")
         if why == "no_grad" and at is not None and at.calls("sample") and not at.within("no_grad", "inference_mode"):
             drawn = self.say("no_grad", row=row, what="sample", kind="drawn")
-            drawn._rows += [entry.row for entry in self.entries if entry.site == self.entries[row].site and entry.row != row]
+            drawn._rows += [
+                entry.row for entry in self.entries if entry.site == self.entries[row].site and entry.row != row
+            ]
             return drawn
-        copies = [name for name in ("tensor", "as_tensor", "FloatTensor", "Tensor") if at is not None and at.calls(name)]
-        what = {"create_graph": ".grad", "no_grad": "The assignment", "copied": next(iter(copies), "tensor")}.get(why, "") if self.entries[row].kind != "operation" else ""
+        copies = [
+            name for name in ("tensor", "as_tensor", "FloatTensor", "Tensor") if at is not None and at.calls(name)
+        ]
+        what = (
+            {"create_graph": ".grad", "no_grad": "The assignment", "copied": next(iter(copies), "tensor")}.get(why, "")
+            if self.entries[row].kind != "operation"
+            else ""
+        )
         return self.say(CAUSES[why], row=row, kind=why if why in ("wrapped", "inside") else "", what=what)
 
     def _left_by(self, exit: Exit) -> Explanation:
@@ -173,7 +240,9 @@ class TorchInquiry(Inquiry):
             return None
         made_of = [] if self.rows or self.source.is_leaf else leaves_of(self.source)
         if any(self.behind.intersection(self.log.rows_of(leaf)) for leaf in made_of):
-            return self.say("non_leaf", kind="anew", other=" and ".join(filter(None, map(self.path_to, made_of))) or "its leaves")
+            return self.say(
+                "non_leaf", kind="anew", other=" and ".join(filter(None, map(self.path_to, made_of))) or "its leaves"
+            )
         last = max(self._after() - set(self.rows), default=None)
         unused = self.say("unused") if last is None else self.say("unused", row=last, kind="dropped")
         return (self._replaced() if isinstance(self.source, torch.nn.Parameter) else None) or unused
@@ -187,19 +256,35 @@ class TorchInquiry(Inquiry):
         if copy is not None:
             return self.say("rebound", self.log.copied_at(copy, self.source), kind="copied")
         gone = self._lost_its_module()
-        leaves = [self.entries[row] for row in sorted(self.behind) if self.entries[row].kind != "operation" and self.entries[row].differentiable]
+        leaves = [
+            self.entries[row]
+            for row in sorted(self.behind)
+            if self.entries[row].kind != "operation" and self.entries[row].differentiable
+        ]
         alike = next((leaf.row for leaf in leaves if leaf.shape == tuple(self.source.shape)), None)
         if alike is not None and (gone or self._has_its_values(alike)):
             return self._rebound(alike)
-        last = max((row for row in self.behind if self.entries[row].kind == "variable"), key=lambda row: (self._birth(row)[0], -row), default=None)
-        return self._rebound(last, "gone") if gone and last is not None and self.log.name_of(self.source) == "tensor" else None
+        last = max(
+            (row for row in self.behind if self.entries[row].kind == "variable"),
+            key=lambda row: (self._birth(row)[0], -row),
+            default=None,
+        )
+        return (
+            self._rebound(last, "gone")
+            if gone and last is not None and self.log.name_of(self.source) == "tensor"
+            else None
+        )
 
     def _rebound(self, row: int, kind: str = "") -> Explanation:
         """Another parameter was used: where it was made, or used for the first time."""
-        return self.say("rebound", self._birth(row)[1], row=row, other=self.called_by_program(row) or "a parameter", kind=kind)
+        return self.say(
+            "rebound", self._birth(row)[1], row=row, other=self.called_by_program(row) or "a parameter", kind=kind
+        )
 
     def _birth(self, row: int) -> tuple[int, Site]:
-        """The how many-th parameter a row is, and the statement that keeps it: a helper's own, where the call of the helper keeps nothing."""
+        """The how many-th parameter a row is, and the statement that keeps it: a helper's own, where the call of the
+        helper keeps nothing.
+        """
         number, way = self.log.births.get(row, (-1, [NOWHERE]))
         return number, next((site for site in way if (at := statement_at(site)) is None or not is_alone(at)), way[-1])
 
@@ -209,9 +294,11 @@ class TorchInquiry(Inquiry):
 
     def _lost_its_module(self) -> bool:
         """Whether the source was made for a module, and no module that is alive has it."""
-        return not any(ref() is self.source for ref in self.log.alone) and not any(p is self.source for m in living(torch.nn.Module) for p in m._parameters.values())
+        return not any(ref() is self.source for ref in self.log.alone) and not any(
+            p is self.source for m in living(torch.nn.Module) for p in m._parameters.values()
+        )
 
-    # -- checks: what arrived ---------------------------------------------------------------------------------------------
+    # -- checks: what arrived ----------------------------------------------------------------------
 
     def _grad(self) -> Explanation | None:
         """The gradient did not become .grad."""
@@ -223,8 +310,14 @@ class TorchInquiry(Inquiry):
             row = self._stopped()
             return self.say("unused") if row is None else self._own_rule(row)
         asked = sweep.asked
-        call = statement_at(sweep.site) if asked == "grad" and self.source.is_leaf and self.source.grad is None else None
-        if call is not None and (is_alone(call, "grad") or not call.is_read() or self.log.steps_without.get(self.source, -1) > self.recording.sweeps.index(sweep)):
+        call = (
+            statement_at(sweep.site) if asked == "grad" and self.source.is_leaf and self.source.grad is None else None
+        )
+        if call is not None and (
+            is_alone(call, "grad")
+            or not call.is_read()
+            or self.log.steps_without.get(self.source, -1) > self.recording.sweeps.index(sweep)
+        ):
             return self.say("grad_returned", sweep.site)
         if not self.source.is_leaf and not self.source.retains_grad and asked != "grad":
             return self.say("non_leaf", self._made(row), row=row)
@@ -242,16 +335,30 @@ class TorchInquiry(Inquiry):
         use = statement_at(site) if row in self.log.unseen or self.log.is_from_before(row) else None
         if use is None:
             return site
-        made = [s for s in use.source.bound_by(self.path, use) if s is not use and (s.before(use) or s.function is not use.function)]
+        made = [
+            s
+            for s in use.source.bound_by(self.path, use)
+            if s is not use and (s.before(use) or s.function is not use.function)
+        ]
         path, holder = self.reached(self.source)
         own = f"self.{path.rpartition('.')[2]}"  # in the text of its class
-        made = made or [s for s in use.source.statements if s.class_name in {kind.__name__ for kind in type(holder).__mro__} and own in s.binds()]
+        made = made or [
+            s
+            for s in use.source.statements
+            if s.class_name in {kind.__name__ for kind in type(holder).__mro__} and own in s.binds()
+        ]
         return (made[-1].filename, made[-1].line) if made else site
 
     def _filled(self, sweep: Sweep, row: int) -> Explanation | None:
         """What arrived is not zero, and .grad is: something filled it with zeros."""
         gradient = self.source.grad if self.source.is_leaf else None
-        if gradient is None or sweep.asked == "grad" or gradient.is_sparse or bool(gradient.any()) or sweep.adjoints[row].facts()[0]:
+        if (
+            gradient is None
+            or sweep.asked == "grad"
+            or gradient.is_sparse
+            or bool(gradient.any())
+            or sweep.adjoints[row].facts()[0]
+        ):
             return None
         rows = self.log.rows_of(gradient)
         if not rows:
@@ -260,7 +367,13 @@ class TorchInquiry(Inquiry):
 
     def _hooked(self, row: int) -> Explanation:
         entry = self.entries[row]
-        what = self.called_by_program(row) or "a tensor" if entry.kind != "operation" else "a module" if entry.op == "BackwardHookFunction" else f"the result of {self._called(row)}"
+        what = (
+            self.called_by_program(row) or "a tensor"
+            if entry.kind != "operation"
+            else "a module"
+            if entry.op == "BackwardHookFunction"
+            else f"the result of {self._called(row)}"
+        )
         return self.say("hook", self.log.hooks.get(row, NOWHERE), row=row, what=what)
 
     def _cancelled(self, call: int, row: int) -> Explanation:
@@ -310,11 +423,22 @@ def leaves_of(tensor: torch.Tensor) -> list[torch.Tensor]:
 
 
 def _plain(node: str) -> str:
-    """The name of a node without what errors write in one way or another: "Exp" for "ExpBackward0", "Clamp" for "Clamp1"."""
+    """The name of a node without what errors write in one way or another: "Exp" for "ExpBackward0", "Clamp" for
+    "Clamp1".
+    """
     return re.sub(r"(Backward)?\d*$", "", node.rpartition("::")[2]).rstrip("0123456789")
 
 
 CAUSES = {
-    "detach": "detach", "data": "data", "copied": "copied", "no_grad": "no_grad", "inference_mode": "inference_mode",
-    "wrapped": "copied", "inside": "no_grad", "create_graph": "create_graph", "integer": "integer_cast", "no_derivative": "no_derivative", "not_differentiable": "no_derivative",
-}  # fmt: skip
+    "detach": "detach",
+    "data": "data",
+    "copied": "copied",
+    "no_grad": "no_grad",
+    "inference_mode": "inference_mode",
+    "wrapped": "copied",
+    "inside": "no_grad",
+    "create_graph": "create_graph",
+    "integer": "integer_cast",
+    "no_derivative": "no_derivative",
+    "not_differentiable": "no_derivative",
+}

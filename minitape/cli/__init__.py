@@ -3,10 +3,12 @@
 Only the console script imports this package, so that `import minitape` stays light; each command in turn imports what
 it needs when it is called, so that `minitape --help` answers at once.
 
-``lab``, ``lessons``, ``pages``   the lessons, copied for a learner and opened in JupyterLab; links of pages that it exports
+``lab``, ``lessons``, ``pages``   the lessons, copied for a learner and opened in JupyterLab; links of pages that it
+    exports
 ``site``, ``lesson_pages``, ``page_links``   the lessons as a site, with pictures that step
 ``lite``                                        the lessons in JupyterLite, which runs them in the browser
-``server``, ``contents``, ``spawner``   what minitape adds to a Jupyter server, also on a hub: how it hands out notebooks and starts learners
+``server``, ``contents``, ``spawner``   what minitape adds to a Jupyter server, also on a hub: how it hands out
+    notebooks and starts learners
 ``check``, ``rules``, ``recorder``, ``kernel``  notebooks run under nbval, and what else must hold for them
 ``parts``   which command to type for a package that is missing
 ``save``, ``writing``, ``skeleton``             notebooks written, never half; a new lesson
@@ -35,7 +37,8 @@ from .parts import missing, need
 # that takes a second. They are for addresses in any script; the format of notebooks has no such field.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
-# Older versions of ipykernel bring a debugger that would write a warning of five lines to stderr whenever it is imported.
+# Older versions of ipykernel bring a debugger that would write a warning of five lines to stderr whenever it is
+# imported.
 os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
 
 LANGUAGE = click.option("--language", metavar="CODE", help="The course's own lessons in this language, such as zh.")
@@ -76,7 +79,14 @@ def main() -> None:
 @click.option("--own", is_flag=True, help="Open FOLDER as it is: notebooks of your own, without the lessons.")
 @click.option("--verbose", is_flag=True, help="Show all of JupyterLab's messages.")
 def lab_command(
-    folder: Path | None, language: str | None, ip: str, port: int | None, browser: bool | None, copy_only: bool, own: bool, verbose: bool
+    folder: Path | None,
+    language: str | None,
+    ip: str,
+    port: int | None,
+    browser: bool | None,
+    copy_only: bool,
+    own: bool,
+    verbose: bool,
 ) -> None:
     """Open the lessons in JupyterLab.
 
@@ -84,7 +94,8 @@ def lab_command(
     on the lesson last worked on. What stands in FOLDER already is yours and is never overwritten. The server listens on
     this machine only, behind a token, unless you say otherwise.
 
-    Without --language the lessons are those that FOLDER has, or, where it has none yet, those in your system's language.
+    Without --language the lessons are those that FOLDER has, or, where it has none yet, those in your system's
+    language.
     """
     if not copy_only:
         need("jupyterlab")  # before anything is copied
@@ -198,8 +209,9 @@ def new_lesson_command(name: str, title: str | None) -> None:
 def new_language_command(code: str) -> None:
     """Translate the lessons into another language.
 
-    CODE names it, such as de. Writes the English lessons with empty tables of texts to notebooks/CODE in a copy of the repository, elsewhere
-    to the folder CODE. Once they are there it brings them in step with the English ones, and says what is left to translate.
+    CODE names it, such as de. Writes the English lessons with empty tables of texts to notebooks/CODE in a copy of the
+    repository, elsewhere to the folder CODE. Once they are there it brings them in step with the English ones, and says
+    what is left to translate.
     """
     from .skeleton import write_language
 
@@ -219,11 +231,11 @@ def _as_typed(path: Path) -> str:
 def class_command(folders: tuple[Path, ...], csv: Path | None, html: Path | None) -> None:
     """Show where a class stands, and which exercise stops it.
 
-    FOLDER holds a folder for each learner, with progress files (.minitape-progress.json) or returned notebooks in it; or it
-    is the folder of one learner, as in: minitape class /home/*/minitape-lessons
+    FOLDER holds a folder for each learner, with progress files (.minitape-progress.json) or returned notebooks in it;
+    or it is the folder of one learner, as in: minitape class /home/*/minitape-lessons
 
-    Nothing in the files is run. Notebooks tell what was answered last; progress files also tell tries and times. Learners can
-    change both: for grades there is minitape export --nbgrader.
+    Nothing in the files is run. Notebooks tell what was answered last; progress files also tell tries and times.
+    Learners can change both: for grades there is minitape export --nbgrader.
     """
     from .class_page import as_page
     from .class_report import as_csv, print_class, read_with_progress
@@ -258,10 +270,10 @@ def class_command(folders: tuple[Path, ...], csv: Path | None, html: Path | None
 def export_command(lessons: tuple[str, ...], language: str | None, nbgrader: bool, course: Path) -> None:
     """Write lessons as assignments that another tool grades.
 
-    A lesson is a number of the course's own (01), or a notebook of yours. Of each exercise the given part is kept, and a
-    grade cell is put behind it that fails while the answer is wrong. A notebook that brings its own answers, as `minitape
-    new-lesson` writes it, makes an exam: its answers are hidden, and learners are not told whether they are right. The
-    answers of the course's own lessons are in the installed package, where learners can find them.
+    A lesson is a number of the course's own (01), or a notebook of yours. Of each exercise the given part is kept, and
+    a grade cell is put behind it that fails while the answer is wrong. A notebook that brings its own answers, as
+    `minitape new-lesson` writes it, makes an exam: its answers are hidden, and learners are not told whether they are
+    right. The answers of the course's own lessons are in the installed package, where learners can find them.
     """
     from .nbgrader import export, settings
 
@@ -271,7 +283,8 @@ def export_command(lessons: tuple[str, ...], language: str | None, nbgrader: boo
     missing = settings(course)
     if missing:
         click.echo(
-            f"Add this to {course / 'nbgrader_config.py'}; without it learners meet an error in each exercise, or get no points for a "
+            f"Add this to {course / 'nbgrader_config.py'}; without it learners meet an error in each exercise, or get "
+            "no points for a "
             f"notebook of minitape-lessons:\n{missing}"
         )
     name = path.stem
@@ -293,17 +306,18 @@ def export_command(lessons: tuple[str, ...], language: str | None, nbgrader: boo
     "wheel",
     metavar="WHEEL",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="JupyterLite instead, which runs the lessons in the browser; WHEEL is minitape's, which pip wheel --no-deps . makes.",
+    help="JupyterLite instead, which runs the lessons in the browser; WHEEL is minitape's, which pip wheel --no-deps "
+    ". makes.",
 )
 def site_command(out: Path, folder: Path | None, languages: tuple[str, ...], wheel: Path | None) -> None:
     """Write lessons as pages, with pictures that step.
 
-    The lessons are those in FOLDER, or the course's own without it. The pages in the folder OUT need no kernel and no network, and
-    load nothing from other machines. They hold no answers: neither the cell that has those of a lesson, nor the folded solutions.
-    They are made with Sphinx: pip install "minitape[docs]". An older site in OUT is replaced.
+    The lessons are those in FOLDER, or the course's own without it. The pages in the folder OUT need no kernel and no
+    network, and load nothing from other machines. They hold no answers: neither the cell that has those of a lesson,
+    nor the folded solutions. They are made with Sphinx: pip install "minitape[docs]". An older site in OUT is replaced.
 
-    With --lite the folder holds JupyterLite, for a web server: pip install "minitape[lite]". The reader's browser fetches Python
-    (Pyodide) from cdn.jsdelivr.net, and packages from the package index.
+    With --lite the folder holds JupyterLite, for a web server: pip install "minitape[lite]". The reader's browser
+    fetches Python (Pyodide) from cdn.jsdelivr.net, and packages from the package index.
     """
     if wheel is not None:
         if folder is not None:

@@ -59,7 +59,9 @@ class CellRun:
 
 @dataclass
 class Result:
-    """What checking one notebook gave: `broken` says why it could not be checked at all, `uncompared` which cells' outputs were not."""
+    """What checking one notebook gave: `broken` says why it could not be checked at all, `uncompared` which cells'
+    outputs were not.
+    """
 
     name: str
     findings: list[Finding] = field(default_factory=list)
@@ -85,7 +87,8 @@ Progress = Callable[[Path], None]
 
 
 def find_notebooks(given: Sequence[Path], language: str | None = None) -> list[Path]:
-    """The notebooks meant by the arguments: files as they are, all in a folder, the course's lessons in a language for none.
+    """The notebooks meant by the arguments: files as they are, all in a folder, the course's lessons in a language for
+    none.
 
     Raises click.UsageError where a path does not exist, is no notebook, or a folder holds none.
     """
@@ -244,9 +247,7 @@ def _with_other_run(finding: Finding, result: Result) -> Finding:
     return replace(finding, rule=NOT_REPEATABLE, message=message, saved=same_cell[0].new, variant=None)
 
 
-def _records(
-    path: Path, variant: str, timeout: float, result: Result, processes: Processes
-) -> Iterator[Ran]:
+def _records(path: Path, variant: str, timeout: float, result: Result, processes: Processes) -> Iterator[Ran]:
     """Run a notebook under nbval in a process of its own; give a record per code cell as it comes.
 
     Where pytest ends in another way than with passed or failed tests, its words are put into `result.broken`.
@@ -258,11 +259,20 @@ def _records(
         write(settings, "[pytest]\n")
         environment = kernel_environment(scratch)
         place = path.absolute()
-        environment.update({VARIANT_VARIABLE: variant, NOTEBOOK_VARIABLE: str(place), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"})
+        environment.update(
+            {VARIANT_VARIABLE: variant, NOTEBOOK_VARIABLE: str(place), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+        )
         command = [sys.executable, "-P", "-m", "pytest", f"--rootdir={scratch}", "-c", str(settings), *PYTEST_OPTIONS]
         command += [f"--nbval-cell-timeout={timeout}", "."]
-        process = processes.begin(command, cwd=place.parent, env=environment, stdout=subprocess.PIPE,
-                                  stderr=subprocess.STDOUT, encoding="utf-8", errors="replace")  # fmt: skip
+        process = processes.begin(
+            command,
+            cwd=place.parent,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
+        )
         assert process.stdout is not None
         try:
             for line in process.stdout:

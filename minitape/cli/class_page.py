@@ -1,4 +1,6 @@
-"""The page of `minitape class --html`: where a class stands, and which exercise stops it. Complete in itself, without scripts."""
+"""The page of `minitape class --html`: where a class stands, and which exercise stops it. Complete in itself, without
+scripts.
+"""
 
 from __future__ import annotations
 
@@ -79,7 +81,10 @@ def _lessons(figures: Class) -> Iterator[str]:
 
 
 def _exercises(figures: Class) -> Iterator[str]:
-    yield "<table class='bars'><tr><th>exercise</th><th>learners</th><th>tries</th><th>minutes</th><th>the commonest wrong answer</th></tr>"
+    yield (
+        "<table class='bars'><tr><th>exercise</th><th>learners</th><th>tries</th><th>minutes</th><th>the commonest "
+        "wrong answer</th></tr>"
+    )
     hardest = max((exercise.stuck for exercise in figures.by_exercise), default=0)
     for exercise in figures.by_exercise:
         mark = " class='hardest'" if exercise.stuck == hardest > 0 else ""
@@ -116,7 +121,10 @@ def _wrong(exercise: ExerciseFigures) -> str:
 
 def _learners(figures: Class) -> Iterator[str]:
     head = "".join(f"<th>{escape(lesson)}</th>" for lesson in figures.lessons)
-    yield f"<div class='wide'><table class='learners'><tr><th>learner</th>{head}<th>solved</th><th>first try</th><th>tries</th><th>minutes</th></tr>"
+    yield (
+        f"<div class='wide'><table class='learners'><tr><th>learner</th>{head}<th>solved</th><th>first "
+        "try</th><th>tries</th><th>minutes</th></tr>"
+    )
     for learner in figures.by_learner:
         yield f"<tr><th>{escape(learner.learner)}</th>{_cells(learner, figures)}<td>{learner.all_solved}</td>"
         yield f"<td>{learner.first_try}</td><td>{learner.tries}</td><td>{learner.minutes:.0f}</td></tr>\n"
@@ -125,7 +133,9 @@ def _learners(figures: Class) -> Iterator[str]:
 
 def _cells(learner: LearnerFigures, figures: Class) -> str:
     return "".join(
-        f"<td class='share' style='--share:{100 * learner.solved[lesson] // max(len(names), 1)}%'>{learner.solved[lesson]}/{len(names)}</td>"
+        "<td class='share' "
+        f"style='--share:{100 * learner.solved[lesson] // max(len(names), 1)}%'>"
+        f"{learner.solved[lesson]}/{len(names)}</td>"
         for lesson, names in figures.lessons.items()
     )
 
@@ -135,8 +145,10 @@ LESSON_KEY = (
     "<i class='not'>not begun</i>."
 )
 EXERCISE_KEY = (
-    "Learners who were <i class='first'>right at the first try</i>, <i class='later'>solved it later</i> (or it is not known "
-    "when), are <i class='stuck'>not right yet</i>, or gave <i class='not'>no answer</i>. The exercise with the most who are "
+    "Learners who were <i class='first'>right at the first try</i>, <i class='later'>solved it later</i> (or it "
+    "is not known "
+    "when), are <i class='stuck'>not right yet</i>, or gave <i class='not'>no answer</i>. The exercise with the "
+    "most who are "
     "not right yet is framed. Tries and minutes are medians over those who solved it."
 )
 

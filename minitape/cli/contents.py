@@ -1,4 +1,6 @@
-"""How a Jupyter server that `server` was added to reads, writes and runs minitape's notebooks; it leaves all others alone."""
+"""How a Jupyter server that `server` was added to reads, writes and runs minitape's notebooks; it leaves all others
+alone.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +30,8 @@ STARTUP = Path(__file__).parents[1] / "course" / "startup.py"
 class WithNotebooks:
     """Put before a contents manager: minitape's notebooks come as JupyterLab can show them.
 
-    A notebook comes with what its kernel will say of the language. JupyterLab notes that in a notebook that it opens, and
-    marks the notebook as changed where something else stood there. Lessons are saved without it, since it names the
+    A notebook comes with what its kernel will say of the language. JupyterLab notes that in a notebook that it opens,
+    and marks the notebook as changed where something else stood there. Lessons are saved without it, since it names the
     version of Python.
 
     A live widget comes only where the process that made it still runs: in the place of another one, also after a
@@ -41,7 +43,8 @@ class WithNotebooks:
     """
 
     @contextmanager
-    def atomic_writing(self, os_path: str, *args: Any, **kwargs: Any) -> Iterator[IO[Any]]:  # of str or bytes: as is said to who opens it
+    # of str or bytes: as is said to who opens it
+    def atomic_writing(self, os_path: str, *args: Any, **kwargs: Any) -> Iterator[IO[Any]]:
         """A file to write to; where no other may be made beside it, it is written in JupyterLab's way."""
         manager: Any = super()  # the contents or session manager that this stands before
         folder = os.path.dirname(os.path.realpath(os_path))
@@ -56,7 +59,8 @@ class WithNotebooks:
         """What JupyterLab is told of a file or folder: its contents manager's model of it."""
         manager: Any = super()  # the contents or session manager that this stands before
         model: Model = await manager.get(path, *arguments, **options)
-        with suppress(AttributeError, KeyError, TypeError):  # a part of it is of another kind than in notebooks: JupyterLab bears that
+        # a part of it is of another kind than in notebooks: JupyterLab bears that
+        with suppress(AttributeError, KeyError, TypeError):
             if model["type"] == "notebook" and model["content"] and is_minitapes(model["content"]):
                 metadata = model["content"]["metadata"]
                 if metadata.get("language_info", {}).get("name") == IPythonKernel.language_info["name"]:
@@ -101,7 +105,8 @@ def is_minitapes(notebook: Notebook) -> bool:
 
     >>> is_minitapes({"cells": [{"source": "import minitape as tf"}], "metadata": {}})
     True
-    >>> is_minitapes({"cells": [{"source": "import numpy"}], "metadata": {"language_info": {"name": "python", "version": "3"}}})
+    >>> language = {"name": "python", "version": "3"}
+    >>> is_minitapes({"cells": [{"source": "import numpy"}], "metadata": {"language_info": language}})
     False
     """
     named = any(NAME in cell["source"] for cell in notebook["cells"])

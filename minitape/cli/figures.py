@@ -25,8 +25,9 @@ class Wrong:
 class ExerciseFigures:
     """How a class did with one exercise. `first_try`, `later`, `stuck` and `untried` add up to the number of learners.
 
-    `first_try` counts those who were right at their first try, `later` all others who solved it, `stuck` those who answered
-    and are not right yet. `tries` and `minutes` are medians over those who solved it, None where no file says it.
+    `first_try` counts those who were right at their first try, `later` all others who solved it, `stuck` those who
+    answered and are not right yet. `tries` and `minutes` are medians over those who solved it, None where no file says
+    it.
     """
 
     name: str

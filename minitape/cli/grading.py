@@ -1,7 +1,8 @@
-"""A step of nbgrader's grading, named in `nbgrader_config.py`: what was handed in without its grade cells gets them back.
+"""A step of nbgrader's grading, named in `nbgrader_config.py`: what was handed in without its grade cells gets them
+back.
 
-A learner who hands in the notebook of `minitape-lessons`, instead of the one that was released, has answered the same exercises. Without
-this step nbgrader would give zero points for them, and say nothing.
+A learner who hands in the notebook of `minitape-lessons`, instead of the one that was released, has answered the same
+exercises. Without this step nbgrader would give zero points for them, and say nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ NOTE = "This grade cell was missing in what was handed in, so it was put back: i
 
 
 class RestoredCells(OverwriteCells):
-    """Puts a missing grade cell behind the cell in which its exercise is answered, or at the end where there is none."""
+    """Puts a missing grade cell behind the cell in which its exercise is answered, or at the end where there is
+    none.
+    """
 
     def __init__(self, **options: object) -> None:
         super().__init__(**options)
@@ -38,7 +41,10 @@ class RestoredCells(OverwriteCells):
         if missing:
             student = resources["nbgrader"]["student"]
             names = ", ".join(cell.name for cell in missing)
-            self.log.warning(f"{self.notebook_id} of {student} had no cells {names}: it is not the notebook that was released. They were put back.")
+            self.log.warning(
+                f"{self.notebook_id} of {student} had no cells {names}: it is not the notebook that was released. "
+                "They were put back."
+            )
         return nb, resources
 
 

@@ -73,8 +73,8 @@ class HandIn:
 def find(folders: Sequence[Path]) -> dict[str, list[Path]]:
     """The files of each learner, by the learner's name.
 
-    A folder with a progress file in it, or with a lesson under its own name, is one learner's. In any other each folder is a
-    learner's, and each file that lies there directly: `jane.json`, or `jane_01_the_first_tape.ipynb`.
+    A folder with a progress file in it, or with a lesson under its own name, is one learner's. In any other each folder
+    is a learner's, and each file that lies there directly: `jane.json`, or `jane_01_the_first_tape.ipynb`.
     """
     lessons = [path.stem for path in notebooks_in(lessons_folder())]
     found: dict[str, list[Path]] = {}
@@ -171,7 +171,8 @@ def _works(path: Path) -> dict[str, Work]:
 def _of_progress(kept: Progress) -> dict[str, Work]:
     """The work that a progress file tells of.
 
-    >>> exercises = {"01.1": {"tries": 2, "solved": True, "right_at": 2, "wrong": {"8.0": {"times": 1, "hint": "That is y."}}}}
+    >>> wrong = {"8.0": {"times": 1, "hint": "That is y."}}
+    >>> exercises = {"01.1": {"tries": 2, "solved": True, "right_at": 2, "wrong": wrong}}
     >>> times = {"01.p1": [100], "01.1": [160, 200]}
     >>> _of_progress({"exercises": exercises, "predictions": {}, "times": times})["01.1"]
     Work(solved=True, tries=2, right_at=2, seconds=100, wrong={'8.0': 'That is y.'})
@@ -221,7 +222,8 @@ def _of_notebook(notebook: Notebook) -> dict[str, Work]:
 
 
 def _said(text: str) -> Iterator[tuple[str, str, str]]:
-    """What `check` said in an output: exercise, whether it is solved, and the lines below. Its time grows with the text only.
+    """What `check` said in an output: exercise, whether it is solved, and the lines below. Its time grows with the text
+    only.
 
     >>> list(_said("Exercise 01.1: not yet.\\n  given: 8.0\\nExercise 01.2: correct."))
     [('01.1', 'not yet', '\\n  given: 8.0\\n'), ('01.2', 'correct', '')]

@@ -34,10 +34,12 @@ SETTINGS = Path(__file__).with_name("jupyterlab_settings")
 
 
 def copy_and_tell(given: Path | None, asked: str | None) -> Path:
-    """Copy the missing lessons into the folder that is `given`, or a usual one; say on the terminal what was copied and kept; give back the folder.
+    """Copy the missing lessons into the folder that is `given`, or a usual one; say on the terminal what was copied and
+    kept; give back the folder.
 
-    The language is the one that is `asked` for, else that of the lessons there, else the system's. Two are never mixed in a folder. Raises
-    click.ClickException where the folder is a file, cannot be written, or has the lessons in another language.
+    The language is the one that is `asked` for, else that of the lessons there, else the system's. Two are never mixed
+    in a folder. Raises click.ClickException where the folder is a file, cannot be written, or has the lessons in
+    another language.
     """
     lessons_folder(asked)
     folder = given or Path(FOLDER)
@@ -48,7 +50,10 @@ def copy_and_tell(given: Path | None, asked: str | None) -> Path:
     there = language_of(folder)
     language = asked or there or users_language()
     if there not in (None, language):
-        raise click.ClickException(f"{folder} has the lessons in {there!r}, and two languages are not mixed; name another folder for those in {language!r}")
+        raise click.ClickException(
+            f"{folder} has the lessons in {there!r}, and two languages are not mixed; name another folder for those "
+            f"in {language!r}"
+        )
     try:
         copied, kept = copy_missing(folder, language=language)
     except OSError as error:
@@ -62,7 +67,9 @@ def copy_and_tell(given: Path | None, asked: str | None) -> Path:
     if kept:
         click.echo(f"{_count(len(kept), 'file')} already in {folder}: left as you had them")
     if not asked and {language, users_language()} != {ENGLISH}:
-        ways = [f"{say('English', PAGES, lessons)}: minitape lab --language {code}" for code, lessons in languages().items()]
+        ways = [
+            f"{say('English', PAGES, lessons)}: minitape lab --language {code}" for code, lessons in languages().items()
+        ]
         with suppress(UnicodeEncodeError):  # the terminal cannot show it
             click.echo(" · ".join(ways))
     return folder
@@ -93,7 +100,9 @@ def start(folder: Path, ip: str, port: int | None, browser: bool | None, verbose
 
 
 def _end_workers() -> None:
-    """Let go of the server's threads that wait for work: on a busy machine one is left, and Python would wait for it for ever."""
+    """Let go of the server's threads that wait for work: on a busy machine one is left, and Python would wait for it
+    for ever.
+    """
     for thread in threading.enumerate():
         if thread.name == "AnyIO worker thread" and hasattr(thread, "queue"):
             with suppress(queue.Full):  # it still has work, and is told after that
@@ -101,7 +110,9 @@ def _end_workers() -> None:
 
 
 def _have_folders() -> None:
-    """Where the home folder cannot be written, as in a container that runs as any user: folders for Jupyter until it ends."""
+    """Where the home folder cannot be written, as in a container that runs as any user: folders for Jupyter until it
+    ends.
+    """
     home = os.path.expanduser("~")
     if os.access(home, os.W_OK):
         return

@@ -1,7 +1,7 @@
 """Lessons as pages. Pictures that step or move do so there without a kernel; answers are never shown.
 
-A lesson is saved with what it prints and with pictures that stand still. To get those that step, each lesson is run once
-more (``minitape_widgets.lesson_views``), in a process of its own.
+A lesson is saved with what it prints and with pictures that stand still. To get those that step, each lesson is run
+once more (``minitape_widgets.lesson_views``), in a process of its own.
 """
 
 from __future__ import annotations
@@ -68,7 +68,9 @@ def headings_of(cells: list[Cell]) -> dict[str, str]:
 
 
 def say_in(folder: Path) -> Callable[..., str]:
-    """A function that says what pages have around the lessons in `folder` in their language, with values for names in braces."""
+    """A function that says what pages have around the lessons in `folder` in their language, with values for names in
+    braces.
+    """
     return lambda text, **values: texts.say(text, PAGES, folder, **values)
 
 
@@ -78,7 +80,9 @@ def place_of(folder: Path) -> str:
 
 
 def pages(folder: Path, extra: Path, command: str = "minitape lab") -> dict[str, str]:
-    """Path -> text of the pages of all lessons in `folder`; their views, and the files that they show, are written below `extra`."""
+    """Path -> text of the pages of all lessons in `folder`; their views, and the files that they show, are written
+    below `extra`.
+    """
     place = place_of(folder)
     lessons = notebooks_in(folder)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -112,8 +116,11 @@ def views_of(lesson: Path, views: Path) -> Views:
         program = [sys.executable, "-m", "minitape_widgets.lesson_views"]
         found = subprocess.run(
             [*program, str(lesson.absolute()), str(views.absolute() / lesson.stem)],
-            cwd=lesson.absolute().parent, env=environment, capture_output=True, text=True,
-        )  # fmt: skip
+            cwd=lesson.absolute().parent,
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
     if found.returncode:
         raise click.ClickException(f"{lesson} could not be run: {found.stderr.strip() or found.stdout}")
     shown: Views = json.loads(found.stdout)
@@ -136,12 +143,18 @@ def page(lesson: Path, cells: list[Cell], views: Views, command: str = "minitape
             shown = [(said, f"{lesson.stem}/{name}") for said, name in views.get(cell["id"], ())]
             parts += code(cell, source, shown, say)
             if shown:
-                raise click.ClickException(f"{lesson}: cell {cell['id']} shows {shown[0][0]}, which is not saved in it: minitape save {lesson}")
+                raise click.ClickException(
+                    f"{lesson}: cell {cell['id']} shows {shown[0][0]}, which is not saved in it: minitape save {lesson}"
+                )
         if number == 0 and lesson_of(lesson):
             note = say(
-                "This page shows the lesson as it is saved{without}. To run it, to predict, and to have the exercises checked, type `{command}`: it "
-                "is `{name}` there. Click into a picture of a tape and step with the arrow keys.", name=lesson.name, command=command, without=without,
-            )  # fmt: skip
+                "This page shows the lesson as it is saved{without}. To run it, to predict, and to have the exercises "
+                "checked, type `{command}`: it "
+                "is `{name}` there. Click into a picture of a tape and step with the arrow keys.",
+                name=lesson.name,
+                command=command,
+                without=without,
+            )
             parts.append(f"```{{note}}\n{note}\n```\n")
     return "\n\n".join(parts) + "\n"
 
@@ -161,7 +174,9 @@ def with_pictures(cell: Cell, source: str) -> str:
 
 
 def code(cell: Cell, source: str, views: list[tuple[str, str]], say: Callable[[str], str]) -> Iterator[str]:
-    """A cell of code and what it shows; the views that it shows are taken off the list. `say` gives a text in the lesson's language."""
+    """A cell of code and what it shows; the views that it shows are taken off the list. `say` gives a text in the
+    lesson's language.
+    """
     label = escape(say("Exercise: replace the ..."))
     yield f'<div class="cell exercise" data-label="{label}">' if is_exercise(cell) else '<div class="cell code">'
     block = f"`````python\n{source}\n`````"
@@ -170,7 +185,10 @@ def code(cell: Cell, source: str, views: list[tuple[str, str]], say: Callable[[s
         data = output.get("data", {})
         html, plain = ("".join(data.get(kind, "")) for kind in ("text/html", "text/plain"))
         if views and views[0][0] == plain:
-            yield VIEW.format(view=views.pop(0)[1], title=say("A picture that steps or moves")) + f"<noscript>{html}</noscript>"
+            yield (
+                VIEW.format(view=views.pop(0)[1], title=say("A picture that steps or moves"))
+                + f"<noscript>{html}</noscript>"
+            )
         elif html:
             whole = re.sub(r"\n\s*\n", "\n", html)  # an empty line would end it
             yield f'<div class="output">{whole}</div>'

@@ -26,7 +26,8 @@ VARIABLES = ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")  # that say which lang
 
 
 def languages() -> dict[str, Path]:
-    """Language -> the folder of the course's lessons in it: inside an installed package, or the repository's `notebooks`.
+    """Language -> the folder of the course's lessons in it: inside an installed package, or the repository's
+    `notebooks`.
 
     Raises click.UsageError where neither exists.
     """
@@ -39,21 +40,28 @@ def languages() -> dict[str, Path]:
 def lessons_folder(language: str | None = None, instead_of: object = None) -> Path:
     """The folder of the course's lessons in a language, English where none is named.
 
-    Raises click.UsageError where there are none in it, or a language is named beside other lessons, `instead_of` which it would be.
+    Raises click.UsageError where there are none in it, or a language is named beside other lessons, `instead_of` which
+    it would be.
     """
     there = languages()
     if language and instead_of:
-        raise click.UsageError(f"--language chooses among the course's own lessons; leave it out, or do not name {instead_of}")
+        raise click.UsageError(
+            f"--language chooses among the course's own lessons; leave it out, or do not name {instead_of}"
+        )
     if language and language not in there:
         raise click.UsageError(f"there are no lessons in {language!r}; there are: {', '.join(there)}")
     return there[language or texts.ENGLISH]
 
 
 def users_language() -> str:
-    """The language among the course's own that the system says its user reads, such as "fr_FR:zh_CN.UTF-8"; else English."""
+    """The language among the course's own that the system says its user reads, such as "fr_FR:zh_CN.UTF-8"; else
+    English.
+    """
     told = next(filter(None, map(os.environ.get, VARIABLES)), "") or _of_windows()
     codes = [re.split("[.@]", code)[0].replace("_", "-") for code in told.split(":")]
-    return next((code for whole in codes for code in (whole, whole.partition("-")[0]) if code in languages()), texts.ENGLISH)
+    return next(
+        (code for whole in codes for code in (whole, whole.partition("-")[0]) if code in languages()), texts.ENGLISH
+    )
 
 
 def _of_windows() -> str:
@@ -69,7 +77,11 @@ def _of_windows() -> str:
 def language_of(folder: Path) -> str | None:
     """The language of the lessons that lie in a learner's folder; None where there are none."""
     lessons = {path.name for path in notebooks_in(lessons_folder())}
-    return texts.language(folder) if lessons & {path.name for path in notebooks_in(folder)} or _has_tables(folder) else None
+    return (
+        texts.language(folder)
+        if lessons & {path.name for path in notebooks_in(folder)} or _has_tables(folder)
+        else None
+    )
 
 
 def _has_tables(folder: Path) -> bool:
@@ -84,8 +96,8 @@ def notebooks_in(folder: Path) -> list[Path]:
 def lesson_of(path: Path) -> str:
     """The lesson whose exercises a notebook of the course has, as their names begin; "" for pages without.
 
-    >>> lesson_of(Path("05_persistent.ipynb")), lesson_of(Path("appendix_tensors.ipynb")), lesson_of(Path("glossary.ipynb"))
-    ('05', 'appendix', '')
+    >>> [lesson_of(Path(f"{name}.ipynb")) for name in ("05_persistent", "appendix_tensors", "glossary")]
+    ['05', 'appendix', '']
     """
     lesson, _, topic = path.stem.partition("_")
     return lesson if topic else ""
@@ -103,9 +115,9 @@ def notebook_to_open(folder: Path) -> Path | None:
 def copy_missing(target: Path, outputs: bool = False, language: str | None = None) -> tuple[list[str], list[str]]:
     """Copy the lessons that are not yet in `target`; give back the names copied and the names left alone.
 
-    A learner's notebook comes without `outputs`: below a question, they would be its answer. A file that exists is never
-    opened for writing, but for the tables of a translation: they go with the version of minitape that runs. Raises OSError where
-    `target` cannot be written.
+    A learner's notebook comes without `outputs`: below a question, they would be its answer. A file that exists is
+    never opened for writing, but for the tables of a translation: they go with the version of minitape that runs.
+    Raises OSError where `target` cannot be written.
     """
     source, ours = lessons_folder(language), _has_tables(target)
     copied: list[str] = []
@@ -115,7 +127,9 @@ def copy_missing(target: Path, outputs: bool = False, language: str | None = Non
         destination = target / name
         destination.parent.mkdir(parents=True, exist_ok=True)
         content = path.read_bytes() if outputs or path.suffix != ".ipynb" else _not_run(path)
-        old = destination.exists() and not (ours and name.parts[0] == texts.FOLDER and destination.read_bytes() != content)
+        old = destination.exists() and not (
+            ours and name.parts[0] == texts.FOLDER and destination.read_bytes() != content
+        )
         if not old:
             write(destination, content)
         (kept if old else copied).append(str(name))
@@ -123,7 +137,8 @@ def copy_missing(target: Path, outputs: bool = False, language: str | None = Non
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    for path in sorted(folder.rglob("*"), key=lambda path: (path.suffix == ".ipynb", path)):  # tables first: they say the language of a copy that broke off
+    # tables first: they say the language of a copy that broke off
+    for path in sorted(folder.rglob("*"), key=lambda path: (path.suffix == ".ipynb", path)):
         parts = path.relative_to(folder).parts
         if path.is_file() and not any(part.startswith((".", "__pycache__")) for part in parts):
             yield path

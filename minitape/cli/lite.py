@@ -29,10 +29,11 @@ INSTALL: dict[str, object] = {
 
 
 def write_lite(out: Path, wheel: Path, language: str | None = None) -> int:
-    """Write JupyterLite with the course's lessons in a language, and with `wheel` to install in it, to `out`; give back how many lessons it has.
+    """Write JupyterLite with the course's lessons in a language, and with `wheel` to install in it, to `out`; give back
+    how many lessons it has.
 
-    Raises ModuleNotFoundError where JupyterLite is missing, click.ClickException where `wheel` is none of minitape's, `out` holds something else, or
-    JupyterLite cannot be built.
+    Raises ModuleNotFoundError where JupyterLite is missing, click.ClickException where `wheel` is none of minitape's,
+    `out` holds something else, or JupyterLite cannot be built.
     """
     need(*NEEDS)
     if not wheel.name.startswith("minitape-") or not wheel.name.endswith("-py3-none-any.whl"):

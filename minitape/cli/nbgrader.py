@@ -1,7 +1,7 @@
 """`minitape export --nbgrader`: a lesson as an assignment of nbgrader, which hands out, collects and grades it.
 
-Of each exercise the given part is kept. A grade cell is put behind it, which fails while the answer is wrong. The folded
-solutions stay in the teacher's version only.
+Of each exercise the given part is kept. A grade cell is put behind it, which fails while the answer is wrong. The
+folded solutions stay in the teacher's version only.
 """
 
 from __future__ import annotations
@@ -41,14 +41,18 @@ c = get_config()  # noqa
 # What stands in the place of a solution. nbgrader's own stub raises an error; here the cell still holds its "...".
 {STUB}
 
-# A notebook that was handed in without its grade cells, such as one of minitape-lessons, gets them back, and each of them says so.
+# A notebook that was handed in without its grade cells, such as one of minitape-lessons, gets them back, and each of \
+them says so.
 {RESTORE}
 """
 SOLVED = "{given}\n### BEGIN SOLUTION\n{solution}\n### END SOLUTION"
 GRADE = (
     'from minitape.course import is_right\n\nassert is_right("{name}", {answer}), "Exercise {name} is not right yet."'
 )
-HIDDEN = "### BEGIN HIDDEN TESTS\nfrom minitape.course import Exercise, Mistake, add_exercise\n\n{key}\n\n{grade}\n### END HIDDEN TESTS"
+HIDDEN = (
+    "### BEGIN HIDDEN TESTS\nfrom minitape.course import Exercise, Mistake, "
+    "add_exercise\n\n{key}\n\n{grade}\n### END HIDDEN TESTS"
+)
 
 
 @dataclass(frozen=True)
@@ -61,10 +65,12 @@ class Check:
 
 
 def export(lesson: str, course: Path, language: str | None = None) -> tuple[Path, int]:
-    """Write a lesson to the folder `course` of nbgrader as an assignment; give back its notebook and its exercises' number.
+    """Write a lesson to the folder `course` of nbgrader as an assignment; give back its notebook and its exercises'
+    number.
 
-    `lesson` is a number of the course's own, in a language, or a notebook. What a translated lesson says goes with it. Raises click.ClickException where it is neither, cannot be
-    read, has no exercises, or where the assignment exists already.
+    `lesson` is a number of the course's own, in a language, or a notebook. What a translated lesson says goes with it.
+    Raises click.ClickException where it is neither, cannot be read, has no exercises, or where the assignment exists
+    already.
     """
     path = find_lesson(lesson, language)
     target = course / "source" / path.stem / path.name
@@ -87,7 +93,8 @@ def export(lesson: str, course: Path, language: str | None = None) -> tuple[Path
 
 
 def find_lesson(lesson: str, language: str | None = None) -> Path:
-    """The notebook that is meant: a file, or the number of a lesson of the course in a language; the appendix has a word.
+    """The notebook that is meant: a file, or the number of a lesson of the course in a language; the appendix has a
+    word.
 
     >>> find_lesson("1").name
     '01_the_first_tape.ipynb'
@@ -104,7 +111,9 @@ def find_lesson(lesson: str, language: str | None = None) -> Path:
 
 
 def settings(course: Path) -> str | None:
-    """Write nbgrader's settings where there are none; else give back the lines that are missing in them, if some are."""
+    """Write nbgrader's settings where there are none; else give back the lines that are missing in them, if some
+    are.
+    """
     path = course / SETTINGS
     if path.exists():
         text = read_text(path)
@@ -115,7 +124,9 @@ def settings(course: Path) -> str | None:
 
 
 def _cells(cells: list[Cell], name: str) -> Iterator[Cell]:
-    """The assignment's cells. A lesson that brings its own answers keeps them hidden: they move into the grade cells."""
+    """The assignment's cells. A lesson that brings its own answers keeps them hidden: they move into the grade
+    cells.
+    """
     keys = [cell for cell in cells if cell.cell_type == "code" and is_answers(cell)]
     key = "\n\n".join(cell.source for cell in keys)
     for place, cell in enumerate(cells):

@@ -1,4 +1,6 @@
-"""Looks through the finished pages for what Sphinx cannot see: ends of links in raw HTML, and what would need a network."""
+"""Looks through the finished pages for what Sphinx cannot see: ends of links in raw HTML, and what would need a
+network.
+"""
 
 from __future__ import annotations
 

@@ -19,8 +19,8 @@ LINK = re.compile(r"(\]\((?!\w+:)[^()\s]+)\.ipynb(?=[#)])")
 
 
 class LessonPage(Preprocessor):
-    """Answers are left out, folded code stays folded, links from one notebook of minitape's to another lead to the other's page, which
-    says in what language it is.
+    """Answers are left out, folded code stays folded, links from one notebook of minitape's to another lead to the
+    other's page, which says in what language it is.
 
     >>> from nbformat.v4 import new_markdown_cell
     >>> cell = new_markdown_cell("A [tape](glossary.ipynb#cell-id=tape) of [lesson 2](02_inside_the_tape.ipynb).")
@@ -33,7 +33,9 @@ class LessonPage(Preprocessor):
     """
 
     def preprocess(self, nb: Notebook, resources: dict[str, Any]) -> tuple[Notebook, object]:  # of nbconvert's, by name
-        """The notebook without answers, and with its links changed; one that has nothing to do with minitape stays as it is."""
+        """The notebook without answers, and with its links changed; one that has nothing to do with minitape stays as
+        it is.
+        """
         if not is_minitapes(nb):
             return nb, resources
         nb.cells = [cell for cell in nb.cells if not is_answers(cell)]
@@ -41,7 +43,9 @@ class LessonPage(Preprocessor):
         return super().preprocess(nb, resources)
 
     def preprocess_cell(self, cell: Cell, resources: object, index: int) -> tuple[Cell, object]:
-        """The cell with its links changed, also where a prediction is explained; without its code where that is folded."""
+        """The cell with its links changed, also where a prediction is explained; without its code where that is
+        folded.
+        """
         if is_folded(cell):
             cell.transient = {"remove_source": True}
         if cell.cell_type == "markdown":

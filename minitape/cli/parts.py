@@ -5,7 +5,13 @@ from __future__ import annotations
 import importlib.util
 
 LAB = "lab"
-PARTS = {"sphinx": "docs", "myst_parser": "docs", "furo": "docs", "jupyterlite_core": "lite", "jupyterlite_pyodide_kernel": "lite"}
+PARTS = {
+    "sphinx": "docs",
+    "myst_parser": "docs",
+    "furo": "docs",
+    "jupyterlite_core": "lite",
+    "jupyterlite_pyodide_kernel": "lite",
+}
 """Package -> the extra of minitape that brings it, where the course does not."""
 
 
@@ -22,4 +28,7 @@ def missing(package: str) -> str:
     >>> print(missing("furo"))
     this needs the package furo, which is not installed. Type: pip install "minitape[docs]"
     """
-    return f'this needs the package {package}, which is not installed. Type: pip install "minitape[{PARTS.get(package, LAB)}]"'
+    return (
+        f"this needs the package {package}, which is not installed. Type: pip install "
+        f'"minitape[{PARTS.get(package, LAB)}]"'
+    )

@@ -59,23 +59,30 @@ def pytest_configure() -> None:
 
 
 def _keep_history() -> None:
-    """With a history, as in JupyterLab: only there IPython looks for the `;` at the end of a cell that shows no result."""
+    """With a history, as in JupyterLab: only there IPython looks for the `;` at the end of a cell that shows no
+    result.
+    """
 
-    def execute_cell_input(kernel: RunningKernel, code: str, allow_stdin: bool | None = None) -> Any:  # the message's id
+    # the message's id
+    def execute_cell_input(kernel: RunningKernel, code: str, allow_stdin: bool | None = None) -> Any:
         return kernel.kc.execute(code, allow_stdin=allow_stdin, stop_on_error=False)
 
     RunningKernel.execute_cell_input = execute_cell_input
 
 
 def _compare_order() -> None:
-    """nbval compares the streams of a cell, and its results, each for itself: here their order counts, and a result is no display."""
+    """nbval compares the streams of a cell, and its results, each for itself: here their order counts, and a result is
+    no display.
+    """
     merged, same = plugin.coalesce_streams, IPyNbCell.compare_outputs
 
     def coalesce_streams(outputs: list[Output]) -> list[Output]:
         groups = groupby(outputs, lambda output: output.output_type == "stream")
         return [output for streams, group in groups for output in (merged(list(group)) if streams else group)]
 
-    def compare_outputs(item: IPyNbCell, new: list[Output], saved: list[Output], skip_compare: tuple[str, ...] | None = None) -> bool:
+    def compare_outputs(
+        item: IPyNbCell, new: list[Output], saved: list[Output], skip_compare: tuple[str, ...] | None = None
+    ) -> bool:
         return bool(same(item, new, saved, skip_compare)) and kinds(new) == kinds(saved)
 
     plugin.coalesce_streams, IPyNbCell.compare_outputs = coalesce_streams, compare_outputs

@@ -45,7 +45,9 @@ def with_progress(paths: Sequence[Path], variants: Sequence[str], jobs: int, tim
 
 
 def warm_up(shared: bool = False) -> None:
-    """Compile the kernels with a progress bar, for all users of this Python if ``shared``, and say how long it took, or what is wrong."""
+    """Compile the kernels with a progress bar, for all users of this Python if ``shared``, and say how long it took, or
+    what is wrong.
+    """
     import time
 
     from minitape.speed import cache
@@ -112,7 +114,10 @@ def _lines(result: Result) -> Iterator[Text]:
 
 def _uncompared(result: Result) -> str:
     numbers = ", ".join(str(place + 1) for place in result.uncompared)
-    return f"not compared ({UNCHECKED}, or a picture that grows after its cell has run): the output of cell{'s' * (len(result.uncompared) > 1)} {numbers}"
+    return (
+        f"not compared ({UNCHECKED}, or a picture that grows after its cell has run): the output of "
+        f"cell{'s' * (len(result.uncompared) > 1)} {numbers}"
+    )
 
 
 def where(finding: Finding, result: Result) -> str:
@@ -121,14 +126,19 @@ def where(finding: Finding, result: Result) -> str:
 
 
 def _only_a_picture(finding: Finding, result: Result) -> bool:
-    """Whether what differs is a picture of a notebook that is not saved yet: its elements would tell nobody anything."""
+    """Whether what differs is a picture of a notebook that is not saved yet: its elements would tell nobody
+    anything.
+    """
     return result.unsaved and bool(PICTURE.search((finding.saved or "") + (finding.new or "")))
 
 
 def _difference(finding: Finding) -> Iterator[str]:
     if finding.saved is None and finding.new is None:
         return
-    saved, new = ([shorten(line, LONGEST_LINE) for line in _opened(text or "").splitlines()] for text in (finding.saved, finding.new))
+    saved, new = (
+        [shorten(line, LONGEST_LINE) for line in _opened(text or "").splitlines()]
+        for text in (finding.saved, finding.new)
+    )
     yield from difflib.unified_diff(saved, new, *sides(finding), lineterm="", n=2)
 
 

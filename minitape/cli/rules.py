@@ -33,12 +33,14 @@ REMEDIES = {
     "widget-view": "minitape save NOTEBOOK keeps the picture that everybody sees",
     "not-run": "minitape save NOTEBOOK runs all cells and saves them",
     "run-order": "minitape save NOTEBOOK runs all cells in order",
-    "exercise": "the cell tagged exercise holds ... and calls check; the next cell, tagged solution, holds its whole code "
+    "exercise": "the cell tagged exercise holds ... and calls check; the next cell, tagged solution, holds its whole "
+    "code "
     "with the answer that the Exercise expects",
     "unknown-magic": "correct its name, or load the extension that has it with %load_ext before",
     "failing-command": "correct the command; if it may fail, let it end well: command || true",
     "stderr": "fix what the text complains of; print what the learner should see to stdout",
-    "error": "fix the program, which must run while the exercises before it are blank; if the error is meant, tag the cell "
+    "error": "fix the program, which must run while the exercises before it are blank; if the error is meant, tag the "
+    "cell "
     "raises-exception",
     "outputs-differ": "if the new output is right, minitape save NOTEBOOK saves it",
     NOT_REPEATABLE: "fix the seed, sort sets, print no times and no addresses; if it must differ, tag the cell "
@@ -190,7 +192,11 @@ def run_findings(notebook: Notebook, record: Ran, variant: str, folder: Path = P
 
 def kinds(outputs: Iterable[Output]) -> list[str]:
     """What a cell's outputs are, in their order."""
-    return [output["name"] if output["output_type"] == "stream" else output["output_type"] for output in outputs if not _is_stderr(output)]
+    return [
+        output["name"] if output["output_type"] == "stream" else output["output_type"]
+        for output in outputs
+        if not _is_stderr(output)
+    ]
 
 
 def _is_stderr(output: Output) -> bool:
@@ -208,7 +214,14 @@ def _problem(cell: Cell, record: Ran, variant: str) -> Finding:
     failed = [output for output in record["outputs"] if output["output_type"] == "error"]
     if problem == OUTPUTS_DIFFER and saved == new:
         saved, new = ("; ".join(kinds(outputs)) for outputs in (cell.outputs, record["outputs"]))
-        return Finding("outputs-differ", place, "this cell's outputs come in another order or kind than the saved ones", saved, new, variant)
+        return Finding(
+            "outputs-differ",
+            place,
+            "this cell's outputs come in another order or kind than the saved ones",
+            saved,
+            new,
+            variant,
+        )
     if problem == OUTPUTS_DIFFER:
         return Finding("outputs-differ", place, "this cell's output is not the saved one", saved, new, variant)
     if failed and failed[-1]["ename"] == "KeyboardInterrupt":
@@ -265,7 +278,8 @@ def _joined(text: str | list[str]) -> str:
 
 
 def in_english(text: str, folder: Path = Path()) -> str:
-    """What `check` said, with the words by which it is read in English, from any language of the lessons and from that of a folder.
+    """What `check` said, with the words by which it is read in English, from any language of the lessons and from that
+    of a folder.
 
     >>> in_english("练习 01.1：还不对。\\n  你给的：8.0\\n提示：这是 y。")
     'Exercise 01.1: not yet.\\n  given:    8.0\\nHint: 这是 y。'
@@ -280,7 +294,10 @@ def _marks(here: Path) -> list[tuple[re.Pattern[str], str]]:
     """What a line of `check` begins with in each language, and the same in English."""
     tables = [table(FEEDBACK, folder) for folder in (*languages().values(), here)]
     pairs = [(_FIELD.split(texts[mark]), _FIELD.split(mark)) for texts in tables for mark in MARKS if texts.get(mark)]
-    return [(re.compile(r"^([ \t]*)" + "(.*?)".join(map(re.escape, theirs)), re.MULTILINE), r"\1" + r"\2".join(ours)) for theirs, ours in pairs]
+    return [
+        (re.compile(r"^([ \t]*)" + "(.*?)".join(map(re.escape, theirs)), re.MULTILINE), r"\1" + r"\2".join(ours))
+        for theirs, ours in pairs
+    ]
 
 
 def plain(text: str) -> str:

@@ -1,4 +1,5 @@
-"""The extension of Jupyter's server that installing minitape switches on: for `minitape lab`, on a hub, and everywhere else.
+"""The extension of Jupyter's server that installing minitape switches on: for `minitape lab`, on a hub, and everywhere
+else.
 
 It mends six things for notebooks that use minitape, and leaves other notebooks alone:
 
@@ -9,12 +10,14 @@ It mends six things for notebooks that use minitape, and leaves other notebooks 
 - a cell that is run while JupyterLab still loads has it start two kernels, and end one;
 - where the start of a kernel fails, no picture is shown after the next start either.
 
-The last two happen in the browser: ``jupyterlab_extensions`` holds an extension of JupyterLab, whose source is in ``widgets/frontend/lab``.
+The last two happen in the browser: ``jupyterlab_extensions`` holds an extension of JupyterLab, whose source is in
+``widgets/frontend/lab``.
 
-It also keeps JupyterLab from asking another machine for news and for newer versions. That JupyterLab does not ask the learner whether
-it may is a setting, which the wheel puts beside JupyterLab's own: ``jupyterlab_settings/overrides.d``.
+It also keeps JupyterLab from asking another machine for news and for newer versions. That JupyterLab does not ask the
+learner whether it may is a setting, which the wheel puts beside JupyterLab's own: ``jupyterlab_settings/overrides.d``.
 
-Off again: ``jupyter server extension disable minitape.cli.server``, with ``--user`` where the environment is not yours. What the server's own settings say comes first.
+Off again: ``jupyter server extension disable minitape.cli.server``, with ``--user`` where the environment is not yours.
+What the server's own settings say comes first.
 """
 
 from __future__ import annotations

@@ -38,7 +38,9 @@ SPHINX = {"zh": "zh_CN"}  # what Sphinx calls a language, where it is another co
 
 @dataclass(frozen=True)
 class Edition:
-    """The pages of a site in one language: the lessons' folder, path -> text of each page, and where they lie in the site, "" or such as "zh/"."""
+    """The pages of a site in one language: the lessons' folder, path -> text of each page, and where they lie in the
+    site, "" or such as "zh/".
+    """
 
     lessons: Path
     texts: dict[str, str]
@@ -53,7 +55,10 @@ def contents(title: str, *names: str) -> str:
 def lesson_list(folder: Path) -> str:
     """The lessons in their order, each with its time and with what one can do after it; then the pages beside them."""
     say = say_in(folder)
-    can, takes = (r"\s+".join(map(re.escape, text.split())) for text in (say("After this lesson you can"), say("takes about {n} minutes")))
+    can, takes = (
+        r"\s+".join(map(re.escape, text.split()))
+        for text in (say("After this lesson you can"), say("takes about {n} minutes"))
+    )
     goals_said = re.compile(can + r"\s*((?:^- .*\n(?:^  .*\n)*)+)", re.MULTILINE)
     minutes_said = re.compile(takes.replace(r"\{n\}", r"(\d+)"))
     rows: dict[bool, list[str]] = {True: [], False: []}
@@ -64,7 +69,11 @@ def lesson_list(folder: Path) -> str:
         text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)  # links of the lesson do not lead from here
         goals, minutes = goals_said.search(text), minutes_said.search(text)
         time = f" · {say('{n} minutes', n=minutes[1])}" if minutes else ""
-        learnt = [" ".join(goal.split()).rstrip(",;.，；。") for goal in re.split(r"^- ", goals[1], flags=re.MULTILINE)[1:]] if goals else []
+        learnt = (
+            [" ".join(goal.split()).rstrip(",;.，；。") for goal in re.split(r"^- ", goals[1], flags=re.MULTILINE)[1:]]
+            if goals
+            else []
+        )
         after = f"\\\n  {say('; ').join(learnt)}" if learnt else ""
         rows[bool(lesson_of(path))].append(f"- [{title}]({place_of(folder)}/{path.stem}.md){time}{after}")
     beside = f"\n\n{say('Beside the lessons:')}\n\n" if rows[True] and rows[False] else ""
@@ -76,9 +85,11 @@ def index(folder: Path, own: bool) -> str:
     say = say_in(folder)
     title = say("Lessons") if own else say("minitape: a course on automatic differentiation")
     text = say(
-        "Each lesson is shown as it is saved, with pictures that step: click into one, and use the arrow keys. To run the lessons, and to have "
-        "the exercises checked, install minitape and type `{command}`.", command=command_for(folder, own),
-    )  # fmt: skip
+        "Each lesson is shown as it is saved, with pictures that step: click into one, and use the arrow keys. To "
+        "run the lessons, and to have "
+        "the exercises checked, install minitape and type `{command}`.",
+        command=command_for(folder, own),
+    )
     return f"# {title}\n\n{text}\n\n{lesson_list(folder)}\n"
 
 
@@ -89,45 +100,68 @@ def command_for(folder: Path, own: bool) -> str:
 
 
 def beside(editions: Sequence[Edition]) -> None:
-    """Let links to notebooks lead to their pages, also to one that is in another edition only, and each page link to its twins in other languages."""
+    """Let links to notebooks lead to their pages, also to one that is in another edition only, and each page link to
+    its twins in other languages.
+    """
     for here in editions:
         others = [edition for edition in editions if edition is not here]
         for page, text in here.texts.items():
             twins = [(there, page.replace(place_of(here.lessons), place_of(there.lessons))) for there in others]
-            links = [_link(here, page, there, twin, say_in(there.lessons)("English")) for there, twin in twins if twin in there.texts]
+            links = [
+                _link(here, page, there, twin, say_in(there.lessons)("English"))
+                for there, twin in twins
+                if twin in there.texts
+            ]
             title, line, rest = text.partition("\n")
             text = f"{title}\n\n{' · '.join(links)}\n{rest}" if links and line else text
-            here.texts[page] = LINK.sub(partial(_across, here, others, page), linked(text)) if page.endswith(".md") else text
+            here.texts[page] = (
+                LINK.sub(partial(_across, here, others, page), linked(text)) if page.endswith(".md") else text
+            )
 
 
 def _across(here: Edition, others: Sequence[Edition], page: str, link: re.Match[str]) -> str:
     target = normpath(join(dirname(page), link[2]))
     there = next((edition for edition in others if target in edition.texts), None)
-    return link[0] if target in here.texts or there is None else _link(here, page, there, target, link[1], link[3] or "")
+    return (
+        link[0] if target in here.texts or there is None else _link(here, page, there, target, link[1], link[3] or "")
+    )
 
 
 def _link(here: Edition, page: str, there: Edition, target: str, words: str, place: str = "") -> str:
-    """A link from a page of one edition to one of another: Sphinx, which makes one edition at a time, does not know it."""
+    """A link from a page of one edition to one of another: Sphinx, which makes one edition at a time, does not know
+    it.
+    """
     up = "../" * (page.count("/") + here.root.count("/"))
-    return f'<a href="{escape(up + there.root + target.removesuffix(".md"))}.html{place}" hreflang="{language(there.lessons)}">{words}</a>'
+    return (
+        f'<a href="{escape(up + there.root + target.removesuffix(".md"))}.html{place}" '
+        f'hreflang="{language(there.lessons)}">{words}</a>'
+    )
 
 
 def write_site(out: Path, folder: Path | None = None, codes: Sequence[str] = ()) -> int:
-    """Write the site of the lessons in `folder`, or of the course's own in these languages, to the folder `out`; give back how many pages it has.
+    """Write the site of the lessons in `folder`, or of the course's own in these languages, to the folder `out`; give
+    back how many pages it has.
 
-    Raises click.ClickException where `out` holds something else, there are no lessons, one cannot be run, or a link is broken.
+    Raises click.ClickException where `out` holds something else, there are no lessons, one cannot be run, or a link is
+    broken.
     """
     need(*NEEDS)
-    folders = [folder] if folder and not codes else [lessons_folder(code, folder) for code in dict.fromkeys(codes) or [None]]
+    folders = (
+        [folder] if folder and not codes else [lessons_folder(code, folder) for code in dict.fromkeys(codes) or [None]]
+    )
     if folder and not notebooks_in(folder):
         raise click.ClickException(f"there are no notebooks in {folder}")
     if out.exists() and any(out.iterdir()) and not (out / ".buildinfo").exists():
         raise click.ClickException(f"{out} holds files that are no site; name another folder")
     with tempfile.TemporaryDirectory(prefix="minitape-site-") as scratch:
-        editions = [Edition(lessons, {}, f"{language(lessons)}/" if number else "") for number, lessons in enumerate(folders)]
+        editions = [
+            Edition(lessons, {}, f"{language(lessons)}/" if number else "") for number, lessons in enumerate(folders)
+        ]
         for edition in editions:
             say = say_in(edition.lessons)
-            edition.texts.update(pages(edition.lessons, extra(Path(scratch), edition), command_for(edition.lessons, own=bool(folder))))
+            edition.texts.update(
+                pages(edition.lessons, extra(Path(scratch), edition), command_for(edition.lessons, own=bool(folder)))
+            )
             names = sorted(page.removesuffix(".md") for page in edition.texts)
             edition.texts["index.md"] = index(edition.lessons, own=bool(folder)) + contents(say("The lessons"), *names)
         shutil.rmtree(out, ignore_errors=True)
@@ -143,9 +177,13 @@ def extra(scratch: Path, edition: Edition) -> Path:
 
 
 def build(
-    editions: Sequence[Edition], scratch: Path, html: Path, prepare: Callable[[Edition, Path], object] = lambda edition, source: None
+    editions: Sequence[Edition],
+    scratch: Path,
+    html: Path,
+    prepare: Callable[[Edition, Path], object] = lambda edition, source: None,
 ) -> list[str]:
-    """Have Sphinx make pages of the texts of each edition, with the files in its `extra` folder; give back what is wrong with them.
+    """Have Sphinx make pages of the texts of each edition, with the files in its `extra` folder; give back what is
+    wrong with them.
 
     `prepare` is called with each edition and the folder of its texts, to put other files beside them.
     """
@@ -163,7 +201,16 @@ def build(
             shutil.copytree(files / place, source / place, dirs_exist_ok=True)
         prepare(edition, source)
         code = language(edition.lessons)
-        options = ["-b", "html", "-c", str(SETTINGS), "-D", f"language={SPHINX.get(code, code)}", "-D", f"html_extra_path={files}"]
+        options = [
+            "-b",
+            "html",
+            "-c",
+            str(SETTINGS),
+            "-D",
+            f"language={SPHINX.get(code, code)}",
+            "-D",
+            f"html_extra_path={files}",
+        ]
         options += ["-d", str(scratch / f"doctrees{number}"), "-W", "--keep-going", "-q", "-j", "2"]
         failed |= bool(build_main([*options, str(source), str(html / edition.root)]))
     return [*(["Sphinx ended with an error, see above"] if failed else []), *page_links.broken(html)]

@@ -148,7 +148,8 @@ def write_skeleton(name: str, title: str | None) -> Path:
 
 
 def write_language(code: str) -> tuple[Path, list[str]]:
-    """Write the lessons for a translation, or bring it in step with them; give back its folder, and what is left to translate.
+    """Write the lessons for a translation, or bring it in step with them; give back its folder, and what is left to
+    translate.
 
     Raises click.ClickException where `code` is that of no other language, or the folder cannot be written.
     """

@@ -1,6 +1,7 @@
 """What `deploy/jupyterhub` starts learners' servers with: one that ends while it starts is told at once.
 
-JupyterHub itself first asks a server that has ended for an answer until `http_timeout` is over, and then names no reason.
+JupyterHub itself first asks a server that has ended for an answer until `http_timeout` is over,
+and then names no reason.
 """
 
 from __future__ import annotations
@@ -18,7 +19,11 @@ class ServerEnded(RuntimeError):
     """A learner's server ended before it answered; the page that the learner sees has the same words."""
 
     def __init__(self, name: str, code: int) -> None:
-        why = "the learner cannot run the hub's Python" if code in (126, 127) else "its own words stand above this line in the hub's output"
+        why = (
+            "the learner cannot run the hub's Python"
+            if code in (126, 127)
+            else "its own words stand above this line in the hub's output"
+        )
         self.jupyterhub_message = f"The server of {name} ended with code {code} while it started: {why}."
         super().__init__(self.jupyterhub_message)
 

@@ -2,6 +2,10 @@
 
 from ..engine.namespace import lazy as _lazy
 
-__getattr__, __dir__ = _lazy("tf.compat", {
-    "compat.v1": "v1=",
-}, globals())  # fmt: skip
+__getattr__, __dir__ = _lazy(
+    "tf.compat",
+    {
+        "compat.v1": "v1=",
+    },
+    globals(),
+)

@@ -10,13 +10,15 @@ Exercise demo.1: correct.
 
 This module needs NumPy only. It never raises because of what a learner hands in.
 
-``exercise``, ``checker``, ``compare``   what an exercise is, and whether an answer is right; ``lesson_NN`` has the answers
+``exercise``, ``checker``, ``compare``   what an exercise is, and whether an answer is right; ``lesson_NN`` has the
+    answers
 ``unknown``, ``seen``, ``slips``   functions that exercises hand in; what tapes saw of their calls; misspelled names
 ``predict``, ``choices``   predictions, and their buttons
 ``datasets``   real data (``data``)
 ``plot``, ``moving``   pictures for lessons, and their slider
 ``widget``   what live widgets are made of, also where none can be shown
-``translation``, ``table_texts``   the lessons in another language, kept in step, and their texts; ``engine/texts`` finds them
+``translation``, ``table_texts``   the lessons in another language, kept in step, and their texts; ``engine/texts``
+    finds them
 ``trials``, ``own_tape``, ``follow``   what a learner's own tape must do; the way of a call through minitape's files
 ``ward``   the patients of lesson 13
 ``programs``   programs in other frameworks, and what these recorded of them (``recordings``)

@@ -45,8 +45,9 @@ GREEN, BOLD, PLAIN = "\x1b[32m", "\x1b[1m", "\x1b[0m"
 def check(name: str, answer: Answer = ...) -> None:
     """Print whether `answer` solves the exercise called `name`, and remember it in the learner's progress.
 
-    A wrong answer is shown beside what was expected, with the largest difference and a hint: at first a question, then a
-    pointer, then the line. A misspelled name is told as such, and is no try. Whatever is handed in, nothing is raised.
+    A wrong answer is shown beside what was expected, with the largest difference and a hint: at first a question, then
+    a pointer, then the line. A misspelled name is told as such, and is no try. Whatever is handed in, nothing is
+    raised.
 
     >>> check("no such exercise", 1)
     There is no exercise 'no such exercise'. A name looks like '01.2': lesson 01, exercise 2.
@@ -55,7 +56,8 @@ def check(name: str, answer: Answer = ...) -> None:
 
 
 def _in_colour(text: str, name: str) -> str:
-    """In a notebook, the line that says whether an answer is right in bold, with a green mark if it is; else the text as it is.
+    """In a notebook, the line that says whether an answer is right in bold, with a green mark if it is; else the text
+    as it is.
 
     As saved, no lesson is answered, and that has no colour.
     """
@@ -101,10 +103,10 @@ def feedback(name: str, answer: Answer = ...) -> str:
 class Verdict:
     """What is to be said of an answer. `right` is None where there is none yet.
 
-    `given` and `expected` are texts. Where `expected` is None, it is the exercise's answer, which is kept back at first.
-    `of_it` is what was looked at, where that is not the answer itself. `hint` is that of a known mistake; where there is none,
-    it is one of the exercise's. `slip`: a misspelled name, which is no try. `wrong`: what is kept of the answer, where that is not `given`.
-    `kept_back`: the measures that may be told while the answer is kept back.
+    `given` and `expected` are texts. Where `expected` is None, it is the exercise's answer, which is kept back at
+    first. `of_it` is what was looked at, where that is not the answer itself. `hint` is that of a known mistake; where
+    there is none, it is one of the exercise's. `slip`: a misspelled name, which is no try. `wrong`: what is kept of the
+    answer, where that is not `given`. `kept_back`: the measures that may be told while the answer is kept back.
     """
 
     right: bool | None
@@ -127,7 +129,11 @@ def _exercise(name: str) -> Exercise:
 
 def _unknown(name: str) -> str:
     known = ", ".join(exercises_of(name.rpartition(".")[0]))
-    rest = say("This lesson has: {known}.", known=known) if known else say("A name looks like '01.2': lesson 01, exercise 2.")
+    rest = (
+        say("This lesson has: {known}.", known=known)
+        if known
+        else say("A name looks like '01.2': lesson 01, exercise 2.")
+    )
     return f"{say('There is no exercise {name}.', name=repr(name))} {rest}"
 
 
@@ -164,13 +170,22 @@ def _judge_value(exercise: Exercise, answer: Answer) -> Verdict:
             answer = exercise.view(given)
         except Exception as error:
             why = f"{type(error).__name__}: {error}"
-            return Verdict(False, [str(error) if type(error) is ValueError else say("{kind} cannot be used here: {why}", kind=kind(given), why=why)])
+            return Verdict(
+                False,
+                [
+                    str(error)
+                    if type(error) is ValueError
+                    else say("{kind} cannot be used here: {why}", kind=kind(given), why=why)
+                ],
+            )
     comparison = _compare(exercise, answer)
     if comparison.approximate:
         return Verdict(True, _close(comparison))
     hint = _hint(exercise, lambda mistake: _compare(exercise, answer, mistake))
     of_it = "" if kind(given) == kind(answer) else _show(answer)  # it is not the thing itself that is compared
-    return Verdict(False, _measures(comparison), hint, _show(given), of_it=of_it, kept_back=_measures(comparison, kept_back=True))
+    return Verdict(
+        False, _measures(comparison), hint, _show(given), of_it=of_it, kept_back=_measures(comparison, kept_back=True)
+    )
 
 
 def _compare(exercise: Exercise, answer: Answer, expected: Answer = ...) -> Comparison:
@@ -178,7 +193,11 @@ def _compare(exercise: Exercise, answer: Answer, expected: Answer = ...) -> Comp
     if expected is ... and result.approximate and exercise.dtype is not None:
         given = np.asarray(as_array(answer)).dtype.name
         if given != exercise.dtype:
-            return Comparison(False, False, problem=say("expected dtype {dtype}, got dtype {given}", dtype=exercise.dtype, given=given))
+            return Comparison(
+                False,
+                False,
+                problem=say("expected dtype {dtype}, got dtype {given}", dtype=exercise.dtype, given=given),
+            )
     return result
 
 
@@ -220,22 +239,32 @@ def _judge_function(exercise: Exercise, answer: Answer) -> Verdict:
             call = f"{getattr(answer, '__name__', 'f')}({', '.join(map(_show, case))})"
             return Verdict(False, _measures(part), hint, f"{call} {did}", _show(wanted))
     seen = [run.seen for run in runs]
-    by_hand = _without_a_tape(exercise, seen) or (say(exercise.also(answer, seen), exercise.lesson) if exercise.also else "")
+    by_hand = _without_a_tape(exercise, seen) or (
+        say(exercise.also(answer, seen), exercise.lesson) if exercise.also else ""
+    )
     if by_hand:
         return Verdict(False, [say("The results are right, and the way is not.")], by_hand)
     most = max(seen, key=lambda run: len(run.calls))
     return Verdict(True, [*_close(together(parts)), *filter(None, [most.told() if exercise.order else ""])])
 
 
-def _hint_for(exercise: Exercise, source: str, runs: list[Run], expected: list[Answer], failed: Run, wanted: Answer) -> str:
-    """What to say of a function whose result in one case is not the one that is wanted; "" where only the exercise's hints are left."""
+def _hint_for(
+    exercise: Exercise, source: str, runs: list[Run], expected: list[Answer], failed: Run, wanted: Answer
+) -> str:
+    """What to say of a function whose result in one case is not the one that is wanted; "" where only the exercise's
+    hints are left.
+    """
     if any(question.turned for run in runs for question in run.seen.questions):
-        return say("You ask how the input changes when the result does. The result comes first, and then what it depends on.")
+        return say(
+            "You ask how the input changes when the result does. The result comes first, and then what it depends on."
+        )
     if hint := _hint(exercise, lambda mistake: _same_on_all(exercise, runs, mistake), source, failed.error):
         return hint
     if failed.error:
         return told_of(failed.error)
-    if compare(failed.value, wanted, NEAR, NEAR).approximate and (by_hand := _without_a_tape(exercise, [run.seen for run in runs])):
+    if compare(failed.value, wanted, NEAR, NEAR).approximate and (
+        by_hand := _without_a_tape(exercise, [run.seen for run in runs])
+    ):
         return by_hand  # as differences give it
     return _nothing_watched(failed) or in_common([run.value for run in runs], expected)
 
@@ -255,21 +284,33 @@ def _without_a_tape(exercise: Exercise, runs: list[Seen]) -> str:
         if not _has_unknown(case):
             continue
         if not seen.calls:
-            return say("Your program never called the function that it was given, so its answer cannot hold for other functions.")
+            return say(
+                "Your program never called the function that it was given, so its answer cannot hold for other "
+                "functions."
+            )
         if not seen.recorded and not seen.questions:
             if len(seen.calls) == 1:
-                return say("Your program called the function, and no tape recorded that. Let a tape record it, and ask the tape.")
+                return say(
+                    "Your program called the function, and no tape recorded that. Let a tape record it, and ask the "
+                    "tape."
+                )
             return say(
-                "Your program called the function {n} times, and no tape recorded that: it is a slope by hand, from differences. "
+                "Your program called the function {n} times, and no tape recorded that: it is a slope by hand, from "
+                "differences. "
                 "A tape needs one call, and is exact.",
                 n=len(seen.calls),
             )
         if unwatched := _nothing_watched(Run(seen=seen)):
             return unwatched
         if not seen.questions:
-            return say("A tape recorded the function, but nobody asked it for a gradient. Where does your answer come from?")
+            return say(
+                "A tape recorded the function, but nobody asked it for a gradient. Where does your answer come from?"
+            )
         if seen.order < exercise.order:
-            return say("Each gradient was taken while no other tape was on. So the last derivative is not from a tape: it is by hand.")
+            return say(
+                "Each gradient was taken while no other tape was on. So the last derivative is not from a tape: it is "
+                "by hand."
+            )
     return ""
 
 
@@ -289,7 +330,9 @@ def _run(exercise: Exercise, answer: Function, case: tuple[Answer, ...]) -> Run:
 def _raised(error: Exception, function: Function) -> str:
     """That an error was raised, and by which line of the function."""
     said, line = f"{type(error).__name__}: {cut(str(error), LONGEST)}", line_of(error, function)
-    return say("raises {error} (in the line {line})", error=said, line=line) if line else say("raises {error}", error=said)
+    return (
+        say("raises {error} (in the line {line})", error=said, line=line) if line else say("raises {error}", error=said)
+    )
 
 
 def _same_program(source: str, other: str) -> bool:
@@ -301,7 +344,9 @@ def _holds_dots(source: str) -> bool:
     """Whether a `...` still stands in a function's source as a blank; True also where that is out of reach."""
     nodes = list(ast.walk(ast.parse(source)))
     asked = [part for node in nodes if isinstance(node, ast.Compare) for part in node.comparators]  # as in `y is ...`
-    return not source or any(isinstance(node, ast.Constant) and node.value is ... and node not in asked for node in nodes)
+    return not source or any(
+        isinstance(node, ast.Constant) and node.value is ... and node not in asked for node in nodes
+    )
 
 
 def _gives_back(source: str) -> bool:
@@ -335,13 +380,19 @@ def _same_on_all(exercise: Exercise, runs: list[Run], mistake: Function) -> Comp
     """Whether the learner's function did on every case what this mistake does."""
     for case, run in zip(exercise.cases, runs, strict=True):
         wanted, mistaken_error = _call(mistake, case)
-        if bool(run.error) != bool(mistaken_error) or not (run.error or _compare(exercise, run.value, wanted).approximate):
+        if bool(run.error) != bool(mistaken_error) or not (
+            run.error or _compare(exercise, run.value, wanted).approximate
+        ):
             return Comparison(False, False)
     return Comparison(True, True)
 
 
-def _hint(exercise: Exercise, compared: Callable[[Answer], Comparison], source: str = "", error: Exception | None = None) -> str:
-    """The hint of the first mistake that gives the same, and whose marks stand in the source and the error; "" where there is none."""
+def _hint(
+    exercise: Exercise, compared: Callable[[Answer], Comparison], source: str = "", error: Exception | None = None
+) -> str:
+    """The hint of the first mistake that gives the same, and whose marks stand in the source and the error; "" where
+    there is none.
+    """
     said = f"{type(error).__name__}: {error}"
     made = (m for m in exercise.mistakes if re.search(m.where, source) and re.search(m.error, said))
     return next((m.hint for m in made if compared(m.answer).approximate), "")
@@ -359,7 +410,11 @@ def _blank(exercise: Exercise) -> str:
 def _close(comparison: Comparison) -> list[str]:
     """How far off an answer is that is right, where it is not exactly so."""
     off = comparison.largest_difference
-    return [] if comparison.exact or not off or off < ROUNDING else [say("Close enough: the largest difference is {off}.", off=f"{off:.2g}")]
+    return (
+        []
+        if comparison.exact or not off or off < ROUNDING
+        else [say("Close enough: the largest difference is {off}.", off=f"{off:.2g}")]
+    )
 
 
 def _right(exercise: Exercise, verdict: Verdict) -> str:
@@ -401,7 +456,10 @@ def _expected(exercise: Exercise, tries: int) -> str:
     """The expected answer's kind, and from the third try on the answer itself."""
     if tries >= TRIES_BEFORE_TELLING:
         return _show(exercise.expect)
-    left, asks = TRIES_BEFORE_TELLING - tries, say(exercise.asks, exercise.lesson) if exercise.asks else kind(exercise.expect)
+    left, asks = (
+        TRIES_BEFORE_TELLING - tries,
+        say(exercise.asks, exercise.lesson) if exercise.asks else kind(exercise.expect),
+    )
     if left == 1:
         return say("{kind} (shown after 1 more try)", kind=asks)
     return say("{kind} (shown after {left} more tries)", kind=asks, left=left)

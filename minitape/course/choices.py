@@ -14,8 +14,8 @@ from ..engine.texts import say
 from .widget import AnyWidget, List, Unicode
 
 HERE = Path(__file__).parent
-# anywidget gives a model two seconds to load, as on a busy machine it may not; after them it would never again take what
-# the kernel says. `hear`, at the end of `initialize`, has it taken in any case. `_key` is the model's own id.
+# anywidget gives a model two seconds to load, as on a busy machine it may not; after them it would never again take
+# what the kernel says. `hear`, at the end of `initialize`, has it taken in any case. `_key` is the model's own id.
 HEAR = """
 async function hear(model) {
   try {
@@ -42,10 +42,14 @@ class Choices(AnyWidget):
     label = Unicode().tag(sync=True)
     gone = Unicode().tag(sync=True)
 
-    def __init__(self, text: str, choices: Sequence[str], commit: Callable[[str], str], chosen: str | None, before: str = "") -> None:
+    def __init__(
+        self, text: str, choices: Sequence[str], commit: Callable[[str], str], chosen: str | None, before: str = ""
+    ) -> None:
         key = uuid4().hex
         gone = say("The kernel was restarted. To choose, run this cell again.")
-        super().__init__(model_id=key, _key=key, text=text, choices=list(choices), label=say("Predict."), gone=gone, said=before)
+        super().__init__(
+            model_id=key, _key=key, text=text, choices=list(choices), label=say("Predict."), gone=gone, said=before
+        )
         self._commit = commit
         if chosen is not None and chosen in choices:
             self.choose(chosen)

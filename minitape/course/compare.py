@@ -22,8 +22,8 @@ MANY = 1000
 class Comparison:
     """How an answer compares: `problem` is set where the two cannot be compared number by number.
 
-    `parts` of a list or dict of several answers: how many of them are right, and how many there are. `quoted`: what stands in quotes
-    and should not.
+    `parts` of a list or dict of several answers: how many of them are right, and how many there are. `quoted`: what
+    stands in quotes and should not.
     """
 
     exact: bool
@@ -64,7 +64,11 @@ def compare(given: Answer, expected: Answer, rtol: float, atol: float) -> Compar
         if not isinstance(given, dict):
             return _of_another_kind(given, expected)
         if set(given) != set(expected):
-            return Comparison(False, False, problem=say("expected the keys {keys}, got {given}", keys=_keys(expected), given=_keys(given)))
+            return Comparison(
+                False,
+                False,
+                problem=say("expected the keys {keys}, got {given}", keys=_keys(expected), given=_keys(given)),
+            )
         parts = [compare(given[key], expected[key], rtol, atol) for key in expected]
         return together(parts) if isinstance(expected, Described) else _counted(parts)
     if isinstance(expected, (list, tuple)) and not _is_numeric(expected):
@@ -92,7 +96,9 @@ def _compare_numbers(given: Answer, expected: Answer, rtol: float, atol: float) 
     if a.shape != b.shape:
         if kind(given) != kind(expected) and isinstance(given, (list, tuple)):
             return _of_another_kind(given, expected)
-        return Comparison(False, False, problem=say("expected {kind}, got {given}", kind=_block(b.shape), given=_block(a.shape)))
+        return Comparison(
+            False, False, problem=say("expected {kind}, got {given}", kind=_block(b.shape), given=_block(a.shape))
+        )
     counted = a.dtype.kind in "biu" and b.dtype.kind in "biu"  # True and False, the numbers of lines
     if counted:
         rtol = 0.0  # of 20,000,000 things one more is wrong
@@ -132,8 +138,14 @@ def in_order(answer: Answer) -> Answer:
     """
     if not isinstance(answer, (list, tuple, set)):
         return answer
-    parts = [part.item() if isinstance(part, (np.generic, np.ndarray)) and part.shape == () else part for part in map(as_array, answer)]
-    return sorted((part for place, part in enumerate(parts) if part not in parts[:place]), key=lambda part: (str(type(part)), part))
+    parts = [
+        part.item() if isinstance(part, (np.generic, np.ndarray)) and part.shape == () else part
+        for part in map(as_array, answer)
+    ]
+    return sorted(
+        (part for place, part in enumerate(parts) if part not in parts[:place]),
+        key=lambda part: (str(type(part)), part),
+    )
 
 
 def with_zero(names: Answer) -> Answer:

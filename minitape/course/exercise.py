@@ -52,7 +52,8 @@ class Exercise:
     mistakes: likely wrong answers with their hints; the first that matches is told.
     hint: what to say to every other wrong answer: a question, then a pointer, then the line; one more with each try.
     because: one sentence, said with "correct", on why it is so.
-    cases: for a function, the arguments to call it with, one tuple per call. Where an `Unknown` is among them, a tape must
+    cases: for a function, the arguments to call it with, one tuple per call. Where an `Unknown` is among them, a tape
+    must
         record its calls and give the gradient.
     order: of which order the derivatives are that a tape must give; 0 where it need not be asked.
     also: a further look at a function that gives the right results: called with it and with what tapes saw of each case

@@ -1,4 +1,5 @@
-"""The way of a call through minitape's files, as it was walked: what lesson 12 maps is a trace, and no text about the files.
+"""The way of a call through minitape's files, as it was walked: what lesson 12 maps is a trace, and no text about the
+files.
 
 >>> import minitape as tf
 >>> a, b = tf.Variable(2.0), tf.Variable(3.0)
@@ -119,7 +120,11 @@ def table_of_rules() -> str:
     'elementwise.py'
     """
     files = sorted((PACKAGE / "engine").rglob("*.py"))
-    found = [file for file in files if re.search(r"^multiply\s.*\| g \* y +\| g \* x", file.read_text(encoding="utf-8"), re.MULTILINE)]
+    found = [
+        file
+        for file in files
+        if re.search(r"^multiply\s.*\| g \* y +\| g \* x", file.read_text(encoding="utf-8"), re.MULTILINE)
+    ]
     return found[0].relative_to(PACKAGE).as_posix()
 
 
@@ -144,7 +149,11 @@ def _step(code: CodeType, caller: Step | None) -> Step | None:
 def _line(step: Step) -> str:
     place = f"{step.file}:{step.line}"
     if step.formula:
-        place = say("made from a text") if step.formula.isidentifier() else say("the formula {formula}", formula=step.formula)
+        place = (
+            say("made from a text")
+            if step.formula.isidentifier()
+            else say("the formula {formula}", formula=step.formula)
+        )
     wrote = say("   writes row {row}", row=step.rows - 1) if step.rows else ""
     return f"{'  ' * step.depth + step.name:<44} {place}{wrote}"
 

@@ -11,19 +11,25 @@ ONE_WATCH = r"(?s)\A(?=.*GradientTape)(?!.*Variable)(?!.*\.watch\(.*\.watch\()"
 
 EXPLAINED = {
     "01.p1": """\
-If `x` grows by a small step, each of the two factors of `x * x` grows by that step, and each counts 3 times, since the other factor
+If `x` grows by a small step, each of the two factors of `x * x` grows by that step, and each counts 3 times, since \
+the other factor
 is 3. That makes 3 + 3.
 
-Read the printed line from left to right: the result is a tensor, its value comes first, its [shape](glossary.ipynb#cell-id=shape) is `()`,
-which means "a single number", and its [dtype](glossary.ipynb#cell-id=dtype) is `float32`, the kind of number it is stored as.""",
+Read the printed line from left to right: the result is a tensor, its value comes first, its \
+[shape](glossary.ipynb#cell-id=shape) is `()`,
+which means "a single number", and its [dtype](glossary.ipynb#cell-id=dtype) is `float32`, the kind of number it is \
+stored as.""",
     "01.p2": """\
-`None` is Python's word for "nothing". The tape says: *I have no recorded path from `x` to `y`.* That is not the same as 0. Zero would
+`None` is Python's word for "nothing". The tape says: *I have no recorded path from `x` to `y`.* That is not the same \
+as 0. Zero would
 mean "`y` does not change when `x` changes", which is false here.""",
     "01.p3": """\
-A tape cannot go back in time. It must watch `x` *before* the operation runs. When the multiplication ran, nobody watched `x`, so no row
+A tape cannot go back in time. It must watch `x` *before* the operation runs. When the multiplication ran, nobody \
+watched `x`, so no row
 was written.""",
     "01.p4": """\
-The first derivative of `x * x` is `2 * x`, which is 10 here. That grows twice as fast as `x`, wherever `x` is: so the second derivative is 2
+The first derivative of `x * x` is `2 * x`, which is 10 here. That grows twice as fast as `x`, wherever `x` is: so \
+the second derivative is 2
 everywhere.""",
 }
 
@@ -40,7 +46,8 @@ EXERCISES = (
         ],
         hint=(
             "If one of the three factors grows a little, how fast does the product grow?",
-            "Each factor gets what arrived, times the other two. There are three factors, and what meets at x is added.",
+            "Each factor gets what arrived, times the other two. There are three factors, and what meets at x is "
+            "added.",
             "Each factor gets 2 * 2, and there are three of them: 3 * 2 * 2.",
         ),
         because="Each of the three factors gets 2 * 2, and what meets at x is added. At school: 3 * x * x, and x is 2.",
@@ -60,7 +67,9 @@ EXERCISES = (
                 "Watch x, from which y is computed. The value, or y, does not help.",
                 where=r"\.watch\((?!x)",
             ),
-            Mistake(raises, "value is a plain number, which no tape can watch. Watch the tensor.", where=r"\.watch\(value"),
+            Mistake(
+                raises, "value is a plain number, which no tape can watch. Watch the tensor.", where=r"\.watch\(value"
+            ),
             Mistake(lambda f, value: f._compute(value), "You gave back y. Give back what tape.gradient(y, x) returns."),
             Mistake(
                 lambda f, value: 1.0,
@@ -86,18 +95,25 @@ EXERCISES = (
             Mistake([None, 6.0, 27.0], "Look at C once more: 27 counts the path through u. When was u computed?"),
             Mistake([None, 6.0, None], "Look at C once more: the watch is too late for u, but not for y."),
             Mistake([None, 6.0, 18.0], "C: 18 would be the path through u alone. u is the one that was not recorded."),
-            Mistake([None, 6.0, 6.0], "C: the last line computes u * x. How fast does that grow with x, when u is a fixed number?"),
+            Mistake(
+                [None, 6.0, 6.0],
+                "C: the last line computes u * x. How fast does that grow with x, when u is a fixed number?",
+            ),
             Mistake([0.0, 6.0, 9.0], "A: no path is None, not zero. Zero would be a statement about z."),
-            Mistake([None, None, 9.0], "Look at B once more: x is a variable. Does a variable have to be watched by hand?"),
+            Mistake(
+                [None, None, 9.0], "Look at B once more: x is a variable. Does a variable have to be watched by hand?"
+            ),
             Mistake([None, 9.0, 9.0], "9.0 in B is x * x itself. Its derivative at 3 is 2 * 3."),
             Mistake([None, 10.0, 9.0], "10.0 in B is y itself. How fast does it grow with x?"),
         ],
         hint=(
             "For each operation: was the tape on, and did it watch x by then?",
-            "A: the multiplication stands after the block. B: a variable is watched when it is used. C: u is computed before the watch.",
+            "A: the multiplication stands after the block. B: a variable is watched when it is used. C: u is computed "
+            "before the watch.",
             "A has no path. B is 2 * x. In C only u * x is recorded, with u as a fixed number: the answer is u.",
         ),
-        because="A was computed after the block, B has a watched variable, and in C only the last multiplication is on the tape.",
+        because="A was computed after the block, B has a watched variable, and in C only the last multiplication is "
+        "on the tape.",
     ),
     Exercise(
         "01.4",
@@ -107,7 +123,8 @@ EXERCISES = (
         mistakes=[
             Mistake(
                 raises,
-                "You asked one tape twice, and it answers once. The second question goes to a tape around the first one.",
+                "You asked one tape twice, and it answers once. The second question goes to a tape around the first "
+                "one.",
                 error="non-persistent",
             ),
             Mistake(gives_none, "Each tape needs a watch of its own, also the inner one.", where=ONE_WATCH),
@@ -136,7 +153,8 @@ EXERCISES = (
         hint=(
             "The first gradient is a computation, too. Who could record it?",
             "Two tapes, one inside the other, and both watch x. Take the first gradient while the outer tape is on.",
-            "After the inner block, inside the outer one: first = inner.gradient(y, x). After both: return outer.gradient(first, x).",
+            "After the inner block, inside the outer one: first = inner.gradient(y, x). After both: return "
+            "outer.gradient(first, x).",
         ),
         because="The sweep of the first gradient was recorded, too. So a tape can go back through it, whatever f is.",
     ),
@@ -168,7 +186,8 @@ EXERCISES = (
         ],
         hint=(
             "In which direction is downhill, when the slope is positive? And when it is negative?",
-            "Ask the tape for the slope of y at x. The new x is the old one, minus the learning rate 0.1 times the slope.",
+            "Ask the tape for the slope of y at x. The new x is the old one, minus the learning rate 0.1 times the "
+            "slope.",
             "After the block: x = x - 0.1 * tape.gradient(y, x).",
         ),
         because="This is gradient descent with a learning rate of 0.1. It is how networks learn, too.",

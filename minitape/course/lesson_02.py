@@ -29,24 +29,32 @@ def _in_any_order(inputs: Answer) -> Answer:
 
 EXPLAINED = {
     "02.p1": """\
-A leaf for each variable and a row for each operation, with the same inputs. The gradient is 48 and 28, as in the list by hand. The tape does
+A leaf for each variable and a row for each operation, with the same inputs. The gradient is 48 and 28, as in the \
+list by hand. The tape does
 nothing else than what you did.""",
     "02.p2": """\
-If only `first` grows by a tiny step, `y` grows by 42 steps. If only `second` grows by a tiny step, `y` grows by 6 steps. But with one
-variable `a` in both places, *both* grow at once. Then `y` grows by 42 + 6 = 48 steps. That is all: the changes happen together, so they
+If only `first` grows by a tiny step, `y` grows by 42 steps. If only `second` grows by a tiny step, `y` grows by 6 \
+steps. But with one
+variable `a` in both places, *both* grow at once. Then `y` grows by 42 + 6 = 48 steps. That is all: the changes \
+happen together, so they
 are added.
 
-Inside each path it is different. There one change causes the next: if `p` grows three times as fast as `a`, and `y` fourteen times as fast as `p`,
+Inside each path it is different. There one change causes the next: if `p` grows three times as fast as `a`, and `y` \
+fourteen times as fast as `p`,
 then `y` grows 14 × 3 = 42 times as fast as `a`: the two are multiplied.""",
     "02.p3": """\
 Row 2 had got only 8 of its 14 when it was its turn. The 6 that came later stayed in row 2: nobody passed it on.""",
     "02.p4": """\
-The gradient is the number of paths, 1073741824 (printed above as 1.0737418e+09, in the short form of very large numbers). But the sweep took 30
-steps. Amounts are added *at each row*, before they go on. So what is shared by many paths is done once. This is why gradients are cheap: the
+The gradient is the number of paths, 1073741824 (printed above as 1.0737418e+09, in the short form of very large \
+numbers). But the sweep took 30
+steps. Amounts are added *at each row*, before they go on. So what is shared by many paths is done once. This is why \
+gradients are cheap: the
 sweep never costs more than a few times the computation itself, however many paths there are.""",
     "02.p5": """\
-`w` was used three times: for 1, for 2 and for 3. So three amounts, 1, 2 and 3, arrive at `w`, and they are added. It is the same rule again,
-inside one row. Stretching a small tensor to the shape of a large one is called [broadcasting](glossary.ipynb#cell-id=broadcasting), and
+`w` was used three times: for 1, for 2 and for 3. So three amounts, 1, 2 and 3, arrive at `w`, and they are added. It \
+is the same rule again,
+inside one row. Stretching a small tensor to the shape of a large one is called \
+[broadcasting](glossary.ipynb#cell-id=broadcasting), and
 going backwards, it always becomes a sum.""",
 }
 
@@ -195,8 +203,10 @@ EXERCISES = (
         ],
         hint=(
             "What must happen before y is computed, so that the tape knows of x?",
-            "It is the program of lesson 1, with a tensor of many numbers: record f(x) on a tape that watches x, and ask the tape.",
-            "with tf.GradientTape() as tape: tape.watch(x), then y = f(x). After the block: return tape.gradient(y, x).",
+            "It is the program of lesson 1, with a tensor of many numbers: record f(x) on a tape that watches x, and "
+            "ask the tape.",
+            "with tf.GradientTape() as tape: tape.watch(x), then y = f(x). After the block: return tape.gradient(y, "
+            "x).",
         ),
         because="What arrives at a place is its own slope: amounts of different places never meet.",
     ),

@@ -18,33 +18,45 @@ BOWL, DENT = Polynomial(1, -2, 1), Polynomial(2, 1, 0.5, 0, 0.1)
 
 EXPLAINED = {
     "03.p1": """\
-A negative slope says: the loss falls when `w` grows. *Subtracting* a part of the slope makes `w` grow then, and would make it shrink if the slope were
+A negative slope says: the loss falls when `w` grows. *Subtracting* a part of the slope makes `w` grow then, and \
+would make it shrink if the slope were
 positive. Against the slope is downhill, whatever its sign: that is why every program that learns subtracts.""",
     "03.p2": """\
-Each step jumps over the lowest point and lands further away, on the other side. There the slope is steeper, so the next jump is longer
-still. A learning rate that is too large does not learn faster: it does not learn at all. Here the limit is about 0.13.""",
+Each step jumps over the lowest point and lands further away, on the other side. There the slope is steeper, so the \
+next jump is longer
+still. A learning rate that is too large does not learn faster: it does not learn at all. Here the limit is about \
+0.13.""",
     "03.p3": """\
-`w - 0.02 * first` computes a *tensor*, and the equals sign gives it the name `w`. A tape watches variables automatically, and tensors only when
-it is told to. So nothing is recorded in the second step, and there is no path. The variable still exists, with its old content, but no name
+`w - 0.02 * first` computes a *tensor*, and the equals sign gives it the name `w`. A tape watches variables \
+automatically, and tensors only when
+it is told to. So nothing is recorded in the second step, and there is no path. The variable still exists, with its \
+old content, but no name
 leads to it. `assign_sub` would have changed what lies in it.""",
     "03.p4": """\
-`t` is what it was. When you make a variable from a tensor, the tensor is the first content of the box. `assign` puts another tensor in the
+`t` is what it was. When you make a variable from a tensor, the tensor is the first content of the box. `assign` puts \
+another tensor in the
 box. The first one is not touched.""",
     "03.p5": """\
-`y` was read but is not trainable. `z` is trainable but was not read. Only `x` is watched, and so only the row of `x + 2` is recorded. The other
-addition ran, too, but its box is dotted: it is on no tape. After `x = x + 2` the name `x` means a tensor. The tape still knows the variable
+`y` was read but is not trainable. `z` is trainable but was not read. Only `x` is watched, and so only the row of `x \
++ 2` is recorded. The other
+addition ran, too, but its box is dotted: it is on no tape. After `x = x + 2` the name `x` means a tensor. The tape \
+still knows the variable
 by its own name, `x:0`.""",
 }
 
 
 def _box(value: Answer) -> Described:
     """Whether a variable was handed in, or a tensor, and what it holds."""
-    what = say("a variable") if hasattr(value, "assign") else say("a tensor") if hasattr(value, "numpy") else kind(value)
+    what = (
+        say("a variable") if hasattr(value, "assign") else say("a tensor") if hasattr(value, "numpy") else kind(value)
+    )
     return Described(what, say("{} that holds {holds}"), type=what, holds=as_array(value))
 
 
 def _holding(result: Callable[..., Answer], what: str = "a variable") -> Callable[..., Described]:
-    return lambda *given: Described(say(what), say("{} that holds {holds}"), type=say(what), holds=float(result(*given)))
+    return lambda *given: Described(
+        say(what), say("{} that holds {holds}"), type=say(what), holds=float(result(*given))
+    )
 
 
 def _descend(f: Polynomial, start: float, steps: int) -> float:
@@ -55,7 +67,10 @@ def _one_assignment_each(answer: Answer, seen: list[Seen]) -> str:
     """Whether the variable was changed for each number, and not made with the sum, or left out."""
     if all(run.assigned >= run_of for run, run_of in zip(seen, (3, 2, 1), strict=True)):
         return ""
-    return "The result is right, but no variable was changed for each number. The variable should hold each sum on the way."
+    return (
+        "The result is right, but no variable was changed for each number. The variable should hold each sum on "
+        "the way."
+    )
 
 
 def _a_variable_remembers(answer: Answer, seen: list[Seen]) -> str:
@@ -79,10 +94,22 @@ EXERCISES = (
         "03.1",
         expect={"after one step": 2.5, "after two steps": 3.25},
         mistakes=[
-            Mistake({"after one step": -0.5, "after two steps": -2.75}, "You went uphill: the slope is negative, and it is subtracted."),
-            Mistake({"after one step": 7.0, "after two steps": 1.0}, "You subtracted the whole slope. Multiply it by the learning rate."),
-            Mistake({"after one step": 2.5, "after two steps": 4.0}, "The second step has a slope of its own: w is 2.5 by then."),
-            Mistake({"after one step": 1.75, "after two steps": 2.3125}, "The derivative of (w - 4) ** 2 has a factor 2 in front of it."),
+            Mistake(
+                {"after one step": -0.5, "after two steps": -2.75},
+                "You went uphill: the slope is negative, and it is subtracted.",
+            ),
+            Mistake(
+                {"after one step": 7.0, "after two steps": 1.0},
+                "You subtracted the whole slope. Multiply it by the learning rate.",
+            ),
+            Mistake(
+                {"after one step": 2.5, "after two steps": 4.0},
+                "The second step has a slope of its own: w is 2.5 by then.",
+            ),
+            Mistake(
+                {"after one step": 1.75, "after two steps": 2.3125},
+                "The derivative of (w - 4) ** 2 has a factor 2 in front of it.",
+            ),
         ],
         hint=(
             "How steep is (w - 4) ** 2 at w = 1? And where is w after the first step?",
@@ -106,20 +133,33 @@ def learn(loss_of, start, steps):
     return w
 """,
         mistakes=[
-            Mistake(_holding(_descend, "a tensor"), "The number is right, but w is a tensor by now. Let the variable itself learn: it has a method that subtracts."),
+            Mistake(
+                _holding(_descend, "a tensor"),
+                "The number is right, but w is a tensor by now. Let the variable itself learn: it has a method that "
+                "subtracts.",
+            ),
             Mistake(
                 lambda f, start, steps: raises() if steps > 1 else _holding(_descend)(f, start, steps),
-                "The method is the right one, but w = gives the name w to what it hands back, which no tape watches. Leave out w =.",
+                "The method is the right one, but w = gives the name w to what it hands back, which no tape watches. "
+                "Leave out w =.",
                 where=r"\bw = w\.assign",
             ),
-            Mistake(raises, "w -= is not how a variable is changed. The message says which method is.", error="not supported"),
-            Mistake(_holding(lambda f, start, steps: start), "The variable still holds what it held at the start. Which method changes it?"),
+            Mistake(
+                raises,
+                "w -= is not how a variable is changed. The message says which method is.",
+                error="not supported",
+            ),
+            Mistake(
+                _holding(lambda f, start, steps: start),
+                "The variable still holds what it held at the start. Which method changes it?",
+            ),
             Mistake(
                 _holding(lambda f, start, steps: descend(f, start, steps, rate=-0.1)),
                 "Now w climbs: the loss grows. Subtract, do not add.",
             ),
             Mistake(
-                _holding(lambda f, start, steps: descend(f, start, steps, rate=1.0)), "The learning rate 0.1 is missing."
+                _holding(lambda f, start, steps: descend(f, start, steps, rate=1.0)),
+                "The learning rate 0.1 is missing.",
             ),
             Mistake(
                 _holding(lambda f, start, steps: -0.1 * f.derivative(start)),
@@ -132,7 +172,9 @@ def learn(loss_of, start, steps):
             "w.assign_sub(0.1 * tape.gradient(loss, w))",
         ),
         because="The variable itself changed, so the next tape reads it again, and watches it.",
-        also=lambda answer, seen: "" if all(run.assigned for run in seen) else "The number is right, but no variable was changed.",
+        also=lambda answer, seen: (
+            "" if all(run.assigned for run in seen) else "The number is right, but no variable was changed."
+        ),
     ),
     Exercise(
         "03.3",
@@ -180,11 +222,16 @@ def learn(loss_of, start, steps):
                 _holding(lambda numbers: numbers[0]),
                 "The return stands inside the loop, so the function ends after one number.",
             ),
-            Mistake(raises, "total += is not how a variable is changed. The message says which method is.", error="not supported"),
+            Mistake(
+                raises,
+                "total += is not how a variable is changed. The message says which method is.",
+                error="not supported",
+            ),
         ],
         hint=(
             "Which method adds to what is in the box?",
-            "Go through the numbers in a loop, and add each of them to the variable. After the loop, hand back the variable.",
+            "Go through the numbers in a loop, and add each of them to the variable. After the loop, hand back the "
+            "variable.",
             "for number in numbers: total.assign_add(number). After the loop: return total.",
         ),
         because="The variable itself changed, so each step starts from what the last one left.",
@@ -216,11 +263,13 @@ def learn(loss_of, start, steps):
         mistakes=[
             Mistake(
                 lambda numbers, rate: _smooth(numbers, rate)[-1:] * len(numbers),
-                "All are the last state: you appended the variable itself, the box. Append what it holds, average.numpy().",
+                "All are the last state: you appended the variable itself, the box. Append what it holds, "
+                "average.numpy().",
             ),
             Mistake(lambda numbers, rate: numbers, "Move a fraction of the way only: rate * (number - average)."),
             Mistake(
-                lambda numbers, rate: numbers[:1] * len(numbers), "average never changed: which method changes a variable?"
+                lambda numbers, rate: numbers[:1] * len(numbers),
+                "average never changed: which method changes a variable?",
             ),
             Mistake(
                 lambda numbers, rate: _smooth(numbers, rate, start=0.0),

@@ -19,23 +19,31 @@ HILL, RIDGE = Polynomial(0, 2, -1), Polynomial(1, 0, 0.5, 0, -0.25)
 
 EXPLAINED = {
     "04.p1": """\
-`t` exists, but it was not read inside the block. And `watched_variables` lists variables only: `z` is a tensor. It is *recorded*, and so it has a
+`t` exists, but it was not read inside the block. And `watched_variables` lists variables only: `z` is a tensor. It \
+is *recorded*, and so it has a
 gradient, too.""",
     "04.p2": """\
-`y` is not trainable, so the tape does not watch it automatically, and there is no gradient for it: `None`, not zero. The gradient for `x` is
-the value of `y`, as before. In the picture, `x` and `y` are rows of the tape, because the multiplication needs both numbers. But `y` is grey
+`y` is not trainable, so the tape does not watch it automatically, and there is no gradient for it: `None`, not zero. \
+The gradient for `x` is
+the value of `y`, as before. In the picture, `x` and `y` are rows of the tape, because the multiplication needs both \
+numbers. But `y` is grey
 inside: in the backward sweep, nothing is passed on to it.""",
     "04.p3": """\
-`trainable=False` only means: do not watch it *automatically*. What is watched by hand is watched, trainable or not. `f` is on the list now, and its gradient is 2 * 3.""",
+`trainable=False` only means: do not watch it *automatically*. What is watched by hand is watched, trainable or not. \
+`f` is on the list now, and its gradient is 2 * 3.""",
     "04.p4": """\
 Only `x` was watched, because only `x` was named. The tape behaves as if `y` were a plain number.""",
     "04.p5": """\
 To be watched is one thing, to be [connected](glossary.ipynb#cell-id=connected) is another. A gradient needs a recorded
-[path](glossary.ipynb#cell-id=path) from the source to the target. Watching only makes sure that such a path would be recorded, if there is one.""",
+[path](glossary.ipynb#cell-id=path) from the source to the target. Watching only makes sure that such a path would be \
+recorded, if there is one.""",
     "04.p6": """\
-Look at the first line of the output: `[]`. When `tape.watch` was called, the layer had **no variables**. How should it know how large its
-kernel must be? That depends on how many numbers come in, and no input had come in yet. The layer makes its variables when it is
-called for the first time: it is *built*. So the tape was told to watch an empty list, and did so. Afterwards, in the last line, the layer has
+Look at the first line of the output: `[]`. When `tape.watch` was called, the layer had **no variables**. How should \
+it know how large its
+kernel must be? That depends on how many numbers come in, and no input had come in yet. The layer makes its variables \
+when it is
+called for the first time: it is *built*. So the tape was told to watch an empty list, and did so. Afterwards, in the \
+last line, the layer has
 two variables. But nobody watched them, so there are two answers `None`, and no error anywhere.""",
 }
 
@@ -43,9 +51,15 @@ two variables. But nobody watched them, so there are two answers `None`, and no 
 def _none_from_the_tape(answer: Answer, seen: list[Seen]) -> str:
     """Whether the tape left `a` alone, so that its None is not one that was typed in."""
     if not all(call.trainable[0] for run in seen for call in run.calls):
-        return "f did not get the variable a, or a is no longer trainable. Leave the first two lines: which setting keeps the tape from watching a?"
+        return (
+            "f did not get the variable a, or a is no longer trainable. Leave the first two lines: which setting "
+            "keeps the tape from watching a?"
+        )
     if any(call.on[0] for run in seen for call in run.calls):
-        return "Your tape watched a as well, so the None is not what it says. Which setting keeps it from watching every variable?"
+        return (
+            "Your tape watched a as well, so the None is not what it says. Which setting keeps it from watching "
+            "every variable?"
+        )
     return ""
 
 
@@ -107,7 +121,10 @@ EXERCISES = (
         cases=[(F, 2.0, 5.0), (G, -3.0, 1.0), (G, 0.5, 4.0)],
         also=_none_from_the_tape,
         mistakes=[
-            Mistake(lambda f, a, b: f.slopes(a, b), "a is watched, too: the tape watches every trainable variable that it reads, unless it is told not to."),
+            Mistake(
+                lambda f, a, b: f.slopes(a, b),
+                "a is watched, too: the tape watches every trainable variable that it reads, unless it is told not to.",
+            ),
             Mistake(lambda f, a, b: [f.slopes(a, b)[0], None], "This tape watches a instead of b."),
             Mistake(lambda f, a, b: [None, None], "Now nobody is watched: call tape.watch(b) before y is computed."),
             Mistake(lambda f, a, b: f.slopes(a, b)[1], "Ask for both gradients, in a list: [a, b]."),
@@ -116,7 +133,8 @@ EXERCISES = (
         hint=(
             "How can a tape be kept from watching every trainable variable that it reads?",
             "Two things: the tape must watch nothing automatically, and then it must be told to watch b.",
-            "with tf.GradientTape(watch_accessed_variables=False) as tape: and as the first line of the block tape.watch(b).",
+            "with tf.GradientTape(watch_accessed_variables=False) as tape: and as the first line of the block "
+            "tape.watch(b).",
         ),
         because="Only b is watched, so only its path is recorded.",
     ),

@@ -22,20 +22,26 @@ def _errors(answers: Answer) -> Answer:
 
 EXPLAINED = {
     "05.p1": """\
-The first call gave its answer. Then the tape let go of the values it had recorded, and a second call needs them. This is the default,
+The first call gave its answer. Then the tape let go of the values it had recorded, and a second call needs them. \
+This is the default,
 because what a tape holds can be large, as you will see in a moment.""",
     "05.p2": """\
-`z` is `x` to the power of 4, so its derivative is 4 * 27. A persistent tape answers both questions. The sweep of the second one started at `y`,
+`z` is `x` to the power of 4, so its derivative is 4 * 27. A persistent tape answers both questions. The sweep of the \
+second one started at `y`,
 and did not need row 2.""",
     "05.p3": """\
-It is the *sum*: 6 + 27. A sweep can start at several rows at once, but what meets at `x` is added, and afterwards nobody can say which part came
-from where. That is what you want if `y` and `z` are two parts of one [loss](glossary.ipynb#cell-id=loss). If you want the two gradients apart,
+It is the *sum*: 6 + 27. A sweep can start at several rows at once, but what meets at `x` is added, and afterwards \
+nobody can say which part came
+from where. That is what you want if `y` and `z` are two parts of one [loss](glossary.ipynb#cell-id=loss). If you \
+want the two gradients apart,
 you need two sweeps, and so a persistent tape.""",
     "05.p4": """\
-Only `x`, which the variable holds anyway, and a few bytes for the rows. The rule of `x + y` looks at no value at all. So the tape did not keep
+Only `x`, which the variable holds anyway, and a few bytes for the rows. The rule of `x + y` looks at no value at \
+all. So the tape did not keep
 the two results in between: no rule will read them.""",
     "05.p5": """\
-The tape that was used up has let go of all the large values that it computed. The persistent one keeps everything: you could ask it again.""",
+The tape that was used up has let go of all the large values that it computed. The persistent one keeps everything: \
+you could ask it again.""",
     "05.p6": """\
 The rule of `sin` reads its input, and the 25 sines have 25 different inputs, of 4 million bytes each.""",
 }
@@ -84,7 +90,11 @@ EXERCISES = (
                 lambda f, g, value: f.derivative(value) + g.derivative(value),
                 "A list of targets gives the sum. Ask once for y, once for z.",
             ),
-            Mistake(raises, "The tape answers once, and you ask it again. Which setting lets it answer more often?", error="non-persistent"),
+            Mistake(
+                raises,
+                "The tape answers once, and you ask it again. Which setting lets it answer more often?",
+                error="non-persistent",
+            ),
             Mistake(
                 lambda f, g, value: [g.derivative(value), f.derivative(value)],
                 "The right numbers in the wrong order: first y, then z.",
@@ -98,7 +108,8 @@ EXERCISES = (
         hint=(
             "How many sweeps do two gradients need that are to stay apart? And how often does a tape answer?",
             "One tape that may be asked twice, or two tapes. Compute y and z in the block, and ask once for each.",
-            "with tf.GradientTape(persistent=True) as tape: y = f(x), z = g(x). Then return [tape.gradient(y, x), tape.gradient(z, x)].",
+            "with tf.GradientTape(persistent=True) as tape: y = f(x), z = g(x). Then return [tape.gradient(y, x), "
+            "tape.gradient(z, x)].",
         ),
         because="Two sweeps, one from y and one from z: on a persistent tape, or on two tapes.",
     ),
@@ -175,13 +186,18 @@ EXERCISES = (
                 lambda functions, value: [sum(f.derivative(value) for f in functions)] * len(functions),
                 "Each of yours is the sum. Ask for the gradient of one result at a time.",
             ),
-            Mistake(raises, "The tape answers once, and you ask it again. Which setting lets it answer more often?", error="non-persistent"),
+            Mistake(
+                raises,
+                "The tape answers once, and you ask it again. Which setting lets it answer more often?",
+                error="non-persistent",
+            ),
             Mistake(lambda functions, value: [f._compute(value) for f in functions], "These are the values."),
         ],
         hint=(
             "How many sweeps are needed for so many slopes? How often does a tape answer?",
             "One tape that may be asked often: a list of results in its block, and then a list of gradients.",
-            "results = [f(x) for f in functions] in the block of a persistent tape, then return [tape.gradient(y, x) for y in results].",
+            "results = [f(x) for f in functions] in the block of a persistent tape, then return [tape.gradient(y, x) "
+            "for y in results].",
         ),
         because="Each result has a sweep of its own, so the slopes stay apart.",
     ),

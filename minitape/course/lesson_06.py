@@ -28,21 +28,27 @@ def _learned(loss_of: Polynomial, start: float, steps: int, rate: float = 0.1) -
 
 EXPLAINED = {
     "06.p1": """\
-The three rows of `zz` ran, but they are on no tape. So there is no recorded path from `x` or `y` to `zz`: `None`, not zero.
+The three rows of `zz` ran, but they are on no tape. So there is no recorded path from `x` or `y` to `zz`: `None`, \
+not zero.
 For the tape, `zz` is now like a number that came from outside.""",
     "06.p2": """\
-Two [paths](glossary.ipynb#cell-id=path) lead from `x` to `k`: one through `zz`, and one straight to the last multiplication. The first was not
+Two [paths](glossary.ipynb#cell-id=path) lead from `x` to `k`: one through `zz`, and one straight to the last \
+multiplication. The first was not
 recorded. Along the second, `k` is "25 times `x`". Without `stop_recording` it would be 25 + 18 = 43.""",
     "06.p3": """\
-The gradient for `x` is the value of `y`, stopped or not. To `y` nothing is passed on, and that was its only path. This is often the better way:
+The gradient for `x` is the value of `y`, stopped or not. To `y` nothing is passed on, and that was its only path. \
+This is often the better way:
 you need not have the tape at hand, and the meaning is clear.""",
     "06.p4": """\
 The value is 9, as without the stop. Of the two amounts, 3 and 3, only one arrives.""",
     "06.p5": """\
-In the picture, the row of `s` lies in the frame of the outer tape only. The inner tape knows only `u = 9 * x`. The outer one knows all of `x * x * x`, with the derivative 3 × 3 × 3 = 27.""",
+In the picture, the row of `s` lies in the frame of the outer tape only. The inner tape knows only `u = 9 * x`. The \
+outer one knows all of `x * x * x`, with the derivative 3 × 3 × 3 = 27.""",
     "06.p6": """\
-The values are the same, and the gradients are not. If the sum passes, the first share falls when the *other* numbers grow, which is the truth. If
-it is stopped, each share depends only on its own number, and the gradient does not see this. The others get 0, not `None`: there is a path, and
+The values are the same, and the gradients are not. If the sum passes, the first share falls when the *other* numbers \
+grow, which is the truth. If
+it is stopped, each share depends only on its own number, and the gradient does not see this. The others get 0, not \
+`None`: there is a path, and
 what arrives on it is zero.""",
 }
 
@@ -50,7 +56,10 @@ what arrives on it is zero.""",
 def _stopped_by_the_program(answer: Answer, seen: list[Seen]) -> str:
     """Whether no tape can go back from the result to `b`, so that its None is not one that was typed in."""
     if any(call.on[1] for run in seen for call in run.calls):
-        return "The tape still has a path to b, so the None is not what it says. Which function lets the value through, and no gradient?"
+        return (
+            "The tape still has a path to b, so the None is not what it says. Which function lets the value "
+            "through, and no gradient?"
+        )
     return ""
 
 
@@ -76,7 +85,8 @@ EXERCISES = (
         hint=(
             "Which paths lead from the variable to the result? Which of them go through a stop?",
             "Cross out the paths through a stop, and add the others. If none is left, the answer is None.",
-            "A: one path is left, and gives y. B: the only path is stopped. C: two of three factors pass. D: only the last x is left.",
+            "A: one path is left, and gives y. B: the only path is stopped. C: two of three factors pass. D: only the "
+            "last x is left.",
         ),
         because="Only the paths without a stop count: one in A, none in B, two in C, one in D.",
     ),
@@ -185,9 +195,14 @@ EXERCISES = (
             ),
             Mistake(
                 lambda loss_of, start, steps: _learned(loss_of, start, steps, rate=-0.1),
-                "w runs away: the gradient has the wrong sign. Leave the loss, and subtract the gradient, as it stands there.",
+                "w runs away: the gradient has the wrong sign. Leave the loss, and subtract the gradient, as it "
+                "stands there.",
             ),
-            Mistake(raises, "tf.round alone gives None, and None cannot be subtracted. What did exercise 4 do about that?", error="NoneType"),
+            Mistake(
+                raises,
+                "tf.round alone gives None, and None cannot be subtracted. What did exercise 4 do about that?",
+                error="NoneType",
+            ),
         ],
         hint=(
             "Which expression has the value of tf.round(w), and the gradient of w?",

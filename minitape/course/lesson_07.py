@@ -32,7 +32,8 @@ def _hessian(f: Unknown, point: Pair, direction: Pair) -> np.ndarray:
 
 EXPLAINED = {
     "07.p1": """\
-Both `x` and `y` are variables, and a tape [watches](glossary.ipynb#cell-id=watch) a variable automatically when it is used. So *both* tapes
+Both `x` and `y` are variables, and a tape [watches](glossary.ipynb#cell-id=watch) a variable automatically when it \
+is used. So *both* tapes
 watched *both* variables. The two calls of `watch` changed nothing.""",
     "07.p2": """\
 The first derivative of `x * x * x * x` is `4 * x * x * x`, the second `12 * x * x`, which is 48 at 2.""",
@@ -40,12 +41,16 @@ The first derivative of `x * x * x * x` is `4 * x * x * x`, the second `12 * x *
 When the inner sweep ran, nobody recorded it. For the outer tape, `first` is a number that came from nowhere.""",
     "07.p4": """\
 The rule of `2.0 * x` passes on 2 times what arrived. It never looks at `x`. So on the outer tape there is no
-[path](glossary.ipynb#cell-id=path) from `x` to `first`, and no path means `None`. Here `None` and 0 mean the same for you.""",
+[path](glossary.ipynb#cell-id=path) from `x` to `first`, and no path means `None`. Here `None` and 0 mean the same \
+for you.""",
     "07.p5": """\
-Newton's method looks for a place where the *slope is 0*. That is so at a lowest point, a *minimum*, and just as well at a highest point, a *maximum*.
-On the side of the hill the curve bends down, so the second derivative is negative, and dividing by it turns the step around: uphill.""",
+Newton's method looks for a place where the *slope is 0*. That is so at a lowest point, a *minimum*, and just as well \
+at a highest point, a *maximum*.
+On the side of the hill the curve bends down, so the second derivative is negative, and dividing by it turns the step \
+around: uphill.""",
     "07.p6": """\
-One for the gradient, and one for the gradient of the number `along`, whatever the number of entries. The whole Hessian has a million entries, and would have
+One for the gradient, and one for the gradient of the number `along`, whatever the number of entries. The whole \
+Hessian has a million entries, and would have
 needed a thousand sweeps more: one for each row of the table.""",
 }
 
@@ -113,7 +118,8 @@ def second_derivative(f, value):
             ),
             Mistake(
                 gives_none,
-                "To watch first does not help: outer did not see how first was computed. Move the line that computes it.",
+                "To watch first does not help: outer did not see how first was computed. Move the line that computes "
+                "it.",
                 where=r"\.watch\(first\)",
             ),
             Mistake(
@@ -197,7 +203,8 @@ def second_derivative(f, value):
         mistakes=[
             Mistake(
                 gives_none,
-                "The outer tape has no path to what you ask it about. Is the sum computed while it is on, and does it watch x?",
+                "The outer tape has no path to what you ask it about. Is the sum computed while it is on, and does it "
+                "watch x?",
                 where=r"reduce_sum",
             ),
             Mistake(_hessian, "That is the whole Hessian. Only its product with the direction is wanted: two numbers."),
@@ -213,8 +220,10 @@ def second_derivative(f, value):
         ],
         hint=(
             "Of which single number is the product the gradient?",
-            "Two tapes: the inner one gives the gradient; the outer one is asked about the sum of gradient * direction.",
-            "In the outer block: along = tf.reduce_sum(inner.gradient(y, x) * direction). After it: return outer.gradient(along, x).",
+            "Two tapes: the inner one gives the gradient; the outer one is asked about the sum of gradient * "
+            "direction.",
+            "In the outer block: along = tf.reduce_sum(inner.gradient(y, x) * direction). After it: return "
+            "outer.gradient(along, x).",
         ),
         because="The gradient of the number reduce_sum(gradient * direction) is the Hessian times the direction.",
     ),
@@ -222,17 +231,29 @@ def second_derivative(f, value):
         "07.6",
         order=2,
         expect=_down,
-        cases=[(G, -2.0, 8), (HILLS, 0.1, 12), (HILLS, -0.3, 12), (HILLS, 0.55, 1), (HILLS, 0.55, 5), (Polynomial(3, -4, 1, 0, 0.5), 2.0, 8)],
+        cases=[
+            (G, -2.0, 8),
+            (HILLS, 0.1, 12),
+            (HILLS, -0.3, 12),
+            (HILLS, 0.55, 1),
+            (HILLS, 0.55, 5),
+            (Polynomial(3, -4, 1, 0, 0.5), 2.0, 8),
+        ],
         rtol=1e-4,
         atol=1e-4,
         mistakes=[
-            Mistake(newton, "Your steps climb where the curve bends down, and end on a hilltop. Divide by the absolute value."),
             Mistake(
-                lambda f, start, steps: _down(f, start, steps, halvings=0),
-                "Where the curve is nearly straight, your step is much too long: the height does not fall. Halve it until it does.",
+                newton,
+                "Your steps climb where the curve bends down, and end on a hilltop. Divide by the absolute value.",
             ),
             Mistake(
-                lambda f, start, steps: _down(f, start, 1), "That is one step. Repeat it as many times as steps says, in a loop."
+                lambda f, start, steps: _down(f, start, steps, halvings=0),
+                "Where the curve is nearly straight, your step is much too long: the height does not fall. Halve it "
+                "until it does.",
+            ),
+            Mistake(
+                lambda f, start, steps: _down(f, start, 1),
+                "That is one step. Repeat it as many times as steps says, in a loop.",
             ),
             Mistake(lambda f, start, steps: start, "It stays where it started: does x get the new place in each step?"),
             Mistake(
@@ -242,8 +263,10 @@ def second_derivative(f, value):
         ],
         hint=(
             "Where the curve bends down, in which direction does slope / bend lead? What changes that?",
-            "In each step: the slope divided by the absolute value of the second derivative; halve that while f would not fall; then subtract.",
-            "move = slope(x) / tf.abs(bend(x)); ten times: if f(x - move) > f(x), move = move / 2.0; then x = x - move.",
+            "In each step: the slope divided by the absolute value of the second derivative; halve that while f would "
+            "not fall; then subtract.",
+            "move = slope(x) / tf.abs(bend(x)); ten times: if f(x - move) > f(x), move = move / 2.0; then x = x - "
+            "move.",
         ),
         because="Against the slope is downhill, and halving makes the step short enough. So it ends at a minimum.",
     ),

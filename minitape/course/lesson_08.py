@@ -32,17 +32,23 @@ def _answer(why: Answer) -> dict[str, str]:
 
 EXPLAINED = {
     "08.p1": "The watch stands after the line in which x was used. What ran before it was not recorded.",
-    "08.p2": "A variable made with trainable=False is not watched automatically. For a list of sources, explain gives a list of answers; the first is connected.",
+    "08.p2": "A variable made with trainable=False is not watched automatically. For a list of sources, explain gives "
+    "a list of answers; the first is connected.",
     "08.p3": "This tape was told not to watch variables by itself, and nobody told it of w. It does watch x.",
     "08.p4": "The line of loss stands outside the block, so the tape did not see it.",
     "08.p5": "The cast to float is fine. But before it there is an integer, and there the way ends.",
-    "08.p6": "A comparison answers yes or no. If x changes a little, the answer stays the same, until it jumps. There is nothing to follow downhill.",
-    "08.p7": "A tape can follow a value only from one tf operation to the next. np.mean gives a plain number, and that comes back as a new constant, without any memory. "
+    "08.p6": "A comparison answers yes or no. If x changes a little, the answer stays the same, until it jumps. There "
+    "is nothing to follow downhill.",
+    "08.p7": "A tape can follow a value only from one tf operation to the next. np.mean gives a plain number, and "
+    "that comes back as a new constant, without any memory. "
     ".numpy() and float() do the same.",
-    "08.p8": "After the first step, w is the name of a tensor: w = ... binds the name anew. The variable is still there, and nobody uses it.",
-    "08.p9": "Each time you write x[0], a new tensor is made. y was not computed from this one: it was computed from x.",
+    "08.p8": "After the first step, w is the name of a tensor: w = ... binds the name anew. The variable is still "
+    "there, and nobody uses it.",
+    "08.p9": "Each time you write x[0], a new tensor is made. y was not computed from this one: it was computed "
+    "from x.",
     "08.p10": "A slip of the pen: first was called twice, and second never.",
-    "08.p11": "One way is whole, the last multiplication, and it gives the factor, 3 * 3 + 16. The way through float() is cut, and its 2 * 9 are missing.",
+    "08.p11": "One way is whole, the last multiplication, and it gives the factor, 3 * 3 + 16. The way through "
+    "float() is cut, and its 2 * 9 are missing.",
 }
 EXERCISES = (
     Exercise(

@@ -46,10 +46,13 @@ def _loop(rate: float) -> Callable[[Polynomial, int], float]:
 
 
 EXPLAINED = {
-    "09.p1": "A variable knows what it holds, not where that came from. assign_add puts a number into the box, and no operation with a result is recorded. "
+    "09.p1": "A variable knows what it holds, not where that came from. assign_add puts a number into the box, and no "
+    "operation with a result is recorded. "
     "So the tape has no path from y to z.",
-    "09.p2": "Each version of x that was used has a row of its own, with the value of its time. The first gets 2 * 3, the second gets 2, and both belong to x: they are added.",
-    "09.p3": "The right side makes a new tensor, and w = ... binds the name w to it. The variable still exists, unchanged, but nobody uses it any more.",
+    "09.p2": "Each version of x that was used has a row of its own, with the value of its time. The first gets 2 * 3, "
+    "the second gets 2, and both belong to x: they are added.",
+    "09.p3": "The right side makes a new tensor, and w = ... binds the name w to it. The variable still exists, "
+    "unchanged, but nobody uses it any more.",
     "09.p4": "The variable is lost again: w is the value that assign_sub gave back, and no tape watches that.",
 }
 EXERCISES = (
@@ -95,15 +98,19 @@ def gradient_for_y(f, a, b):
                 "assign_add is still there, and no gradient goes back through it.",
                 where=r"\.assign_add\(",
             ),
-            Mistake(lambda f, a, b: f._compute(a + 2.0 * b), "You gave back z. Give back its gradient with respect to y."),
+            Mistake(
+                lambda f, a, b: f._compute(a + 2.0 * b), "You gave back z. Give back its gradient with respect to y."
+            ),
             Mistake(
                 lambda f, a, b: f.derivative(a + 2.0 * b),
-                "That is the gradient with respect to x, or to the sum. With respect to y: how does the sum grow with y?",
+                "That is the gradient with respect to x, or to the sum. With respect to y: how does the sum grow "
+                "with y?",
             ),
             Mistake(lambda f, a, b: 2.0 * f.derivative(2.0 * b), "x is missing: f is called with x + 2 * y."),
             Mistake(lambda f, a, b: f.derivative(a + b), "The 2 is gone: f is called with x + 2 * y."),
             Mistake(
-                lambda f, a, b: 0.0, "A zero says that z does not depend on y. It does: compute x + 2 * y inside the block."
+                lambda f, a, b: 0.0,
+                "A zero says that z does not depend on y. It does: compute x + 2 * y inside the block.",
             ),
         ],
         hint=(
@@ -122,7 +129,11 @@ def gradient_for_y(f, a, b):
             Mistake(2.0, "That is what comes back from u. v was computed from x as well."),
             Mistake(4.0, "You took x = 1 for both. When v was computed, x held 4."),
         ],
-        hint=("How many versions of x were used?", "Each gives twice the value that it had. What happens to the two amounts?", "2 * 1 + 2 * 4"),
+        hint=(
+            "How many versions of x were used?",
+            "Each gives twice the value that it had. What happens to the two amounts?",
+            "2 * 1 + 2 * 4",
+        ),
         because="Version 0 gives 2 * 1, version 1 gives 2 * 4, and both belong to x.",
     ),
     Exercise(
@@ -170,13 +181,15 @@ def gradient_for_y(f, a, b):
             ),
             Mistake(
                 lambda loss_of, steps: raises() if steps > 1 else _loop(0.25)(loss_of, steps),
-                "After w = w - ..., w is a tensor, which no tape watches. Change the variable: it has a method that subtracts.",
+                "After w = w - ..., w is a tensor, which no tape watches. Change the variable: it has a method that "
+                "subtracts.",
                 where=r"\bw = w *-",
                 error="NoneType",
             ),
             Mistake(
                 lambda loss_of, steps: raises() if steps > 1 else _loop(0.25)(loss_of, steps),
-                "The method is the right one, but w = gives the name w to what it hands back, which no tape watches. Leave out w =.",
+                "The method is the right one, but w = gives the name w to what it hands back, which no tape watches. "
+                "Leave out w =.",
                 where=r"\bw = w\.assign",
             ),
             Mistake(lambda loss_of, steps: 0.0, "w is still 0: a new value was computed but not stored in w."),
@@ -203,16 +216,22 @@ def gradient_for_y(f, a, b):
                 lambda loss_of, x: [float(np.dot(x, loss_of.points) / np.dot(x, x)), 0.0],
                 "Your line goes through the origin: b does not learn. Ask for the gradients of both, and change both.",
             ),
-            Mistake(_grown, "The loss grows, until there are no numbers any more. Which way does assign_add go?", where=r"assign_add\("),
             Mistake(
                 _grown,
-                "The loss grows, until there are no numbers any more. Does each variable get its own gradient? They come in the order of the sources.",
+                "The loss grows, until there are no numbers any more. Which way does assign_add go?",
+                where=r"assign_add\(",
+            ),
+            Mistake(
+                _grown,
+                "The loss grows, until there are no numbers any more. Does each variable get its own gradient? They "
+                "come in the order of the sources.",
                 where=r"\bdb, *dw *=|w\.assign_sub\([^)]*\bdb\b",
             ),
             Mistake(_grown, "The numbers grew until they were no numbers any more: take a smaller learning rate."),
             Mistake(
                 lambda loss_of, x: _grown(loss_of, x) if x is OTHER_X else _best_line(loss_of, x),
-                "One line is right; with other points the numbers grew until they were no numbers any more. Take a smaller learning rate.",
+                "One line is right; with other points the numbers grew until they were no numbers any more. Take a "
+                "smaller learning rate.",
             ),
         ],
         hint=(

@@ -42,30 +42,46 @@ def _traced_once(answer: Function, seen: list[Seen]) -> str:
     tree = ast.parse(textwrap.dedent(inspect.getsource(answer)))
     loops = [node for node in ast.walk(tree) if isinstance(node, (ast.For, ast.While, ast.ListComp))]
     if any(isinstance(node, (ast.FunctionDef, ast.Lambda)) for loop in loops for node in ast.walk(loop)):
-        return "A new function is traced in each iteration: that is right, and slower than no graph at all. Trace one loss, before the loop."
+        return (
+            "A new function is traced in each iteration: that is right, and slower than no graph at all. Trace one "
+            "loss, before the loop."
+        )
     sums = [node for node in ast.walk(tree) if isinstance(node, ast.BinOp)]
     if any(isinstance(node, ast.Attribute) and node.attr == "gradient" for part in sums for node in ast.walk(part)):
-        return "The slope of the penalty was added by hand, and the loss does not have it. Let the loss take the penalty as an argument."
+        return (
+            "The slope of the penalty was added by hand, and the loss does not have it. Let the loss take the "
+            "penalty as an argument."
+        )
     return ""
 
 
 def _looped(answer: Function, seen: list[Seen]) -> str:
     """What is wrong with a program that was unrolled while it was traced."""
     if any(len(run.calls) > 2 for run in seen):
-        return "Python went through the loop, and the graph has a copy of f for each iteration. Loop over tf.range(times)."
+        return (
+            "Python went through the loop, and the graph has a copy of f for each iteration. Loop over tf.range(times)."
+        )
     return ""
 
 
 EXPLAINED = {
-    "10.p1": "At -2 the condition is False, so the second branch ran, 3 - 2 * x, whose slope is -2 everywhere. Of x * x the tape knows nothing.",
-    "10.p2": "The loop ran three times, to 4, 16 and 256. Going back, the tape multiplies along the path: 2 * 16, 2 * 4 and 2 * 2 make 32 * 8 * 4.",
-    "10.p3": "The ball flies on for a whole number of iterations. A steeper throw with the same number of iterations comes down nearer by, because it goes up "
+    "10.p1": "At -2 the condition is False, so the second branch ran, 3 - 2 * x, whose slope is -2 everywhere. Of x * "
+    "x the tape knows nothing.",
+    "10.p2": "The loop ran three times, to 4, 16 and 256. Going back, the tape multiplies along the path: 2 * 16, 2 * "
+    "4 and 2 * 2 make 32 * 8 * 4.",
+    "10.p3": "The ball flies on for a whole number of iterations. A steeper throw with the same number of iterations "
+    "comes down nearer by, because it goes up "
     "instead of forwards. That is what the tape recorded.",
-    "10.p4": "Python's print ran once, while the function was traced, and shows a tensor without a number. tf.print is in the graph, and ran each time.",
-    "10.p5": "While pull was traced, Python looked strength up and found 2. So 2.0 stands in the graph, as if you had typed it. Nobody looks again.",
-    "10.p6": "While it is traced, x has no value, so Python cannot decide. An if on a tensor becomes tf.cond, an operation that holds two graphs, and each of them has to be traced.",
-    "10.p7": "The first graph is as long as the loop: one multiplication after the other. In the second the multiplication stands once, and the loop around it is an operation.",
-    "10.p8": "A Python number is written into the graph as it is, so each new number needs a new graph. Of a tensor only shape and dtype count, so one graph serves all three.",
+    "10.p4": "Python's print ran once, while the function was traced, and shows a tensor without a number. tf.print "
+    "is in the graph, and ran each time.",
+    "10.p5": "While pull was traced, Python looked strength up and found 2. So 2.0 stands in the graph, as if you had "
+    "typed it. Nobody looks again.",
+    "10.p6": "While it is traced, x has no value, so Python cannot decide. An if on a tensor becomes tf.cond, an "
+    "operation that holds two graphs, and each of them has to be traced.",
+    "10.p7": "The first graph is as long as the loop: one multiplication after the other. In the second the "
+    "multiplication stands once, and the loop around it is an operation.",
+    "10.p8": "A Python number is written into the graph as it is, so each new number needs a new graph. Of a tensor "
+    "only shape and dtype count, so one graph serves all three.",
 }
 EXERCISES = (
     Exercise(
@@ -85,7 +101,8 @@ EXERCISES = (
             "For B, write a row for each iteration. In C, what was y computed from?",
             "A: 5 * x ran. B: y is 2 * 2 * 2 * 2 * x. C: a constant. D: tf.where took the 0.0.",
         ),
-        because="Only what ran counts: one branch, four iterations, a constant; and tf.where hands on 0 to what it did not take.",
+        because="Only what ran counts: one branch, four iterations, a constant; and tf.where hands on 0 to what it "
+        "did not take.",
     ),
     Exercise(
         "10.2",
@@ -110,12 +127,14 @@ def two_slopes(f, value):
         mistakes=[
             Mistake(
                 lambda f, value: [f.derivative(value)] * 2,
-                "A variable is read each time, but the graph reads the one that it met while it was traced. Make one variable before the loop, and assign to it.",
+                "A variable is read each time, but the graph reads the one that it met while it was traced. Make one "
+                "variable before the loop, and assign to it.",
                 where=r"for penalty in .*Variable",
             ),
             Mistake(
                 lambda f, value: [f.derivative(value)] * 2,
-                "The graph holds the tensor that had the name penalty while it was traced. Hand it in as an argument of loss.",
+                "The graph holds the tensor that had the name penalty while it was traced. Hand it in as an argument "
+                "of loss.",
                 where=r"tf\.(constant|convert_to_tensor|cast)\(",
             ),
             Mistake(
@@ -137,7 +156,8 @@ def two_slopes(f, value):
             ),
             Mistake(
                 raises,
-                "Without @tf.function the numbers are right, and slow. Keep it, and hand the penalty in as an argument of loss.",
+                "Without @tf.function the numbers are right, and slow. Keep it, and hand the penalty in as an "
+                "argument of loss.",
                 where=r"(?ms)\A(?!.*^ *@tf\.function)",
             ),
         ],
@@ -153,25 +173,42 @@ def two_slopes(f, value):
         "10.3",
         expect={"A": 1, "B": 2, "C": 3, "D": 1, "E": 6},
         mistakes=[
-            Mistake({"A": 2, "B": 2, "C": 6, "D": 6, "E": 6}, "At the second call only the graph runs: no Python, no print."),
-            Mistake({"A": 1, "B": 2, "C": 1, "D": 1, "E": 6}, "C: range is Python's loop. It runs three times while f is traced."),
-            Mistake({"A": 1, "B": 2, "C": 3, "D": 3, "E": 6}, "D: tf.range is a loop of the graph. Python goes through its body once."),
-            Mistake({"A": 1, "B": 2, "C": 3, "D": 1, "E": 3}, "E: f runs twice, and each time the loop runs three times."),
-            Mistake({"A": 1, "B": 1, "C": 3, "D": 1, "E": 3}, "The graph runs at both calls, so tf.print prints at both."),
+            Mistake(
+                {"A": 2, "B": 2, "C": 6, "D": 6, "E": 6}, "At the second call only the graph runs: no Python, no print."
+            ),
+            Mistake(
+                {"A": 1, "B": 2, "C": 1, "D": 1, "E": 6},
+                "C: range is Python's loop. It runs three times while f is traced.",
+            ),
+            Mistake(
+                {"A": 1, "B": 2, "C": 3, "D": 3, "E": 6},
+                "D: tf.range is a loop of the graph. Python goes through its body once.",
+            ),
+            Mistake(
+                {"A": 1, "B": 2, "C": 3, "D": 1, "E": 3}, "E: f runs twice, and each time the loop runs three times."
+            ),
+            Mistake(
+                {"A": 1, "B": 1, "C": 3, "D": 1, "E": 3}, "The graph runs at both calls, so tf.print prints at both."
+            ),
         ],
         hint=(
             "Who prints each letter: Python, while tracing, or the graph, each time?",
             "And how many times does its loop run there? range is Python's, tf.range is the graph's.",
-            "A and D: Python, once. C: Python, three times. B: the graph, at each of two calls. E: the graph, three times at each.",
+            "A and D: Python, once. C: Python, three times. B: the graph, at each of two calls. E: the graph, three "
+            "times at each.",
         ),
-        because="print and range are Python's, and ran once, while f was traced. tf.print and tf.range are in the graph.",
+        because="print and range are Python's, and ran once, while f was traced. tf.print and tf.range are in the "
+        "graph.",
     ),
     Exercise(
         "10.4",
         expect=_repeated,
         cases=[(F, 1.5, 3), (G, 0.5, 2), (GROWS, 1.0, 4), (TURNS, 2.0, 1)],
         mistakes=[
-            Mistake(lambda f, value, times: f.derivative(value), "f was applied once only: each iteration should take y, not x."),
+            Mistake(
+                lambda f, value, times: f.derivative(value),
+                "f was applied once only: each iteration should take y, not x.",
+            ),
             Mistake(lambda f, value, times: _repeated(f, value, times + 1), "f was applied one time too many."),
             Mistake(lambda f, value, times: _repeated(f, value, times - 1), "f was applied one time too few."),
             Mistake(
@@ -198,20 +235,33 @@ def two_slopes(f, value):
         "10.5",
         expect={"A": 1, "B": 2, "C": 3, "D": 2},
         mistakes=[
-            Mistake({"A": 3, "B": 3, "C": 3, "D": 6}, "A function is traced for each new kind of input, not at each call."),
-            Mistake({"A": 2, "B": 2, "C": 3, "D": 6}, "Of a tensor only shape and dtype count, not its value: look at A and D."),
-            Mistake({"A": 1, "B": 1, "C": 3, "D": 2}, "B: a Python number is written into the graph, so a new number needs a new graph."),
+            Mistake(
+                {"A": 3, "B": 3, "C": 3, "D": 6}, "A function is traced for each new kind of input, not at each call."
+            ),
+            Mistake(
+                {"A": 2, "B": 2, "C": 3, "D": 6},
+                "Of a tensor only shape and dtype count, not its value: look at A and D.",
+            ),
+            Mistake(
+                {"A": 1, "B": 1, "C": 3, "D": 2},
+                "B: a Python number is written into the graph, so a new number needs a new graph.",
+            ),
             Mistake({"A": 1, "B": 3, "C": 3, "D": 2}, "B: for the second 1.0 there is a graph already."),
             Mistake({"A": 1, "B": 2, "C": 2, "D": 2}, "C: two shapes, and then whole numbers: another dtype."),
             Mistake({"A": 1, "B": 2, "C": 3, "D": 1}, "D: the last line hands in a Python number, not a tensor."),
-            Mistake({"A": 1, "B": 2, "C": 3, "D": 6}, "D: tf.constant(k) is a tensor. All five are of the same shape and dtype."),
+            Mistake(
+                {"A": 1, "B": 2, "C": 3, "D": 6},
+                "D: tf.constant(k) is a tensor. All five are of the same shape and dtype.",
+            ),
         ],
         hint=(
             "For each call: is there a graph already for this kind of input?",
             "Of a tensor, compare shape and dtype with those before; of a Python number, the number itself.",
-            "A: one kind. B: 1.0 and 2.0. C: two shapes, and another dtype. D: one kind of tensor, and a Python number.",
+            "A: one kind. B: 1.0 and 2.0. C: two shapes, and another dtype. D: one kind of tensor, and a Python "
+            "number.",
         ),
-        because="Shape and dtype of a tensor, and the value of a Python number, decide whether there is a graph already.",
+        because="Shape and dtype of a tensor, and the value of a Python number, decide whether there is a graph "
+        "already.",
     ),
     Exercise(
         "10.6",
@@ -223,16 +273,22 @@ def two_slopes(f, value):
                 lambda throw, target: _aimed(throw, target, times=1),
                 "The angle was corrected once only. Is the line inside the loop?",
             ),
-            Mistake(lambda throw, target: _aimed(throw, target, times=9), "One correction is missing: there should be ten."),
-            Mistake(lambda throw, target: _aimed(throw, target, times=11), "One correction too many: there should be ten."),
+            Mistake(
+                lambda throw, target: _aimed(throw, target, times=9), "One correction is missing: there should be ten."
+            ),
+            Mistake(
+                lambda throw, target: _aimed(throw, target, times=11), "One correction too many: there should be ten."
+            ),
             Mistake(
                 lambda throw, target: _aimed(throw, target, part=-1.0),
-                "The ball goes the wrong way: if the miss is above zero and grows with the angle, the angle must become smaller.",
+                "The ball goes the wrong way: if the miss is above zero and grows with the angle, the angle must "
+                "become smaller.",
             ),
         ],
         hint=(
             "By how much does the miss grow if the angle grows by 1? So how far must the angle go back?",
-            "Ask the tape for the gradient of miss with respect to angle, and subtract miss divided by it from the angle.",
+            "Ask the tape for the gradient of miss with respect to angle, and subtract miss divided by it from the "
+            "angle.",
             "angle = angle - miss / tape.gradient(miss, angle)",
         ),
         because="Each time the tape says how the miss grows with the angle; ten corrections are more than enough.",

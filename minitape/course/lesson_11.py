@@ -20,11 +20,15 @@ def _through_sign(rest: Polynomial, value: float) -> float:
 
 
 EXPLAINED = {
-    "11.p1": "The size of 1.5 is below m, so the first branch ran, x ** 2, and its slope is 2 * x. Which branch was taken is no problem: only what really ran was recorded.",
-    "11.p2": "The tape that runs inside the backward sweep is gone when the sweep is over. So here None is not the truth, which is 18.",
-    "11.p3": "A tape cannot look into NumPy, and numpy_function says so. py_function promises a gradient, finds nothing to differentiate inside, "
+    "11.p1": "The size of 1.5 is below m, so the first branch ran, x ** 2, and its slope is 2 * x. Which branch was "
+    "taken is no problem: only what really ran was recorded.",
+    "11.p2": "The tape that runs inside the backward sweep is gone when the sweep is over. So here None is not the "
+    "truth, which is 18.",
+    "11.p3": "A tape cannot look into NumPy, and numpy_function says so. py_function promises a gradient, finds "
+    "nothing to differentiate inside, "
     "and gives a zero. That is wrong, in silence; TensorFlow does the same.",
-    "11.p4": "A session runs the graph with the numbers that it is fed. It runs log_huber eagerly, and with these values it takes the first branch.",
+    "11.p4": "A session runs the graph with the numbers that it is fed. It runs log_huber eagerly, and with these "
+    "values it takes the first branch.",
 }
 
 
@@ -79,8 +83,14 @@ EXERCISES = (
         expect=_halved,
         cases=[(F, REST, 3.0), (G, F, -1.0), (G, REST, 0.5)],
         mistakes=[
-            Mistake(lambda f, rest, value: 2.0 * _halved(f, rest, value), "All of the amount was handed on. Hand on half of it."),
-            Mistake(lambda f, rest, value: 0.5 * f.derivative(value), "That is 0.5, whatever arrives. Hand on half of upstream, of what comes from rest."),
+            Mistake(
+                lambda f, rest, value: 2.0 * _halved(f, rest, value),
+                "All of the amount was handed on. Hand on half of it.",
+            ),
+            Mistake(
+                lambda f, rest, value: 0.5 * f.derivative(value),
+                "That is 0.5, whatever arrives. Hand on half of upstream, of what comes from rest.",
+            ),
             Mistake(
                 lambda f, rest, value: (rest.derivative(f._compute(value)) - 0.5) * f.derivative(value),
                 "You took 0.5 away. Half of an amount is 0.5 times it.",
@@ -90,7 +100,10 @@ EXERCISES = (
                 "In the rule, multiply what arrived by 0.5, not by x.",
             ),
             Mistake(lambda f, rest, value: 0.5 * _halved(f, rest, value), "That is a quarter: halve only once."),
-            Mistake(lambda f, rest, value: rest._compute(f._compute(value)), "You gave back y. Give back its gradient with respect to x."),
+            Mistake(
+                lambda f, rest, value: rest._compute(f._compute(value)),
+                "You gave back y. Give back its gradient with respect to x.",
+            ),
             Mistake(lambda f, rest, value: 0.0, "Nothing was handed on. The rule must use the amount that it gets."),
         ],
         hint=(

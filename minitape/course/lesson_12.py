@@ -135,22 +135,31 @@ def _files() -> dict[str, str]:
 
 def _names(files: dict[str, Answer]) -> dict[str, Answer]:
     """The names of the files alone, without folder and line."""
-    return {job: file.rpartition("/")[2].partition(":")[0] if isinstance(file, str) else file for job, file in files.items()}
+    return {
+        job: file.rpartition("/")[2].partition(":")[0] if isinstance(file, str) else file for job, file in files.items()
+    }
 
 
 def _hand_in(step: str) -> tuple[str, str, str]:
     """What to say of what is no class."""
-    return "Is that the class, or an object of it?", "Hand in the class itself, without brackets after it.", f"check('{step}', Tape)"
+    return (
+        "Is that the class, or an object of it?",
+        "Hand in the class itself, without brackets after it.",
+        f"check('{step}', Tape)",
+    )
 
 
 FILES = _names(_files())
 CASES = [(Honest, Bowl(1.0, -2.0), [0.0, 0.0], 20, 0.1), (Halving, Bowl(-0.5, 0.5), [3.0, 1.0], 3, 0.2)]
 
 EXPLAINED = {
-    "12.p1": "Two rows for a and b, one for the constant 1.0, and three operations. A constant is a row, too: the rules need its value.",
-    "12.p2": "Nearly all that is left is the way from lists into arrays. The compiled sweep alone takes a few nanoseconds for each row, "
+    "12.p1": "Two rows for a and b, one for the constant 1.0, and three operations. A constant is a row, too: the "
+    "rules need its value.",
+    "12.p2": "Nearly all that is left is the way from lists into arrays. The compiled sweep alone takes a few "
+    "nanoseconds for each row, "
     "less than a hundredth of what the sweep over objects takes.",
-    "12.p3": "A call into compiled code has a fixed price, and so have the arrays. For a very short tape this price is all there is. "
+    "12.p3": "A call into compiled code has a fixed price, and so have the arrays. For a very short tape this price "
+    "is all there is. "
     "A few rows later the lines cross.",
 }
 EXERCISES = (
@@ -188,10 +197,15 @@ EXERCISES = (
         cases=[(1.0, 0.46211715726000975, 0.5), (3.0, 0.0, 0.0), (-2.0, -0.7615941559557649, -1.0)],
         mistakes=[
             Mistake(lambda g, z, x: (1.0 - z * z,), "What about g, the amount that has arrived? Multiply by it."),
-            Mistake(lambda g, z, x: (g * (1.0 - x * x),), "z is tanh(x). Which of the two belongs in 1 - tanh(x) ** 2?"),
+            Mistake(
+                lambda g, z, x: (g * (1.0 - x * x),), "z is tanh(x). Which of the two belongs in 1 - tanh(x) ** 2?"
+            ),
             Mistake(lambda g, z, x: (g * (1.0 + z * z),), "The sign: the derivative of tanh is 1 minus its square."),
             Mistake(lambda g, z, x: (g * z,), "That is the rule of exp."),
-            Mistake(lambda g, z, x: g * (1.0 - z * z), "The amount is right. Give it back as a tuple: (amount,), with a comma."),
+            Mistake(
+                lambda g, z, x: g * (1.0 - z * z),
+                "The amount is right. Give it back as a tuple: (amount,), with a comma.",
+            ),
         ],
         hint=(
             "What is the derivative of tanh, and what has arrived?",
@@ -207,19 +221,30 @@ EXERCISES = (
         mistakes=[
             Mistake(
                 lambda Tape, *given: _learn(Honest, *given),
-                "With the second tape, your gradients are not those that it gives. Whom did you ask? (It gives half of the truth, to see that.)",
+                "With the second tape, your gradients are not those that it gives. Whom did you ask? (It gives half "
+                "of the truth, to see that.)",
             ),
             Mistake(partial(_learn, towards=lambda gradient: gradient), "The loss grows: which sign leads down?"),
-            Mistake(lambda Tape, loss_of, start, steps, rate: _learn(Tape, loss_of, start, steps, 1.0), "The steps are too long. What is rate for?"),
+            Mistake(
+                lambda Tape, loss_of, start, steps, rate: _learn(Tape, loss_of, start, steps, 1.0),
+                "The steps are too long. What is rate for?",
+            ),
             Mistake(
                 partial(_learn, towards=lambda gradient: -gradient[::-1]),
                 "Each parameter goes by the gradient of the other. In which order do they come?",
             ),
-            Mistake(lambda Tape, loss_of, start, steps, rate: start, "now is still start. Give it its new values in each step."),
             Mistake(
-                lambda Tape, loss_of, start, steps, rate: _learn(Tape, loss_of, start, 1, rate), "That is one step. Is the return inside the loop?"
+                lambda Tape, loss_of, start, steps, rate: start,
+                "now is still start. Give it its new values in each step.",
             ),
-            Mistake(partial(_learn, towards=lambda gradient: -gradient * np.array([1.0, 0.0])), "Only the first parameter moves. All of them learn."),
+            Mistake(
+                lambda Tape, loss_of, start, steps, rate: _learn(Tape, loss_of, start, 1, rate),
+                "That is one step. Is the return inside the loop?",
+            ),
+            Mistake(
+                partial(_learn, towards=lambda gradient: -gradient * np.array([1.0, 0.0])),
+                "Only the first parameter moves. All of them learn.",
+            ),
         ],
         hint=(
             "What does the tape know after the loss is computed, and where do the values go?",
@@ -237,7 +262,11 @@ EXERCISES = (
             Mistake(32_000_000, "That would be right for three numbers of 8 bytes. These have 4."),
             Mistake(20, "That is one row. The tape has a million."),
         ],
-        hint=("How many bytes does one row need?", "Three numbers of 4 bytes and one of 8. And a million rows?", "1_000_000 * (3 * 4 + 8)"),
+        hint=(
+            "How many bytes does one row need?",
+            "Three numbers of 4 bytes and one of 8. And a million rows?",
+            "1_000_000 * (3 * 4 + 8)",
+        ),
         because="12 bytes of whole numbers and 8 bytes of value in each row, and nothing else.",
     ),
     Exercise(
@@ -247,11 +276,13 @@ EXERCISES = (
         mistakes=[
             Mistake(
                 FILES | {"has the table with the rule": FILES["asks the rule g * y"]},
-                "It asks the rule, and does not have it. Look at the cell that prints the table: which function gives it?",
+                "It asks the rule, and does not have it. Look at the cell that prints the table: which function gives "
+                "it?",
             ),
             Mistake(
                 FILES | {"asks the rule g * y": FILES["has the table with the rule"]},
-                "That is where the rule stands. Which function stands above the formula g * y in the second map, one step further left?",
+                "That is where the rule stands. Which function stands above the formula g * y in the second map, one "
+                "step further left?",
             ),
             Mistake(
                 FILES | {"asks the rule g * y": FILES["runs first when tape.gradient is called"]},
@@ -260,8 +291,10 @@ EXERCISES = (
         ],
         hint=(
             "Where do the maps say 'writes row', and where does the second one begin?",
-            "In a map, a function stands further left than those that it calls. Which stands above g * y, one step further left?",
-            "print(table_of_rules()) after from minitape.course.follow import table_of_rules; the others stand in the maps.",
+            "In a map, a function stands further left than those that it calls. Which stands above g * y, one step "
+            "further left?",
+            "print(table_of_rules()) after from minitape.course.follow import table_of_rules; the others stand in the "
+            "maps.",
         ),
         because="One place for each: the rows, the question, the way back, the rules.",
     ),

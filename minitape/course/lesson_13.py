@@ -1,4 +1,6 @@
-"""The answers of lesson 13: a network, a ward of sick ones, and penguins. What is right for a bed depends on who lies in it."""
+"""The answers of lesson 13: a network, a ward of sick ones, and penguins. What is right for a bed depends on who lies
+in it.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ def _in_words(diagnosis: Answer, patient: Patient | None = None) -> str:
         return say(HEALTHY)
     if isinstance(diagnosis, tuple) and len(diagnosis) == 2 and isinstance(diagnosis[0], str):
         diagnosis = [diagnosis]
-    if not isinstance(diagnosis, (list, tuple)) or not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in diagnosis):
+    if not isinstance(diagnosis, (list, tuple)) or not all(
+        isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in diagnosis
+    ):
         raise ValueError(say("a diagnosis is a list of pairs, such as [('flat', 2)]; for a healthy patient it is []"))
     same = patient.same if patient else {}
     pairs = {same.get((str(word), line), (str(word), line)) for word, line in diagnosis}
@@ -48,13 +52,18 @@ def _mistakes(patient: Patient) -> list[Mistake]:
     found: dict[str, str] = {}  # a diagnosis -> what is said of it; of two that fit, the first
     for disease, line in patient.diseases:
         if len(patient.diseases) > 1:
-            found[_named(disease, line)] = "That is one of its diseases. Cure it, and look at the curve: is the patient well now?"
+            found[_named(disease, line)] = (
+                "That is one of its diseases. Cure it, and look at the curve: is the patient well now?"
+            )
         for word in DISEASES:
             found.setdefault(_named(word, line), "The line is right. What is wrong with it?")
         for other in LINES:
             found.setdefault(_named(disease, other), "The disease is right. In which line does it first show?")
     if patient is PATIENTS["library"]:
-        found[say(HEALTHY)] = "The curve is nearly that of the healthy network. Look at the picture of its tape, or ask explain: is every way whole?"
+        found[say(HEALTHY)] = (
+            "The curve is nearly that of the healthy network. Look at the picture of its tape, or ask explain: is "
+            "every way whole?"
+        )
     elif patient.diseases:
         found[say(HEALTHY)] = "Its curve is not that of the healthy network."
     found.pop(_in_words(list(patient.diseases)), None)
@@ -66,12 +75,14 @@ def _bed(bed: int, name: str) -> Exercise:
     patient = PATIENTS[name]
     sick = (
         "Does the report show what is missing, or does the loss tell you which way it goes?",
-        "Compare the numbered lines with those of the healthy network, one by one, and ask explain about each variable.",
+        "Compare the numbered lines with those of the healthy network, one by one, and ask explain about each "
+        "variable.",
         f"ward.diagnosis({bed})",
     )
     healthy = (
         "Which gradient is not what it should be? And is its curve worse than that of the healthy network?",
-        "What is unusual need not be sick. Does it lie on the way from a variable to the loss, and does it change a gradient?",
+        "What is unusual need not be sick. Does it lie on the way from a variable to the loss, and does it change a "
+        "gradient?",
         f"ward.diagnosis({bed})",
     )
     return Exercise(
@@ -102,8 +113,12 @@ def _cured(beds: Answer) -> str:
     return say("{n} patients are well", n=len(beds))
 
 
-def _standardized(seen: np.ndarray, measures: np.ndarray, *, axis: int | None = 0, own: bool = False, spread: bool = True) -> np.ndarray:
-    """The measures minus the mean of those that were seen, divided by their spread; with slips, as learners make them."""
+def _standardized(
+    seen: np.ndarray, measures: np.ndarray, *, axis: int | None = 0, own: bool = False, spread: bool = True
+) -> np.ndarray:
+    """The measures minus the mean of those that were seen, divided by their spread; with slips, as learners make
+    them.
+    """
     known = measures if own else seen
     return (measures - known.mean(axis=axis)) / (known.std(axis=axis) if spread else 1.0)
 
@@ -133,13 +148,20 @@ STANDARDIZE = Exercise(
     expect=_standardized,
     cases=[(SEEN, OTHERS), (SEEN, SEEN), (OTHERS, SEEN)],
     mistakes=[
-        Mistake(partial(_standardized, axis=None), "That is one mean for millimetres and grams together. Each column has its own: axis=0."),
+        Mistake(
+            partial(_standardized, axis=None),
+            "That is one mean for millimetres and grams together. Each column has its own: axis=0.",
+        ),
         Mistake(partial(_standardized, axis=1), "That is a mean for each bird. Each column needs its own: axis=0."),
         Mistake(
             partial(_standardized, own=True),
-            "The new birds were measured by their own mean. Use that of the birds that were seen, or the same bird gets other numbers in other company.",
+            "The new birds were measured by their own mean. Use that of the birds that were seen, or the same bird "
+            "gets other numbers in other company.",
         ),
-        Mistake(partial(_standardized, spread=False), "The mean is gone. Divide by the spread, too: grams are still in the hundreds."),
+        Mistake(
+            partial(_standardized, spread=False),
+            "The mean is gone. Divide by the spread, too: grams are still in the hundreds.",
+        ),
         Mistake(
             lambda seen, measures: (measures - seen.mean(axis=0)) / seen.std(axis=0, ddof=1),
             "You divide by N - 1. Others do so, too; here it is array.std(axis=0), which divides by N.",
@@ -165,7 +187,8 @@ def _exercises(beds: tuple[str, ...]) -> tuple[Exercise, ...]:
         view=_cured,
         hint=(
             "Who is left? Somebody whose curve is good may be sick, too.",
-            "ward.edit(bed) puts a program into a new cell. Change what you diagnosed, and run ward.treat(bed, step): is the curve green?",
+            "ward.edit(bed) puts a program into a new cell. Change what you diagnosed, and run ward.treat(bed, step): "
+            "is the curve green?",
             "ward.treat(bed, ward.cure(bed)) shows how it is done.",
         ),
         because="All of them learn as the healthy network does, and with all of their numbers.",
@@ -174,9 +197,12 @@ def _exercises(beds: tuple[str, ...]) -> tuple[Exercise, ...]:
 
 
 EXPLAINED = {
-    "13.p1": "A row holds all 200 points at once: x @ w1 is one row, with 200 times 16 numbers. The number of points does not change the number of rows.",
-    "13.p2": "Nobody told the network about moons. It went down the slope of one number, again and again, and that was enough.",
-    "13.p3": "4000 grams times a weight near 1 is thousands, and there tanh is flat: in float32 exactly 1 or -1, with the derivative 0. The way is whole, "
+    "13.p1": "A row holds all 200 points at once: x @ w1 is one row, with 200 times 16 numbers. The number of points "
+    "does not change the number of rows.",
+    "13.p2": "Nobody told the network about moons. It went down the slope of one number, again and again, and that "
+    "was enough.",
+    "13.p3": "4000 grams times a weight near 1 is thousands, and there tanh is flat: in float32 exactly 1 or -1, with "
+    "the derivative 0. The way is whole, "
     "and it carries zeros. Only w2 and b2 learn, from hidden numbers that say next to nothing.",
 }
 

@@ -17,9 +17,18 @@ CASES = [
 
 
 def _slope(
-    bend: Polynomial, w1: np.ndarray, w2: np.ndarray, x: np.ndarray, t: np.ndarray, *, scaled: bool = True, moving: bool = True, squared: bool = False
+    bend: Polynomial,
+    w1: np.ndarray,
+    w2: np.ndarray,
+    x: np.ndarray,
+    t: np.ndarray,
+    *,
+    scaled: bool = True,
+    moving: bool = True,
+    squared: bool = False,
 ) -> np.ndarray:
-    """The derivative of the loss with respect to w1: with features that are standardized or not, with a mean and a spread that move or not.
+    """The derivative of the loss with respect to w1: with features that are standardized or not, with a mean and a
+    spread that move or not.
 
     `squared`: divided by the variance in place of the standard deviation.
     """
@@ -34,7 +43,8 @@ def _slope(
 
 
 EXPLAINED = {
-    "14.p1": "no_grad belongs around code that needs no gradient, such as a report. Somebody put it around a line of the model, perhaps to save memory.",
+    "14.p1": "no_grad belongs around code that needs no gradient, such as a report. Somebody put it around a line of "
+    "the model, perhaps to save memory.",
     "14.p2": "A comparison answers yes or no, so it has no derivative. The cast after it is innocent.",
     "14.p3": "JAX has no None. Where nothing comes it gives zeros, whether a way is cut or a derivative is zero.",
 }
@@ -80,15 +90,33 @@ EXERCISES = (
         "14.3",
         expect={"cause": "dead_relu", "line": 6},
         mistakes=[
-            Mistake({"cause": "dead_relu", "line": 5}, "The word is right. In line 5 the numbers become negative. Which line makes zeros of them?"),
-            Mistake({"cause": "dead_relu", "line": 7}, "The word is right. Line 7 hands on what is not zero. To which box?"),
-            Mistake({"cause": "argnums", "line": 6}, "w is the first argument, and jax.grad differentiates that one. The line is right."),
-            Mistake({"cause": "unused", "line": 5}, "w is used there, and a line leads from it to the result. Follow the numbers back."),
-            Mistake({"cause": "stop_gradient", "line": 6}, "The line is right. A cut would be a cross in the picture; here the way is whole."),
             Mistake(
-                {"cause": "saturated", "line": 6}, "The line is right. A curve that is nearly flat is saturated; this one is exactly flat there."
+                {"cause": "dead_relu", "line": 5},
+                "The word is right. In line 5 the numbers become negative. Which line makes zeros of them?",
             ),
-            Mistake({"cause": "no_derivative", "line": 6}, "The line is right. But the maximum has a derivative: 1 or 0. Which is it here?"),
+            Mistake(
+                {"cause": "dead_relu", "line": 7}, "The word is right. Line 7 hands on what is not zero. To which box?"
+            ),
+            Mistake(
+                {"cause": "argnums", "line": 6},
+                "w is the first argument, and jax.grad differentiates that one. The line is right.",
+            ),
+            Mistake(
+                {"cause": "unused", "line": 5},
+                "w is used there, and a line leads from it to the result. Follow the numbers back.",
+            ),
+            Mistake(
+                {"cause": "stop_gradient", "line": 6},
+                "The line is right. A cut would be a cross in the picture; here the way is whole.",
+            ),
+            Mistake(
+                {"cause": "saturated", "line": 6},
+                "The line is right. A curve that is nearly flat is saturated; this one is exactly flat there.",
+            ),
+            Mistake(
+                {"cause": "no_derivative", "line": 6},
+                "The line is right. But the maximum has a derivative: 1 or 0. Which is it here?",
+            ),
         ],
         hint=(
             "Which box gets numbers, and sends only zeros?",
@@ -117,7 +145,9 @@ def slope(bend, w1, w2, x, t):
                 "Watching does not help: features is computed while the tape is off, so no way leads back from it.",
                 where=r"watch\(",
             ),
-            Mistake(gives_none, "tf.stop_gradient around all of features cuts the way once more.", where=r"stop_gradient\("),
+            Mistake(
+                gives_none, "tf.stop_gradient around all of features cuts the way once more.", where=r"stop_gradient\("
+            ),
             Mistake(
                 lambda bend, w1, w2, x, t: np.zeros_like(w1),
                 "Zeros hide the cut. The loss does change when w1 changes: take the cut away.",
@@ -128,7 +158,8 @@ def slope(bend, w1, w2, x, t):
             ),
             Mistake(
                 lambda *given: _slope(*given, squared=True),
-                "The way is whole, but it is another loss: you divide by the variance, which is the square of the standard deviation.",
+                "The way is whole, but it is another loss: you divide by the variance, which is the square of the "
+                "standard deviation.",
             ),
             Mistake(
                 lambda *given: _slope(*given, scaled=False),

@@ -42,10 +42,12 @@ EXPLAINED = {
     "appendix.p1": """\
 It is an error, however the tensor was made. We say that tensors are [immutable](glossary.ipynb#cell-id=immutable).""",
     "appendix.p2": """\
-From the right, 3 meets 3, and 2 meets nothing. So the row is repeated along the first axis: each line of the table gets it. The column, of shape
+From the right, 3 meets 3, and 2 meets nothing. So the row is repeated along the first axis: each line of the table \
+gets it. The column, of shape
 `(2, 1)`, is repeated along the other axis.""",
     "appendix.p3": """\
-Where the mask is 1, the old number was replaced, so it has no influence on the result any more: gradient 0. Where it is 0, the number came
+Where the mask is 1, the old number was replaced, so it has no influence on the result any more: gradient 0. Where it \
+is 0, the number came
 through as it was: gradient 1.""",
     "appendix.p4": """\
 TensorFlow reads `x[[1, 4]]` as "place 1 on axis 0, place 4 on axis 1", and there is no axis 1.""",
@@ -55,13 +57,17 @@ Place 1 was used twice, so two amounts arrive there and are added. Places that w
     "appendix.p6": """\
 Each text counts as *one* element, however long it is. The shape is `()`, so there is no axis to count along.""",
     "appendix.p7": """\
-`t[0] = 1` fails because tensors do not change. `z[0] = 10` fails too: the equals sign is not how a variable is changed. You call a method:
+`t[0] = 1` fails because tensors do not change. `z[0] = 10` fails too: the equals sign is not how a variable is \
+changed. You call a method:
 `assign`. The word `ResourceVariable` in the second message is TensorFlow's inner name for a variable.""",
     "appendix.p8": """\
-Computing with a variable *reads* it: the tensor is taken from the box, and the rest is arithmetic with tensors. The box stays as it is.""",
+Computing with a variable *reads* it: the tensor is taken from the box, and the rest is arithmetic with tensors. The \
+box stays as it is.""",
     "appendix.p9": """\
-A variable keeps its dtype for life, and normally its shape. The first `assign` gives decimal numbers to a box for integers. That is a
-`TypeError`: the *kind* does not fit. The second gives three numbers to a box for two. That is a `ValueError`: the kind fits, the *shape* does not. (The
+A variable keeps its dtype for life, and normally its shape. The first `assign` gives decimal numbers to a box for \
+integers. That is a
+`TypeError`: the *kind* does not fit. The second gives three numbers to a box for two. That is a `ValueError`: the \
+kind fits, the *shape* does not. (The
 space missing after "mismatch." is missing in TensorFlow, too.)""",
 }
 
@@ -131,7 +137,8 @@ EXERCISES = (
         ],
         hint=(
             "What must a number be multiplied by to stay, and what to become 0?",
-            "Make a mask that is 1 where x is positive and 0 elsewhere, and multiply x by it. Comparing gives True and False: cast them.",
+            "Make a mask that is 1 where x is positive and 0 elsewhere, and multiply x by it. Comparing gives True "
+            "and False: cast them.",
             "return x * tf.cast(x > 0, x.dtype)",
         ),
         because="Times 1 keeps a number, times 0 replaces it by 0.",
@@ -149,7 +156,9 @@ EXERCISES = (
             Mistake(
                 lambda numbers: [*numbers[:-1], 0.0], "The last is replaced, the first is not: it has the place [0]."
             ),
-            Mistake(lambda numbers: np.array(numbers[1:-1]), "You cut the ends off. Keep their places, with a 0 there."),
+            Mistake(
+                lambda numbers: np.array(numbers[1:-1]), "You cut the ends off. Keep their places, with a 0 there."
+            ),
             Mistake(_refused, "It raised an error. Each place is a list of its own, and the last is len(numbers) - 1."),
         ],
         hint=(
@@ -211,7 +220,8 @@ EXERCISES = (
         hint=(
             "Is it text? Do its rows have the same length? Is nearly all of it 0?",
             "Text: string. Rows of different lengths: ragged. Mostly zeros: sparse. Otherwise: dense.",
-            "A has a brightness at every point; B is text; C has 50 of 100,000 places; D has rows of different lengths.",
+            "A has a brightness at every point; B is text; C has 50 of 100,000 places; D has rows of different "
+            "lengths.",
         ),
         because="A photo is a full rectangle, names are text, C is nearly all zeros, D has rows of different lengths.",
     ),

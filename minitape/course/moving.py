@@ -1,4 +1,6 @@
-"""The live form of pictures in a row: one widget, with a slider and a button that plays them; and the same as a page of its own."""
+"""The live form of pictures in a row: one widget, with a slider and a button that plays them; and the same as a page of
+its own.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +67,9 @@ def fields_of(moving: Moving) -> dict[str, object]:
 
 
 def page(moving: Moving) -> str:
-    """A page with the pictures and their slider, which needs no kernel. Nothing in the fields can end its script: ``<`` is an escape."""
+    """A page with the pictures and their slider, which needs no kernel. Nothing in the fields can end its script: ``<``
+    is an escape.
+    """
     fields = json.dumps(fields_of(moving), allow_nan=False).replace("<", "\\u003c")
     program = (HERE / "moving.js").read_text(encoding="utf-8").replace("export default", "const moving =")
     style = (HERE / "moving.css").read_text(encoding="utf-8")

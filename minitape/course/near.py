@@ -1,4 +1,6 @@
-"""What wrong results have in common beside the right ones: said from the results alone, so that it holds for every exercise."""
+"""What wrong results have in common beside the right ones: said from the results alone, so that it holds for every
+exercise.
+"""
 
 from __future__ import annotations
 

@@ -20,6 +20,8 @@ def explain_missing_names() -> None:
         shell.set_custom_exc((NameError,), _show_with_advice)
 
 
-def _show_with_advice(shell: Object, kind: type, error: NameError, traceback: TracebackType, tb_offset: int | None = None) -> None:
+def _show_with_advice(
+    shell: Object, kind: type, error: NameError, traceback: TracebackType, tb_offset: int | None = None
+) -> None:
     error.add_note(say("If a cell above makes this name, run that cell first: menu Run, Run All Above Selected Cell."))
     shell.showtraceback((kind, error, traceback), tb_offset=tb_offset)

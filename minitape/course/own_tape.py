@@ -13,7 +13,11 @@ ROWS = (
     Trial(
         "Tape().rows",
         [],
-        ("What does a tape have before anything was recorded?", "An empty list called rows, made in __init__.", "def __init__(self): self.rows = []"),
+        (
+            "What does a tape have before anything was recorded?",
+            "An empty list called rows, made in __init__.",
+            "def __init__(self): self.rows = []",
+        ),
     ),
     Trial(
         "tape = Tape()\ntape.watch(2.0)\ntape.rows",
@@ -152,7 +156,10 @@ BACK = (
             "shares = rule(adjoints[row], value, *[self.rows[i][2] for i in inputs])",
         ),
         slips=[
-            ("unsupported operand type(s) for +", "None and a number cannot be added: the first amount at a row takes the place of None."),
+            (
+                "unsupported operand type(s) for +",
+                "None and a number cannot be added: the first amount at a row takes the place of None.",
+            ),
             ("KeyError", "What was watched and what is constant has no inputs and no rule. Skip such rows."),
             ([2.0, 3.0], "The two amounts are swapped: a gets g times the value of b."),
             ([None, None], "Nothing arrived anywhere. Is there a 1.0 at the target, and does the loop come past it?"),
@@ -161,7 +168,11 @@ BACK = (
     AB(
         "tape.gradient(a + b, [b, a])",
         [1.0, 1.0],
-        ("How much does a sum grow if one of its inputs grows by 1?", "Of a sum, each input gets all that has arrived.", "lambda g, z, x, y: (g, g)"),
+        (
+            "How much does a sum grow if one of its inputs grows by 1?",
+            "Of a sum, each input gets all that has arrived.",
+            "lambda g, z, x, y: (g, g)",
+        ),
     ),
     AB(
         "tape.gradient((a + b) * b, [a, b])",
@@ -198,13 +209,21 @@ BACK = (
     AB(
         "c = tape.watch(7.0)\ntape.gradient(a * b, [c, a])",
         [None, 3.0],
-        ("Was anything computed from c?", "No way leads from c to the target, so its answer is None.", "adjoints = [None] * len(self.rows)"),
+        (
+            "Was anything computed from c?",
+            "No way leads from c to the target, so its answer is None.",
+            "adjoints = [None] * len(self.rows)",
+        ),
         slips=[([0.0, 3.0], "No way leads from c to the target: that is None, not zero.")],
     ),
     AB(
         "two = tape.append('constant', [], 2.0)\ntape.gradient(a * two, [two, a])",
         [None, 2.0],
-        ("Was two watched?", "What was not watched gets None, whatever arrived there.", "Look at the name of its row: is it 'watched'?"),
+        (
+            "Was two watched?",
+            "What was not watched gets None, whatever arrived there.",
+            "Look at the name of its row: is it 'watched'?",
+        ),
     ),
     AB(
         "y = a * b\nz = y * a\n[tape.gradient(y, [a]), tape.gradient(z, [a]), tape.gradient(y, [a])]",
@@ -218,7 +237,11 @@ BACK = (
     AB(
         "tape.gradient(a, [a])",
         [1.0],
-        ("By how much does a grow if a grows by 1?", "The 1.0 stands at the target before the loop begins.", "adjoints[target.row] = 1.0"),
+        (
+            "By how much does a grow if a grows by 1?",
+            "The 1.0 stands at the target before the loop begins.",
+            "adjoints[target.row] = 1.0",
+        ),
     ),
     Trial(
         "tape = Tape()\na = tape.watch(2.0)\ntape.gradient(sum([a] * 3000, a), [a])",
@@ -228,14 +251,23 @@ BACK = (
             "A long tape must work as a short one does: one loop, no calls within calls.",
             "for row in range(target.row, -1, -1):",
         ),
-        slips=[("RecursionError", "A function that calls itself for each row ends at a thousand of them. Use a loop over the rows.")],
+        slips=[
+            (
+                "RecursionError",
+                "A function that calls itself for each row ends at a thousand of them. Use a loop over the rows.",
+            )
+        ],
     ),
 )
 MORE = (
     AB(
         "y = a - b\ny.value, tape.gradient(y, [a, b])",
         (-1.0, [1.0, -1.0]),
-        ("What happens to a - b if b grows?", "If b grows, a - b falls. So its amount is -g.", "lambda g, z, x, y: (g, -g)"),
+        (
+            "What happens to a - b if b grows?",
+            "If b grows, a - b falls. So its amount is -g.",
+            "lambda g, z, x, y: (g, -g)",
+        ),
     ),
     AB(
         "y = a - 1\ny.value, tape.gradient(y, [a])",

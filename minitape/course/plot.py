@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from .exercise import Answer
 
 DASHES = ' stroke-dasharray="5 4"'
-COLOURS = ("#007cc2", "#c25600", "#008764", "#b5548b", "#777777")  # Okabe and Ito's hues: 4.5 to 1 on white, 4.1 to 1 on a dark page
+# Okabe and Ito's hues: 4.5 to 1 on white, 4.1 to 1 on a dark page
+COLOURS = ("#007cc2", "#c25600", "#008764", "#b5548b", "#777777")
 GREY = COLOURS[-1]
 LOW, HIGH = np.array([0x1F, 0x4E, 0x79]), np.array([0xF7, 0xF4, 0xE6])
 LEFT, TOP, BOTTOM, RIGHT = 46, 26, 36, 14
@@ -54,8 +55,11 @@ class Plot:
         self._drawn: list[np.ndarray] = []  # where something is, so that the legend is elsewhere
         self._is_map = False
 
-    def curve(self, function: Callable[[Answer], Answer], name: str = "", colour: int = 0, dashed: bool = False) -> Plot:
-        """A function of one number, called once with all of them as an array, or with one after the other where it refuses an array.
+    def curve(
+        self, function: Callable[[Answer], Answer], name: str = "", colour: int = 0, dashed: bool = False
+    ) -> Plot:
+        """A function of one number, called once with all of them as an array, or with one after the other where it
+        refuses an array.
 
         >>> Plot("a bend", x=(-1, 1), y=(0, 1)).curve(lambda x: x if x > 0 else 0.0)
         Picture: a bend
@@ -74,7 +78,9 @@ class Plot:
         dashes = DASHES if dashed else ""
         if self._is_map:
             self._parts.append(f'<polyline points="{pairs}" fill="none" stroke="white" stroke-width="4"/>')
-        self._parts.append(f'<polyline points="{pairs}" fill="none" stroke="{COLOURS[colour]}" stroke-width="2"{dashes}/>')
+        self._parts.append(
+            f'<polyline points="{pairs}" fill="none" stroke="{COLOURS[colour]}" stroke-width="2"{dashes}/>'
+        )
         self._drawn.append(_dense(places))
         return self._named(name, colour, dashed)
 
@@ -109,16 +115,24 @@ class Plot:
         return np.asarray(as_array(function(*np.meshgrid(xs, ys))), np.float64)
 
     def _painted(self, shades: np.ndarray, colours: Sequence[str]) -> Plot:
-        """The cells of the picture in these colours, each colour as one shape: so nothing shows between two boxes of it."""
+        """The cells of the picture in these colours, each colour as one shape: so nothing shows between two boxes of
+        it.
+        """
         across, down = (self.size[0] - LEFT - RIGHT) / CELLS[0], (self.size[1] - TOP - BOTTOM) / CELLS[1]
         boxes: list[list[str]] = [[] for _ in colours]
         for line, row in enumerate(shades):
             ends = [0, *(np.flatnonzero(np.diff(row)) + 1), CELLS[0]]
             for start, end in itertools.pairwise(ends):
                 wide, high = across * (end - start) + 0.4, down + 0.4
-                boxes[row[start]].append(f"M{LEFT + across * start:.1f} {TOP + down * line:.1f}h{wide:.1f}v{high:.1f}h{-wide:.1f}z")
+                boxes[row[start]].append(
+                    f"M{LEFT + across * start:.1f} {TOP + down * line:.1f}h{wide:.1f}v{high:.1f}h{-wide:.1f}z"
+                )
         shapes = zip(boxes, colours, strict=True)
-        self._parts += [f'<path d="{"".join(parts)}" fill="{colour}" shape-rendering="crispEdges"/>' for parts, colour in shapes if parts]
+        self._parts += [
+            f'<path d="{"".join(parts)}" fill="{colour}" shape-rendering="crispEdges"/>'
+            for parts, colour in shapes
+            if parts
+        ]
         return self
 
     def svg(self) -> str:
@@ -136,7 +150,9 @@ class Plot:
             [[_, b]] = self._places([self.x[0]], [value])
             marks.append(f'<path d="M{x0} {b:.1f}h-4" stroke="{GREY}"/>')
             marks.append(f'<text x="{x0 - 7}" y="{b + 4:.1f}" text-anchor="end" {text}>{value:g}</text>')
-        marks.append(f'<text x="{(x0 + x1) / 2:.0f}" y="{height - 3}" text-anchor="middle" {text}>{escape(self.names[0])}</text>')
+        marks.append(
+            f'<text x="{(x0 + x1) / 2:.0f}" y="{height - 3}" text-anchor="middle" {text}>{escape(self.names[0])}</text>'
+        )
         marks.append(f'<text x="{x0 - 7}" y="{y1 - 10}" {text}>{escape(self.names[1])}</text>')
         body = f'<defs>{clip}</defs><g clip-path="url(#c)">{"".join(self._parts)}</g>'
         size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
@@ -156,18 +172,26 @@ class Plot:
             return int(inside.all(axis=1).sum())
 
         x, y = min(corners, key=crowd)
-        ground = f'<rect x="{x:.0f}" y="{y:.0f}" width="{wide:.0f}" height="{high:.0f}" rx="4" fill="white" fill-opacity="0.9"/>'
+        ground = (
+            f'<rect x="{x:.0f}" y="{y:.0f}" width="{wide:.0f}" height="{high:.0f}" rx="4" fill="white" '
+            'fill-opacity="0.9"/>'
+        )
         parts = [ground] if self._is_map else []
         for row, (name, colour, dashed) in enumerate(self._legend):
             at = y + 4 + LINE * (row + 0.5)
-            parts.append(f'<path d="M{x + 5:.0f} {at:.1f}h14" stroke="{colour}" stroke-width="4"{DASHES if dashed else ""}/>')
+            parts.append(
+                f'<path d="M{x + 5:.0f} {at:.1f}h14" stroke="{colour}" stroke-width="4"{DASHES if dashed else ""}/>'
+            )
             font = f'font-family="Arial, sans-serif" font-size="13" font-weight="bold" fill="{colour}"'
             parts.append(f'<text x="{x + 24:.0f}" y="{at + 4.5:.1f}" {font}>{escape(name)}</text>')
         return "".join(parts)
 
     def html(self) -> str:
         """The picture as an image for a page, with its words for who cannot see it."""
-        return f'<img style="width:100%;max-width:{self.size[0]}px" alt="{escape(self.says, quote=True)}" src="{self.source()}">'
+        return (
+            f'<img style="width:100%;max-width:{self.size[0]}px" alt="{escape(self.says, quote=True)}" '
+            f'src="{self.source()}">'
+        )
 
     def source(self) -> str:
         """The picture as the address of an image."""
@@ -235,7 +259,9 @@ class Moving:
 
     def __repr__(self) -> str:
         first, last = f"{self.values[0]:g}", f"{self.values[-1]:g}"
-        moved = say("(In JupyterLab, a slider moves it: {name} from {first} to {last}.)", name=self.name, first=first, last=last)
+        moved = say(
+            "(In JupyterLab, a slider moves it: {name} from {first} to {last}.)", name=self.name, first=first, last=last
+        )
         return f"{self.pictures[self.start]!r}\n{moved}"
 
     def save(self, path: str | Path) -> None:

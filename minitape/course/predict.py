@@ -1,6 +1,8 @@
-"""Predict, run, explain: a learner commits to a prediction, runs the cell, and reads both side by side, with the reason.
+"""Predict, run, explain: a learner commits to a prediction, runs the cell, and reads both side by side, with the
+reason.
 
-Nothing of the answer stands in the notebook's text: `reveal` tells it, once the question has been answered in this kernel.
+Nothing of the answer stands in the notebook's text: `reveal` tells it, once the question has been answered in this
+kernel.
 """
 
 from __future__ import annotations
@@ -38,7 +40,11 @@ class Question:
     def __repr__(self) -> str:
         """The question with its choices, as text that is the same in every run, and does not look like buttons."""
         return "\n".join(
-            [say("Predict: {text}", text=self.text), *(f"  - {choice}" for choice in self.choices), say("To choose, run this cell.")]
+            [
+                say("Predict: {text}", text=self.text),
+                *(f"  - {choice}" for choice in self.choices),
+                say("To choose, run this cell."),
+            ]
         )
 
     def commit(self, choice: str) -> str:
@@ -60,12 +66,16 @@ class Question:
         shown = next((shown for shown, choice in self.meant.items() if choice == kept), None)
         return "" if shown is None else say("Last time you predicted: {choice}. What do you say today?", choice=shown)
 
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> tuple[dict[str, object], dict[str, object]]:
+    def _repr_mimebundle_(
+        self, include: object = None, exclude: object = None
+    ) -> tuple[dict[str, object], dict[str, object]]:
         from .widget import MISSING  # here, because it loads ipywidgets
 
         bundle: Object = self._widget()._repr_mimebundle_() or {}
         data = bundle[0] if isinstance(bundle, tuple) else bundle
-        return {**data, "text/plain": "\n".join(filter(None, [repr(self), MISSING]))}, {WIDGET_VIEW: {"shown": time.time()}}
+        return {**data, "text/plain": "\n".join(filter(None, [repr(self), MISSING]))}, {
+            WIDGET_VIEW: {"shown": time.time()}
+        }
 
     def _widget(self) -> Choices:
         """The question as a Jupyter widget, with what was chosen in this kernel."""
@@ -120,17 +130,28 @@ class Revealed:
         if said is None:
             return "\n\n".join(filter(None, [answer, self.explanation]))
         predicted = mark(say(said, self.lesson))
-        if _asked[self.name].choices and not any(_is(choice, self.truth) for choice in _asked[self.name].meant.values()):
-            changed = say("That was none of the choices. Was a line of the program changed? As it stands in the lesson, the answer is one of them.")
+        if _asked[self.name].choices and not any(
+            _is(choice, self.truth) for choice in _asked[self.name].meant.values()
+        ):
+            changed = say(
+                "That was none of the choices. Was a line of the program changed? As it stands in the lesson, the "
+                "answer is one of them."
+            )
             return "\n\n".join([answer, changed])
         if _is(said, self.truth):
-            return "\n\n".join(filter(None, [say("You predicted {predicted}, and so it is.", predicted=predicted), self.explanation]))
+            return "\n\n".join(
+                filter(None, [say("You predicted {predicted}, and so it is.", predicted=predicted), self.explanation])
+            )
         first = say("You predicted {predicted}.", predicted=predicted)
         stop = say("Stop here for a moment: which step did you see differently?")
         return "\n\n".join(filter(None, [f"{first} {answer}", stop, self.explanation]))
 
     def __repr__(self) -> str:
-        return self.text() if self.said is not None else say("Choose an answer above first. Then the explanation appears here.")
+        return (
+            self.text()
+            if self.said is not None
+            else say("Choose an answer above first. Then the explanation appears here.")
+        )
 
     def _repr_markdown_(self) -> str:
         if self.said is not None:
@@ -142,8 +163,8 @@ class Revealed:
 def reveal(name: str, truth: Answer, explanation: str = "") -> None:
     """Tell the answer of a question beside what the learner predicted, and why it is so.
 
-    Until the question is answered, nothing is told: in a notebook the answer appears when a button above is pressed. The
-    explanation is that of the lesson (`EXPLAINED` in its key), or the one given here.
+    Until the question is answered, nothing is told: in a notebook the answer appears when a button above is pressed.
+    The explanation is that of the lesson (`EXPLAINED` in its key), or the one given here.
 
     >>> question = predict("demo.p0", "What is 3 * 3?", [6.0, 9.0])
     >>> reveal("demo.p0", 9.0)
@@ -166,7 +187,11 @@ def reveal(name: str, truth: Answer, explanation: str = "") -> None:
 
 def _marked(text: str) -> str:
     """A text set off in Markdown: words in bold, a program as code."""
-    return f"**{text}**" if re.fullmatch(r"[\w .,;:'%+，；：、（）-]+", text) else f"`{' '.join(text.replace('`', chr(39)).split())}`"
+    return (
+        f"**{text}**"
+        if re.fullmatch(r"[\w .,;:'%+，；：、（）-]+", text)
+        else f"`{' '.join(text.replace('`', chr(39)).split())}`"
+    )
 
 
 def _is(choice: str, truth: Answer) -> bool:

@@ -1,8 +1,8 @@
 """Programs in PyTorch, TensorFlow and JAX for a lesson, and what each framework recorded of its own.
 
-The folder ``recordings`` has for each framework the program, ``torch.txt``, and ``torch.json``: the snapshot of its recording
-and the answer of ``explain``. So the lesson needs no framework. ``python -m minitape.course.programs torch`` writes the second
-file anew, where PyTorch is installed.
+The folder ``recordings`` has for each framework the program, ``torch.txt``, and ``torch.json``: the snapshot of its
+recording and the answer of ``explain``. So the lesson needs no framework. ``python -m minitape.course.programs torch``
+writes the second file anew, where PyTorch is installed.
 """
 
 from __future__ import annotations
@@ -113,7 +113,9 @@ def _said(why: Explanation) -> Data:
 
 
 def _explanation(said: Data, recording: Recording, others: list[Explanation] | None = None) -> Explanation:
-    message, fix = (paragraph(*(say(sentence, TEXTS) for sentence in SENTENCES.split(said[part]))) for part in ("message", "fix"))
+    message, fix = (
+        paragraph(*(say(sentence, TEXTS) for sentence in SENTENCES.split(said[part]))) for part in ("message", "fix")
+    )
     why = Explanation(said["cause"], message, fix, said["filename"], said["line"], others)
     why._tape, why._rows = recording, said["rows"]  # type: ignore[assignment]  # a picture takes it for a tape
     return why

@@ -66,9 +66,9 @@ def read_progress() -> Progress:
     """The progress kept so far, `{"version": 1, "exercises": {...}, "predictions": {...}}`, and
     under "last" the lesson that was last worked on.
 
-    Of an exercise it holds `tries`, whether it is `solved`, at which try it was (`right_at`), and the `wrong` answers, each
-    with the hint that was given and how many `times`. Under "times" are the seconds since 1970 of each try and prediction.
-    There is no more in it: no names, no code.
+    Of an exercise it holds `tries`, whether it is `solved`, at which try it was (`right_at`), and the `wrong` answers,
+    each with the hint that was given and how many `times`. Under "times" are the seconds since 1970 of each try and
+    prediction. There is no more in it: no names, no code.
 
     A file that cannot be read counts as empty; it is kept beside the new one under a name ending in `.unreadable`.
     """
@@ -127,8 +127,8 @@ def last_lesson(folder: Path) -> str:
 def change_progress(name: str, change: Callable[[Progress], None]) -> None:
     """Read, change and write the progress, because of the exercise or prediction called `name`.
 
-    Its owner may read the file, and the group that was let in; nobody else. Where the folder cannot be written, it lasts
-    for this session only.
+    Its owner may read the file, and the group that was let in; nobody else. Where the folder cannot be written, it
+    lasts for this session only.
     """
     with _lock:
         kept = read_progress()
@@ -204,7 +204,9 @@ def progress(*lessons: str | int) -> None:
         left = [name for name in names if name not in done]
         solved = len(names) - len(left)
         bar = "#" * solved + "." * len(left)
-        done_of = say("Lesson {name}: {bar} {solved} of {count} solved", name=lesson, bar=bar, solved=solved, count=len(names))
+        done_of = say(
+            "Lesson {name}: {bar} {solved} of {count} solved", name=lesson, bar=bar, solved=solved, count=len(names)
+        )
         lines.append(done_of + (say("   left: {names}", names=", ".join(left)) if left else ""))
     print("\n".join(lines) or say("Nothing is solved yet."))
 

@@ -1,7 +1,8 @@
-"""What was seen while a learner's function ran: which calls tapes recorded, which gradients were asked for, what was assigned.
+"""What was seen while a learner's function ran: which calls tapes recorded, which gradients were asked for, what was
+assigned.
 
-A number alone does not tell how it was found. `watching` notes it while `check` runs a function, so that a slope by hand, a fit
-or a `None` that was typed in is told from what a tape gave.
+A number alone does not tell how it was found. `watching` notes it while `check` runs a function, so that a slope by
+hand, a fit or a `None` that was typed in is told from what a tape gave.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ QUESTIONS, CHANGES = ("gradient", "jacobian", "batch_jacobian"), ("assign", "ass
 
 @dataclass(frozen=True)
 class Call:
-    """One call of an unknown function: of each input, on how many of the tapes it was, and whether it is a trainable variable.
+    """One call of an unknown function: of each input, on how many of the tapes it was, and whether it is a trainable
+    variable.
 
     `in_graph`: whether the call stands in a graph.
     """
@@ -44,7 +46,8 @@ class Call:
 
 @dataclass(frozen=True)
 class Question:
-    """One question to a tape, such as "gradient" or "jvp": how many tapes recorded it in turn, and whether a number came out.
+    """One question to a tape, such as "gradient" or "jvp": how many tapes recorded it in turn, and whether a number
+    came out.
 
     `turned`: no number came out, and the target had been there before its source was computed.
     """
@@ -70,7 +73,9 @@ class Seen:
 
     @property
     def order(self) -> int:
-        """Of which order the derivatives are that tapes gave: 2 where a tape was asked while another one recorded that."""
+        """Of which order the derivatives are that tapes gave: 2 where a tape was asked while another one recorded
+        that.
+        """
         return max((question.within + 1 for question in self.questions if question.answered), default=0)
 
     def told(self) -> str:
@@ -79,7 +84,11 @@ class Seen:
             return ""
         once = (say("once"), say("{n} times"))
         called, asked = (once[n > 1].format(n=n) for n in (self.recorded, len(self.questions)))
-        return say("Seen: a tape recorded the function {called}, and a gradient was asked for {asked}.", called=called, asked=asked)
+        return say(
+            "Seen: a tape recorded the function {called}, and a gradient was asked for {asked}.",
+            called=called,
+            asked=asked,
+        )
 
 
 _runs: list[Seen] = []
@@ -107,7 +116,11 @@ def _tracks(tape: GradientTape, value: Answer) -> bool:
 def watching() -> Iterator[Seen]:
     """Notes, while the block runs, how unknown functions are called and what tapes are asked."""
     seen, busy = Seen(), [False]
-    watched = [*((GradientTape, name) for name in QUESTIONS), (ForwardAccumulator, "jvp"), *((ResourceVariable, name) for name in CHANGES)]
+    watched = [
+        *((GradientTape, name) for name in QUESTIONS),
+        (ForwardAccumulator, "jvp"),
+        *((ResourceVariable, name) for name in CHANGES),
+    ]
     before: dict[tuple[type, str], Answer] = {(owner, name): getattr(owner, name) for owner, name in watched}
 
     def asking(name: str, method: Answer) -> Answer:
@@ -146,7 +159,9 @@ def watching() -> Iterator[Seen]:
 
 
 def _rows(tape: Answer, given: tuple[Answer, ...]) -> tuple[int, ...]:
-    """The rows of a target and a source; none where one of them is several, or on no tape. A variable stands before all rows."""
+    """The rows of a target and a source; none where one of them is several, or on no tape. A variable stands before all
+    rows.
+    """
     record = getattr(tape, "_record", None)
     if record is None or not all(hasattr(value, "numpy") for value in given):
         return ()

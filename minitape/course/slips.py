@@ -1,4 +1,6 @@
-"""Errors in a learner's function that say more than a wrong result: a name that does not exist, a tape that is used up."""
+"""Errors in a learner's function that say more than a wrong result: a name that does not exist, a tape that is used
+up.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,10 @@ from ..engine.texts import say
 if TYPE_CHECKING:
     from ..engine.types import Function
 
-NONE = "Something is None here, and one cannot compute with None. Did a gradient find no path, or does a function give nothing back?"
+NONE = (
+    "Something is None here, and one cannot compute with None. Did a gradient find no path, or does a function "
+    "give nothing back?"
+)
 
 
 def slip_in(error: BaseException, function: Function) -> str:
@@ -46,19 +51,27 @@ def told_of(error: BaseException) -> str:
     """What to say of an error that many a first program with a tape raises; "" for every other one.
 
     >>> told_of(TypeError("unsupported operand type(s) for *: 'float' and 'NoneType'"))
-    'Something is None here, and one cannot compute with None. Did a gradient find no path, or does a function give nothing back?'
+    'Something is None here, and one cannot compute with None. Did a gradient find no path, or does a function give
+    nothing back?'
     """
     said = str(error)
     if "non-persistent GradientTape" in said:
-        return say("This tape was asked a second time, and it answers once. Which of your questions needs a tape of its own?")
+        return say(
+            "This tape was asked a second time, and it answers once. Which of your questions needs a tape of its own?"
+        )
     if isinstance(error, TypeError) and "received None" in said:
-        return say("The target of a gradient was None. Did a gradient before it find no path, or does a function give nothing back?")
+        return say(
+            "The target of a gradient was None. Did a gradient before it find no path, or does a function give "
+            "nothing back?"
+        )
     if isinstance(error, TypeError) and "NoneType" in said:
         return say(NONE)
     if "'_tape'" in said:
         return say("A tape was asked to watch while it was off. Is it the tape of this block?")
     if isinstance(error, AttributeError) and getattr(error, "name", "").startswith("assign"):
-        return say("Only a variable can be assigned to. Of a tensor compute a new one, and give it the name: x = x - ...")
+        return say(
+            "Only a variable can be assigned to. Of a tensor compute a new one, and give it the name: x = x - ..."
+        )
     if "this function takes tensors" in said:
         return say("The function got a plain number. Hand it the tensor or the variable that the tape watches.")
     if isinstance(error, TypeError) and "positional argument" in said:

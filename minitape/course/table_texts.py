@@ -1,4 +1,6 @@
-"""The texts of `explain` and of the picture, for whoever translates them: what ``explain.json``, ``picture.json`` and ``programs.json`` map."""
+"""The texts of `explain` and of the picture, for whoever translates them: what ``explain.json``, ``picture.json`` and
+``programs.json`` map.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ def texts_of_explain() -> list[str]:
 
 
 def texts_of_picture(lessons: Path) -> list[str]:
-    """The words of the picture: those that Python says, and those of the view, which the Chinese table has; in ``lessons`` are the languages."""
+    """The words of the picture: those that Python says, and those of the view, which the Chinese table has; in
+    ``lessons`` are the languages.
+    """
     return list(dict.fromkeys([*given_to("word", ROOMS / "picture"), *_in_chinese(lessons, "picture")]))
 
 
@@ -45,11 +49,18 @@ def given_to(function: str, folder: Path) -> Iterator[str]:
     called = {function, "say"}  # what a caller chose, as `asking` calls it
     for path in sorted(folder.rglob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in called]
+        calls = [
+            node
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in called
+        ]
         for call in calls:
             given = call.args[0]
             if isinstance(given, ast.JoinedStr):
-                raise ValueError(f"{path.name}, line {call.lineno}: {function}() takes a text with names in braces, and their values apart from it")
+                raise ValueError(
+                    f"{path.name}, line {call.lineno}: {function}() takes a text with names in braces, and their "
+                    "values apart from it"
+                )
             yield from _constants(given)
             names = {_name(node) for node in ast.walk(given)} - {""}
             for node in ast.walk(tree):

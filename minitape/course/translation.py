@@ -2,11 +2,11 @@
 
 ``minitape new-language zh`` writes the folder ``notebooks/zh`` anew from ``notebooks/en``: the same notebooks with the
 same cells and the same code, the texts of the translation in their places, and in ``texts`` a table for each lesson
-(``engine/texts.py`` says how they are used). Then it prints what is left to do: cells that nobody has translated, cells whose English
-changed since, and texts without a translation. A folder that is not there yet is made.
+(``engine/texts.py`` says how they are used). Then it prints what is left to do: cells that nobody has translated, cells
+whose English changed since, and texts without a translation. A folder that is not there yet is made.
 
-A translated cell knows the English text that it was made from: ``"english"`` in its metadata is `mark` of that text. Whoever mends the
-translation of a changed cell takes the mark away; the program puts the new one there.
+A translated cell knows the English text that it was made from: ``"english"`` in its metadata is `mark` of that text.
+Whoever mends the translation of a changed cell takes the mark away; the program puts the new one there.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ from .table_texts import texts_of_explain, texts_of_picture, texts_of_programs
 if TYPE_CHECKING:
     from ..engine.types import Function, Object
 
-DRAWN = {"Plot", "Moving", "curve", "line", "points", "draw"}  # what a lesson calls with words that are seen in a picture
+# what a lesson calls with words that are seen in a picture
+DRAWN = {"Plot", "Moving", "curve", "line", "points", "draw"}
 WORDS = {"name", "names", "title"}  # their arguments that are such words, beside the first one
 
 
@@ -55,13 +56,17 @@ def translated(english: Object, translation: Object) -> tuple[Object, list[str]]
         same = "".join(other["source"]) == "".join(cell["source"])
         if cell["cell_type"] == "markdown":
             present, made_from = mark("".join(cell["source"])), other["metadata"].get("english")
-            if same or mark("".join(other["source"])) == made_from:  # it is English still, that of today or an older one
+            # it is English still, that of today or an older one
+            if same or mark("".join(other["source"])) == made_from:
                 left.append(f"{cell['id']}: no translation yet")
                 other, made_from = cell, present
             elif made_from not in (None, present):
                 left.append(f"{cell['id']}: the English text changed")
-            drawn = other if other.get("attachments", {}).keys() == cell.get("attachments", {}).keys() else cell  # with words in its language
-            cells.append({**drawn, "source": other["source"], "metadata": cell["metadata"] | {"english": made_from or present}})
+            # with words in its language
+            drawn = other if other.get("attachments", {}).keys() == cell.get("attachments", {}).keys() else cell
+            cells.append(
+                {**drawn, "source": other["source"], "metadata": cell["metadata"] | {"english": made_from or present}}
+            )
         elif same and other["cell_type"] == "code":
             cells.append({**other, "metadata": cell["metadata"]})
         else:
@@ -76,8 +81,15 @@ def tables(english: Path) -> dict[str, list[str]]:
     lessons = {path.stem.partition("_")[0]: path for path in notebooks}
     found = {lesson: [*texts_in(path), *texts_of(lesson)] for lesson, path in lessons.items()}
     labels = [text for path in notebooks for text in labels_in(path)]
-    lists = {**found, LABELS: labels, FEEDBACK: texts_of_feedback(), PAGES: texts_of_pages(), "explain": texts_of_explain(),
-             "picture": texts_of_picture(english.parent), "programs": texts_of_programs(english.parent)}  # fmt: skip
+    lists = {
+        **found,
+        LABELS: labels,
+        FEEDBACK: texts_of_feedback(),
+        PAGES: texts_of_pages(),
+        "explain": texts_of_explain(),
+        "picture": texts_of_picture(english.parent),
+        "programs": texts_of_programs(english.parent),
+    }
     return {lesson: list(dict.fromkeys(texts)) for lesson, texts in lists.items()}
 
 
@@ -104,7 +116,13 @@ def texts_of(lesson: str) -> list[str]:
     """The texts of a lesson's answer key: what `check` may say of its exercises, and `reveal` of its predictions."""
     found = []
     for exercise in exercises_of(lesson).values():
-        found += [*(mistake.hint for mistake in exercise.mistakes), *exercise.hints, exercise.because, exercise.asks, *_said_by(exercise.also)]
+        found += [
+            *(mistake.hint for mistake in exercise.mistakes),
+            *exercise.hints,
+            exercise.because,
+            exercise.asks,
+            *_said_by(exercise.also),
+        ]
         found += [text for trial in exercise.trials for text in trial.texts()]
     return [text for text in dict.fromkeys([*found, *explanations_of(lesson).values()]) if text]
 
@@ -117,14 +135,18 @@ def texts_in(notebook: Path) -> list[str]:
 
 
 def labels_in(notebook: Path) -> list[str]:
-    """The words that a notebook's pictures show: titles, names of curves and axes; also where they have a name of their own first."""
+    """The words that a notebook's pictures show: titles, names of curves and axes; also where they have a name of their
+    own first.
+    """
     found: list[str] = []
     for tree in _code(notebook):
         named = dict(_named(tree))
         for call in _calls(tree, DRAWN):
             for words in [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg in WORDS)]:
                 names = [name.id for name in ast.walk(words) if isinstance(name, ast.Name)]
-                found += [text for node in [words, *(named[name] for name in names if name in named)] for text in _texts(node)]
+                found += [
+                    text for node in [words, *(named[name] for name in names if name in named)] for text in _texts(node)
+                ]
     return [text for text in dict.fromkeys(found) if re.search("[a-z]{2}", text)]
 
 
@@ -132,11 +154,18 @@ def _named(tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:
     """The names of a program, and what they stand for: by assignment, in a loop, or as the default of an argument."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign):
-            yield from ((name.id, node.value) for target in node.targets for name in ast.walk(target) if isinstance(name, ast.Name))
+            yield from (
+                (name.id, node.value)
+                for target in node.targets
+                for name in ast.walk(target)
+                if isinstance(name, ast.Name)
+            )
         elif isinstance(node, (ast.For, ast.comprehension)):
             yield from ((name.id, node.iter) for name in ast.walk(node.target) if isinstance(name, ast.Name))
         elif isinstance(node, ast.arguments):
-            yield from ((arg.arg, value) for arg, value in zip(reversed(node.args), reversed(node.defaults), strict=False))
+            yield from (
+                (arg.arg, value) for arg, value in zip(reversed(node.args), reversed(node.defaults), strict=False)
+            )
 
 
 def texts_of_feedback() -> list[str]:
@@ -150,7 +179,9 @@ def texts_of_pages() -> list[str]:
 
 
 def _said_in(room: Path, most: int) -> Iterator[str]:
-    """The texts that a room gives to `say`, in calls with so many arguments at most: one more names a lesson's own table."""
+    """The texts that a room gives to `say`, in calls with so many arguments at most: one more names a lesson's own
+    table.
+    """
     trees = [ast.parse(path.read_text(encoding="utf-8")) for path in sorted(room.glob("*.py"))]
     for call in (call for tree in trees for call in _calls(tree, {"say"})):
         if len(call.args) <= most:
@@ -161,7 +192,10 @@ def _said_by(look: Function | None) -> list[str]:
     """The texts that a further look at a learner's function may give."""
     if look is None:
         return []
-    constants = [*look.__code__.co_consts, *(c for part in look.__code__.co_consts if hasattr(part, "co_consts") for c in part.co_consts)]
+    constants = [
+        *look.__code__.co_consts,
+        *(c for part in look.__code__.co_consts if hasattr(part, "co_consts") for c in part.co_consts),
+    ]
     return [text for text in constants if isinstance(text, str) and " " in text and text != look.__doc__]
 
 
@@ -182,7 +216,9 @@ def _texts(words: ast.AST) -> Iterator[str]:
         yield ast.unparse(words)[2:-1]
     elif isinstance(words, ast.Constant) and isinstance(words.value, str):
         yield words.value
-    elif not (isinstance(words, (ast.Subscript, ast.Lambda)) or isinstance(getattr(words, "func", None), ast.Attribute)):
+    elif not (
+        isinstance(words, (ast.Subscript, ast.Lambda)) or isinstance(getattr(words, "func", None), ast.Attribute)
+    ):
         for part in ast.iter_child_nodes(words):
             yield from _texts(part)
 

@@ -14,15 +14,18 @@ if TYPE_CHECKING:
     from .exercise import Answer
 
 RTOL, ATOL = 1e-9, 1e-12  # arithmetic in float64 is exact to that; a difference of two nearby values is not
-EMPTY = frozenset([*dir(type("Empty", (), {})), "__firstlineno__", "__static_attributes__", "__annotations__", "__annotate_func__"])
+EMPTY = frozenset(
+    [*dir(type("Empty", (), {})), "__firstlineno__", "__static_attributes__", "__annotations__", "__annotate_func__"]
+)
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A program that uses what the learner wrote by its name; its last line is an expression, and `expect` is its value.
+    """A program that uses what the learner wrote by its name; its last line is an expression, and `expect` is its
+    value.
 
-    `hint` is said where it is the first trial that fails, one more of several with each try; `slips` are wrong values, or words of an error, that say more.
-    `before` is run first: what several trials have in common is shown once.
+    `hint` is said where it is the first trial that fails, one more of several with each try; `slips` are wrong values,
+    or words of an error, that say more. `before` is run first: what several trials have in common is shown once.
     """
 
     program: str
@@ -79,11 +82,15 @@ def is_empty(answer: Answer) -> bool:
     >>> is_empty(Tape), is_empty(...), is_empty(3)
     (True, True, False)
     """
-    return is_blank(answer) or (isinstance(answer, type) and answer.__bases__ == (object,) and not set(vars(answer)) - EMPTY)
+    return is_blank(answer) or (
+        isinstance(answer, type) and answer.__bases__ == (object,) and not set(vars(answer)) - EMPTY
+    )
 
 
 def try_out(name: str, answer: Answer, trials: Sequence[Trial]) -> list[Outcome]:
-    """The outcomes up to the first that failed; the answer has this name in the programs, and its table the name RULES."""
+    """The outcomes up to the first that failed; the answer has this name in the programs, and its table the name
+    RULES.
+    """
     outcomes: list[Outcome] = []
     rules = next((globals_of["RULES"] for globals_of in _globals_of(answer) if "RULES" in globals_of), None)
     for trial in trials:
@@ -109,14 +116,21 @@ def _outcome(trial: Trial, names: dict[str, Answer]) -> Outcome:
     try:
         exec("\n".join(lines), names)
         value = eval(last, names)
-        return Outcome(trial, value, passed=compare(value, trial.expect, RTOL, ATOL).approximate)  # now: the value may change later
+        # now: the value may change later
+        return Outcome(trial, value, passed=compare(value, trial.expect, RTOL, ATOL).approximate)
     except Exception as error:
         return Outcome(trial, error=error)
 
 
 def lines_of(outcomes: Sequence[Outcome], trials: Sequence[Trial], show: Callable[[Answer], str]) -> list[str]:
-    """The trials as a list with marks; of the one that failed the whole program, and what it gave beside what it should."""
-    lines = [say("Each with {program}", program=_one_line(before)) for before in dict.fromkeys(t.before for t in trials) if before]
+    """The trials as a list with marks; of the one that failed the whole program, and what it gave beside what it
+    should.
+    """
+    lines = [
+        say("Each with {program}", program=_one_line(before))
+        for before in dict.fromkeys(t.before for t in trials)
+        if before
+    ]
     lines += [f"[x] {_one_line(outcome.trial.program)}" for outcome in outcomes if outcome.passed]
     for outcome in outcomes:
         if not outcome.passed:
@@ -135,4 +149,6 @@ def _one_line(program: str) -> str:
 
 def wrong_kind(name: str, answer: Answer) -> str:
     """What to say of an answer that is no class."""
-    return say("expected the class {name} itself, without brackets after it; got {given}", name=name, given=kind(answer))
+    return say(
+        "expected the class {name} itself, without brackets after it; got {given}", name=name, given=kind(answer)
+    )

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from .exercise import Answer
 
 
-
 class Unknown:
-    """A function whose formula is shown in the feedback, and not before; `check` sees which of its calls a tape recorded.
+    """A function whose formula is shown in the feedback, and not before; `check` sees which of its calls a tape
+    recorded.
 
     It takes tensors and variables only.
 
@@ -68,7 +68,8 @@ class Polynomial(Unknown):
 
 
 class Traced(Polynomial):
-    """An unknown function that is to stand in a graph: it refuses to run beside one, where `@tf.function` was taken away.
+    """An unknown function that is to stand in a graph: it refuses to run beside one, where `@tf.function` was taken
+    away.
 
     >>> import minitape as tf
     >>> Traced(0, 0, 1)(tf.constant(3.0))
@@ -79,7 +80,8 @@ class Traced(Polynomial):
 
     def __call__(self, *inputs: Answer) -> Answer:
         result = super().__call__(*inputs)
-        if not hasattr(result, "graph"):  # a variable has a value in a graph, too; what is computed from it there has none
+        # a variable has a value in a graph, too; what is computed from it there has none
+        if not hasattr(result, "graph"):
             raise TypeError(say("this function belongs in a graph: keep @tf.function, and call it in there"))
         return result
 

@@ -1,8 +1,8 @@
 """The ward of lesson 13: programs that learn, or do not, in beds whose order depends on the learner's name.
 
-A program trains a network of four variables by one step. All are treated alike: the same network, the same points, the same
-learning rate. ``lesson_13`` asks what is wrong with each; a patient is cured when all numbers of its network get a gradient, and
-it learns as the healthy network does.
+A program trains a network of four variables by one step. All are treated alike: the same network, the same points, the
+same learning rate. ``lesson_13`` asks what is wrong with each; a patient is cured when all numbers of its network get a
+gradient, and it learns as the healthy network does.
 """
 
 from __future__ import annotations
@@ -51,10 +51,11 @@ def layer(x, w, b):
 
 @dataclass(frozen=True)
 class Patient:
-    """A program: what is changed in the healthy one (old -> new), its diseases, what a doctor says of it, and how it is cured.
+    """A program: what is changed in the healthy one (old -> new), its diseases, what a doctor says of it, and how it is
+    cured.
 
-    `cure` changes the sick program back (new -> old); where it is empty, the changes are undone. `same` are diagnoses that are
-    as right: a disease that begins in one line and shows in the next.
+    `cure` changes the sick program back (new -> old); where it is empty, the changes are undone. `same` are diagnoses
+    that are as right: a disease that begins in one line and shows in the next.
     """
 
     changes: dict[str, str]
@@ -78,30 +79,35 @@ PATIENTS = {
     "steps": Patient(
         {"tf.reduce_mean(tf.math.softplus(z) - t * z)": "tf.reduce_mean((tf.round(tf.sigmoid(z)) - t) ** 2)"},
         (("flat", 3),),
-        "All four gradients are None: explain blames tf.round. The loss counts wrong answers, and that number does not change when a variable changes a little.",
+        "All four gradients are None: explain blames tf.round. The loss counts wrong answers, and that number does "
+        "not change when a variable changes a little.",
         cure={"tf.round(tf.sigmoid(z))": "tf.sigmoid(z)"},
     ),
     "numpy": Patient(
         {"tf.tanh(x": "np.tanh(x"},
         (("cut", 1),),
-        "w1 and b1 get None: np.tanh gives plain numbers, which no tape can follow. The second layer learns, so the loss falls, but the first stays as random as it was.",
+        "w1 and b1 get None: np.tanh gives plain numbers, which no tape can follow. The second layer learns, so the "
+        "loss falls, but the first stays as random as it was.",
     ),
     "pairs": Patient(
         {"tf.linalg.matvec(hidden, w2) + b2": "hidden @ w2[:, tf.newaxis] + b2"},
         (("broadcast", 2),),
-        "z has the shape (200, 1), and t has (200,). Together they become (200, 200): each answer is compared with every label. The mean of the "
+        "z has the shape (200, 1), and t has (200,). Together they become (200, 200): each answer is compared with "
+        "every label. The mean of the "
         "labels is 0.5, so the network learns to answer z = 0 everywhere: it takes no side.",
         same={("broadcast", 3): ("broadcast", 2)},
     ),
     "uphill": Patient(
         {"- t * z": "+ t * z"},
         (("sign", 3),),
-        "With a plus, a point with the label 1 costs less the further z falls. So all points are called 0, which is right for half of them, and the loss falls without end.",
+        "With a plus, a point with the label 1 costs less the further z falls. So all points are called 0, which is "
+        "right for half of them, and the loss falls without end.",
     ),
     "swapped": Patient(
         {"zip(network, gradients)": "zip([w1, w2, b1, b2], gradients)"},
         (("order", 5),),
-        "The gradients come in the order w1, b1, w2, b2. Line 5 hands them out in another one: w2 gets that of b1. Both have the shape (16,), so nothing complains.",
+        "The gradients come in the order w1, b1, w2, b2. Line 5 hands them out in another one: w2 gets that of b1. "
+        "Both have the shape (16,), so nothing complains.",
     ),
     "high": Patient(
         {"loss = ": "loss = 5.0 + "},
@@ -116,12 +122,14 @@ PATIENTS = {
     "both": Patient(
         {"tf.tanh(x @ w1 + b1)": "tf.stop_gradient(tf.tanh(x @ w1 + b1))", "assign_sub": "assign_add"},
         (("cut", 1), ("sign", 6)),
-        "w1 and b1 get None, since tf.stop_gradient stands around the whole first layer. And the loss rises: assign_add goes up.",
+        "w1 and b1 get None, since tf.stop_gradient stands around the whole first layer. And the loss rises: "
+        "assign_add goes up.",
     ),
     "library": Patient(
         {"tf.tanh(x @ w1 + b1)": "layer(x, w1, b1)"},
         (("cut", 1),),
-        "It nearly learns as the healthy one does, and report finds nothing. The picture has a cross inside the layer, and explain says that one way is cut beside "
+        "It nearly learns as the healthy one does, and report finds nothing. The picture has a cross inside the "
+        "layer, and explain says that one way is cut beside "
         "the others: half of the first layer never learns.",
     ),
 }
@@ -147,8 +155,8 @@ def order_for(name: str) -> tuple[str, ...]:
 class Case:
     """A patient during its training: what `report`, `explain` and a picture can be asked about.
 
-    `right` and `losses` are the part of right answers and the loss after each step; `tape`, `loss` and `gradients` those of
-    the last.
+    `right` and `losses` are the part of right answers and the loss after each step; `tape`, `loss` and `gradients`
+    those of the last.
     """
 
     def __init__(self, ward: Ward, name: str, step: Step, program: str = ""):
@@ -182,7 +190,12 @@ class Case:
 
     def _told(self) -> str:
         first, middle, last = (f"{self.losses[k]:.3f}" for k in (0, STEPS // 2, STEPS))
-        return say("loss: {first} at first, {middle} after half of the steps, {last} at the end", first=first, middle=middle, last=last)
+        return say(
+            "loss: {first} at first, {middle} after half of the steps, {last} at the end",
+            first=first,
+            middle=middle,
+            last=last,
+        )
 
     def __repr__(self) -> str:
         return f"{self._told()}\n{self.chart()!r}"
@@ -213,7 +226,9 @@ class Ward:
     `new_network()` makes a network, `answer(network, x)` gives its answers, above 0 for the label 1.
     """
 
-    def __init__(self, name: str, new_network: Callable[[], list[Answer]], answer: Callable[..., Answer], x: Answer, t: Answer):
+    def __init__(
+        self, name: str, new_network: Callable[[], list[Answer]], answer: Callable[..., Answer], x: Answer, t: Answer
+    ):
         global _here
         self.beds = order_for(name)
         self.new_network, self.answer, self.x, self.t = new_network, answer, x, t
@@ -269,7 +284,9 @@ class Ward:
         Raises ValueError for a bed that is not there.
         """
         if bed not in range(1, len(self.beds) + 1):
-            raise ValueError(say("there is no bed {bed!r}: they are numbered from 1 to {last}", bed=bed, last=len(self.beds)))
+            raise ValueError(
+                say("there is no bed {bed!r}: they are numbered from 1 to {last}", bed=bed, last=len(self.beds))
+            )
         return PATIENTS[self.beds[bed - 1]]
 
     def accuracy(self, network: Sequence[Answer]) -> float:

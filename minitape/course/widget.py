@@ -1,7 +1,7 @@
 """What live widgets are made of: anywidget's class and traitlets' fields, or without anywidget ones that nobody sees.
 
-So whoever has the core of minitape alone can make a view, and save it as a page. In a notebook it then shows its static picture or
-its text, and below it what to install.
+So whoever has the core of minitape alone can make a view, and save it as a page. In a notebook it then shows its static
+picture or its text, and below it what to install.
 """
 
 from __future__ import annotations

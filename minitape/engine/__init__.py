@@ -1,28 +1,30 @@
 """The engine: tensors, variables, the recording, the tape, its sweep, and the table of primitives.
 
-It knows nothing of the rooms above. A learner reads ``back/tape``, ``recording/record``, ``back/sweep``, ``back/backward`` and
-``back/reach``, then ``table/primitives``; ``docs/engine.md`` follows one gradient through them, line by line. Each folder
-knows only those before it.
+It knows nothing of the rooms above. A learner reads ``back/tape``, ``recording/record``, ``back/sweep``,
+``back/backward`` and ``back/reach``, then ``table/primitives``; ``docs/engine.md`` follows one gradient through them,
+line by line. Each folder knows only those before it.
 
 ``values/``      ``dtypes``, ``shape``, ``nest``: types of elements, shapes, structures;
                  ``errors``, ``invalid``: exceptions and what they are raised for; ``class_names``: how classes print
-``table/``       ``primitives``: what each operation computes, and its derivative; ``code`` makes functions of their texts;
-                 ``fp``: NumPy's warnings off for an operation; ``accelerator``: what is asked of ``minitape.speed``
-``recording/``   ``record``, ``columns``, ``rows``: the table that all open tapes share; ``sites``: which statement wrote a row;
-                 ``state``: what a thread is doing;
-                 ``recorder``: who takes notice of what variables do, a recording, a graph or nobody;
-                 ``pause``, ``merging``, ``release``: ``stop_recording``, two recordings that become one, what is left at the end;
-                 ``evidence``, ``frames``: notes for ``explain``; ``compiled_step``: what a compiled step refuses; ``block``: blocks that Ctrl-C leaves whole
-``tensor/``      ``tensor``, ``slices``: tensors, sparse gradients; ``functions``: how elementwise operations run and are recorded;
-                 ``operation``, ``operators``: how all others do;
+``table/``       ``primitives``: what each operation computes, and its derivative; ``code`` makes functions of their
+                 texts; ``fp``: NumPy's warnings off for an operation; ``accelerator``: what is asked of
+                 ``minitape.speed``
+``recording/``   ``record``, ``columns``, ``rows``: the table that all open tapes share; ``sites``: which statement
+                 wrote a row; ``state``: what a thread is doing; ``recorder``: who takes notice of what variables do,
+                 a recording, a
+                 graph or nobody; ``pause``, ``merging``, ``release``: ``stop_recording``, two recordings that become
+                 one, what is left at the end; ``evidence``, ``frames``: notes for ``explain``; ``compiled_step``: what
+                 a compiled step refuses; ``block``: blocks that Ctrl-C leaves whole
+``tensor/``      ``tensor``, ``slices``: tensors, sparse gradients; ``functions``: how elementwise operations run and
+                 are recorded; ``operation``, ``operators``: how all others do;
                  ``variable``, ``variable_operators``, ``updates``: variables
 ``back/``        ``reach``: which rows depend on a source; ``sweep``: the one loop back over the rows;
-                 ``backward``, ``endpoints``: targets, sources and the gradients of one call; ``values``: what a sweep reads;
-                 ``tape``: ``tf.GradientTape``
+                 ``backward``, ``endpoints``: targets, sources and the gradients of one call; ``values``: what a sweep
+                 reads; ``tape``: ``tf.GradientTape``
 ``more/``        ``forward``, ``jacobian``, ``batch``: forward mode, Jacobians, rules on many adjoints at once;
                  ``custom``, ``pyfunction``: gradients and functions of the user's own
 
 ``above`` is what the engine asks of the rooms above it; ``namespace`` gives public names when they are first used;
-``write_beside`` writes files that are never half, ``read_data`` reads those of others; ``texts`` says things in the language of
-the lessons; ``types`` is what type checkers see.
+``write_beside`` writes files that are never half, ``read_data`` reads those of others; ``texts`` says things in the
+language of the lessons; ``types`` is what type checkers see.
 """

@@ -1,8 +1,8 @@
 """What the engine asks of the rooms above it, of which it knows nothing but the questions.
 
-A graph that is being built, the reason why a gradient is None, the picture of a tape: the engine (and ``ops``, which is below
-graphs, too) asks ``above``, such as ``above.why_none(error)``. Who answers is said in one table, in ``minitape/__init__.py``;
-a function is loaded when it is first asked for.
+A graph that is being built, the reason why a gradient is None, the picture of a tape: the engine (and ``ops``, which is
+below graphs, too) asks ``above``, such as ``above.why_none(error)``. Who answers is said in one table, in
+``minitape/__init__.py``; a function is loaded when it is first asked for.
 """
 
 from __future__ import annotations
@@ -49,7 +49,9 @@ class Above:
 
     def __getattr__(self, name: str) -> Function:
         if name not in self._homes:
-            raise AttributeError(f"no room above the engine answers {name!r}: see _ANSWERS in minitape/__init__.py", name=name)
+            raise AttributeError(
+                f"no room above the engine answers {name!r}: see _ANSWERS in minitape/__init__.py", name=name
+            )
         found = load(*self._homes[name])
         setattr(self, name, found)
         return found

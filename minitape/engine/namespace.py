@@ -27,7 +27,8 @@ TOOLS = ("minitape.bridges", "minitape.check", "minitape.cli", "minitape.course"
 
 
 def public(namespace: str, names: Collection[str]) -> tuple[Callable[[str], Object], Callable[[], list[str]]]:
-    """``__getattr__`` and ``__dir__`` of a module that holds the ``names`` of ``namespace`` itself, beside other things.
+    """``__getattr__`` and ``__dir__`` of a module that holds the ``names`` of ``namespace`` itself, beside other
+    things.
 
     Only these are listed and completed.
 
@@ -101,13 +102,17 @@ def _hide_submodules(package: ModuleType, namespaces: set[str]) -> None:
 
 
 class Aliases(Loader):
-    """Makes ``import minitape.nn`` give the module ``minitape.tf.nn``: one module, under the path that TensorFlow has."""
+    """Makes ``import minitape.nn`` give the module ``minitape.tf.nn``: one module, under the path that TensorFlow
+    has.
+    """
 
     def __init__(self, names: Collection[str]) -> None:
         self.names = names
 
     def install(self) -> None:
-        """Comes first: below `minitape.nn` the folder of `minitape.tf.nn` would be searched, and its modules made twice."""
+        """Comes first: below `minitape.nn` the folder of `minitape.tf.nn` would be searched, and its modules made
+        twice.
+        """
         sys.meta_path.insert(0, self)
         sys.meta_path.append(NotHere())  # last: what nobody has found
 

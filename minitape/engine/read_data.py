@@ -1,6 +1,7 @@
 """The only door through which files of others are read: progress, hand-ins, notebooks, translations.
 
-A file is text or JSON and no more: nothing that it says is looked up, imported or run, and it takes no more room than is allowed.
+A file is text or JSON and no more: nothing that it says is looked up, imported or run, and it takes no more room than
+is allowed.
 """
 
 from __future__ import annotations
@@ -21,17 +22,23 @@ def read_bytes(path: str | os.PathLike[str], most: int = MOST) -> bytes:
     with open(path, "rb") as file:
         content = file.read(most + 1)
     if len(content) > most:
-        raise ValueError(f"is larger than {most // 1_000_000} MB" if most >= 1_000_000 else f"is larger than {most} bytes")
+        raise ValueError(
+            f"is larger than {most // 1_000_000} MB" if most >= 1_000_000 else f"is larger than {most} bytes"
+        )
     return content
 
 
 def read_text(path: str | os.PathLike[str], most: int = MOST) -> str:
-    """The text of a file. Raises OSError and ValueError as :func:`read_bytes` does, and ValueError where it is no UTF-8."""
+    """The text of a file. Raises OSError and ValueError as :func:`read_bytes` does, and ValueError where it is no
+    UTF-8.
+    """
     return read_bytes(path, most).decode("utf-8")
 
 
 def read_json(path: str | os.PathLike[str], most: int = MOST) -> Object:
-    """What a file of JSON holds. Raises OSError and ValueError as :func:`read_text` does, and ValueError where it is no JSON."""
+    """What a file of JSON holds. Raises OSError and ValueError as :func:`read_text` does, and ValueError where it is no
+    JSON.
+    """
     try:
         return json.loads(read_text(path, most))
     except RecursionError:

@@ -1,10 +1,11 @@
 """The words of a lesson in another language: one file per lesson, and no change in code.
 
-The English texts stand where they are used: hints in a lesson's answer key, questions in its calls of ``predict``, the words of
-``check``, of ``explain`` and of the picture. A folder of lessons in another language has a folder ``texts`` with a file for each lesson,
-``texts/01.json``, one for what all lessons say, ``texts/feedback.json``, one for the words in their plots, ``texts/labels.json``, and one for
-the pages of a site, ``texts/pages.json``. Each maps an English text to its translation. What such a file does not have stays English. A key with names in braces stands for the
-finished texts, too: where a lesson draws ``f"step {n}"``, the key "step {n}" is found for "step 3".
+The English texts stand where they are used: hints in a lesson's answer key, questions in its calls of ``predict``, the
+words of ``check``, of ``explain`` and of the picture. A folder of lessons in another language has a folder ``texts``
+with a file for each lesson, ``texts/01.json``, one for what all lessons say, ``texts/feedback.json``, one for the words
+in their plots, ``texts/labels.json``, and one for the pages of a site, ``texts/pages.json``. Each maps an English text
+to its translation. What such a file does not have stays English. A key with names in braces stands for the finished
+texts, too: where a lesson draws ``f"step {n}"``, the key "step {n}" is found for "step 3".
 
 ``minitape new-language de`` makes such a folder with empty translations, and keeps it in step.
 """
@@ -29,7 +30,8 @@ CODE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]+)*")  # of a language
 
 
 def say(text: str, lesson: str = FEEDBACK, folder: Path = Path(), /, **values: object) -> str:
-    """`text` in the language of the lessons in the current folder, or in another `folder`, with `values` put in where it names them in braces.
+    """`text` in the language of the lessons in the current folder, or in another `folder`, with `values` put in where
+    it names them in braces.
 
     >>> say("right: {right} of {of}", right=2, of=3)
     'right: 2 of 3'
@@ -37,7 +39,9 @@ def say(text: str, lesson: str = FEEDBACK, folder: Path = Path(), /, **values: o
     texts = table(lesson, folder)
     found = texts.get(text) or text if values else look_up(text, texts)
     if values and found is not text and not _fields(found) <= _fields(text):
-        warnings.warn(f"A translation names other values than the English text, which is shown: {found[:LONGEST]!r}", stacklevel=2)
+        warnings.warn(
+            f"A translation names other values than the English text, which is shown: {found[:LONGEST]!r}", stacklevel=2
+        )
         found = text
     return found.format(**values) if values else found
 
@@ -94,7 +98,8 @@ def look_up(text: str, texts: dict[str, str]) -> str:
 
 
 def _match(text: str, texts: dict[str, str]) -> str | None:
-    """The translation of a finished text, by the key with braces that it was made from. A value may have a translation, too.
+    """The translation of a finished text, by the key with braces that it was made from. A value may have a translation,
+    too.
 
     >>> _match("step 3 of 10", {"step {n} of {all}": "{all} 步中的第 {n} 步"})
     '10 步中的第 3 步'
@@ -102,7 +107,11 @@ def _match(text: str, texts: dict[str, str]) -> str | None:
     '新的：苹果'
     """
     for key, translation in texts.items():
-        match = _pattern(key).fullmatch(text) if "{" in key and translation and any(before for before, _ in _parts(key)) else None
+        match = (
+            _pattern(key).fullmatch(text)
+            if "{" in key and translation and any(before for before, _ in _parts(key))
+            else None
+        )
         if match is not None:
             values = {name: look_up(match[group], texts) for name, group in _groups(key).items()}
             if all(name is None or name in values for _, name in _parts(translation)):
@@ -112,7 +121,9 @@ def _match(text: str, texts: dict[str, str]) -> str | None:
 
 @functools.cache
 def _pattern(key: str) -> re.Pattern[str]:
-    """What a text looks like that is made from a key: each name in braces is some text, the same wherever it stands again."""
+    """What a text looks like that is made from a key: each name in braces is some text, the same wherever it stands
+    again.
+    """
     pattern, groups, met = "", _groups(key), set[str]()
     for before, name in _parts(key):
         pattern += re.escape(before)
@@ -129,7 +140,9 @@ def _groups(key: str) -> dict[str, str]:
 
 @functools.cache
 def _parts(text: str) -> list[tuple[str, str | None]]:
-    """A text as what stands before each name in braces and the name; how it is shown is left out. One part where braces do not fit."""
+    """A text as what stands before each name in braces and the name; how it is shown is left out. One part where braces
+    do not fit.
+    """
     try:
         return [(before, name) for before, name, _, _ in Formatter().parse(text)]
     except ValueError:
@@ -137,7 +150,9 @@ def _parts(text: str) -> list[tuple[str, str | None]]:
 
 
 def table(lesson: str, folder: Path = Path()) -> dict[str, str]:
-    """English -> translation, for one lesson; nothing where there is no such file. A file that cannot be read is warned of."""
+    """English -> translation, for one lesson; nothing where there is no such file. A file that cannot be read is warned
+    of.
+    """
     if Path(lesson).name != lesson:  # it leads to another folder
         return {}
     file = folder / FOLDER / f"{lesson}.json"

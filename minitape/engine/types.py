@@ -20,12 +20,16 @@ if TYPE_CHECKING:
     from .values.shape import TensorShape
 
     # What Python has no type for has one name each, here, with the reason; elsewhere ``Any`` is the exception.
-    Array: TypeAlias = Any  # an array, a NumPy scalar, a number, in rules a tensor: one formula takes all, Python has no type for that
+    # an array, a NumPy scalar, a number, in rules a tensor: one formula takes all, Python has no type for that
+    Array: TypeAlias = Any
     Adjoint: TypeAlias = Any  # an array; in its place a tensor in a recorded sweep, a batch in a Jacobian's, or slices
-    Result: TypeAlias = Any  # a tensor, or a tuple of several: the primitive says which, and a graph's are of its own class
-    Value: TypeAlias = Any  # what becomes a tensor: one, a variable, array, number, text, lists of them, what converts itself
+    # a tensor, or a tuple of several: the primitive says which, and a graph's are of its own class
+    Result: TypeAlias = Any
+    # what becomes a tensor: one, a variable, array, number, text, lists of them, what converts itself
+    Value: TypeAlias = Any
     End: TypeAlias = Any  # a target or a source: a tensor, a variable, or a composite tensor of the rooms above
-    Structure: TypeAlias = Any  # nested lists, tuples, dictionaries, named tuples, ... of tensors or other leaves, or one leaf
+    # nested lists, tuples, dictionaries, named tuples, ... of tensors or other leaves, or one leaf
+    Structure: TypeAlias = Any
     DTypeLike: TypeAlias = Any  # what ``as_dtype`` reads: a DType, a NumPy or Python type, a name, a number
     ShapeLike: TypeAlias = Any  # what ``TensorShape`` reads: a shape, sizes, None, tensors that hold sizes
     Object: TypeAlias = Any  # somebody else's object, of which attributes are read that it may not have

@@ -23,15 +23,21 @@ except ImportError:  # Windows, where a file that is open cannot be removed: no 
 
 LONGEST = 60  # characters of a name that the name beside it repeats: file systems allow 255 bytes
 WHY = {
-    errno.ENOSPC: "the disk is full", errno.EDQUOT: "your share of the disk is used up", errno.EACCES: "you may not write there",
-    errno.EPERM: "you may not write there", errno.EROFS: "the disk can only be read", errno.ENOENT: "there is no such folder",
-    errno.ENOTDIR: "what should be its folder is a file", errno.EISDIR: "there is a folder of this name",
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "your share of the disk is used up",
+    errno.EACCES: "you may not write there",
+    errno.EPERM: "you may not write there",
+    errno.EROFS: "the disk can only be read",
+    errno.ENOENT: "there is no such folder",
+    errno.ENOTDIR: "what should be its folder is a file",
+    errno.EISDIR: "there is a folder of this name",
     errno.ENAMETOOLONG: "the name is too long",
-}  # fmt: skip
+}
 
 
 def write(path: str | os.PathLike[str], content: str | bytes) -> None:
-    """Writes a file as a whole; text as it is, without other ends of lines. Raises OSError as :func:`replace_file` does.
+    """Writes a file as a whole; text as it is, without other ends of lines. Raises OSError as :func:`replace_file`
+    does.
 
     >>> import tempfile
     >>> target = Path(tempfile.mkdtemp(), "note")
@@ -48,9 +54,9 @@ def replace_file(path: str | os.PathLike[str], text: bool = True, encoding: str 
               private: bool = False) -> Iterator[IO[Any]]:  # fmt: skip # of str or bytes, as `text` says
     """A file to write to, which takes the place of ``path`` at the end, with its mode; a link goes on leading there.
 
-    What breaks off leaves the old file. ``private``: others than its owner and group cannot read it. What is no file (a pipe),
-    and a file in a folder where no other can be made, is written itself. Raises OSError, with a note that says what is wrong,
-    where it cannot be written.
+    What breaks off leaves the old file. ``private``: others than its owner and group cannot read it. What is no file (a
+    pipe), and a file in a folder where no other can be made, is written itself. Raises OSError, with a note that says
+    what is wrong, where it cannot be written.
     """
     target, how = Path(os.path.realpath(path)), {"encoding": encoding, "newline": newline} if text else {}
     try:
@@ -64,7 +70,9 @@ def replace_file(path: str | os.PathLike[str], text: bool = True, encoding: str 
         _forget_broken_off(target)
         part = target.with_name(f".{target.name[:LONGEST]}.{os.urandom(8).hex()}.part")  # nobody can foresee its name
         try:
-            with open(part, "x" if text else "xb", opener=partial(os.open, mode=0o600) if private else None, **how) as file:  # type: ignore[call-overload]
+            with open(
+                part, "x" if text else "xb", opener=partial(os.open, mode=0o600) if private else None, **how
+            ) as file:  # type: ignore[call-overload]
                 _hold(file.fileno())
                 yield file
                 file.flush()

@@ -10,20 +10,25 @@ gradient that is None says by itself why, as a warning. Errors that a None leads
 >>> print(tape.explain(y, x).fix)
 Call tape.watch(x) inside the block before x is used, or make it a tf.Variable.
 
-How it works: the recording knows every operation under a tape; :mod:`minitape.engine.recording.evidence` adds what happened outside. From both,
-``trace`` makes one graph of the way from source to target, breaks included, and ``reasons`` names the first one.
+How it works: the recording knows every operation under a tape; :mod:`minitape.engine.recording.evidence` adds what
+happened outside. From both, ``trace`` makes one graph of the way from source to target, breaks included, and
+``reasons`` names the first one.
 
 The question
     ``answer``     takes it, and never raises for what a program did
-    ``unasked``    answers before it is asked: in warnings, and in notes on errors; ``uncaught`` for errors of Python's own
+    ``unasked``    answers before it is asked: in warnings, and in notes on errors; ``uncaught`` for errors of
+                   Python's own
     ``asking``     whose names the answer uses, and how it names a place
     ``connection`` whether there is a gradient, by the rules alone
     ``trace``, ``nodes``, ``search``   the graph, and the way through it with the fewest breaks
     ``bodies``     into functions, loops and branches of graphs
-    ``reasons``    which break is to blame; ``objects``, ``names``, ``owners``: another object, a name bound anew, a layer's
-    ``parts``      ways that are cut beside one that holds, what they would have added, and where values of Python's may have come in
+    ``reasons``    which break is to blame; ``objects``, ``names``, ``owners``: another object, a name bound anew, a
+                   layer's
+    ``parts``      ways that are cut beside one that holds, what they would have added, and where values of Python's
+                   may have come in
     ``values``, ``families``   what is zero, NaN or infinite: one way for a tape and for every framework
-    ``cuts``       what cuts the rows of a framework's recording, what left them and came back; a framework's own checks are in ``bridges``
+    ``cuts``       what cuts the rows of a framework's recording, what left them and came back; a framework's own
+                   checks are in ``bridges``
     ``arrived``, ``replay``   the tape as entries for that, and the sweep once more, also inside of a call
     ``wrong``      gradients that are there, and not those that were meant
 
@@ -33,14 +38,19 @@ The user's text
 
 The answer
     ``kinds``      what sort of thing a cause is
-    ``words``, ``texts``, ``value_texts``, ``describe``   a finding as sentences, which ``sentences`` fills in, in the language of the lessons; ``source_names`` what the user calls a source; ``page`` several of them
+    ``words``, ``texts``, ``value_texts``, ``describe``   a finding as sentences, which ``sentences`` fills in, in
+                   the language of the lessons; ``source_names`` what the user calls a source; ``page`` several of them
     ``advice``, ``remedies``   what exactly happened at a break, and what to write instead
     ``patches``    the line to blame as it should be; ``mend/``: the same in every framework
 """
 
 from ..engine.namespace import lazy as _lazy
 
-__getattr__, __dir__ = _lazy("tf.explain", {
-    "explain.answer": "explain warn",
-    "explain.words": "Explanation",
-}, globals())  # fmt: skip
+__getattr__, __dir__ = _lazy(
+    "tf.explain",
+    {
+        "explain.answer": "explain warn",
+        "explain.words": "Explanation",
+    },
+    globals(),
+)

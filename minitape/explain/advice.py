@@ -35,19 +35,34 @@ _OPS = {
     "range": "Range",
     "shuffle": "RandomShuffle",
     "truth": "Greater GreaterEqual Less LessEqual Equal NotEqual LogicalAnd LogicalOr LogicalNot IsNan IsInf IsFinite "
-             "InTopKV2 All Any",
+    "InTopKV2 All Any",
     "sample": "Multinomial RandomPoissonV2 StatelessMultinomial",
     "shape": "Shape Size Rank ZerosLike OnesLike",
     "count": "HistogramFixedWidth Bincount",
     "data": "tf.data",
     "loop": "ReduceDataset",
-}  # fmt: skip
+}
 _KIND_OF_OP = {op: kind for kind, ops in _OPS.items() for op in ops.split()}
-_EXITS = {"numpy": ".numpy()", "asarray": "NumPy", "float": "float()", "int": "int()", "complex": "complex()",
-          "bool": "bool()", "index": "an index"}  # fmt: skip
-_RETURNS = {"predict": "predict", "predict_on_batch": "predict", "evaluate": "predict", "train_on_batch": "predict",
-            "test_on_batch": "predict", "fit": "predict", "get_weights": "weights", "numpy_function": "function",
-            "py_func": "function"}  # fmt: skip
+_EXITS = {
+    "numpy": ".numpy()",
+    "asarray": "NumPy",
+    "float": "float()",
+    "int": "int()",
+    "complex": "complex()",
+    "bool": "bool()",
+    "index": "an index",
+}
+_RETURNS = {
+    "predict": "predict",
+    "predict_on_batch": "predict",
+    "evaluate": "predict",
+    "train_on_batch": "predict",
+    "test_on_batch": "predict",
+    "fit": "predict",
+    "get_weights": "weights",
+    "numpy_function": "function",
+    "py_func": "function",
+}
 _KIND_IN_NUMPY = {name: kind for kind, names in FLAT.items() for name in names.split()}
 _DRAWS = ("normal", "standard_normal", "randn", "gauss", "lognormal", "multivariate_normal", "laplace", "uniform")
 _LOOKUPS = ("gather", "gather_nd", "one_hot", "strided_slice", "slice", "tensor_array_read")
@@ -59,7 +74,14 @@ class Advice(Absent):
     """The kind of a break, and what its sentences may name: ``fields`` are code, instead, used, function."""
 
     def __init__(
-        self, cause: str, place: Place | None, what: str, subject: Subject, source: End, inquiry: Inquiry | None, until: Place | None = None
+        self,
+        cause: str,
+        place: Place | None,
+        what: str,
+        subject: Subject,
+        source: End,
+        inquiry: Inquiry | None,
+        until: Place | None = None,
     ) -> None:
         self.place, self.what, self.subject, self.source, self._inquiry = place, what, subject, source, inquiry
         self.until = until
@@ -87,14 +109,12 @@ class Advice(Absent):
             return "model" if hasattr(self.source, "trainable_variables") else "plain"
         return "None" if self.what == "None" else ""
 
-    # -- one for each cause that has kinds ----------------------------------------------------------------------------
+    # -- one for each cause that has kinds ---------------------------------------------------------
 
     def _nondifferentiable_op(self) -> str:
         node = self.subject
         if node is not None and not isinstance(node, Origin) and self.inquiry.trace.label(node) == "custom_gradient":
-            self.fields["code"] = (
-                unparse(self.call.func) if isinstance(self.call, ast.Call) else "tf.custom_gradient"
-            )
+            self.fields["code"] = unparse(self.call.func) if isinstance(self.call, ast.Call) else "tf.custom_gradient"
             return "custom"
         self._name_operation()
         kind = _KIND_OF_OP.get(self.what, "")
@@ -136,7 +156,9 @@ class Advice(Absent):
         """Whether the expression is, or is in, the condition of an if, a while or a conditional expression."""
         if self.statement is not None and isinstance(self.statement.node, (ast.If, ast.While)):
             return True
-        return any(isinstance(n, ast.IfExp) and any(part is self.call for part in ast.walk(n.test)) for n in self._around())
+        return any(
+            isinstance(n, ast.IfExp) and any(part is self.call for part in ast.walk(n.test)) for n in self._around()
+        )
 
     def _passes_another(self) -> bool:
         """Whether the operation has a derivative by another one of its inputs."""
@@ -190,10 +212,14 @@ class Advice(Absent):
 
     def _is_index(self) -> bool:
         """Whether the source chooses rows of a table."""
-        return self._inquiry is not None and self._chooses(self.inquiry.record, set(self.inquiry.tape._rows_of(self.source)), ("gather", "one_hot"))
+        return self._inquiry is not None and self._chooses(
+            self.inquiry.record, set(self.inquiry.tape._rows_of(self.source)), ("gather", "one_hot")
+        )
 
     def _chosen_by(self, by: tuple[str, ...]) -> bool:
-        """Whether the whole numbers that the value became choose among something: rows of a table, as an embedding's do."""
+        """Whether the whole numbers that the value became choose among something: rows of a table, as an embedding's
+        do.
+        """
         record = getattr(self.subject, "record", None)
         return record is not None and self._chooses(record, {self.subject.row}, by)
 
@@ -206,14 +232,20 @@ class Advice(Absent):
                 if trace.label(trace.of_row(record, row)) in by:
                     return True
                 op, number, _, _ = record.cell(row)
-                if op == CALL and record.calls[number].primitive.name in INTO and self._chooses_inside(record.calls[number], rows, by):
+                if (
+                    op == CALL
+                    and record.calls[number].primitive.name in INTO
+                    and self._chooses_inside(record.calls[number], rows, by)
+                ):
                     return True
                 if (dtype := trace.dtype(trace.of_row(record, row))) is not None and dtype.is_integer:
                     rows.add(row)  # kept in bounds, say
         return False
 
     def _chooses_inside(self, call: Call, rows: set[int], by: tuple[str, ...]) -> bool:
-        """The same in the bodies of a function, a loop or a branch that reads the rows, or which branch it is that runs."""
+        """The same in the bodies of a function, a loop or a branch that reads the rows, or which branch it is that
+        runs.
+        """
         if call.primitive.name == "case" and call.inputs[0] in rows:
             return "gather" in by
         for body in bodies_of(call, None):
@@ -223,7 +255,11 @@ class Advice(Absent):
         return False
 
     def _left_through_numpy(self) -> str:
-        if isinstance(self.subject, Exit) and self.what not in ("int", "index") and self.inquiry.only_decides(self.subject):
+        if (
+            isinstance(self.subject, Exit)
+            and self.what not in ("int", "index")
+            and self.inquiry.only_decides(self.subject)
+        ):
             return "choice"
         self.fields["what"] = fill(_EXITS.get(self.what, self.what))
         name = "" if not isinstance(self.call, ast.Call) else last_name(self.call.func)
@@ -251,7 +287,9 @@ class Advice(Absent):
             self.fields["what"] = self.fields["code"] if len(self.fields["code"]) <= 40 else self.fields["what"]
         if self._only_leaves(name):
             return "whole" if name == "int" else "drop"
-        return "by library" if isinstance(self.call, ast.Call) and of_another_library(self.stands, self.call.func) else ""
+        return (
+            "by library" if isinstance(self.call, ast.Call) and of_another_library(self.stands, self.call.func) else ""
+        )
 
     def _state(self) -> str:
         kind = self.subject.kind if isinstance(self.subject, Origin) else self.what
@@ -264,7 +302,9 @@ class Advice(Absent):
         function = None if call is None else call.func
         if isinstance(function, ast.Attribute) and self._in_namespace(function):
             self.fields["what"] = unparse(function)  # tf.compat.v1.assign
-        elif call is not None and isinstance(function, ast.Attribute) and function.attr.startswith(("assign", "scatter")):
+        elif (
+            call is not None and isinstance(function, ast.Attribute) and function.attr.startswith(("assign", "scatter"))
+        ):
             return self._stored(call, function, early)
         elif function is not None and len(unparse(function)) <= 40:
             self.fields["what"] = f"{unparse(function)}(...)"
@@ -282,7 +322,9 @@ class Advice(Absent):
         return kind
 
     def _lines_until(self) -> str:
-        """That a run of operations outside the tape ends further down in the same function; empty if that is on the line where it begins."""
+        """That a run of operations outside the tape ends further down in the same function; empty if that is on the
+        line where it begins.
+        """
         code = self.at.frames[0][0]
         last = next((Place((frame,)) for frame in (self.until or self.at).frames if frame[0] is code), self.at)
         end = next((s for s, _ in self.inquiry.statements(last)), None)
@@ -325,7 +367,9 @@ class Advice(Absent):
         return "setup" if function.name in RUN_ONCE else "called"
 
     def _in_another_thread(self, stack: Stack) -> bool:
-        """Whether a stack that is known to its end begins in no call of those that are running now, nor in a file's text."""
+        """Whether a stack that is known to its end begins in no call of those that are running now, nor in a file's
+        text.
+        """
         if not stack or len(stack) >= OFTEN or stack[-1][0].co_name == "<module>":
             return False
         frame = asking_frame()
@@ -374,7 +418,7 @@ class Advice(Absent):
         made = statement is not None and isinstance(statement.value(), ast.Call) and not statement.reads_itself()
         return "new" if made else ""
 
-    # -- what is there ------------------------------------------------------------------------------------------------
+    # -- what is there -----------------------------------------------------------------------------
 
     def _name_operation(self, whole: bool = False) -> None:
         """Names an operation as the user wrote it: a function of a module, an operator, or what ran in a call.
@@ -390,14 +434,20 @@ class Advice(Absent):
             if whole and len(text) <= 30:
                 self.fields["what"] = text
             elif len(function) <= 40:
-                self.fields["what"] = f"{function}(...)" if whole else fill("{operation} in {function}(...)", operation=self.what, function=function)
+                self.fields["what"] = (
+                    f"{function}(...)"
+                    if whole
+                    else fill("{operation} in {function}(...)", operation=self.what, function=function)
+                )
         elif isinstance(call, (ast.Compare, ast.BinOp, ast.UnaryOp, ast.Subscript)):
             text = unparse(call)
             if len(text) <= 40:
                 self.fields["what"] = text
 
     def _stands_inside(self, frames: Stack, behind: bool = False) -> bool:
-        """Whether the place, or a call that led to it, stands inside the with block that begins at ``frames``, or behind it."""
+        """Whether the place, or a call that led to it, stands inside the with block that begins at ``frames``, or
+        behind it.
+        """
         block = next((s for s, _ in self.inquiry.statements(Place(frames) if frames else None)), None)
         if block is None or not isinstance(block.node, (ast.With, ast.AsyncWith)):
             return False
@@ -414,16 +464,24 @@ class Advice(Absent):
         if self.fields["code"].endswith(".format"):
             return True
         around = [*([] if node is None else [node]), *self._around()]
-        return any(isinstance(n, (ast.JoinedStr, ast.FormattedValue)) or (isinstance(n, ast.Call) and last_name(n.func) in _TEXTS) for n in around)
+        return any(
+            isinstance(n, (ast.JoinedStr, ast.FormattedValue))
+            or (isinstance(n, ast.Call) and last_name(n.func) in _TEXTS)
+            for n in around
+        )
 
     def _around(self) -> list[ast.AST]:
         """The expressions of the statement in which the call stands, the outer ones first."""
         call = self.call
         nodes = [] if self.statement is None or call is None else self.statement.walk()
-        return [n for n in nodes if isinstance(n, ast.expr) and n is not call and any(part is call for part in ast.walk(n))]
+        return [
+            n for n in nodes if isinstance(n, ast.expr) and n is not call and any(part is call for part in ast.walk(n))
+        ]
 
     def _taken_by(self) -> str:
-        """The kind of a function of NumPy's, or of another library's, that the value was given to; empty without one."""
+        """The kind of a function of NumPy's, or of another library's, that the value was given to; empty without
+        one.
+        """
         for call in [n for n in (self.call, *reversed(self._around())) if isinstance(n, ast.Call)]:
             name, text = last_name(call.func), unparse(call.func)
             kind = _KIND_IN_NUMPY.get(name, "") if isinstance(call.func, ast.Attribute) or name in dir(builtins) else ""

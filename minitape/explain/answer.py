@@ -121,4 +121,10 @@ def warn_of(tape: GradientTape, targets: list[End], sources: list[End]) -> None:
     from .unasked import grouped
 
     for answer, more in grouped(explain_flat(tape, targets, sources)):
-        warn_user(fill("The gradient is None ({cause}): {text}", cause=answer.cause, text=paragraph(answer.message, answer.fix) + more))
+        warn_user(
+            fill(
+                "The gradient is None ({cause}): {text}",
+                cause=answer.cause,
+                text=paragraph(answer.message, answer.fix) + more,
+            )
+        )

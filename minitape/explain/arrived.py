@@ -1,4 +1,6 @@
-"""A gradient of a tape that is there, and zero, NaN or infinite: the tape as entries for :mod:`values`, and the words."""
+"""A gradient of a tape that is there, and zero, NaN or infinite: the tape as entries for :mod:`values`, and the
+words.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,8 @@ if TYPE_CHECKING:
     from ..engine.types import Array, End, Structure
     from .reasons import Inquiry
 
-_BY_OPERATION = ("zero_derivative", "dead_relu", "saturated", "not_selected", "zero_factor")  # causes that are said by the operation
+# causes that are said by the operation
+_BY_OPERATION = ("zero_derivative", "dead_relu", "saturated", "not_selected", "zero_factor")
 _ARGUMENT = r"(?<=\()x(?= \+|, 1e)"  # of the function that is called, in a cure
 _OWN = ("dropout", "clip_by_value")  # functions that are several operations, and are said by their own name
 
@@ -51,11 +54,21 @@ class Row:
     def __init__(self, inquiry: Inquiry, row: int, node: Node, inputs: list[int]) -> None:
         self.inquiry, self.row, self.call, self.node, self.inputs = inquiry, row, row, node, inputs
         made = operation_of(node.record, node.row)[0] if node.record is not None else None
-        primitive = node.origin.detail if made is None and node.origin is not None and node.origin.kind == "op" else made
+        primitive = (
+            node.origin.detail if made is None and node.origin is not None and node.origin.kind == "op" else made
+        )
         self.label = "" if primitive is None else primitive.name
         self.op = "" if primitive is None else primitive.op or primitive.name
         watched = inquiry.watched(node)
-        self.kind = "operation" if primitive is not None else "variable" if is_state(node.origin) or node.variable else "source" if watched else "constant"
+        self.kind = (
+            "operation"
+            if primitive is not None
+            else "variable"
+            if is_state(node.origin) or node.variable
+            else "source"
+            if watched
+            else "constant"
+        )
         dtype = inquiry.trace.dtype(node)
         self.differentiable = (dtype is None or dtype.differentiable) and (made is None or not made.flat)
         self.dtype = "" if dtype is None else dtype.name
@@ -99,9 +112,18 @@ class Rows(Sweep):
         self.inquiry = inquiry
         given = dict(self._walk())
         record = inquiry.record
-        nodes = sorted(given, key=lambda n: (n.record is record, n.row if n.record is record else 0, n.origin.when if n.origin is not None else 0))
+        nodes = sorted(
+            given,
+            key=lambda n: (
+                n.record is record,
+                n.row if n.record is record else 0,
+                n.origin.when if n.origin is not None else 0,
+            ),
+        )
         self.by_key: dict[Hashable, int] = {node.key: i for i, node in enumerate(nodes)}
-        self.entries = [Row(inquiry, i, node, [self.by_key[one.key] for one in given[node]]) for i, node in enumerate(nodes)]
+        self.entries = [
+            Row(inquiry, i, node, [self.by_key[one.key] for one in given[node]]) for i, node in enumerate(nodes)
+        ]
         for row, adjoint in starts.items():
             self._arrive(row, adjoint)
         self.target = [at for row in starts if (at := self.row_of(row)) is not None]
@@ -109,7 +131,9 @@ class Rows(Sweep):
             self._step(step)
 
     def _walk(self) -> Iterator[tuple[Node, list[Node]]]:
-        """Everything that the targets were computed from, each with what it was computed from itself; a call of a function is one."""
+        """Everything that the targets were computed from, each with what it was computed from itself; a call of a
+        function is one.
+        """
         trace, record = self.inquiry.trace, self.inquiry.record
         seen, waiting = set[Hashable](), list(self.inquiry.starts)
         while waiting:
@@ -161,7 +185,12 @@ class TapeValues(Values):
         self.rows = [rows.by_key[key] for key in dict.fromkeys(known) if key in rows.by_key]
         self.ends = [rows.by_key[node.key] for node in self.inquiry.starts]
         self.behind = set(range(len(rows.entries)))
-        self.spoilt = spoilt or ("The gradient of {x} is not finite: {why}{line}." if all(map(self._finite, self.ends)) else "The target is not finite: {why}{line}.")  # what is not finite
+        # what is not finite
+        self.spoilt = spoilt or (
+            "The gradient of {x} is not finite: {why}{line}."
+            if all(map(self._finite, self.ends))
+            else "The target is not finite: {why}{line}."
+        )
 
     def answer(self) -> Explanation | None:
         """What is to be said of the gradient; None where nothing is wrong."""
@@ -176,7 +205,7 @@ class TapeValues(Values):
         lost = next((end for end in self.ends if not self._finite(end)), None)
         return None if lost is None else self._origin(lost)
 
-    # -- inside of functions ----------------------------------------------------------------------------------------------
+    # -- inside of functions -----------------------------------------------------------------------
 
     def _inside(self, row: int) -> Iterator[TapeValues]:
         """The same question inside of a call of a function, for each of its inputs that the source leads to."""
@@ -222,24 +251,43 @@ class TapeValues(Values):
                 continue
             call = record.calls[record.cell(child.row)[1]]
             shares = own_shares(record, call)
-            if shares is None or any(s is not None and np.any(dense(s.array)) for s, i in zip(shares, call.inputs, strict=False) if i == parent.row):
+            if shares is None or any(
+                s is not None and np.any(dense(s.array))
+                for s, i in zip(shares, call.inputs, strict=False)
+                if i == parent.row
+            ):
                 continue
             returned = last_return(call.attrs["call"].grad_fn)
-            return self.say("custom_rule", returned, row=self.sweep.by_key.get(child.key), what=self.inquiry.called_at(self.inquiry.trace.place(child)) or fill("a custom gradient"))
+            return self.say(
+                "custom_rule",
+                returned,
+                row=self.sweep.by_key.get(child.key),
+                what=self.inquiry.called_at(self.inquiry.trace.place(child)) or fill("a custom gradient"),
+            )
         return None
 
-    # -- words ------------------------------------------------------------------------------------------------------------
+    # -- words -------------------------------------------------------------------------------------
 
-    def say(self, cause: str, site: Site = NOWHERE, row: int | None = None, what: str = "", other: str = "",
-            kind: str = "") -> Explanation:  # fmt: skip
+    def say(
+        self, cause: str, site: Site = NOWHERE, row: int | None = None, what: str = "", other: str = "", kind: str = ""
+    ) -> Explanation:
         if row is not None and cause == "nan_backward" and self.entries[row].label == "function":
             inside = next((found for inner in self._inside(row) if (found := inner._nan()) is not None), None)
             if inside is not None:
                 return inside
         if site is NOWHERE and row is not None:
             site = self.entries[row].site
-        why, mend = self._of_nan(cause, row, kind) if cause.startswith("nan") and row is not None else self._of_zero(cause, row, what, kind)
-        said = fill(self.spoilt if cause.startswith("nan") else "The gradient of {x} is zero: {why}{line}.", x=self.name, why=why, line=in_brackets(*site))
+        why, mend = (
+            self._of_nan(cause, row, kind)
+            if cause.startswith("nan") and row is not None
+            else self._of_zero(cause, row, what, kind)
+        )
+        said = fill(
+            self.spoilt if cause.startswith("nan") else "The gradient of {x} is zero: {why}{line}.",
+            x=self.name,
+            why=why,
+            line=in_brackets(*site),
+        )
         answer = Explanation(cause, said, mend, *site)
         answer._rows, answer._asked = [] if row is None else [row], self
         return answer
@@ -253,14 +301,18 @@ class TapeValues(Values):
         adjoint = None if row is None else self.sweep.adjoints.get(row)
         if kind == "underflow" and adjoint is not None and adjoint.given.dtype.itemsize < 4:
             kind = "half"
-        why, mend = OF_ZERO.get(f"{cause} {kind}") or OF_ZERO.get(label if cause in _BY_OPERATION else "") or OF_ZERO[cause]
+        why, mend = (
+            OF_ZERO.get(f"{cause} {kind}") or OF_ZERO.get(label if cause in _BY_OPERATION else "") or OF_ZERO[cause]
+        )
         first = None if entry is None or not entry.inputs else self.entries[entry.inputs[0]].value.given
         if kind in ("underflow", "half") and entry is not None:
             after = self._after()
             first = next((self.entries[given].value.given for given in entry.inputs if given not in after), first)
         g = None if adjoint is None or isinstance(adjoint.given, (tuple, list)) else adjoint.given
         dtype = "" if g is None else g.dtype
-        return fill(why, what=what or ("" if entry is None else self._called(entry)), x=shown(first), g=shown(g), dtype=dtype), fill(mend)
+        return fill(
+            why, what=what or ("" if entry is None else self._called(entry)), x=shown(first), g=shown(g), dtype=dtype
+        ), fill(mend)
 
     def _of_nan(self, cause: str, row: int, kind: str) -> tuple[str, str]:
         entry = self.entries[row]
@@ -271,22 +323,40 @@ class TapeValues(Values):
         cure = fill(WHERE) if trap and entry.label != "divide" else self._cure(entry)
         if cause == "nan_forward":
             value, *values = map(shown, where_lost(entry.value.given, entry.value.given, *given))
-            return fill("{what} made {value} of {given}", what=self._called(entry), value=value, given=", ".join(values)), cure or fill(VALUE)
+            return fill(
+                "{what} made {value} of {given}", what=self._called(entry), value=value, given=", ".join(values)
+            ), cure or fill(VALUE)
         shares = [edge[2].given for edge in self.sweep.edges.get(row, ())]
         turned = "NaN" if any(np.isnan(share).any() for share in map(np.asarray, shares)) else fill("infinity")
         adjoint = self.sweep.adjoints.get(row)
         came = None if adjoint is None or isinstance(adjoint.given, (tuple, list)) else adjoint.given
         lost = next((share for share in shares if not np.isfinite(share).all()), None)
         *values, g = map(shown, where_lost(lost, *given, came))
-        return fill("the derivative of {what} at {given} turned the adjoint {g} into {value}", what=self._called(entry), given=", ".join(values), g=g, value=turned), cure or fill(SMOOTH)
+        return fill(
+            "the derivative of {what} at {given} turned the adjoint {g} into {value}",
+            what=self._called(entry),
+            given=", ".join(values),
+            g=g,
+            value=turned,
+        ), cure or fill(SMOOTH)
 
     def _is_trap(self, row: int) -> bool:
-        """Whether something after this row chose between branches, and what is not finite is in one that was not taken."""
+        """Whether something after this row chose between branches, and what is not finite is in one that was not
+        taken.
+        """
         adjoint, entry = self.sweep.adjoints.get(row), self.entries[row]
         g = None if adjoint is None else numbers_of(adjoint)
-        spoilt = [edge[2] for edge in self.sweep.edges.get(row, ())] + [entry.value] + [self.entries[i].value for i in entry.inputs]
+        spoilt = (
+            [edge[2] for edge in self.sweep.edges.get(row, ())]
+            + [entry.value]
+            + [self.entries[i].value for i in entry.inputs]
+        )
         arrays = [array for one in spoilt if (array := numbers_of(one)) is not None]
-        unused = any(((g == 0) & ~np.isfinite(a)).any() for a in arrays if a.shape == g.shape) if g is not None else self._later_choice(row)
+        unused = (
+            any(((g == 0) & ~np.isfinite(a)).any() for a in arrays if a.shape == g.shape)
+            if g is not None
+            else self._later_choice(row)
+        )
         return bool(unused) and self._later_choice(row)
 
     def _later_choice(self, row: int) -> bool:
@@ -308,22 +378,34 @@ class TapeValues(Values):
         if entry.label == "function":
             return fill("the tf.function")
         written = self.inquiry.called_at(entry.place)
-        return entry.label if not written or written in (entry.label, "__call__") else fill("{operation} in {function}(...)", operation=entry.label, function=written)
+        return (
+            entry.label
+            if not written or written in (entry.label, "__call__")
+            else fill("{operation} in {function}(...)", operation=entry.label, function=written)
+        )
 
     def _begins(self, entry: Row, value: str) -> str:
         """That a value which nothing was computed from is the first that is not finite."""
         if entry.node.variable is not None:
-            return fill("the variable {name} holds {value}", name=name_of(entry.node.variable, self.inquiry), value=value)
+            return fill(
+                "the variable {name} holds {value}", name=name_of(entry.node.variable, self.inquiry), value=value
+            )
         found = next(self.inquiry.statements(self.inquiry.trace.birth(entry.node)), None)
         name = "" if found is None else found[0].name_at(found[1].line, found[1].column)
         made = None if found is None else found[0].expression(found[1].span)
-        if made is not None and not (isinstance(made, ast.Call) and last_name(made.func) in MAKES):  # an array that came in here
+        # an array that came in here
+        if made is not None and not (isinstance(made, ast.Call) and last_name(made.func) in MAKES):
             name = _array_like(made, entry.value.given)
-        return fill("{name} is {value}", name=name, value=value) if name else fill("a value that the computation begins with is {value}", value=value)
+        return (
+            fill("{name} is {value}", name=name, value=value)
+            if name
+            else fill("a value that the computation begins with is {value}", value=value)
+        )
 
 
 def where_lost(lost: Array | None, *arrays: Array | None) -> list[Array | None]:
-    """The elements of arrays at the first place where ``lost`` is not finite; the arrays themselves where they do not go element by element.
+    """The elements of arrays at the first place where ``lost`` is not finite; the arrays themselves where they do not
+    go element by element.
 
     >>> where_lost(np.array([1.0, np.inf]), np.array([4.0, 0.0])) == [0.0], where_lost(None, np.zeros(2))
     (True, [array([0., 0.])])
@@ -344,12 +426,16 @@ def _array_like(made: ast.AST, value: Array) -> str:
     space = asking_names()
     for name in (n.id for n in ast.walk(made) if isinstance(n, ast.Name)):
         held = space.get(name)
-        if isinstance(held, np.ndarray) and held.shape == np.shape(value) and np.array_equal(held, value, equal_nan=held.dtype.kind == "f"):
+        if (
+            isinstance(held, np.ndarray)
+            and held.shape == np.shape(value)
+            and np.array_equal(held, value, equal_nan=held.dtype.kind == "f")
+        ):
             return name
     return ""
 
 
-# -- the answers ----------------------------------------------------------------------------------------------------------
+# -- the answers -----------------------------------------------------------------------------------
 
 
 def arrived(inquiry: Inquiry, source: End, name: str) -> Explanation | None:
@@ -409,7 +495,13 @@ def explain_nonfinite(tape: GradientTape, target: Structure, sources: Structure)
             found.cause = "nonfinite_value" if lost else "nonfinite_gradient"
             return found
     except Exception as error:
-        return Explanation("nonfinite_released", fill("The sweep cannot be run again: {error}", error=f"{type(error).__name__}: {error}"), "")
+        return Explanation(
+            "nonfinite_released",
+            fill("The sweep cannot be run again: {error}", error=f"{type(error).__name__}: {error}"),
+            "",
+        )
     if not inquiry.sums:
-        return Explanation("nonfinite_released", fill(RELEASED), fill("Use a persistent tape, or ask before `gradient`."))
+        return Explanation(
+            "nonfinite_released", fill(RELEASED), fill("Use a persistent tape, or ask before `gradient`.")
+        )
     return Explanation("finite", fill("Every adjoint of this sweep is finite."), "")

@@ -1,6 +1,7 @@
 """Into bodies: the rows of a ``tf.function``, of a loop, of a branch, as one call of them ran.
 
-Loops are walked as they are written, not turn by turn: what a turn is given was given to the loop, or is what a turn made.
+Loops are walked as they are written, not turn by turn: what a turn is given was given to the loop, or is what a turn
+made.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ INTO = ("function", "while", "case")
 
 
 class Caller(NamedTuple):
-    """The call of a graph: its node, by row of the graph the row outside, and of a loop by row what the next turn is given."""
+    """The call of a graph: its node, by row of the graph the row outside, and of a loop by row what the next turn is
+    given.
+    """
 
     node: Node
     outer: dict[int, int]
@@ -52,11 +55,14 @@ def outermost(node: Node) -> Node:
 
 
 def bodies_of(call: Call, output: int | None) -> Iterator[Body]:
-    """The bodies in which a call computes one of its outputs (None: all, by no row); none where nothing is known of them."""
+    """The bodies in which a call computes one of its outputs (None: all, by no row); none where nothing is known of
+    them.
+    """
     attrs = call.attrs
     if call.primitive.name == "function":
         yield _of_function(attrs, call, output)
-    elif call.primitive.name == "while" and call.primitive.rules is not None:  # else: over a dataset, which no gradient passes
+    # else: over a dataset, which no gradient passes
+    elif call.primitive.name == "while" and call.primitive.rules is not None:
         body, count = attrs["body"], attrs["count"]
         if output is None or output < count:
             inputs, fetches = _given(call), body.fetches
@@ -65,7 +71,9 @@ def bodies_of(call: Call, output: int | None) -> Iterator[Body]:
     elif call.primitive.name == "case":
         for body in attrs["bodies"]:
             if output is None or output < len(body.fetches):
-                yield Body(body.graph, _row(body.fetches, output), dict(zip(body.feeds, call.inputs[1:], strict=True)), {})
+                yield Body(
+                    body.graph, _row(body.fetches, output), dict(zip(body.feeds, call.inputs[1:], strict=True)), {}
+                )
 
 
 def _row(fetches: list[int], output: int | None) -> int:
@@ -133,7 +141,11 @@ def own_shares(record: Record, call: Call) -> list[Tensor | None] | None:
     kinds = [record.shape_dtype(row) for row in range(call.row, call.row + call.outputs)]
     try:
         with no_tapes(), contextlib.redirect_stdout(io.StringIO()), _beside(record):
-            return list(call.attrs["call"].shares([new_tensor(np.ones([n or 1 for n in shape], dtype)) for shape, dtype in kinds]))
+            return list(
+                call.attrs["call"].shares(
+                    [new_tensor(np.ones([n or 1 for n in shape], dtype)) for shape, dtype in kinds]
+                )
+            )
     except Exception:
         return None
 

@@ -33,8 +33,15 @@ class Finding(Break):
 
     __slots__ = ("breaks", "path", "beside")
 
-    def __init__(self, cause: str, place: Place | None = None, what: str = "", breaks: Iterable[Break] = (),
-                 path: Path | None = None, subject: Subject = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        cause: str,
+        place: Place | None = None,
+        what: str = "",
+        breaks: Iterable[Break] = (),
+        path: Path | None = None,
+        subject: Subject = None,
+    ) -> None:
         super().__init__(cause, place, what, subject)
         self.breaks, self.path = list(breaks), path
         self.beside: list[Break] = []  # what cuts other ways
@@ -43,7 +50,8 @@ class Finding(Break):
 class Connection:
     """What is on a tape, and which rows the adjoints of its targets reach."""
 
-    keys: dict[str, dict[int, tuple[object, object]]]  # where things stand in the user's lists and dictionaries, see words.py
+    # where things stand in the user's lists and dictionaries, see words.py
+    keys: dict[str, dict[int, tuple[object, object]]]
     depth = 0  # how many calls of functions it is inside of, see again.py
     paths: dict[tuple[int, str], str] | None = None  # how the user's names lead to attributes, see words.py
 

@@ -1,4 +1,6 @@
-"""What did not arrive: what cuts the way, what sent nothing on, and what left to Python and came back. One way for every framework."""
+"""What did not arrive: what cuts the way, what sent nothing on, and what left to Python and came back. One way for
+every framework.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ if TYPE_CHECKING:
     from .words import Explanation
 
 
-_CHOOSE = ("no_derivative", "nondifferentiable", "integer", "integer_cast", "integer_dtype")  # what makes a truth, a place or a count
+# what makes a truth, a place or a count
+_CHOOSE = ("no_derivative", "nondifferentiable", "integer", "integer_cast", "integer_dtype")
 
 
 class Cuts(Values):
@@ -46,14 +49,24 @@ class Cuts(Values):
             return row not in mended and bool(self._cut_at(row))
 
         reached = self._computed_from(self.used, cuts)
-        found = [row for row in sorted(self._behind(self.ends, cut=cuts)) if cuts(row) and not reached.isdisjoint(self._inputs(row))]
-        return [row for row in found if self._cut_at(row) not in _CHOOSE or self.entries[row].op in self.zeros["zero_derivative"]]
+        found = [
+            row
+            for row in sorted(self._behind(self.ends, cut=cuts))
+            if cuts(row) and not reached.isdisjoint(self._inputs(row))
+        ]
+        return [
+            row
+            for row in found
+            if self._cut_at(row) not in _CHOOSE or self.entries[row].op in self.zeros["zero_derivative"]
+        ]
 
     def _broken_at(self, rows: list[int]) -> Explanation:
         """What cuts the way at the first of some rows, with what does at the others, each line said once."""
         answer, *others = map(self._broken, rows)
         said = {(other.cause, other.filename, other.line): other for other in others}
-        answer.others = [other for place, other in said.items() if place != (answer.cause, answer.filename, answer.line)]
+        answer.others = [
+            other for place, other in said.items() if place != (answer.cause, answer.filename, answer.line)
+        ]
         return answer
 
     def _broken(self, row: int) -> Explanation:
@@ -66,11 +79,17 @@ class Cuts(Values):
         return entry.label if entry.op == "function" else entry.op
 
     def _add_further(self, found: Explanation) -> None:
-        """What cuts the way a second time where it has no derivative but zeros, which only shows when the first is mended."""
+        """What cuts the way a second time where it has no derivative but zeros, which only shows when the first is
+        mended.
+        """
         if found.kind in ("zero", "nonfinite", "error") or not self.used or not found._rows:
             return
         said = {(found.filename, found.line), *((other.filename, other.line) for other in found.others)}
-        steps = [row for row in self._way(self.used[0])[1:] if self.entries[row].op in self.zeros.get("zero_derivative", ()) and row not in found._rows]
+        steps = [
+            row
+            for row in self._way(self.used[0])[1:]
+            if self.entries[row].op in self.zeros.get("zero_derivative", ()) and row not in found._rows
+        ]
         for row in steps:
             if self.entries[row].site not in said or found._rows[0] not in (*steps, row):
                 found.others.append(self.say("zero_derivative", row=row))
@@ -83,17 +102,22 @@ class Cuts(Values):
             way = self._way(begin)
             for row, given in zip(reversed(way), reversed(way[:-1]), strict=False):
                 sent = sweep.edges.get(self.entries[row].call)
-                known = row in sweep.adjoints and self.entries[given].dtype != "variant"  # of a list no adjoint is known
-                if known and (sent is None or (self.entries[given].differentiable and given not in [edge[0] for edge in sent])):
+                # of a list no adjoint is known
+                known = row in sweep.adjoints and self.entries[given].dtype != "variant"
+                if known and (
+                    sent is None or (self.entries[given].differentiable and given not in [edge[0] for edge in sent])
+                ):
                     return row
         return None
 
-    # -- through Python -----------------------------------------------------------------------------------------------------
+    # -- through Python ----------------------------------------------------------------------------
 
     def _outside(self) -> Explanation | None:
         """What left, and came back as a constant; else what decided in Python what ran."""
         after = self._after() if not self.used and self.end is not None else set()
-        left = (self._exits() if after else []) or [exit for exit in self.exits if exit.row in after and exit.how == "__bool__"][:1]
+        left = (self._exits() if after else []) or [
+            exit for exit in self.exits if exit.row in after and exit.how == "__bool__"
+        ][:1]
         answers = map(self._left_at, left)
         answer = next(answers, None)
         return None if answer is None else answer.with_beside(answers)
@@ -101,7 +125,11 @@ class Cuts(Values):
     def _exits(self) -> list[Exit]:
         """Where values that were computed from the source left that came back on the way to the target."""
         after = self._after()
-        return [exit for exit in (*self.exits, *self._unseen()) if exit.row in after and exit.how != "__bool__" and self.comes_back(exit)]
+        return [
+            exit
+            for exit in (*self.exits, *self._unseen())
+            if exit.row in after and exit.how != "__bool__" and self.comes_back(exit)
+        ]
 
     def _unseen(self) -> Iterable[Exit]:
         """Exits that nobody saw, by the text."""
@@ -120,7 +148,9 @@ class Cuts(Values):
         return self.flows_back(exit) or self._is_in_a_leaf(exit)
 
     def flows_back(self, exit: Exit) -> bool:
-        """Whether the text lets a value that left reach what ran after it on the way to the target; where there is no text, it may."""
+        """Whether the text lets a value that left reach what ran after it on the way to the target; where there is no
+        text, it may.
+        """
         start = statement_at(exit.site)
         if start is None or self.end is None:  # of a plain number as the target its name alone is left
             return start is None or not isinstance(start.node, ast.Expr)
@@ -129,22 +159,32 @@ class Cuts(Values):
     def _is_in_a_leaf(self, exit: Exit) -> bool:
         taken = numbers_of(self.entries[exit.row].value)
         later = (numbers_of(leaf.value) for leaf in self._leaves() if leaf.row >= exit.before)
-        return taken is not None and taken.size > 0 and any(leaf is not None and bool(np.isin(taken, leaf).all()) for leaf in later)
+        return (
+            taken is not None
+            and taken.size > 0
+            and any(leaf is not None and bool(np.isin(taken, leaf).all()) for leaf in later)
+        )
 
     @once
     def _leaves(self) -> list[Entry]:
         """The leaves that the target was computed from, but for the source."""
-        return [self.entries[row] for row in self.behind if row not in self.rows and self.entries[row].kind != "operation"]
+        return [
+            self.entries[row] for row in self.behind if row not in self.rows and self.entries[row].kind != "operation"
+        ]
 
     @once
     def _entered(self, start: Statement) -> list[Site]:
         """The places that what left in a statement reaches."""
-        flow = self._followed().of(start, None, frozenset(site[0] for site in ((start.filename, 0), *self._points()) if site[0]))
+        flow = self._followed().of(
+            start, None, frozenset(site[0] for site in ((start.filename, 0), *self._points()) if site[0])
+        )
         return [site for site in self._points() if (at := statement_at(site)) is not None and flow.enters(at, None)]
 
     @once
     def _points(self) -> dict[Site, int]:
-        """Where a value of Python's may have come in on the way to the target, each with the last row that was made there."""
+        """Where a value of Python's may have come in on the way to the target, each with the last row that was made
+        there.
+        """
         return {self.entries[row].site: row for row in sorted(self.behind) if row not in self.rows}
 
     @once

@@ -22,7 +22,13 @@ if TYPE_CHECKING:
     from .reasons import Inquiry
 
 
-def describe(finding: Finding, source: End, tape: GradientTape | None, inquiry: Inquiry | None, error: BaseException | None = None) -> Explanation:
+def describe(
+    finding: Finding,
+    source: End,
+    tape: GradientTape | None,
+    inquiry: Inquiry | None,
+    error: BaseException | None = None,
+) -> Explanation:
     """A finding in words."""
     name = name_of(source, inquiry)
     answer = in_words(finding, name, source, inquiry)
@@ -33,7 +39,9 @@ def describe(finding: Finding, source: End, tape: GradientTape | None, inquiry: 
         if one._asked is not None:
             with words_alone():
                 of_break(one)
-    unwatched = bool(say_unwatched(name, source, inquiry)) and all(one.cause not in (*AT_SOURCE, "wrong_object") for one in breaks)
+    unwatched = bool(say_unwatched(name, source, inquiry)) and all(
+        one.cause not in (*AT_SOURCE, "wrong_object") for one in breaks
+    )
     if unwatched or any(one.patch is None for one in breaks):
         for one in breaks:
             one.patch = None  # it would not be enough
@@ -42,9 +50,13 @@ def describe(finding: Finding, source: End, tape: GradientTape | None, inquiry: 
     elif finding.cause != "connected":
         answer.fix = paragraph(answer.fix, not_all(answer))
     if error is not None:
-        answer.message += fill(" (explain failed with {error}; this is its best guess.)", error=f"{type(error).__name__}: {error}")
+        answer.message += fill(
+            " (explain failed with {error}; this is its best guess.)", error=f"{type(error).__name__}: {error}"
+        )
     elif inquiry is not None and finding.cause == "independent" and inquiry.trace.dropped:
-        answer.message += fill(" ({n} earlier exits to NumPy were forgotten; the way may have led through one.)", n=inquiry.trace.dropped)
+        answer.message += fill(
+            " ({n} earlier exits to NumPy were forgotten; the way may have led through one.)", n=inquiry.trace.dropped
+        )
     answer._tape = tape
     answer._rows = _broken_rows(finding, tape)
     return answer
@@ -69,15 +81,26 @@ def _of_connected(answer: Explanation, finding: Finding, source: End, inquiry: I
         with suppress(Exception):
             other.message = paragraph(other.message, added(inquiry, source, cut))
     if answer.others:
-        one, several = "One way is cut beside it, and the gradient lacks what comes along it.", "{n} ways are cut beside it, and the gradient lacks what comes along them."
-        answer.message = paragraph(answer.message, fill(one) if len(answer.others) == 1 else fill(several, n=len(answer.others)))
+        one, several = (
+            "One way is cut beside it, and the gradient lacks what comes along it.",
+            "{n} ways are cut beside it, and the gradient lacks what comes along them.",
+        )
+        answer.message = paragraph(
+            answer.message, fill(one) if len(answer.others) == 1 else fill(several, n=len(answer.others))
+        )
 
 
 def _cut_to_zero(answer: Explanation) -> Explanation:
     """The break that makes a gradient zero where TensorFlow gives no None: in the bodies of loops and branches."""
     first = answer.others[0]
     answer.patch, answer.patch_line = first.patch, first.patch_line
-    return Explanation(first.cause, paragraph(fill("The gradient of {x} is zero.", x=answer.name), first.message), first.fix, first.filename, first.line)
+    return Explanation(
+        first.cause,
+        paragraph(fill("The gradient of {x} is zero.", x=answer.name), first.message),
+        first.fix,
+        first.filename,
+        first.line,
+    )
 
 
 def _value(inquiry: Inquiry, source: End, name: str) -> Explanation | None:
@@ -106,4 +129,6 @@ def _sum_of(targets: list[End]) -> str:
         return ""
     if len(sizes) > 1:
         return fill("There are {n} targets: this is the gradient of the sum of all their elements.", n=len(sizes))
-    return fill("The target has {n} elements: this is the gradient of their sum; tape.jacobian keeps them apart.", n=sizes[0])
+    return fill(
+        "The target has {n} elements: this is the gradient of their sum; tape.jacobian keeps them apart.", n=sizes[0]
+    )

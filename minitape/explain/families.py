@@ -5,13 +5,39 @@ from __future__ import annotations
 STEPS = {"Round", "Floor", "Ceil", "Sign", "Rint", "FloorDiv", "FloorMod"}
 RELUS = {"Relu", "Relu6", "LeakyRelu"}
 CURVES = {"Sigmoid", "Tanh", "Erf", "Exp", "Softsign", "ClipByValue"}
-CHOICES = {"Max", "Min", "Maximum", "Minimum", "SelectV2", "Select", "StridedSlice", "GatherV2", "GatherNd", "TopKV2", "Slice", "Split",
-           "Unpack", "MaxPool", "ResourceGather", "MatrixBandPart", "SplitV", "BooleanMask", "TensorListGetItem"}  # fmt: skip
+CHOICES = {
+    "Max",
+    "Min",
+    "Maximum",
+    "Minimum",
+    "SelectV2",
+    "Select",
+    "StridedSlice",
+    "GatherV2",
+    "GatherNd",
+    "TopKV2",
+    "Slice",
+    "Split",
+    "Unpack",
+    "MaxPool",
+    "ResourceGather",
+    "MatrixBandPart",
+    "SplitV",
+    "BooleanMask",
+    "TensorListGetItem",
+}
 PRODUCTS = {"Mul", "MatMul", "BatchMatMulV2", "Einsum", "Conv2D", "Prod", "RealDiv", "MulNoNan", "DivNoNan"}
 CLASSES = {"SparseSoftmaxCrossEntropyWithLogits", "SoftmaxCrossEntropyWithLogits"}
-LAYERS = {"layer_normalization", "batch_normalization", "group_normalization", "unit_normalization"}  # of Keras, whose parts cancel
+# of Keras, whose parts cancel
+LAYERS = {"layer_normalization", "batch_normalization", "group_normalization", "unit_normalization"}
 CANCELS = {"Softmax", "LogSoftmax", "Sub"}
-ZEROS = {"zero_derivative": STEPS, "dead_relu": RELUS, "saturated": CURVES, "not_selected": CHOICES, "zero_factor": PRODUCTS,
-         "zero_cancels": CANCELS}  # fmt: skip
+ZEROS = {
+    "zero_derivative": STEPS,
+    "dead_relu": RELUS,
+    "saturated": CURVES,
+    "not_selected": CHOICES,
+    "zero_factor": PRODUCTS,
+    "zero_cancels": CANCELS,
+}
 MOVES = {"ConcatV2", "Pack", "PadV2", "ScatterNd", "TensorListSetItem", "TensorListStack"}
 POINTS = {"Abs": "point", "ReluGrad": "second", "Relu6Grad": "second", "LeakyReluGrad": "second"}

@@ -23,14 +23,43 @@ if TYPE_CHECKING:
     from .statement import Def
 
 _BUILTINS = frozenset(dir(builtins))
-_MUTATORS = {"append", "appendleft", "extend", "insert", "add", "update", "setdefault", "put", "push", "write", "fill", "set"}
+_MUTATORS = {
+    "append",
+    "appendleft",
+    "extend",
+    "insert",
+    "add",
+    "update",
+    "setdefault",
+    "put",
+    "push",
+    "write",
+    "fill",
+    "set",
+}
 _CONTAINERS = frozenset((*dir(list), *dir(dict), *dir(set), *dir(str), "appendleft"))
 # what a model does with values that leave is to report them: they are in what the call returns, not in the model
 _REPORTS = {"fit", "evaluate", "predict", "predict_on_batch", "train_on_batch", "test_on_batch"}
 _FOUND = ("found", "")  # among what is tainted: the result of a function that only the run finds
 _LOOKS = ("assert", "print", "plot", "show", "log")  # how the names begin of functions that only look at what they get
-_SHOWS = {"matplotlib", "seaborn", "plotly", "logging", "warnings", "tqdm", "wandb", "mlflow", "pprint", "sys", "time",
-          "tensorflow", "keras", "minitape", "IPython", "rich"}  # modules whose functions change no argument  # fmt: skip
+_SHOWS = {
+    "matplotlib",
+    "seaborn",
+    "plotly",
+    "logging",
+    "warnings",
+    "tqdm",
+    "wandb",
+    "mlflow",
+    "pprint",
+    "sys",
+    "time",
+    "tensorflow",
+    "keras",
+    "minitape",
+    "IPython",
+    "rich",
+}  # modules whose functions change no argument
 
 
 Item: TypeAlias = "Key | tuple[int, str, str | None]"  # a name in its scope, or one entry of what it holds
@@ -53,7 +82,9 @@ class Texts:
             self._look_at(statement)
 
     def unnamed(self, function: Def) -> bool:
-        """Whether a function is called, if at all, by other names than its own: it was given to a registry, or is looked up."""
+        """Whether a function is called, if at all, by other names than its own: it was given to a registry, or is
+        looked up.
+        """
         given = any(last_name(getattr(d, "func", d)) in self.known for d in function.decorator_list)
         return given or (function.name not in self.mentions and not function.name.startswith("__"))
 
@@ -83,7 +114,9 @@ def texts_of(*sources: Source) -> Texts:
 
 
 class Flows:
-    """Where values go that left at some expressions: each is followed once, through the user's files and those that they import."""
+    """Where values go that left at some expressions: each is followed once, through the user's files and those that
+    they import.
+    """
 
     steps = 0  # how many statements were looked at for all of them
 
@@ -103,13 +136,16 @@ class Flow:
 
     def __init__(self, start: Statement, origin: ast.AST | None, sources: list[Source]) -> None:
         self.start, self.origin, self.sources = start, origin, sources
-        # ("attribute", name, of which class), ("returns", function), ("called", class), ("here", statement, name), _FOUND
+        # ("attribute", name, of which class), ("returns", function), ("called", class), ("here", statement, name),
+        # _FOUND
         self.tainted: set[Mark] = set()
-        self._names: dict[Item, set[Statement | None]] = {}  # names and items -> where they got the value; None: anywhere
+        # names and items -> where they got the value; None: anywhere
+        self._names: dict[Item, set[Statement | None]] = {}
         self._items: dict[Key, list[Item]] = {}  # names -> their items among these
         self._attributes: dict[str, set[str]] = {}  # attributes among the tainted -> of which classes
         self._texts = texts_of(*sources)
-        self._handed: set[tuple[Def, str, str | None]] = set()  # (function, parameter, entry) of which the calls were looked at
+        # (function, parameter, entry) of which the calls were looked at
+        self._handed: set[tuple[Def, str, str | None]] = set()
         self.steps = 0  # how many statements were looked at
         self._fresh: set[str] = set()  # names that got the value since the statements that mention them were looked at
         self._taint(start)
@@ -124,7 +160,9 @@ class Flow:
     def is_returned(self) -> bool:
         """Whether the function where it starts returns it."""
         function = self.start.function
-        return function is not None and not self.tainted.isdisjoint([("returns", function.name), ("attribute", function.name, self._owner(function))])
+        return function is not None and not self.tainted.isdisjoint(
+            [("returns", function.name), ("attribute", function.name, self._owner(function))]
+        )
 
     def _mentioned(self) -> list[Statement]:
         """The statements that what is fresh may be read by."""
@@ -182,7 +220,11 @@ class Flow:
 
     def chooses(self, statement: Statement) -> bool:
         """True when the value may choose in ``statement`` itself: ``a if value else b``, ``models[value]``."""
-        tests = (n.test if isinstance(n, ast.IfExp) else n.slice for n in statement.walk() if isinstance(n, (ast.IfExp, ast.Subscript)))
+        tests = (
+            n.test if isinstance(n, ast.IfExp) else n.slice
+            for n in statement.walk()
+            if isinstance(n, (ast.IfExp, ast.Subscript))
+        )
         return any(self._reads(test, statement) for test in tests)
 
     def _reads(self, expression: ast.AST, statement: Statement) -> bool:
@@ -230,7 +272,9 @@ class Flow:
         return not known and (held or isinstance(call.func, ast.Name))
 
     def _finds_its_function(self, call: ast.Call) -> bool:
-        """Whether only the run tells which function a call is of: ``handlers[name](x)``, ``h(x)``, ``getattr(a, b)(x)``."""
+        """Whether only the run tells which function a call is of: ``handlers[name](x)``, ``h(x)``, ``getattr(a,
+        b)(x)``.
+        """
         if isinstance(call.func, (ast.Name, ast.Attribute)):
             return isinstance(call.func, ast.Name) and self._calls_object(call)
         return isinstance(call.func, (ast.Subscript, ast.Call))
@@ -251,9 +295,11 @@ class Flow:
         if self._of_library(node, statement.source):
             return f"module {node.id}"
         name = statement.class_name if node.id == "self" else statement.source.class_of(node.id, statement)
-        return name if name in self._texts.classes and not any(name in source.related for source in self.sources) else ""
+        return (
+            name if name in self._texts.classes and not any(name in source.related for source in self.sources) else ""
+        )
 
-    # -- what a statement hands on ------------------------------------------------------------------------------------
+    # -- what a statement hands on -----------------------------------------------------------------
 
     def _taint(self, statement: Statement) -> None:
         function = statement.function
@@ -358,16 +404,18 @@ class Flow:
         whole = call is self.origin or (self.origin is None and statement is self.start)
         arguments = [(None, a) for a in call.args] + [(k.arg, k.value) for k in call.keywords]
         hot: list[Hot] = [
-            (i, name) for i, (name, value) in enumerate(arguments)
+            (i, name)
+            for i, (name, value) in enumerate(arguments)
             if whole or self._left_in(value, statement) or self._reads(value, statement)
-        ]  # fmt: skip
+        ]
         if not hot:
             return
         name = last_name(call.func)
         changes = self._may_change(call, statement)
         if isinstance(call.func, ast.Attribute) and (name in _MUTATORS or changes):
             self._taint_held(call.func.value, statement)
-        if changes and (isinstance(call.func, ast.Name) or self._is_module(_root(call.func), statement.source)):  # np.copyto(target, value), pickle.dump(value, file)
+        # np.copyto(target, value), pickle.dump(value, file)
+        if changes and (isinstance(call.func, ast.Name) or self._is_module(_root(call.func), statement.source)):
             for value in call.args:
                 self._taint_held(value, statement)
         related = any(name in source.related for source in self.sources)

@@ -10,14 +10,18 @@ _CAUSES = {  # kind: the causes of it, of a tape and of the bridges
     "paused": "recording_paused no_grad inference_mode",
     "outside": "outside_tape computed_before_tape computed_after_tape create_graph",
     "through_state": "state variable_assign",
-    "left": "left_through_numpy left_torch left_jax branch python_branch boolean_index callback target_not_tensor not_tensor",
+    "left": "left_through_numpy left_torch left_jax branch python_branch boolean_index callback target_not_tensor "
+    "not_tensor",
     "other_object": "rebound wrong_object",
-    "no_derivative": "nondifferentiable_op nondifferentiable no_gradient_registered no_derivative no_gradient custom_rule while_loop",
+    "no_derivative": "nondifferentiable_op nondifferentiable no_gradient_registered no_derivative no_gradient "
+    "custom_rule while_loop",
     "unused": "independent unused unused_layer other_branch",
     "zero": "zero_derivative dead_relu saturated not_selected zero_factor zero_cancels zero_sum zero_seed hook",
     "nonfinite": "nan_input nan_forward nan_backward nonfinite_value nonfinite_gradient",
-    "error": "in_place backward_twice not_scalar has_aux leaked_tracer refused no_backward grad_cleared grad_returned nonfinite_released",
+    "error": "in_place backward_twice not_scalar has_aux leaked_tracer refused no_backward grad_cleared grad_returned "
+    "nonfinite_released",
 }
-CUTS = {"cut", "paused", "outside", "through_state", "left", "no_derivative"}  # of a cause that cuts one way, beside which there may be others
+# of a cause that cuts one way, beside which there may be others
+CUTS = {"cut", "paused", "outside", "through_state", "left", "no_derivative"}
 THERE = {"connected", "zero", "nonfinite"}  # kinds that a gradient can have which is there
 KINDS = {cause: kind for kind, causes in _CAUSES.items() for cause in causes.split()}

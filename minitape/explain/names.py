@@ -25,7 +25,7 @@ _LONG = 40  # characters of an expression that is repeated
 class Names(Connection):
     """Where values were made, and which names were bound to them."""
 
-    # -- places -------------------------------------------------------------------------------------------------------
+    # -- places ------------------------------------------------------------------------------------
 
     def statements(self, place: Place | None) -> Iterator[tuple[Statement, Place]]:
         """The statement at a place and those that called it, innermost first, with their places."""
@@ -64,10 +64,12 @@ class Names(Connection):
         if not any("ataset" in text for s in all_of_it for text in s.mentions()):
             return False
         given = (
-            value for s in ([statement] if name == "<lambda>" else all_of_it) for call in s.walk()
+            value
+            for s in ([statement] if name == "<lambda>" else all_of_it)
+            for call in s.walk()
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "map"
             for value in (*call.args, *(k.value for k in call.keywords))
-        )  # fmt: skip
+        )
         if name == "<lambda>":
             return any(isinstance(value, ast.Lambda) and covers(value, here.line, here.column) for value in given)
         return any(last_name(value) == name for value in given)
@@ -84,7 +86,9 @@ class Names(Connection):
         return place
 
     def born(self, source: End, used: bool = True) -> Place | None:
-        """Where a tensor or a variable was made; with ``used`` where the tape met it first, if that is all that is known."""
+        """Where a tensor or a variable was made; with ``used`` where the tape met it first, if that is all that is
+        known.
+        """
         if isinstance(source, UnreadVariable):
             return place_of_origin(origin_of(source._state))
         if not isinstance(source, Tensor):
@@ -98,7 +102,7 @@ class Names(Connection):
         """Whether something was made after this tape had begun to record."""
         return any(what == "enter" and when < origin.when for what, _, when, _ in self.tape.notes)
 
-    # -- rebound on the way -------------------------------------------------------------------------------------------
+    # -- rebound on the way ------------------------------------------------------------------------
 
     def rebound_on(self, source: End, first: Break) -> Break | None:
         """A break that is there because a name was bound to a tensor computed from the variable that it held."""
@@ -108,7 +112,9 @@ class Names(Connection):
         if first.cause == "outside_tape" and isinstance(first.subject, Origin) and first.subject.kind == "op":
             found = next(self.statements(first.place), None)
             if found is not None and found[0].reads_itself() and not self.after_tape(first.subject):
-                held = not isinstance(source, Tensor) and any(text in found[0].binds() for s, _ in self.statements(self.born(source)) for text in s.binds())
+                held = not isinstance(source, Tensor) and any(
+                    text in found[0].binds() for s, _ in self.statements(self.born(source)) for text in s.binds()
+                )
                 if held or self.was_variable(found[0]):
                     return Break("rebound", found[1].at(found[0].line), found[0].binds()[0], source)
         return None
@@ -122,9 +128,10 @@ class Names(Connection):
                 continue
             again = statement.reads_itself() or not all(text.isidentifier() for text in binds)
             if (
-                self.was_variable(statement) or (again and self.from_state(node, statement))
+                self.was_variable(statement)
+                or (again and self.from_state(node, statement))
                 or any(self.was_bound_to_watched(statement, text) for text in binds)
-            ):  # fmt: skip
+            ):
                 return statement, where.at(statement.line)
             return None
         return None
@@ -150,9 +157,10 @@ class Names(Connection):
         binds = {text for s, _ in self.statements(place) for text in s.binds()}
         around = {unparse(n) for target in statement.targets() for n in ast.walk(target) if n is not target}
         read = {
-            unparse(n) for n in statement.walk()
+            unparse(n)
+            for n in statement.walk()
             if isinstance(n, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(n.ctx, ast.Load)
-        }  # fmt: skip
+        }
         return bool(binds & (read - around)) and not binds.intersection(statement.binds())
 
     def was_variable(self, statement: Statement) -> bool:
@@ -162,9 +170,12 @@ class Names(Connection):
         """
         again = statement.reads_itself()
         return not statement.calls("Variable") and any(
-            other.calls("Variable") and other.order < statement.order and (again or other.filename == statement.filename)
-            for text in statement.binds() for other in statement.source.bound_by(text, statement)
-        )  # fmt: skip
+            other.calls("Variable")
+            and other.order < statement.order
+            and (again or other.filename == statement.filename)
+            for text in statement.binds()
+            for other in statement.source.bound_by(text, statement)
+        )
 
     def held_variable(self, statement: Statement, itself: bool = False) -> bool:
         """Whether the name that a statement binds held a variable before, as far as the text tells.
@@ -173,8 +184,9 @@ class Names(Connection):
         """
         return any(
             other is not statement and (other.makes_variable() if itself else other.calls("Variable", "add_weight"))
-            for text in statement.binds() for other in statement.source.bound_by(text, statement)
-        )  # fmt: skip
+            for text in statement.binds()
+            for other in statement.source.bound_by(text, statement)
+        )
 
     def was_bound_to_watched(self, statement: Statement, text: str) -> bool:
         """Whether a tensor that the tape watches was bound to the same name by another statement."""
@@ -182,6 +194,7 @@ class Names(Connection):
         leaves = [self.record.leaves.get(row) for row in self.tape.watched]
         return any(
             earlier is not statement and earlier in bound
-            for leaf in leaves if leaf is not None and leaf.tensor is not None and leaf.variable is None
+            for leaf in leaves
+            if leaf is not None and leaf.tensor is not None and leaf.variable is None
             for earlier, _ in self.statements(self.born(leaf.tensor))
-        )  # fmt: skip
+        )

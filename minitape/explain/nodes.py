@@ -57,8 +57,8 @@ class Place:
 class Break:
     """Why no gradient passes an edge: the cause, where, and what stands there (an operation's name, a variable ...).
 
-    ``until`` is where a run of operations ends that all have this cause, ``ways`` are the edges (made value, what from) that it cuts
-    beside a way that holds.
+    ``until`` is where a run of operations ends that all have this cause, ``ways`` are the edges (made value, what from)
+    that it cuts beside a way that holds.
     """
 
     __slots__ = ("cause", "place", "what", "subject", "until", "ways")
@@ -79,8 +79,15 @@ class Node:
 
     __slots__ = ("key", "record", "row", "origin", "tensor", "variable", "caller", "_edges")
 
-    def __init__(self, key: Hashable, record: Record | None = None, row: int = -1, origin: Origin | None = None,
-                 tensor: Tensor | None = None, variable: ResourceVariable | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        key: Hashable,
+        record: Record | None = None,
+        row: int = -1,
+        origin: Origin | None = None,
+        tensor: Tensor | None = None,
+        variable: ResourceVariable | None = None,
+    ) -> None:
         self.key, self.record, self.row, self.origin = key, record, row, origin
         self.tensor, self.variable = tensor, variable
         self.caller: Caller | None = None  # of a row inside a tf.function, a loop or a branch

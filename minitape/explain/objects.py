@@ -32,7 +32,7 @@ SAMPLE = 4096  # elements of large arrays that are compared before all of them a
 class Objects(Names):
     """Copies, equal values, names bound anew, layers that were never called."""
 
-    # -- names --------------------------------------------------------------------------------------------------------
+    # -- names -------------------------------------------------------------------------------------
 
     def bound_anew(self, source: End) -> Finding | None:
         """The source's name was bound anew after the target had been computed from its former value."""
@@ -50,13 +50,17 @@ class Objects(Names):
             for text in dict.fromkeys([*binds, part] if part else binds):
                 for n, bound in self.bound_elsewhere(statement, text):
                     if n is not node:
-                        return Finding("rebound", bound if self.born_after(n, source) else where.at(statement.line), text)
+                        return Finding(
+                            "rebound", bound if self.born_after(n, source) else where.at(statement.line), text
+                        )
             if statement.function is None or statement.function.name not in RUN_ONCE:
                 return None  # else the object that it belongs to may have been made anew
         return None
 
     def built_late(self, source: End, where: Place) -> bool:
-        """Whether a statement only called the layer of a variable, made before: what it binds is what the layer gave."""
+        """Whether a statement only called the layer of a variable, made before: what it binds is what the layer
+        gave.
+        """
         made = () if isinstance(source, Tensor) else creation_of(self.owners.of(source))
         born = self.born(source)
         frames = () if born is None else born.frames
@@ -68,10 +72,20 @@ class Objects(Names):
 
     @once
     def bound_elsewhere(self, statement: Statement, text: str) -> list[tuple[Node, Place]]:
-        """The first two values on the way to the target that a name got from other statements, with the places of these."""
-        lines = {(s.filename, n) for s in statement.source.bound_by(text, statement) if s is not statement for n in range(s.line, s.last + 1)}
+        """The first two values on the way to the target that a name got from other statements, with the places of
+        these.
+        """
+        lines = {
+            (s.filename, n)
+            for s in statement.source.bound_by(text, statement)
+            if s is not statement
+            for n in range(s.line, s.last + 1)
+        }
         found = heapq.nsmallest(2, (leaf for line in lines for leaf in self.leaves().get(line, ())), key=itemgetter(0))
-        return [(n, next(place for place in _outwards(birth) if (place.filename, place.line) in lines)) for _, n, birth in found]
+        return [
+            (n, next(place for place in _outwards(birth) if (place.filename, place.line) in lines))
+            for _, n, birth in found
+        ]
 
     def made_again(self, source: End) -> Finding | None:
         """The statement that made what was used made the source as well: one of them after the tape had begun."""
@@ -81,10 +95,12 @@ class Objects(Names):
         late = self.after_tape(origin)
         for statement, where in self.statements(self.born(source)):
             again = (
-                node for _, node, _ in self.leaves().get((where.filename, where.line), ())
-                if (made := self.origin_of(node)) is not None and self.after_tape(made) != late
+                node
+                for _, node, _ in self.leaves().get((where.filename, where.line), ())
+                if (made := self.origin_of(node)) is not None
+                and self.after_tape(made) != late
                 and isinstance(source, Tensor) == (node.variable is None)
-            )  # fmt: skip
+            )
             itself = statement.binds() and statement.expression(where.span) is statement.value()
             if itself and (statement.loops() if late else self.makes(statement, where, source)):
                 other = next(again, None)
@@ -97,7 +113,9 @@ class Objects(Names):
         return None
 
     def makes(self, statement: Statement, where: Place, source: End) -> bool:
-        """Whether a function makes, in this statement, the source or the object that holds it, whenever it is called."""
+        """Whether a function makes, in this statement, the source or the object that holds it, whenever it is
+        called.
+        """
         if statement.function is None or statement.function.name in RUN_ONCE:
             return False
         born = self.born(source)
@@ -161,7 +179,7 @@ class Objects(Names):
         made = (self.trace.of_row(self.record, row) for row, place in places if place and statement.covers(*place[:2]))
         return any(self.trace.path([node], source) is not None for node in made)
 
-    # -- copies -------------------------------------------------------------------------------------------------------
+    # -- copies ------------------------------------------------------------------------------------
 
     def relatives(self, node: Node) -> list[Node]:
         """What a value was made from that the tape's operations on the way to the target have read as well."""
@@ -222,7 +240,8 @@ class Objects(Names):
             assert other is not None  # see alike()
             if self.after_tape(origin) and (not self.after_tape(other) or self.watched_instead(node, other, source)):
                 return Finding("wrong_object", place_of_origin(origin))
-            watched = self.was_watched(node) or self.was_watched(self.trace.of(source)[0])  # a gradient with respect to that value was meant
+            # a gradient with respect to that value was meant
+            watched = self.was_watched(node) or self.was_watched(self.trace.of(source)[0])
             if isinstance(source, Tensor) and ((origin.when < other.when and watched) or is_data(source.array)):
                 return Finding("wrong_object", place_of_origin(max(origin, other, key=attrgetter("when"))))
         return None
@@ -267,7 +286,7 @@ class Objects(Names):
         """Whether the tape's recording knows of any use of a tensor or variable."""
         return self.used(source) if isinstance(source, Tensor) else bool(source._tape_rows(self.tape))
 
-    # -- layers -------------------------------------------------------------------------------------------------------
+    # -- layers ------------------------------------------------------------------------------------
 
     def layer(self, source: End) -> Finding | None:
         """A variable of a layer or module that was never called on the way to the target."""
@@ -296,7 +315,8 @@ class Objects(Names):
         for frames in reversed(self.used_births() if mine is not None else ()):
             for statement, at in self.statements(Place(frames)):
                 for name in mine.binds() if mine is not None else ():
-                    called = statement.calls(name.rpartition(".")[2])  # what was made has been forgotten: that it was built is known
+                    # what was made has been forgotten: that it was built is known
+                    called = statement.calls(name.rpartition(".")[2])
                     made = statement.source.bound_by(name, statement) if called else [statement]
                     other = next((s for s in made if s is not mine and name in s.binds()), None)
                     if other is not None:
@@ -342,7 +362,9 @@ class Objects(Names):
 
 
 def _parting(theirs: Stack, mine: Stack) -> Place | None:
-    """The call, in one stack, by which it differs from another one that ends at the same line; None where they do not."""
+    """The call, in one stack, by which it differs from another one that ends at the same line; None where they do
+    not.
+    """
     if not theirs or not mine or place_of(*theirs[0])[:2] != place_of(*mine[0])[:2]:
         return None
     calls = enumerate(zip(theirs, mine, strict=False))

@@ -1,7 +1,7 @@
 """Which layer or module a variable belongs to: the nearest callable object that holds it.
 
-Objects are asked by their class. Python's collector would find who refers to a variable, but it looks into every object of every
-library for that, and with TensorFlow loaded the process can crash.
+Objects are asked by their class. Python's collector would find who refers to a variable, but it looks into every object
+of every library for that, and with TensorFlow loaded the process can crash.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ _MANY = 10_000  # what a container has at most that is looked into
 
 
 def living(*kinds: type) -> Iterator[Object]:
-    """The objects of some classes that are alive. Their type is asked: some objects warn who are asked for their ``__class__``."""
+    """The objects of some classes that are alive. Their type is asked: some objects warn who are asked for their
+    ``__class__``.
+    """
     return (one for one in gc.get_objects() if issubclass(type(one), kinds))
 
 
@@ -41,7 +43,9 @@ class Owners:
         return self._look().get(id(variable), (0, None))[1]
 
     def in_layer(self, variable: End) -> bool:
-        """Whether a variable is behind one of Keras, which ``tape.watch`` refuses: its ``value`` wants to be watched."""
+        """Whether a variable is behind one of Keras, which ``tape.watch`` refuses: its ``value`` wants to be
+        watched.
+        """
         self._look()
         return id(variable) in self._keras
 
@@ -86,7 +90,12 @@ def _owns(kind: type) -> bool:
 
 def _held(one: Object) -> list[Object]:
     """The attributes of an object."""
-    slots = [name for c in type(one).__mro__ for name in vars(c).get("__slots__", ()) if isinstance(vars(c).get(name), types.MemberDescriptorType)]
+    slots = [
+        name
+        for c in type(one).__mro__
+        for name in vars(c).get("__slots__", ())
+        if isinstance(vars(c).get(name), types.MemberDescriptorType)
+    ]
     return [*getattr(one, "__dict__", {}).values(), *(getattr(one, name, None) for name in slots)]
 
 

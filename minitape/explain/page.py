@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 
 MOST = 6  # variables of one paragraph that are named
 EMPTY = (
-    "There are no sources: the list of variables is empty. A model or layer with trainable=False has no trainable_variables, "
-    "nor has one that was never called and does not know its input's shape. Set trainable = True, or call it once before."
+    "There are no sources: the list of variables is empty. A model or layer with trainable=False has no "
+    "trainable_variables, "
+    "nor has one that was never called and does not know its input's shape. Set trainable = True, or call it "
+    "once before."
 )
 Parts: TypeAlias = Any  # explanations in lists, tuples and dictionaries, one within the other
 
@@ -42,12 +44,16 @@ class _Page:
     def _repr_html_(self) -> str:
         answers = list(_leaves(self))
         groups = grouped(answers)
-        rows = [f"<div><b>{html.escape(_heading(same, len(answers)))}</b>{same[0]._repr_html_()}</div>" for same in groups]
+        rows = [
+            f"<div><b>{html.escape(_heading(same, len(answers)))}</b>{same[0]._repr_html_()}</div>" for same in groups
+        ]
         return "".join(rows) or html.escape(str(self))
 
 
 # a list, a tuple or a dictionary of explanations as it is, and a page when it is printed
-_PAGES: dict[type, Parts] = {kind: type(f"Explanation{kind.__name__.capitalize()}", (_Page, kind), {}) for kind in (list, tuple, dict)}
+_PAGES: dict[type, Parts] = {
+    kind: type(f"Explanation{kind.__name__.capitalize()}", (_Page, kind), {}) for kind in (list, tuple, dict)
+}
 
 
 def page(answers: Parts) -> Parts:
@@ -66,7 +72,9 @@ def _leaves(answers: Parts) -> Iterator[Explanation]:
 
 def _heading(same: list[Explanation], total: int) -> str:
     """Whose gradient it is about: ``No gradient for a, b (2 of 5).``"""
-    names = [answer.name for answer in same[:MOST]] + ([fill("{n} more", n=len(same) - MOST)] if len(same) > MOST else [])
+    names = [answer.name for answer in same[:MOST]] + (
+        [fill("{n} more", n=len(same) - MOST)] if len(same) > MOST else []
+    )
     which = fill(", ").join(names[:-1]) + (fill(" and ") if names[1:] else "") + names[-1]
     said = "A gradient for {names} ({n} of {all})." if same[0].connected else "No gradient for {names} ({n} of {all})."
     return fill(said, names=which, n=len(same), all=total)

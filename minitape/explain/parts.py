@@ -1,8 +1,9 @@
 """Ways that are cut beside one that holds: the gradient is there, and lacks what would have come along them.
 
-Choices cut nothing: the condition of a ``tf.where``, an index, a shape. Nor does what a library stops inside of its functions, nor a
-variable's step before the block: every training loop has one. Values of Python's come in as constants, as numbers beside tensors, as
-attributes: an operation that reads tensors alone lets none in, whatever the names in its line held at other times.
+Choices cut nothing: the condition of a ``tf.where``, an index, a shape. Nor does what a library stops inside of its
+functions, nor a variable's step before the block: every training loop has one. Values of Python's come in as constants,
+as numbers beside tensors, as attributes: an operation that reads tensors alone lets none in, whatever the names in its
+line held at other times.
 """
 
 from __future__ import annotations
@@ -34,9 +35,11 @@ if TYPE_CHECKING:
     from ..engine.types import Array, End
     from .reasons import Inquiry
 
-_VALUES = ("left_through_numpy", "recording_paused", "outside_tape", "state")  # causes that cut values, whatever the text says
+# causes that cut values, whatever the text says
+_VALUES = ("left_through_numpy", "recording_paused", "outside_tape", "state")
 VALUED = ("Round", "Floor", "Ceil", "Rint", "FloorDiv")  # operations whose result is a value, not a choice
-_ADDED = ("add", "subtract", "squared_difference", "negative", "cast", "reduce_sum", "reduce_mean", "identity")  # what hands a term on
+# what hands a term on
+_ADDED = ("add", "subtract", "squared_difference", "negative", "cast", "reduce_sum", "reduce_mean", "identity")
 _CHOICES = ("bool", "index", "text")  # how a value leaves that comes back as none
 MOST = 50  # exits that are looked at, the last first
 
@@ -45,11 +48,14 @@ _AS_IT_WAS = ("stop_gradient", "state", "left_through_numpy")  # causes of which
 Site = tuple[CodeType, int]  # code and offset of a user's frame
 MAKES = ("constant", "convert_to_tensor", "zeros", "ones", "fill", "eye", "range", "linspace", "Variable")
 
-ATTRIBUTES, PLACES, VALUES = range(3)  # what comes in at a point: an attribute, of any kind; an index, a size or a mask; a float
+# what comes in at a point: an attribute, of any kind; an index, a size or a mask; a float
+ATTRIBUTES, PLACES, VALUES = range(3)
 
 
 class Arrivals:
-    """The points where a value may have arrived on the way to the targets, by these nodes, and the lines of all that ran on it."""
+    """The points where a value may have arrived on the way to the targets, by these nodes, and the lines of all that
+    ran on it.
+    """
 
     def __init__(self, inquiry: Connection, nodes: Iterable[Node]) -> None:
         self.inquiry, self.trace = inquiry, inquiry.trace
@@ -67,7 +73,9 @@ class Arrivals:
             if place is not None:
                 self.lines.update(place.outer())
         if is_leaf(node) or node.origin is not None:
-            self._arrives(self.trace.birth(node) or self.trace.place(node), PLACES if _whole(self.trace, node) else VALUES)
+            self._arrives(
+                self.trace.birth(node) or self.trace.place(node), PLACES if _whole(self.trace, node) else VALUES
+            )
         elif node.record is not None:
             self._of_row(node)
 
@@ -94,7 +102,10 @@ class Arrivals:
         if op == CALL:
             if a < len(record.calls) and record.calls[a].attrs:
                 read = [parent for parent, _ in self.trace.edges(node)] if self.trace.label(node) != "cast" else []
-                self._comes_in(place.frames[0], PLACES if any(is_leaf(one) and _whole(self.trace, one) for one in read) else ATTRIBUTES)
+                self._comes_in(
+                    place.frames[0],
+                    PLACES if any(is_leaf(one) and _whole(self.trace, one) for one in read) else ATTRIBUTES,
+                )
         elif op >= FIRST_CODE:
             two = len(BY_CODE[op - FIRST_CODE].texts) > 2
             for side, row in enumerate((a, b) if two else (a,)):
@@ -147,7 +158,11 @@ class Parts:
         found: list[Break] = []
         clean = self._from(source)
         for child, parent, broken in self._cuts:
-            if broken is not None and not self._shifts(child, broken) and (parent.key in clean or self._same(parent, source)):
+            if (
+                broken is not None
+                and not self._shifts(child, broken)
+                and (parent.key in clean or self._same(parent, source))
+            ):
                 further = self.trace.path_of(self.inquiry.starts, child) or []  # what else cuts the way, behind it
                 cut = self._merged([broken, *(b for _, _, b in further if b is not None)])
                 cut[0].ways = [(child, parent)] if len(cut) == 1 else []
@@ -160,37 +175,52 @@ class Parts:
         return sorted(kept.values(), key=lambda b: b.at or ("", 0))
 
     def _shifts(self, stopped: Node, broken: Break) -> bool:
-        """Whether a stop is that of the largest value, which is taken off before ``exp``: the result does not depend on it."""
+        """Whether a stop is that of the largest value, which is taken off before ``exp``: the result does not depend on
+        it.
+        """
         if broken.cause != "stop_gradient":
             return False
-        less = {child.key for child, parent, _ in self._edges if parent is stopped and self.trace.label(child) == "subtract"}
+        less = {
+            child.key for child, parent, _ in self._edges if parent is stopped and self.trace.label(child) == "subtract"
+        }
         return any(parent.key in less and self.trace.label(child) == "exp" for child, parent, _ in self._edges)
 
     def _same(self, node: Node, source: End) -> bool:
         """Whether a value of an earlier recording is that which the source still holds: it was used there as well."""
         held = getattr(source, "_state", source)
-        return node.record is not None and node.record is not self.trace.record and node.tensor is not None and node.tensor is held
+        return (
+            node.record is not None
+            and node.record is not self.trace.record
+            and node.tensor is not None
+            and node.tensor is held
+        )
 
     def _before_watch(self, source: End) -> list[Break]:
         """The watch of a source that had been used before, and is used after it."""
         found = self.inquiry.watched_too_late(source)
         if found is None or found.cause != "watched_late":
             return []
-        rows = {row: since for row, since in self.inquiry.tape.watched.items() if row in self.inquiry.tape._rows_of(source)}
+        rows = {
+            row: since for row, since in self.inquiry.tape.watched.items() if row in self.inquiry.tape._rows_of(source)
+        }
         early = (
-            child for child, parent, broken in self._edges
-            if broken is None and parent.record is self.trace.record and parent.caller is None
+            child
+            for child, parent, broken in self._edges
+            if broken is None
+            and parent.record is self.trace.record
+            and parent.caller is None
             and outermost(child).row < rows.get(parent.row, 0)
-        )  # fmt: skip
+        )
         return [found] if next(early, None) is not None else []
 
-    # -- the graph ----------------------------------------------------------------------------------------------------
+    # -- the graph ---------------------------------------------------------------------------------
 
     def _walk(self) -> list[Edge]:
         """The edges on all ways that carry values to the targets."""
         edges: list[Edge] = []
         seen: dict[Hashable, bool] = {}
-        waiting: list[tuple[Node, bool | None]] = [(node, True) for node in self.inquiry.starts]  # a term? None: it divides
+        # a term? None: it divides
+        waiting: list[tuple[Node, bool | None]] = [(node, True) for node in self.inquiry.starts]
         while waiting and len(seen) < LIMIT:
             node, term = waiting.pop()
             if node.key in seen:
@@ -204,12 +234,16 @@ class Parts:
         return edges
 
     def _is_flat(self, node: Node, broken: Break) -> bool:
-        """Whether a result has no derivative at all: a truth, a count, a place. It chooses, but where it is a term it counts."""
+        """Whether a result has no derivative at all: a truth, a count, a place. It chooses, but where it is a term it
+        counts.
+        """
         flat = broken.cause == "nondifferentiable_op" and broken.what not in SHAPES
         return flat and all(b is not None for _, b in self.trace.edges(node))
 
     def _is_term(self, node: Node, parent: Node, term: bool | None) -> bool | None:
-        """Whether what is computed from a value counts as it is: a truth among such terms is no mask. None where it divides."""
+        """Whether what is computed from a value counts as it is: a truth among such terms is no mask. None where it
+        divides.
+        """
         name = self.trace.label(node)
         if name in ("divide", "div_no_nan") and parent is not self.trace.edges(node)[0][0]:
             return None
@@ -219,7 +253,9 @@ class Parts:
         return (term or begins) and self._hands_on(node, parent)
 
     def _meets(self, node: Node, parent: Node) -> bool:
-        """Whether a value is added to another one that is computed, or compared with it: it is no mask then, and counts itself."""
+        """Whether a value is added to another one that is computed, or compared with it: it is no mask then, and counts
+        itself.
+        """
         if self.trace.label(node) not in ("add", "subtract", "squared_difference"):
             return False
         return any(self.trace.edges(other) for other, _ in self.trace.edges(node) if other is not parent)
@@ -230,10 +266,14 @@ class Parts:
         if name in _ADDED:
             return True
         others = [other for other, _ in self.trace.edges(node) if other is not parent]
-        return name in ("multiply", "divide") and all(not self.trace.edges(other) and other.variable is None for other in others)
+        return name in ("multiply", "divide") and all(
+            not self.trace.edges(other) and other.variable is None for other in others
+        )
 
     def _carries(self, b: Break) -> bool:
-        """Whether a value goes on where the way breaks, and not only a choice, a step of before or a library's doing."""
+        """Whether a value goes on where the way breaks, and not only a choice, a step of before or a library's
+        doing.
+        """
         if b.cause in _VALUES:
             made = b.subject
             if isinstance(made, Exit):
@@ -247,7 +287,9 @@ class Parts:
             stops = isinstance(written, ast.Call) and last_name(written.func) == "stop_gradient"
             return stops and not self._passes_through(b.place, cast("ast.Call", written))
         if b.cause == "nondifferentiable_op" and b.what in VALUED:
-            return isinstance(written, ast.BinOp) or (isinstance(written, ast.Call) and isinstance(written.func, ast.Attribute))
+            return isinstance(written, ast.BinOp) or (
+                isinstance(written, ast.Call) and isinstance(written.func, ast.Attribute)
+            )
         return False
 
     def _written(self, place: Place | None) -> ast.expr | None:
@@ -256,14 +298,21 @@ class Parts:
         return None if found is None or place is None else found[0].expression(place.span)
 
     def _passes_through(self, place: Place | None, call: ast.Call) -> bool:
-        """Whether a stop is part of ``x + tf.stop_gradient(f(x) - x)``, or of ``f(x) - tf.stop_gradient(x) + x``: nothing is lost there."""
+        """Whether a stop is part of ``x + tf.stop_gradient(f(x) - x)``, or of ``f(x) - tf.stop_gradient(x) + x``:
+        nothing is lost there.
+        """
         statement = next(iter(self.inquiry.statements(place)))[0]
         given = call.args[0] if len(call.args) == 1 else None
         if isinstance(given, ast.BinOp) and isinstance(given.op, ast.Sub):
             given = given.right
         wanted = None if given is None else unparse(given)
         sums = [node for node in statement.walk() if isinstance(node, ast.BinOp) and call in _terms(node)]
-        return any(unparse(part) == wanted for whole in sums for part in (whole.left, whole.right, *_terms(whole)) if part is not call)
+        return any(
+            unparse(part) == wanted
+            for whole in sums
+            for part in (whole.left, whole.right, *_terms(whole))
+            if part is not call
+        )
 
     def _from(self, source: End) -> set[Hashable]:
         """The nodes that were computed from a source as it is now, without a break."""
@@ -286,7 +335,7 @@ class Parts:
         """Where values may have come in on these ways."""
         return Arrivals(self.inquiry, {node.key: node for edge in self._edges for node in edge[:2]}.values())
 
-    # -- through Python -----------------------------------------------------------------------------------------------
+    # -- through Python ----------------------------------------------------------------------------
 
     def _by_python(self, source: End) -> list[Break]:
         """Values that left as numbers of Python's, and by the text came back on the way to the target."""
@@ -301,7 +350,11 @@ class Parts:
                 continue  # a loss that was printed: what leaves a target cannot come back on the way to it
             path = self.trace.path([left], source)
             before = [b for _, _, b in path or () if b is not None]
-            if path is None or any(b.cause == "outside_tape" or not self._carries(b) for b in before) or (path and path[0][1].key not in mine):
+            if (
+                path is None
+                or any(b.cause == "outside_tape" or not self._carries(b) for b in before)
+                or (path and path[0][1].key not in mine)
+            ):
                 continue
             found += self._merged([*before, Break("left_through_numpy", Place(exit.stack), exit.how, exit)])
         return found
@@ -318,7 +371,7 @@ def _elementwise(node: Node) -> bool:
     return node.record is not None and node.record.cell(node.row)[0] > CALL
 
 
-# -- what it would have added: the adjoint that arrives behind the cut is handed on before it ------------------------------
+# -- what it would have added: the adjoint that arrives behind the cut is handed on before it ------
 
 
 def added(inquiry: Inquiry, source: End, b: Break) -> str:
@@ -329,7 +382,11 @@ def added(inquiry: Inquiry, source: End, b: Break) -> str:
     found = [_along(inquiry, source, b, *way) for way in b.ways]
     shares = [share for share in found if share is not None]
     if not found or len(shares) < len(found):
-        return fill("What it would add cannot be told: no tape follows what NumPy and Python compute.") if isinstance(b.subject, Exit) else ""
+        return (
+            fill("What it would add cannot be told: no tape follows what NumPy and Python compute.")
+            if isinstance(b.subject, Exit)
+            else ""
+        )
     total = np.asarray(sum(shares[1:], start=shares[0]))
     if not facts_of(total)[1]:
         return ""

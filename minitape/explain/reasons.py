@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["Finding", "Inquiry"]
 
 _BEFORE_EXITS = ("stop_gradient", "nondifferentiable_op", "integer_dtype", "left_through_numpy")
-ENOUGH = 20_000  # statements that are looked at for where values go, the last to leave first: a long session has many cells
+# statements that are looked at for where values go, the last to leave first: a long session has many cells
+ENOUGH = 20_000
 OF_ONE_CALL = 20  # exits of one call that are compared, the last to leave first
 _BEFORE_WATCHING = ("outside_tape", "recording_paused", "state", "left_through_numpy")
 
@@ -40,7 +41,8 @@ class Inquiry(Objects):
 
     def __init__(self, tape: GradientTape, targets: list[End], sources: list[End] | None = None) -> None:
         super().__init__(tape, targets, sources)
-        self._leads: tuple[dict[int, tuple[End, int]], Callable[[Node], int]] | None = None  # sources with a bit each, and who leads where
+        # sources with a bit each, and who leads where
+        self._leads: tuple[dict[int, tuple[End, int]], Callable[[Node], int]] | None = None
 
     def ask(self, source: End) -> Finding:
         """Why no gradient reaches ``source``, or that one does."""
@@ -49,7 +51,9 @@ class Inquiry(Objects):
         path = self.trace.path(self.starts, source)
         if path is None and not source.dtype.differentiable:
             return Finding("integer_dtype", self.born(source), source.dtype.name, subject=source)
-        found = self.on_path(source, path) if path is not None else self.through_python(source) or self.elsewhere(source)
+        found = (
+            self.on_path(source, path) if path is not None else self.through_python(source) or self.elsewhere(source)
+        )
         if KINDS[found.cause] in CUTS and found.subject is not source:
             found.beside = self.parts().of(source)
         return found
@@ -57,14 +61,22 @@ class Inquiry(Objects):
     def elsewhere(self, source: End) -> Finding:
         """Why the target was not computed from the source."""
         return (
-            self.target_rebound(source) or self.bound_anew(source) or self.made_again(source) or self.copied(source)
-            or self.equal(source) or self.layer(source) or Finding("independent")
-        )  # fmt: skip
+            self.target_rebound(source)
+            or self.bound_anew(source)
+            or self.made_again(source)
+            or self.copied(source)
+            or self.equal(source)
+            or self.layer(source)
+            or Finding("independent")
+        )
 
     def in_part(self, source: End) -> Finding:
-        """A source that gets a gradient, with the breaks of other ways; ``what`` is "cut" where no way holds: it is zero then."""
+        """A source that gets a gradient, with the breaks of other ways; ``what`` is "cut" where no way holds: it is
+        zero then.
+        """
         found = Finding("connected", breaks=self.parts().of(source))
-        bodies = any(call.primitive.name in INTO for call in self.record.calls)  # their gradients come in any case, though they may be zero
+        # their gradients come in any case, though they may be zero
+        bodies = any(call.primitive.name in INTO for call in self.record.calls)
         path = self.trace.path(self.starts, source) if found.breaks or bodies else None
         broken = [b for _, _, b in path or () if b is not None]
         if broken:
@@ -102,14 +114,19 @@ class Inquiry(Objects):
         return any(statement.calls("gradient") for statement, _ in list(self.statements(b.place))[:1])
 
     def called_outside(self, b: Break) -> Break:
-        """An operation outside the tape with the line to move: the call, beside the with block, that returned its value."""
+        """An operation outside the tape with the line to move: the call, beside the with block, that returned its
+        value.
+        """
         if b.cause != "outside_tape" or b.place is None or not isinstance(b.subject, Origin) or self.in_stream(b.place):
             return b
         enters = [note for note in self.tape.notes if note[0] == "enter"]
         beside = {code for note in enters for code, _ in note[3]}
-        blocks = [s.node for note in enters if note[2] < b.subject.when for s, _ in [*self.statements(Place(note[3]))][:1]]
+        blocks = [
+            s.node for note in enters if note[2] < b.subject.when for s, _ in [*self.statements(Place(note[3]))][:1]
+        ]
         frames = b.place.frames
-        ends = [i for i, (code, _) in enumerate(frames) if code.co_name not in CALLED]  # of what calls objects, the call
+        # of what calls objects, the call
+        ends = [i for i, (code, _) in enumerate(frames) if code.co_name not in CALLED]
         known = frames[-1][0].co_name in ("<module>", *RUN_ONCE)  # else the call is further out than what was noted
         whole = len(frames) - 1 if known else min(ends, default=0)
         last = next((i for i, (code, _) in enumerate(frames) if code in beside), whole)
@@ -130,15 +147,24 @@ class Inquiry(Objects):
         return whole_call
 
     def in_a_pause(self, b: Break) -> Break:
-        """An operation that no tape recorded, as paused where the text says so: a gradient leaves no rows in a pause."""
+        """An operation that no tape recorded, as paused where the text says so: a gradient leaves no rows in a
+        pause.
+        """
         if b.cause == "recording_paused" and isinstance(b.subject, Node) and b.place is not None:
             return self.called_in_pause(b, b.place, b.subject)
-        if b.cause != "outside_tape" or b.place is None or not isinstance(b.subject, Origin) or not self.in_pause(b.place):
+        if (
+            b.cause != "outside_tape"
+            or b.place is None
+            or not isinstance(b.subject, Origin)
+            or not self.in_pause(b.place)
+        ):
             return b
         return Break("recording_paused", b.place, b.what, b.subject)
 
     def called_in_pause(self, b: Break, place: Place, node: Node) -> Break:
-        """A paused operation of a helper with the line of the block that called it: rows know the innermost frame alone."""
+        """A paused operation of a helper with the line of the block that called it: rows know the innermost frame
+        alone.
+        """
         event = self.trace.paused(node.row)
         site = None if event is None else event.site
         block = None if site is None else next((s for s, _ in self.statements(Place((site,)))), None)
@@ -176,7 +202,7 @@ class Inquiry(Objects):
                 return None
         return None
 
-    # -- at the source itself -----------------------------------------------------------------------------------------
+    # -- at the source itself ----------------------------------------------------------------------
 
     def at_source(self, source: End, path: Path) -> Break | None:
         """The break that lies in the source: its dtype, or that the tape does not watch it when it is used."""
@@ -189,7 +215,8 @@ class Inquiry(Objects):
         if broken is not None and broken.cause in _BEFORE_WATCHING:
             return None
         since, begin = self.tape.watched.get(node.row), outermost(child)
-        early = since is not None and begin.record is self.record and begin.row < since and not self.watched(begin)  # used before the watch
+        # used before the watch
+        early = since is not None and begin.record is self.record and begin.row < since and not self.watched(begin)
         if self.watched(node) and not early:
             return None
         use = self.first_use(path)
@@ -207,7 +234,9 @@ class Inquiry(Objects):
         return Break("not_watched", use, "", source)
 
     def in_block(self, use: Place | None) -> Place | None:
-        """A use that stands in the tape's block; the line where the block begins, where a function uses it that is called there."""
+        """A use that stands in the tape's block; the line where the block begins, where a function uses it that is
+        called there.
+        """
         begins = [Place(note[3]) for note in self.tape.notes if note[0] == "enter" and note[3]]
         blocks = [s.node for place in begins for s, _ in [*self.statements(place)][:1]]
         inside = next((any(around.node in blocks for around in s.around) for s, _ in self.statements(use)), True)
@@ -230,7 +259,9 @@ class Inquiry(Objects):
         return None
 
     def in_pause(self, place: Place) -> bool:
-        """Whether a place stands in a with block of ``stop_recording()``: of one without rows the recording cannot tell."""
+        """Whether a place stands in a with block of ``stop_recording()``: of one without rows the recording cannot
+        tell.
+        """
         around = [s.node for statement, _ in self.statements(place) for s in statement.around]
         items = [item.context_expr for node in around if isinstance(node, ast.With) for item in node.items]
         return any(isinstance(e, ast.Call) and last_name(e.func) == "stop_recording" for e in items)
@@ -246,7 +277,10 @@ class Inquiry(Objects):
                 if node.key in self.ancestors():
                     continue
                 copy = self.trace.path([node], source) is not None
-                if copy or (equal_arrays(self.value(node), array_of(source)) and not (node.tensor is not None and self.used(node.tensor))):
+                if copy or (
+                    equal_arrays(self.value(node), array_of(source))
+                    and not (node.tensor is not None and self.used(node.tensor))
+                ):
                     return Break("wrong_object", Place(frames), "watch", node.tensor)
         return None
 
@@ -257,13 +291,17 @@ class Inquiry(Objects):
         rows = (r for r, since in self.tape.watched.items() if row <= since <= row + 1)
         return [node for r in rows if (node := self.trace.of_row(self.record, r)).variable is None]
 
-    # -- through NumPy and Python -------------------------------------------------------------------------------------
+    # -- through NumPy and Python ------------------------------------------------------------------
 
     def through_python(self, source: End) -> Finding | None:
         """The exit by which the source's value left and came back as a number, if a flow in the text joins the two."""
         found: list[tuple[int, Exit, Path]] = []  # those of one call, with their numbers of breaks
         for exit in self.in_time():
-            if (found and exit.stack != found[0][1].stack) or not self.leads(exit, source) or not (found or self.arrived(exit)):
+            if (
+                (found and exit.stack != found[0][1].stack)
+                or not self.leads(exit, source)
+                or not (found or self.arrived(exit))
+            ):
                 continue
             path = self.trace.path([self.trace.of_ref(exit.value)], source)
             if path is not None:
@@ -333,9 +371,17 @@ class Inquiry(Objects):
         return any(flow.enters(*point) for point in self.arrivals().points)
 
     def picked(self, exit: Exit) -> bool:
-        """Whether ``max``, ``min`` or ``sorted`` of Python's compared a value with one that the target was computed from, and took that."""
+        """Whether ``max``, ``min`` or ``sorted`` of Python's compared a value with one that the target was computed
+        from, and took that.
+        """
         statement = next((s for s, _ in self.statements(Place(exit.stack))), None) if exit.stack else None
-        if exit.how != "bool" or statement is None or not any(isinstance(n, ast.Call) and unparse(n.func) in ("max", "min", "sorted") for n in statement.walk()):
+        if (
+            exit.how != "bool"
+            or statement is None
+            or not any(
+                isinstance(n, ast.Call) and unparse(n.func) in ("max", "min", "sorted") for n in statement.walk()
+            )
+        ):
             return False
         return any(parent.key in self.ancestors() for parent, _ in self.trace.edges(self.trace.of_ref(exit.value)))
 
@@ -351,7 +397,9 @@ class Inquiry(Objects):
         return flow is not None and not self._enters(flow)
 
     def comes_back(self, exit: Exit, arrivals: Arrivals) -> bool:
-        """Whether the text lets a value that left reach one of these points as a value: neither as an index nor as a mask."""
+        """Whether the text lets a value that left reach one of these points as a value: neither as an index nor as a
+        mask.
+        """
         flow = self.flow(exit, self.arrivals().lines) if self.arrived(exit) else None
         choosing = {part for _, part in self.arrivals().points} - {part for _, part in arrivals.values}
         return flow is not None and any(flow.carries(*point, choosing) for point in arrivals.values)
@@ -391,12 +439,20 @@ class Inquiry(Objects):
         if key not in self._flows:
             found = next(self.statements(Place(exit.stack)), None) if exit.stack else None
             known = None if found is None or found[1].frames != exit.stack else found
-            self._flows[key] = None if known is None else self._followed.of(known[0], known[0].expression(known[1].span), key[1] | {name for name, _ in known[1].outer()})
+            self._flows[key] = (
+                None
+                if known is None
+                else self._followed.of(
+                    known[0], known[0].expression(known[1].span), key[1] | {name for name, _ in known[1].outer()}
+                )
+            )
         return self._flows[key]
 
 
 def of_call(path: Path) -> Break | None:
-    """The break of the first step; where it is inside a tf.function that of the call, for nothing in there was recorded."""
+    """The break of the first step; where it is inside a tf.function that of the call, for nothing in there was
+    recorded.
+    """
     for child, _, broken in path:
         if broken is not None or child.caller is None:
             return broken
@@ -431,14 +487,18 @@ def merge(breaks: list[Break]) -> list[Break]:
         if outside and b.cause == "outside_tape":
             next(one for one in reversed(kept) if one.cause == b.cause).until = b.place
             continue
-        outside = b.cause == "outside_tape" or (outside and b.cause == "nondifferentiable_op" and _is_operation(b.subject))
+        outside = b.cause == "outside_tape" or (
+            outside and b.cause == "nondifferentiable_op" and _is_operation(b.subject)
+        )
         if last is not None and last.cause == b.cause in ("recording_paused", "integer_dtype"):
             continue
         if last is not None and last.cause == "nondifferentiable_op" and b.cause == "integer_dtype":
             continue  # its result is one
         if b.at is not None and any((b.cause, b.what, b.at) == (other.cause, other.what, other.at) for other in kept):
             continue  # a line of a loop
-        prepared = last is not None and b.cause in ("state", "left_through_numpy") and b.at is not None and last.at == b.at
+        prepared = (
+            last is not None and b.cause in ("state", "left_through_numpy") and b.at is not None and last.at == b.at
+        )
         if prepared and last is not None and last.cause == "outside_tape":
             kept.pop()
         kept.append(b)
@@ -451,7 +511,12 @@ def _drops(statement: Statement, here: Place) -> bool:
     if not isinstance(node, ast.Expr):
         return False
     outer = node.value
-    given = isinstance(call, ast.Call) and isinstance(outer, ast.Call) and call is not outer and isinstance(outer.func, ast.Attribute)
+    given = (
+        isinstance(call, ast.Call)
+        and isinstance(outer, ast.Call)
+        and call is not outer
+        and isinstance(outer.func, ast.Attribute)
+    )
     return not given
 
 

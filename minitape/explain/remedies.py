@@ -1,5 +1,5 @@
-"""What to write instead, as code, from the syntax of the statement to blame; and what to say where the target was not computed from the
-source: of layers that were not called, of other objects, of nothing at all."""
+"""What to write instead, as code, from the syntax of the statement to blame; and what to say where the target was not
+computed from the source: of layers that were not called, of other objects, of nothing at all."""
 
 from __future__ import annotations
 
@@ -28,11 +28,35 @@ if TYPE_CHECKING:
     from .reasons import Inquiry
 
 _COPIES = ("__array__", "float16", "float32", "float64", "int32", "int64")
-_OTHER_SHAPE = {"reshape", "transpose", "expand_dims", "squeeze", "concat", "stack", "tile", "cast", "identity",
-                "convert_to_tensor", "value", "read_value"}  # fmt: skip
+_OTHER_SHAPE = {
+    "reshape",
+    "transpose",
+    "expand_dims",
+    "squeeze",
+    "concat",
+    "stack",
+    "tile",
+    "cast",
+    "identity",
+    "convert_to_tensor",
+    "value",
+    "read_value",
+}
 STEPS = {"Floor": "tf.floor", "FloorDiv": "tf.floor", "Ceil": "tf.math.ceil", "Sign": "tf.sign"}
 _WHOLE = ("int", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
-_COUNTS = ("randint", "randrange", "integers", "choice", "argmax", "argmin", "argsort", "uniform", "reshape", "zeros", "ones")
+_COUNTS = (
+    "randint",
+    "randrange",
+    "integers",
+    "choice",
+    "argmax",
+    "argmin",
+    "argsort",
+    "uniform",
+    "reshape",
+    "zeros",
+    "ones",
+)
 _WITH_DTYPE = ("Variable", "constant", "convert_to_tensor", "array", "asarray", "range", "arange", "full", "add_weight")
 _SHORT = 60  # letters of an expression that is repeated in a sentence
 _LISTS = (ast.Subscript, ast.ListComp, ast.List, ast.Tuple, ast.Dict, ast.DictComp, ast.GeneratorExp, ast.Constant)
@@ -84,7 +108,11 @@ class Remedies:
         if isinstance(call, ast.Call) and self.fields["what"].startswith("tf."):
             hard = f"{self.fields['what']}(x)"
         named = isinstance(x, ast.BinOp) and isinstance(x.op, ast.Div)  # of a // b
-        if call is not None and x is not None and (named or (hard.startswith(self.fields["what"]) and len(unparse(call)) <= 40)):
+        if (
+            call is not None
+            and x is not None
+            and (named or (hard.startswith(self.fields["what"]) and len(unparse(call)) <= 40))
+        ):
             smooth, hard = term(x), unparse(call)
         self.fields.update(code=smooth, instead=hard)
 
@@ -104,7 +132,11 @@ class Remedies:
             name = n.value if isinstance(n, ast.Constant) else last_name(n)
             if name in _WHOLE:
                 text = unparse(n)
-                return fill("write {instead} instead of {code}", instead=text.replace(name, "float32") if name != "int" else "tf.float32", code=text)
+                return fill(
+                    "write {instead} instead of {code}",
+                    instead=text.replace(name, "float32") if name != "int" else "tf.float32",
+                    code=text,
+                )
         makers = [n for n in nodes if isinstance(n, ast.Call)]
         taken = {c for call in makers if last_name(call.func) in _COUNTS for c in ast.walk(call)}
         numbers = [n.value for n in nodes if isinstance(n, ast.Constant) and type(n.value) is int and n not in taken]
@@ -112,7 +144,10 @@ class Remedies:
             return fill("write {number}.0 instead of {number}, or pass dtype=tf.float32", number=numbers[0])
         if isinstance(value, ast.Call) and last_name(value.func) in _WITH_DTYPE:
             return fill("pass dtype=tf.float32")
-        return fill("compute with tf.cast(..., tf.float32) of it, and watch and ask for the result of that, or leave it out of the sources")
+        return fill(
+            "compute with tf.cast(..., tf.float32) of it, and watch and ask for the result of that, or leave it out "
+            "of the sources"
+        )
 
     def _only_assign(self) -> ast.Call | None:
         """The one call of the statement that assigns: of a function that was traced no more than the line is known."""
@@ -140,7 +175,9 @@ class Remedies:
         if sign is None or not value or len(value) > 40:
             return ""
         self.fields["instead"] = f"{variable} {sign} {value}" if sign else value
-        of_itself = any(isinstance(node, (ast.Name, ast.Attribute)) and unparse(node) == variable for node in ast.walk(call.args[0]))
+        of_itself = any(
+            isinstance(node, (ast.Name, ast.Attribute)) and unparse(node) == variable for node in ast.walk(call.args[0])
+        )
         return "changed" if sign or of_itself else "expression"
 
     def _only_leaves(self, name: str) -> bool:
@@ -164,13 +201,17 @@ class Remedies:
         method = next((n for n in nodes if isinstance(n, ast.Call) and n.func is of_array), None)
         given = "" if method is None else "()" if not method.args and not method.keywords else "(...)"
         more = ", [-1]" if of_array.attr in ("flatten", "ravel") else ", ..." if given == "(...)" else ""
-        self.fields.update(code=unparse(of_array) + given, instead=f"{OF_ARRAYS.get(of_array.attr)}({unparse(inner)}{more})")
+        self.fields.update(
+            code=unparse(of_array) + given, instead=f"{OF_ARRAYS.get(of_array.attr)}({unparse(inner)}{more})"
+        )
         return of_array.attr in OF_ARRAYS
 
     def _leaves_further(self, call: ast.Call) -> ast.Call | None:
         """The call that makes a number of what has left already: ``h.numpy().item()`` of ``h.numpy()``."""
         calls = (n for n in self.stands.walk() if isinstance(n, ast.Call) and last_name(n.func) in LEAVES)
-        return next((n for n in calls if call in ([n.func.value] if isinstance(n.func, ast.Attribute) else n.args)), None)
+        return next(
+            (n for n in calls if call in ([n.func.value] if isinstance(n.func, ast.Attribute) else n.args)), None
+        )
 
     def _assignment(self) -> str:
         """The statement that bound a name anew, written as a change of the variable."""
@@ -227,7 +268,18 @@ def term(expression: ast.expr) -> str:
     return f"({unparse(expression)})" if sums or isinstance(expression, ast.IfExp) else unparse(expression)
 
 
-_ASKS = ("gradient", "jacobian", "explain", "apply_gradients", "watch", "print", "append", "assign", "assign_add", "assign_sub")
+_ASKS = (
+    "gradient",
+    "jacobian",
+    "explain",
+    "apply_gradients",
+    "watch",
+    "print",
+    "append",
+    "assign",
+    "assign_add",
+    "assign_sub",
+)
 
 
 class Absent(Remedies):
@@ -259,7 +311,9 @@ class Absent(Remedies):
         return "named" if self.fields["code"] else ""
 
     def _equal_name(self) -> str:
-        """What the statement calls the value that it took in place of the source; empty where nothing there equals it."""
+        """What the statement calls the value that it took in place of the source; empty where nothing there equals
+        it.
+        """
         taken = [] if self.statement is None else self.statement.binds()
         if self.call is not None:
             taken = [*taken, *(node.id for node in ast.walk(self.call) if isinstance(node, ast.Name))]
@@ -273,7 +327,9 @@ class Absent(Remedies):
         if node is None or self.source is None:
             return ""
         trace, targets = self.inquiry.trace, self.inquiry.targets
-        if isinstance(self.source, Tensor) and any(t is not self.source and trace.path(trace.of(self.source), t) is not None for t in targets):
+        if isinstance(self.source, Tensor) and any(
+            t is not self.source and trace.path(trace.of(self.source), t) is not None for t in targets
+        ):
             return "swapped"
         derived = next((s for s, _ in self.inquiry.statements(trace.place(node))), None)
         if derived is not None and derived.calls("gradient", "jacobian", "batch_jacobian", "gradients"):
@@ -298,9 +354,10 @@ class Absent(Remedies):
         """Where the text calls the layer, if that is in a branch alone."""
         names = [] if self.statement is None else self.statement.binds()
         calls = [
-            s for s in (self.statement.source.statements if self.statement is not None and names else ())
+            s
+            for s in (self.statement.source.statements if self.statement is not None and names else ())
             if any(isinstance(n, ast.Call) and unparse(n.func) == names[0] for n in s.walk())
-        ]  # fmt: skip
+        ]
         return calls[0] if calls and all(s.in_branch(names[0]) for s in calls) else None
 
     def _read_in_a_branch(self) -> Statement | None:
@@ -327,8 +384,14 @@ class Absent(Remedies):
         """Whether the source is a variable of Keras; then ``code`` is its layer or model, and ``used`` the variable."""
         names = asking_names()
         path = in_a_layer(self.source, names)
-        layers = (name for name, thing in names.items() if not name.startswith("_") and not isinstance(thing, type) and hasattr(type(thing), "trainable_variables"))
-        model = path.partition(".")[0] or next((name for name in layers if any(v is self.source for v in variables_of(names[name]))), "model")
+        layers = (
+            name
+            for name, thing in names.items()
+            if not name.startswith("_") and not isinstance(thing, type) and hasattr(type(thing), "trainable_variables")
+        )
+        model = path.partition(".")[0] or next(
+            (name for name in layers if any(v is self.source for v in variables_of(names[name]))), "model"
+        )
         self.fields.update(code=model, used=f"{path or 'variable'}.value")
         return bool(self.inquiry.owners.in_layer(self.source))
 

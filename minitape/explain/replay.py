@@ -1,6 +1,7 @@
 """The sweep run once more, for itself: where an adjoint became zero, NaN or infinite.
 
-A call of a ``tf.function`` runs again as operations of a tape of its own: which of them is to blame can be asked of that.
+A call of a ``tf.function`` runs again as operations of a tape of its own: which of them is to blame can be asked of
+that.
 """
 
 from __future__ import annotations
@@ -61,14 +62,20 @@ def starts_of(inquiry: Inquiry) -> dict[int, Array]:
     return starts
 
 
-def sweep_of(inquiry: Inquiry, starts: dict[int, Array], wanted: set[int], reachable: bytearray | None = None) -> Iterator[Step] | None:
-    """The steps of a sweep from some rows with their adjoints to others, through the rows of ``reachable`` (None: any)."""
+def sweep_of(
+    inquiry: Inquiry, starts: dict[int, Array], wanted: set[int], reachable: bytearray | None = None
+) -> Iterator[Step] | None:
+    """The steps of a sweep from some rows with their adjoints to others, through the rows of ``reachable`` (None:
+    any).
+    """
     record, tape, high = inquiry.record, inquiry.tape, max(starts)
     for call in record.calls:
         if call.row <= high and call.primitive.name in _USERS and (reachable is None or reachable[call.row]):
             return None
     if tape._used and any(
-        record.value(row) is None and math.prod(record.shape_dtype(row)[0]) > SMALL and (reachable is None or reachable[row])
+        record.value(row) is None
+        and math.prod(record.shape_dtype(row)[0]) > SMALL
+        and (reachable is None or reachable[row])
         for row in range(high + 1)
     ):
         return None  # the arrays are gone
@@ -126,7 +133,8 @@ DEEP = 3  # calls inside of calls that are looked into
 
 
 def opened(inquiry: Inquiry, row: int) -> tuple[Inquiry, list[End]] | None:
-    """The question about the results of the call at a row, inside of it, and its inputs; None where it cannot run again.
+    """The question about the results of the call at a row, inside of it, and its inputs; None where it cannot run
+    again.
 
     Effects are not run again: what they gave is known.
     """
@@ -151,15 +159,23 @@ def opened(inquiry: Inquiry, row: int) -> tuple[Inquiry, list[End]] | None:
     return inner, inputs
 
 
-def swept(inquiry: Inquiry, row: int, adjoint: Array) -> tuple[Inquiry, list[End], dict[int, Array], Iterator[Step]] | None:
-    """The sweep inside of a call, from the adjoints of its results to its inputs, with the question about it, these, and what it begins with."""
+def swept(
+    inquiry: Inquiry, row: int, adjoint: Array
+) -> tuple[Inquiry, list[End], dict[int, Array], Iterator[Step]] | None:
+    """The sweep inside of a call, from the adjoints of its results to its inputs, with the question about it, these,
+    and what it begins with.
+    """
     inside = opened(inquiry, row)
     if inside is None:
         return None
     inner, inputs = inside
     adjoints = adjoint if isinstance(adjoint, (tuple, list)) else [adjoint]  # of several results each has its own
     rows = [inner.tape._rows_of(out)[-1:] for out in inner.targets]
-    starts = {row[0]: g for row, g, out in zip(rows, adjoints, inner.targets, strict=False) if row and out.dtype.differentiable}
+    starts = {
+        row[0]: g
+        for row, g, out in zip(rows, adjoints, inner.targets, strict=False)
+        if row and out.dtype.differentiable
+    }
     wanted = {row for one in inputs if one.dtype.differentiable for row in inner.tape._rows_of(one)}
     steps = sweep_of(inner, starts, wanted) if starts and wanted else None
     return inner, inputs, starts, iter(()) if steps is None else steps

@@ -1,5 +1,5 @@
-"""Paths from targets back to a value, with the fewest breaks: one search that goes on where the last one stopped, for a tape and for
-the rows of every framework.
+"""Paths from targets back to a value, with the fewest breaks: one search that goes on where the last one stopped, for a
+tape and for the rows of every framework.
 
 Long runs of scalar rows are walked in one tight loop, so that it meets only their ends.
 """
@@ -64,10 +64,12 @@ class Chains:
 
 
 LIMIT = 400_000  # nodes that a search visits at most
-_COST = {"outside": 0.5, "paused": 0.5, "wrong_dtype": 0.9, "no_derivative": 0.98}  # of a break, by the kind of its cause
+# of a break, by the kind of its cause
+_COST = {"outside": 0.5, "paused": 0.5, "wrong_dtype": 0.9, "no_derivative": 0.98}
 SHAPES = ("OnesLike", "ZerosLike", "Shape", "ShapeN", "Size", "Rank")
 _OF_SHAPE = 1.5  # what has a value's shape alone was not meant to carry its gradient, where anything else is cut
-_AGAIN = 0.001  # what a break costs more that only goes on with the one before it; a step further outside the tape is one further away
+# what a break costs more that only goes on with the one before it; a step further outside the tape is one further away
+_AGAIN = 0.001
 WHOLE = "a whole number"  # what a row of a framework holds where one breaks
 _NEARER = 0.95  # what a function stored in a variable in the call at hand, not in one before
 
@@ -75,13 +77,20 @@ Point = TypeVar("Point")  # a value: a node of a tape's graph, or the number of 
 
 
 class Search(Generic[Point]):
-    """Dijkstra's search from some points on to what they were computed from; many may be asked for, one after the other.
+    """Dijkstra's search from some points on to what they were computed from; many may be asked for, one after the
+    other.
 
-    ``edges`` says from what a point was computed, and what breaks there. ``key`` is what a point is known by, and ``names`` what it stands for.
+    ``edges`` says from what a point was computed, and what breaks there. ``key`` is what a point is known by, and
+    ``names`` what it stands for.
     """
 
-    def __init__(self, starts: Iterable[Point], edges: Callable[[Point], Iterable[tuple[Point, Break | None]]],
-                 key: Callable[[Point], Hashable] = attrgetter("key"), names: Callable[[Point], Iterable[Hashable]] = lambda point: ()) -> None:  # fmt: skip
+    def __init__(
+        self,
+        starts: Iterable[Point],
+        edges: Callable[[Point], Iterable[tuple[Point, Break | None]]],
+        key: Callable[[Point], Hashable] = attrgetter("key"),
+        names: Callable[[Point], Iterable[Hashable]] = lambda point: (),
+    ) -> None:
         self._edges, self._key, self._names = edges, key, names
         self._number = count()
         self._heap: list[tuple[float, int, Point]] = [(0.0, next(self._number), point) for point in starts]
@@ -91,7 +100,9 @@ class Search(Generic[Point]):
         self.visited: dict[Hashable, Point] = {}  # what a point stands for -> the first such point
 
     def path(self, wanted: Iterable[Hashable]) -> list[tuple[Point, Point, Break | None]] | None:
-        """The edges (made value, what from, break) from what has one of these names to a start; None: there is no path."""
+        """The edges (made value, what from, break) from what has one of these names to a start; None: there is no
+        path.
+        """
         found = [point for name in wanted if (point := self.visited.get(name)) is not None]
         if found:
             return self._walk(min(found, key=lambda point: self._done[self._key(point)]))
@@ -146,9 +157,13 @@ def _cost(broken: Break, after: Break | None) -> float:
 
 
 def goes_on(before: Break, after: Break) -> bool:
-    """Whether a break only goes on with the one before it: a run of operations is cut for one reason, what follows on something untimely
-    is not recorded for that, and whole numbers are computed with as such."""
-    return before.cause == after.cause or after.what == WHOLE or (before.cause, after.cause) == ("computed_before_tape", "not_recorded")
+    """Whether a break only goes on with the one before it: a run of operations is cut for one reason, what follows on
+    something untimely is not recorded for that, and whole numbers are computed with as such."""
+    return (
+        before.cause == after.cause
+        or after.what == WHOLE
+        or (before.cause, after.cause) == ("computed_before_tape", "not_recorded")
+    )
 
 
 def breaks_of(steps: Iterable[tuple[Point, Point, Break | None]]) -> list[Break]:

@@ -105,7 +105,9 @@ class Source:
                     if statement.function is not None:
                         self._local_names(statement.function).add(target.id)
 
-    def _visit(self, body: Iterable[ast.stmt], function: Def | None, around: tuple[Statement, ...], filename: str) -> None:
+    def _visit(
+        self, body: Iterable[ast.stmt], function: Def | None, around: tuple[Statement, ...], filename: str
+    ) -> None:
         block = len(self.statements) if around else -1  # the cells of a notebook run one after the other
         for node in body:
             statement = Statement(node, function, around, self, filename, block)
@@ -152,9 +154,12 @@ class Source:
             if not first <= line <= statement.last or (best is not None and len(statement.around) < len(best.around)):
                 continue
             if (
-                column < 0 or best is None or not covers(best.node, line, column) or covers(node, line, column)
+                column < 0
+                or best is None
+                or not covers(best.node, line, column)
+                or covers(node, line, column)
                 or best.in_body(line)
-            ):  # fmt: skip
+            ):
                 best = statement
         return best
 
@@ -169,10 +174,15 @@ class Source:
     @once
     def last_binding(self, key: Key, where: Statement) -> Statement | None:
         """The last statement that has bound a name anew, without fail, when a statement of the same function runs."""
-        return next((s for s in reversed(self._bindings().get(key, ())) if s.function is where.function and s.before(where)), None)
+        return next(
+            (s for s in reversed(self._bindings().get(key, ())) if s.function is where.function and s.before(where)),
+            None,
+        )
 
     def bound_over(self, key: Key, given: Statement | None, reader: Statement) -> bool:
-        """Whether a name is bound anew before control leaves the block that bound it, and the reader stands elsewhere."""
+        """Whether a name is bound anew before control leaves the block that bound it, and the reader stands
+        elsewhere.
+        """
         if given is None or given.function is not reader.function:
             return False
         bound = self._bound_next(key, given)
@@ -180,8 +190,14 @@ class Source:
 
     @once
     def _bound_next(self, key: Key, given: Statement) -> Statement | None:
-        """The statement that binds a name anew after another one did, in its block; None where control may leave before."""
-        later = (s for s in self._bindings().get(key, ()) if s.block == given.block and s.order > given.order and not isinstance(s.node, LOOPS))
+        """The statement that binds a name anew after another one did, in its block; None where control may leave
+        before.
+        """
+        later = (
+            s
+            for s in self._bindings().get(key, ())
+            if s.block == given.block and s.order > given.order and not isinstance(s.node, LOOPS)
+        )
         found = next(later, None)
         between = () if found is None else self.statements[given.order + 1 : found.order]
         return None if any(isinstance(o.node, _LEAVES) for o in between) else found

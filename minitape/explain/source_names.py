@@ -43,7 +43,9 @@ def name_of(source: End, inquiry: Inquiry | None) -> str:
 
 
 def _makes_variable(statement: Statement, place: Place) -> bool:
-    """Whether the name that a statement binds is that of the variable: of several values the one at this place makes it."""
+    """Whether the name that a statement binds is that of the variable: of several values the one at this place makes
+    it.
+    """
     made = statement.expression(place.span)
     if isinstance(statement.value(), ast.Tuple) and isinstance(made, ast.Call):
         return last_name(made.func) in _MAKES
@@ -77,7 +79,10 @@ def in_a_layer(source: End, names: dict[str, Object]) -> str:
     for text, thing in list(names.items()):
         if text.startswith("_") or isinstance(thing, _PLACES) or not hasattr(thing, "trainable_variables"):
             continue
-        for before, part in (("", thing), *((f".layers[{at}]", layer) for at, layer in enumerate(getattr(thing, "layers", ())))):
+        for before, part in (
+            ("", thing),
+            *((f".layers[{at}]", layer) for at, layer in enumerate(getattr(thing, "layers", ()))),
+        ):
             for attribute, value in list(vars(part).items()):
                 leaf = value._gradient_leaf() if hasattr(value, "_gradient_leaf") else value
                 if leaf is source:
@@ -86,7 +91,9 @@ def in_a_layer(source: End, names: dict[str, Object]) -> str:
 
 
 def _paths(names: dict[str, Object]) -> dict[tuple[int, str], str]:
-    """How these names lead to the attributes of objects, ``agent.net.w``: by the identity of a value and its attribute."""
+    """How these names lead to the attributes of objects, ``agent.net.w``: by the identity of a value and its
+    attribute.
+    """
     found: dict[tuple[int, str], str] = {}
     level = [(text, thing) for text, thing in names.items() if not text.startswith("_")]
     seen: set[int] = set()

@@ -13,8 +13,19 @@ if TYPE_CHECKING:
 Def = ast.FunctionDef | ast.AsyncFunctionDef
 unparse = lru_cache(10_000)(ast.unparse)
 
-_COMPOUND = (ast.If, ast.While, ast.For, ast.AsyncFor, ast.With, ast.AsyncWith, ast.Try, ast.FunctionDef,
-             ast.AsyncFunctionDef, ast.ClassDef, ast.Match)  # fmt: skip
+_COMPOUND = (
+    ast.If,
+    ast.While,
+    ast.For,
+    ast.AsyncFor,
+    ast.With,
+    ast.AsyncWith,
+    ast.Try,
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.ClassDef,
+    ast.Match,
+)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
@@ -54,7 +65,15 @@ def once(ask: Callable[Concatenate[Owner, Asked], Answer]) -> Callable[Concatena
 class Statement:
     """One statement: its syntax, the function it stands in (None at the top) and the compound statements around it."""
 
-    def __init__(self, node: ast.stmt, function: Def | None, around: tuple[Statement, ...], source: Source, filename: str, block: int) -> None:
+    def __init__(
+        self,
+        node: ast.stmt,
+        function: Def | None,
+        around: tuple[Statement, ...],
+        source: Source,
+        filename: str,
+        block: int,
+    ) -> None:
         self.node, self.function, self.around, self.source = node, function, around, source
         self.filename = filename
         self.order = len(source.statements)  # later statements have larger ones, across the cells of a notebook too
@@ -113,7 +132,9 @@ class Statement:
     def mentions(self) -> set[str]:
         """The names and attributes in its own expressions, with ``CALLS`` where it calls something."""
         found = {CALLS for n in self.walk() if isinstance(n, ast.Call)}
-        return found | {getattr(n, field) for n in self.walk() for field in ("id", "attr", "arg") if getattr(n, field, None)}
+        return found | {
+            getattr(n, field) for n in self.walk() for field in ("id", "attr", "arg") if getattr(n, field, None)
+        }
 
     @once
     def loops(self) -> list[Statement]:
@@ -129,7 +150,9 @@ class Statement:
         """Whether it runs under a condition alone, or what reads this name in it does."""
         if any(isinstance(s.node, (ast.If, ast.Match)) and s.function is self.function for s in self.around):
             return True
-        chosen = {n for e in self.walk() if isinstance(e, ast.IfExp) for part in (e.body, e.orelse) for n in ast.walk(part)}
+        chosen = {
+            n for e in self.walk() if isinstance(e, ast.IfExp) for part in (e.body, e.orelse) for n in ast.walk(part)
+        }
         return all(n in chosen for n in self.reads() if unparse(n) == name)
 
     def before(self, other: Statement) -> bool:
@@ -147,9 +170,8 @@ class Statement:
         """
         first, last, left, right = span
         found = [
-            n for n in self.walk()
-            if isinstance(n, ast.expr) and (n.end_lineno, n.end_col_offset) == (last, right)
-        ]  # fmt: skip
+            n for n in self.walk() if isinstance(n, ast.expr) and (n.end_lineno, n.end_col_offset) == (last, right)
+        ]
         exact = [n for n in found if (n.lineno, n.col_offset) == (first, left)]
         return next((n for n in (*exact, *found) if n in exact or isinstance(n, ast.Call)), None)
 
@@ -176,10 +198,17 @@ class Statement:
 
     @once
     def binds(self) -> list[str]:
-        """The texts of what it binds: names, attributes, items; of PyTorch's ``self.register_buffer("mean", t)`` ``self.mean``."""
+        """The texts of what it binds: names, attributes, items; of PyTorch's ``self.register_buffer("mean", t)``
+        ``self.mean``.
+        """
         call = self.node.value if isinstance(self.node, ast.Expr) else None
         name = next(iter(call.args), None) if isinstance(call, ast.Call) else None
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "register_buffer" and isinstance(name, ast.Constant):
+        if (
+            isinstance(call, ast.Call)
+            and isinstance(call.func, ast.Attribute)
+            and call.func.attr == "register_buffer"
+            and isinstance(name, ast.Constant)
+        ):
             return [f"{unparse(call.func.value)}.{name.value!s}"]
         return [unparse(t) for t in self.targets()]
 
@@ -270,7 +299,9 @@ def holder_of(node: ast.AST) -> ast.expr | None:
 
 
 def item_of(node: ast.Subscript | ast.Call) -> str | None:
-    """The key of ``d["key"]``, or of ``d.get("key")``, where d is a name and the key a text that is written there; else None."""
+    """The key of ``d["key"]``, or of ``d.get("key")``, where d is a name and the key a text that is written there; else
+    None.
+    """
     if isinstance(node, ast.Call):
         if not (isinstance(node.func, ast.Attribute) and node.func.attr in ("get", "pop") and node.args):
             return None

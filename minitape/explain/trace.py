@@ -31,8 +31,19 @@ if TYPE_CHECKING:
     from .reasons import Inquiry
 
 
-COPIES = {"identity", "slice", "strided_slice", "gather", "reshape", "cast", "squeeze", "expand_dims", "transpose",
-          "unstack", "split"}  # fmt: skip
+COPIES = {
+    "identity",
+    "slice",
+    "strided_slice",
+    "gather",
+    "reshape",
+    "cast",
+    "squeeze",
+    "expand_dims",
+    "transpose",
+    "unstack",
+    "split",
+}
 
 _OPEN: list[PythonCall] = []  # runs of py_functions that are being asked about
 
@@ -57,7 +68,7 @@ class Trace:
         self.spans = spans
         self.dropped = exits().dropped
 
-    # -- nodes --------------------------------------------------------------------------------------------------------
+    # -- nodes -------------------------------------------------------------------------------------
 
     def of(self, value: End) -> list[Node]:
         """The nodes of a tensor, or of the states of a variable, newest first."""
@@ -116,14 +127,21 @@ class Trace:
         """The node of a value of which only the origin is known."""
         return self._node(("origin", id(origin)), origin=origin, variable=state_of(origin))
 
-    def _node(self, key: Hashable, record: Record | None = None, row: int = -1, origin: Origin | None = None,
-              tensor: Tensor | None = None, variable: ResourceVariable | None = None) -> Node:  # fmt: skip
+    def _node(
+        self,
+        key: Hashable,
+        record: Record | None = None,
+        row: int = -1,
+        origin: Origin | None = None,
+        tensor: Tensor | None = None,
+        variable: ResourceVariable | None = None,
+    ) -> Node:
         node = self.nodes.get(key)
         if node is None:
             node = self.nodes[key] = Node(key, record, row, origin, tensor, variable)
         return node
 
-    # -- edges --------------------------------------------------------------------------------------------------------
+    # -- edges -------------------------------------------------------------------------------------
 
     def edges(self, node: Node) -> list[tuple[Node, Break | None]]:
         """What a value was computed from, and what breaks on the way."""
@@ -192,7 +210,10 @@ class Trace:
             inputs = inputs[:1] if primitive.name == "case" else ()  # what decides
             test = test_of(call)
             if test is not None:
-                yield self.inside(node, call, test), outside or Break("nondifferentiable_op", self.place(node), primitive.op, node)
+                yield (
+                    self.inside(node, call, test),
+                    outside or Break("nondifferentiable_op", self.place(node), primitive.op, node),
+                )
         for i, row in enumerate(inputs):
             parent = self.beside(node, row)
             if hasattr(record, "reads"):  # before what the variable held when the function was called: that is older
@@ -210,7 +231,9 @@ class Trace:
         return self.within(body.graph, body.row, Caller(self.beside(node, call.row), body.outer, body.again))
 
     def _assigned_inside(self, node: Node, row: int) -> Iterator[tuple[Node, Break | None]]:
-        """What the same function had assigned to the variable that a row of its graph reads, also in a loop or a branch."""
+        """What the same function had assigned to the variable that a row of its graph reads, also in a loop or a
+        branch.
+        """
         graph = node.record
         assert graph is not None
         variable = read_by(graph, row)
@@ -259,7 +282,9 @@ class Trace:
         for what, row, _, frames in reversed(self.tape.notes) if node.record is self.record else ():
             if what == "reset" and node.row < row and frames:
                 return Break("outside_tape", Place(frames), "reset", node)
-        cause = "recording_paused" if node.record is self.record and self.paused(node.row) is not None else "outside_tape"
+        cause = (
+            "recording_paused" if node.record is self.record and self.paused(node.row) is not None else "outside_tape"
+        )
         return Break(cause, self.place(node), self.label(node), node)
 
     def paused(self, row: int) -> Event | None:
@@ -272,7 +297,9 @@ class Trace:
                 inside = event if event.kind == "pause" else None
         return inside
 
-    def _op_break(self, node: Node, parent: Node, primitive: Primitive, rules: Sequence[object] | Rule | None, i: int) -> Break | None:
+    def _op_break(
+        self, node: Node, parent: Node, primitive: Primitive, rules: Sequence[object] | Rule | None, i: int
+    ) -> Break | None:
         name = primitive.name
         where, label = self.place(node), primitive.label
         if name == "stop_gradient":
@@ -369,7 +396,7 @@ class Trace:
             stopped = origin.kind == "op" and what == "stop_gradient"
             yield parent, Break("stop_gradient" if stopped else cause, place, what, origin)
 
-    # -- what a node is -----------------------------------------------------------------------------------------------
+    # -- what a node is ----------------------------------------------------------------------------
 
     def place(self, node: Node) -> Place | None:
         """The user's statement that made a value (of a leaf: where it was first used)."""
@@ -404,7 +431,7 @@ class Trace:
         """True when a node is a Python number that was written in the program: one row for all its uses."""
         return node.record is not None and node.caller is None and node.record.is_number(node.row)
 
-    # -- search -------------------------------------------------------------------------------------------------------
+    # -- search ------------------------------------------------------------------------------------
 
     def path(self, targets: list[Node], value: End) -> list[tuple[Node, Node, Break | None]] | None:
         """The edges (made value, what from, break) from ``value`` to a target with the fewest breaks; None: no path."""
@@ -417,7 +444,9 @@ class Trace:
 
     def _search(self, targets: list[Node]) -> Search[Node]:
         key = tuple(node.key for node in targets)
-        return self._searches.get(key) or self._searches.setdefault(key, Search(targets, self.edges, names=self.stands_for))
+        return self._searches.get(key) or self._searches.setdefault(
+            key, Search(targets, self.edges, names=self.stands_for)
+        )
 
     def names(self, value: End) -> list[tuple[str, int]]:
         """What a node of a tensor or variable is known as in a search."""
@@ -442,9 +471,11 @@ class Trace:
             self._searches.clear()
 
     def leads(self, values: Iterable[End]) -> Callable[[Node], int]:
-        """Tells of a node from which values it was computed, breaks or not: a bit for each value, the first one's lowest.
+        """Tells of a node from which values it was computed, breaks or not: a bit for each value, the first one's
+        lowest.
 
-        What one answer has visited the next ones know; together they visit at most ``LIMIT`` nodes, so the most likely are asked first.
+        What one answer has visited the next ones know; together they visit at most ``LIMIT`` nodes, so the most likely
+        are asked first.
         """
         asked: dict[Hashable, int] = {}
         for i, value in enumerate(values):

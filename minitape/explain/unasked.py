@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 FRAMES = 40  # calls through which a tape is looked for
 MOST = 20  # sources that are explained
 _PLAIN = (
-    "A plain {kind} is no tensor: it does not know what it was computed from. Pass the tensor itself, without .numpy(), "
+    "A plain {kind} is no tensor: it does not know what it was computed from. Pass the tensor itself, without "
+    ".numpy(), "
     "float() or NumPy functions on the way; of data make a tensor first, x = tf.constant(data), and watch it."
 )
 _ASK = "To see why, call minitape.explain.warn() before the step: each gradient that is None then says so."
@@ -34,7 +35,10 @@ _ASK = "To see why, call minitape.explain.warn() before the step: each gradient 
 
 def grouped(answers: list[Explanation]) -> list[tuple[Explanation, str]]:
     """The answers without those that say the same of other variables, each with a sentence on how many these are."""
-    return [(same[0], fill(" The same holds for {n} more.", n=len(same) - 1) if same[1:] else "") for same in by_reason(answers)]
+    return [
+        (same[0], fill(" The same holds for {n} more.", n=len(same) - 1) if same[1:] else "")
+        for same in by_reason(answers)
+    ]
 
 
 def why_none(error: Exception, variables: Iterable[End] | None = None) -> Exception:
@@ -72,7 +76,9 @@ def why_refused(error: Exception, tape: GradientTape, targets: list[End], source
 
 
 def why_none_at(error: BaseException, frames: list[FrameType]) -> None:
-    """Adds the reason to an error of Python's own that a None led to; ``frames`` are those it went through, innermost first."""
+    """Adds the reason to an error of Python's own that a None led to; ``frames`` are those it went through, innermost
+    first.
+    """
     asked = _asked(frames, None)
     if asked is not None:
         with asked_by(asked[2]):

@@ -1,7 +1,8 @@
-"""Errors that Python itself raises for a None, ``0.1 * None``: nobody asks minitape then, so it looks when one is shown.
+"""Errors that Python itself raises for a None, ``0.1 * None``: nobody asks minitape then, so it looks when one is
+shown.
 
-The first gradient that is None puts a hook in front of the one that shows errors, ``sys.excepthook``; in IPython and Jupyter,
-which have another way, in front of that. Both do what they did before, with one note more.
+The first gradient that is None puts a hook in front of the one that shows errors, ``sys.excepthook``; in IPython and
+Jupyter, which have another way, in front of that. Both do what they did before, with one note more.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ def watch_errors() -> None:
         shell.set_custom_exc(_KINDS, _show_in_shell)
 
 
-def _show_in_shell(shell: Object, kind: type[BaseException], error: BaseException, trace: TracebackType, tb_offset: int | None = None) -> Object:
+def _show_in_shell(
+    shell: Object, kind: type[BaseException], error: BaseException, trace: TracebackType, tb_offset: int | None = None
+) -> Object:
     _explain(error, trace)
     return shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
 

@@ -1,4 +1,6 @@
-"""What arrived, and is zero, NaN or infinite: which operation made it so. One way for a tape and for every framework."""
+"""What arrived, and is zero, NaN or infinite: which operation made it so. One way for a tape and for every
+framework.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ from .search import WHOLE, Search
 from .statement import once
 from .words import Explanation
 
-# Frameworks write a clip as a maximum and a minimum: where no scope has its name, the program's text is the only witness of it.
+# Frameworks write a clip as a maximum and a minimum: where no scope has its name, the program's text is the only
+# witness of it.
 _CLIP = re.compile(r"\bclip\w*")
 SUBTRACTS = {"sub", "Sub", "subtract", "__sub__"}
 ROUNDED = 1e-5  # of a sum of float32 numbers that is zero: as much as another order of the summands may leave
@@ -34,15 +37,19 @@ class Values:
     behind: set[int]  # the rows that the target was computed from
     sweep: Any  # the Sweep from the target, if one was recorded
     texts: dict[str, tuple[str, str]]  # the causes that a framework has words for
-    zeros: dict[str, set[str]]  # cause -> operations that make zeros of adjoints in this way; the first that has it counts
+    # cause -> operations that make zeros of adjoints in this way; the first that has it counts
+    zeros: dict[str, set[str]]
     choices: set[str]  # operations that take some elements and leave others
     classes: frozenset[str] | set[str] = frozenset()  # operations that take the logits of classes and give a loss
-    cancels: frozenset[str] | set[str] = frozenset()  # functions made of several operations whose contributions can cancel
+    # functions made of several operations whose contributions can cancel
+    cancels: frozenset[str] | set[str] = frozenset()
     moves: frozenset[str] | set[str] = frozenset()  # operations that put elements together
-    points: Mapping[str, str] = MappingProxyType({})  # operations whose derivative is zero at the values that they have, and a kind of that
+    # operations whose derivative is zero at the values that they have, and a kind of that
+    points: Mapping[str, str] = MappingProxyType({})
 
-    def say(self, cause: str, site: Site = NOWHERE, row: int | None = None, what: str = "", other: str = "",
-            kind: str = "") -> Explanation:  # fmt: skip
+    def say(
+        self, cause: str, site: Site = NOWHERE, row: int | None = None, what: str = "", other: str = "", kind: str = ""
+    ) -> Explanation:
         """An explanation; of a row its function and place."""
         raise NotImplementedError
 
@@ -50,15 +57,18 @@ class Values:
         """What the program calls the value of a row, if it has a name."""
         return self.entries[row].name or ""
 
-    # -- the graph of the rows --------------------------------------------------------------------------------------------
+    # -- the graph of the rows ---------------------------------------------------------------------
 
     def _inputs(self, row: int) -> Sequence[int]:
         """The rows with whose values a row was computed, or a leaf was made."""
         entry = self.entries[row]
         return [*entry.inputs, *entry.came]
 
-    def _behind(self, rows: Iterable[int], made: bool = True, cut: Callable[[int], bool] = lambda row: False) -> set[int]:
-        """These rows, and those from which they were computed, whether a gradient passes or not; of leaves also what they were ``made`` with.
+    def _behind(
+        self, rows: Iterable[int], made: bool = True, cut: Callable[[int], bool] = lambda row: False
+    ) -> set[int]:
+        """These rows, and those from which they were computed, whether a gradient passes or not; of leaves also what
+        they were ``made`` with.
 
         Of ways that are ``cut`` at a row what stands behind it.
         """
@@ -79,7 +89,9 @@ class Values:
         return self._computed_from(self.rows)
 
     def _computed_from(self, rows: Iterable[int], cut: Callable[[int], bool] = lambda row: False) -> set[int]:
-        """These rows, and those that were computed from them; of ways that are ``cut`` at a row what stands before it."""
+        """These rows, and those that were computed from them; of ways that are ``cut`` at a row what stands before
+        it.
+        """
         found = set(rows)
         for entry in self.entries[min(found, default=0) :]:
             if any(row in found for row in self._inputs(entry.row)) and not cut(entry.row):
@@ -94,7 +106,8 @@ class Values:
     def _edges(self, row: int) -> list[tuple[int, Break | None]]:
         """What a row was computed with, and what breaks there."""
         cause, given = self._cut_at(row), self._inputs(row)
-        whole = cause and all(self.entries[one].dtype.startswith(("int", "uint", "bool")) for one in (row, *given))  # a cast breaks by itself
+        # a cast breaks by itself
+        whole = cause and all(self.entries[one].dtype.startswith(("int", "uint", "bool")) for one in (row, *given))
         broken = Break(cause, None, WHOLE if whole else "", row) if cause else None
         return [(one, broken) for one in given]
 
@@ -106,14 +119,16 @@ class Values:
         """The rows from one to the target on the way with the fewest breaks; none where no way leads there."""
         return [begin, *(row for row, _, _ in self._search().path_of(begin) or [])] if begin in self.behind else []
 
-    # -- what arrived -----------------------------------------------------------------------------------------------------
+    # -- what arrived ------------------------------------------------------------------------------
 
     def _arrived(self) -> list[Value]:
         sweep = self.sweep
         return [] if sweep is None else [sweep.adjoints[row] for row in self.used if row in sweep.adjoints]
 
     def _nan(self) -> Explanation | None:
-        """Where a NaN or infinity came up that arrived, or that the target has: in the data, in a value, in a derivative."""
+        """Where a NaN or infinity came up that arrived, or that the target has: in the data, in a value, in a
+        derivative.
+        """
         arrived, sweep = self._arrived(), self.sweep
         if sweep is None or not arrived:
             return None
@@ -154,7 +169,9 @@ class Values:
         put = self.entries[reader].op in self.choices or not entry.shape
         if (filled or entry.kind == "constant") and put and numbers is not None and not np.isnan(numbers).any():
             # an infinity that is put in on purpose: a mask, which leaves something over, or hides everything
-            lost = [at for at in seen if (found := numbers_of(self.entries[at].value)) is not None and np.isnan(found).any()]
+            lost = [
+                at for at in seen if (found := numbers_of(self.entries[at].value)) is not None and np.isnan(found).any()
+            ]
             masked = numbers_of(self.entries[reader].value)
             hidden = masked is not None and not np.isfinite(masked).any()
             return self.say("nan_forward", row=reader if hidden else min(lost, default=reader), kind=kind)
@@ -178,7 +195,9 @@ class Values:
         if seeds and all(seed.facts()[0] for seed in seeds):
             return self.say("zero_seed", sweep.site, row=self.ends[0])
         after = self._after()
-        last: tuple[int, ...] = ()  # what made zeros, and of what was sent and cancels the row; on another way something may come nearer to the source
+        # what made zeros, and of what was sent and cancels the row; on another way something may come nearer to the
+        # source
+        last: tuple[int, ...] = ()
         alive: set[int] = set()  # rows to which something was sent that is not zero
         for call, edges in sweep.edges.items():
             came = sweep.adjoints.get(call)
@@ -206,7 +225,9 @@ class Values:
         return self.say("hook" if "hook" in self.texts else "zero_sum", row=row)
 
     def _cancelled(self, call: int, row: int) -> Explanation:
-        """Contributions to a row that cancel: a function that computes with differences or shares, or the program itself."""
+        """Contributions to a row that cancel: a function that computes with differences or shares, or the program
+        itself.
+        """
         meeting = self._difference(row)
         if meeting is not None:
             return self.say("zero_cancels", row=meeting, kind="difference")
@@ -215,9 +236,17 @@ class Values:
         if self.entries[call].op in self.zeros["zero_cancels"] - {"sub", "Sub"}:
             return self.say("zero_cancels", row=call)
         for depth, name in enumerate(scopes[0]):
-            if re.sub(r"_\d+$", "", name) in self.cancels and all(scope[: depth + 1] == scopes[0][: depth + 1] for scope in scopes):
-                inside = [entry.row for entry in self.entries if entry.op == "exp" and entry.scope[: depth + 1] == scopes[0][: depth + 1]]
-                return self.say("saturated" if any(map(self._is_one_hot, inside)) else "zero_cancels", row=call, what=name)
+            if re.sub(r"_\d+$", "", name) in self.cancels and all(
+                scope[: depth + 1] == scopes[0][: depth + 1] for scope in scopes
+            ):
+                inside = [
+                    entry.row
+                    for entry in self.entries
+                    if entry.op == "exp" and entry.scope[: depth + 1] == scopes[0][: depth + 1]
+                ]
+                return self.say(
+                    "saturated" if any(map(self._is_one_hot, inside)) else "zero_cancels", row=call, what=name
+                )
         return self.say("zero_sum", row=call, kind="elements" if len(sent) == 1 else "")
 
     def _difference(self, row: int) -> int | None:
@@ -234,7 +263,8 @@ class Values:
         """In which way an operation made zeros of what came to it."""
         entry = self.entries[row]
         if entry.op in self.points:
-            of = self.entries[entry.inputs[-1]].site if self.points[entry.op] == "second" else NOWHERE  # the line of the relu itself
+            # the line of the relu itself
+            of = self.entries[entry.inputs[-1]].site if self.points[entry.op] == "second" else NOWHERE
             return self.say("zero_derivative", of, row=row, kind=self.points[entry.op])
         clip = _CLIP.search(" ".join([*entry.scope, text_of(entry.site)])) if entry.op in CLIPS else None
         if clip or (entry.op in CLIPS and self._is_limit(row)):
@@ -256,8 +286,15 @@ class Values:
             return self.say("zero_sum", row=row, kind="elements")
         if cause:
             result = numbers_of(entry.value)
-            alone = cause == "zero_cancels" and entry.op.lower() == "softmax" and result is not None and bool(np.all(result == 1))
-            return (self._zero_before(row) if cause == "zero_factor" else None) or self.say(cause, row=row, kind="one" if alone else "")
+            alone = (
+                cause == "zero_cancels"
+                and entry.op.lower() == "softmax"
+                and result is not None
+                and bool(np.all(result == 1))
+            )
+            return (self._zero_before(row) if cause == "zero_factor" else None) or self.say(
+                cause, row=row, kind="one" if alone else ""
+            )
         if self._sums_to_zero(row):
             senders = [call for call, edges in self.sweep.edges.items() if any(edge[0] == row for edge in edges)]
             if senders:  # it only hands on the sum of what came, over the elements: that is zero
@@ -272,25 +309,41 @@ class Values:
         return (self._zero_before(row) if zeros else None) or self.say(cause, row=row)
 
     def _has_no_zeros(self, row: int) -> bool:
-        """Whether no other factor has a zero in it: what a product gave is a sum, over what was spread out, that is zero."""
+        """Whether no other factor has a zero in it: what a product gave is a sum, over what was spread out, that is
+        zero.
+        """
         after, came = self._after(), numbers_of(self.sweep.adjoints.get(row))
         others = [numbers_of(self.entries[given].value) for given in self.entries[row].inputs if given not in after]
-        return bool(others) and came is not None and all(other is not None and bool(np.all(other != 0)) for other in others)
+        return (
+            bool(others)
+            and came is not None
+            and all(other is not None and bool(np.all(other != 0)) for other in others)
+        )
 
     def _underflows(self, row: int) -> bool:
         """Whether a product is zero because it is smaller than any number of its type, though no factor is zero."""
         after, came = self._after(), numbers_of(self.sweep.adjoints.get(row))
         factors = [self.entries[given].value for given in self.entries[row].inputs if given not in after]
-        arrays = [array for value in factors if value is not None and (array := value.array()) is not None and array.dtype.kind == "f"]
+        arrays = [
+            array
+            for value in factors
+            if value is not None and (array := value.array()) is not None and array.dtype.kind == "f"
+        ]
         largest = [float(np.abs(array).max(initial=0.0)) for array in arrays]
         least = [float(np.finfo(array.dtype).smallest_subnormal) for array in arrays]
         most = 0.0 if came is None else float(np.abs(came).max(initial=0.0))
-        return any(factor > 0.0 and most > 0.0 and most * factor < limit for factor, limit in zip(largest, least, strict=True))
+        return any(
+            factor > 0.0 and most > 0.0 and most * factor < limit for factor, limit in zip(largest, least, strict=True)
+        )
 
     def _took_others(self, row: int) -> bool:
         """Whether all elements of a result are those of inputs that do not come from the source."""
         after, result = self._after(), numbers_of(self.entries[row].value)
-        others = [numbers for given in self.entries[row].inputs if given not in after and (numbers := numbers_of(self.entries[given].value)) is not None]
+        others = [
+            numbers
+            for given in self.entries[row].inputs
+            if given not in after and (numbers := numbers_of(self.entries[given].value)) is not None
+        ]
         return result is not None and any(np.isin(result, numbers).all() for numbers in others)
 
     def _zero_before(self, row: int) -> Explanation | None:
@@ -304,7 +357,11 @@ class Values:
         if first == row or self.entries[first].op not in CLIPS.union(self.choices, *self.zeros.values()):
             return None
         found = self._zero_of(first)
-        return found if found.cause in ("dead_relu", "not_selected", "zero_factor", "saturated", "zero_derivative") else None
+        return (
+            found
+            if found.cause in ("dead_relu", "not_selected", "zero_factor", "saturated", "zero_derivative")
+            else None
+        )
 
     def _is_zero(self, row: int) -> bool:
         value = self.entries[row].value
@@ -316,7 +373,12 @@ class Values:
         for given in [edge[0] for edge in self.sweep.edges.get(row, ()) if edge[0] in after]:
             shape = self.entries[given].shape
             wide = () if came is None else (1,) * (came.ndim - len(shape)) + tuple(shape)
-            if came is None or wide == came.shape or len(wide) != came.ndim or any(a not in (1, b) for a, b in zip(wide, came.shape, strict=True)):
+            if (
+                came is None
+                or wide == came.shape
+                or len(wide) != came.ndim
+                or any(a not in (1, b) for a, b in zip(wide, came.shape, strict=True))
+            ):
                 return False
             axes = tuple(k for k, size in enumerate(wide) if size == 1)
             most = np.abs(came).sum(axes)
@@ -326,10 +388,15 @@ class Values:
 
     def _is_limit(self, row: int) -> bool:
         """Whether an operation is one of two next to each other that keep a value between two constants."""
-        near = [self.entries[k] for k in (*self.entries[row].inputs, *range(row + 1, len(self.entries)))
-                if k in self.entries[row].inputs or row in self.entries[k].inputs]  # fmt: skip
+        near = [
+            self.entries[k]
+            for k in (*self.entries[row].inputs, *range(row + 1, len(self.entries)))
+            if k in self.entries[row].inputs or row in self.entries[k].inputs
+        ]
         both = [self.entries[row], *(other for other in near if other.op in CLIPS - {self.entries[row].op})]
-        return len(both) > 1 and all(any(self.entries[given].kind == "constant" for given in one.inputs) for one in both)
+        return len(both) > 1 and all(
+            any(self.entries[given].kind == "constant" for given in one.inputs) for one in both
+        )
 
     def _floor_of_zeros(self, row: int) -> bool:
         """Whether an operation compares with a constant of zeros, as a relu that is written out."""

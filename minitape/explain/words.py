@@ -31,10 +31,11 @@ MOST = 5  # further breaks that are told
 class Explanation:
     """Why one gradient is None, or that it is not.
 
-    ``connected`` says whether there is a gradient, be it zero or NaN; ``cause`` is one word, and ``kind`` the sort of it, which is said in the
-    same words in every framework; ``filename`` and ``line`` are the statement to blame (None when there is no single one); ``message`` and ``fix`` are sentences; ``others`` are further breaks on
-    the way, and those of ways beside it, each an Explanation of its own. ``name`` is what the source is called, and
-    ``patch`` the line as it should be, where one line is enough: the line to blame, or the one that ``patch_line`` names.
+    ``connected`` says whether there is a gradient, be it zero or NaN; ``cause`` is one word, and ``kind`` the sort of
+    it, which is said in the same words in every framework; ``filename`` and ``line`` are the statement to blame (None
+    when there is no single one); ``message`` and ``fix`` are sentences; ``others`` are further breaks on the way, and
+    those of ways beside it, each an Explanation of its own. ``name`` is what the source is called, and ``patch`` the
+    line as it should be, where one line is enough: the line to blame, or the one that ``patch_line`` names.
 
     >>> import minitape as tf
     >>> x = tf.constant(3.0)
@@ -47,8 +48,16 @@ class Explanation:
     Call tape.watch(x) inside the block before x is used, or make it a tf.Variable.
     """
 
-    def __init__(self, cause: str, message: str, fix: str, filename: str | None = None, line: int | None = None,
-                 others: list[Explanation] | None = None, connected: bool | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        cause: str,
+        message: str,
+        fix: str,
+        filename: str | None = None,
+        line: int | None = None,
+        others: list[Explanation] | None = None,
+        connected: bool | None = None,
+    ) -> None:
         self.connected = KINDS.get(cause, "error") in THERE if connected is None else connected
         self.cause, self.message, self.fix = cause, message, fix
         self.filename, self.line = filename, line
@@ -63,10 +72,16 @@ class Explanation:
         self.beside = False  # of one of ``others`` that it cuts another way, and not this one once more
 
     def with_beside(self, others: Iterable[Explanation]) -> Explanation:
-        """The same with what cuts other ways; a line is said once, and so is what a pause cuts, or what ran before the tape."""
+        """The same with what cuts other ways; a line is said once, and so is what a pause cuts, or what ran before the
+        tape.
+        """
         said = {(one.filename, one.line) for one in (self, *self.others)}
         for other in others:
-            if len(self.others) < MOST and (other.filename, other.line) not in said and not other.kind == self.kind in ("paused", "outside"):
+            if (
+                len(self.others) < MOST
+                and (other.filename, other.line) not in said
+                and not other.kind == self.kind in ("paused", "outside")
+            ):
                 said.add((other.filename, other.line))
                 other.beside = True
                 self.others.append(other)
@@ -85,7 +100,11 @@ class Explanation:
 
     def key(self) -> Hashable:
         """What two explanations have in common that say the same of different variables."""
-        said = (f"{self.message} {self.fix}".replace(self.name, "") if self.name else self.message) if self.line is None else ""
+        said = (
+            (f"{self.message} {self.fix}".replace(self.name, "") if self.name else self.message)
+            if self.line is None
+            else ""
+        )
         return self.cause, self.filename, self.line, said, tuple(other.key() for other in self.others)
 
     def __repr__(self) -> str:
@@ -118,8 +137,10 @@ class Explanation:
         word = f"background:{color};color:#fff;border-radius:3px;padding:0 5px"
         rows = [f'<b style="{word}">{html.escape(self.cause)}</b> {html.escape(self.message)}']
         if self.line is not None:
-            rows.append(f'<span style="opacity:.7">{html.escape(where(self.filename, self.line))}</span> '
-                        f"<code>{html.escape(self.code)}</code>")  # fmt: skip
+            rows.append(
+                f'<span style="opacity:.7">{html.escape(where(self.filename, self.line))}</span> '
+                f"<code>{html.escape(self.code)}</code>"
+            )
         if self.fix:
             rows.append(f"<i>{html.escape(self.fix)}</i>")
         rows += [html.escape(fill("Also: {text}", text=text)) for text in self._further()]
@@ -159,7 +180,13 @@ def in_words(found: Break, name: str, source: End, inquiry: Inquiry | None) -> E
         advice, kind, fields = None, "", {"what": found.what, "code": "", "instead": "", "used": "", "function": ""}
     filename, line = (None, None) if place is None else (place.filename, place.line)
     message, fix = TEXT.get(f"{cause} {kind}") or TEXT[cause]
-    fields = {**fields, "x": name, "line": in_brackets(filename, line), "what": fields["what"] or fill("the value"), "watched": say_unwatched(name, source, inquiry)}
+    fields = {
+        **fields,
+        "x": name,
+        "line": in_brackets(filename, line),
+        "what": fields["what"] or fill("the value"),
+        "watched": say_unwatched(name, source, inquiry),
+    }
     message, fix = fill(message, **fields), fill(fix, **fields)
     answer = Explanation(cause, message, fix, filename, line)
     answer.name = name
@@ -167,7 +194,9 @@ def in_words(found: Break, name: str, source: End, inquiry: Inquiry | None) -> E
         answer._asked = advice
         if cause == "left_through_numpy":
             with words_alone():
-                answer.fix = paragraph(answer.fix, changed_in_place(advice.statement), helper_in_numpy(advice.statement, advice.call))
+                answer.fix = paragraph(
+                    answer.fix, changed_in_place(advice.statement), helper_in_numpy(advice.statement, advice.call)
+                )
     return answer
 
 
@@ -180,12 +209,19 @@ def not_all(answer: Explanation, say: Callable[..., str] = fill) -> str:
     >>> not_all(Explanation("detach", "", "", "a.py", 1).with_beside(why.others))
     'Another way is cut, too: see line 2.'
     """
-    found = {other.beside: other for other in reversed(answer.others) if other.line is not None and (other.filename, other.line) != (answer.filename, answer.line)}
+    found = {
+        other.beside: other
+        for other in reversed(answer.others)
+        if other.line is not None and (other.filename, other.line) != (answer.filename, answer.line)
+    }
     first = found.get(False) or found.get(True)
     if first is None or first.line is None:
         return ""
     place = where("" if first.filename == answer.filename else first.filename, first.line, say)
-    return say("Another way is cut, too: see {place}." if first.beside else "That alone is not enough: see {place}, too.", place=place)
+    return say(
+        "Another way is cut, too: see {place}." if first.beside else "That alone is not enough: see {place}, too.",
+        place=place,
+    )
 
 
 @contextmanager

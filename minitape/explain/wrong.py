@@ -1,7 +1,7 @@
 """A gradient that is there, and wrong.
 
-A difference of a column and a row broadcasts to a table; a loss of logits was given probabilities; a variable was changed
-by the gradient of another one.
+A difference of a column and a row broadcasts to a table; a loss of logits was given probabilities; a variable was
+changed by the gradient of another one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,10 @@ MOST = 20_000  # rows that are looked at
 _COMPARE = ("subtract", "squared_difference")
 _OF_LOGITS = {"softmax_cross_entropy": "softmax", "sparse_softmax_cross_entropy": "softmax"}
 _SAME = ("identity", "reshape", "cast", "squeeze", "expand_dims")  # what changes no number
-_PAIRS = "Give each variable its own gradient: both lists in the same order, as in zip(tape.gradient(loss, variables), variables)."
+_PAIRS = (
+    "Give each variable its own gradient: both lists in the same order, as in zip(tape.gradient(loss, "
+    "variables), variables)."
+)
 _CHANGES = ("assign_sub", "assign_add")  # how optimizers change variables
 
 Said = tuple[str, str]  # what is wrong, and what mends it
@@ -45,7 +48,7 @@ def _at(place: Place | None) -> str:
     return "" if place is None else in_brackets(place.filename, place.line)
 
 
-# -- of the way to the target -----------------------------------------------------------------------------------------
+# -- of the way to the target ----------------------------------------------------------------------
 
 
 def _of_rows(inquiry: Inquiry) -> Said | None:
@@ -82,8 +85,15 @@ def _spread(inquiry: Inquiry, node: Node) -> Said | None:
         return None
     count = max(shapes[0])
     return (
-        fill("It may not be what you want, though: shapes {one} and {other} broadcast to ({n}, {n}){line}, so that each value is compared with "
-             "all the others.", one=shapes[0], other=shapes[1], n=count, line=_at(inquiry.trace.place(node))),
+        fill(
+            "It may not be what you want, though: shapes {one} and {other} broadcast to ({n}, {n}){line}, so that "
+            "each value is compared with "
+            "all the others.",
+            one=shapes[0],
+            other=shapes[1],
+            n=count,
+            line=_at(inquiry.trace.place(node)),
+        ),
         fill("Give both the same shape: tf.squeeze(predictions, -1), or labels[:, tf.newaxis]."),
     )
 
@@ -103,7 +113,10 @@ def _twice(inquiry: Inquiry, node: Node) -> Said | None:
     made = inputs[0] if wanted else row
     if name == "select" and _operation(record, inputs[0])[0] == "greater_equal":
         made = inputs[1]
-        if _operation(record, inputs[0])[1] == (made, inputs[2]) and _operation(record, inputs[2]) == ("zeros_like", (made,)):
+        if _operation(record, inputs[0])[1] == (made, inputs[2]) and _operation(record, inputs[2]) == (
+            "zeros_like",
+            (made,),
+        ):
             wanted = "sigmoid"  # the first step of the cross-entropy: else nobody asks whether a sigmoid is above 0
     while wanted and (found := _operation(record, made))[0] in _SAME:
         made = found[1][0]
@@ -111,9 +124,19 @@ def _twice(inquiry: Inquiry, node: Node) -> Said | None:
         return None
     places = [inquiry.trace.place(inquiry.trace.beside(node, r)) for r in (row, made)]
     return (
-        fill("It is smaller than it should be, though: the loss{line} expects logits and applies a {name} itself, but its input went "
-             "through a {name} already{earlier}.", line=_at(places[0]), earlier=_at(places[1]), name=wanted),
-        fill("Leave the {name} out of the model, or take a loss of probabilities, such as one of tf.keras.losses with from_logits=False.", name=wanted),
+        fill(
+            "It is smaller than it should be, though: the loss{line} expects logits and applies a {name} itself, but "
+            "its input went "
+            "through a {name} already{earlier}.",
+            line=_at(places[0]),
+            earlier=_at(places[1]),
+            name=wanted,
+        ),
+        fill(
+            "Leave the {name} out of the model, or take a loss of probabilities, such as one of tf.keras.losses with "
+            "from_logits=False.",
+            name=wanted,
+        ),
     )
 
 
@@ -123,7 +146,7 @@ def _operation(record: Record, row: int) -> tuple[str, tuple[int, ...]]:
     return ("", ()) if primitive is None else (primitive.name, tuple(inputs))
 
 
-# -- after the gradient -----------------------------------------------------------------------------------------------
+# -- after the gradient ----------------------------------------------------------------------------
 
 
 def _mispaired(inquiry: Inquiry, source: End) -> Said | None:
@@ -136,11 +159,18 @@ def _mispaired(inquiry: Inquiry, source: End) -> Said | None:
         return None
     place, found = changed
     others = fill(" and ").join(dict.fromkeys(name_of(one, inquiry) for one in found))
-    return fill("But {x} was changed by the gradient of {others}{line}.", x=name_of(source, inquiry), others=others, line=_at(place)), fill(_PAIRS)
+    return fill(
+        "But {x} was changed by the gradient of {others}{line}.",
+        x=name_of(source, inquiry),
+        others=others,
+        line=_at(place),
+    ), fill(_PAIRS)
 
 
 def _changed_by_others(variable: End, graph: Graph | None) -> tuple[Place | None, list[End]] | None:
-    """Where a variable was changed last, and the sources of the gradients in it; None where its own is among them, or none."""
+    """Where a variable was changed last, and the sources of the gradients in it; None where its own is among them, or
+    none.
+    """
     found: list[End] = []
     if graph is not None:  # of a tf.function: in it the variable is changed when it is called
         of_it = [c for c in graph.calls if c.primitive.name in _CHANGES and c.attrs.get("variable") is variable]
@@ -201,5 +231,10 @@ def warn_of_step(variables: Sequence[End]) -> None:
         changed = _changed_by_others(variable, state.graph)
         if changed is not None and all(any(one is v for v in plain) for one in changed[1]):
             others = fill(" and ").join(name_of(one, None) for one in changed[1])
-            warn_user(paragraph(fill("{x} was changed by the gradient of {others}.", x=name_of(variable, None), others=others), fill(_PAIRS)))
+            warn_user(
+                paragraph(
+                    fill("{x} was changed by the gradient of {others}.", x=name_of(variable, None), others=others),
+                    fill(_PAIRS),
+                )
+            )
             return  # once for a step

@@ -1,8 +1,8 @@
 """``tf.TensorArray``: a list of tensors that loops can write and read.
 
-Outside of graphs the content is a Python list, which ``write`` and its kin change in place. In a graph it is one tensor,
-the *buffer*, with the elements along the first axis: ``write`` makes a new one, so gradients flow through it. As long as
-nothing was written the shape of the elements may not be known; the buffer then has the shape [size, 0].
+Outside of graphs the content is a Python list, which ``write`` and its kin change in place. In a graph it is one
+tensor, the *buffer*, with the elements along the first axis: ``write`` makes a new one, so gradients flow through it.
+As long as nothing was written the shape of the elements may not be known; the buffer then has the shape [size, 0].
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .primitive import GraphPrimitive, as_eager
 from .slicing import size_of, zeros_of_size
 from .symbolic import is_symbolic
 
-# -- the operations of a graph ----------------------------------------------------------------------------------------
+# -- the operations of a graph ---------------------------------------------------------------------
 
 
 def _is_empty(buffer: Any, element_shape: Sequence[int]) -> bool:
@@ -47,8 +47,11 @@ def _write(buffer: Any, index: Any, value: Any, *, dynamic: bool) -> tuple[Any, 
         raise invalid(f"Trying to modify element {wrong} in a list with {size} elements.", "TensorListSetItem")
     empty = _is_empty(buffer, element_shape)
     if not empty and buffer.shape[1:] != element_shape:
-        raise invalid(f"In a graph minitape's TensorArray holds elements of one shape: it has {buffer.shape[1:]}, got {element_shape}.",
-                      "TensorListSetItem")  # fmt: skip
+        raise invalid(
+            f"In a graph minitape's TensorArray holds elements of one shape: it has {buffer.shape[1:]}, got "
+            f"{element_shape}.",
+            "TensorListSetItem",
+        )
     if empty or dynamic:
         made = np.zeros((max([size, *(at + 1 for at in places)]), *element_shape), buffer.dtype)
         if made.dtype == object:
@@ -123,22 +126,26 @@ def _size(buffer: Any) -> int | None:
     return buffer.shape[0] if buffer.shape.rank else None
 
 
-WRITE = GraphPrimitive("tensor_array_write", "TensorListSetItem", _write_infer, forward=_write, rules=_write_rule, symbolic_rule=False)
-READ = GraphPrimitive("tensor_array_read", "TensorListGetItem", _read_infer, forward=_read, rules=_read_rule, symbolic_rule=False)
+WRITE = GraphPrimitive(
+    "tensor_array_write", "TensorListSetItem", _write_infer, forward=_write, rules=_write_rule, symbolic_rule=False
+)
+READ = GraphPrimitive(
+    "tensor_array_read", "TensorListGetItem", _read_infer, forward=_read, rules=_read_rule, symbolic_rule=False
+)
 STACK = GraphPrimitive("tensor_array_stack", "TensorListStack", _stack_infer, eager=_stack)
 WRITE.eager = lambda tensors, attrs: [_run(WRITE, *tensors, **attrs)]
 READ.eager = lambda tensors, attrs: [_run(READ, *tensors, **attrs)]
 
 
-# -- outside of graphs ------------------------------------------------------------------------------------------------
+# -- outside of graphs -----------------------------------------------------------------------------
 
 
 class TensorArray:
     """A list of tensors of one dtype and shape; ``write`` returns the array to go on with (eagerly it is the same).
 
-    Eagerly, reading clears an element unless ``clear_after_read`` is False. Differentiable. ``infer_shape=False`` allows
-    elements of several shapes (in a graph InvalidArgumentError in the run that writes them). ValueError for an element of
-    another shape, InvalidArgumentError for a second read of a cleared element, OutOfRangeError (in a graph
+    Eagerly, reading clears an element unless ``clear_after_read`` is False. Differentiable. ``infer_shape=False``
+    allows elements of several shapes (in a graph InvalidArgumentError in the run that writes them). ValueError for an
+    element of another shape, InvalidArgumentError for a second read of a cleared element, OutOfRangeError (in a graph
     InvalidArgumentError) for an index outside. ``tensor_array_name`` and ``colocate_with_first_write_call`` have no
     effect. See https://www.tensorflow.org/api_docs/python/tf/TensorArray.
 
@@ -205,7 +212,9 @@ class TensorArray:
     def _check(self, value: Any) -> None:
         """An element must have the dtype of the array, and the shape of the other elements."""
         if value.dtype != self._dtype:
-            raise invalid(f"TensorArray dtype is {self._dtype.name} but Op is trying to write dtype {value.dtype.name} ")
+            raise invalid(
+                f"TensorArray dtype is {self._dtype.name} but Op is trying to write dtype {value.dtype.name} "
+            )
         if not self._shape.is_compatible_with(value.shape):
             raise ValueError(f"Incompatible shape for value ({value.shape}), expected ({self._shape})")
         if self._infer:
@@ -227,7 +236,9 @@ class TensorArray:
             raise OutOfRangeError(None, None, f"Writing to negative indices (index {index}) is not allowed.")
         size = len(self._elements)
         if index >= size and not self._dynamic:
-            raise OutOfRangeError(None, None, f"Tried to write to index {index} but array is not resizeable and size is: {size} ")
+            raise OutOfRangeError(
+                None, None, f"Tried to write to index {index} but array is not resizeable and size is: {size} "
+            )
         if index >= size:
             self._elements += [None] * (index + 1 - size)
         value = value if isinstance(value, EagerTensor) else convert_to_tensor(value, dtype_hint=self._dtype)
@@ -247,10 +258,14 @@ class TensorArray:
         if index < 0:
             raise OutOfRangeError(None, None, f"Reading from negative indices (index {index}) is not allowed.")
         if index >= len(self._elements):
-            raise OutOfRangeError(None, None, f"Tried to read from index {index} but array size is: {len(self._elements)} ")
+            raise OutOfRangeError(
+                None, None, f"Tried to read from index {index} but array size is: {len(self._elements)} "
+            )
         if self._elements[index] is None and index in self._cleared:
-            raise invalid(f"Could not read index {index} twice because it was cleared after a previous read (perhaps try "
-                          "setting clear_after_read = false?)")  # fmt: skip
+            raise invalid(
+                f"Could not read index {index} twice because it was cleared after a previous read (perhaps try "
+                "setting clear_after_read = false?)"
+            )
         found = self._element(index)
         if self._clear:
             self._elements[index] = None
@@ -306,7 +321,9 @@ class TensorArray:
         """
         elements = unstack(value)
         if len(elements) > len(self._elements) and not self._dynamic:
-            raise ValueError(f"Cannot unstack {len(elements)} tensors into a TensorArray of static size {len(self._elements)} ")
+            raise ValueError(
+                f"Cannot unstack {len(elements)} tensors into a TensorArray of static size {len(self._elements)} "
+            )
         self._elements = elements
         return self
 
@@ -327,7 +344,7 @@ def _index(value: Any) -> Any:
     return value.numpy() if isinstance(value, EagerTensor) else value
 
 
-# -- in a graph -------------------------------------------------------------------------------------------------------
+# -- in a graph ------------------------------------------------------------------------------------
 
 
 @methods_of("TensorArray")

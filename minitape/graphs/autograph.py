@@ -36,10 +36,12 @@ from .values import (
     without_variables,
 )
 
-# -- if ---------------------------------------------------------------------------------------------------------------
+# -- if --------------------------------------------------------------------------------------------
 
 
-def if_stmt(test: Any, then: Any, orelse: Any, get: Any, put: Any, names: tuple[str, ...], outside: tuple[str, ...]) -> None:
+def if_stmt(
+    test: Any, then: Any, orelse: Any, get: Any, put: Any, names: tuple[str, ...], outside: tuple[str, ...]
+) -> None:
     """``if``: on a symbolic tensor both branches are traced, and the names that they assign are joined."""
     test = current(test)
     if not decides(test):
@@ -143,7 +145,9 @@ def _place(name: str, a: Any, b: Any, outs: list[list[Any]]) -> tuple[int | None
     return len(outs[0]) - 1, None
 
 
-def if_return(test: Any, then: Any, orelse: Any, get: Any, put: Any, names: tuple[str, ...], outside: tuple[str, ...]) -> Any:
+def if_return(
+    test: Any, then: Any, orelse: Any, get: Any, put: Any, names: tuple[str, ...], outside: tuple[str, ...]
+) -> Any:
     """An ``if`` whose branches return: both must, and the same structure; MISSING where none does."""
     test = current(test)
     if not decides(test):
@@ -182,7 +186,7 @@ def if_exp(test: Any, then: Any, orelse: Any) -> Any:
     return if_return(test, then, orelse, tuple, lambda values: None, (), ())
 
 
-# -- and, or, not -----------------------------------------------------------------------------------------------------
+# -- and, or, not ----------------------------------------------------------------------------------
 
 
 def not_(value: Any) -> Any:
@@ -191,8 +195,9 @@ def not_(value: Any) -> Any:
     if not decides(value):
         return not value
     if value.dtype.kind != "b":
-        raise TypeError(f"Input 'x' of 'LogicalNot' Op has type {value.dtype.name} that does not match expected type of "
-                        "bool.")  # fmt: skip
+        raise TypeError(
+            f"Input 'x' of 'LogicalNot' Op has type {value.dtype.name} that does not match expected type of bool."
+        )
     return TABLE["logical_not"](value)
 
 
@@ -227,7 +232,7 @@ def _lazy(value: Any, rest: Sequence[Any], goes_on: bool, settles: Callable[[Any
     return cond_graph(pred, more, lambda: value) if goes_on else cond_graph(pred, lambda: value, more)
 
 
-# -- the function itself ----------------------------------------------------------------------------------------------
+# -- the function itself ---------------------------------------------------------------------------
 
 
 def convert_entry(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -267,8 +272,17 @@ class _KeyError(KeyError):
 
 
 _KeyError.__name__ = _KeyError.__qualname__ = "KeyError"
-_TAKE_TEXT = (AssertionError, AttributeError, NameError, NotImplementedError, RuntimeError, StopIteration, TypeError,
-              UnboundLocalError, ValueError)  # fmt: skip
+_TAKE_TEXT = (
+    AssertionError,
+    AttributeError,
+    NameError,
+    NotImplementedError,
+    RuntimeError,
+    StopIteration,
+    TypeError,
+    UnboundLocalError,
+    ValueError,
+)
 
 
 def _in_user_code(error: Exception) -> Exception | None:

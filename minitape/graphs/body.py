@@ -128,8 +128,12 @@ def as_output(graph: Graph, value: Any) -> SymbolicTensor:
     return graph.tensor_at(graph.enter(tensor))
 
 
-def trace_body(function: Callable[..., Any], specs: Sequence[Any], kind: type[Graph] = BodyGraph, scope: str = "", name: str = "") -> Body:
-    """Traces ``function`` on inputs of these (shape, dtype) pairs inside the graph that is being built, in a name ``scope``."""
+def trace_body(
+    function: Callable[..., Any], specs: Sequence[Any], kind: type[Graph] = BodyGraph, scope: str = "", name: str = ""
+) -> Body:
+    """Traces ``function`` on inputs of these (shape, dtype) pairs inside the graph that is being built, in a name
+    ``scope``.
+    """
     graph = kind(state.graph)
     with graph.as_default(), graph.name_scope(scope):
         inputs = [graph.input(dtype, shape, name) for shape, dtype in specs]
@@ -182,5 +186,3 @@ def _constants(bodies: list[Body]) -> list[Any]:
             if row not in fed and id(leaf.tensor) not in numbers and held_elsewhere(leaf):
                 found[id(leaf.tensor)] = leaf.tensor
     return list(found.values())
-
-

@@ -1,8 +1,8 @@
 """A graph under construction: operations on symbolic tensors append rows to it.
 
-A :class:`Graph` is a recording (:class:`minitape.engine.recording.record.Record`) whose rows have a shape and a dtype but no value.
-Every row is a leaf (placeholder, constant, captured tensor) or a call. Because it is a recording, tapes inside a graph
-and ``tf.gradients`` find their rows and sweep them as they do everywhere else.
+A :class:`Graph` is a recording (:class:`minitape.engine.recording.record.Record`) whose rows have a shape and a dtype
+but no value. Every row is a leaf (placeholder, constant, captured tensor) or a call. Because it is a recording, tapes
+inside a graph and ``tf.gradients`` find their rows and sweep them as they do everywhere else.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class Graph(Named, Record):
         """True for the graph of a tf.function, and for those of its branches and loops."""
         return any(graph.building_function for graph in self.around)
 
-    # -- as the current graph -----------------------------------------------------------------------------------------
+    # -- as the current graph ----------------------------------------------------------------------
 
     def as_default(self) -> AbstractContextManager[Graph]:
         """Operations in the block are added to this graph."""
@@ -134,7 +134,7 @@ class Graph(Named, Record):
 
         return GraphSweep(*args, **kwargs)
 
-    # -- names --------------------------------------------------------------------------------------------------------
+    # -- names -------------------------------------------------------------------------------------
 
     def unique_name(self, name: str, mark_as_used: bool = True) -> str:
         """``name`` within the current scope, with a number behind it when it is taken."""
@@ -162,7 +162,7 @@ class Graph(Named, Record):
         scope = self.unique_name(name) if name else ""  # which takes a slash at its end away
         return During(self, scope + "/" if scope else "", scope=scope)
 
-    # -- rows ---------------------------------------------------------------------------------------------------------
+    # -- rows --------------------------------------------------------------------------------------
 
     def leaf(self, kind: str, name: str, shape: TensorShape, dtype: DType, tensor: Any = None) -> SymbolicTensor:
         """Appends a leaf: a placeholder, a constant, a captured tensor."""
@@ -219,7 +219,9 @@ class Graph(Named, Record):
             op.count = 0
         return [self.tensors[first + i] for i in range(len(outputs))]
 
-    def _node(self, kind: str, name: str, row: int, call: Call | None, outputs: list[tuple[TensorShape, DType]]) -> Operation:
+    def _node(
+        self, kind: str, name: str, row: int, call: Call | None, outputs: list[tuple[TensorShape, DType]]
+    ) -> Operation:
         op = Operation(self, self.unique_name(name), kind, row, call, len(outputs))
         self.op_of[row] = self.by_name[op.name] = op
         for index, (shape, dtype) in enumerate(outputs):
@@ -256,7 +258,9 @@ class Graph(Named, Record):
         return None
 
     def enter_number(self, tensor: Any, number: float, site: int) -> None:
-        """A Python number that was used as an operand: the graph meets it as the same tensor again. ``site`` is for recordings."""
+        """A Python number that was used as an operand: the graph meets it as the same tensor again. ``site`` is for
+        recordings.
+        """
         if number != 0:  # 0.0 and -0.0 are one key
             self.numbers[number, type(tensor._value)] = tensor
 
@@ -277,7 +281,8 @@ class Graph(Named, Record):
             return known[1]
         outer: Any = self.outer
         if not any(graph is tensor.graph for graph in self.around[1:]):
-            inside = any(graph is self for graph in tensor.graph.around)  # of a branch or loop in this graph, or of another function?
+            # of a branch or loop in this graph, or of another function?
+            inside = any(graph is self for graph in tensor.graph.around)
             raise out_of_scope(tensor, InaccessibleTensorError if inside else TypeError)
         value = tensor.graph.constant_value(tensor._row) if tensor.op.type == "Const" else None
         if value is not None and not tensor.dtype.differentiable:  # else somebody may ask for a gradient
@@ -290,9 +295,11 @@ class Graph(Named, Record):
         self.captures[id(tensor)] = (tensor, inner)
         return inner
 
-    # -- operations ---------------------------------------------------------------------------------------------------
+    # -- operations --------------------------------------------------------------------------------
 
-    def apply(self, primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any], usual: str | None = None) -> Any:
+    def apply(
+        self, primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any], usual: str | None = None
+    ) -> Any:
         """Adds an operation; returns its symbolic output, or a tuple of them where there are several.
 
         ``usual`` is its name where the user gives none.
@@ -328,7 +335,7 @@ class Graph(Named, Record):
         """The value of a row that does not depend on any placeholder or effect; None for others."""
         return self.folded.get(row)
 
-    # -- variables ----------------------------------------------------------------------------------------------------
+    # -- variables ---------------------------------------------------------------------------------
 
     def read(self, variable: Any, accessed: bool = True, tapes: Any = None) -> Any:
         """A variable's value at this point of the graph.
@@ -373,7 +380,7 @@ class Graph(Named, Record):
         """Something may have changed the variables: they are read again."""
         self.reads.clear()
 
-    # -- TensorFlow's interface ---------------------------------------------------------------------------------------
+    # -- TensorFlow's interface --------------------------------------------------------------------
 
     def gradient_override_map(self, op_type_map: dict[str, str]) -> AbstractContextManager[None]:
         """Operations in the block whose type is in the map get the gradient registered under the mapped name.

@@ -32,12 +32,19 @@ _ALIASES = {"identity", "stop_gradient"}
 class Writer:
     """Writes the program of some calls in order.
 
-    Calls that are computed together wait in runs: large arrays block by block, numbers, and what becomes one loop. A run is
-    written when a call reads of it that cannot join it.
+    Calls that are computed together wait in runs: large arrays block by block, numbers, and what becomes one loop. A
+    run is written when a call reads of it that cannot join it.
     """
 
-    def __init__(self, graph: Any, calls: Sequence[Any], constants: dict[int, Any], fetches: Sequence[int],
-                 feeds: Sequence[int], fuse: bool = False) -> None:  # fmt: skip
+    def __init__(
+        self,
+        graph: Any,
+        calls: Sequence[Any],
+        constants: dict[int, Any],
+        fetches: Sequence[int],
+        feeds: Sequence[int],
+        fuse: bool = False,
+    ) -> None:
         self.fuse, self.loops = fuse, fast.loops
         self.graph, self.fetches, self.feeds = graph, list(fetches), list(feeds)
         self.same = _same_values(graph, calls, constants)
@@ -55,7 +62,8 @@ class Writer:
 
     def _runs(self) -> list[_Run]:
         """The kinds of runs that pay here, in the order in which calls may join them."""
-        self.slow = self.loops.slow_shapes(self.graph, self.calls) if self.fuse else None  # large shapes that go block by block; None: all
+        # large shapes that go block by block; None: all
+        self.slow = self.loops.slow_shapes(self.graph, self.calls) if self.fuse else None
         self.scalars = {c.row: real for c in self.calls if (real := scalar_type(self.graph, c)) is not None}
         found = [_Run(self._large_kind, self._write_large)]
         if self.loops.available() and len(self.scalars) >= (FEW if self.loops.loaded() else LONG):
@@ -81,7 +89,7 @@ class Writer:
         text = f"{head}{''.join(self.lines)}    return ({names})\n"
         return define(text, "<formula graph>", self.scope)["program"]
 
-    # -- runs ---------------------------------------------------------------------------------------------------------
+    # -- runs --------------------------------------------------------------------------------------
 
     def _joins(self, run: _Run, call: Any, sources: list[int]) -> bool:
         """Lets a call wait in a run for others of its kind; False where it cannot."""
@@ -105,7 +113,9 @@ class Writer:
                 self._line(call)
 
     def _large_kind(self, run: _Run, call: Any) -> Any:
-        """The shape and float type of a call on large arrays; a sum of another run's rows is none, nor is what reads a sum of this one."""
+        """The shape and float type of a call on large arrays; a sum of another run's rows is none, nor is what reads a
+        sum of this one.
+        """
         kind = self.loops.large_kind(self.graph, call)
         if kind is None or (self.slow is not None and kind not in self.slow):
             return None
@@ -180,7 +190,7 @@ class Writer:
         self.lines += [f"    v{c.row} = w[{place[c.row]}]\n" for c in calls if self.unread.get(c.row)]
         return True
 
-    # -- rows ---------------------------------------------------------------------------------------------------------
+    # -- rows --------------------------------------------------------------------------------------
 
     def _alias(self, row: int) -> int:
         """The row that holds a row's value: itself, or the one that has the same value already."""
@@ -203,7 +213,7 @@ class Writer:
             found.setdefault(self._alias(row), []).append(-1)
         return found
 
-    # -- one line -----------------------------------------------------------------------------------------------------
+    # -- one line ----------------------------------------------------------------------------------
 
     def _notes_are_read(self, call: Any) -> bool:
         if not getattr(call.primitive, "noted", False):
@@ -260,7 +270,9 @@ class Writer:
 
 
 class _Run:
-    """Calls of one kind (of numbers their type) that wait to be written together: ``kind_of(run, call)``, ``write(calls, kind)``."""
+    """Calls of one kind (of numbers their type) that wait to be written together: ``kind_of(run, call)``,
+    ``write(calls, kind)``.
+    """
 
     __slots__ = ("kind_of", "write", "calls", "rows", "kind")
 
@@ -310,7 +322,7 @@ def _hands_on(graph: Any, call: Any, constants: dict[int, Any]) -> bool:
     return np.ndim(exponent) == 0 and exponent == 1
 
 
-# -- what one call runs -----------------------------------------------------------------------------------------------
+# -- what one call runs ----------------------------------------------------------------------------
 
 
 def _formula(graph: Any, call: Any, arguments: list[str]) -> str | None:

@@ -63,7 +63,11 @@ def _assigned_at(graph: Any, variable: Any) -> Any:
         if call.attrs.get("variable") is variable and call.primitive.name.startswith("assign"):
             site = graph.site_of(call.row)
             return () if site is None else (site,)
-        inner = (call.attrs.get("body"), *call.attrs.get("bodies", ()), getattr(call.attrs.get("concrete"), "body", None))
+        inner = (
+            call.attrs.get("body"),
+            *call.attrs.get("bodies", ()),
+            getattr(call.attrs.get("concrete"), "body", None),
+        )
         found = next((at for body in inner if body is not None and (at := _assigned_at(body.graph, variable))), None)
         if found:
             return found
@@ -100,20 +104,26 @@ class ConcreteFunction:
         self._assigned = tuple(assigned.values())
         self._unassigned = tuple(v for v in self.variables if id(v) not in assigned)
         numbers = {id(t) for t in self.graph.numbers.values()}
-        self._held = [r for r, leaf in self.graph.leaves.items() if id(leaf.tensor) not in numbers and held_elsewhere(leaf)]
+        self._held = [
+            r for r, leaf in self.graph.leaves.items() if id(leaf.tensor) not in numbers and held_elsewhere(leaf)
+        ]
         self._single = len(body.outputs) == 1 and not nest.is_nested(body.result) and not is_composite(body.result)
         self._packer = _packer(body.result) or body.pack
         self._taped: dict[tuple[int, ...], Taped] = {}
 
-    # -- what it is ---------------------------------------------------------------------------------------------------
+    # -- what it is --------------------------------------------------------------------------------
 
     inputs = property(lambda self: self.body.inputs, doc="The placeholders of the arguments.")
     outputs = property(lambda self: self.body.outputs, doc="The symbolic results.")
     structured_outputs = property(lambda self: self.body.result, doc="The results in the structure that was returned.")
-    output_dtypes = property(lambda self: nest.map_structure(lambda t: getattr(t, "dtype", None), self.body.result),
-                             doc="The dtypes of the results, in their structure.")  # fmt: skip
-    output_shapes = property(lambda self: nest.map_structure(lambda t: getattr(t, "shape", None), self.body.result),
-                             doc="The static shapes of the results, in their structure.")  # fmt: skip
+    output_dtypes = property(
+        lambda self: nest.map_structure(lambda t: getattr(t, "dtype", None), self.body.result),
+        doc="The dtypes of the results, in their structure.",
+    )
+    output_shapes = property(
+        lambda self: nest.map_structure(lambda t: getattr(t, "shape", None), self.body.result),
+        doc="The static shapes of the results, in their structure.",
+    )
     trainable_variables = property(lambda self: tuple(v for v in self.variables if v.trainable), doc="Its variables.")
 
     @property
@@ -123,7 +133,9 @@ class ConcreteFunction:
 
     def pretty_printed_signature(self, verbose: bool = True) -> str:
         """The types of arguments and results as text: on one line unless ``verbose``, which tells captures too."""
-        return self.signature.text(self.body, self.variables, self._held) if verbose else self.signature.short(self.body)
+        return (
+            self.signature.text(self.body, self.variables, self._held) if verbose else self.signature.short(self.body)
+        )
 
     def __str__(self) -> str:
         return f"ConcreteFunction {self.pretty_printed_signature()}"
@@ -131,13 +143,15 @@ class ConcreteFunction:
     def __repr__(self) -> str:
         return f"<ConcreteFunction {self.signature.short(self.body)} at {hex(id(self))}>"
 
-    # -- calling ------------------------------------------------------------------------------------------------------
+    # -- calling -----------------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.call_flat(self.signature.flat(self, args, kwargs))
 
     def call_flat(self, tensors: Sequence[Any], arrays: Sequence[Any] | None = None) -> Any:
-        """Calls it with the tensors of the placeholders, in their order; ``arrays`` are theirs, where they are known."""
+        """Calls it with the tensors of the placeholders, in their order; ``arrays`` are theirs, where they are
+        known.
+        """
         if state.graph is not None:
             return self._pack(self._in_graph(tensors))
         recorded = state.record is not None
@@ -169,7 +183,9 @@ class ConcreteFunction:
         self._note_assigns(tensors, place)
 
     def _note_assigns(self, tensors: Sequence[Any], place: Any = None) -> None:
-        """Notes for `explain` that the variables that were assigned hold what was computed from the inputs, at a place (None: it is looked for)."""
+        """Notes for `explain` that the variables that were assigned hold what was computed from the inputs, at a place
+        (None: it is looked for).
+        """
         if self._assigned:
             place = sum(stack(), ()) if place is None else place
             known = origin_of_new("assign", [*tensors, *self._unassigned], None, place, ASSIGNED)
@@ -187,7 +203,7 @@ class ConcreteFunction:
     def _pack(self, found: Sequence[Any]) -> Any:
         return found[0] if self._single else self._packer(iter(found))
 
-    # -- inside another graph -----------------------------------------------------------------------------------------
+    # -- inside another graph ----------------------------------------------------------------------
 
     def _in_graph(self, tensors: Sequence[Any]) -> list[Any]:
         graph = state.graph
@@ -206,7 +222,7 @@ class ConcreteFunction:
             graph.folded.pop(tensor._row, None)
         return found
 
-    # -- under a tape -------------------------------------------------------------------------------------------------
+    # -- under a tape ------------------------------------------------------------------------------
 
     def _under_tape(self, tensors: Sequence[Any]) -> list[Any] | None:
         record: Any = state.record
@@ -234,7 +250,9 @@ class ConcreteFunction:
 
 
 def _packer(structure: Any) -> Any:
-    """What puts the tensors of an iterator into a structure of lists, tuples and dictionaries; None where it holds more than tensors."""
+    """What puts the tensors of an iterator into a structure of lists, tuples and dictionaries; None where it holds more
+    than tensors.
+    """
     kind = type(structure)
     if isinstance(structure, Tensor):
         return next
@@ -259,7 +277,7 @@ def _on_tape(record: Any, tensors: Sequence[Any]) -> bool:
     return any(on[row] for on in map(on_tape, state.tapes) for row in rows)
 
 
-# -- the row of a call on an eager tape -------------------------------------------------------------------------------
+# -- the row of a call on an eager tape ------------------------------------------------------------
 
 
 class Taped:
@@ -290,9 +308,15 @@ class Taped:
 
     def _trace_backward(self, graph: Any, body: Body) -> None:
         differentiable = [t for t in body.outputs if t.dtype.differentiable]
-        self.starts = [graph.placeholder(t.dtype, t.shape, "grad_ys") if t.dtype.differentiable else None for t in body.outputs]
-        found = sweep_rows(graph, differentiable, [g if all(graph.tensors[r].dtype.differentiable for r in g) else [] for g in self.groups],
-                           [s for s in self.starts if s is not None])  # fmt: skip
+        self.starts = [
+            graph.placeholder(t.dtype, t.shape, "grad_ys") if t.dtype.differentiable else None for t in body.outputs
+        ]
+        found = sweep_rows(
+            graph,
+            differentiable,
+            [g if all(graph.tensors[r].dtype.differentiable for r in g) else [] for g in self.groups],
+            [s for s in self.starts if s is not None],
+        )
         self.grads = [_symbolic(graph, g) for g in found]
 
     def shares(self, gs: Sequence[Any], saved: Sequence[Any], arrays: Sequence[Any]) -> list[Any]:
@@ -351,7 +375,9 @@ def _share(g: Any, arrays: Any) -> Any:
     return IndexedSlices(next(arrays), next(arrays), next(arrays) if known is None else np.asarray(known))
 
 
-def _rows_before(graph: Any, rows: list[int], border: int, inputs_of: Callable[[Any], Iterable[int]]) -> Iterator[tuple[int, bool]]:
+def _rows_before(
+    graph: Any, rows: list[int], border: int, inputs_of: Callable[[Any], Iterable[int]]
+) -> Iterator[tuple[int, bool]]:
     """These rows and those that they depend on, down to the first below the border; whether each is one of a call."""
     stack, seen = list(rows), set()
     while stack:
@@ -365,7 +391,9 @@ def _rows_before(graph: Any, rows: list[int], border: int, inputs_of: Callable[[
 
 def _crossing(graph: Any, rows: list[int], border: int) -> set[int]:
     """The rows below the border that rows above it read: what a forward run must keep for the backward one."""
-    return {row for row, is_call in _rows_before(graph, rows, border, lambda call: call.inputs) if is_call and row < border}
+    return {
+        row for row, is_call in _rows_before(graph, rows, border, lambda call: call.inputs) if is_call and row < border
+    }
 
 
 def _reads(graph: Any, rows: list[int], border: int) -> bool:
@@ -380,9 +408,11 @@ def _reads(graph: Any, rows: list[int], border: int) -> bool:
 def _stateful_rows(graph: Any, border: int) -> set[int]:
     """The rows whose values another run might not give again."""
     return {
-        call.row + i for call in graph.calls if getattr(call.primitive, "stateful", False) and call.row < border
+        call.row + i
+        for call in graph.calls
+        if getattr(call.primitive, "stateful", False) and call.row < border
         for i in range(graph.op_of[call.row].count)
-    }  # fmt: skip
+    }
 
 
 @for_batches
@@ -401,8 +431,13 @@ def _function_rule(gs: Any, z: Any, *inputs: Any, taped: Taped, saved: Any, arra
 
 
 # TensorFlow hands on zeros, not None, to all inputs where the gradient of a function reads what the call has computed
-TIED = Primitive("linear_call", lambda share, *inputs: share,
-                 for_batches(lambda gs, z, share, *inputs: [gs[0], *(TABLE["zeros_like"](i) for i in inputs)]),
-                 op="PartitionedCall", label="function")  # fmt: skip
-FUNCTION = Primitive("function", lambda *arrays, taped, saved, arrays_: arrays, _function_rule, op="PartitionedCall",
-                     label="function")  # fmt: skip
+TIED = Primitive(
+    "linear_call",
+    lambda share, *inputs: share,
+    for_batches(lambda gs, z, share, *inputs: [gs[0], *(TABLE["zeros_like"](i) for i in inputs)]),
+    op="PartitionedCall",
+    label="function",
+)
+FUNCTION = Primitive(
+    "function", lambda *arrays, taped, saved, arrays_: arrays, _function_rule, op="PartitionedCall", label="function"
+)

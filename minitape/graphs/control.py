@@ -28,7 +28,7 @@ from .scopes import control_dependencies
 from .spec import TensorSpec
 from .symbolic import Operation, SymbolicTensor
 
-# -- cond -------------------------------------------------------------------------------------------------------------
+# -- cond ------------------------------------------------------------------------------------------
 
 
 def _branch(index: Any, bodies: Sequence[Body]) -> Body:
@@ -74,11 +74,16 @@ def _case_connects(attrs: dict[str, Any], at: int) -> bool:
 
 
 CASE = {
-    (noting is not None, name): GraphPrimitive("case", op, _case_infer, forward=_case_forward, noting=noting, eager=_case_eager,
-                                               connects=_case_connects)
-    for op, name, noting in (("If", "cond", _case_noting), ("StatelessIf", "cond", None),
-                             ("Case", "switch_case", _case_noting), ("StatelessCase", "switch_case", None))
-}  # fmt: skip
+    (noting is not None, name): GraphPrimitive(
+        "case", op, _case_infer, forward=_case_forward, noting=noting, eager=_case_eager, connects=_case_connects
+    )
+    for op, name, noting in (
+        ("If", "cond", _case_noting),
+        ("StatelessIf", "cond", None),
+        ("Case", "switch_case", _case_noting),
+        ("StatelessCase", "switch_case", None),
+    )
+}
 
 
 def build_case(index: Any, bodies: list[Body], name: str) -> list[Any]:
@@ -128,8 +133,10 @@ def cond_graph(pred: Any, true_fn: Callable[[], Any] | Body, false_fn: Callable[
     with_rows_of(then.result, orelse.result)
     lengths = [len(body.outputs) for body in (then, orelse)]
     if lengths[0] != lengths[1]:
-        raise ValueError("Lengths of branch outputs of cond must match."
-                         f"\nlen(graphs[0].outputs): {lengths[0]}\nlen(graphs[1].outputs): {lengths[1]}")  # fmt: skip
+        raise ValueError(
+            "Lengths of branch outputs of cond must match."
+            f"\nlen(graphs[0].outputs): {lengths[0]}\nlen(graphs[1].outputs): {lengths[1]}"
+        )
     for a, b in zip(then.flat, orelse.flat, strict=True):
         if getattr(a, "dtype", None) != getattr(b, "dtype", None):
             raise _unlike_branches(then, orelse, f"{a} and {b} have different types")
@@ -164,14 +171,20 @@ def refuse_number(pred: Any) -> None:
     """InvalidArgumentError for a predicate that is no bool, which TensorFlow finds when the graph runs."""
     if pred.dtype.kind != "b":
         raise InvalidArgumentError(
-            None, None, f"Input 'pred' passed {pred.dtype.kernel_name} expected bool while building NodeDef "
+            None,
+            None,
+            f"Input 'pred' passed {pred.dtype.kernel_name} expected bool while building NodeDef "
             "'cond/switch_pred/_2' using Op<name=Switch; signature=data:T, pred:bool -> output_false:T, output_true:T; "
-            "attr=T:type>")  # fmt: skip
+            "attr=T:type>",
+        )
 
 
 def _unlike_branches(then: Body, orelse: Body, details: Any) -> TypeError:
-    return TypeError("true_fn and false_fn arguments to tf.cond must have the same number, type, and overall structure of return "
-                     f"values.\n\ntrue_fn output: {_describe(then)}\nfalse_fn output: {_describe(orelse)}\n\nError details:\n{details}")  # fmt: skip
+    return TypeError(
+        "true_fn and false_fn arguments to tf.cond must have the same number, type, and overall structure of return "
+        f"values.\n\ntrue_fn output: {_describe(then)}\nfalse_fn output: {_describe(orelse)}\n\nError "
+        f"details:\n{details}"
+    )
 
 
 def _describe(body: Body) -> Any:
@@ -233,7 +246,9 @@ def _functions_by_number(branch_index: Any, branch_fns: Any) -> dict[int, Any]:
     keys = sorted(p[0] for p in pairs)
     if keys != list(range(len(pairs))):
         shown = ",".join(map(str, keys))
-        raise ValueError(f"branch indices (keys) must form contiguous range of [0 to {len(pairs)}) but found {{{shown}}}")
+        raise ValueError(
+            f"branch indices (keys) must form contiguous range of [0 to {len(pairs)}) but found {{{shown}}}"
+        )
     return dict(pairs)
 
 
@@ -242,8 +257,10 @@ def _checked_pairs(pred_fn_pairs: Any) -> list[Any]:
     if not isinstance(pred_fn_pairs, (list, tuple, dict)):
         raise TypeError(f"'pred_fn_pairs' must be a list, tuple, or dict. Received: {type(pred_fn_pairs)}")
     if isinstance(pred_fn_pairs, dict) and state.graph is None:
-        raise ValueError("Unordered dictionaries are not supported for the 'pred_fn_pairs' argument when "
-                         "`exclusive=False` and eager mode is enabled.")  # fmt: skip
+        raise ValueError(
+            "Unordered dictionaries are not supported for the 'pred_fn_pairs' argument when "
+            "`exclusive=False` and eager mode is enabled."
+        )
     pairs = list(pred_fn_pairs.items() if isinstance(pred_fn_pairs, dict) else pred_fn_pairs)
     if state.graph is not None:
         pairs = [(p.deref() if hasattr(p, "deref") else p, f) for p, f in pairs]
@@ -262,12 +279,15 @@ def _checked_pairs(pred_fn_pairs: Any) -> list[Any]:
     return pairs
 
 
-def case(pred_fn_pairs: Any, default: Any = None, exclusive: bool = False, strict: bool = False, name: str = "case") -> Any:
+def case(
+    pred_fn_pairs: Any, default: Any = None, exclusive: bool = False, strict: bool = False, name: str = "case"
+) -> Any:
     """Calls the function of the first true predicate, else ``default``.
 
-    InvalidArgumentError when none is true and there is no ``default``, or, with ``exclusive``, several are (where there is none, the last
-    does not count). Eagerly a list of one result is unpacked unless ``strict`` (not that of a single pair without default); in a graph it stays
-    a list. ValueError for a dictionary where its order would count, TypeError for other predicates than bool tensors.
+    InvalidArgumentError when none is true and there is no ``default``, or, with ``exclusive``, several are (where there
+    is none, the last does not count). Eagerly a list of one result is unpacked unless ``strict`` (not that of a single
+    pair without default); in a graph it stays a list. ValueError for a dictionary where its order would count,
+    TypeError for other predicates than bool tensors.
     See https://www.tensorflow.org/api_docs/python/tf/case.
 
     >>> import minitape as tf

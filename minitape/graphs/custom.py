@@ -16,7 +16,7 @@ from .effects import NUMPY, NUMPY_STATELESS, PYTHON
 from .primitive import GraphPrimitive
 from .program import inline, replay
 
-# -- Python functions -------------------------------------------------------------------------------------------------
+# -- Python functions ------------------------------------------------------------------------------
 
 
 def python_row(func: Any, inputs: Sequence[Any], dtypes: list[Any]) -> Any:
@@ -32,7 +32,7 @@ def numpy_row(func: Any, inputs: Any, Tout: Any, stateful: bool) -> Any:
     return list(made) if several else made[0]
 
 
-# -- custom_gradient --------------------------------------------------------------------------------------------------
+# -- custom_gradient -------------------------------------------------------------------------------
 
 
 def _forward(*arrays: Any, call: CustomCall, results: int) -> tuple[Any, ...]:

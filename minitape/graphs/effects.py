@@ -22,7 +22,7 @@ from ..ops.convert import convert_to_tensor
 from .failures import brackets
 from .primitive import GraphPrimitive, write_notes
 
-# -- variables --------------------------------------------------------------------------------------------------------
+# -- variables -------------------------------------------------------------------------------------
 
 
 def _read_forward(*outer: Any, variable: Any) -> tuple[Any, ...]:
@@ -42,8 +42,15 @@ def _read_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
 
 
 # a variable's value; in the body of a loop or branch its input is the value outside, for the gradient
-READ = GraphPrimitive("read", "ReadVariableOp", lambda tensors, attrs: [(attrs["variable"].shape, attrs["variable"].dtype)],
-                      forward=_read_forward, eager=_read_eager, rules=[lambda g, z, x, *, variable: g], stateful=True)  # fmt: skip
+READ = GraphPrimitive(
+    "read",
+    "ReadVariableOp",
+    lambda tensors, attrs: [(attrs["variable"].shape, attrs["variable"].dtype)],
+    forward=_read_forward,
+    eager=_read_eager,
+    rules=[lambda g, z, x, *, variable: g],
+    stateful=True,
+)
 
 
 def read(graph: Any, variable: Any, tapes: Sequence[Any], accessed: bool = True) -> Any:
@@ -53,7 +60,9 @@ def read(graph: Any, variable: Any, tapes: Sequence[Any], accessed: bool = True)
         outer = () if graph.outer is None else (graph.outer.read(variable, accessed, graph.tapes_around),)
         with graph.name_scope(None):
             rows, attrs = tuple(graph.enter(t) for t in outer), {"variable": variable}
-            (tensor,) = graph.call_row(READ, rows, attrs, READ.infer((), attrs), f"{variable._name}/Read/ReadVariableOp")
+            (tensor,) = graph.call_row(
+                READ, rows, attrs, READ.infer((), attrs), f"{variable._name}/Read/ReadVariableOp"
+            )
             graph.tuples.add(tensor._row)
         graph.reads[id(variable)] = tensor
     known = graph.variables.setdefault(id(variable), (variable, []))
@@ -78,12 +87,19 @@ def _assign_forward(value: Any, *, variable: Any, how: str) -> tuple[Any, ...]:
     if how == "assign_add" or how == "assign_sub":
         (old,) = _read_forward(variable=variable)
         if old.shape != value.shape:
-            raise invalid(f"Cannot update variable with shape {shape_text(old.shape)} using a Tensor with shape {shape_text(value.shape)}, "
-                          "shapes must be equal.", _ASSIGN_OPS[how])  # fmt: skip
+            raise invalid(
+                f"Cannot update variable with shape {shape_text(old.shape)} using a Tensor with shape "
+                f"{shape_text(value.shape)}, "
+                "shapes must be equal.",
+                _ASSIGN_OPS[how],
+            )
         value = old + value if how == "assign_add" else old - value
     elif not variable.shape.is_compatible_with(np.shape(value)):  # only now the shape is known
-        raise invalid("Trying to assign to variable with tensor with wrong shape. Expected "
-                      f"{brackets(variable.shape)} got {shape_text(np.shape(value))}", _ASSIGN_OPS[how])  # fmt: skip
+        raise invalid(
+            "Trying to assign to variable with tensor with wrong shape. Expected "
+            f"{brackets(variable.shape)} got {shape_text(np.shape(value))}",
+            _ASSIGN_OPS[how],
+        )
     variable._version += 1
     variable._set(value)
     if variable._uninitialized:
@@ -93,23 +109,33 @@ def _assign_forward(value: Any, *, variable: Any, how: str) -> tuple[Any, ...]:
 
 _ASSIGN_OPS = {"assign": "AssignVariableOp", "assign_add": "AssignAddVariableOp", "assign_sub": "AssignSubVariableOp"}
 ASSIGN = {
-    how: GraphPrimitive(how, op, lambda tensors, attrs: [(attrs["variable"].shape, attrs["variable"].dtype)],
-                        forward=_assign_forward, eager=lambda tensors, attrs: [tensors[0]], rules=None, stateful=True)
+    how: GraphPrimitive(
+        how,
+        op,
+        lambda tensors, attrs: [(attrs["variable"].shape, attrs["variable"].dtype)],
+        forward=_assign_forward,
+        eager=lambda tensors, attrs: [tensors[0]],
+        rules=None,
+        stateful=True,
+    )
     for how, op in _ASSIGN_OPS.items()
-}  # fmt: skip
+}
 
 
 def assign(graph: Any, variable: Any, tensor: Any, how: str) -> Any:
     """An assignment at this point of the graph; its value is the variable's new one."""
     kind = how if how in _ASSIGN_OPS else "assign"
     if kind != "assign" and not variable.shape.is_compatible_with(tensor.shape):
-        raise ValueError(f"Shapes {variable.shape} and {tensor.shape} are incompatible: a variable of the first cannot take the second.")
+        raise ValueError(
+            f"Shapes {variable.shape} and {tensor.shape} are incompatible: a variable of the first cannot take the "
+            "second."
+        )
     (made,) = graph.apply(ASSIGN[kind], (tensor,), {"variable": variable, "how": kind})
     graph.forget_reads()
     return made
 
 
-# -- Python functions --------------------------------------------------------------------------------------------------
+# -- Python functions ------------------------------------------------------------------------------
 
 
 def _python_forward(*arrays: Any, func: Any, dtypes: Any) -> tuple[Any, ...]:
@@ -150,8 +176,12 @@ def _python_gradient_infer(tensors: Any, attrs: dict[str, Any]) -> list[Any]:
     return [(t.shape, t.dtype) for t in inputs if t.dtype.differentiable]
 
 
-PYTHON = GraphPrimitive("py_function", "EagerPyFunc", _python_infer, forward=_python_forward, rules=_python_rule, stateful=True)
-PYTHON_GRADIENT = GraphPrimitive("py_function_gradient", "EagerPyFunc", _python_gradient_infer, forward=_python_gradient, rules=None)
+PYTHON = GraphPrimitive(
+    "py_function", "EagerPyFunc", _python_infer, forward=_python_forward, rules=_python_rule, stateful=True
+)
+PYTHON_GRADIENT = GraphPrimitive(
+    "py_function_gradient", "EagerPyFunc", _python_gradient_infer, forward=_python_gradient, rules=None
+)
 
 
 def _numpy_forward(*arrays: Any, func: Any, dtypes: Any) -> tuple[Any, ...]:
@@ -169,8 +199,10 @@ def _numpy_forward(*arrays: Any, func: Any, dtypes: Any) -> tuple[Any, ...]:
 def _as_promised(at: int, value: Any, dtype: Any, number: int) -> Any:
     tensor = convert_to_tensor(np.asarray(value) if isinstance(value, (int, float)) else value)
     if tensor.dtype != dtype:
-        raise invalid(f"{at}-th value returned by pyfunc_{number} is {tensor.dtype.kernel_name}, but expects "
-                      f"{dtype.kernel_name}", "PyFunc")  # fmt: skip
+        raise invalid(
+            f"{at}-th value returned by pyfunc_{number} is {tensor.dtype.kernel_name}, but expects {dtype.kernel_name}",
+            "PyFunc",
+        )
     return tensor.array
 
 
@@ -178,10 +210,13 @@ NUMPY = GraphPrimitive("py_func", "PyFunc", _promised, forward=_numpy_forward, r
 NUMPY_STATELESS = GraphPrimitive("py_func_stateless", "PyFuncStateless", _promised, forward=_numpy_forward, rules=None)
 
 
-# -- any Python function of minitape that must run when the graph does ------------------------------------------------
+# -- any Python function of minitape that must run when the graph does -----------------------------
 
 
-_LATER: dict[str, Any] = {"infer": lambda tensors, attrs: attrs["specs"], "eager": lambda tensors, attrs: attrs["function"](*tensors)}
+_LATER: dict[str, Any] = {
+    "infer": lambda tensors, attrs: attrs["specs"],
+    "eager": lambda tensors, attrs: attrs["function"](*tensors),
+}
 LATER = GraphPrimitive("later", "PartitionedCall", **_LATER)
 LATER_STATEFUL = GraphPrimitive("later_stateful", "StatefulPartitionedCall", **_LATER, stateful=True)
 # numbers drawn at random: no gradient passes to what they were drawn from
@@ -195,9 +230,12 @@ def draw_row(function: Callable[..., list[Any]], tensors: Sequence[Any], spec: A
 
 
 def add_effect(
-    function: Callable[..., list[Any]], tensors: Sequence[Any], specs: list[Any], stateful: bool = False,
+    function: Callable[..., list[Any]],
+    tensors: Sequence[Any],
+    specs: list[Any],
+    stateful: bool = False,
     name: str | None = None,
-) -> list[Any]:  # fmt: skip
+) -> list[Any]:
     """Adds a row that calls ``function`` with eager tensors when the graph runs; ``specs`` are (shape, dtype) pairs."""
     primitive = LATER_STATEFUL if stateful else LATER
     return list(state.graph.apply(primitive, tuple(tensors), {"function": function, "specs": specs}, name))

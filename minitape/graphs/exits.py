@@ -26,7 +26,7 @@ class Exits:
         """The body of a function without ``break``, ``continue``, and returns inside of other statements."""
         return self._loops(self._returns(body))
 
-    # -- return -------------------------------------------------------------------------------------------------------
+    # -- return ------------------------------------------------------------------------------------
 
     def _returns(self, body: list[ast.stmt]) -> list[ast.stmt]:
         """What follows a conditional return moves into the branches, so that returns stand at their ends."""
@@ -63,7 +63,7 @@ class Exits:
         check = at(loop, parse(f"if {flag}:\n    return {value}"))
         return [*start, made, *self._returns([*check, *rest])]
 
-    # -- break, continue ----------------------------------------------------------------------------------------------
+    # -- break, continue ---------------------------------------------------------------------------
 
     def _loops(self, body: list[ast.stmt]) -> list[ast.stmt]:
         """Replaces break and continue by flags, from the innermost loop outwards."""

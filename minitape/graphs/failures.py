@@ -1,4 +1,6 @@
-"""Errors of graphs, in TensorFlow's words: what fails when one runs, at which line of the user's, and what does not fit before."""
+"""Errors of graphs, in TensorFlow's words: what fails when one runs, at which line of the user's, and what does not fit
+before.
+"""
 
 from __future__ import annotations
 
@@ -90,7 +92,9 @@ def brackets(shape: TensorShape) -> str:
 
 
 def raising_primitive(primitive: Primitive, error: Exception, tensors: Sequence[Any]) -> GraphPrimitive:
-    """In the place of a primitive, one that raises an error when the graph runs: what stands behind it is traced before."""
+    """In the place of a primitive, one that raises an error when the graph runs: what stands behind it is traced
+    before.
+    """
     dtype = int64 if primitive.op in ("ArgMax", "ArgMin", "Where") else tensors[0].dtype
 
     def forward(*arrays: Any) -> Any:

@@ -49,8 +49,15 @@ class Function:
     (np.float32(6.0), 6)
     """
 
-    def __init__(self, python_function: Callable[..., Any], input_signature: Any = None, autograph: bool = True,
-                 reduce_retracing: bool = False, owner: Any = None, name: str | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        python_function: Callable[..., Any],
+        input_signature: Any = None,
+        autograph: bool = True,
+        reduce_retracing: bool = False,
+        owner: Any = None,
+        name: str | None = None,
+    ) -> None:
         self._python_function, self._owner = python_function, owner
         self._autograph, self._reduce = autograph, reduce_retracing
         functools.update_wrapper(self, python_function, updated=())
@@ -79,7 +86,7 @@ class Function:
         if self._input_signature is not None:
             self._check_input_signature()
 
-    # -- what it is ---------------------------------------------------------------------------------------------------
+    # -- what it is --------------------------------------------------------------------------------
 
     @property
     def python_function(self) -> Callable[..., Any]:
@@ -109,16 +116,19 @@ class Function:
     def __repr__(self) -> str:
         return f"<tensorflow.python.eager.polymorphic_function.polymorphic_function.Function object at {hex(id(self))}>"
 
-    # -- calling ------------------------------------------------------------------------------------------------------
+    # -- calling -----------------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if EAGER_FUNCTIONS[0]:
             return self._run_python(args, kwargs)
         given: list[Any] = []
         arrays: list[Any] = []
-        ordered = kwargs if len(kwargs) < 2 else dict(sorted(kwargs.items(), key=self._place))  # as the trace takes them
+        # as the trace takes them
+        ordered = kwargs if len(kwargs) < 2 else dict(sorted(kwargs.items(), key=self._place))
         key: list[Any] = [*ordered]
-        plain = _tell((*args, *ordered.values()) if ordered else args, key, given, arrays, self._input_signature is None)
+        plain = _tell(
+            (*args, *ordered.values()) if ordered else args, key, given, arrays, self._input_signature is None
+        )
         if plain:
             known = self._fast.get(tuple(key))
             if known is not None:
@@ -160,7 +170,7 @@ class Function:
         self._untraced = 0
         counter.traced(self._python_function) if traced else counter.called(1)
 
-    # -- arguments ----------------------------------------------------------------------------------------------------
+    # -- arguments ---------------------------------------------------------------------------------
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         try:
@@ -178,8 +188,10 @@ class Function:
 
     def _refusal(self, why: str, args: Any, kwargs: Any) -> str:
         specs = self._named_signature() if self._input_signature is not None else {}
-        return (f"Binding inputs to tf.function failed due to `{why}`. Received args: {args} and kwargs: {kwargs} for "
-                f"signature: {text_of_parameters(self._parameters, specs)}.")  # fmt: skip
+        return (
+            f"Binding inputs to tf.function failed due to `{why}`. Received args: {args} and kwargs: {kwargs} for "
+            f"signature: {text_of_parameters(self._parameters, specs)}."
+        )
 
     def _named_signature(self) -> dict[str, Any]:
         return dict(zip(self._parameters, self._input_signature or (), strict=False))
@@ -187,15 +199,19 @@ class Function:
     def _check_input_signature(self) -> None:
         leaves = nest.flatten(list(self._input_signature or ()))
         if any(not hasattr(leaf, "dtype") or not hasattr(leaf, "shape") for leaf in leaves):
-            raise TypeError("input_signature must be a possibly nested sequence of TensorSpec objects, got invalid args "
-                            f"{leaves} with types {[type(leaf) for leaf in leaves]}.")  # fmt: skip
+            raise TypeError(
+                "input_signature must be a possibly nested sequence of TensorSpec objects, got invalid args "
+                f"{leaves} with types {[type(leaf) for leaf in leaves]}."
+            )
         names = [p.name for p in self._parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
         if self._owner is None and names[:1] == ["self"]:  # a method: it is bound before it is called
             names = names[1:]
         for name in names:
             parameter = self._parameters[name]
             if parameter.kind is inspect.Parameter.KEYWORD_ONLY and parameter.default is inspect.Parameter.empty:
-                raise TypeError(f"Since input_signature is defined, keyword-only parameter `{name}` must have a default value")
+                raise TypeError(
+                    f"Since input_signature is defined, keyword-only parameter `{name}` must have a default value"
+                )
         for name in names[len(self._input_signature or ()) :]:
             parameter = self._parameters[name]
             if parameter.default is inspect.Parameter.empty and parameter.kind is not inspect.Parameter.VAR_POSITIONAL:
@@ -213,7 +229,7 @@ class Function:
                 raise TypeError(self._refusal(str(error), args, kwargs)) from error.__cause__
         return out
 
-    # -- traces -------------------------------------------------------------------------------------------------------
+    # -- traces ------------------------------------------------------------------------------------
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """The trace for these arguments; a TensorSpec stands for a tensor. With an input signature none are needed.
@@ -224,7 +240,8 @@ class Function:
         >>> concrete(tf.constant([1.0, 2.0])).numpy(), double.experimental_get_tracing_count()
         (array([2., 4.], dtype=float32), 1)
         >>> print(double.pretty_printed_concrete_signatures(verbose=False))
-        (x: TensorSpec(shape=(None,), dtype=tf.float32, name=None)) -> TensorSpec(shape=(None,), dtype=tf.float32, name=None)
+        (x: TensorSpec(shape=(None,), dtype=tf.float32, name=None)) -> TensorSpec(shape=(None,), dtype=tf.float32,
+        name=None)
         """
         if self._input_signature is not None and not args and not kwargs:
             args = self._input_signature
@@ -274,7 +291,9 @@ class Function:
         return values
 
     def _trace(self, values: dict[str, Any], given: list[Any]) -> ConcreteFunction:
-        signature = Signature(self._parameters, {n: nest.map_structure(as_spec, v) for n, v in values.items()}, self._name)
+        signature = Signature(
+            self._parameters, {n: nest.map_structure(as_spec, v) for n, v in values.items()}, self._name
+        )
         if not self._initialized:
             concrete, created = self._traced(signature, True, given)
             self._tracing_count += 1
@@ -287,7 +306,9 @@ class Function:
         self._tracing_count += 1
         return concrete
 
-    def _traced(self, signature: Signature, may_create: bool, given: Sequence[Any] = ()) -> tuple[ConcreteFunction, list[Any]]:
+    def _traced(
+        self, signature: Signature, may_create: bool, given: Sequence[Any] = ()
+    ) -> tuple[ConcreteFunction, list[Any]]:
         graph = FuncGraph(self._name, state.graph, may_create)
         with graph.as_default():
             inputs: list[Any] = []
@@ -311,7 +332,9 @@ class Function:
         return self._converted
 
 
-def _refuse_changed(before: dict[str, Any], after: dict[str, Any], function: Callable[..., Any], owner: Sequence[Any]) -> None:
+def _refuse_changed(
+    before: dict[str, Any], after: dict[str, Any], function: Callable[..., Any], owner: Sequence[Any]
+) -> None:
     """ValueError where a function changed a list or dictionary among its arguments: only a trace would see that."""
 
     def changed(old: Any, new: Any) -> bool:
@@ -322,13 +345,22 @@ def _refuse_changed(before: dict[str, Any], after: dict[str, Any], function: Cal
         return any(map(is_not, nest.flatten(old), nest.flatten(new)))
 
     if names := [n for n, old in before.items() if changed(old, after[n])]:
-        called = f"{getattr(function, '__qualname__', function)}{inspect.signature(functools.partial(function, *owner))}"
-        raise ValueError(f"{called} should not modify its Python input arguments. "
-                         f"Modifying a copy is allowed. The following parameter(s) were modified: {', '.join(names)}")  # fmt: skip
+        called = (
+            f"{getattr(function, '__qualname__', function)}{inspect.signature(functools.partial(function, *owner))}"
+        )
+        raise ValueError(
+            f"{called} should not modify its Python input arguments. "
+            f"Modifying a copy is allowed. The following parameter(s) were modified: {', '.join(names)}"
+        )
 
 
 def _tensors(values: dict[str, Any]) -> list[Any]:
-    return [t for v in values.values() for t in ((v,) if isinstance(v, Tensor) else nest.flatten(v)) if isinstance(t, Tensor)]
+    return [
+        t
+        for v in values.values()
+        for t in ((v,) if isinstance(v, Tensor) else nest.flatten(v))
+        if isinstance(t, Tensor)
+    ]
 
 
 def _access(values: dict[str, Any]) -> None:
@@ -341,8 +373,8 @@ def _access(values: dict[str, Any]) -> None:
 def _tell(values: Iterable[Any], key: list[Any], tensors: list[Any], arrays: list[Any], converts: bool) -> bool:
     """Adds to a key what tells these arguments from others, and their tensors and arrays as structures are flattened.
 
-    So the next such call finds its trace without a look at the signature. False where there is more to ask. With ``converts`` arrays
-    become tensors.
+    So the next such call finds its trace without a look at the signature. False where there is more to ask. With
+    ``converts`` arrays become tensors.
     """
     for a in values:
         kind = type(a)
@@ -390,9 +422,11 @@ def _as_outputs(result: Any, function: Any) -> Any:
             try:
                 value = value._read() if hasattr(value, "_read") else convert_to_tensor(value)
             except (TypeError, ValueError):
-                raise TypeError("To be compatible with tf.function, Python functions must return zero or more Tensors or "
-                                f"ExtensionTypes or None values; in compilation of {function!r}, found return value of type "
-                                f"{type(value).__name__}, which is not a Tensor or ExtensionType.") from None  # fmt: skip
+                raise TypeError(
+                    "To be compatible with tf.function, Python functions must return zero or more Tensors or "
+                    f"ExtensionTypes or None values; in compilation of {function!r}, found return value of type "
+                    f"{type(value).__name__}, which is not a Tensor or ExtensionType."
+                ) from None
         return TABLE["identity"](state.graph.tensor_at(state.graph.enter(value)))
 
     return nest.map_structure(leaf, result)

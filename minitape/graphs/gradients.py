@@ -41,17 +41,23 @@ def gradients(
     """
     graph = state.graph
     if graph is None:
-        raise RuntimeError("tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape instead.")
+        raise RuntimeError(
+            "tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape instead."
+        )
     targets = [_tensor(y) for y in _as_list(ys)]
     sources = _as_list(xs)
-    adjoints = [None] * len(targets) if grad_ys is None else list(grad_ys) if isinstance(grad_ys, (list, tuple)) else [grad_ys]
+    adjoints = (
+        [None] * len(targets) if grad_ys is None else list(grad_ys) if isinstance(grad_ys, (list, tuple)) else [grad_ys]
+    )
     if len(adjoints) != len(targets):
         raise ValueError(f"Length mismatch. Passed {len(adjoints)} grad_ys for {len(targets)} ys")
     if any(type(s) is EagerTensor for s in sources):
         lift(graph)
     with graph.name_scope(name) as scope:
         pass  # taken: the operations of the gradients have it before their names
-    found = _through_captures(graph, targets, adjoints, sources, [] if stop_gradients is None else _as_list(stop_gradients), scope[:-1])
+    found = _through_captures(
+        graph, targets, adjoints, sources, [] if stop_gradients is None else _as_list(stop_gradients), scope[:-1]
+    )
     try:
         zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
     except ValueError:
@@ -90,8 +96,11 @@ def hessians(ys: Any, xs: Any) -> list[Any]:
     return found
 
 
-def _through_captures(graph: Graph, targets: list[Any], adjoints: list[Any], sources: list[Any], stops: list[Any], prefix: str) -> list[Any]:
-    """The gradient for each source, or None: in this graph, and through what it captured for tensors of those around it.
+def _through_captures(
+    graph: Graph, targets: list[Any], adjoints: list[Any], sources: list[Any], stops: list[Any], prefix: str
+) -> list[Any]:
+    """The gradient for each source, or None: in this graph, and through what it captured for tensors of those around
+    it.
 
     There the rows stay as they are: those of the gradients are added to the graph that is being built.
     """
@@ -117,7 +126,9 @@ def _capture(graph: Graph) -> list[tuple[Any, Any]]:
     return [(outer, inner) for outer, inner in places.values() if inner.dtype.differentiable]
 
 
-def sweep_rows(graph: Graph, targets: list[Any], rows: list[list[int]], adjoints: list[Any], stops: Any = (), prefix: str = "") -> list[Any]:
+def sweep_rows(
+    graph: Graph, targets: list[Any], rows: list[list[int]], adjoints: list[Any], stops: Any = (), prefix: str = ""
+) -> list[Any]:
     """The gradient of the targets for each list of rows (the reads of one variable, or one tensor), or None."""
     wanted = {r for group in rows for r in group}
     if not wanted:

@@ -29,10 +29,12 @@ from .failures import brackets, enum
 
 _STATIC = {"Shape", "Size", "Rank", "ShapeN"}  # operations that read nothing but the static shape
 ELEMENTWISE = set(
-    "SelectV2 Less LessEqual Greater GreaterEqual Equal NotEqual LogicalAnd LogicalOr LogicalNot Cast Add ZerosLike OnesLike Conj".split()
+    "SelectV2 Less LessEqual Greater GreaterEqual Equal NotEqual LogicalAnd LogicalOr LogicalNot Cast Add "
+    "ZerosLike OnesLike Conj".split()
 )
 _BY_VALUE = {"Unique", "UniqueV2", "UniqueWithCounts", "Where", "Bincount", "Range", "Mask"}  # also for float inputs
-_ROWS_BY_VALUE = {"SegmentSum", "SegmentMean", "SegmentProd", "SegmentMax", "SegmentMin"}  # TensorFlow never knows how many
+# TensorFlow never knows how many
+_ROWS_BY_VALUE = {"SegmentSum", "SegmentMean", "SegmentProd", "SegmentMax", "SegmentMin"}
 _SHORTER = {"MatrixDiagPartV3", "Qr", "Svd"}  # as long as the shorter of two axes
 _LARGE = 1 << 16  # elements from which on stand-ins are made smaller for elementwise operations
 
@@ -76,8 +78,10 @@ def check_dtypes(primitive: Primitive, inputs: tuple[Any, ...]) -> None:
     if x.dtype != y.dtype:
         accept(primitive.op, x.dtype)
         first, second = ("a", "b") if primitive.op in ("MatMul", "BatchMatMulV2") else ("x", "y")
-        raise TypeError(f"Input '{second}' of '{primitive.op}' Op has type {y.dtype.name} that does not match type "
-                        f"{x.dtype.name} of argument '{first}'.")  # fmt: skip
+        raise TypeError(
+            f"Input '{second}' of '{primitive.op}' Op has type {y.dtype.name} that does not match type "
+            f"{x.dtype.name} of argument '{first}'."
+        )
 
 
 _TWINS = {"Add", "MatMul", "BatchMatMulV2", "Less", "LessEqual", "Greater", "GreaterEqual", "Equal", "NotEqual"}
@@ -117,12 +121,17 @@ def _trials(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any]) -> 
                 errors.append(error)
 
     known = all(t.shape.is_fully_defined() for t in tensors)
-    guesses = [None] if known else list(sizes_to_try(tensors, [9, 1] if primitive.op in _SHORTER else _beyond(tensors, attrs)))
+    guesses = (
+        [None]
+        if known
+        else list(sizes_to_try(tensors, [9, 1] if primitive.op in _SHORTER else _beyond(tensors, attrs)))
+    )
     ways = [(0, True), (0, False)]  # first with the values of constants; an index out of range is the run's business
     if all(t.dtype.kind in "fc" for t in tensors):
         ways.append((2, True))  # decompositions refuse matrices of zeros
     for way in ways:
-        fitting = list(islice(runs(guesses, *way), 2))  # two sizes show which of the result's depend on the unknown ones
+        # two sizes show which of the result's depend on the unknown ones
+        fitting = list(islice(runs(guesses, *way), 2))
         if fitting:
             break
     else:

@@ -39,9 +39,15 @@ _RETURNED = "_ag_return_value"  # how the name begins that holds what the functi
 
 
 def while_stmt(
-    test: Any, body: Any, get: Any, put: Any, names: tuple[str, ...], outside: tuple[str, ...],
-    alive: tuple[str, ...], later: tuple[str, ...],
-) -> None:  # fmt: skip
+    test: Any,
+    body: Any,
+    get: Any,
+    put: Any,
+    names: tuple[str, ...],
+    outside: tuple[str, ...],
+    alive: tuple[str, ...],
+    later: tuple[str, ...],
+) -> None:
     """``while``: on a symbolic tensor one operation that holds the condition and the body."""
     first = _first_test(test)
     if not decides(first):
@@ -71,13 +77,23 @@ def _first_test(test: Any) -> Any:
 
 
 def for_stmt(
-    source: Any, extra: Any, body: Any, get: Any, put: Any, names: tuple[str, ...], outside: tuple[str, ...],
-    alive: tuple[str, ...], later: tuple[str, ...], target: str | None,
-) -> None:  # fmt: skip
+    source: Any,
+    extra: Any,
+    body: Any,
+    get: Any,
+    put: Any,
+    names: tuple[str, ...],
+    outside: tuple[str, ...],
+    alive: tuple[str, ...],
+    later: tuple[str, ...],
+    target: str | None,
+) -> None:
     """``for``: over a tensor or dataset of a graph one operation; over anything else Python's loop."""
     source = current(source)
     if is_iterator(source):
-        raise NotImplementedError("In a tf.function minitape loops over datasets, not over their iterators: call next(iterator).")
+        raise NotImplementedError(
+            "In a tf.function minitape loops over datasets, not over their iterators: call next(iterator)."
+        )
     if is_dataset(source) and is_drawn_later(source):
         source = Stream(source)
     if state.graph is None or not isinstance(source, (Tensor, Stream)):
@@ -100,15 +116,19 @@ def refuse_scalar(tensor: Any) -> None:
     """ValueError for a tensor without axes: it has no length."""
     if tensor.shape.rank == 0:
         name = state.graph.unique_name("Shape", False)
-        raise ValueError(f'len requires a non-scalar tensor, got one of shape Tensor("{name}:0", shape=(0,), dtype=int32)')
+        raise ValueError(
+            f'len requires a non-scalar tensor, got one of shape Tensor("{name}:0", shape=(0,), dtype=int32)'
+        )
 
 
 def _still(extra: Any) -> bool:
     value = extra()
     if decides(value):
-        raise NotImplementedError("break and return statements which depend on a TF condition are not supported in Python for loops. "
-                                  "Did you intend to make it a TF loop?\n"
-                                  f"See {LIMITS}#consistency-of-control-flow-types for more info.")  # fmt: skip
+        raise NotImplementedError(
+            "break and return statements which depend on a TF condition are not supported in Python for loops. "
+            "Did you intend to make it a TF loop?\n"
+            f"See {LIMITS}#consistency-of-control-flow-types for more info."
+        )
     return bool(value)
 
 
@@ -121,12 +141,13 @@ def _refuse_return(names: tuple[str, ...], in_stream: bool = False) -> None:
 
 def _no_return_here() -> NotImplementedError:
     return NotImplementedError(
-        "a return statement cannot be placed inside this TensorFlow loop; this may happen if a return statement depends on "
+        "a return statement cannot be placed inside this TensorFlow loop; this may happen if a return statement "
+        "depends on "
         "a static Python condition such as a hyperparameter"
     )
 
 
-# -- what a ``for`` walks over ----------------------------------------------------------------------------------------
+# -- what a ``for`` walks over ---------------------------------------------------------------------
 
 
 class _Elements:
@@ -194,19 +215,25 @@ def _walk(source: Any) -> Any:
     return _Elements(source)
 
 
-# -- the operation ----------------------------------------------------------------------------------------------------
+# -- the operation ---------------------------------------------------------------------------------
 
 
 class _Loop:
     """A loop on symbolic tensors: which names it changes, and the operation made of it.
 
-    The names that are ``alive`` when a turn begins, or ``later``, are carried from turn to turn, where they are tensors.
+    The names that are ``alive`` when a turn begins, or ``later``, are carried from turn to turn, where they are
+    tensors.
     """
 
     def __init__(
-        self, names: tuple[str, ...], get: Any, put: Any, alive: tuple[str, ...], later: tuple[str, ...],
+        self,
+        names: tuple[str, ...],
+        get: Any,
+        put: Any,
+        alive: tuple[str, ...],
+        later: tuple[str, ...],
         target: str | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.names, self.get, self.put, self.alive, self.later, self.target = names, get, put, alive, later, target
         self.before: tuple[Any, ...] = ()  # the values of all names, before the loop
         self.carried: dict[str, Any] = {}  # those of the names that are carried
@@ -221,7 +248,10 @@ class _Loop:
         index = [] if counter is None else [counter.start]
         first = len(index)  # the place of what the names carry, among the values of the loop
         start = [*index, *(convert_to_tensor(t) for t in self._tensors(self.carried))]
-        shapes = [*(t.shape for t in index), *(s for n, v in self.carried.items() for s in self.late.get(n) or _shapes(v))]
+        shapes = [
+            *(t.shape for t in index),
+            *(s for n, v in self.carried.items() for s in self.late.get(n) or _shapes(v)),
+        ]
         specs = [(shape, t.dtype) for shape, t in zip(shapes, start, strict=True)]
         latest: dict[str, Any] = {}
 
@@ -281,7 +311,7 @@ class _Loop:
         names = ["the function return value" if name.startswith(_RETURNED) else name for name in self.late]
         Assert(turned, [f"loop must iterate at least once to initialize {', '.join(names)}"])
 
-    # -- what is carried ----------------------------------------------------------------------------------------------
+    # -- what is carried ---------------------------------------------------------------------------
 
     def _carry(self, body: Any, walk: Any) -> None:
         """Finds the initial values of what is carried; what is undefined before the loop starts with zeros."""
@@ -332,10 +362,14 @@ class _Loop:
         labels = [name for name in self.carried for _ in flatten_parts(self.carried[name])]
         for name, (shape, dtype), t in zip(labels, kept, after, strict=True):
             if t.dtype != dtype:
-                raise TypeError(f"'{name}' has dtype {dtype.name} before the loop, but dtype {t.dtype.name} after one iteration")
+                raise TypeError(
+                    f"'{name}' has dtype {dtype.name} before the loop, but dtype {t.dtype.name} after one iteration"
+                )
             if not t.shape.is_subtype_of(shape):
-                raise ValueError(f"'{name}' has shape {shape} before the loop, but shape {t.shape} after one iteration. Use "
-                                 "tf.autograph.experimental.set_loop_options to set shape invariants.")  # fmt: skip
+                raise ValueError(
+                    f"'{name}' has shape {shape} before the loop, but shape {t.shape} after one iteration. Use "
+                    "tf.autograph.experimental.set_loop_options to set shape invariants."
+                )
 
 
 def _widen(specs: list[Any], outputs: Sequence[Any]) -> list[Any]:
@@ -360,8 +394,10 @@ def _check_turn(name: str, before: Any, after: Any) -> Any:
 
 
 def _before_the_loop(name: str, error: Exception) -> Exception:
-    return ValueError(f"'{name}' must be defined before the loop\nNote: AutoGraph tried to define it automatically, but ran into a "
-                      f"{type(error).__name__}: {error}")  # fmt: skip
+    return ValueError(
+        f"'{name}' must be defined before the loop\nNote: AutoGraph tried to define it automatically, but ran into a "
+        f"{type(error).__name__}: {error}"
+    )
 
 
 def _not_none(name: str) -> Exception:

@@ -28,8 +28,10 @@ def _over(elems: Any, scalar: Exception | None = None) -> Any:
     elems = nest.map_structure(convert_to_tensor, elems)
     leaves = nest.flatten(elems)
     if not leaves:
-        raise ValueError("elems must be a Tensor or (possibly nested) sequence of Tensors. Got "
-                         f"{elems}, which does not contain any Tensors.")  # fmt: skip
+        raise ValueError(
+            "elems must be a Tensor or (possibly nested) sequence of Tensors. Got "
+            f"{elems}, which does not contain any Tensors."
+        )
     if any(t.shape.rank == 0 for t in leaves):
         raise scalar or ValueError("Elements in elems must be 1+ dimensional Tensors, not scalars")
     count = leaves[0].shape[0]
@@ -61,9 +63,17 @@ def _stack(arrays: Sequence[TensorArray], like: Any, elems: Any) -> Any:
     return nest.pack_sequence_as(like, found)
 
 
-def map_fn(fn: Any, elems: Any, dtype: Any = None, parallel_iterations: int | None = None, back_prop: bool = True,
-           swap_memory: bool = False, infer_shape: bool = True, name: str | None = None,
-           fn_output_signature: Any = None) -> Any:  # fmt: skip
+def map_fn(
+    fn: Any,
+    elems: Any,
+    dtype: Any = None,
+    parallel_iterations: int | None = None,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    infer_shape: bool = True,
+    name: str | None = None,
+    fn_output_signature: Any = None,
+) -> Any:
     """Applies ``fn`` to the elements along the first axis and stacks the results.
 
     ``elems`` may be a structure of tensors; ``fn_output_signature`` (or ``dtype``) gives the dtypes where they differ
@@ -93,11 +103,13 @@ def _map(fn: Any, elems: Any, signature: Any, infer_shape: bool = True, kinds: A
     like = elems if signature is None else signature
     arrays = [
         TensorArray(
-            getattr(kind, "dtype", kind), size=count, infer_shape=infer_shape,
+            getattr(kind, "dtype", kind),
+            size=count,
+            infer_shape=infer_shape,
             element_shape=None if signature is None else getattr(kind, "shape", None),
         )
         for kind in nest.flatten(like)
-    ]  # fmt: skip
+    ]
 
     def step(i: Any, arrays: Any) -> list[Any]:
         found = fn(_element(elems, i))
@@ -109,9 +121,13 @@ def _map(fn: Any, elems: Any, signature: Any, infer_shape: bool = True, kinds: A
 
 
 def _count_up(step: Any, begin: Any, count: Any, values: Sequence[Any], kinds: Any = WHILE) -> Any:
-    """``values = step(i, *values)`` for each i from ``begin`` up to ``count``: a loop of the graph, or one of Python."""
+    """``values = step(i, *values)`` for each i from ``begin`` up to ``count``: a loop of the graph, or one of
+    Python.
+    """
     if state.graph is not None:
-        return while_graph(lambda i, *_: i < count, lambda i, *v: (i + 1, *step(i, *v)), [begin, *values], kinds=kinds)[1:]
+        return while_graph(lambda i, *_: i < count, lambda i, *v: (i + 1, *step(i, *v)), [begin, *values], kinds=kinds)[
+            1:
+        ]
     for i in range(int(begin.array), int(count.array)):
         values = step(new_tensor(np.int32(i)), *values)
     return values
@@ -120,7 +136,8 @@ def _count_up(step: Any, begin: Any, count: Any, values: Sequence[Any], kinds: A
 def vectorized_map(fn: Any, elems: Any, fallback_to_while_loop: bool = True, warn: bool = True) -> Any:
     """The same results as ``map_fn``, whatever the dtypes; ``fn`` is called once, as that of a ``tf.function``.
 
-    minitape applies it to the elements one by one, so there is nothing to fall back from, and ``fallback_to_while_loop``
+    minitape applies it to the elements one by one, so there is nothing to fall back from, and
+    ``fallback_to_while_loop``
     and ``warn`` have no effect. See https://www.tensorflow.org/api_docs/python/tf/vectorized_map.
 
     >>> import minitape as tf
@@ -142,7 +159,9 @@ def vectorized_map(fn: Any, elems: Any, fallback_to_while_loop: bool = True, war
 
 
 def _as_one(found: Any) -> Any:
-    """Results of one operation, as TensorFlow has them: what one of them depends on has zeros as gradient of the others."""
+    """Results of one operation, as TensorFlow has them: what one of them depends on has zeros as gradient of the
+    others.
+    """
     leaves = nest.flatten(found)
     places = [at for at, t in enumerate(leaves) if t.dtype.differentiable]
     if len(places) > 1:
@@ -174,8 +193,15 @@ def scan(
     return _scan_results(fn, elems, initializer, reverse, back_prop, name or "scan", infer_shape)[1]
 
 
-def foldl(fn: Any, elems: Any, initializer: Any = None, parallel_iterations: int = 10, back_prop: bool = True,
-          swap_memory: bool = False, name: str | None = None) -> Any:  # fmt: skip
+def foldl(
+    fn: Any,
+    elems: Any,
+    initializer: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    name: str | None = None,
+) -> Any:
     """``fn(accumulated, element)`` along the first axis, from the first element to the last.
 
     Without ``initializer`` it starts with the first of them. Gradients are those of ``tf.map_fn``, and

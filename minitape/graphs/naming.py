@@ -13,48 +13,104 @@ from .symbolic import Operation, SymbolicTensor
 
 # what operators call their operations, where it is not the kernel's name
 _OPERATOR_NAMES = {
-    "AddV2": "add", "Add": "add", "Sub": "sub", "Mul": "mul", "RealDiv": "truediv", "Pow": "pow",
-    "FloorDiv": "floordiv", "FloorMod": "mod", "MatMul": "matmul", "LogicalAnd": "and", "LogicalOr": "or",
-    "StridedSlice": "strided_slice", "Greater": "Greater", "Less": "Less",
-}  # fmt: skip
+    "AddV2": "add",
+    "Add": "add",
+    "Sub": "sub",
+    "Mul": "mul",
+    "RealDiv": "truediv",
+    "Pow": "pow",
+    "FloorDiv": "floordiv",
+    "FloorMod": "mod",
+    "MatMul": "matmul",
+    "LogicalAnd": "and",
+    "LogicalOr": "or",
+    "StridedSlice": "strided_slice",
+    "Greater": "Greater",
+    "Less": "Less",
+}
 CONTROL = {
-    "If": "cond", "StatelessIf": "cond", "While": "while", "StatelessWhile": "while", "Map": "while", "StatelessMap": "while",
-    "Case": "switch_case/indexed_case", "StatelessCase": "switch_case/indexed_case",
-}  # fmt: skip
+    "If": "cond",
+    "StatelessIf": "cond",
+    "While": "while",
+    "StatelessWhile": "while",
+    "Map": "while",
+    "StatelessMap": "while",
+    "Case": "switch_case/indexed_case",
+    "StatelessCase": "switch_case/indexed_case",
+}
 _FUNCTION_NAMES = {
     **CONTROL,
-    "AddV2": "Add", "RealDiv": "truediv", "ConcatV2": "concat", "Pack": "stack", "Unpack": "unstack",
-    "StridedSlice": "strided_slice", "Transpose": "transpose", "Range": "range", "OneHot": "one_hot", "Split": "split",
-    "TensorListStack": "TensorArrayV2Stack/TensorListStack", "TensorListGetItem": "TensorArrayV2Read/TensorListGetItem",
+    "AddV2": "Add",
+    "RealDiv": "truediv",
+    "ConcatV2": "concat",
+    "Pack": "stack",
+    "Unpack": "unstack",
+    "StridedSlice": "strided_slice",
+    "Transpose": "transpose",
+    "Range": "range",
+    "OneHot": "one_hot",
+    "Split": "split",
+    "TensorListStack": "TensorArrayV2Stack/TensorListStack",
+    "TensorListGetItem": "TensorArrayV2Read/TensorListGetItem",
     "TensorListSetItem": "TensorArrayV2Write/TensorListSetItem",
-    "ZerosLike": "zeros_like", "OnesLike": "ones_like", "Cumsum": "Cumsum", "FloorMod": "FloorMod",
-}  # fmt: skip
+    "ZerosLike": "zeros_like",
+    "OnesLike": "ones_like",
+    "Cumsum": "Cumsum",
+    "FloorMod": "FloorMod",
+}
 # the last operation of a function that is made of several, by the function and the kernel
 _NAMES_WITHIN = {
-    ("clip_by_value", "Maximum"): "clip_by_value", ("norm", "Reshape"): "norm/Squeeze", ("einsum", "Einsum"): "einsum/Einsum",
-    ("repeat", "Repeat"): "Repeat/Reshape_1", ("expand_dims", "Reshape"): "ExpandDims", ("squeeze", "Reshape"): "Squeeze",
-    ("clip_by_norm", "Identity"): "clip_by_norm", ("embedding_lookup", "Identity"): "embedding_lookup/Identity",
-    ("saturate_cast", "Cast"): "saturate_cast", ("l2_normalize", "Mul"): "l2_normalize",
-    ("multiply_no_nan", "MulNoNan"): "multiply_no_nan", ("divide_no_nan", "DivNoNan"): "div_no_nan",
-    ("sigmoid_cross_entropy_with_logits", "Add"): "logistic_loss", ("concat", "Identity"): "concat/concat",
-    ("softmax_cross_entropy_with_logits", "SoftmaxCrossEntropyWithLogits"): "softmax_cross_entropy_with_logits/Reshape_2",
-    ("floordiv", "FloorDiv"): "floordiv", ("reverse", "Identity"): "ReverseV2",
+    ("clip_by_value", "Maximum"): "clip_by_value",
+    ("norm", "Reshape"): "norm/Squeeze",
+    ("einsum", "Einsum"): "einsum/Einsum",
+    ("repeat", "Repeat"): "Repeat/Reshape_1",
+    ("expand_dims", "Reshape"): "ExpandDims",
+    ("squeeze", "Reshape"): "Squeeze",
+    ("clip_by_norm", "Identity"): "clip_by_norm",
+    ("embedding_lookup", "Identity"): "embedding_lookup/Identity",
+    ("saturate_cast", "Cast"): "saturate_cast",
+    ("l2_normalize", "Mul"): "l2_normalize",
+    ("multiply_no_nan", "MulNoNan"): "multiply_no_nan",
+    ("divide_no_nan", "DivNoNan"): "div_no_nan",
+    ("sigmoid_cross_entropy_with_logits", "Add"): "logistic_loss",
+    ("concat", "Identity"): "concat/concat",
+    (
+        "softmax_cross_entropy_with_logits",
+        "SoftmaxCrossEntropyWithLogits",
+    ): "softmax_cross_entropy_with_logits/Reshape_2",
+    ("floordiv", "FloorDiv"): "floordiv",
+    ("reverse", "Identity"): "ReverseV2",
     ("global_norm", "Sqrt"): "global_norm/global_norm",
-    ("batch_normalization", "Add"): "batchnorm/add", ("ensure_shape", "Identity"): "EnsureShape",
-    ("pad", "PadV2"): "Pad", ("sort", "TopKV2"): "sort/TopKV2", ("argsort", "TopKV2"): "argsort/TopKV2",
-    ("trace", "Sum"): "Trace", ("diag", "MatrixDiagV3"): "diag", ("diag_part", "MatrixDiagPartV3"): "diag_part",
-    ("set_diag", "MatrixSetDiagV3"): "set_diag", ("reduce_std", "Sqrt"): "reduce_std/Sqrt",
-    ("erfinv", "Erfinv"): "erfinv/Erfinv", ("xdivy", "Xdivy"): "xdivy/Xdivy",
+    ("batch_normalization", "Add"): "batchnorm/add",
+    ("ensure_shape", "Identity"): "EnsureShape",
+    ("pad", "PadV2"): "Pad",
+    ("sort", "TopKV2"): "sort/TopKV2",
+    ("argsort", "TopKV2"): "argsort/TopKV2",
+    ("trace", "Sum"): "Trace",
+    ("diag", "MatrixDiagV3"): "diag",
+    ("diag_part", "MatrixDiagPartV3"): "diag_part",
+    ("set_diag", "MatrixSetDiagV3"): "set_diag",
+    ("reduce_std", "Sqrt"): "reduce_std/Sqrt",
+    ("erfinv", "Erfinv"): "erfinv/Erfinv",
+    ("xdivy", "Xdivy"): "xdivy/Xdivy",
     ("xlog1py", "Xlog1py"): "xlog1py/Xlog1py",
-    ("reciprocal_no_nan", "DivNoNan"): "reciprocal_no_nan", ("abs", "ComplexAbs"): "Abs",
-    ("normalize", "RealDiv"): "normalize/truediv", ("zero_fraction", "RealDiv"): "zero_fraction/fraction",
+    ("reciprocal_no_nan", "DivNoNan"): "reciprocal_no_nan",
+    ("abs", "ComplexAbs"): "Abs",
+    ("normalize", "RealDiv"): "normalize/truediv",
+    ("zero_fraction", "RealDiv"): "zero_fraction/fraction",
     ("triangular_solve", "MatrixTriangularSolve"): "triangular_solve/MatrixTriangularSolve",
-    ("reduce_logsumexp", "Add"): "ReduceLogSumExp", ("fill", "BroadcastTo"): "Fill", ("matvec", "Reshape"): "MatVec/Squeeze",
-    ("case", "StatelessIf"): "case/cond", ("case", "If"): "case/cond", ("tuple", "Identity"): "tuple/control_dependency",
+    ("reduce_logsumexp", "Add"): "ReduceLogSumExp",
+    ("fill", "BroadcastTo"): "Fill",
+    ("matvec", "Reshape"): "MatVec/Squeeze",
+    ("case", "StatelessIf"): "case/cond",
+    ("case", "If"): "case/cond",
+    ("tuple", "Identity"): "tuple/control_dependency",
     ("tensordot", "MatMul"): "Tensordot/MatMul",
-    ("sparse_softmax_cross_entropy_with_logits", "SparseSoftmaxCrossEntropyWithLogits"):
-        "SparseSoftmaxCrossEntropyWithLogits/SparseSoftmaxCrossEntropyWithLogits",
-}  # fmt: skip
+    (
+        "sparse_softmax_cross_entropy_with_logits",
+        "SparseSoftmaxCrossEntropyWithLogits",
+    ): "SparseSoftmaxCrossEntropyWithLogits/SparseSoftmaxCrossEntropyWithLogits",
+}
 _OPERATORS = {"operator", "direct", "reflected", "compare", "<lambda>", "__getitem__"} | {
     f"__{side}{name}__" for name in ("add", "sub", "mul", "truediv") for side in ("", "r")
 }  # what minitape.engine.tensor.operators calls the functions that it makes
@@ -135,20 +191,27 @@ class Named:
         """The tensor of that name, such as "add:0"; KeyError when there is none."""
         op_name, colon, index = name.partition(":")
         if not colon or not index.isdigit():
-            raise ValueError(f"The name '{name}' looks like an (invalid) Operation name, not a Tensor. "
-                             'Tensor names must be of the form "<op_name>:<output_index>".')  # fmt: skip
+            raise ValueError(
+                f"The name '{name}' looks like an (invalid) Operation name, not a Tensor. "
+                'Tensor names must be of the form "<op_name>:<output_index>".'
+            )
         if op_name not in self.by_name:
             raise KeyError(
-                f"The name '{name}' refers to a Tensor which does not exist. The operation, '{op_name}', does not exist in the graph."
+                f"The name '{name}' refers to a Tensor which does not exist. The operation, '{op_name}', does not "
+                "exist in the graph."
             )
         op = self.by_name[op_name]
         if int(index) >= op.count:
-            raise KeyError(f"The name '{name}' refers to a Tensor which does not exist. The operation, '{op_name}', "
-                           f"exists but only has {op.count} outputs.")  # fmt: skip
+            raise KeyError(
+                f"The name '{name}' refers to a Tensor which does not exist. The operation, '{op_name}', "
+                f"exists but only has {op.count} outputs."
+            )
         return op.outputs[int(index)]
 
     def as_graph_element(self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True) -> Any:
-        """The tensor or operation that ``obj`` (itself one, or a name) stands for; TypeError for the kind not allowed."""
+        """The tensor or operation that ``obj`` (itself one, or a name) stands for; TypeError for the kind not
+        allowed.
+        """
         kinds = " or ".join(["Tensor"] * allow_tensor + ["Operation"] * allow_operation)
         if hasattr(obj, "assigned"):
             obj = obj.assigned
@@ -158,7 +221,9 @@ class Named:
         allowed = (SymbolicTensor,) * allow_tensor + (Operation,) * allow_operation
         if isinstance(obj, allowed):
             if obj.graph is not self:
-                raise ValueError(f"{'Tensor' if isinstance(obj, Tensor) else 'Operation'} {obj} is not an element of this graph.")
+                raise ValueError(
+                    f"{'Tensor' if isinstance(obj, Tensor) else 'Operation'} {obj} is not an element of this graph."
+                )
             return obj
         if isinstance(obj, str):
             named = allow_tensor and (":" in obj or not allow_operation)

@@ -25,22 +25,60 @@ Guess = tuple[int, int]  # a size and a rank, for what is not known
 
 # what TensorFlow calls the result of a function that is put off here
 _NAMES = {
-    "sequence_mask": "SequenceMask/Less", "histogram_fixed_width": "histogram_fixed_width", "linspace": "linspace/Slice",
-    "meshgrid": "meshgrid/mul", "as_string": "AsString", "argsort": "argsort/TopKV2", "sort": "sort/TopKV2",
-    "tensordot": "Tensordot", "einsum": "einsum/Einsum", "confusion_matrix": "confusion_matrix/ScatterNd",
-    "foldl": "foldl/while", "scan": "scan/TensorArrayV2Stack/TensorListStack",
-    "map_fn": "map/TensorArrayV2Stack/TensorListStack", "bincount": "bincount/DenseBincount", "pad": "Pad",
-    "conv1d": "conv1d/Squeeze", "boolean_mask": "boolean_mask/GatherV2", "transpose": "transpose", "norm": "norm/Squeeze",
-    "tensor_scatter_nd_update": "TensorScatterUpdate", "tensor_scatter_nd_add": "TensorScatterAdd",
-    "tensor_scatter_nd_max": "TensorScatterMax", "scatter_nd": "ScatterNd", "unstack": "unstack", "concat": "concat",
-    "stack": "stack", "split": "split", "gather": "GatherV2", "gather_nd": "GatherNd", "expand_dims": "ExpandDims",
-    "squeeze": "Squeeze", "roll": "Roll", "repeat": "Repeat/Reshape_1", "reshape": "Reshape", "tile": "Tile",
-    "broadcast_to": "BroadcastTo", "reverse": "ReverseV2", "one_hot": "one_hot", "matmul": "MatMul", "fill": "Fill",
-    "format": "StringFormat", "where": "SelectV2", "zeros": "zeros", "ones": "ones", "range": "range", "slice": "Slice",
-    "softmax_cross_entropy_with_logits": "softmax_cross_entropy_with_logits/Reshape_2", "top_k": "TopKV2",
+    "sequence_mask": "SequenceMask/Less",
+    "histogram_fixed_width": "histogram_fixed_width",
+    "linspace": "linspace/Slice",
+    "meshgrid": "meshgrid/mul",
+    "as_string": "AsString",
+    "argsort": "argsort/TopKV2",
+    "sort": "sort/TopKV2",
+    "tensordot": "Tensordot",
+    "einsum": "einsum/Einsum",
+    "confusion_matrix": "confusion_matrix/ScatterNd",
+    "foldl": "foldl/while",
+    "scan": "scan/TensorArrayV2Stack/TensorListStack",
+    "map_fn": "map/TensorArrayV2Stack/TensorListStack",
+    "bincount": "bincount/DenseBincount",
+    "pad": "Pad",
+    "conv1d": "conv1d/Squeeze",
+    "boolean_mask": "boolean_mask/GatherV2",
+    "transpose": "transpose",
+    "norm": "norm/Squeeze",
+    "tensor_scatter_nd_update": "TensorScatterUpdate",
+    "tensor_scatter_nd_add": "TensorScatterAdd",
+    "tensor_scatter_nd_max": "TensorScatterMax",
+    "scatter_nd": "ScatterNd",
+    "unstack": "unstack",
+    "concat": "concat",
+    "stack": "stack",
+    "split": "split",
+    "gather": "GatherV2",
+    "gather_nd": "GatherNd",
+    "expand_dims": "ExpandDims",
+    "squeeze": "Squeeze",
+    "roll": "Roll",
+    "repeat": "Repeat/Reshape_1",
+    "reshape": "Reshape",
+    "tile": "Tile",
+    "broadcast_to": "BroadcastTo",
+    "reverse": "ReverseV2",
+    "one_hot": "one_hot",
+    "matmul": "MatMul",
+    "fill": "Fill",
+    "format": "StringFormat",
+    "where": "SelectV2",
+    "zeros": "zeros",
+    "ones": "ones",
+    "range": "range",
+    "slice": "Slice",
+    "softmax_cross_entropy_with_logits": "softmax_cross_entropy_with_logits/Reshape_2",
+    "top_k": "TopKV2",
     "sparse_softmax_cross_entropy_with_logits": "SparseSoftmaxCrossEntropyWithLogits/Reshape_2",
-    "reduce_join": "ReduceJoin", "substr": "Substr", "join": "StringJoin", "length": "StringLength",
-}  # fmt: skip
+    "reduce_join": "ReduceJoin",
+    "substr": "Substr",
+    "join": "StringJoin",
+    "length": "StringLength",
+}
 
 
 def refuse(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception) -> Any:
@@ -60,7 +98,9 @@ class Postponed:
 
     def run(self, tensors: Sequence[Any]) -> Any:
         """What the function gives for these tensors."""
-        args, kwargs = nest.map_structure(lambda v: tensors[v.number] if type(v) is Place else v, (self.args, self.kwargs))
+        args, kwargs = nest.map_structure(
+            lambda v: tensors[v.number] if type(v) is Place else v, (self.args, self.kwargs)
+        )
         return self.function(*args, **kwargs)
 
     def __call__(self, *tensors: Any) -> list[Any]:
@@ -91,7 +131,9 @@ def postpone(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> li
 
 
 def _as_leaf(leaf: Any) -> Any:
-    """A variable's value, and an eager tensor of which gradients may be asked, as the graph knows them; others as they are."""
+    """A variable's value, and an eager tensor of which gradients may be asked, as the graph knows them; others as they
+    are.
+    """
     if hasattr(leaf, "_read"):
         return leaf._read()
     if type(leaf) is EagerTensor and leaf.dtype.differentiable:
@@ -99,7 +141,7 @@ def _as_leaf(leaf: Any) -> Any:
     return leaf
 
 
-# -- trial calls ------------------------------------------------------------------------------------------------------
+# -- trial calls -----------------------------------------------------------------------------------
 
 
 def _try_calls(run: Any, symbolic: list[Any], has_windows: bool, by_values: bool) -> tuple[Any, Any]:
@@ -120,7 +162,9 @@ def _try_calls(run: Any, symbolic: list[Any], has_windows: bool, by_values: bool
     if by_values:  # what the graph computes of positive numbers may be true throughout, and no filter then
         results += [r for kind in (0, 1) if (r := _trial(run, symbolic, guess, kind, apart=True)) is not None]
     if not results and not known:  # what a branch gives here may fit where the other one's does not
-        results = [r for guess in sizes_to_try(symbolic) if (r := _trial(run, symbolic, guess, 0, apart=True)) is not None]
+        results = [
+            r for guess in sizes_to_try(symbolic) if (r := _trial(run, symbolic, guess, 0, apart=True)) is not None
+        ]
         fitting = len(results)
     if not results:  # an axis, or what counts from 0, can be nothing else
         for guess in itertools.islice(sizes_to_try(symbolic), 8):
@@ -128,9 +172,14 @@ def _try_calls(run: Any, symbolic: list[Any], has_windows: bool, by_values: bool
         known = True  # as far as other trials can tell
     if not results:
         return None, None
-    if not known:  # sizes that are equal above may differ; and a branch that the graph took above gives one of several shapes
+    # sizes that are equal above may differ; and a branch that the graph took above gives one of several shapes
+    if not known:
         results += trials((2, guess[1]), 2, 3)
-        results += [r for other in itertools.islice(sizes_to_try(symbolic), 2) if (r := _trial(run, symbolic, other, 0, apart=True)) is not None]
+        results += [
+            r
+            for other in itertools.islice(sizes_to_try(symbolic), 2)
+            if (r := _trial(run, symbolic, other, 0, apart=True)) is not None
+        ]
         if has_windows:  # and reach beyond them
             results += trials((40, guess[1]), 0)
     if any(t.dtype.is_integer and t.shape.rank == 0 for t in symbolic):  # a size, perhaps: others show what comes of it

@@ -31,9 +31,9 @@ class GraphPrimitive(Primitive):
     ``infer(tensors, attrs)`` gives (shape, dtype) of each output. ``stateful`` operations run in the order in which
     they were written. ``rules="replay"`` is the rule described above. ``symbolic_rule`` says that the rules need no
     shapes.
-    ``connects(attrs, at)`` says whether a gradient passes to input ``at`` at all.
-    One with effects may be noted: ``noting`` is its forward function then, whose last output says what they gave. ``eager`` finds it
-    as attrs["notes"]; ``unnoted`` runs where nobody reads it.
+    ``connects(attrs, at)`` says whether a gradient passes to input ``at`` at all. One with effects may be noted:
+    ``noting`` is its forward function then, whose last output says what they gave. ``eager`` finds it as
+    attrs["notes"]; ``unnoted`` runs where nobody reads it.
     """
 
     replayed: Any = None  # runs the row again where neither ``eager`` nor its rule would do
@@ -57,7 +57,9 @@ class GraphPrimitive(Primitive):
         self.noted = noting is not None
         self.unnoted = lambda *arrays, **attrs: (*forward(*arrays, **attrs), None)
         self.replays = rules == "replay"
-        super().__init__(name, noting or forward or self._run, _replayed if self.replays else rules, op=op, missing=missing)
+        super().__init__(
+            name, noting or forward or self._run, _replayed if self.replays else rules, op=op, missing=missing
+        )
         self.infer = (lambda tensors, attrs: [*infer(tensors, attrs), NOTES]) if self.noted else infer
         self.stateful, self.symbolic_rule, self.connects = stateful or self.noted, symbolic_rule, connects
         self.eager: Eager = eager or self._wrapped
@@ -93,7 +95,9 @@ def run_eagerly(primitive: Any, attrs: dict[str, Any], tensors: Sequence[Any]) -
     return list(found) if isinstance(found, tuple) else [found]
 
 
-def eager_vjp(run: Callable[[Any], Sequence[Any]], gs: Sequence[Any], inputs: Sequence[Any], chosen: Sequence[int] | None = None) -> list[Any]:
+def eager_vjp(
+    run: Callable[[Any], Sequence[Any]], gs: Sequence[Any], inputs: Sequence[Any], chosen: Sequence[int] | None = None
+) -> list[Any]:
     """The shares of eager tensors (of the ``chosen`` ones) in the adjoints ``gs`` of what ``run`` makes of them."""
     inputs = distinct_copies(inputs)
     chosen = floats(inputs) if chosen is None else chosen
@@ -109,7 +113,9 @@ def eager_vjp(run: Callable[[Any], Sequence[Any]], gs: Sequence[Any], inputs: Se
 
 
 def _replayed(*values: Any, **attrs: Any) -> Any:
-    """In the place of the rule of what is replayed: it is never on an eager tape, and GraphSweep adds a row that runs it again."""
+    """In the place of the rule of what is replayed: it is never on an eager tape, and GraphSweep adds a row that runs
+    it again.
+    """
     raise AssertionError("a primitive that is replayed has no rule")
 
 
@@ -139,7 +145,9 @@ def read_notes(value: Any) -> Any:
     return np.asarray(value.array if isinstance(value, Tensor) else value, np.object_).item()
 
 
-def replay_row(primitive: Any, attrs: dict[str, Any], gs: list[Any], inputs: Sequence[Any], wanted: Sequence[int]) -> list[Any]:
+def replay_row(
+    primitive: Any, attrs: dict[str, Any], gs: list[Any], inputs: Sequence[Any], wanted: Sequence[int]
+) -> list[Any]:
     """Adds the row that runs the primitive again under a tape: the share of each input, None for those not wanted.
 
     It may be one of the table, where a rule needs sizes that only a run knows. Behind the adjoints ``gs`` stand the
@@ -171,7 +179,9 @@ def _vjp_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
     return [dense(shares[i], inputs[i]) for i in wanted]
 
 
-def _by_rule(primitive: Any, attrs: dict[str, Any], gs: Sequence[Any], inputs: Sequence[Any], wanted: Sequence[int]) -> list[Any]:
+def _by_rule(
+    primitive: Any, attrs: dict[str, Any], gs: Sequence[Any], inputs: Sequence[Any], wanted: Sequence[int]
+) -> list[Any]:
     """The shares that the rule of a primitive of the table gives, as eager operations."""
     outs = run_eagerly(primitive, attrs, inputs)
     g, z = (gs, outs) if len(gs) > 1 else (gs[0], outs[0])
@@ -211,7 +221,9 @@ def _is_linked(attrs: dict[str, Any], at: int) -> bool:
     if links.found is None:
         primitive = attrs["primitive"]
         if primitive.name == "case" and not primitive.noted:
-            links.found = set().union(*[_differentiable(attrs, links.tensors, k) for k in range(len(attrs["attrs"]["bodies"]))])
+            links.found = set().union(
+                *[_differentiable(attrs, links.tensors, k) for k in range(len(attrs["attrs"]["bodies"]))]
+            )
         elif _is_ours(primitive, attrs):
             links.found = _differentiable(attrs, links.tensors)
         else:

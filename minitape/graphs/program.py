@@ -41,7 +41,9 @@ class Program:
         self.calls, leaves = find_needed(graph, self.fetches, self.feeds, effects, folds)
         for row in leaves:
             check_fed(graph, row)
-        self.constants = {row: graph.leaves[row].tensor.array if row in graph.leaves else graph.folded[row] for row in leaves}
+        self.constants = {
+            row: graph.leaves[row].tensor.array if row in graph.leaves else graph.folded[row] for row in leaves
+        }
         self.runs = 0
         self._write()
 
@@ -67,7 +69,11 @@ class Program:
     def _fuse(self) -> None:
         """A program that runs often earns compiled loops, where numba is at hand (or after many more runs)."""
         loops = fast.loops
-        if loops is None or not loops.available() or sum(loops.fusable(self.graph, c) is not None for c in self.calls) < loops.LEAST:
+        if (
+            loops is None
+            or not loops.available()
+            or sum(loops.fusable(self.graph, c) is not None for c in self.calls) < loops.LEAST
+        ):
             return
         if self.runs == OFTEN and "numba" not in sys.modules:
             return
@@ -109,7 +115,9 @@ def check_fed(graph: Any, row: int) -> None:
         op = graph.op_of[row]
         tensor = graph.tensors[row]
         shape = "" if tensor.shape.rank is None else f" and shape {shape_text(tensor.shape)}"
-        detail = f"You must feed a value for placeholder tensor '{op.name}' with dtype {tensor.dtype.kernel_name}{shape}"
+        detail = (
+            f"You must feed a value for placeholder tensor '{op.name}' with dtype {tensor.dtype.kernel_name}{shape}"
+        )
         raise errors.InvalidArgumentError(None, op, failures.with_location(graph, op, detail))
 
 
@@ -175,7 +183,8 @@ def _as_noted(call: Any, tensors: Sequence[Any], found: list[Any]) -> list[Any]:
     return outs
 
 
-_STRUCTURE = re.compile(r"(while|cond|switch_case|case)(_\d+)?").fullmatch  # scopes of the graph that turns and branches stand for
+# scopes of the graph that turns and branches stand for
+_STRUCTURE = re.compile(r"(while|cond|switch_case|case)(_\d+)?").fullmatch
 _UNSEEN = nullcontext()  # around what runs where nobody looks
 
 
@@ -188,7 +197,9 @@ def turn(step: Callable[..., Any], number: int, *given: Any) -> Any:
 
 
 def branch(taken: Any, bodies: Sequence[Any], decides: Any) -> AbstractContextManager[Any]:
-    """The rows in the block are in a scope named after the branch: of a condition ``then`` or ``else``, else its number."""
+    """The rows in the block are in a scope named after the branch: of a condition ``then`` or ``else``, else its
+    number.
+    """
     if not state.within:
         return _UNSEEN
     number = bodies.index(taken)
@@ -201,7 +212,8 @@ def statement(graph: Any, row: int) -> AbstractContextManager[Any]:
     if not state.within:
         return _UNSEEN
     op = graph.op_of.get(row)
-    scoped = op is not None and op.type != "ReadVariableOp"  # a read has the name of its variable, which is not where it stands
+    # a read has the name of its variable, which is not where it stands
+    scoped = op is not None and op.type != "ReadVariableOp"
     own = [part for part in op.name.split("/")[:-1] if not _STRUCTURE(part)] if scoped else []
     scope = {"scope": (*state.scope, *own)} if own else {}
     return During(state, site=graph.site_of(row) or state.site, **scope)
@@ -219,8 +231,11 @@ def inline(source: Any, target: Any, fetches: list[int], rows: dict[int, int], e
         inputs = tuple(rows[r] for r in call.inputs)
         op = source.op_of[call.row]
         outputs = [(t.shape, t.dtype) for t in op.outputs]
-        with During(state, site=source.site_of(call.row) or state.site):  # a copy stands where the user wrote the original
-            made = target.call_row(call.primitive, inputs, _copy_attrs(source, call, rows), outputs, op.name.rsplit("/", 1)[-1])
+        # a copy stands where the user wrote the original
+        with During(state, site=source.site_of(call.row) or state.site):
+            made = target.call_row(
+                call.primitive, inputs, _copy_attrs(source, call, rows), outputs, op.name.rsplit("/", 1)[-1]
+            )
         new = target.calls[-1]
         if call.row in source.tuples:
             target.tuples.add(new.row)

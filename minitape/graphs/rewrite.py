@@ -45,7 +45,9 @@ def _thunk(expression: ast.expr) -> ast.Lambda:
     return ast.Lambda(ast.arguments([], [], None, [], [], None, []), expression)
 
 
-def _function(label: str, arguments: str, body: list[ast.stmt], names: Sequence[str], declared: dict[str, str]) -> ast.stmt:
+def _function(
+    label: str, arguments: str, body: list[ast.stmt], names: Sequence[str], declared: dict[str, str]
+) -> ast.stmt:
     """A nested function that assigns the surrounding function's names."""
     head: list[ast.stmt] = []
     for kind, node in (("nonlocal", ast.Nonlocal), ("global", ast.Global)):
@@ -109,7 +111,9 @@ class Rewriter:
     def function(self, node: Any) -> Any:
         """The function with its control flow rewritten; CanNotConvert where it has rare statements."""
         refuse_rare(node.body)
-        self.taken = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} | {n.arg for n in ast.walk(node) if isinstance(n, ast.arg)}
+        self.taken = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} | {
+            n.arg for n in ast.walk(node) if isinstance(n, ast.arg)
+        }
         for n in walk(node.body):
             if isinstance(n, (ast.Global, ast.Nonlocal)):
                 self.declared.update(dict.fromkeys(n.names, "global" if isinstance(n, ast.Global) else "nonlocal"))
@@ -136,7 +140,7 @@ class Rewriter:
             self.count += 1
         return f"_ag_{kind}_{self.count}"
 
-    # -- statements ---------------------------------------------------------------------------------------------------
+    # -- statements --------------------------------------------------------------------------------
 
     def block(self, body: list[ast.stmt]) -> list[ast.stmt]:
         """A list of statements, rewritten."""
@@ -215,8 +219,9 @@ class Rewriter:
 class _Changed:
     """The names that statements change: those that they bind, and local containers that get items.
 
-    ``arguments`` are what the functions of AutoGraph want to know: how to get all of their values, how to put them back,
-    what they are called, and what else the statements assign. ``helpers`` are the statements that make the first two.
+    ``arguments`` are what the functions of AutoGraph want to know: how to get all of their values, how to put them
+    back, what they are called, and what else the statements assign. ``helpers`` are the statements that make the first
+    two.
     """
 
     def __init__(self, rewriter: Rewriter, nodes: Sequence[ast.stmt]) -> None:

@@ -55,8 +55,10 @@ def reset_default_graph() -> None:
     False
     """
     if state.graph is not None:
-        raise AssertionError("Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared graph, exit "
-                             "the nesting and create a new graph.")  # fmt: skip
+        raise AssertionError(
+            "Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared graph, exit "
+            "the nesting and create a new graph."
+        )
     _stacks.default_graph = None
 
 
@@ -68,11 +70,14 @@ def default_session(session: Any, what: str, graph: Graph) -> Any:
             short = "evaluate tensor using `eval()`" if "evaluate" in what else "execute operation using `run()`"
             verb = "eval(session=sess)" if "evaluate" in what else "run(session=sess)"
             raise ValueError(
-                f"Cannot {short}: No default session is registered. Use `with sess.as_default()` or pass an explicit session to `{verb}`"
+                f"Cannot {short}: No default session is registered. Use `with sess.as_default()` or pass an explicit "
+                f"session to `{verb}`"
             )
     if session.graph is not graph:
-        raise ValueError("Cannot use the default session to evaluate tensor: the tensor's graph is different from the "
-                         "session's graph. Pass an explicit session to `eval(session=sess)`.")  # fmt: skip
+        raise ValueError(
+            "Cannot use the default session to evaluate tensor: the tensor's graph is different from the "
+            "session's graph. Pass an explicit session to `eval(session=sess)`."
+        )
     return session
 
 
@@ -239,8 +244,10 @@ def _pack(fetches: Any, values: Iterator[Any]) -> Any:
 
 def _fetch(graph: Graph, fetch: Any) -> Any:
     if not isinstance(fetch, (str, Tensor, Operation)) and not hasattr(fetch, "_read"):
-        raise TypeError(f'Argument `fetch` = {fetch} has invalid type "{type(fetch).__name__}" must be a string or Tensor. '
-                        f"(Can not convert a {type(fetch).__name__} into a Tensor or Operation.)")  # fmt: skip
+        raise TypeError(
+            f'Argument `fetch` = {fetch} has invalid type "{type(fetch).__name__}" must be a string or Tensor. '
+            f"(Can not convert a {type(fetch).__name__} into a Tensor or Operation.)"
+        )
     if isinstance(fetch, EagerTensor):
         return graph.tensor_at(graph.enter(fetch))
     try:
@@ -258,13 +265,16 @@ def _feeds(graph: Graph, feed_dict: Any) -> dict[int, Any]:
         except (TypeError, ValueError, KeyError) as error:
             raise TypeError(f"Cannot interpret feed_dict key as Tensor: {error.args[0]}") from None
         if isinstance(value, Tensor):
-            raise TypeError("The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python scalars, "
-                            f"strings, lists, numpy ndarrays, or TensorHandles. For reference, the tensor object was {value} which "
-                            f"was passed to the argument `feed_dict` with key {tensor}.")  # fmt: skip
+            raise TypeError(
+                "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python scalars, "
+                f"strings, lists, numpy ndarrays, or TensorHandles. For reference, the tensor object was {value} which "
+                f"was passed to the argument `feed_dict` with key {tensor}."
+            )
         array = _feed_array(value, tensor)
         if not tensor.shape.is_compatible_with(np.shape(array)):
             raise ValueError(
-                f"Cannot feed value of shape {TensorShape(np.shape(array))} for Tensor {tensor.name}, which has shape {tensor.shape}"
+                f"Cannot feed value of shape {TensorShape(np.shape(array))} for Tensor {tensor.name}, which has shape "
+                f"{tensor.shape}"
             )
         feeds[tensor._row] = array
     return dict(sorted(feeds.items()))

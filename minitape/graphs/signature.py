@@ -47,12 +47,14 @@ class Signature:
         def with_name(name: str, value: Any) -> Any:
             if name in self.parameters and self.parameters[name].kind is inspect.Parameter.VAR_KEYWORD:
                 return {key: with_name(key, part) for key, part in value.items()}
-            return nest.map_structure(lambda v: TensorSpec(v.shape, v.dtype, v.name or name) if isinstance(v, TensorSpec) else v, value)
+            return nest.map_structure(
+                lambda v: TensorSpec(v.shape, v.dtype, v.name or name) if isinstance(v, TensorSpec) else v, value
+            )
 
         named = {name: with_name(name, value) for name, value in self.values.items()}
         return call_arguments(self.parameters, named)
 
-    # -- text ---------------------------------------------------------------------------------------------------------
+    # -- text --------------------------------------------------------------------------------------
 
     def text(self, body: Any, variables: Sequence[Any], held: Sequence[int]) -> str:
         """TensorFlow's ``pretty_printed_signature``."""
@@ -75,7 +77,7 @@ class Signature:
                 parts.append("/")
         return f"({', '.join(parts)}) -> {show(body.result)}"
 
-    # -- calls of the concrete function -------------------------------------------------------------------------------
+    # -- calls of the concrete function ------------------------------------------------------------
 
     def flat(self, concrete: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         """The tensors of a call of the concrete function, after the checks that TensorFlow makes.
@@ -85,8 +87,10 @@ class Signature:
         try:
             tensors = self._structured(args, kwargs)
         except TypeError as error:
-            why = (f"Binding inputs to tf.function failed due to `{error}`. Received args: {args} and kwargs: {kwargs} "
-                   f"for signature: {self.short(concrete.body)}.\nFallback to flat signature also failed due to: ")  # fmt: skip
+            why = (
+                f"Binding inputs to tf.function failed due to `{error}`. Received args: {args} and kwargs: {kwargs} "
+                f"for signature: {self.short(concrete.body)}.\nFallback to flat signature also failed due to: "
+            )
             try:
                 tensors = self._by_name(concrete, args, kwargs)
             except TypeError as other:
@@ -121,8 +125,10 @@ class Signature:
         given = [*args, *(kwargs[n] for n in names[len(args) :])]
         for at, value in enumerate(given):
             if not isinstance(value, Tensor) and not hasattr(value, "_read"):
-                raise TypeError(f"{label}: expected argument #{at}(zero-based) to be a Tensor; got "
-                                f"{type(value).__name__} ({value}).")  # fmt: skip
+                raise TypeError(
+                    f"{label}: expected argument #{at}(zero-based) to be a Tensor; got "
+                    f"{type(value).__name__} ({value})."
+                )
         tensors = [convert_to_tensor(v) for v in given]
         if state.graph is not None:  # outside of graphs the kernels alone look at shapes
             _refuse_shapes(tensors, places.values())
@@ -146,9 +152,11 @@ def _refuse_shapes(tensors: Sequence[Any], places: Iterable[Any]) -> None:
     """TypeError for a tensor whose shape is not that of the trace."""
     for tensor, place in zip(tensors, places, strict=True):
         if not place.shape.is_compatible_with(tensor.shape):
-            raise TypeError(f"Tensor {tensor} is not compatible with the shape this function was traced with. Expected shape "
-                            f"{place.shape}, but got shape {tensor.shape}.\n\nIf you called get_concrete_function, you may need to "
-                            "pass a tf.TensorSpec(..., shape=...) with a less specific shape, having None on axes which can vary.")  # fmt: skip
+            raise TypeError(
+                f"Tensor {tensor} is not compatible with the shape this function was traced with. Expected shape "
+                f"{place.shape}, but got shape {tensor.shape}.\n\nIf you called get_concrete_function, you may need to "
+                "pass a tf.TensorSpec(..., shape=...) with a less specific shape, having None on axes which can vary."
+            )
 
 
 def text_of_parameters(parameters: Any, specs: dict[str, Any]) -> str:
@@ -174,7 +182,8 @@ def text_of_parameters(parameters: Any, specs: dict[str, Any]) -> str:
 
 
 def spread_positional(parameters: dict[str, inspect.Parameter], count: int) -> dict[str, inspect.Parameter]:
-    """The parameters with one for each of the ``count`` specs of an input signature that ``*args`` takes: ``args_0``, ...
+    """The parameters with one for each of the ``count`` specs of an input signature that ``*args`` takes: ``args_0``,
+    ...
 
     >>> [*spread_positional(dict(inspect.signature(lambda x, *xs: x).parameters), 3)]
     ['x', 'xs_0', 'xs_1']
@@ -217,7 +226,8 @@ def call_arguments(parameters: Any, values: dict[str, Any]) -> tuple[tuple[Any, 
     return tuple(args), kwargs
 
 
-_ROWS = ("RaggedTensor", "SparseTensor", "RaggedTensorSpec", "SparseTensorSpec")  # tensors with rows or places, their types
+# tensors with rows or places, their types
+_ROWS = ("RaggedTensor", "SparseTensor", "RaggedTensorSpec", "SparseTensorSpec")
 
 
 class NoCast(TypeError):
@@ -281,6 +291,8 @@ def _as_argument(value: Any) -> Any:
     if is_array(value):
         return convert_to_tensor(value)
     if type(value).__name__ in _ROWS:
-        raise TypeError(f"In minitape a tf.function takes no {type(value).__name__}: give it the tensors of which that is made.")
+        raise TypeError(
+            f"In minitape a tf.function takes no {type(value).__name__}: give it the tensors of which that is made."
+        )
     of_keras = hasattr(value, "_read") and hasattr(value, "_gradient_leaf")
     return value._to_tensor() if of_keras else value  # TensorFlow knows its own variables only

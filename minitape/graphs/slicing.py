@@ -31,10 +31,18 @@ def getitem(tensor: Any, key: Any) -> Any:
             indexing.check_index(end)
     if not dynamic and tensor.shape.is_fully_defined():
         return indexing.getitem(tensor, _with_constants(key))
-    if tensor.shape.rank is not None and len([e for e in entries if e is not None and e is not Ellipsis]) > tensor.shape.rank:
-        raise ValueError(f"Index out of range using input dim {tensor.shape.rank}; input has only {tensor.shape.rank} dims")
+    if (
+        tensor.shape.rank is not None
+        and len([e for e in entries if e is not None and e is not Ellipsis]) > tensor.shape.rank
+    ):
+        raise ValueError(
+            f"Index out of range using input dim {tensor.shape.rank}; input has only {tensor.shape.rank} dims"
+        )
     numbers = {id(e): i for i, e in enumerate(dynamic)}
-    template = tuple(_map_slice(_with_constants(e), lambda part: Place(numbers[id(part)]) if id(part) in numbers else part) for e in entries)
+    template = tuple(
+        _map_slice(_with_constants(e), lambda part: Place(numbers[id(part)]) if id(part) in numbers else part)
+        for e in entries
+    )
     attrs = {"key": template, "shape": _shape(tensor.shape, template)}
     return state.graph.apply(GETITEM, (tensor, *dynamic), attrs)[0]
 
@@ -67,7 +75,9 @@ def _map_slice(entry: Any, function: Callable[[Any], Any]) -> Any:
 
 
 def _eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
-    key = [_map_slice(e, lambda p: int(tensors[p.number + 1].array) if isinstance(p, Place) else p) for e in attrs["key"]]
+    key = [
+        _map_slice(e, lambda p: int(tensors[p.number + 1].array) if isinstance(p, Place) else p) for e in attrs["key"]
+    ]
     return [tensors[0][tuple(key)]]
 
 

@@ -87,7 +87,10 @@ def _definition(code: types.CodeType) -> Any:
     for node in ast.walk(_tree("".join(lines_of(code.co_filename)))):
         if is_lambda and isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno:
             found.append(node)
-        elif isinstance(node, ast.FunctionDef) and (node.name, _first_line(node)) == (code.co_name, code.co_firstlineno):
+        elif isinstance(node, ast.FunctionDef) and (node.name, _first_line(node)) == (
+            code.co_name,
+            code.co_firstlineno,
+        ):
             return copy.deepcopy(node)
     if len(found) > 1:  # on one line: the innermost in which all of the code stands
         found = [node for node in found if _holds(node.body, code)][-1:]

@@ -40,7 +40,9 @@ class Stream:
         """The element, as tensors of the graph."""
         spec = self._dataset.element_spec
         kinds = [(leaf.shape, leaf.dtype) for leaf in nest.flatten(spec)]
-        return nest.pack_sequence_as(spec, add_effect(lambda _: nest.flatten(self._element), [index], kinds, stateful=True))
+        return nest.pack_sequence_as(
+            spec, add_effect(lambda _: nest.flatten(self._element), [index], kinds, stateful=True)
+        )
 
     def next(self, index: Any) -> Any:
         """The index of the following element."""
@@ -88,7 +90,9 @@ def next_element(iterator: Any) -> Any:
 
 
 def _refuse_iter(dataset: Any) -> Any:
-    raise NotImplementedError("In a tf.function minitape makes no iterators: write `for x in dataset`, or give it iter(dataset).")
+    raise NotImplementedError(
+        "In a tf.function minitape makes no iterators: write `for x in dataset`, or give it iter(dataset)."
+    )
 
 
 DATASETS: dict[Any, Callable[..., Any]] = {  # Python's functions that have their own way with datasets in a graph

@@ -31,10 +31,14 @@ _SHAPELESS = {"identity", "stop_gradient", "zeros_like", "ones_like", "cast", "m
 
 
 # an adjoint summed down, or spread, to the shape of another value: what the sweep does by itself where shapes are known
-FIT = GraphPrimitive("fit_like", "SumLike", lambda tensors, attrs: [(tensors[1].shape, tensors[0].dtype)],
-                     forward=lambda share, like: (unbroadcast(share, np.shape(like)),),
-                     eager=lambda tensors, attrs: [unbroadcast(tensors[0], tuple(tensors[1].shape))],
-                     rules=[lambda g, z, share, like: fit_share(g, share), None])  # fmt: skip
+FIT = GraphPrimitive(
+    "fit_like",
+    "SumLike",
+    lambda tensors, attrs: [(tensors[1].shape, tensors[0].dtype)],
+    forward=lambda share, like: (unbroadcast(share, np.shape(like)),),
+    eager=lambda tensors, attrs: [unbroadcast(tensors[0], tuple(tensors[1].shape))],
+    rules=[lambda g, z, share, like: fit_share(g, share), None],
+)
 
 
 def _sum(values: Any, indices: Any, shape: Any) -> tuple[Any, ...]:
@@ -45,10 +49,14 @@ def _sum(values: Any, indices: Any, shape: Any) -> tuple[Any, ...]:
 
 
 # slices as the dense tensor that they stand for, where only a run knows its shape
-DENSE = GraphPrimitive("dense_slices", "UnsortedSegmentSum",
-                       lambda tensors, attrs: [(_dense_shape(tensors), tensors[0].dtype)], forward=_sum,
-                       eager=lambda t, attrs: [IndexedSlices(*t).dense()],
-                       rules=[lambda g, z, values, indices, shape: TABLE["gather"](g, indices, axis=0), None, None])  # fmt: skip
+DENSE = GraphPrimitive(
+    "dense_slices",
+    "UnsortedSegmentSum",
+    lambda tensors, attrs: [(_dense_shape(tensors), tensors[0].dtype)],
+    forward=_sum,
+    eager=lambda t, attrs: [IndexedSlices(*t).dense()],
+    rules=[lambda g, z, values, indices, shape: TABLE["gather"](g, indices, axis=0), None, None],
+)
 
 
 def _dense_shape(tensors: Any) -> TensorShape:
@@ -86,7 +94,9 @@ class GraphSweep(Sweep):
         return self.record.tensor_at(row)
 
     def steps(self) -> Iterator[int]:
-        """Yields each row after its adjoint was handed on; down to the first, for the row of a leaf may be a late one."""
+        """Yields each row after its adjoint was handed on; down to the first, for the row of a leaf may be a late
+        one.
+        """
         self.low, self.values = 0, _Symbolic(self.record)
         return super().steps()
 
@@ -161,7 +171,11 @@ class GraphSweep(Sweep):
 
     def _slices(self, call: Any) -> bool:
         """Hands the adjoint of whole rows that were picked on as slices; False for other calls and unknown shapes."""
-        if call.primitive.name not in ("gather", "gather_nd") or call.attrs.get("axis", 0) or call.attrs.get("batch_dims"):
+        if (
+            call.primitive.name not in ("gather", "gather_nd")
+            or call.attrs.get("axis", 0)
+            or call.attrs.get("batch_dims")
+        ):
             return False
         x, indices = (self.tensor(r) for r in call.inputs)
         inner = [] if x.shape.rank is None else x.shape.as_list()[1:]
@@ -174,7 +188,10 @@ class GraphSweep(Sweep):
         if indices.shape.rank != 1:
             values = values if in_column else TABLE["reshape"](values, shape=(-1, *inner))
             indices = TABLE["reshape"](indices, shape=(-1,))
-        self._add(call.inputs[0], IndexedSlices(values, indices, TABLE["shape"](x, dtype=indices.dtype if in_column else int32)))
+        self._add(
+            call.inputs[0],
+            IndexedSlices(values, indices, TABLE["shape"](x, dtype=indices.dtype if in_column else int32)),
+        )
         return True
 
     def _registered(self, call: Any, op: Any, name: str) -> None:
@@ -188,7 +205,9 @@ class GraphSweep(Sweep):
         shares = function(op, *gs)
         shares = list(shares) if isinstance(shares, (list, tuple)) else [shares]
         if len(shares) != len(call.inputs):
-            raise ValueError(f"Num gradients {len(shares)} generated for op {op!r} do not match num inputs {len(call.inputs)}")
+            raise ValueError(
+                f"Num gradients {len(shares)} generated for op {op!r} do not match num inputs {len(call.inputs)}"
+            )
         for row, share in zip(call.inputs, shares, strict=True):
             if share is not None and (self.reachable is None or self.reachable[row]):
                 share = share if isinstance(share, (Tensor, IndexedSlices)) else convert_to_tensor(share)
@@ -205,10 +224,12 @@ class GraphSweep(Sweep):
         gs = [self._dense(g, r) for g, r in zip(adjoints, range(call.row, call.row + call.outputs), strict=True)]
         inputs = [self.tensor(r) for r in call.inputs]
         wanted = [
-            i for i, r in enumerate(call.inputs)
-            if (self.reachable is None or self.reachable[r]) and inputs[i].dtype.differentiable
+            i
+            for i, r in enumerate(call.inputs)
+            if (self.reachable is None or self.reachable[r])
+            and inputs[i].dtype.differentiable
             and (callable(rules) or rules[i] is not None)
-        ]  # fmt: skip
+        ]
         shares = replay_row(call.primitive, call.attrs, gs, inputs, wanted)
         for i in wanted:
             self._add(call.inputs[i], shares[i])
@@ -218,9 +239,12 @@ def _check_shares(primitive: Any, shares: list[tuple[int, Any]], inputs: list[An
     """The shares of a custom gradient; ValueError for one that has not the shape of its input."""
     for at, share in shares if primitive.name == "custom_gradient" else ():
         if isinstance(share, Tensor) and not share.shape.is_compatible_with(inputs[at].shape):
-            raise ValueError("Incompatible shapes between op input and calculated input gradient. Forward operation: "
-                             f"{primitive.op}. Input index: {at}. Original input shape: {inputs[at].shape}. Calculated input gradient "
-                             f"shape: {share.shape}")  # fmt: skip
+            raise ValueError(
+                "Incompatible shapes between op input and calculated input gradient. Forward operation: "
+                f"{primitive.op}. Input index: {at}. Original input shape: {inputs[at].shape}. Calculated input "
+                "gradient "
+                f"shape: {share.shape}"
+            )
     return shares
 
 
@@ -236,7 +260,8 @@ def fit_share(share: Any, like: SymbolicTensor) -> Any:
     return state.graph.apply(FIT, (share, like), {})[0]
 
 
-GRADIENTS: dict[str, Function | None] = {}  # gradient functions (op, *upstream) by the type that they were registered for
+# gradient functions (op, *upstream) by the type that they were registered for
+GRADIENTS: dict[str, Function | None] = {}
 
 
 class RegisterGradient:

@@ -52,7 +52,7 @@ class SymbolicTensor(Tensor):
         self.graph, self._row, self._op = graph, row, op
         self.value_index, self._shape, self._dtype = index, shape, dtype
 
-    # -- what it is ---------------------------------------------------------------------------------------------------
+    # -- what it is --------------------------------------------------------------------------------
 
     op = property(lambda self: self._op, doc="The operation that makes this tensor.")
     dtype = property(lambda self: self._dtype, doc="The type of the elements.")
@@ -90,15 +90,19 @@ class SymbolicTensor(Tensor):
             found = self.graph.constant_value(self._row)
             if found is not None:
                 return found
-            raise NeedsValue(f"The value of {self!r} is needed while the graph is being built, but only a run of the graph knows it.")
+            raise NeedsValue(
+                f"The value of {self!r} is needed while the graph is being built, but only a run of the graph knows it."
+            )
         if name == "assign":
             found = assign_of(self)
             if found is not None:
                 return found
         if name in _OF_NUMPY:
-            raise AttributeError(f"SymbolicTensor object has no attribute '{name}'. \n        If you are looking for numpy-related "
-                                 "methods, please run the following:\n        tf.experimental.numpy."
-                                 "experimental_enable_numpy_behavior()\n      ")  # fmt: skip
+            raise AttributeError(
+                f"SymbolicTensor object has no attribute '{name}'. \n        If you are looking for numpy-related "
+                "methods, please run the following:\n        tf.experimental.numpy."
+                "experimental_enable_numpy_behavior()\n      "
+            )
         raise AttributeError(f"'SymbolicTensor' object has no attribute '{name}'")
 
     def __getitem__(self, key: Any) -> Any:
@@ -121,17 +125,21 @@ class SymbolicTensor(Tensor):
         elif tape._recording:
             tape._watch_row(tape._record.enter(self))
 
-    # -- what it refuses ----------------------------------------------------------------------------------------------
+    # -- what it refuses ---------------------------------------------------------------------------
 
     def __bool__(self) -> bool:
-        raise OperatorNotAllowedInGraphError(f"Using a symbolic `tf.Tensor` as a Python `bool` is not allowed. {_RESOLVE}")
+        raise OperatorNotAllowedInGraphError(
+            f"Using a symbolic `tf.Tensor` as a Python `bool` is not allowed. {_RESOLVE}"
+        )
 
     def __iter__(self) -> Iterator[Any]:
         raise OperatorNotAllowedInGraphError(f"Iterating over a symbolic `tf.Tensor` is not allowed. {_RESOLVE}")
 
     def __len__(self) -> int:
-        raise TypeError(f"len is not well defined for a symbolic Tensor ({self.name}). Please call `x.shape` rather than "
-                        "`len(x)` for shape information.")  # fmt: skip
+        raise TypeError(
+            f"len is not well defined for a symbolic Tensor ({self.name}). Please call `x.shape` rather than "
+            "`len(x)` for shape information."
+        )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         raise NotImplementedError(
@@ -249,7 +257,11 @@ def out_of_scope(tensor: SymbolicTensor, kind: type[Exception], while_traced: bo
     graph = tensor.graph
     place = graph.place_of(tensor.op.row)
     line = "" if place is None else f'    File "{place[0]}", line {place[1]}, in {place[2].co_name}\n'
-    name = f"FuncGraph(name={getattr(graph, 'name', 'cond_or_while')}, id={id(graph)})" if graph.is_function() else repr(graph)
+    name = (
+        f"FuncGraph(name={getattr(graph, 'name', 'cond_or_while')}, id={id(graph)})"
+        if graph.is_function()
+        else repr(graph)
+    )
     error: Any = kind(
         f"{tensor!r} is out of scope and cannot be used here. Use return values, explicit Python locals or TensorFlow "
         "collections to access it.\nPlease see https://www.tensorflow.org/guide/function#all_outputs_of_a_tffunction_must_be_"

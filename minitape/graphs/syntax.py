@@ -1,5 +1,5 @@
-"""Syntax trees of functions: what is looked up in them (also which names are read before they are bound again), and the pieces
-that are put into them."""
+"""Syntax trees of functions: what is looked up in them (also which names are read before they are bound again), and the
+pieces that are put into them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,16 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.ListComp, ast.SetComp, ast.DictComp,
-          ast.GeneratorExp)  # fmt: skip
+SCOPES = (
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.Lambda,
+    ast.ClassDef,
+    ast.ListComp,
+    ast.SetComp,
+    ast.DictComp,
+    ast.GeneratorExp,
+)
 LOOPS = (ast.For, ast.While)
 RARE = (ast.Match, ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor, ast.AsyncWith)
 
@@ -19,7 +27,7 @@ class CanNotConvert(Exception):
     """The source is not there, or uses what cannot be rewritten."""
 
 
-# -- looking at code --------------------------------------------------------------------------------------------------
+# -- looking at code -------------------------------------------------------------------------------
 
 
 def walk(nodes: Iterable[ast.AST]) -> Iterable[ast.AST]:
@@ -67,7 +75,9 @@ def refuse_rare(nodes: Iterable[ast.AST]) -> None:
 
 
 def assigned_names(nodes: Iterable[ast.AST]) -> list[str]:
-    """The names that are bound in this scope by the nodes, in order; not those of exceptions, which end with handlers."""
+    """The names that are bound in this scope by the nodes, in order; not those of exceptions, which end with
+    handlers.
+    """
     names: dict[str, None] = {}
     for node in walk(nodes):
         if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
@@ -102,7 +112,7 @@ def falls_through(body: list[ast.stmt]) -> bool:
     return not isinstance(last, (ast.Return, ast.Raise))
 
 
-# -- making code ------------------------------------------------------------------------------------------------------
+# -- making code -----------------------------------------------------------------------------------
 
 
 def parse(text: str) -> list[ast.stmt]:
@@ -158,8 +168,13 @@ class Liveness:
     """
 
     def __init__(self, body: list[ast.stmt]) -> None:
-        self.always = {name for node in body for part in ast.walk(node) if isinstance(part, _CLOSURES)
-                       for name in _reads(ast.iter_child_nodes(part))}  # fmt: skip
+        self.always = {
+            name
+            for node in body
+            for part in ast.walk(node)
+            if isinstance(part, _CLOSURES)
+            for name in _reads(ast.iter_child_nodes(part))
+        }
         self._before: dict[int, set[str]] = {}
         self._after: dict[int, set[str]] = {}
         self._block(body, set())
@@ -208,15 +223,23 @@ class Liveness:
 
 
 def _names(nodes: Iterable[ast.AST], kinds: tuple[type, ...]) -> set[str]:
-    return {part.id for node in nodes for part in ast.walk(node) if isinstance(part, ast.Name)
-            and isinstance(part.ctx, kinds)}  # fmt: skip
+    return {
+        part.id
+        for node in nodes
+        for part in ast.walk(node)
+        if isinstance(part, ast.Name) and isinstance(part.ctx, kinds)
+    }
 
 
 def _reads(nodes: Iterable[ast.AST]) -> set[str]:
     """The names that are read; ``x += 1`` reads x."""
     nodes = list(nodes)
-    added = {part.target.id for node in nodes for part in ast.walk(node) if isinstance(part, ast.AugAssign)
-             and isinstance(part.target, ast.Name)}  # fmt: skip
+    added = {
+        part.target.id
+        for node in nodes
+        for part in ast.walk(node)
+        if isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Name)
+    }
     return _names(nodes, (ast.Load,)) | added
 
 

@@ -21,11 +21,15 @@ from .symbolic import is_symbolic
 _PLAIN = (bool, int, float, complex, str, bytes, np.ndarray, np.generic)
 
 
-LIMITS = "https://github.com/tensorflow/tensorflow/blob/master/tensorflow/python/autograph/g3doc/reference/limitations.md"
+LIMITS = (
+    "https://github.com/tensorflow/tensorflow/blob/master/tensorflow/python/autograph/g3doc/reference/limitations.md"
+)
 
 
 class Undefined:
-    """A local variable before its first assignment; using it raises what ``error`` makes, with the lines that made this."""
+    """A local variable before its first assignment; using it raises what ``error`` makes, with the lines that made
+    this.
+    """
 
     __slots__ = ("_name", "_error", "_frames")
 
@@ -57,7 +61,9 @@ def _frames_of_trace() -> list[traceback.FrameSummary]:
     frame: FrameType | None = sys._getframe(2)
     found = []
     while frame is not None and frame.f_code.co_name != "traced":  # the wrapper that convert_entry makes
-        found.append(traceback.FrameSummary(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name, lookup_line=False))
+        found.append(
+            traceback.FrameSummary(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name, lookup_line=False)
+        )
         frame = frame.f_back
     return found[::-1]
 
@@ -80,7 +86,8 @@ def refuse_outside(parts: tuple[str, ...]) -> None:
     """NotImplementedError for a branch or loop of the graph that assigns other things than local names."""
     if parts:
         raise NotImplementedError(
-            f"'{parts[0]}' is assigned in a branch or loop that a tensor decides. In a tf.function minitape gives values "
+            f"'{parts[0]}' is assigned in a branch or loop that a tensor decides. In a tf.function minitape gives "
+            "values "
             "only to local names there: assign a local name, and this behind the branch or loop."
         )
 

@@ -46,14 +46,17 @@ class GraphVariable(ResourceVariable):
         return f"<tf.Variable '{self.name}' shape={self._shape} dtype={self.dtype.name}>"
 
 
-def create(variable: Any, initial_value: Any, trainable: Any, name: str | None, dtype: Any, constraint: Any, shape: Any) -> None:
+def create(
+    variable: Any, initial_value: Any, trainable: Any, name: str | None, dtype: Any, constraint: Any, shape: Any
+) -> None:
     """What ``Variable.__init__`` does inside a graph."""
     graph = state.graph
     root = graph.around[-1]
     if root.building_function:
         _lift(root, variable, initial_value, trainable, name, dtype, constraint, shape)
         return
-    if graph is not root:  # a function or branch of TensorFlow 1: its variables belong to the graph, whose sessions start them
+    # a function or branch of TensorFlow 1: its variables belong to the graph, whose sessions start them
+    if graph is not root:
         with root.as_default():
             create(variable, initial_value, trainable, name, dtype, constraint, shape)
         return
@@ -74,7 +77,9 @@ def create(variable: Any, initial_value: Any, trainable: Any, name: str | None, 
     with graph.name_scope(None):
         row = graph.enter(value)
         attrs = {"variable": variable, "how": "assign"}
-        made = graph.call_row(ASSIGN["assign"], (row,), attrs, [(variable._shape, value.dtype)], variable._name + "/Assign")
+        made = graph.call_row(
+            ASSIGN["assign"], (row,), attrs, [(variable._shape, value.dtype)], variable._name + "/Assign"
+        )
     graph.tuples.add(made[0]._row)
     variable.initializer = made[0].op
     graph.add_to_collection("variables", variable)
@@ -82,8 +87,9 @@ def create(variable: Any, initial_value: Any, trainable: Any, name: str | None, 
         graph.add_to_collection("trainable_variables", variable)
 
 
-def _lift(root: Any, variable: Any, initial_value: Any, trainable: Any, name: Any, dtype: Any, constraint: Any,
-            shape: Any) -> None:  # fmt: skip
+def _lift(
+    root: Any, variable: Any, initial_value: Any, trainable: Any, name: Any, dtype: Any, constraint: Any, shape: Any
+) -> None:
     """A variable made inside tf.function: once, with a value that is computed outside of the graph."""
     root.creates_variable()
     if callable(initial_value) and not isinstance(initial_value, Tensor):
@@ -91,7 +97,9 @@ def _lift(root: Any, variable: Any, initial_value: Any, trainable: Any, name: An
     with no_tapes():
         if isinstance(initial_value, SymbolicTensor):
             initial_value = value_now(initial_value)
-        ResourceVariable.__init__(variable, initial_value, trainable, name=name, dtype=dtype, constraint=constraint, shape=shape)
+        ResourceVariable.__init__(
+            variable, initial_value, trainable, name=name, dtype=dtype, constraint=constraint, shape=shape
+        )
     root.created.append(variable)
 
 

@@ -20,7 +20,7 @@ from .program import turn
 from .spec import TensorSpec
 from .symbolic import is_symbolic
 
-# -- the operation ----------------------------------------------------------------------------------------------------
+# -- the operation ---------------------------------------------------------------------------------
 
 
 TRIED = 1000  # turns of a loop on stand-ins of its values: on zeros, say, it may never end
@@ -90,15 +90,25 @@ def _reduce_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
 def _declare(pure: str, noted: str, eager: Any, rules: Any, connects: Any = None) -> dict[bool, GraphPrimitive]:
     """The primitives of a loop without effects and of one with effects."""
     return {
-        noting is not None: GraphPrimitive("while", op, _while_infer, forward=_while_forward, noting=noting, eager=eager, rules=rules,
-                                           connects=connects)
+        noting is not None: GraphPrimitive(
+            "while",
+            op,
+            _while_infer,
+            forward=_while_forward,
+            noting=noting,
+            eager=eager,
+            rules=rules,
+            connects=connects,
+        )
         for op, noting in ((pure, None), (noted, _while_noting))
-    }  # fmt: skip
+    }
 
 
 WHILE = _declare("StatelessWhile", "While", _while_eager, "replay")
 # each turn makes its own element: what none of them depends on has no gradient, where other loops give zeros
-MAPPED = _declare("StatelessMap", "Map", _while_eager, "replay", lambda attrs, at: at < attrs["count"] or attrs["body"].connects(at))
+MAPPED = _declare(
+    "StatelessMap", "Map", _while_eager, "replay", lambda attrs, at: at < attrs["count"] or attrs["body"].connects(at)
+)
 REDUCE = _declare("ReduceDataset", "ReduceDataset", _reduce_eager, None)  # no gradient passes a loop over a dataset
 
 
@@ -122,7 +132,7 @@ def as_limit(maximum: Any) -> Any:
     return tensor if is_symbolic(tensor) else int(tensor.array)
 
 
-# -- while_loop -------------------------------------------------------------------------------------------------------
+# -- while_loop ------------------------------------------------------------------------------------
 
 
 def while_loop(
@@ -168,13 +178,16 @@ def passing(found: Any, back_prop: bool) -> Any:
     return nest.map_structure(lambda t: TABLE["stop_gradient"](t) if isinstance(t, Tensor) else t, found)
 
 
-# -- outside of graphs ------------------------------------------------------------------------------------------------
+# -- outside of graphs -----------------------------------------------------------------------------
 
 
 def _in_python(test: Any, body: Any, values: Any, limit: int | None) -> Any:
     if limit is not None:  # counted by a loop around: its body returns them in their structure
         return _in_python(
-            lambda i, v: i < limit and convert_to_tensor(test(*v), dtypes.bool), lambda i, v: (i + 1, body(*v)), (0, values), None
+            lambda i, v: i < limit and convert_to_tensor(test(*v), dtypes.bool),
+            lambda i, v: (i + 1, body(*v)),
+            (0, values),
+            None,
         )[1]
     structure = nest.map_structure(_spec_of, list(values))
     while bool(test(*values)):
@@ -191,10 +204,12 @@ def _spec_of(value: Any) -> Any:
     return TensorSpec(tensor.shape, tensor.dtype)
 
 
-# -- in a graph -------------------------------------------------------------------------------------------------------
+# -- in a graph ------------------------------------------------------------------------------------
 
 
-def while_graph(test: Any, body: Any, variables: list[Any], invariants: Any = None, limit: Any = None, kinds: Any = WHILE) -> Any:
+def while_graph(
+    test: Any, body: Any, variables: list[Any], invariants: Any = None, limit: Any = None, kinds: Any = WHILE
+) -> Any:
     """``while_loop`` in a graph."""
     variables = nest.map_structure(lambda v: v._read() if hasattr(v, "_read") else v, variables)
     values = [convert_to_tensor(v) for v in flatten_parts(variables)]
@@ -251,9 +266,13 @@ def _check_kept(value: Any, before: tuple[TensorShape, Any], after: Any) -> None
     """TypeError or ValueError for a loop variable whose dtype or shape is another after a turn."""
     name = state.graph.tensor_at(state.graph.enter(value)).name
     if before[1] != after.dtype:
-        raise TypeError(f"Loop var {name} enters the loop with type {before[1]} but has type {after.dtype} after 1 iteration. "
-                        f"{name} type should remain constant.")  # fmt: skip
+        raise TypeError(
+            f"Loop var {name} enters the loop with type {before[1]} but has type {after.dtype} after 1 iteration. "
+            f"{name} type should remain constant."
+        )
     if not after.shape.is_subtype_of(before[0]):
-        raise ValueError(f"Input tensor `{name}` enters the loop with shape {before[0]}, but has shape {after.shape} after one "
-                         "iteration. To allow the shape to vary across iterations, use the `shape_invariants` argument of "
-                         "tf.while_loop to specify a less-specific shape.")  # fmt: skip
+        raise ValueError(
+            f"Input tensor `{name}` enters the loop with shape {before[0]}, but has shape {after.shape} after one "
+            "iteration. To allow the shape to vary across iterations, use the `shape_invariants` argument of "
+            "tf.while_loop to specify a less-specific shape."
+        )

@@ -13,7 +13,8 @@ A file stands for the namespace of its name; the others hold what these are made
     ``symbolic``, ``model``, ``sequential``   models of symbolic tensors, and models of layers
     ``training``, ``feeding``, ``compiled``   ``fit`` and its kin
     ``lossfunctions``, ``logits``   losses; ``metric``   metrics; ``optimizer``   optimizers
-    ``base``, ``random``   dtypes and names, objects by their names and from tables, how layers find their parts; random numbers
+    ``base``, ``random``   dtypes and names, objects by their names and from tables, how layers find their parts;
+    random numbers
 """
 
 from ..engine.namespace import lazy as _lazy
@@ -22,15 +23,20 @@ __version__ = "3.15.1"
 
 _MODULES = "activations callbacks initializers layers losses metrics models optimizers regularizers utils".split()
 
-__getattr__, __dir__ = _lazy("tf.keras", {
-    "keras.initializers": "Initializer",
-    "keras.layer": "Layer",
-    "keras.losses": "Loss",
-    "keras.metrics": "Metric",
-    "keras.model": "Model",
-    "keras.optimizers": "Optimizer",
-    "keras.regularizers": "Regularizer",
-    "keras.sequential": "Sequential",
-    "keras.symbolic": "Input KerasTensor",
-    "keras.variable": "Variable",
-}, globals(), {name: (f"keras.{name}", "") for name in _MODULES})  # fmt: skip
+__getattr__, __dir__ = _lazy(
+    "tf.keras",
+    {
+        "keras.initializers": "Initializer",
+        "keras.layer": "Layer",
+        "keras.losses": "Loss",
+        "keras.metrics": "Metric",
+        "keras.model": "Model",
+        "keras.optimizers": "Optimizer",
+        "keras.regularizers": "Regularizer",
+        "keras.sequential": "Sequential",
+        "keras.symbolic": "Input KerasTensor",
+        "keras.variable": "Variable",
+    },
+    globals(),
+    {name: (f"keras.{name}", "") for name in _MODULES},
+)

@@ -1,6 +1,7 @@
 """``tf.keras.activations``: elementwise functions between layers (and softmax), and how they are found by name.
 
-Most are lines of the table ``ACTIVATIONS``, with a formula of the tensor ``x``; those with rules of their own follow below.
+Most are lines of the table ``ACTIVATIONS``, with a formula of the tensor ``x``; those with rules of their own follow
+below.
 
 >>> import minitape as tf
 >>> tf.keras.activations.get("relu")([-1.0, 2.0]).numpy()
@@ -21,7 +22,8 @@ from .logits import with_logits
 
 ACTIVATIONS = """
 name | arguments | sentence | formula | given | result
-elu | alpha=1.0 | ``x`` where positive, ``alpha * (exp(x) - 1)`` elsewhere | _elu(x, alpha) | [-1.0, 2.0] | [-0.6321  2.    ]
+elu | alpha=1.0 | ``x`` where positive, ``alpha * (exp(x) - 1)`` elsewhere | _elu(x, alpha) | [-1.0, 2.0] | [-0.6321  \
+2.    ]
 exponential | | ``exp(x)``; whole numbers become floats first | tf.math.exp(as_float(x)) | [0.0, 1.0] | [1.     2.7183]
 gelu | approximate=False | ``x`` times the normal distribution function of ``x``, or its approximation with ``tanh`` \
 | tf.nn.gelu(x, approximate) | [-1.0, 0.0, 1.0] | [-0.1587  0.      0.8413]
@@ -29,11 +31,14 @@ hard_sigmoid | | ``relu6(x + 3) / 6``: a ``sigmoid`` of three straight lines | t
 | [-4.0, 0.0, 1.5] | [0.   0.5  0.75]
 leaky_relu | negative_slope=0.2 | ``x``, times ``negative_slope`` where it is negative \
 | tf.nn.leaky_relu(x, negative_slope) | [-1.0, 2.0] | [-0.2  2. ]
-log_softmax | axis=-1 | the logarithm of ``softmax``, without overflow | tf.nn.log_softmax(x, axis) | [0.0, 2.0] | [-2.1269 -0.1269]
+log_softmax | axis=-1 | the logarithm of ``softmax``, without overflow | tf.nn.log_softmax(x, axis) | [0.0, 2.0] | \
+[-2.1269 -0.1269]
 mish | | ``x * tanh(softplus(x))`` | x * tf.tanh(tf.nn.softplus(x)) | [-1.0, 0.0, 1.0] | [-0.3034  0.      0.8651]
 relu6 | | ``min(max(x, 0), 6)`` | tf.nn.relu6(x) | [-1.0, 2.0, 9.0] | [0. 2. 6.]
-selu | | the scaled ``elu``, which keeps mean 0 and variance 1 through many layers | tf.nn.selu(x) | [-1.0, 1.0] | [-1.1113  1.0507]
-sigmoid | | ``1 / (1 + exp(-x))``, between 0 and 1 | with_logits(tf.math.sigmoid(x), x) | [-1.0, 0.0, 1.0] | [0.2689 0.5    0.7311]
+selu | | the scaled ``elu``, which keeps mean 0 and variance 1 through many layers | tf.nn.selu(x) | [-1.0, 1.0] | \
+[-1.1113  1.0507]
+sigmoid | | ``1 / (1 + exp(-x))``, between 0 and 1 | with_logits(tf.math.sigmoid(x), x) | [-1.0, 0.0, 1.0] | [0.2689 \
+0.5    0.7311]
 silu | | ``x * sigmoid(x)``; also called ``swish`` | tf.nn.silu(x) | [-1.0, 0.0, 1.0] | [-0.2689  0.      0.7311]
 softplus | | ``log(1 + exp(x))``: a smooth ``relu`` | tf.nn.softplus(x) | [0.0, 1.0] | [0.6931 1.3133]
 softsign | | ``x / (1 + abs(x))``, between -1 and 1 | tf.nn.softsign(x) | [-1.0, 0.0, 3.0] | [-0.5   0.    0.75]
@@ -116,7 +121,8 @@ def softmax(x: Any, axis: int = -1) -> Tensor:
     x = convert(x)
     if isinstance(axis, int) and -len(x.shape) <= axis < len(x.shape) and x.shape[axis] == 1:
         warnings.warn(
-            f"You are using a softmax over axis {axis} of a tensor of shape {tuple(x.shape)}. This axis has size 1. The "
+            f"You are using a softmax over axis {axis} of a tensor of shape {tuple(x.shape)}. This axis has size 1. "
+            "The "
             "softmax operation will always return the value 1, which is likely not what you intended. Did you mean to "
             "use a sigmoid instead?",
             stacklevel=2,
@@ -128,7 +134,8 @@ BY_NAME: dict[str, Callable[..., Any]] = {**_MADE, "linear": linear, "relu": rel
 
 
 def get(identifier: Any) -> Any:
-    """The activation of a name; a function is given back, and None is ``linear``. Raises ValueError for an unknown name.
+    """The activation of a name; a function is given back, and None is ``linear``. Raises ValueError for an unknown
+    name.
 
     >>> import minitape as tf
     >>> tf.keras.activations.get("tanh") is tf.keras.activations.tanh

@@ -1,4 +1,6 @@
-"""What all of Keras stands on: the float type, dtypes and shapes by name, name scopes, objects by name, parts of layers."""
+"""What all of Keras stands on: the float type, dtypes and shapes by name, name scopes, objects by name, parts of
+layers.
+"""
 
 from __future__ import annotations
 
@@ -63,15 +65,21 @@ def standardize_dtype(dtype: Any) -> str:
 
 
 _PYTHON: dict[Any, str] = {
-    bool: "bool", int: "int64", float: "float32", complex: "complex128", str: "string", "int": "int64",
-}  # fmt: skip
+    bool: "bool",
+    int: "int64",
+    float: "float32",
+    complex: "complex128",
+    str: "string",
+    "int": "int64",
+}
 
 
 def result_type(*dtypes: Any) -> str:
     """The dtype in which values of these dtypes are combined, as a name.
 
     A whole number never widens a float, and a Python number (``int``, ``float``) takes the dtype of what stands beside
-    it; complex128 and uint64 are narrowed, as Keras does. Without arguments it is the default float type. Raises ValueError for an unknown dtype.
+    it; complex128 and uint64 are narrowed, as Keras does. Without arguments it is the default float type. Raises
+    ValueError for an unknown dtype.
 
     >>> result_type("int64", "float16"), result_type("uint8", "int8"), result_type("int8", float)
     ('float16', 'int16', 'float32')
@@ -133,7 +141,7 @@ def convert(x: Any, dtype: Any = None) -> Any:
     return x if dtype is None or x.dtype.name == dtype else tf.cast(x, dtype)
 
 
-# -- names ------------------------------------------------------------------------------------------------------------
+# -- names -----------------------------------------------------------------------------------------
 
 
 def to_snake_case(name: str) -> str:
@@ -169,7 +177,8 @@ def clear_session(free_memory: bool = True) -> None:
 
 
 class name_scope:
-    """A context in which the paths of variables begin with ``name/``; one of the same ``caller`` inside is the same scope.
+    """A context in which the paths of variables begin with ``name/``; one of the same ``caller`` inside is the same
+    scope.
 
     A call of a layer is over with its scope.
 
@@ -231,10 +240,11 @@ def lookup(kind: str, identifier: Any, table: Mapping[str, Any], instance: bool 
 def define_from_table(table: str, text: str, space: dict[str, Any]) -> dict[str, Any]:
     """What the lines of a table define in ``space``, by name: ``text`` with the columns, which the first line names.
 
-    Of a column ``arguments``, such as ``x=1, *, y=2``, a text also finds ``first`` and ``more``, with a comma behind it or before
-    it where there are any, and ``passed``, which hands them on: ``x=x, y=y``.
+    Of a column ``arguments``, such as ``x=1, *, y=2``, a text also finds ``first`` and ``more``, with a comma behind it
+    or before it where there are any, and ``passed``, which hands them on: ``x=x, y=y``.
 
-    >>> define_from_table("name | arguments \\n plus | y=1", "def {name}(x{more}): return dict(x=x, {passed})", {})["plus"](2)
+    >>> text = "def {name}(x{more}): return dict(x=x, {passed})"
+    >>> define_from_table("name | arguments \\n plus | y=1", text, {})["plus"](2)
     {'x': 2, 'y': 1}
     """
     head, *lines = table.strip().splitlines()
@@ -262,10 +272,12 @@ now = itertools.count().__next__  # parts and assignments are numbered in their 
 
 
 class Tracking:
-    """An object with parts: variables, layers, metrics and generators of seeds, each marked by ``_tracked_as`` of its class.
+    """An object with parts: variables, layers, metrics and generators of seeds, each marked by ``_tracked_as`` of its
+    class.
 
-    What is assigned to an attribute is noted. A part stays noted when the attribute gets another one, as in Keras; of a list,
-    tuple, set or dictionary counts what it holds when the parts are asked for, each from when it was ``_made_at``.
+    What is assigned to an attribute is noted. A part stays noted when the attribute gets another one, as in Keras; of a
+    list, tuple, set or dictionary counts what it holds when the parts are asked for, each from when it was
+    ``_made_at``.
     """
 
     _locked = False  # whether a new part is an error

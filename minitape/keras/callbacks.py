@@ -1,4 +1,6 @@
-"""``tf.keras.callbacks``: what is told of each epoch and batch while a model is trained: the base class, and ``History``."""
+"""``tf.keras.callbacks``: what is told of each epoch and batch while a model is trained: the base class, and
+``History``.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,8 @@ from ..engine.namespace import public
 class Callback:
     """The base class: subclasses define those of the methods ``on_...`` that they need; ``self.model`` is the model.
 
-    ``logs`` holds the metrics by name; ``self.params`` the verbosity and the numbers of epochs and steps. Before training it
-    is told them by ``set_model`` and ``set_params``.
+    ``logs`` holds the metrics by name; ``self.params`` the verbosity and the numbers of epochs and steps. Before
+    training it is told them by ``set_model`` and ``set_params``.
 
     >>> import minitape as tf
     >>> class Shout(tf.keras.callbacks.Callback):

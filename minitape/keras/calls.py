@@ -1,4 +1,6 @@
-"""What surrounds the functions of a layer: what its inputs have to be, the name scope of ``build``, errors of ``call``."""
+"""What surrounds the functions of a layer: what its inputs have to be, the name scope of ``build``, errors of
+``call``.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,8 @@ from .variable import Variable
 class InputSpec:
     """What a layer expects of an input: its rank, or the sizes of some axes.
 
-    ``axes`` maps axes to sizes; of a ``shape`` (None for any size) a last axis of size 1 may be missing, or there in addition.
-    Inputs in a dictionary are told apart by ``name``.
+    ``axes`` maps axes to sizes; of a ``shape`` (None for any size) a last axis of size 1 may be missing, or there in
+    addition. Inputs in a dictionary are told apart by ``name``.
     """
 
     ndim: int | None = None
@@ -119,7 +121,9 @@ def all_tensors(value: Any) -> bool:
     return bool(leaves) and all(is_tensor(leaf) for leaf in leaves)
 
 
-def with_arguments(error: Exception, class_name: str, signature: inspect.Signature, args: Any, kwargs: Any) -> Exception:
+def with_arguments(
+    error: Exception, class_name: str, signature: inspect.Signature, args: Any, kwargs: Any
+) -> Exception:
     """The error with a text that names the layer and shows its arguments; itself when it has been told already."""
     if hasattr(error, "_told"):
         return error

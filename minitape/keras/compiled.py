@@ -17,11 +17,16 @@ def loss_of(given: Any) -> losses.Loss | None:
         (given,) = given.values() if isinstance(given, dict) else given
     if isinstance(given, (list, tuple, dict)):
         raise ValueError(
-            "minitape's `compile()` takes one loss. For a model of several outputs override `compute_loss(self, x, y, y_pred, "
+            "minitape's `compile()` takes one loss. For a model of several outputs override `compute_loss(self, x, y, "
+            "y_pred, "
             f"sample_weight, training)`. Received: loss={given}"
         )
     found = losses.get(given)
-    return found if found is None or isinstance(found, losses.Loss) else FunctionLoss(found, getattr(found, "__name__", None))
+    return (
+        found
+        if found is None or isinstance(found, losses.Loss)
+        else FunctionLoss(found, getattr(found, "__name__", None))
+    )
 
 
 def the_only_output(values: Any) -> Any:
@@ -29,7 +34,8 @@ def the_only_output(values: Any) -> Any:
     leaves = nest.flatten(values)
     if len(leaves) != 1:
         raise ValueError(
-            "minitape's `compile()` has no losses and metrics for several outputs: override `compute_loss` and `compute_metrics` "
+            "minitape's `compile()` has no losses and metrics for several outputs: override `compute_loss` and "
+            "`compute_metrics` "
             f"of the model. Received {len(leaves)} outputs."
         )
     return leaves[0]

@@ -43,8 +43,8 @@ def _packed(x: Any, y: Any, weight: Any) -> Any:
 class Feed:
     """The batches of each epoch: of arrays, or of a dataset or another iterable of batches.
 
-    Raises ValueError for data of another kind, for arrays of different lengths, and for labels or weights beside what gives
-    them itself; TypeError for a generator, which gives its batches only once.
+    Raises ValueError for data of another kind, for arrays of different lengths, and for labels or weights beside what
+    gives them itself; TypeError for a generator, which gives its batches only once.
     """
 
     def __init__(self, x: Any, y: Any, weight: Any, batch_size: int | None, shuffle: bool) -> None:
@@ -52,23 +52,31 @@ class Feed:
         self.steps: int | None = None  # the number of batches in an epoch, None while it is unknown
         self._pass_over: Callable[[], Any] | None = getattr(x, "pass_over", None)
         self._source: Callable[[], Iterable[Any]]
-        if isinstance(x, (np.ndarray, Tensor, list, tuple, dict, str)) or hasattr(x, "__array__") or not hasattr(x, "__iter__"):
+        if (
+            isinstance(x, (np.ndarray, Tensor, list, tuple, dict, str))
+            or hasattr(x, "__array__")
+            or not hasattr(x, "__iter__")
+        ):
             self._arrays(x, y, weight, batch_size)
         else:
             self._stream(x, y, weight)
 
     def _stream(self, x: Any, y: Any, weight: Any) -> None:
         if isinstance(x, Iterator):
-            raise TypeError("minitape takes no generators as data: collect the arrays, or make a tf.data.Dataset of them.")
+            raise TypeError(
+                "minitape takes no generators as data: collect the arrays, or make a tf.data.Dataset of them."
+            )
         for name, what, given in (("y", "targets", y), ("sample_weights", "sample weights", weight)):
             if given is not None:
                 raise ValueError(
-                    f"When providing `x` as a tf.data.Dataset, `{name}` should not be passed. Instead, the {what} should be "
+                    f"When providing `x` as a tf.data.Dataset, `{name}` should not be passed. Instead, the {what} "
+                    "should be "
                     "included as part of the tf.data.Dataset."
                 )
         if self._shuffle:
             warnings.warn(
-                "`shuffle=True` was passed, but will be ignored since the data `x` was provided as a tf.data.Dataset. The "
+                "`shuffle=True` was passed, but will be ignored since the data `x` was provided as a tf.data.Dataset. "
+                "The "
                 "Dataset is expected to already be shuffled (via `.shuffle(buffer_size)`).",
                 stacklevel=4,
             )
@@ -121,8 +129,10 @@ class Feed:
         if self.steps is None:
             self.steps = step + 1
             warnings.warn(
-                "Your input ran out of data; interrupting training. Make sure that your dataset or generator can generate at "
-                "least `steps_per_epoch * epochs` batches. You may need to use the `.repeat()` function when building your "
+                "Your input ran out of data; interrupting training. Make sure that your dataset or generator can "
+                "generate at "
+                "least `steps_per_epoch * epochs` batches. You may need to use the `.repeat()` function when building "
+                "your "
                 "dataset.",
                 stacklevel=3,
             )
@@ -141,7 +151,9 @@ def _array(value: Any) -> Any:
 
 
 def _origins(given: Any, arrays: Any) -> dict[int, Any]:
-    """What `explain` will know of the batches of each array: that they are rows of a tensor, or of what had left one."""
+    """What `explain` will know of the batches of each array: that they are rows of a tensor, or of what had left
+    one.
+    """
     found: dict[int, Any] = {}
     for value, array in zip(nest.flatten(given), nest.flatten(arrays), strict=True):
         if isinstance(value, Tensor) or hasattr(value, "_read"):

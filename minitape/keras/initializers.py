@@ -101,11 +101,14 @@ class RandomInitializer(Initializer):
 
 RANDOM = """
 name | arguments | function | numbers | sentence | given | result
-RandomNormal | mean=0.0, stddev=0.05 | normal | self.mean, self.stddev | normally distributed numbers | stddev=1.0 | [ 0.1266503  -0.49301657]
-RandomUniform | minval=-0.05, maxval=0.05 | uniform | self.minval, self.maxval | numbers spread evenly over [minval, maxval) \
+RandomNormal | mean=0.0, stddev=0.05 | normal | self.mean, self.stddev | normally distributed numbers | stddev=1.0 | \
+[ 0.1266503  -0.49301657]
+RandomUniform | minval=-0.05, maxval=0.05 | uniform | self.minval, self.maxval | numbers spread evenly over [minval, \
+maxval) \
 | 0.0, 1.0 | [0.8784882  0.45998025]
 TruncatedNormal | mean=0.0, stddev=0.05 | truncated_normal | self.mean, self.stddev \
-| normally distributed numbers, none further than two standard deviations from the mean | stddev=1.0 | [ 0.1266503  -0.49301657]
+| normally distributed numbers, none further than two standard deviations from the mean | stddev=1.0 | [ 0.1266503  \
+-0.49301657]
 """
 
 _RANDOM_TEXT = '''
@@ -187,11 +190,15 @@ def fans(shape: Any) -> tuple[int, int]:
 # those that have names of their own
 FAMILY = """
 name | scale | mode | distribution | sentence
-GlorotNormal | 1.0 | fan_avg | truncated_normal | truncated normally distributed numbers of variance 2 / (inputs + outputs)
-GlorotUniform | 1.0 | fan_avg | uniform | numbers spread evenly within the root of 6 / (inputs + outputs): how Dense begins
-HeNormal | 2.0 | fan_in | truncated_normal | truncated normally distributed numbers of variance 2 / inputs: for layers before a relu
+GlorotNormal | 1.0 | fan_avg | truncated_normal | truncated normally distributed numbers of variance 2 / (inputs + \
+outputs)
+GlorotUniform | 1.0 | fan_avg | uniform | numbers spread evenly within the root of 6 / (inputs + outputs): how Dense \
+begins
+HeNormal | 2.0 | fan_in | truncated_normal | truncated normally distributed numbers of variance 2 / inputs: for \
+layers before a relu
 HeUniform | 2.0 | fan_in | uniform | numbers spread evenly within the root of 6 / inputs: for layers before a relu
-LecunNormal | 1.0 | fan_in | truncated_normal | truncated normally distributed numbers of variance 1 / inputs: for layers before a selu
+LecunNormal | 1.0 | fan_in | truncated_normal | truncated normally distributed numbers of variance 1 / inputs: for \
+layers before a selu
 LecunUniform | 1.0 | fan_in | uniform | numbers spread evenly within the root of 3 / inputs
 """
 

@@ -107,7 +107,7 @@ class Layer(Stateful):
 
     _keeps_dtype = False  # whether the output has the type of the input, which need not be a float
 
-    # -- what subclasses define ---------------------------------------------------------------------------------------
+    # -- what subclasses define --------------------------------------------------------------------
 
     def build(self, input_shape: Any) -> None:
         """Creates the weights; called with the shape of the first input."""
@@ -142,7 +142,7 @@ class Layer(Stateful):
         given = KerasTensor(input_shape, self._dtype, name="given")
         return nest.map_structure(lambda t: t.shape, trial_outputs(self, (given,), {}))
 
-    # -- calling ------------------------------------------------------------------------------------------------------
+    # -- calling -----------------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         self._check_super_called()
@@ -252,7 +252,7 @@ class Layer(Stateful):
             loss = self.activity_regularizer(output)
             self.add_loss(loss / base.convert(_batch_of(output), loss.dtype.name) if output.ndim else loss)
 
-    # -- what it is ---------------------------------------------------------------------------------------------------
+    # -- what it is --------------------------------------------------------------------------------
 
     @property
     def dtype(self) -> str:
@@ -283,6 +283,8 @@ class Layer(Stateful):
 
 
 def _batch_of(output: Any) -> Any:
-    """The size of a batch by which a penalty is divided, at least 1; a tensor where only a run of the graph knows it."""
+    """The size of a batch by which a penalty is divided, at least 1; a tensor where only a run of the graph knows
+    it.
+    """
     size = output.shape[0]
     return tf.maximum(tf.shape(output)[0], 1) if size is None else max(size, 1)

@@ -35,7 +35,8 @@ def logits_of(output: Any, from_logits: bool, activation: str, loss: str) -> tup
         return output, from_logits
     if from_logits:
         warnings.warn(
-            f'"`{loss}` received `from_logits=True`, but the `output` argument was produced by a {activation} activation '
+            f'"`{loss}` received `from_logits=True`, but the `output` argument was produced by a {activation} '
+            "activation "
             "and thus does not represent logits. Was this intended?",
             stacklevel=3,
         )

@@ -1,4 +1,6 @@
-"""The losses as functions, one number for each example, and what makes classes of them: weights, and a reduction over the batch."""
+"""The losses as functions, one number for each example, and what makes classes of them: weights, and a reduction over
+the batch.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,8 @@ def _mean(x: Any) -> Any:
 # those that are a mean over the last axis
 MEANS = """
 name | arguments | sentence | formula | given | result
-huber | delta=1.0 | half the squared error, linear beyond ``delta`` | _huber(y_pred - y_true, delta) | [[0.0], [0.0]], [[1.0], [5.0]] | [0.5 4.5]
+huber | delta=1.0 | half the squared error, linear beyond ``delta`` | _huber(y_pred - y_true, delta) | [[0.0], \
+[0.0]], [[1.0], [5.0]] | [0.5 4.5]
 mean_absolute_error | | ``abs(y_true - y_pred)`` | abs(y_true - y_pred) | [[0.0, 2.0]], [[1.0, 0.0]] | [1.5]
 mean_squared_error | | ``(y_true - y_pred) ** 2`` | (y_true - y_pred) ** 2 | [[0.0, 2.0]], [[0.0, 0.0]] | [2.]
 """
@@ -124,7 +127,8 @@ def categorical_crossentropy(
     y_true, y_pred = pair(y_true, y_pred)
     if y_pred.shape[-1] == 1:
         warnings.warn(
-            "In loss categorical_crossentropy, expected y_pred.shape to be (batch_size, num_classes) with num_classes > 1. "
+            "In loss categorical_crossentropy, expected y_pred.shape to be (batch_size, num_classes) with num_classes "
+            "> 1. "
             f"Received: y_pred.shape={y_pred.shape}. Consider using 'binary_crossentropy' if you only have 2 classes.",
             SyntaxWarning,
             stacklevel=2,
@@ -142,8 +146,8 @@ def categorical_crossentropy(
 def sparse_categorical_crossentropy(y_true: Any, y_pred: Any, from_logits: bool = False, axis: int = -1) -> Tensor:
     """``-log`` of the probability given to the right class, whose number is ``y_true``.
 
-    Labels (...) and predictions (..., classes) give (...); labels may have a last axis of size 1. Raises ValueError for shapes
-    that do not fit and for another ``axis`` than the last.
+    Labels (...) and predictions (..., classes) give (...); labels may have a last axis of size 1. Raises ValueError for
+    shapes that do not fit and for another ``axis`` than the last.
 
     >>> import minitape as tf
     >>> tf.keras.losses.sparse_categorical_crossentropy(tf.constant([1]), tf.constant([[0.5, 0.5]])).numpy()

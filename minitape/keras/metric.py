@@ -16,8 +16,8 @@ from .variable import Variable
 class Metric(Tracking):
     """The base class: subclasses make variables with ``add_variable`` and define ``update_state`` and ``result``.
 
-    ``dtype`` is the type of its variables and of the result, that of Keras by default. Calling a metric takes in a batch
-    and gives the value so far. A metric is not differentiable: its variables break the way back.
+    ``dtype`` is the type of its variables and of the result, that of Keras by default. Calling a metric takes in a
+    batch and gives the value so far. A metric is not differentiable: its variables break the way back.
 
     >>> import minitape as tf
     >>> class Largest(tf.keras.metrics.Metric):
@@ -43,7 +43,9 @@ class Metric(Tracking):
         self.name, self._made_at = name or auto_name(type(self).__name__), now()
         self.dtype = standardize_dtype(dtype)
 
-    def add_weight(self, shape: Any = (), initializer: Any = "zeros", dtype: Any = None, name: str | None = None) -> Variable:
+    def add_weight(
+        self, shape: Any = (), initializer: Any = "zeros", dtype: Any = None, name: str | None = None
+    ) -> Variable:
         """A variable that belongs to the metric; ``reset_state`` sets it to zeros.
 
         >>> import minitape as tf

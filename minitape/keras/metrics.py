@@ -17,19 +17,23 @@ METRICS = """
 name | function | arguments | sentence | given | result
 Accuracy | accuracy | | 1 where the label is the prediction, else 0 | [[1], [2], [3], [4]], [[0], [2], [3], [4]] | 0.75
 BinaryAccuracy | binary_accuracy | threshold=0.5 \
-| 1 where the prediction lies on the label's side of ``threshold``, else 0 | [[1], [1], [0], [0]], [[0.98], [1], [0], [0.6]] | 0.75
+| 1 where the prediction lies on the label's side of ``threshold``, else 0 | [[1], [1], [0], [0]], [[0.98], [1], [0], \
+[0.6]] | 0.75
 BinaryCrossentropy | binary_crossentropy | from_logits=False, label_smoothing=0 \
 | ``-log`` of the probability given to each label (0 or 1) | [[1.0], [0.0]], [[0.5], [0.5]] | 0.6931
 CategoricalAccuracy | categorical_accuracy | \
-| 1 where the largest prediction is that of the label (one-hot), else 0 | [[0, 1], [1, 0]], [[0.1, 0.9], [0.3, 0.7]] | 0.5
+| 1 where the largest prediction is that of the label (one-hot), else 0 | [[0, 1], [1, 0]], [[0.1, 0.9], [0.3, 0.7]] \
+| 0.5
 CategoricalCrossentropy | categorical_crossentropy | from_logits=False, label_smoothing=0, axis=-1 \
 | ``-sum(y_true * log(y_pred))`` for one-hot labels | [[0.0, 1.0], [1.0, 0.0]], [[0.5, 0.5], [1.0, 0.0]] | 0.3466
 MeanAbsoluteError | mean_absolute_error | | ``abs(y_true - y_pred)`` | [[0.0], [0.0]], [[1.0], [3.0]] | 2.0
 MeanSquaredError | mean_squared_error | | ``(y_true - y_pred) ** 2`` | [[0.0], [0.0]], [[1.0], [3.0]] | 5.0
 SparseCategoricalAccuracy | sparse_categorical_accuracy | \
-| 1 where the largest prediction is that of the label (a number), else 0 | [1, 0], [[0.1, 0.9], [0.3, 0.7]], [3.0, 1.0] | 0.75
+| 1 where the largest prediction is that of the label (a number), else 0 | [1, 0], [[0.1, 0.9], [0.3, 0.7]], [3.0, \
+1.0] | 0.75
 SparseCategoricalCrossentropy | sparse_categorical_crossentropy | from_logits=False, axis=-1 \
-| ``-log`` of the probability given to the right class, whose number is the label | [0, 1], [[0.5, 0.5], [0.5, 0.5]] | 0.6931
+| ``-log`` of the probability given to the right class, whose number is the label | [0, 1], [[0.5, 0.5], [0.5, 0.5]] \
+| 0.6931
 """
 
 _TEXT = '''
@@ -46,7 +50,12 @@ class {name}(MeanMetricWrapper):
 '''
 
 _FUNCTIONS = {**vars(metric_module), **vars(lossfunctions)}
-_NAMED = {"Mean": Mean, "MeanMetricWrapper": MeanMetricWrapper, "Metric": Metric, **define_from_table(METRICS, _TEXT, globals())}
+_NAMED = {
+    "Mean": Mean,
+    "MeanMetricWrapper": MeanMetricWrapper,
+    "Metric": Metric,
+    **define_from_table(METRICS, _TEXT, globals()),
+}
 # the names that `get` and `compile` know
 TABLE: dict[str, Any] = {**_NAMED, **{to_snake_case(name): cls for name, cls in _NAMED.items()}}
 for _name in ("BinaryCrossentropy", "bce"), ("MeanSquaredError", "mse"), ("MeanAbsoluteError", "mae"):

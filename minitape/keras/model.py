@@ -144,7 +144,8 @@ class Functional(Model):
             if isinstance(x, KerasTensor) and x.name != key:
                 warnings.warn(
                     "When providing `inputs` as a dict, all keys in the dict must match the names of the corresponding "
-                    f"tensors. Received key '{key}' mapping to value {x} which has name '{x.name}'. Change the tensor name "
+                    f"tensors. Received key '{key}' mapping to value {x} which has name '{x.name}'. Change the tensor "
+                    "name "
                     f"to '{key}' (via `Input(..., name='{key}')`)",
                     stacklevel=2,
                 )
@@ -157,14 +158,20 @@ class Functional(Model):
                     )
         flat = nest.flatten(inputs)
         vars(self).update(  # none of these holds parts of the model
-            _inputs_struct=inputs, _outputs_struct=outputs, inputs=flat, outputs=nest.flatten(outputs), _nodes=nodes_between(flat, outputs)
+            _inputs_struct=inputs,
+            _outputs_struct=outputs,
+            inputs=flat,
+            outputs=nest.flatten(outputs),
+            _nodes=nodes_between(flat, outputs),
         )
         kept = by_depth(self._nodes, self.inputs, outputs)
         whole = {id(x._keras_history.layer) for x in self.inputs if not isinstance(x._keras_history.layer, InputLayer)}
         inside = {id(node.layer) for node in self._nodes}  # an input may come from a layer that is outside the model
         self._operations = tuple(o for o in kept if id(o) not in whole or id(o) in inside)
         self.built = True
-        self.input_shape, self.output_shape = (nest.map_structure(lambda x: x.shape, given) for given in (inputs, outputs))
+        self.input_shape, self.output_shape = (
+            nest.map_structure(lambda x: x.shape, given) for given in (inputs, outputs)
+        )
         self._build_shape = self.input_shape
 
     @property
@@ -196,7 +203,8 @@ class Functional(Model):
                 struct = self._inputs_struct
                 path = list(struct)[i] if isinstance(struct, dict) else i if nest.is_nested(struct) else ""
                 raise ValueError(
-                    f"Invalid input shape for input {value} with name '{symbol.name}' and path '{path}'. Expected shape "
+                    f"Invalid input shape for input {value} with name '{symbol.name}' and path '{path}'. Expected "
+                    "shape "
                     f"{symbol.shape}, but input has incompatible shape {tuple(value.shape)}"
                 )
 
@@ -264,7 +272,9 @@ class Functional(Model):
         if len(self.inputs) != 1:
             return super().compute_output_shape(input_shape)
         given = [KerasTensor(input_shape, self.inputs[0].dtype, name="given")]
-        return nest.map_structure(lambda x: x.shape, replay(self._nodes, self.inputs, self._outputs_struct, given, infer))
+        return nest.map_structure(
+            lambda x: x.shape, replay(self._nodes, self.inputs, self._outputs_struct, given, infer)
+        )
 
 
 def _skeleton(structure: Any) -> Any:
@@ -275,7 +285,9 @@ def _skeleton(structure: Any) -> Any:
 
 
 def take_nothing_else(model: Model, mask: Any, kwargs: dict[str, Any]) -> None:
-    """The signature of ``call`` is that of Keras, which errors show; but there are no masks, and nothing else that is taken."""
+    """The signature of ``call`` is that of Keras, which errors show; but there are no masks, and nothing else that is
+    taken.
+    """
     for name in [*kwargs, *(["mask"] if mask is not None else [])]:
         raise TypeError(f"{type(model).__name__}.call() got an unexpected keyword argument '{name}'")
 

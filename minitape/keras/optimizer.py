@@ -1,7 +1,8 @@
 """The base class of optimizers: their variables, clipping, and one step.
 
-The rule of an optimizer is a formula of values, written once: where a weight and its gradient hold floats of one type it runs
-on their arrays, with one note for `explain`; on tensors in a graph, under a tape, and for the rows of an embedding.
+The rule of an optimizer is a formula of values, written once: where a weight and its gradient hold floats of one type
+it runs on their arrays, with one note for `explain`; on tensors in a graph, under a tape, and for the rows of an
+embedding.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ from .variable import Variable
 class Optimizer:
     """The base class: subclasses define ``build(variables)`` and ``update_step(gradient, variable, learning_rate)``.
 
-    ``learning_rate`` is a float. Gradients can be clipped by ``clipvalue``, ``clipnorm`` (each) or ``global_clipnorm`` (all
-    together); ``weight_decay`` shrinks weights at each step. Raises ValueError for a learning rate of another type, for two
-    kinds of clipping, and for arguments that are not known.
+    ``learning_rate`` is a float. Gradients can be clipped by ``clipvalue``, ``clipnorm`` (each) or ``global_clipnorm``
+    (all together); ``weight_decay`` shrinks weights at each step. Raises ValueError for a learning rate of another
+    type, for two kinds of clipping, and for arguments that are not known.
 
     >>> import minitape as tf
     >>> class Signs(tf.keras.optimizers.Optimizer):  # of the gradients' sums
@@ -83,7 +84,8 @@ class Optimizer:
         self.iterations = self.add_variable((), "zeros", "int64", "iteration")  # how many steps have been made
         if callable(learning_rate):
             raise ValueError(
-                "minitape's optimizers have no schedules: give a float, and assign to `optimizer.learning_rate` between the "
+                "minitape's optimizers have no schedules: give a float, and assign to `optimizer.learning_rate` "
+                "between the "
                 f"steps. Received: learning_rate={learning_rate}"
             )
         if not isinstance(learning_rate, float):
@@ -94,9 +96,11 @@ class Optimizer:
             )
         self._learning_rate = self.add_variable((), initializers.Constant(learning_rate), name="learning_rate")
 
-    # -- state --------------------------------------------------------------------------------------------------------
+    # -- state -------------------------------------------------------------------------------------
 
-    def add_variable(self, shape: Any, initializer: Any = "zeros", dtype: Any = None, name: str | None = None) -> Variable:
+    def add_variable(
+        self, shape: Any, initializer: Any = "zeros", dtype: Any = None, name: str | None = None
+    ) -> Variable:
         """A variable of the optimizer's own.
 
         >>> import minitape as tf
@@ -166,7 +170,7 @@ class Optimizer:
         """The variables that the rule of the optimizer needs for each weight: a list for each argument of the rule."""
         return ()
 
-    # -- a step -------------------------------------------------------------------------------------------------------
+    # -- a step ------------------------------------------------------------------------------------
 
     def apply_gradients(self, grads_and_vars: Any) -> Variable:
         """One step with pairs (gradient, weight); returns the number of steps made."""
@@ -196,7 +200,8 @@ class Optimizer:
         for v in variables:
             if id(_first_given(v)) not in self._index:
                 raise ValueError(
-                    f"Unknown variable: {v}. This optimizer can only be called for the variables it was originally built "
+                    f"Unknown variable: {v}. This optimizer can only be called for the variables it was originally "
+                    "built "
                     "with. When working with a new set of variables, you should recreate a new optimizer instance."
                 )
         pairs = self._with_gradients(list(grads), variables)
@@ -220,10 +225,14 @@ class Optimizer:
         return [(g, v) for g, v in pairs if g is not None]
 
     def _told_of(self, missing: list[str], variables: list[Any]) -> str:
-        """Keras' warning of gradients that do not exist, and why: which is asked once, for a step is taken many times."""
+        """Keras' warning of gradients that do not exist, and why: which is asked once, for a step is taken many
+        times.
+        """
         if self._warned[:1] != (missing,):
-            text = (f"Gradients do not exist for variables {missing} when minimizing the loss. If using "
-                    "`model.compile()`, did you forget to provide a `loss` argument?")  # fmt: skip
+            text = (
+                f"Gradients do not exist for variables {missing} when minimizing the loss. If using "
+                "`model.compile()`, did you forget to provide a `loss` argument?"
+            )
             self._warned = missing, f"{text}\n{above.why_some_none(variables)}"
         return str(self._warned[1])
 
@@ -267,7 +276,9 @@ class Optimizer:
         g, w = gradient.array, held._state.array
         return g.dtype is w.dtype and g.dtype.type in REALS and g.shape == w.shape
 
-    def _step_on_arrays(self, gradient: Any, held: ResourceVariable, slots: list[ResourceVariable], learning_rate: Any) -> None:
+    def _step_on_arrays(
+        self, gradient: Any, held: ResourceVariable, slots: list[ResourceVariable], learning_rate: Any
+    ) -> None:
         """The same on arrays; `explain` finds one note: of which gradient the weight was changed by, and where."""
         self._rows, w, g = None, _array_of(held), gradient.array
         before = WARNINGS[OFF]
@@ -290,7 +301,9 @@ class Optimizer:
         return rates[kind]
 
     def _rate(self, read: Callable[[Any], Any], number: Callable[[Any], Any], learning_rate: Any) -> Any:
-        """The learning rate as a value of a weight's type; ``read`` gives the value of a variable, ``number`` converts it."""
+        """The learning rate as a value of a weight's type; ``read`` gives the value of a variable, ``number`` converts
+        it.
+        """
         return number(read(learning_rate))
 
     def _rule(self, g: Any, rate: Any, *states: Any) -> tuple[Any, ...]:

@@ -1,7 +1,7 @@
 """``tf.keras.optimizers``: how gradients change weights.
 
-``apply_gradients`` (or ``apply``) makes one step. A rule is a formula of arrays or of tensors, whose operations come in the
-order of Keras', so that results agree to the last digit.
+``apply_gradients`` (or ``apply``) makes one step. A rule is a formula of arrays or of tensors, whose operations come in
+the order of Keras', so that results agree to the last digit.
 """
 
 from __future__ import annotations
@@ -64,7 +64,8 @@ class SGD(Optimizer):
             return
         target = variable.value if isinstance(variable, Variable) else variable
         steps = cast(rows.values, variable) * cast(learning_rate, variable)
-        target.scatter_sub(IndexedSlices(steps, rows.indices, rows.dense_shape))  # one row after the other: rounding is the same
+        # one row after the other: rounding is the same
+        target.scatter_sub(IndexedSlices(steps, rows.indices, rows.dense_shape))
 
     def _rule(self, g: Any, rate: Any, *momentum: Any) -> tuple[Any, ...]:
         step = g * rate

@@ -65,7 +65,9 @@ def truncated_normal(shape: Any, mean: float, stddev: float, dtype: Any, seed: A
 
 
 def uniform(shape: Any, minval: float, maxval: float, dtype: Any, seed: Any) -> Tensor:
-    """Numbers spread evenly from ``minval`` up to ``maxval``, which is left out; ValueError for a dtype without floats."""
+    """Numbers spread evenly from ``minval`` up to ``maxval``, which is left out; ValueError for a dtype without
+    floats.
+    """
     dtype = standardize_dtype(dtype)
     if "float" not in dtype:
         raise ValueError(f"`keras.random.uniform` requires a floating point `dtype`. Received: dtype={dtype} ")

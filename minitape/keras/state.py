@@ -42,8 +42,8 @@ class Stateful(Tracking):
     ) -> Variable:
         """Creates a weight: of scalar shape by default, ``glorot_uniform`` for floats and zeros for other types.
 
-        ``shape``, ``initializer`` and ``dtype`` may come in this order without their names. ``regularizer`` is a function of
-        the weight that adds a penalty to ``losses``, or the name of one.
+        ``shape``, ``initializer`` and ``dtype`` may come in this order without their names. ``regularizer`` is a
+        function of the weight that adds a penalty to ``losses``, or the name of one.
 
         >>> import minitape as tf
         >>> layer = tf.keras.layers.Layer(name="scale")
@@ -184,7 +184,7 @@ class Stateful(Tracking):
             )
         return sum(v.shape.num_elements() or 0 for v in self.weights)
 
-    # -- losses -------------------------------------------------------------------------------------------------------
+    # -- losses ------------------------------------------------------------------------------------
 
     def add_loss(self, loss: Any) -> None:
         """Adds a scalar tensor to ``losses``, until the next call of the outermost layer.
@@ -219,7 +219,9 @@ class Stateful(Tracking):
 
 
 def _by_place(args: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
-    """The first arguments of ``add_weight``, given by place or by name; ValueError for both, and for a name as the shape."""
+    """The first arguments of ``add_weight``, given by place or by name; ValueError for both, and for a name as the
+    shape.
+    """
     if args and isinstance(args[0], str):
         raise ValueError(
             f"`name` must be passed as a keyword argument. Received: add_weight('{args[0]}', ...). Use: "

@@ -92,15 +92,31 @@ class Step(Layer):
 
 
 _BINARY = {
-    "and": "logical_and", "or": "logical_or", "xor": "logical_xor", "add": "add", "sub": "subtract", "mul": "multiply",
-    "truediv": "true_divide", "pow": "power", "floordiv": "floor_divide", "mod": "mod", "matmul": "matmul",
-}  # fmt: skip
+    "and": "logical_and",
+    "or": "logical_or",
+    "xor": "logical_xor",
+    "add": "add",
+    "sub": "subtract",
+    "mul": "multiply",
+    "truediv": "true_divide",
+    "pow": "power",
+    "floordiv": "floor_divide",
+    "mod": "mod",
+    "matmul": "matmul",
+}
 # the operators of symbolic tensors, and what Keras calls them
 _OPERATORS = {
-    "__neg__": "negative", "__abs__": "absolute", "__invert__": "logical_not", "__getitem__": "get_item",
-    "__lt__": "less", "__le__": "less_equal", "__gt__": "greater", "__ge__": "greater_equal", "__ne__": "not_equal",
+    "__neg__": "negative",
+    "__abs__": "absolute",
+    "__invert__": "logical_not",
+    "__getitem__": "get_item",
+    "__lt__": "less",
+    "__le__": "less_equal",
+    "__gt__": "greater",
+    "__ge__": "greater_equal",
+    "__ne__": "not_equal",
     **{f"__{side}{short}__": name for short, name in _BINARY.items() for side in ("", "r")},
-}  # fmt: skip
+}
 
 
 def _operator(method: str, name: str) -> Callable[..., Any]:
@@ -137,7 +153,9 @@ class Node:
         """The arguments of the call, with what is ``known`` (by id) in the place of symbolic tensors."""
         if self._plain:
             look_up, kwargs = known.get, self.kwargs
-            return [look_up(id(x), x) for x in self.args], {k: look_up(id(x), x) for k, x in kwargs.items()} if kwargs else {}
+            return [look_up(id(x), x) for x in self.args], {
+                k: look_up(id(x), x) for k, x in kwargs.items()
+            } if kwargs else {}
         return nest.map_structure(lambda x: known.get(id(x), x), (self.args, self.kwargs))
 
     def gave(self, result: Any, known: dict[int, Any]) -> None:
@@ -285,7 +303,9 @@ def nodes_between(inputs: list[KerasTensor], outputs: Any) -> list[Node]:
 
 
 def _nodes_before(output: KerasTensor, done: set[int], order: list[Node]) -> bool:
-    """Adds the calls that an output needs to ``order``, and their outputs to ``done``; False when one cannot be made."""
+    """Adds the calls that an output needs to ``order``, and their outputs to ``done``; False when one cannot be
+    made.
+    """
     waiting = [] if id(output) in done else [output._keras_history]
     placed = set(map(id, order))
     while waiting:
@@ -317,8 +337,12 @@ def _with_paths(structure: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tu
         yield from _with_paths(value, (*path, str(key)))
 
 
-def replay(nodes: list[Node], inputs: list[KerasTensor], outputs: Any, values: list[Any], run: Callable[..., Any]) -> Any:
-    """Runs the noted calls on other values, tensors or symbols: ``run(layer, args, kwargs)`` gives the result of one."""
+def replay(
+    nodes: list[Node], inputs: list[KerasTensor], outputs: Any, values: list[Any], run: Callable[..., Any]
+) -> Any:
+    """Runs the noted calls on other values, tensors or symbols: ``run(layer, args, kwargs)`` gives the result of
+    one.
+    """
     known: dict[int, Any] = {id(symbol): value for symbol, value in zip(inputs, values, strict=True)}
     for node in nodes:
         node.gave(run(node.layer, *node.given(known)), known)

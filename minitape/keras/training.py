@@ -62,8 +62,8 @@ class Trainer(Stateful):
     ) -> None:
         """Sets the optimizer, the loss and the metrics, by name or as objects.
 
-        Every step runs as it is written. But without ``run_eagerly`` a value that leaves the step of ``fit``, by ``.numpy()``
-        in the loss, is TensorFlow's error. Raises ValueError for an unknown optimizer.
+        Every step runs as it is written. But without ``run_eagerly`` a value that leaves the step of ``fit``, by
+        ``.numpy()`` in the loss, is TensorFlow's error. Raises ValueError for an unknown optimizer.
 
         >>> import minitape as tf
         >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer="ones")])
@@ -89,7 +89,7 @@ class Trainer(Stateful):
         if not self.compiled:
             raise ValueError("You must call `compile()` before using the model.")
 
-    # -- metrics ------------------------------------------------------------------------------------------------------
+    # -- metrics -----------------------------------------------------------------------------------
 
     @property
     def metrics(self) -> list[Any]:
@@ -142,7 +142,7 @@ class Trainer(Stateful):
             total = total + loss
         return total
 
-    # -- steps --------------------------------------------------------------------------------------------------------
+    # -- steps -------------------------------------------------------------------------------------
 
     def _predicted(self, x: Any, training: bool) -> Any:
         model: Any = self
@@ -184,7 +184,7 @@ class Trainer(Stateful):
         """The predictions for a batch."""
         return self._predicted(unpack_x_y_sample_weight(data)[0], False)
 
-    # -- loops --------------------------------------------------------------------------------------------------------
+    # -- loops -------------------------------------------------------------------------------------
 
     def fit(
         self,
@@ -354,7 +354,8 @@ WIDTH, INTERVAL = 20, 0.05  # of the bar in characters; between two drawings in 
 
 
 class Progbar:
-    """A bar that grows with ``update`` until ``finish``: ``verbose`` 1 draws it, 2 prints one line at the end, 0 nothing.
+    """A bar that grows with ``update`` until ``finish``: ``verbose`` 1 draws it, 2 prints one line at the end, 0
+    nothing.
 
     ``target`` is the number of steps, None while it is unknown.
 
@@ -390,7 +391,10 @@ class Progbar:
         if self._verbose == 1:
             self._draw(now, end="\n")
         elif self._verbose == 2 and self.target:
-            print(f"{self._count()} - {now - self._start:.0f}s - {self._step_time(now)}{self._shown(plain=True)}", flush=True)
+            print(
+                f"{self._count()} - {now - self._start:.0f}s - {self._step_time(now)}{self._shown(plain=True)}",
+                flush=True,
+            )
 
     def _count(self) -> str:
         target = self.target or 1

@@ -19,9 +19,10 @@ class Variable(Operators):
     """A named array that training may change; ``value`` is the ``tf.Variable`` behind it.
 
     A tape takes gradients with respect to it, but ``tape.watch`` refuses it, as with Keras 3: watch ``value`` instead.
-    ``initializer`` is an array, a tensor, or a function of (shape, dtype). A layer gives it a ``regularizer``, a function of the
-    value whose result is added to the loss, and a ``constraint``, a function that mends the value after each step of an optimizer.
-    Raises ValueError for a name with a slash, a function without a shape, or a shape with unknown sizes.
+    ``initializer`` is an array, a tensor, or a function of (shape, dtype). A layer gives it a ``regularizer``, a
+    function of the value whose result is added to the loss, and a ``constraint``, a function that mends the value after
+    each step of an optimizer. Raises ValueError for a name with a slash, a function without a shape, or a shape with
+    unknown sizes.
 
     >>> import minitape as tf
     >>> v = tf.keras.Variable([1.5, 1.5], name="v")
@@ -92,7 +93,7 @@ class Variable(Operators):
         """The number of axes."""
         return len(self.shape)
 
-    # -- value --------------------------------------------------------------------------------------------------------
+    # -- value -------------------------------------------------------------------------------------
 
     def numpy(self) -> Any:
         """The value as a NumPy array or scalar."""
@@ -136,7 +137,7 @@ class Variable(Operators):
     def _like_gradient(self, gradient: Any) -> Any:
         return gradient
 
-    # -- Python's protocols -------------------------------------------------------------------------------------------
+    # -- Python's protocols ------------------------------------------------------------------------
 
     def __repr__(self) -> str:
         return f"<Variable path={self.path}, shape={self.shape}, dtype={self.dtype}, value={np.array(self.numpy())}>"

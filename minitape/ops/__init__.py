@@ -1,4 +1,5 @@
-"""Functions of ``tf`` and ``tf.math`` that take tensors and give tensors: each takes its arguments and calls primitives.
+"""Functions of ``tf`` and ``tf.math`` that take tensors and give tensors: each takes its arguments and calls
+primitives.
 
 From the user's values to a primitive
     ``convert``, ``operands``   Python's and NumPy's values become tensors, arguments of one type

@@ -73,7 +73,7 @@ def stop_gradient(input: Any, name: str | None = None) -> Any:
     return apply(TABLE["stop_gradient"], (input._peek() if hasattr(input, "_peek") else tensor_of(input),), {})
 
 
-# -- shape ------------------------------------------------------------------------------------------------------------
+# -- shape -----------------------------------------------------------------------------------------
 
 
 @postpone
@@ -163,15 +163,20 @@ def _reshape_sizes(dims: Sequence[int], sizes: list[int]) -> list[int]:
             product *= n
     if unknown is None:
         if product != count:
-            raise invalid(f"Input to reshape is a tensor with {count} values, but the requested shape has {product}", "Reshape")
+            raise invalid(
+                f"Input to reshape is a tensor with {count} values, but the requested shape has {product}", "Reshape"
+            )
         return sizes
     values, empty = count, False
     if product == 0:  # zeros here and there stand for each other
         product = math.prod(n for n in sizes if n not in (-1, 0))
         values, empty = math.prod(n for n in dims if n), 0 in dims
     if values % product and not empty:
-        raise invalid(f"Input to reshape is a tensor with {count} values, but the requested shape requires a multiple "
-                      f"of {product}", "Reshape")  # fmt: skip
+        raise invalid(
+            f"Input to reshape is a tensor with {count} values, but the requested shape requires a multiple "
+            f"of {product}",
+            "Reshape",
+        )
     if count and 0 in sizes:
         raise invalid(f"Input to reshape is a tensor with {count} values, but the requested shape has 0", "Reshape")
     return [values // product if n == -1 else n for n in sizes]
@@ -202,7 +207,9 @@ def _order(perm: Any, n: int) -> tuple[int, ...]:
     if perm.ndim != 1:
         raise invalid(f"perm must be rank 1, got shape {shape_text(perm.shape)}", "Transpose")
     if perm.size != n:
-        raise invalid(f"transpose expects a vector of size {n}. But input(1) is a vector of size {perm.size}", "Transpose")
+        raise invalid(
+            f"transpose expects a vector of size {n}. But input(1) is a vector of size {perm.size}", "Transpose"
+        )
     order = [int(p) for p in perm]
     for p in order:
         if not -n <= p < n:
@@ -266,14 +273,16 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
     drop = {a % x.ndim for a in axes} if axes else {i for i, n in enumerate(x.shape) if n == 1}
     if list(x.shape).count(None) > 1:
         return apply(TABLE["slice"], (x,), {"spec": tuple(0 if i in drop else slice(None) for i in range(x.ndim))})
-    return apply(TABLE["reshape"], (x,), {"shape": _unknown_as_rest([n for i, n in enumerate(x.shape) if i not in drop])})
+    return apply(
+        TABLE["reshape"], (x,), {"shape": _unknown_as_rest([n for i, n in enumerate(x.shape) if i not in drop])}
+    )
 
 
 def _unknown_as_rest(sizes: list[Any]) -> tuple[int, ...]:
     return tuple(-1 if n is None else n for n in sizes)
 
 
-# -- broadcasting -----------------------------------------------------------------------------------------------------
+# -- broadcasting ----------------------------------------------------------------------------------
 
 
 @postpone
@@ -294,7 +303,9 @@ def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
         raise invalid(f"shape must be a vector of {{int32,int64}}, got shape {shape_text(given.shape)}", "BroadcastTo")
     sizes = fill_sizes(given.tolist(), "BroadcastTo")
     if x.ndim > len(sizes):
-        raise invalid(f"Rank of input ({x.ndim}) must be no greater than rank of output shape ({len(sizes)}).", "BroadcastTo")
+        raise invalid(
+            f"Rank of input ({x.ndim}) must be no greater than rank of output shape ({len(sizes)}).", "BroadcastTo"
+        )
     pairs = list(zip(reversed(list(x.shape)), reversed(sizes), strict=False))
     if any(m not in (n, 1, None) for m, n in pairs):
         raise invalid(f"Incompatible shapes: {shape_text(x.shape)} vs. {shape_text(sizes)}", "BroadcastTo")
@@ -314,8 +325,10 @@ def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
         return TensorShape(None)
     pairs = list(zip_longest(x.as_list()[::-1], y.as_list()[::-1], fillvalue=1))
     if any(m != n and 1 not in (m, n) and None not in (m, n) for m, n in pairs):
-        raise ValueError("Incompatible shapes for broadcasting. Two shapes are compatible if for each dimension "
-                         f"pair they are either equal or one of them is 1. Received: {x} and {y}.")  # fmt: skip
+        raise ValueError(
+            "Incompatible shapes for broadcasting. Two shapes are compatible if for each dimension "
+            f"pair they are either equal or one of them is 1. Received: {x} and {y}."
+        )
     return TensorShape([m if n in (1, m, None) and m != 1 else n for m, n in reversed(pairs)])
 
 
@@ -331,7 +344,9 @@ def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
     try:
         sizes = np.broadcast_shapes(tuple(x.array.tolist()), tuple(y.array.tolist()))
     except ValueError:
-        raise invalid("Incompatible shapes: " + " vs. ".join(shape_text(s.array.tolist()) for s in (x, y)), "BroadcastArgs") from None
+        raise invalid(
+            "Incompatible shapes: " + " vs. ".join(shape_text(s.array.tolist()) for s in (x, y)), "BroadcastArgs"
+        ) from None
     return new_tensor(np.array(sizes, x.array.dtype))
 
 
@@ -347,7 +362,10 @@ def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
     """
     x, wanted = tensor_of(x), as_shape(shape)
     if not wanted.is_compatible_with(x.shape):
-        raise invalid(f"Shape of tensor input {shape_text(x.shape)} is not compatible with expected shape {shape_text(wanted)}.", "EnsureShape")
+        raise invalid(
+            f"Shape of tensor input {shape_text(x.shape)} is not compatible with expected shape {shape_text(wanted)}.",
+            "EnsureShape",
+        )
     if state.graph is not None and not x.shape.is_subtype_of(wanted):  # only a run can say
         both = x.shape.merge_with(wanted)
         return above.add_effect(lambda t: [ensure_shape(t, wanted)], [x], [(both, x.dtype)], name="EnsureShape")[0]
@@ -397,5 +415,8 @@ def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
     for a in axes.reshape(-1):
         if not -x.ndim <= a < x.ndim:
             raise at_run(f"axis {a} is out of range", "Roll")
-    return apply(TABLE["roll"], (x,), {"shift": tuple(int(s) for s in shifts.reshape(-1)),
-                                       "axis": tuple(int(a) % x.ndim for a in axes.reshape(-1))})  # fmt: skip
+    return apply(
+        TABLE["roll"],
+        (x,),
+        {"shift": tuple(int(s) for s in shifts.reshape(-1)), "axis": tuple(int(a) % x.ndim for a in axes.reshape(-1))},
+    )

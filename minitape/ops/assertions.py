@@ -40,7 +40,7 @@ def _with_values(check: Callable[..., None], *tensors: Any) -> Any:
     return above.add_effect(run, list(tensors), [(TensorShape([]), dtypes.bool)], stateful=True)[0].op
 
 
-# -- Assert -----------------------------------------------------------------------------------------------------------
+# -- Assert ----------------------------------------------------------------------------------------
 
 
 @postpone
@@ -73,11 +73,13 @@ def _elements(value: Any, limit: int) -> str:
     return ", ".join([*shown, "..."] if len(flat) > len(shown) else shown)
 
 
-# -- comparisons ------------------------------------------------------------------------------------------------------
+# -- comparisons -----------------------------------------------------------------------------------
 
 
 def _comparison(name: str, symbol: str, primitive: str, example: str) -> Callable[..., Any]:
-    def function(x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> Any:
+    def function(
+        x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
+    ) -> Any:
         x, y = tensor_of(x), tensor_of(y)
         return _with_values(lambda a, b: _compare(symbol, primitive, a, b, message, summarize), x, y)
 
@@ -103,8 +105,11 @@ def _compare(symbol: str, primitive: str, x: Any, y: Any, message: str | None, s
     if a.ndim and a.shape == b.shape:
         places = np.argwhere(~holds)[:limit].astype(np.int64)
         at = tuple(places.T)
-        lines += [f"Indices of first {len(places)} different values:\n{places}",
-                  f"Corresponding x values:\n{a[at]}", f"Corresponding y values:\n{b[at]}"]  # fmt: skip
+        lines += [
+            f"Indices of first {len(places)} different values:\n{places}",
+            f"Corresponding x values:\n{a[at]}",
+            f"Corresponding y values:\n{b[at]}",
+        ]
     for label, array in (("x", a), ("y", b)):
         lines.append(f"First {min(array.size, limit)} elements of {label}:\n{array.reshape(-1)[:limit]}")
     raise invalid("\n".join(lines))
@@ -123,9 +128,11 @@ def _sign(name: str, condition: str, holds: Callable[[Any], Any], example: str, 
         def check(tensor: Any) -> None:
             array = np.asarray(tensor.array)
             if not holds(array).all():
-                raise invalid(f"{_lead(message)}\nCondition {condition} did not hold element-wise:{gap}x "
-                               f"(shape={tensor.shape} "
-                               f"dtype={tensor.dtype.name}) = \n{_listed(array, summarize)}")  # fmt: skip
+                raise invalid(
+                    f"{_lead(message)}\nCondition {condition} did not hold element-wise:{gap}x "
+                    f"(shape={tensor.shape} "
+                    f"dtype={tensor.dtype.name}) = \n{_listed(array, summarize)}"
+                )
 
         x = tensor_of(x)
         convert_to_tensor(0, x.dtype)
@@ -160,9 +167,14 @@ assert_non_positive = _sign("assert_non_positive", "x <= 0", lambda x: x <= 0, "
 
 @postpone
 def assert_near(
-    x: Any, y: Any, rtol: Any = None, atol: Any = None, message: str | None = None, summarize: int | None = None,
-    name: str | None = None
-) -> Any:  # fmt: skip
+    x: Any,
+    y: Any,
+    rtol: Any = None,
+    atol: Any = None,
+    message: str | None = None,
+    summarize: int | None = None,
+    name: str | None = None,
+) -> Any:
     """Raises InvalidArgumentError unless ``|x - y| <= atol + rtol * |y|`` for every element.
 
     Both tolerances are ten times the dtype's machine epsilon by default. Raises ValueError for integers.
@@ -175,23 +187,29 @@ def assert_near(
     if not x.dtype.is_floating and not x.dtype.is_complex:
         raise ValueError(f"data type {x.dtype.as_numpy_dtype} not inexact")
     epsilon = 10 * np.finfo(x.dtype.real_dtype.as_numpy_dtype if x.dtype.name != "bfloat16" else np.float32).eps
-    rtol, atol = (convert_to_tensor(epsilon if t is None else t, x.dtype.real_dtype, name=name)
-                  for t, name in ((rtol, "rtol"), (atol, "atol")))  # fmt: skip
+    rtol, atol = (
+        convert_to_tensor(epsilon if t is None else t, x.dtype.real_dtype, name=name)
+        for t, name in ((rtol, "rtol"), (atol, "atol"))
+    )
 
     def check(a: Any, b: Any) -> None:
         with np.errstate(all="ignore"):
             near = abs(a.array - b.array) <= atol.array + rtol.array * abs(b.array)
         if not np.all(near):
             data = [
-                _lead(message), f"x and y not equal to tolerance rtol = {rtol!s}, atol = {atol!s}",
-                f"x (shape={a.shape} dtype={a.dtype.name}) = ", a, f"y (shape={b.shape} dtype={b.dtype.name}) = ", b,
-            ]  # fmt: skip
+                _lead(message),
+                f"x and y not equal to tolerance rtol = {rtol!s}, atol = {atol!s}",
+                f"x (shape={a.shape} dtype={a.dtype.name}) = ",
+                a,
+                f"y (shape={b.shape} dtype={b.dtype.name}) = ",
+                b,
+            ]
             Assert(new_tensor(np.bool_(False)), data, summarize)
 
     return _with_values(check, x, y)
 
 
-# -- numbers ----------------------------------------------------------------------------------------------------------
+# -- numbers ---------------------------------------------------------------------------------------
 
 
 def _finite(array: Any, message: str) -> None:
@@ -214,7 +232,8 @@ _CHECKED = Primitive("check_numerics", lambda x, *, message: x, _finite_gradient
 
 
 def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor:
-    """The tensor itself; InvalidArgumentError with ``message`` when it, or a gradient that arrives at it, holds NaN or an infinity.
+    """The tensor itself; InvalidArgumentError with ``message`` when it, or a gradient that arrives at it, holds NaN or
+    an infinity.
 
     >>> import minitape as tf
     >>> tf.debugging.check_numerics([1.0, 2.0], "loss").numpy()
@@ -226,7 +245,7 @@ def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor
     return apply(_CHECKED, (x,), {"message": message})
 
 
-# -- ranks, shapes and types ------------------------------------------------------------------------------------------
+# -- ranks, shapes and types -----------------------------------------------------------------------
 
 
 def _name_of(x: Any, eager: str) -> str:
@@ -235,7 +254,9 @@ def _name_of(x: Any, eager: str) -> str:
 
 
 def _as_far_as_known(check: Callable[..., None], known: bool, *tensors: Any) -> Any:
-    """A check of shapes: now, and unless all of them are ``known``, again when the graph runs (InvalidArgumentError)."""
+    """A check of shapes: now, and unless all of them are ``known``, again when the graph runs
+    (InvalidArgumentError).
+    """
     check(*tensors)
     if known:
         return _nothing()
@@ -251,8 +272,10 @@ def _as_far_as_known(check: Callable[..., None], known: bool, *tensors: Any) -> 
 
 def _check_rank(x: Any, ranks: Sequence[int], wanted: str, message: str | None) -> None:
     if x.shape.rank is not None and x.shape.rank not in ranks:
-        raise ValueError(f"{_lead(message)}Tensor {_name_of(x, '')} must have rank {wanted}.  Received rank {x.shape.rank}, "
-                         f"shape {x.shape}")  # fmt: skip
+        raise ValueError(
+            f"{_lead(message)}Tensor {_name_of(x, '')} must have rank {wanted}.  Received rank {x.shape.rank}, "
+            f"shape {x.shape}"
+        )
 
 
 def _nothing() -> Any:
@@ -262,7 +285,8 @@ def _nothing() -> Any:
 
 @postpone
 def assert_rank(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> Any:
-    """Raises ValueError unless ``x`` has ``rank`` axes; in a graph that does not know, InvalidArgumentError when it runs.
+    """Raises ValueError unless ``x`` has ``rank`` axes; in a graph that does not know, InvalidArgumentError when it
+    runs.
 
     >>> import minitape as tf
     >>> tf.debugging.assert_rank([1, 2], 1)
@@ -274,8 +298,8 @@ def assert_rank(x: Any, rank: Any, message: str | None = None, name: str | None 
 def assert_shapes(shapes: Any, *, message: str | None = None, name: str | None = None) -> Any:
     """Raises ValueError unless each (tensor, shape) pair fits, with letters standing for sizes that must agree.
 
-    A shape is a tuple of ints, names, None, or ``...`` in front for any number of axes. What only a run of a graph knows
-    is checked there, with InvalidArgumentError. ``message`` begins the error's text.
+    A shape is a tuple of ints, names, None, or ``...`` in front for any number of axes. What only a run of a graph
+    knows is checked there, with InvalidArgumentError. ``message`` begins the error's text.
 
     >>> import minitape as tf
     >>> tf.debugging.assert_shapes([(tf.zeros([2, 3]), ("n", 3)), (tf.zeros([2]), ("n",))])
@@ -300,8 +324,13 @@ def _check_shapes(tensors: Any, specs: list[Any], message: str | None) -> None:
         sizes = x.shape.as_list()[x.shape.rank - len(symbols) :] if x.shape.rank is not None else [None] * len(symbols)
         for axis, (symbol, size) in enumerate(zip(symbols, sizes, strict=True), first):
             where = f"ensor {label} dimension {axis}"
-            wanted, source = (symbol, "Specified explicitly") if isinstance(symbol, int) else seen.get(symbol, (None, ""))
+            wanted, source = (
+                (symbol, "Specified explicitly") if isinstance(symbol, int) else seen.get(symbol, (None, ""))
+            )
             if wanted is None and symbol is not None:
                 seen[symbol] = size, f"Specified by t{where}"
             elif size is not None and wanted not in (None, size):
-                raise ValueError(f"{_lead(message)}{source}.  T{where} must have size {wanted}.  Received size {size}, shape {x.shape}")
+                raise ValueError(
+                    f"{_lead(message)}{source}.  T{where} must have size {wanted}.  Received size {size}, shape "
+                    f"{x.shape}"
+                )

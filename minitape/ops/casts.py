@@ -39,8 +39,9 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     if x.dtype == dtype:
         return x
     if x.dtype.kind == "s" or dtype.kind == "s":
-        raise UnimplementedError(None, None, f"Cast {x.dtype.kernel_name} to {dtype.kernel_name} is not supported "
-                                             "[Op:Cast] name: ")  # fmt: skip
+        raise UnimplementedError(
+            None, None, f"Cast {x.dtype.kernel_name} to {dtype.kernel_name} is not supported [Op:Cast] name: "
+        )
     warn_discarded(x.dtype, dtype)
     return apply(TABLE["cast"], (x,), {"dtype": dtype})
 
@@ -103,8 +104,10 @@ def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
     """
     x, y = tensor_of(real), tensor_of(imag)
     if x.dtype != y.dtype or x.dtype not in (dtypes.float32, dtypes.float64):
-        raise TypeError(f"The `real` and `imag` components have incorrect types: {x.dtype.name} {y.dtype.name}. They "
-                        "must be consistent, and one of [tf.float32, tf.float64]")  # fmt: skip
+        raise TypeError(
+            f"The `real` and `imag` components have incorrect types: {x.dtype.name} {y.dtype.name}. They "
+            "must be consistent, and one of [tf.float32, tf.float64]"
+        )
     return binary(TABLE["complex"], x, y)
 
 

@@ -131,7 +131,9 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
         raise TypeError("Cannot iterate over a scalar tensor.")
     values = [] if any(x is None for x in inputs) else [tensor_of(x) for x in inputs]
     if not values:
-        raise ValueError("Inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype and shape.")
+        raise ValueError(
+            "Inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype and shape."
+        )
     if len(values) == 1:
         return apply(TABLE["identity"], (values[0],), {})
     return apply(TABLE["add_n"], tuple(values), {})

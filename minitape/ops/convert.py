@@ -30,18 +30,29 @@ _NOT_A_DOUBLE = "Can't convert Python sequence with a value out of range for a d
 _INTEGERS = (int, np.integer)
 _REALS = (float, np.floating, *_INTEGERS)
 # what a Python leaf may be to become an element of a dtype of this kind
-_FITS = {"f": _REALS, "i": _INTEGERS, "u": _INTEGERS, "b": (bool, np.bool_), "c": (complex, float, int, np.number), "s": _TEXT}
+_FITS = {
+    "f": _REALS,
+    "i": _INTEGERS,
+    "u": _INTEGERS,
+    "b": (bool, np.bool_),
+    "c": (complex, float, int, np.number),
+    "s": _TEXT,
+}
 _DIRECT = {"float16", "float32", "float64", "int32", "int64", "uint64", "bool", "complex128", "string"}
 _CASTS = {"f": "fiu", "i": "iu", "u": "iu", "c": "cfiu", "b": "b", "s": "s"}  # kinds that a cast may start from
 _NUMPY_NAMES = {"M": "DATETIME", "m": "TIMEDELTA", "V": "VOID", "f": "LONGDOUBLE", "c": "CLONGDOUBLE"}
 
 
-def convert_to_tensor(value: Value, dtype: DTypeLike = None, dtype_hint: DTypeLike = None, name: str | None = None) -> Tensor:
+def convert_to_tensor(
+    value: Value, dtype: DTypeLike = None, dtype_hint: DTypeLike = None, name: str | None = None
+) -> Tensor:
     """Converts ``value`` to a tensor; a tensor comes back as it is.
 
     Python floats become float32, ints int32 (int64 when they need it), NumPy arrays keep their dtype. A sequence that
-    holds tensors is stacked, and gradients pass through. ``dtype_hint`` is tried first, and given up where it does not fit.
-    Raises ValueError when a tensor has another dtype than the one asked for, TypeError when a Python value does not fit it. See https://www.tensorflow.org/api_docs/python/tf/convert_to_tensor.
+    holds tensors is stacked, and gradients pass through. ``dtype_hint`` is tried first, and given up where it does not
+    fit.
+    Raises ValueError when a tensor has another dtype than the one asked for, TypeError when a Python value does not
+    fit it. See https://www.tensorflow.org/api_docs/python/tf/convert_to_tensor.
 
     >>> import minitape as tf
     >>> tf.convert_to_tensor([1, 2])
@@ -53,8 +64,10 @@ def convert_to_tensor(value: Value, dtype: DTypeLike = None, dtype_hint: DTypeLi
     if isinstance(value, Tensor):
         if wanted is not None and value.dtype != wanted:
             label = f"{name}: " if name else ""
-            raise ValueError(f"{label}Tensor conversion requested dtype {wanted.name} for Tensor with dtype "
-                             f"{value.dtype.name}: {value!r}")  # fmt: skip
+            raise ValueError(
+                f"{label}Tensor conversion requested dtype {wanted.name} for Tensor with dtype "
+                f"{value.dtype.name}: {value!r}"
+            )
         return value
     if hasattr(value, "_to_tensor"):  # variables, and other things that hold a tensor
         return value._to_tensor(wanted)
@@ -76,7 +89,9 @@ def convert_to_tensor(value: Value, dtype: DTypeLike = None, dtype_hint: DTypeLi
     return _pack(value, wanted) if made is None else _enter(made, value)
 
 
-def to_graph_tensor(value: Value, dtype: DTypeLike = None, dtype_hint: DTypeLike = None, name: str | None = None) -> Tensor:
+def to_graph_tensor(
+    value: Value, dtype: DTypeLike = None, dtype_hint: DTypeLike = None, name: str | None = None
+) -> Tensor:
     """``tf.convert_to_tensor``: as above, but a value becomes a constant of the graph that is being built.
 
     Other operations can then be differentiated with respect to it, and a session can be fed another value.
@@ -133,8 +148,10 @@ def _in_shape(tensor: Tensor, value: Value, shape: TensorShape) -> Tensor:
         return new_tensor(np.reshape(array, sizes))
     if array.size == 1:
         return new_tensor(np.full(sizes, array.reshape(())[()], array.dtype))
-    raise TypeError(f"Eager execution of tf.constant with unsupported shape. Tensor {tensor._numpy()} (converted from {value!r}) "
-                    f"has {array.size:d} elements, but got `shape` {shape} with {count:d} elements).")  # fmt: skip
+    raise TypeError(
+        f"Eager execution of tf.constant with unsupported shape. Tensor {tensor._numpy()} (converted from {value!r}) "
+        f"has {array.size:d} elements, but got `shape` {shape} with {count:d} elements)."
+    )
 
 
 def convert_operand(value: Value, like: DType, strict: bool = True) -> Tensor:
@@ -151,11 +168,13 @@ def convert_operand(value: Value, like: DType, strict: bool = True) -> Tensor:
 
 def _enter(tensor: EagerTensor, value: Value) -> EagerTensor:
     """Notes where a constant was made and of which NumPy value: `explain` follows values that left and came back."""
-    tensor._origin = origin_of_new("constant", (), exits().of(value) if isinstance(value, (np.ndarray, np.generic)) else None)
+    tensor._origin = origin_of_new(
+        "constant", (), exits().of(value) if isinstance(value, (np.ndarray, np.generic)) else None
+    )
     return tensor
 
 
-# -- values to arrays -------------------------------------------------------------------------------------------------
+# -- values to arrays ------------------------------------------------------------------------------
 
 
 def to_array(value: Value, dtype: DType | None = None) -> Array:
@@ -195,7 +214,9 @@ def _from_numpy(value: Array, dtype: DType | None) -> Array:
     if kind == "O" or (dtype is None and kind in "SU") or (dtype is not None and dtype.kind == "s"):
         return _strings(value.reshape(-1).tolist(), True).reshape(value.shape)
     if kind in "Mm" or value.dtype.char in "gGV":
-        raise ValueError(f"Failed to convert a NumPy array to a Tensor (Unsupported numpy type: NPY_{_NUMPY_NAMES[kind]}).")
+        raise ValueError(
+            f"Failed to convert a NumPy array to a Tensor (Unsupported numpy type: NPY_{_NUMPY_NAMES[kind]})."
+        )
     if dtype is None:
         dtypes.as_dtype(value.dtype)  # refuses what TensorFlow does not know
         return np.array(value)
@@ -225,13 +246,19 @@ def _leaves(value: Value) -> tuple[list[Object], tuple[int, ...]]:
             return [], shape
         if len(level) > 1 and not (all(map(_is_sequence, level)) and len({*map(len, level)}) == 1):
             raise ValueError(_RAGGED)
-        if type(level[0]) is np.ndarray and level[0].dtype.kind in "fiub" and len({(item.dtype, item.shape) for item in map(np.asarray, level)}) == 1:
+        if (
+            type(level[0]) is np.ndarray
+            and level[0].dtype.kind in "fiub"
+            and len({(item.dtype, item.shape) for item in map(np.asarray, level)}) == 1
+        ):
             return [np.array(level)], (*shape, *level[0].shape[1:])  # all at once
         level = list(chain.from_iterable(level))
     if level[0] is None:
         raise _no_value()
     if not isinstance(level[0], (*_TEXT, bool, int, float, complex, np.generic, np.ndarray)):
-        raise ValueError(f"Attempt to convert a value ({level[0]!r}) with an unsupported type ({type(level[0])}) to a Tensor.")
+        raise ValueError(
+            f"Attempt to convert a value ({level[0]!r}) with an unsupported type ({type(level[0])}) to a Tensor."
+        )
     return level, shape
 
 
@@ -288,7 +315,11 @@ def _integers(leaves: list[Object]) -> np.ndarray:
 
 def _finite(made: Array, leaves: list[Object]) -> Array:
     """Raises ValueError where a finite Python number became an infinite float32 that nobody asked for."""
-    if made.dtype == np.float32 and (huge := np.isinf(made)).any() and not np.isinf(np.array(leaves, np.float64)[huge.reshape(-1)]).all():
+    if (
+        made.dtype == np.float32
+        and (huge := np.isinf(made)).any()
+        and not np.isinf(np.array(leaves, np.float64)[huge.reshape(-1)]).all()
+    ):
         raise ValueError(_NOT_A_DOUBLE)
     return made
 
@@ -310,12 +341,14 @@ def _shape_array(shape: TensorShape, dtype: DType | None) -> np.ndarray:
     if not shape.is_fully_defined():
         raise ValueError(f"Cannot convert a partially known TensorShape {shape} to a Tensor.")
     if dtype is not None and dtype.name not in ("int32", "int64"):
-        raise TypeError(f"Cannot convert TensorShape {shape} to dtype {dtype}. Allowed dtypes are tf.int32 and tf.int64.")
+        raise TypeError(
+            f"Cannot convert TensorShape {shape} to dtype {dtype}. Allowed dtypes are tf.int32 and tf.int64."
+        )
     large = any(n is not None and n >= 2**31 for n in shape)
     return np.array(tuple(shape), np.int64 if large or dtype is dtypes.int64 else np.int32)
 
 
-# -- sequences that hold tensors --------------------------------------------------------------------------------------
+# -- sequences that hold tensors -------------------------------------------------------------------
 
 
 def _tensor_within(value: Value) -> Value:

@@ -1,7 +1,7 @@
 """Elementwise functions of ``tf.math``: one or two tensors in, one tensor of the broadcast shape out.
 
-``UNARY`` and ``BINARY`` are tables: name, primitive, arguments (without, x) | what it computes | example. The functions with
-rules of their own follow below.
+``UNARY`` and ``BINARY`` are tables: name, primitive, arguments (without, x) | what it computes | example. The functions
+with rules of their own follow below.
 """
 
 from __future__ import annotations
@@ -90,7 +90,8 @@ def _documented(name: str, sentence: str, example: str, arguments: str, rules: s
     space = "tf.math" if name not in ("realdiv", "truncatediv", "truncatemod") else "tf"
     return f"""Computes elementwise: {sentence}.
 
-    Takes {arguments.replace(",", " and")} of {"shapes that broadcast" if several else "any shape"} and of a dtype that TensorFlow's kernel
+    Takes {arguments.replace(",", " and")} of {"shapes that broadcast" if several else "any shape"} and of a dtype \
+that TensorFlow's kernel
     takes; Python values become tensors{" of one dtype" if several else ""}. {rules}
     Raises InvalidArgumentError for other dtypes{" and for shapes that do not broadcast" if several else ""}.
 
@@ -128,7 +129,7 @@ _make_all()
 mod = globals()["floormod"]
 
 
-# -- functions that prepare their arguments ---------------------------------------------------------------------------
+# -- functions that prepare their arguments --------------------------------------------------------
 
 
 @quick()
@@ -296,7 +297,7 @@ def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
     return -apply(TABLE["softplus"], (-x,), {})
 
 
-# -- logic ------------------------------------------------------------------------------------------------------------
+# -- logic -----------------------------------------------------------------------------------------
 
 
 def _truths(*values: Any) -> list[Any]:

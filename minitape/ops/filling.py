@@ -37,7 +37,9 @@ def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> T
     """
     dtype = dtypes.as_dtype(dtype)
     sizes = fill_sizes(shape)
-    return _as_tensor(np.zeros(sizes, dtype.as_numpy_dtype) if dtype.kind != "s" else np.full(sizes, b"", object), name or "zeros")
+    return _as_tensor(
+        np.zeros(sizes, dtype.as_numpy_dtype) if dtype.kind != "s" else np.full(sizes, b"", object), name or "zeros"
+    )
 
 
 @postpone
@@ -87,8 +89,13 @@ def ones_like(input: Any, dtype: Any = None, name: str | None = None) -> Tensor:
 def _like(primitive: str, input: Any, dtype: Any) -> Any:
     if hasattr(input, "_map_values"):  # a ragged tensor
         return input._map_values(lambda v: _like(primitive, v, dtype))
-    if state.graph is not None and isinstance(getattr(input, "shape", None), TensorShape) and input.shape.is_fully_defined():
-        made = (zeros if primitive == "zeros_like" else ones)(input.shape, dtype or input.dtype, primitive)  # reads no variable
+    if (
+        state.graph is not None
+        and isinstance(getattr(input, "shape", None), TensorShape)
+        and input.shape.is_fully_defined()
+    ):
+        # reads no variable
+        made = (zeros if primitive == "zeros_like" else ones)(input.shape, dtype or input.dtype, primitive)
         if hasattr(input, "graph") or hasattr(input, "_state"):
             state.graph.shaped[made._row] = weakref.ref(input), TABLE[primitive].op
         return made
@@ -123,7 +130,13 @@ def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
 
 
 @postpone
-def eye(num_rows: Any, num_columns: Any = None, batch_shape: Any = None, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
+def eye(
+    num_rows: Any,
+    num_columns: Any = None,
+    batch_shape: Any = None,
+    dtype: Any = dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
     """An identity matrix, or a batch of them; ``num_columns`` makes it rectangular.
 
     It has the ``dtype`` and two axes after those of ``batch_shape``. TypeError for sizes that are no whole numbers,
@@ -138,9 +151,11 @@ def eye(num_rows: Any, num_columns: Any = None, batch_shape: Any = None, dtype: 
     columns = rows if num_columns is None else static(num_columns)
     symbolic = isinstance(num_rows, Tensor) or isinstance(num_columns, Tensor)
     if not symbolic and not (isinstance(rows, int) and isinstance(columns, int)):
-        raise TypeError("Arguments `num_rows` and `num_columns` must be positive integer values. Received: "
-                        f"num_rows={num_rows}, "
-                        f"num_columns={num_rows if num_columns is None else num_columns}")  # fmt: skip
+        raise TypeError(
+            "Arguments `num_rows` and `num_columns` must be positive integer values. Received: "
+            f"num_rows={num_rows}, "
+            f"num_columns={num_rows if num_columns is None else num_columns}"
+        )
     sizes = fill_sizes([rows, columns])
     matrix = np.eye(*sizes, dtype=dtypes.as_dtype(dtype).as_numpy_dtype)
     if batch_shape is not None:
@@ -260,16 +275,22 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: Any
 def _count(num: Any) -> int:
     given = tensor_of(num)
     if not given.dtype.is_integer:
-        raise TypeError("Argument `tensor` (name: num) must be of type integer. Received `tensor` = "
-                        f"{num} of dtype: {given.dtype}")  # fmt: skip
+        raise TypeError(
+            f"Argument `tensor` (name: num) must be of type integer. Received `tensor` = {num} of dtype: {given.dtype}"
+        )
     return int(given.array.reshape(())[()])
 
 
 @postpone
 def one_hot(
-    indices: Any, depth: Any, on_value: Any = None, off_value: Any = None, axis: Any = None, dtype: Any = None,
-    name: str | None = None
-) -> Tensor:  # fmt: skip
+    indices: Any,
+    depth: Any,
+    on_value: Any = None,
+    off_value: Any = None,
+    axis: Any = None,
+    dtype: Any = None,
+    name: str | None = None,
+) -> Tensor:
     """A new axis of size ``depth`` with ``on_value`` (1) at each index and ``off_value`` (0) elsewhere.
 
     An index out of range gives a row of ``off_value``. No gradient passes. Raises TypeError when the dtypes differ.

@@ -28,8 +28,10 @@ from .picking import boolean_mask
 
 _SLICE = TABLE["slice"]
 _OP, _NAME = "StridedSlice", "strided_slice/"
-_VALID = ("Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors are "
-          "valid indices")  # fmt: skip
+_VALID = (
+    "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors are "
+    "valid indices"
+)
 
 
 def getitem(tensor: Any, key: Any, variable: Any = None) -> Any:
@@ -146,8 +148,11 @@ def _number(index: Any) -> int:
     value = index.array if isinstance(index, Tensor) else index
     if value.ndim:
         sizes = ",".join(map(str, (1, *value.shape)))
-        raise _error(f"Expected begin, end, and strides to be 1D equal size tensors, but got shapes [{sizes}], "
-                     f"[{sizes}], and [1] instead.", _NAME)  # fmt: skip
+        raise _error(
+            f"Expected begin, end, and strides to be 1D equal size tensors, but got shapes [{sizes}], "
+            f"[{sizes}], and [1] instead.",
+            _NAME,
+        )
     return int(value)
 
 
@@ -161,8 +166,12 @@ def _resolve(entries: list[Any], sizes: tuple[int, ...], name: str) -> tuple[Any
         raise _error("Multiple ellipses in slice spec not allowed", name)
     taken = sum(e is not None and e is not Ellipsis for e in entries)
     if taken > len(sizes):
-        raise _error(f"Index out of range using input dim {len(sizes)}; input has only {len(sizes)} dims"
-                     if sizes else "Attempting to slice scalar input.", name)  # fmt: skip
+        raise _error(
+            f"Index out of range using input dim {len(sizes)}; input has only {len(sizes)} dims"
+            if sizes
+            else "Attempting to slice scalar input.",
+            name,
+        )
     spec: list[Any] = []
     axis = 0
     for e in entries:
@@ -189,7 +198,7 @@ def _check_bounds(entry: Any, axis: int, size: int, name: str) -> Any:
     return place
 
 
-# -- functions --------------------------------------------------------------------------------------------------------
+# -- functions -------------------------------------------------------------------------------------
 
 
 @postpone
@@ -206,8 +215,11 @@ def slice_(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tenso
     x = tensor_of(input_)
     begins, counts = (_places(v, "Slice") for v in (begin, size))
     if begins.shape != (x.ndim,) or counts.shape != (x.ndim,):
-        raise invalid(f"Expected begin and size arguments to be 1-D tensors of size {x.ndim}, but got shapes "
-                      f"{shape_text(np.shape(begins))} and {shape_text(np.shape(counts))} instead.", "Slice")  # fmt: skip
+        raise invalid(
+            f"Expected begin and size arguments to be 1-D tensors of size {x.ndim}, but got shapes "
+            f"{shape_text(np.shape(begins))} and {shape_text(np.shape(counts))} instead.",
+            "Slice",
+        )
     spec = []
     for i, (n, b, c) in enumerate(zip(x.shape, begins.tolist(), counts.tolist(), strict=True)):
         if not 0 <= b <= n:
@@ -220,13 +232,22 @@ def slice_(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tenso
 
 @postpone
 def strided_slice(
-    input_: Any, begin: Any, end: Any, strides: Any = None, begin_mask: int = 0, end_mask: int = 0, ellipsis_mask: int = 0,
-    new_axis_mask: int = 0, shrink_axis_mask: int = 0, *, name: str | None = None
-) -> Tensor:  # fmt: skip
+    input_: Any,
+    begin: Any,
+    end: Any,
+    strides: Any = None,
+    begin_mask: int = 0,
+    end_mask: int = 0,
+    ellipsis_mask: int = 0,
+    new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0,
+    *,
+    name: str | None = None,
+) -> Tensor:
     """The elements from ``begin`` to ``end`` (excluded) in steps of ``strides``, for each axis: what ``x[...]`` means.
 
-    A bit set in a mask leaves the begin or end of one axis out, or makes its entry an ellipsis, a new axis, or one element.
-    Differentiable in ``input_``. Raises InvalidArgumentError for bad bounds.
+    A bit set in a mask leaves the begin or end of one axis out, or makes its entry an ellipsis, a new axis, or one
+    element. Differentiable in ``input_``. Raises InvalidArgumentError for bad bounds.
 
     >>> import minitape as tf
     >>> tf.strided_slice([1, 2, 3, 4, 5], [0], [5], [2]).numpy()
@@ -235,10 +256,18 @@ def strided_slice(
     begins, ends = _places(begin, _OP), _places(end, _OP)
     steps = np.ones_like(begins) if strides is None else _places(strides, _OP)
     if begins.ndim != 1 or not begins.shape == ends.shape == steps.shape:
-        raise _error(f"Expected begin, end, and strides to be 1D equal size tensors, but got shapes {shape_text(np.shape(begins))}, "
-                     f"{shape_text(np.shape(ends))}, and {shape_text(np.shape(steps))} instead.")  # fmt: skip
+        raise _error(
+            "Expected begin, end, and strides to be 1D equal size tensors, but got shapes "
+            f"{shape_text(np.shape(begins))}, "
+            f"{shape_text(np.shape(ends))}, and {shape_text(np.shape(steps))} instead."
+        )
     entries: list[Any] = [
-        ... if ellipsis_mask & 1 << i else None if new_axis_mask & 1 << i else b if shrink_axis_mask & 1 << i
+        ...
+        if ellipsis_mask & 1 << i
+        else None
+        if new_axis_mask & 1 << i
+        else b
+        if shrink_axis_mask & 1 << i
         else slice(None if begin_mask & 1 << i else b, None if end_mask & 1 << i else e, s)
         for i, (b, e, s) in enumerate(zip(begins.tolist(), ends.tolist(), steps.tolist(), strict=True))
     ]

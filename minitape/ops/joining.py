@@ -50,7 +50,9 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
     if type(axis) is not int:
         place = integers(axis, "ConcatV2", "Tidx")
         if len(values) > 1 and place.size != 1:
-            raise invalid(f"axis tensor should be a scalar integer, but got shape {shape_text(place.shape)}", "ConcatV2")
+            raise invalid(
+                f"axis tensor should be a scalar integer, but got shape {shape_text(place.shape)}", "ConcatV2"
+            )
         axis = int(place.reshape(-1)[0]) if place.size else 0
     if len(values) == 1:
         return apply(TABLE["identity"], (tensor_of(values[0]),), {})
@@ -68,7 +70,9 @@ def _check_concat(shapes: list[Any], axis: int, rank: int) -> None:
     if (not rank and axis == 0) or (rank and () in shapes):
         raise invalid("ConcatOp : Can't concatenate scalars (use tf.stack instead)", "ConcatV2")
     if not -rank <= axis < rank:
-        raise invalid(f"ConcatOp : Expected concatenating dimensions in the range [{-rank}, {rank}), but got {axis}", "ConcatV2")
+        raise invalid(
+            f"ConcatOp : Expected concatenating dimensions in the range [{-rank}, {rank}), but got {axis}", "ConcatV2"
+        )
     for i, shape in enumerate(shapes):
         pair = f"shape[0] = {shape_text(shapes[0])} vs. shape[{i}] = {shape_text(shape)}"
         if len(shape) != rank:
@@ -83,8 +87,11 @@ def pack(tensors: list[Any], axis: int) -> Any:
     first = tensors[0]
     for i, t in enumerate(tensors):
         if t.dtype is first.dtype and not t.shape.is_compatible_with(first.shape):
-            raise invalid(f"Shapes of all inputs must match: values[0].shape = {shape_text(first.shape)} != "
-                          f"values[{i}].shape = {shape_text(t.shape)}", "Pack")  # fmt: skip
+            raise invalid(
+                f"Shapes of all inputs must match: values[0].shape = {shape_text(first.shape)} != "
+                f"values[{i}].shape = {shape_text(t.shape)}",
+                "Pack",
+            )
     return apply(TABLE["stack"], tuple(tensors), {"axis": axis})
 
 
@@ -143,13 +150,16 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unst
 
 def _unstack_later(x: Any, num: int, axis: int) -> list[Any]:
     """The slices of a graph's tensor whose size along the axis only a run knows."""
-    shape = TensorShape(None) if x.ndim is None else TensorShape([n for i, n in enumerate(x.shape) if i != axis % x.ndim])
+    shape = (
+        TensorShape(None) if x.ndim is None else TensorShape([n for i, n in enumerate(x.shape) if i != axis % x.ndim])
+    )
     return above.add_effect(lambda t: unstack(t, num, axis), [x], [(shape, x.dtype)] * num, name="unstack")
 
 
 @postpone
 def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = None, name: str = "split") -> Any:
-    """A list of parts along an axis: so many equal ones, or parts of the given sizes (one may be -1: the rest), ``num`` of them.
+    """A list of parts along an axis: so many equal ones, or parts of the given sizes (one may be -1: the rest), ``num``
+    of them.
 
     Differentiable. Raises InvalidArgumentError when the sizes do not add up.
 
@@ -162,16 +172,21 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = 
     if not isinstance(sizes, (int, np.integer)):
         sizes = tensor_of(sizes)
         if not sizes.ndim:
-            raise ValueError("Rank-0 tensors are not supported as the num_or_size_splits argument to split. Argument "
-                             f"provided: {num_or_size_splits!s}")  # fmt: skip
+            raise ValueError(
+                "Rank-0 tensors are not supported as the num_or_size_splits argument to split. Argument "
+                f"provided: {num_or_size_splits!s}"
+            )
         if get_static_value(sizes) is None:
             if sizes.shape.num_elements() is None:
                 raise ValueError(f"Cannot infer argument `num` from shape {num_or_size_splits!s}")
             return _split_later(x, sizes, axis)
         sizes = integers(sizes, "SplitV", "Tlen").tolist()
         if num is not None and num != len(sizes):
-            raise invalid("size of the split_tensor must be 1-D and have the same elements as outputs got 1 -D and "
-                          f"{len(sizes)} elements", "SplitV")  # fmt: skip
+            raise invalid(
+                "size of the split_tensor must be 1-D and have the same elements as outputs got 1 -D and "
+                f"{len(sizes)} elements",
+                "SplitV",
+            )
     if rank is None or (-rank <= axis < rank and x.shape[axis] is None):
         return _split_later(x, sizes, axis)
     if not -rank <= axis < rank:
@@ -181,12 +196,18 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = 
         parts = _split_sizes([int(s) for s in sizes], total)
     else:
         if sizes <= 0:
-            raise invalid(f"Value for attr 'num_split' of {sizes} must be at least minimum 1\n\t; NodeDef: {{{{node "
-                          "Split}}; Op<name=Split; signature=split_dim:int32, value:T -> output:num_split*T; "
-                          "attr=num_split:int,min=1; attr=T:type>", "Split")  # fmt: skip
+            raise invalid(
+                f"Value for attr 'num_split' of {sizes} must be at least minimum 1\n\t; NodeDef: {{{{node "
+                "Split}}; Op<name=Split; signature=split_dim:int32, value:T -> output:num_split*T; "
+                "attr=num_split:int,min=1; attr=T:type>",
+                "Split",
+            )
         if total % sizes:
-            raise invalid("Number of ways to split should evenly divide the split dimension, but got split_dim "
-                          f"{axis} (size = {total}) and num_split {sizes}", "Split")  # fmt: skip
+            raise invalid(
+                "Number of ways to split should evenly divide the split dimension, but got split_dim "
+                f"{axis} (size = {total}) and num_split {sizes}",
+                "Split",
+            )
         parts = (total // sizes,) * sizes
     out = apply(TABLE["split"], (x,), {"sizes": parts, "axis": axis % rank})
     return list(out) if isinstance(out, tuple) else [out]
@@ -208,9 +229,12 @@ def _split_later(x: Any, sizes: Any, axis: int) -> list[Any]:
         lengths = [n if n >= 0 else None for n in sizes]
     else:
         lengths = [None] * int(sizes.shape.num_elements() or 0 if isinstance(sizes, Tensor) else sizes)
-    shapes = [TensorShape(None) if x.ndim is None
-              else TensorShape([n if i == axis % x.ndim else d for i, d in enumerate(x.shape)])
-              for n in lengths]  # fmt: skip
+    shapes = [
+        TensorShape(None)
+        if x.ndim is None
+        else TensorShape([n if i == axis % x.ndim else d for i, d in enumerate(x.shape)])
+        for n in lengths
+    ]
     specs = [(s, x.dtype) for s in shapes]
     if isinstance(sizes, Tensor):
         return above.add_effect(lambda t, n: split(t, n, axis), [x, sizes], specs, name="split")
@@ -221,16 +245,22 @@ def _split_sizes(sizes: list[int], total: int) -> tuple[int, ...]:
     if sizes.count(-1) > 1:
         raise invalid("There can only be one -1 in the input.", "SplitV")
     if len(sizes) == 1 and sizes != [total]:
-        raise invalid("If there is only one output, it must have the same size as the input. Input size: "
-                      f"{total} output size: {sizes[0]}", "SplitV")  # fmt: skip
+        raise invalid(
+            "If there is only one output, it must have the same size as the input. Input size: "
+            f"{total} output size: {sizes[0]}",
+            "SplitV",
+        )
     for i, size in enumerate(sizes):
         if size < -1:
             raise invalid(f"Split size at index {i} must be >= 0. Got: {size}", "SplitV")
     rest = total - sum(s for s in sizes if s != -1)
     if rest < 0 or (rest and -1 not in sizes):
-        raise invalid("Determined shape must either match input shape along split_dim exactly if fully specified, or "
-                      "be less than the size of the input along split_dim if not fully specified.  Got: "
-                      f"{total - rest}", "SplitV")  # fmt: skip
+        raise invalid(
+            "Determined shape must either match input shape along split_dim exactly if fully specified, or "
+            "be less than the size of the input along split_dim if not fully specified.  Got: "
+            f"{total - rest}",
+            "SplitV",
+        )
     return tuple(rest if s == -1 else s for s in sizes)
 
 
@@ -248,7 +278,9 @@ def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
     if counts.ndim != 1:
         raise invalid(f"Expected multiples to be 1-D, but got shape {shape_text(counts.shape)}", "Tile")
     if counts.size != x.ndim:
-        raise invalid(f"Expected multiples argument to be a vector of length {x.ndim} but got length {counts.size}", "Tile")
+        raise invalid(
+            f"Expected multiples argument to be a vector of length {x.ndim} but got length {counts.size}", "Tile"
+        )
     for i, n in enumerate(counts.tolist()):
         if n < 0:
             raise at_run(f"Expected multiples[{i}] >= 0, but got {n}", "Tile")
@@ -272,8 +304,10 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
         raise TypeError(f"Argument `axis` must be an int. Received `axis` = {axis} of type {type(axis).__name__}")
     given = convert_to_tensor(repeats, "int32") if isinstance(repeats, (np.ndarray, np.generic)) else tensor_of(repeats)
     if not given.dtype.is_integer:
-        raise TypeError("Argument `tensor` (name: repeats) must be of type integer. Received `tensor` = "
-                        f"{given} of dtype: {given.dtype}")  # fmt: skip
+        raise TypeError(
+            "Argument `tensor` (name: repeats) must be of type integer. Received `tensor` = "
+            f"{given} of dtype: {given.dtype}"
+        )
     note_used_as_size(given)
     counts = np.asarray(given.array)
     if x.ndim == 0:
@@ -292,7 +326,9 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
 
 
 @postpone
-def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0, name: str | None = None) -> Tensor:
+def pad(
+    tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0, name: str | None = None
+) -> Tensor:
     """The tensor with ``paddings[i] = [before, after]`` elements put around it along axis i.
 
     ``mode`` "CONSTANT" puts ``constant_values`` there, "REFLECT" mirrors without the border, "SYMMETRIC" with it.
@@ -306,8 +342,10 @@ def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any
     """
     wanted = mode.upper()
     if wanted not in ("CONSTANT", "REFLECT", "SYMMETRIC"):
-        raise ValueError('Value of argument `mode` expected to be one of "CONSTANT", "REFLECT", or "SYMMETRIC". Received '
-                         f"`mode` = {wanted}")  # fmt: skip
+        raise ValueError(
+            'Value of argument `mode` expected to be one of "CONSTANT", "REFLECT", or "SYMMETRIC". Received '
+            f"`mode` = {wanted}"
+        )
     x, constant = tensor_of(tensor), wanted == "CONSTANT"
     fill = _fill(constant_values, x.dtype) if constant else None
     op = "MirrorPad" if not constant else "Pad" if type(constant_values) is int and constant_values == 0 else "PadV2"
@@ -331,8 +369,11 @@ def _paddings(sizes: Any, x: Any, op: str) -> tuple[Any, ...]:
     mirror = op == "MirrorPad"
     if len(sizes) != x.ndim:
         gap = ", " if mirror else " "
-        raise invalid("The first dimension of paddings must be the rank of inputs"
-                      f"{shape_text(sizes.shape)}{gap}{shape_text(x.shape)}", op)  # fmt: skip
+        raise invalid(
+            "The first dimension of paddings must be the rank of inputs"
+            f"{shape_text(sizes.shape)}{gap}{shape_text(x.shape)}",
+            op,
+        )
     for a, b in sizes.tolist():
         if a < 0 or b < 0:
             raise invalid(f"{'p' if mirror else 'P'}addings must be non-negative: {a} {b}", op)
@@ -344,5 +385,8 @@ def _check_mirror(sizes: Any, x: Any, mode: str) -> None:
         limit = n - 1 if mode == "REFLECT" else n
         if a > limit or b > limit:
             less = "less than" if mode == "REFLECT" else "no greater than"
-            raise at_run(f"paddings must be {less} the dimension size: {a}, {b} "
-                         f"{'not less' if mode == 'REFLECT' else 'greater'} than {n}", "MirrorPad")  # fmt: skip
+            raise at_run(
+                f"paddings must be {less} the dimension size: {a}, {b} "
+                f"{'not less' if mode == 'REFLECT' else 'greater'} than {n}",
+                "MirrorPad",
+            )

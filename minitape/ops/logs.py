@@ -24,7 +24,9 @@ def log_first_n(place: str, message: str, times: int = 5) -> None:
 
 def warn_not_watchable(dtype: DType) -> None:
     """The warning for watching integers, booleans or strings."""
-    log_first_n(f"watch {dtype!r}", f"The dtype of the watched tensor must be floating (e.g. tf.float32), got {dtype!r}")
+    log_first_n(
+        f"watch {dtype!r}", f"The dtype of the watched tensor must be floating (e.g. tf.float32), got {dtype!r}"
+    )
 
 
 _told: set[str] = set()

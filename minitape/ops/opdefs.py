@@ -30,14 +30,16 @@ class OpDef(NamedTuple):
     """The definition of one operation."""
 
     text: str  # signature and attributes, in TensorFlow's words
-    inputs: list[tuple[str, str, bool]]  # for each input: its name, its type attribute (or type), and whether it is a list
+    # for each input: its name, its type attribute (or type), and whether it is a list
+    inputs: list[tuple[str, str, bool]]
     allowed: dict[str, list[str]]  # the types each type attribute may have; no entry for any type
     lacking: dict[str, list[str]]  # those of them that have no kernel
 
 
 @functools.cache
 def _lines() -> dict[str, str]:
-    with open(os.path.join(os.path.dirname(__file__), "opdefs.txt"), encoding="utf-8") as file:  # pathlib takes longer to load
+    # pathlib takes longer to load
+    with open(os.path.join(os.path.dirname(__file__), "opdefs.txt"), encoding="utf-8") as file:
         return dict(line.rstrip("\n").split(" | ", 1) for line in file)
 
 
@@ -51,9 +53,12 @@ def definition(op: str) -> OpDef | None:
     signature, *attributes = text.split("; attr=")
     arguments = [argument.split(":") for argument in filter(None, signature.split(" -> ")[0].split(", "))]
     types = [re.match(r"(\w+):type.*allowed=\[([^\]]*)\]", attribute) for attribute in attributes]
-    return OpDef(text, [(name, kind.split("*")[-1], "*" in kind) for name, kind in arguments],
-                 {found[1]: found[2].split(", ") for found in types if found},
-                 {attr: names.split(",") for attr, names in (part.split(":") for part in lacks.split())})  # fmt: skip
+    return OpDef(
+        text,
+        [(name, kind.split("*")[-1], "*" in kind) for name, kind in arguments],
+        {found[1]: found[2].split(", ") for found in types if found},
+        {attr: names.split(",") for attr, names in (part.split(":") for part in lacks.split())},
+    )
 
 
 _accepted: set[tuple[object, ...]] = set()  # what was asked before and found right
@@ -94,8 +99,10 @@ def accept_attr(op: str, attr: str, dtype: DType) -> None:
     names = [name.lower() for name in found.allowed[attr]]
     parameter = next((name for name, kind, _ in found.inputs if kind == attr), None)
     if state.graph is not None and parameter is not None:  # refused in Python
-        raise TypeError(f"Value passed to parameter '{parameter}' has DataType {dtype.name} not in list of allowed values: "
-                        + ", ".join(_PYTHON.get(name, name) for name in names))  # fmt: skip
+        raise TypeError(
+            f"Value passed to parameter '{parameter}' has DataType {dtype.name} not in list of allowed values: "
+            + ", ".join(_PYTHON.get(name, name) for name in names)
+        )
     raise _not_allowed(op, found, f"{attr}' of {dtype.kernel_name}", ", ".join(names))
 
 
@@ -109,8 +116,11 @@ def accept_text(op: str, attr: str, value: str) -> None:
 
 def _not_allowed(op: str, found: OpDef, what: str, names: str) -> Exception:
     signature = re.sub(r"(allowed=\[|default=|, )(?=[A-Z][A-Z0-9]+\b)", r"\1DT_", found.text)
-    return invalid(f"Value for attr '{what} is not in the list of allowed values: {names}\n\t; NodeDef: {{{{node {op}}}}}; "
-                   f"Op<name={op}; signature={signature}>", op)  # fmt: skip
+    return invalid(
+        f"Value for attr '{what} is not in the list of allowed values: {names}\n\t; NodeDef: {{{{node {op}}}}}; "
+        f"Op<name={op}; signature={signature}>",
+        op,
+    )
 
 
 def refused_operand(op: str, x: Value, y: Value, error: Exception) -> Exception:
@@ -118,8 +128,10 @@ def refused_operand(op: str, x: Value, y: Value, error: Exception) -> Exception:
     name, value, like = ("y", y, x) if hasattr(x, "graph") else ("x", x, y)
     if type(error) is ValueError:
         return ValueError(f"Tried to convert '{name}' to a tensor and failed. Error: {error}")
-    return TypeError(f"Expected {like.dtype.name} passed to parameter '{name}' of op '{op}', got {value!r} of type "
-                     f"'{type(value).__name__}' instead. Error: {error}")  # fmt: skip
+    return TypeError(
+        f"Expected {like.dtype.name} passed to parameter '{name}' of op '{op}', got {value!r} of type "
+        f"'{type(value).__name__}' instead. Error: {error}"
+    )
 
 
 def has_default(op: str, attr: str) -> bool:
@@ -136,8 +148,10 @@ def _unlike(op: str, found: OpDef, position: int, wanted: str, dtype: DType) -> 
     """The error for an input whose dtype is not that of another one, or not the only one that there is."""
     if state.graph is not None:  # refused in Python
         name = found.inputs[min(position, len(found.inputs) - 1)][0]
-        return TypeError(f"Input '{name}' of '{op}' Op has type {dtype.name} that does not match expected type of "
-                         f"{_PYTHON.get(wanted, wanted)}.")  # fmt: skip
+        return TypeError(
+            f"Input '{name}' of '{op}' Op has type {dtype.name} that does not match expected type of "
+            f"{_PYTHON.get(wanted, wanted)}."
+        )
     return mismatch(op, position, wanted, dtype)
 
 
@@ -148,5 +162,9 @@ def _no_kernel(op: str, found: OpDef, bound: dict[str, DType]) -> NotFoundError:
         if plain:
             values[plain[1]] = plain[2]
     shown = ", ".join(f"{attr}={values[attr]}" for attr in sorted(values))
-    return NotFoundError(None, None, f"Could not find device for node: {{{{node {op}}}}} = {op}[{shown}]\nAll kernels "
-                                     f"registered for op {op}:\n [Op:{op}] name: ")  # fmt: skip
+    return NotFoundError(
+        None,
+        None,
+        f"Could not find device for node: {{{{node {op}}}}} = {op}[{shown}]\nAll kernels "
+        f"registered for op {op}:\n [Op:{op}] name: ",
+    )

@@ -44,7 +44,9 @@ def is_tensor_like(x: Value) -> bool:
 
 
 def alike(x: EagerTensor, y: EagerTensor) -> bool:
-    """Whether two tensors have one shape and one dtype of numbers: nothing more is to be asked before they are combined."""
+    """Whether two tensors have one shape and one dtype of numbers: nothing more is to be asked before they are
+    combined.
+    """
     a, b = x._value, y._value
     return a.shape == b.shape and a.dtype is b.dtype and a.dtype.kind != "O"
 
@@ -110,7 +112,9 @@ def integers(value: Value, op: str, attr: str, noted: bool = False) -> Array:
 
 
 def postpone(function: Callable[Given, Made]) -> Callable[Given, Made]:
-    """A function that needs values or sizes: where only the run of a graph knows them, it is called when the graph runs."""
+    """A function that needs values or sizes: where only the run of a graph knows them, it is called when the graph
+    runs.
+    """
 
     @functools.wraps(function)
     def checked(*args: Given.args, **kwargs: Given.kwargs) -> Made:
@@ -222,8 +226,15 @@ def quick_function(name: str, arguments: str, run: Any, primitive: Any = None) -
         made = function_of(primitive, name, general, signature=f"{arguments}, name=None")
     else:
         quick = "" if primitive is None else (_QUICK, _QUICK_PAIR)[len(names) - 1].format(*names)
-        space = {"run": general, "primitive": primitive, "apply": apply, "EagerTensor": EagerTensor, "NONE": {}, "alike": alike,
-                 "_getframe": _getframe}  # fmt: skip
+        space = {
+            "run": general,
+            "primitive": primitive,
+            "apply": apply,
+            "EagerTensor": EagerTensor,
+            "NONE": {},
+            "alike": alike,
+            "_getframe": _getframe,
+        }
         made = define(_FUNCTION.format(name=name, arguments=arguments, quick=quick), "<tf.math>", space)[name]
     made.__annotations__["return"] = "Tensor"  # what editors say of it
     return made

@@ -1,7 +1,8 @@
-"""Slices, ragged and sparse tensors as arguments and results of functions: taken apart into tensors, and put together again.
+"""Slices, ragged and sparse tensors as arguments and results of functions: taken apart into tensors, and put together
+again.
 
-Their open parts are the tensors that a trace of a function leaves open. Of a ragged tensor these are the values alone, and
-of a sparse one mostly: its rows (places) are fixed, they belong to the trace.
+Their open parts are the tensors that a trace of a function leaves open. Of a ragged tensor these are the values alone,
+and of a sparse one mostly: its rows (places) are fixed, they belong to the trace.
 """
 
 from __future__ import annotations
@@ -54,10 +55,14 @@ def pack_parts(structure: Any, tensors: Iterable[Any], likes: Any = None) -> Any
 
 
 def with_rows_of(before: Any, after: Any) -> Any:
-    """``after``, of the same structure as ``before``; ValueError where ragged tensors have other rows, or sparse ones places."""
+    """``after``, of the same structure as ``before``; ValueError where ragged tensors have other rows, or sparse ones
+    places.
+    """
     for a, b in zip(nest.flatten(before), nest.flatten(after), strict=True):
         ours, others = fixed_parts(a), fixed_parts(b)
         if len(ours) != len(others) or not all(map(np.array_equal, ours, others)):
-            raise ValueError("In minitape a ragged tensor keeps its rows, and a sparse one its places, in the branches and loops "
-                             f"of a graph. Here they change, from those of {a} to those of {b}.")  # fmt: skip
+            raise ValueError(
+                "In minitape a ragged tensor keeps its rows, and a sparse one its places, in the branches and loops "
+                f"of a graph. Here they change, from those of {a} to those of {b}."
+            )
     return after

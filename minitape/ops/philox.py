@@ -76,7 +76,7 @@ def scramble(seed: tuple[int, int]) -> tuple[int, int]:
     return a | b << 32, (c | d << 32) << 64
 
 
-# -- from blocks to numbers -------------------------------------------------------------------------------------------
+# -- from blocks to numbers ------------------------------------------------------------------------
 
 
 def _double_words(words: Any) -> Any:
@@ -202,7 +202,9 @@ def categories(key: int, counter: int, logits: Any, count: int) -> Any:
 
 
 def _units(key: int, counter: int) -> Iterator[float]:
-    """Numbers in [0, 1), one at a time, as TensorFlow's rejection methods take them: of each pair the second one first."""
+    """Numbers in [0, 1), one at a time, as TensorFlow's rejection methods take them: of each pair the second one
+    first.
+    """
     while True:
         yield from reversed(_unit64(blocks(key, counter, 1).reshape(-1)).tolist())
         counter += 1

@@ -33,9 +33,13 @@ def _gather_axis(axis: Any) -> int:
 
 @postpone
 def gather(
-    params: Any, indices: Any, validate_indices: Any = None, axis: Any = None, batch_dims: int = 0,
+    params: Any,
+    indices: Any,
+    validate_indices: Any = None,
+    axis: Any = None,
+    batch_dims: int = 0,
     name: str | None = None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """The slices of ``params`` at ``indices`` along an axis; with ``batch_dims``, separately for each batch element.
 
     ``indices`` is an int32 or int64 tensor of any shape. Differentiable in ``params``: along axis 0 the gradient is a
@@ -64,7 +68,9 @@ def gather(
         raise invalid(f"batch_dims ({batch_dims}) must be less than or equal to axis ({axis})", "GatherV2")
     for i in range(batch_dims):
         if not x.shape[i : i + 1].is_compatible_with(places.shape[i : i + 1]):
-            raise invalid(f"params.shape[{i}]: {x.shape[i]} should be equal to indices.shape[{i}]: {places.shape[i]}", "GatherV2")
+            raise invalid(
+                f"params.shape[{i}]: {x.shape[i]} should be equal to indices.shape[{i}]: {places.shape[i]}", "GatherV2"
+            )
     if isinstance(places, Tensor) and state.graph is None:
         check_gather(x, places.array, axis)
     return apply(TABLE["gather"], (x, places), {"axis": axis} | ({"batch_dims": batch_dims} if batch_dims else {}))
@@ -76,13 +82,20 @@ def check_gather(x: Any, places: Any, axis: int = 0, **attrs: Any) -> None:
 
 
 def gather_or_default(values: Tensor, numbers: Any, default_value: Any) -> Tensor:
-    """The rows of ``values`` with these numbers, and ``default_value`` (zero, or no text) for a number that is one too large."""
+    """The rows of ``values`` with these numbers, and ``default_value`` (zero, or no text) for a number that is one too
+    large.
+    """
     zero = b"" if values.dtype.kind == "s" else np.zeros((), values.dtype.as_numpy_dtype)
     default = convert_to_tensor(zero if default_value is None else default_value, values.dtype)
     if default.ndim >= values.ndim:
-        raise invalid(f"default_value.shape={shape_text(default.shape)} must have fewer axes than the values, of shape {shape_text(values.shape)}")
+        raise invalid(
+            f"default_value.shape={shape_text(default.shape)} must have fewer axes than the values, of shape "
+            f"{shape_text(values.shape)}"
+        )
     row = apply(TABLE["broadcast_to"], (default,), {"shape": (1, *values.shape[1:])})
-    return apply(TABLE["gather"], (apply(TABLE["concat"], (values, row), {"axis": 0}), new_tensor(numbers)), {"axis": 0})
+    return apply(
+        TABLE["gather"], (apply(TABLE["concat"], (values, row), {"axis": 0}), new_tensor(numbers)), {"axis": 0}
+    )
 
 
 @postpone
@@ -107,8 +120,9 @@ def gather_nd(params: Any, indices: Any, batch_dims: int = 0, name: str | None =
         raise invalid("params must be at least a vector", "GatherNd")
     depth = places.shape[-1]
     if depth > len(shape):
-        raise invalid("index innermost dimension length must be <= params rank; saw: "
-                      f"{depth} vs. {len(shape)}", "GatherNd")  # fmt: skip
+        raise invalid(
+            f"index innermost dimension length must be <= params rank; saw: {depth} vs. {len(shape)}", "GatherNd"
+        )
     if state.graph is None:
         check_gather_nd(x, places.array, batch_dims)
     return apply(TABLE["gather_nd"], (x, places), {"batch_dims": batch_dims} if batch_dims else {})
@@ -118,7 +132,10 @@ def check_gather_nd(x: Any, places: Any, batch_dims: int = 0) -> None:
     """Raises InvalidArgumentError for a place outside."""
     bad = outside(places, tuple(x.shape)[batch_dims:][: places.shape[-1]])
     if bad is not None:
-        raise invalid(f"indices{bad[0]} = {bad[1]} does not index into param shape {shape_text(x.shape)}, node name: GatherNd", "GatherNd")
+        raise invalid(
+            f"indices{bad[0]} = {bad[1]} does not index into param shape {shape_text(x.shape)}, node name: GatherNd",
+            "GatherNd",
+        )
 
 
 @postpone
@@ -134,8 +151,10 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_
     x, mask = tensor_of(tensor), tensor_of(mask)
     axis = 0 if axis is None else int(static(axis))
     if mask.ndim is None:
-        raise ValueError("Number of mask dimensions must be specified, even if some dimensions are None.  E.g. shape=[None] is ok, "
-                         "but shape=None is not.")  # fmt: skip
+        raise ValueError(
+            "Number of mask dimensions must be specified, even if some dimensions are None.  E.g. shape=[None] is ok, "
+            "but shape=None is not."
+        )
     if mask.ndim == 0:
         raise ValueError("mask cannot be scalar.")
     covered = TensorShape(tuple(x.shape)[axis : axis + mask.ndim])
@@ -143,8 +162,11 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_
         raise ValueError(f"Shapes {covered} and {mask.shape} are incompatible")
     axis %= max(x.ndim, 1)
     sizes = tuple(x.shape)
-    flat = apply(TABLE["reshape"], (x,), {"shape": (*sizes[:axis], -1 if x.array.size else math.prod(covered.as_list()),
-                                                    *sizes[axis + mask.ndim :])})  # fmt: skip
+    flat = apply(
+        TABLE["reshape"],
+        (x,),
+        {"shape": (*sizes[:axis], -1 if x.array.size else math.prod(covered.as_list()), *sizes[axis + mask.ndim :])},
+    )
     places = new_tensor(np.flatnonzero(mask.array).astype(np.int64))
     places._origin = origin_of_new("value", (mask,), "boolean_mask")
     return apply(TABLE["gather"], (flat, places), {"axis": axis})
@@ -184,8 +206,12 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
         if len(sizes) > 1:
             np.broadcast_shapes(*sizes)
     except ValueError:
-        raise invalid(f"condition {shape_text(condition.shape)}, then {shape_text(x.shape)}, and else {shape_text(y.shape)} must be "
-                      "broadcastable", "SelectV2") from None  # fmt: skip
+        raise invalid(
+            f"condition {shape_text(condition.shape)}, then {shape_text(x.shape)}, and else {shape_text(y.shape)} "
+            "must be "
+            "broadcastable",
+            "SelectV2",
+        ) from None
     return apply(TABLE["select"], (condition, x, y), {})
 
 
@@ -270,17 +296,27 @@ def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str
         x, parts = expand_dims(x, 0), expand_dims(parts, 0)
     known = None not in (parts.shape.rank, x.shape.rank)
     if known and not TensorShape(x.shape[: parts.shape.rank]).is_compatible_with(parts.shape):
-        raise invalid("data.shape must start with partitions.shape, got data.shape = "
-                      f"{shape_text(x.shape)}, partitions.shape = {shape_text(parts.shape)}", "DynamicPartition")  # fmt: skip
+        raise invalid(
+            "data.shape must start with partitions.shape, got data.shape = "
+            f"{shape_text(x.shape)}, partitions.shape = {shape_text(parts.shape)}",
+            "DynamicPartition",
+        )
     if above.is_symbolic(parts):
         tail = [None, *x.shape[parts.shape.rank :]] if known else None
-        return above.add_effect(lambda d, p: dynamic_partition(d, p, num_partitions), [x, parts],
-                     [(TensorShape(tail), x.dtype)] * num_partitions, name="DynamicPartition")  # fmt: skip
+        return above.add_effect(
+            lambda d, p: dynamic_partition(d, p, num_partitions),
+            [x, parts],
+            [(TensorShape(tail), x.dtype)] * num_partitions,
+            name="DynamicPartition",
+        )
     numbers = np.asarray(parts.array)
     wrong = np.flatnonzero((numbers < 0) | (numbers >= num_partitions))
     if wrong.size:
         at = np.unravel_index(wrong[0], numbers.shape)
-        raise at_run(f"partitions{shape_text(int(i) for i in at)} = {numbers[at]} is not in [0, {num_partitions})", "DynamicPartition")
+        raise at_run(
+            f"partitions{shape_text(int(i) for i in at)} = {numbers[at]} is not in [0, {num_partitions})",
+            "DynamicPartition",
+        )
     return [boolean_mask(x, new_tensor(numbers == k)) for k in range(num_partitions)]
 
 
@@ -299,7 +335,11 @@ def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
     tail = tuple(values[0].shape)[places[0].ndim :]
     for i, (p, v) in enumerate(zip(places, values, strict=True)):
         if tuple(v.shape) != (*p.shape, *tail):
-            raise invalid(f"data[{i}].shape = {shape_text(v.shape)} does not start with indices[{i}].shape = {shape_text(p.shape)}", "DynamicStitch")
+            raise invalid(
+                f"data[{i}].shape = {shape_text(v.shape)} does not start with indices[{i}].shape = "
+                f"{shape_text(p.shape)}",
+                "DynamicStitch",
+            )
     flat = concat([reshape(p, [-1]) for p in places], 0)
     size = int(np.max(flat.array)) + 1 if np.size(flat.array) else 0
     empty = new_tensor(np.zeros((size, *tail), values[0].dtype.as_numpy_dtype))
@@ -337,7 +377,9 @@ def _scatter_later(places: Any, values: Any, shape: Any) -> Any:
         return None
     count = wanted.shape.num_elements()
     made = TensorShape(value if value is not None else None if count is None else [None] * count)
-    return above.add_effect(lambda *given: [scatter_nd(*given)], [places, values, wanted], [(made, values.dtype)], name="ScatterNd")[0]
+    return above.add_effect(
+        lambda *given: [scatter_nd(*given)], [places, values, wanted], [(made, values.dtype)], name="ScatterNd"
+    )[0]
 
 
 def _check_scatter(places: Any, values: Any, sizes: tuple[int, ...]) -> None:
@@ -345,11 +387,17 @@ def _check_scatter(places: Any, values: Any, sizes: tuple[int, ...]) -> None:
         raise invalid(f"Updates shape must have rank at least one. Found:{shape_text(values.shape)}", "ScatterNd")
     op, outer, depth = "ScatterNd", tuple(places.shape)[:-1], places.shape[-1] if places.ndim else 0
     if tuple(values.shape)[: len(outer)] != outer:
-        raise invalid(f"Dimensions [0,{len(outer)}) of indices[shape={shape_text(places.shape)}] must match dimensions "
-                      f"[0,{len(outer)}) of updates[shape={shape_text(values.shape)}]", op)  # fmt: skip
+        raise invalid(
+            f"Dimensions [0,{len(outer)}) of indices[shape={shape_text(places.shape)}] must match dimensions "
+            f"[0,{len(outer)}) of updates[shape={shape_text(values.shape)}]",
+            op,
+        )
     if depth > len(sizes) or tuple(values.shape)[len(outer) :] != sizes[depth:]:
-        raise invalid(f"Dimensions [{depth},{len(sizes)}) of input[shape={shape_text(sizes)}] must match dimensions "
-                      f"[{len(outer)},{values.ndim}) of updates[shape={shape_text(values.shape)}]", op)  # fmt: skip
+        raise invalid(
+            f"Dimensions [{depth},{len(sizes)}) of input[shape={shape_text(sizes)}] must match dimensions "
+            f"[{len(outer)},{values.ndim}) of updates[shape={shape_text(values.shape)}]",
+            op,
+        )
     if 0 in sizes and 0 not in tuple(places.shape) + tuple(values.shape):
         raise invalid(f"Indices and updates specified for empty output.  indices shape: {shape_text(places.shape)}", op)
     bad = outside(places.array, sizes[:depth]) if state.graph is None else None
@@ -368,14 +416,23 @@ def _tensor_scatter(name: str, primitive: str, what: str, example: str) -> Any:
         if values.ndim == 0:
             raise invalid(f"Updates shape must have rank at least one. Found:{shape_text(values.shape)}", op)
         if tuple(values.shape)[: len(outer)] != outer:
-            raise invalid("Outer dimensions of indices and update must match. Indices shape: "
-                          f"{shape_text(places.shape)}, updates shape:{shape_text(values.shape)}", op)  # fmt: skip
+            raise invalid(
+                "Outer dimensions of indices and update must match. Indices shape: "
+                f"{shape_text(places.shape)}, updates shape:{shape_text(values.shape)}",
+                op,
+            )
         if values.ndim - len(outer) != x.ndim - depth:
-            raise invalid("Inner dimensions of output shape must match inner dimensions of updates shape. Output: "
-                          f"{shape_text(x.shape)} updates: {shape_text(values.shape)}", op)  # fmt: skip
+            raise invalid(
+                "Inner dimensions of output shape must match inner dimensions of updates shape. Output: "
+                f"{shape_text(x.shape)} updates: {shape_text(values.shape)}",
+                op,
+            )
         if tuple(values.shape)[len(outer) :] != tuple(x.shape)[depth:]:
-            raise invalid(f"The inner {x.ndim - depth} dimensions of output.shape={shape_text(x.shape)} must match the inner "
-                          f"{values.ndim - len(outer)} dimensions of updates.shape={shape_text(values.shape)}", op)  # fmt: skip
+            raise invalid(
+                f"The inner {x.ndim - depth} dimensions of output.shape={shape_text(x.shape)} must match the inner "
+                f"{values.ndim - len(outer)} dimensions of updates.shape={shape_text(values.shape)}",
+                op,
+            )
         bad = outside(places.array, tuple(x.shape)[:depth]) if state.graph is None else None
         if bad is not None:
             raise invalid(f"indices{bad[0]} = {bad[1]} does not index into shape {shape_text(x.shape)}", op)
@@ -394,20 +451,29 @@ def _tensor_scatter(name: str, primitive: str, what: str, example: str) -> Any:
 
 
 tensor_scatter_nd_update = _tensor_scatter(
-    "tensor_scatter_nd_update", "tensor_scatter_update", "``updates``", "[1, 2, 3], [[0], [2]], [10, 30] -> [10,  2, 30]"
+    "tensor_scatter_nd_update",
+    "tensor_scatter_update",
+    "``updates``",
+    "[1, 2, 3], [[0], [2]], [10, 30] -> [10,  2, 30]",
 )
 tensor_scatter_nd_add = _tensor_scatter(
-    "tensor_scatter_nd_add", "tensor_scatter_add", "``updates`` added (places may repeat)",
+    "tensor_scatter_nd_add",
+    "tensor_scatter_add",
+    "``updates`` added (places may repeat)",
     "[1, 2, 3], [[0], [0]], [10, 20] -> [31,  2,  3]",
-)  # fmt: skip
+)
 tensor_scatter_nd_sub = _tensor_scatter(
     "tensor_scatter_nd_sub", "tensor_scatter_sub", "``updates`` subtracted", "[1, 2, 3], [[1]], [2] -> [1, 0, 3]"
 )
 tensor_scatter_nd_min = _tensor_scatter(
-    "tensor_scatter_nd_min", "tensor_scatter_min", "the smaller of element and update",
+    "tensor_scatter_nd_min",
+    "tensor_scatter_min",
+    "the smaller of element and update",
     "[1, 2, 3], [[0], [2]], [5, 0] -> [1, 2, 0]",
-)  # fmt: skip
+)
 tensor_scatter_nd_max = _tensor_scatter(
-    "tensor_scatter_nd_max", "tensor_scatter_max", "the larger of element and update",
+    "tensor_scatter_nd_max",
+    "tensor_scatter_max",
+    "the larger of element and update",
     "[1, 2, 3], [[0], [2]], [5, 0] -> [5, 2, 3]",
-)  # fmt: skip
+)

@@ -69,8 +69,10 @@ def _writer(stream: Any) -> Any:
         return write
     if isinstance(stream, str) and stream.startswith("file://"):
         return lambda text: _append(stream.removeprefix("file://"), text)
-    raise ValueError(f"Unsupported output stream, logging level, or file.{stream}. Supported streams are sys.stdout, sys.stderr, "
-                     "tf.logging.info, tf.logging.warning, tf.logging.error. File needs to be in the form of 'file://<filepath>'.")  # fmt: skip
+    raise ValueError(
+        f"Unsupported output stream, logging level, or file.{stream}. Supported streams are sys.stdout, sys.stderr, "
+        "tf.logging.info, tf.logging.warning, tf.logging.error. File needs to be in the form of 'file://<filepath>'."
+    )
 
 
 def _append(path: str, text: str) -> None:
@@ -114,14 +116,22 @@ def _structure(value: Any, limit: int) -> str:
         return repr(value)
     if hasattr(value, "to_list"):
         return _ragged(value.to_list(), limit)
-    indices, values, sizes = (tensor_text(part.array, limit) for part in (value.indices, value.values, value.dense_shape))
+    indices, values, sizes = (
+        tensor_text(part.array, limit) for part in (value.indices, value.values, value.dense_shape)
+    )
     return f"'SparseTensor(indices={indices}, values={values}, shape={sizes})'"
 
 
 def _ragged(value: Any, limit: int) -> str:
     """The rows of a ragged tensor, elements as ``tf.strings.as_string`` writes them."""
     if not isinstance(value, list):
-        return repr(value.decode()) if isinstance(value, bytes) else f"{value:f}" if isinstance(value, float) else str(value).lower()
+        return (
+            repr(value.decode())
+            if isinstance(value, bytes)
+            else f"{value:f}"
+            if isinstance(value, float)
+            else str(value).lower()
+        )
     texts = [_ragged(v, limit) for v in value]
     return f"[{', '.join([*texts[:limit], '...', *texts[-limit:]] if 0 <= 2 * limit < len(texts) else texts)}]"
 
@@ -174,5 +184,8 @@ def _float(number: float, size: int) -> str:
 def summary_text(array: Any, limit: int) -> str:
     """The first elements of an array, as kernels print them in their errors."""
     flat = np.reshape(array, -1)
-    shown = [v.decode("utf-8", "replace") if isinstance(v, bytes) else element(v) for v in flat[: flat.size if limit < 0 else limit]]
+    shown = [
+        v.decode("utf-8", "replace") if isinstance(v, bytes) else element(v)
+        for v in flat[: flat.size if limit < 0 else limit]
+    ]
     return " ".join(shown) + ("..." if len(shown) < flat.size else "")

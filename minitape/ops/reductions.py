@@ -200,7 +200,7 @@ argmax = _position("argmax", "largest", 1)
 argmin = _position("argmin", "smallest", 2)
 
 
-# -- running totals ---------------------------------------------------------------------------------------------------
+# -- running totals --------------------------------------------------------------------------------
 
 
 def _scan(name: str, x: Any, axis: Any, exclusive: Any, reverse: Any) -> Any:

@@ -41,12 +41,16 @@ def top_k(input: Any, k: Any = 1, sorted: bool = True, index_type: Any = dtypes.
     accept_attr("TopKV2", "index_type", index_type)
     if count.ndim:
         raise invalid(f"k must be scalar, got shape {count.shape.as_list()}", "TopKV2")
-    return TopKV2(*apply(TABLE["top_k"], (x,), {"k": int(count.array), "sorted": bool(sorted), "index_type": index_type}))
+    return TopKV2(
+        *apply(TABLE["top_k"], (x,), {"k": int(count.array), "sorted": bool(sorted), "index_type": index_type})
+    )
 
 
 def _ordered(values: Any, axis: Any, direction: Any, which: int) -> Any:
     if direction not in ("ASCENDING", "DESCENDING"):
-        raise ValueError(f"Argument `direction` should be one of ASCENDING, DESCENDING. Received: direction={direction}")
+        raise ValueError(
+            f"Argument `direction` should be one of ASCENDING, DESCENDING. Received: direction={direction}"
+        )
     place = tensor_of(axis)
     if place.ndim:
         raise ValueError(f"Argument `axis` must be a constant scalar. Received: axis={axis}.")
@@ -90,7 +94,9 @@ def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | 
 
 
 @postpone
-def argsort(values: Any, axis: Any = -1, direction: str = "ASCENDING", stable: bool = False, name: str | None = None) -> Tensor:
+def argsort(
+    values: Any, axis: Any = -1, direction: str = "ASCENDING", stable: bool = False, name: str | None = None
+) -> Tensor:
     """The positions (int32) that put the elements in order along an axis. Not differentiable.
 
     Equal elements keep their order, with ``stable`` or without.
@@ -117,7 +123,9 @@ def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) ->
     rows = given.array
     wanted = tensor_of(targets).array
     if rows.ndim != 2 or wanted.shape != rows.shape[:1]:
-        raise invalid(f"predictions of shape {rows.shape} must have a row for each target, of shape {wanted.shape}", "InTopKV2")
+        raise invalid(
+            f"predictions of shape {rows.shape} must have a row for each target, of shape {wanted.shape}", "InTopKV2"
+        )
     inside = (wanted >= 0) & (wanted < rows.shape[1])
     own = rows[np.arange(len(rows)), np.where(inside, wanted, 0)]
     above = np.sum(rows > own[:, None], axis=1)
@@ -126,7 +134,9 @@ def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) ->
 
 
 @postpone
-def searchsorted(sorted_sequence: Any, values: Any, side: str = "left", out_type: Any = dtypes.int32, name: str | None = None) -> Tensor:
+def searchsorted(
+    sorted_sequence: Any, values: Any, side: str = "left", out_type: Any = dtypes.int32, name: str | None = None
+) -> Tensor:
     """Where the values belong in sorted rows: the number of elements below them ("left"), or not above them ("right").
 
     The last axes are searched, the others must agree. The result has the shape of ``values``; not differentiable.
@@ -161,7 +171,7 @@ def invert_permutation(x: Any, name: str | None = None) -> Tensor:
     return call("invert_permutation", tensor_of(x))
 
 
-# -- segments ---------------------------------------------------------------------------------------------------------
+# -- segments --------------------------------------------------------------------------------------
 
 
 def _segments(name: str, sentence: str, result: str) -> Any:
@@ -244,13 +254,18 @@ def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: 
 
 @postpone
 def bincount(
-    arr: Any, weights: Any = None, minlength: Any = None, maxlength: Any = None, dtype: Any = dtypes.int32,
-    name: str | None = None
-) -> Tensor:  # fmt: skip
+    arr: Any,
+    weights: Any = None,
+    minlength: Any = None,
+    maxlength: Any = None,
+    dtype: Any = dtypes.int32,
+    name: str | None = None,
+) -> Tensor:
     """How often each number occurs among non-negative ints, or the sums of its ``weights``.
 
-    The result has as many entries as the largest number plus 1, at least ``minlength`` and at most ``maxlength``.
-    Not differentiable: LookupError under a tape that watches the weights. Raises InvalidArgumentError for negative numbers and weights of another shape.
+    The result has as many entries as the largest number plus 1, at least ``minlength`` and at most ``maxlength``. Not
+    differentiable: LookupError under a tape that watches the weights. Raises InvalidArgumentError for negative numbers
+    and weights of another shape.
 
     >>> import minitape as tf
     >>> print(tf.math.bincount([1, 1, 3]).numpy())
@@ -263,8 +278,11 @@ def bincount(
         raise invalid("Input arr must be non-negative!", "DenseBincount")
     w = None if weights is None else tensor_of(weights)
     if w is not None and w.shape != x.shape:
-        raise invalid("`weights` must be the same shape as `arr` or a length-0 `Tensor`, in which case it acts as all "
-                      f"weights equal to 1. Received {w.shape.as_list()}", "DenseBincount")  # fmt: skip
+        raise invalid(
+            "`weights` must be the same shape as `arr` or a length-0 `Tensor`, in which case it acts as all "
+            f"weights equal to 1. Received {w.shape.as_list()}",
+            "DenseBincount",
+        )
     size = int(x.array.max()) + 1 if x.array.size else 0
     size = max(size, 0 if minlength is None else int(static(minlength)))
     size = size if maxlength is None else min(size, int(static(maxlength)))
@@ -276,9 +294,13 @@ def bincount(
 
 @postpone
 def confusion_matrix(
-    labels: Any, predictions: Any, num_classes: Any = None, weights: Any = None, dtype: Any = dtypes.int32,
-    name: str | None = None
-) -> Tensor:  # fmt: skip
+    labels: Any,
+    predictions: Any,
+    num_classes: Any = None,
+    weights: Any = None,
+    dtype: Any = dtypes.int32,
+    name: str | None = None,
+) -> Tensor:
     """A square matrix that counts, at row i and column j, how often class i was predicted as class j.
 
     ``weights`` counts each prediction by its weight, cast to ``dtype``. Not differentiable.
@@ -300,8 +322,11 @@ def confusion_matrix(
             if values.size and values.max() >= classes:
                 raise invalid(f"`{what}` out of bound")
     if true.shape != guessed.shape:
-        raise invalid(f"Shapes of all inputs must match: values[0].shape = {shape_text(true.shape)} != values[1].shape = "
-                      f"{shape_text(guessed.shape)}", "Pack")  # fmt: skip
+        raise invalid(
+            f"Shapes of all inputs must match: values[0].shape = {shape_text(true.shape)} != values[1].shape = "
+            f"{shape_text(guessed.shape)}",
+            "Pack",
+        )
     wanted = dtypes.as_dtype(dtype).as_numpy_dtype
     out = np.zeros((classes, classes), wanted)
     amounts = np.ones(true.shape, wanted) if weights is None else tensor_of(weights).array.astype(wanted)
@@ -316,8 +341,10 @@ def _bins(values: Any, value_range: Any, nbins: Any) -> tuple[Any, Any]:
     count = int(static(nbins))
     low, high = limits.array if limits.array.size == 2 else (1, 0)
     if not low < high:
-        raise invalid(f"value_range should be two numbers with value_range[0] < value_range[1], but got {limits.array}",
-                      "HistogramFixedWidth")  # fmt: skip
+        raise invalid(
+            f"value_range should be two numbers with value_range[0] < value_range[1], but got {limits.array}",
+            "HistogramFixedWidth",
+        )
     if count <= 0:
         raise invalid(f"nbins should be a positive number, but got '{count}'", "HistogramFixedWidth")
     if x.dtype.kind == "f" and np.isnan(x.array).any():
@@ -327,7 +354,9 @@ def _bins(values: Any, value_range: Any, nbins: Any) -> tuple[Any, Any]:
 
 
 @postpone
-def histogram_fixed_width(values: Any, value_range: Any, nbins: Any = 100, dtype: Any = dtypes.int32, name: str | None = None) -> Tensor:
+def histogram_fixed_width(
+    values: Any, value_range: Any, nbins: Any = 100, dtype: Any = dtypes.int32, name: str | None = None
+) -> Tensor:
     """How many values fall into each of ``nbins`` equal bins of a range; those outside count in the outermost bins.
 
     Not differentiable: LookupError under a tape. Raises InvalidArgumentError for an empty range or NaN.

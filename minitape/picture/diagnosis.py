@@ -23,9 +23,16 @@ FEW = 4  # of one kind
 _COMPARE = ("subtract", "squared_difference", "sub", "Sub", "SquaredDifference")
 
 
-def alarms_of(tape: Object, rows: Sequence[Fields], sweep: SweepFields | None, results: Sequence[ResultFields],
-              events: Iterable[EventFields] = (), ends: tuple[Object, Object] | None = None) -> list[Alarm]:  # fmt: skip
-    """The ALARMs of these rows and of the sweep that is shown, the gravest first; ``ends`` are its target and sources, where the tape was not asked.
+def alarms_of(
+    tape: Object,
+    rows: Sequence[Fields],
+    sweep: SweepFields | None,
+    results: Sequence[ResultFields],
+    events: Iterable[EventFields] = (),
+    ends: tuple[Object, Object] | None = None,
+) -> list[Alarm]:
+    """The ALARMs of these rows and of the sweep that is shown, the gravest first; ``ends`` are its target and sources,
+    where the tape was not asked.
 
     >>> import minitape as tf
     >>> x = tf.Variable([0.0, 4.0], name="x")
@@ -37,40 +44,65 @@ def alarms_of(tape: Object, rows: Sequence[Fields], sweep: SweepFields | None, r
     """
     shown = next((result for result in results if result.get("shown")), None)
     return [
-        *_nonfinite(rows, sweep, lambda: _words(tape, shown, ends)), *_missing(rows, shown), *_assigned(tape, rows, sweep, events),
-        *_broadcast(rows), *_vanished(rows, sweep),
-    ]  # fmt: skip
+        *_nonfinite(rows, sweep, lambda: _words(tape, shown, ends)),
+        *_missing(rows, shown),
+        *_assigned(tape, rows, sweep, events),
+        *_broadcast(rows),
+        *_vanished(rows, sweep),
+    ]
 
 
 def _alarm(kind: str, title: str, text: str, row: Fields | None, back: bool = False) -> Alarm:
-    return {"kind": kind, "title": title, "text": text, "row": -1 if row is None else row["row"],
-            "line": None if row is None else row["line"], "back": back}  # fmt: skip
+    return {
+        "kind": kind,
+        "title": title,
+        "text": text,
+        "row": -1 if row is None else row["row"],
+        "line": None if row is None else row["line"],
+        "back": back,
+    }
 
 
 def _place(row: Fields) -> str:
-    return word("row {row}, line {line}", row=row["row"], line=row["line"]) if row["line"] else word("row {row}", row=row["row"])
+    return (
+        word("row {row}, line {line}", row=row["row"], line=row["line"])
+        if row["line"]
+        else word("row {row}", row=row["row"])
+    )
 
 
-# -- NaN and infinity -------------------------------------------------------------------------------------------------
+# -- NaN and infinity ------------------------------------------------------------------------------
 
 
 def _nonfinite(rows: Sequence[Fields], sweep: SweepFields | None, words: Callable[[], str]) -> list[Alarm]:
-    if sweep is not None and not any(_name(rows[target]["value"]) for target in sweep["target"] if 0 <= target < len(rows)):
+    if sweep is not None and not any(
+        _name(rows[target]["value"]) for target in sweep["target"] if 0 <= target < len(rows)
+    ):
         for step in sweep["steps"]:
             bad = next((name for edge in step["edges"] if (name := _name(edge["product"]))), "")
             if bad:  # what comes in is finite still: it is the first
                 row = rows[step["row"]]
-                return [_alarm("gradient", word("The gradient is {value} from {place}", value=bad, place=_place(row)), words(), row, True)]
+                return [
+                    _alarm(
+                        "gradient",
+                        word("The gradient is {value} from {place}", value=bad, place=_place(row)),
+                        words(),
+                        row,
+                        True,
+                    )
+                ]
         return []
     for row in rows:
         bad = _name(row["value"]) if row["kind"] == "operation" else ""
         if bad and not any(_name(rows[i]["value"]) for i in row["inputs"] if i < len(rows)):
-            return [_alarm("value", word("The value is {value} from {place}", value=bad, place=_place(row)), words(), row)]
+            return [
+                _alarm("value", word("The value is {value} from {place}", value=bad, place=_place(row)), words(), row)
+            ]
     return []
 
 
 def _name(value: Shown | None) -> str:
-    """"NaN" or "infinite" where a value holds one."""
+    """ "NaN" or "infinite" where a value holds one."""
     if value is None:
         return ""
     stats = value.get("stats")
@@ -91,7 +123,7 @@ def _words(tape: Object, shown: ResultFields | None, ends: tuple[Object, Object]
     return ""
 
 
-# -- gradients that are None, or end ----------------------------------------------------------------------------------
+# -- gradients that are None, or end ---------------------------------------------------------------
 
 
 def _missing(rows: Sequence[Fields], shown: ResultFields | None) -> list[Alarm]:
@@ -101,12 +133,18 @@ def _missing(rows: Sequence[Fields], shown: ResultFields | None) -> list[Alarm]:
             at = source.get("blame")
             row = rows[at] if at is not None and 0 <= at < len(rows) else None
             name = source["name"] or word("a source")
-            title = word("The gradient for {name} is None", name=name) if row is None else word("The gradient for {name} is None: see {place}", name=name, place=_place(row))
+            title = (
+                word("The gradient for {name} is None", name=name)
+                if row is None
+                else word("The gradient for {name} is None: see {place}", name=name, place=_place(row))
+            )
             found.append(_alarm("none", title, source["reason"], row))
     return found[:FEW]
 
 
-def _assigned(tape: Object, rows: Sequence[Fields], sweep: SweepFields | None, events: Iterable[EventFields]) -> list[Alarm]:
+def _assigned(
+    tape: Object, rows: Sequence[Fields], sweep: SweepFields | None, events: Iterable[EventFields]
+) -> list[Alarm]:
     """A value that a gradient could have gone back through was stored in a variable."""
     arrived = {edge["input"] for step in (sweep["steps"] if sweep else ()) for edge in step["edges"]}
     found = []
@@ -118,13 +156,25 @@ def _assigned(tape: Object, rows: Sequence[Fields], sweep: SweepFields | None, e
         if row is not None and row["kind"] == "operation" and row["tapes"] and value not in arrived:
             name = str(event.get("name", word("a variable"))).removesuffix(":0")
             line = word(" (line {line})", line=event["line"]) if event.get("line") else ""
-            text = word("{name} was assigned{line}: a variable is state, it does not know where its value came from. What this row computed adds "
-                        "nothing to the gradient.", name=name, line=line)  # fmt: skip
-            found.append(_alarm("state", word("The gradient ends where {name} is assigned: {place}", name=name, place=_place(row)), text, row))
+            text = word(
+                "{name} was assigned{line}: a variable is state, it does not know where its value came from. What "
+                "this row computed adds "
+                "nothing to the gradient.",
+                name=name,
+                line=line,
+            )
+            found.append(
+                _alarm(
+                    "state",
+                    word("The gradient ends where {name} is assigned: {place}", name=name, place=_place(row)),
+                    text,
+                    row,
+                )
+            )
     return found[:FEW]
 
 
-# -- shapes and sizes -------------------------------------------------------------------------------------------------
+# -- shapes and sizes ------------------------------------------------------------------------------
 
 
 def _broadcast(rows: Sequence[Fields]) -> list[Alarm]:
@@ -135,9 +185,14 @@ def _broadcast(rows: Sequence[Fields]) -> list[Alarm]:
             continue
         one, other = (tuple(rows[i]["shape"]) for i in row["inputs"])
         if _column_and_row(one, other) or _column_and_row(other, one):
-            text = word("Each value is compared with all the others. Give both the same shape: one [:, None] or squeeze is missing.")
+            text = word(
+                "Each value is compared with all the others. Give both the same shape: one [:, None] or squeeze is "
+                "missing."
+            )
             shapes = f"{one} {row['label'].replace('-', '−')} {other} → {tuple(row['shape'])}"
-            found.append(_alarm("broadcast", word("Broadcast {shapes}: {place}", shapes=shapes, place=_place(row)), text, row))
+            found.append(
+                _alarm("broadcast", word("Broadcast {shapes}: {place}", shapes=shapes, place=_place(row)), text, row)
+            )
     return found[:FEW]
 
 
@@ -151,15 +206,23 @@ def _vanished(rows: Sequence[Fields], sweep: SweepFields | None) -> list[Alarm]:
     if not steps or sweep is None or sweep["rest"]:
         return []
     start = _size(steps[0]["adjoint"], rows[steps[0]["row"]])
-    ends = {row: _size(gradient, rows[row]) for row, gradient in zip(sweep["sources"], sweep["gradients"], strict=False) if 0 <= row < len(rows)}
+    ends = {
+        row: _size(gradient, rows[row])
+        for row, gradient in zip(sweep["sources"], sweep["gradients"], strict=False)
+        if 0 <= row < len(rows)
+    }
     small = [row for row, size in ends.items() if 0 < size < VANISHED * start]
     if not small:
         return []
     least = min(small, key=ends.__getitem__)
     for step in steps:
         if any(0 < _size(edge["product"], rows[edge["input"]]) < VANISHED * start for edge in step["edges"]):
-            text = word("What arrives at {name} is {share} times what left the target. From here on it is less than a millionth.",
-                        name=rows[least]["name"] or word("row {row}", row=least), share=f"{ends[least] / start:.1e}")  # fmt: skip
+            text = word(
+                "What arrives at {name} is {share} times what left the target. From here on it is less than a "
+                "millionth.",
+                name=rows[least]["name"] or word("row {row}", row=least),
+                share=f"{ends[least] / start:.1e}",
+            )
             row = rows[step["row"]]
             return [_alarm("vanished", word("The gradient vanishes at {place}", place=_place(row)), text, row, True)]
     return []

@@ -39,11 +39,16 @@ def first_difference(first: Snapshot, second: Snapshot) -> tuple[int, str, str] 
     steps = zip(*((snapshot["sweep"] or {"steps": []})["steps"] for snapshot in (first, second)), strict=False)
     for a, b in steps:
         if a["row"] != b["row"] or _text(a["adjoint"]) != _text(b["adjoint"]):
-            left, right = (word("adjoint {value} of row {row}", value=_text(step["adjoint"]), row=step["row"]) for step in (a, b))
+            left, right = (
+                word("adjoint {value} of row {row}", value=_text(step["adjoint"]), row=step["row"]) for step in (a, b)
+            )
             return a["row"], left, right
         for one_edge, other_edge in zip(a["edges"], b["edges"], strict=False):
             if _text(one_edge["product"]) != _text(other_edge["product"]):
-                left, right = (word("{value} handed to row {row}", value=_text(edge["product"]), row=edge["input"]) for edge in (one_edge, other_edge))
+                left, right = (
+                    word("{value} handed to row {row}", value=_text(edge["product"]), row=edge["input"])
+                    for edge in (one_edge, other_edge)
+                )
                 return a["row"], left, right
     return None
 
@@ -61,4 +66,9 @@ def _words(row: Fields) -> str:
     value = elide(_text(row["value"]) or word("released"), 60)
     if not row["inputs"]:
         return f"{row['label'] or row['op']} = {value}"
-    return word("{operation} of row {rows} = {value}", operation=row["label"] or row["op"], rows=word(", ").join(map(str, row["inputs"])), value=value)
+    return word(
+        "{operation} of row {rows} = {value}",
+        operation=row["label"] or row["op"],
+        rows=word(", ").join(map(str, row["inputs"])),
+        value=value,
+    )

@@ -1,7 +1,7 @@
 """``draw``: the static picture of a tape, laid out here, so that it is the same on every machine.
 
-The picture is an SVG that any viewer shows (:mod:`.figure`). Long tapes are wrapped into lines like text; an edge that would cross
-many columns is drawn as a small reference to the row it comes from.
+The picture is an SVG that any viewer shows (:mod:`.figure`). Long tapes are wrapped into lines like text; an edge that
+would cross many columns is drawn as a small reference to the row it comes from.
 """
 
 from __future__ import annotations
@@ -33,13 +33,15 @@ if TYPE_CHECKING:
 WHOLE = 2000  # rows that are read at all, in the same way: the DOT text has them
 
 
-def draw(tape: GradientTape, target: Structure = None, sources: Structure = None, *, step: int | None = None) -> Picture:
+def draw(
+    tape: GradientTape, target: Structure = None, sources: Structure = None, *, step: int | None = None
+) -> Picture:
     """The static picture of what ``tape`` recorded, with the adjoints of its last gradient or of ``target``.
 
-    With ``step`` it is the picture after that step of the backward sweep, with its products on the edges; 0 is before the first,
-    and one more than the sweep has is the optimizer's step, where there was one.
-    As the last expression of a cell it is shown; ``save(path)`` writes it, ``source`` is its DOT text. Raises TypeError
-    when ``tape`` is no GradientTape, ValueError when there is no such step.
+    With ``step`` it is the picture after that step of the backward sweep, with its products on the edges; 0 is before
+    the first, and one more than the sweep has is the optimizer's step, where there was one. As the last expression of a
+    cell it is shown; ``save(path)`` writes it, ``source`` is its DOT text. Raises TypeError when ``tape`` is no
+    GradientTape, ValueError when there is no such step.
 
     >>> import minitape as tf
     >>> x = tf.constant(3.0)
@@ -84,10 +86,11 @@ class Picture:
         return _digraph(self.snapshot).source
 
     def save(self, path: str | PathLike[str], *, width: float | None = None) -> None:
-        """Writes the picture: ``.svg``, ``.pdf``, ``.png``, or DOT text (``.dot``, ``.gv``). ``width`` is in millimetres.
+        """Writes the picture: ``.svg``, ``.pdf``, ``.png``, or DOT text (``.dot``, ``.gv``). ``width`` is in
+        millimetres.
 
-        Raises ValueError for a file name without a known ending or a width that is not positive, FileNotFoundError where no
-        program is installed that makes a PNG.
+        Raises ValueError for a file name without a known ending or a width that is not positive, FileNotFoundError
+        where no program is installed that makes a PNG.
         """
         path = Path(path)
         ending = path.suffix.lower()
@@ -119,7 +122,10 @@ class Picture:
         rows = self.snapshot["rows"]
         total = total_of(self.snapshot)
         drawing, broken = Drawing(self.snapshot, self.step), self.snapshot.get("broken", ())
-        words = [_words(row, drawing.adjoints.get(row["row"]), drawing.updates.get(row["row"]), row["row"] in broken) for row in rows[:12]]
+        words = [
+            _words(row, drawing.adjoints.get(row["row"]), drawing.updates.get(row["row"]), row["row"] in broken)
+            for row in rows[:12]
+        ]
         if total > 12:
             words.append(word("and {n} more rows", n=total - 12))
         heading = word("Tape of {n} row: " if total == 1 else "Tape of {n} rows: ", n=total)
@@ -138,7 +144,9 @@ def how_many(n: int, noun: str) -> str:
 
 def _words(row: Fields, adjoint: Shown | None, update: SourceFields | None, broken: bool) -> str:
     inputs = word(" of {rows}", rows=some(row["inputs"], PORTS)) if row["inputs"] else ""
-    value, arrived, now = (f"{' '.join(v['text'].split())[:40]}" if v else "" for v in (row["value"], adjoint, update and update["now"]))
+    value, arrived, now = (
+        f"{' '.join(v['text'].split())[:40]}" if v else "" for v in (row["value"], adjoint, update and update["now"])
+    )
     notes = {
         word("on no tape"): row["status"] == "ghost",
         word("watched"): row["kind"] in ("source", "variable") and row["watched"],
@@ -147,7 +155,12 @@ def _words(row: Fields, adjoint: Shown | None, update: SourceFields | None, brok
         word("here the way breaks"): broken,
     }
     said = word(", ").join(note for note, holds in notes.items() if holds)
-    parts = [f" = {value}" if value else "", f" → {now}" if now else "", word(", ∂ {value}", value=arrived) if arrived else "", word(" ({notes})", notes=said) if said else ""]
+    parts = [
+        f" = {value}" if value else "",
+        f" → {now}" if now else "",
+        word(", ∂ {value}", value=arrived) if arrived else "",
+        word(" ({notes})", notes=said) if said else "",
+    ]
     return f"{row['row']} {title_of(row).replace(' = ', ': ')}{inputs}{''.join(parts)}"
 
 
@@ -157,7 +170,8 @@ def _digraph(snapshot: Snapshot) -> graphviz.Digraph:
         import graphviz
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
-            "DOT text needs the package graphviz: pip install graphviz. Save as .svg instead, which needs nothing.", name="graphviz"
+            "DOT text needs the package graphviz: pip install graphviz. Save as .svg instead, which needs nothing.",
+            name="graphviz",
         ) from error
 
     graph = graphviz.Digraph(
@@ -170,14 +184,27 @@ def _digraph(snapshot: Snapshot) -> graphviz.Digraph:
         style = "filled,rounded" if kind == "operation" else "filled"
         lines = printable(title_of(row)), printable(brief(row["value"], row, 30))
         label = r"\n".join(graphviz.escape(line) for line in lines if line)
-        graph.node(f"r{row['row']}", label, shape=shapes[kind], color=colour, fillcolor=fill,
-                   style=f"{style},dashed" if row["status"] == "ghost" else style,
-                   peripheries="2" if kind == "variable" else "1")  # fmt: skip
+        graph.node(
+            f"r{row['row']}",
+            label,
+            shape=shapes[kind],
+            color=colour,
+            fillcolor=fill,
+            style=f"{style},dashed" if row["status"] == "ghost" else style,
+            peripheries="2" if kind == "variable" else "1",
+        )
         for source in row["inputs"][:PORTS]:
             graph.edge(f"r{source}", f"r{row['row']}", style="dashed" if row["cut"] else "solid")
         if (more := len(row["inputs"]) - PORTS) > 0:
             graph.node(f"r{row['row']}_more", word("{n} more inputs", n=more), shape="plaintext")
             graph.edge(f"r{row['row']}_more", f"r{row['row']}")
     for start, end, crossed in links(snapshot):
-        graph.edge(f"r{start}", f"r{end}", "×" if crossed else None, style="dashed", color=COLOURS["variable"][0], constraint="false")
+        graph.edge(
+            f"r{start}",
+            f"r{end}",
+            "×" if crossed else None,
+            style="dashed",
+            color=COLOURS["variable"][0],
+            constraint="false",
+        )
     return graph

@@ -1,4 +1,5 @@
-"""The static picture of a snapshot as SVG text: nodes, edges, thumbnails, the products of a step, and what the gradient gave.
+"""The static picture of a snapshot as SVG text: nodes, edges, thumbnails, the products of a step, and what the gradient
+gave.
 
 It is always light, as figures are; any viewer shows it, and :mod:`.pdf` makes a PDF of it.
 """
@@ -36,9 +37,12 @@ MOST = 60  # rows that are drawn; of a longer tape the first and the last ones
 
 # Okabe-Ito colours, which colour-blind people can tell apart; the kinds differ in shape as well
 COLOURS = {
-    "source": ("#0072b2", "#e3f0f8"), "variable": ("#00805c", "#e2f4ee"), "constant": ("#7d858e", "#f2f3f5"),
-    "operation": ("#59636e", "#ffffff"), "gap": ("#b3bac2", "#ffffff"),
-}  # fmt: skip
+    "source": ("#0072b2", "#e3f0f8"),
+    "variable": ("#00805c", "#e2f4ee"),
+    "constant": ("#7d858e", "#f2f3f5"),
+    "operation": ("#59636e", "#ffffff"),
+    "gap": ("#b3bac2", "#ffffff"),
+}
 INK, MUTED, EDGE, BACK, HERE, CUT, BROKEN = "#1f2328", "#57606a", "#97a0aa", "#b34700", "#fdeee4", "#a8447f", "#c62828"
 SANS = "Helvetica, Arial, sans-serif"
 MONO = "Menlo, Consolas, 'DejaVu Sans Mono', 'Courier New', monospace"
@@ -82,18 +86,22 @@ class _Node:
 class Drawing:
     """One SVG: nodes from rows, places from :class:`Placement`, wrapped into lines.
 
-    ``step`` is how many steps of the sweep have been made: what the last one handed on stands on its edges. Where variables were
-    assigned after the gradient, as an optimizer does, that is one step more. None is all of them.
+    ``step`` is how many steps of the sweep have been made: what the last one handed on stands on its edges. Where
+    variables were assigned after the gradient, as an optimizer does, that is one step more. None is all of them.
     """
 
     def __init__(self, snapshot: Snapshot, step: int | None = None) -> None:
         self.snapshot = snapshot
         rows, total = snapshot["rows"], total_of(snapshot)
         steps = snapshot["sweep"]["steps"] if snapshot["sweep"] else []
-        found = [source for call in snapshot["results"] if call.get("shown") for source in call["sources"] if source["now"]]
+        found = [
+            source for call in snapshot["results"] if call.get("shown") for source in call["sources"] if source["now"]
+        ]
         last = len(steps) + bool(found)
         if step is not None and not 0 <= step <= last:
-            raise ValueError(f"step= is the number of a step of the backward sweep, from 0 to {last}, but received {step!r}.")
+            raise ValueError(
+                f"step= is the number of a step of the backward sweep, from 0 to {last}, but received {step!r}."
+            )
         self.updates = {source["rows"][-1]: source for source in found if step is None or step > len(steps)}
         self.current = steps[step - 1] if step and not self.updates else None
         self.column = COLUMN if self.current is None else WIDE
@@ -135,7 +143,9 @@ class Drawing:
     def _wrap(self) -> None:
         """Turns columns and slots into points, a new line every so many columns."""
         columns, slots = self.placement.column, self.placement.slot
-        room = extents(columns, slots, (point for points in self.placement.via.values() for point in points), self.per_line)
+        room = extents(
+            columns, slots, (point for points in self.placement.via.values() for point in points), self.per_line
+        )
         near = ((i, k) for k, node in enumerate(self.nodes) for i in self._read(k, node) if not self._is_far(i, k))
         self.lanes = lanes(near, columns, slots, self.per_line)
         self.tops: list[float] = []
@@ -165,13 +175,21 @@ class Drawing:
         """The nodes that an edge leads from to this one."""
         return [index - 1] if node.row is None and index else node.inputs
 
-    # -- SVG ----------------------------------------------------------------------------------------------------------
+    # -- SVG ---------------------------------------------------------------------------------------
 
     def svg(self, width: float | None = None) -> str:
         """The text; ``width`` is in millimetres."""
-        self.width = max(self.width, *(2 * MARGIN + 6.7 * wide(line) for line, _ in self.results), 0) if self.results else self.width
+        self.width = (
+            max(self.width, *(2 * MARGIN + 6.7 * wide(line) for line, _ in self.results), 0)
+            if self.results
+            else self.width
+        )
         w, h = f"{self.width:g}", f"{max(self.height, 40):g}"
-        size = f'width="{w}" height="{h}"' if width is None else f'width="{width:g}mm" height="{width * max(self.height, 40) / self.width:.4g}mm"'
+        size = (
+            f'width="{w}" height="{h}"'
+            if width is None
+            else f'width="{width:g}mm" height="{width * max(self.height, 40) / self.width:.4g}mm"'
+        )
         parts = [
             f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {w} {h}" font-family="{SANS}">',
             f'<rect width="{w}" height="{h}" rx="6" fill="#ffffff"/>',
@@ -186,7 +204,9 @@ class Drawing:
         for k, (line, value) in enumerate(self.results):
             y = self.foot + LINE * k + 8
             parts.append(_text(MARGIN, y, line, f'font-size="11" font-family="{MONO}" xml:space="preserve"'))
-            parts.append(small_map(value, MARGIN + 6.62 * wide(line[: line.index(" = ") + 3]), y - 9, 54, 11) if value else "")
+            parts.append(
+                small_map(value, MARGIN + 6.62 * wide(line[: line.index(" = ") + 3]), y - 9, 54, 11) if value else ""
+            )
         return "".join(parts) + "</svg>"
 
     def _results(self) -> list[tuple[str, Shown | None]]:
@@ -195,21 +215,32 @@ class Drawing:
         for call in self.snapshot.get("results", ()):
             if not call.get("shown") or not call["known"]:
                 continue
-            target = ", ".join(short_name(end["name"] or "", LONGEST) or word("row {row}", row=end["row"]) for end in call["target"])
+            target = ", ".join(
+                short_name(end["name"] or "", LONGEST) or word("row {row}", row=end["row"]) for end in call["target"]
+            )
             of = "" if call.get("call", "gradient") == "gradient" else f"{call['call']}: "
-            lines += [self._result(f"{of}∂{target} / ∂", source, source["gradient"]) for source in call["sources"][:SOURCES]]
+            lines += [
+                self._result(f"{of}∂{target} / ∂", source, source["gradient"]) for source in call["sources"][:SOURCES]
+            ]
             if (more := len(call["sources"]) + call["more"] - SOURCES) > 0:
                 lines.append((word("and {n} more", n=more), None))
-        return lines + [self._result(f"{word('new value')}: ", source, source["now"]) for source in list(self.updates.values())[:SOURCES]]
+        return lines + [
+            self._result(f"{word('new value')}: ", source, source["now"])
+            for source in list(self.updates.values())[:SOURCES]
+        ]
 
     def _result(self, before: str, source: SourceFields, value: Shown | None) -> tuple[str, Shown | None]:
-        row = self.snapshot["rows"][source["rows"][-1]] if source["rows"] and source["rows"][-1] < len(self.snapshot["rows"]) else None
+        row = (
+            self.snapshot["rows"][source["rows"][-1]]
+            if source["rows"] and source["rows"][-1] < len(self.snapshot["rows"])
+            else None
+        )
         name = short_name(str(source["name"] or (title_of(row) if row else word("a source"))), LONGEST)
         text = "None" if value is None else written(value, 40)
         sides = "" if text or not row else " " * 9 + shape_text(row["shape"], 40)  # behind its picture
         return f"{before}{name} = {text or sides}", value if sides else None
 
-    # -- the products of a step ---------------------------------------------------------------------------------------
+    # -- the products of a step --------------------------------------------------------------------
 
     def _products(self) -> list[str]:
         """Each product of the step beside its edge: local derivative, times what came in, the product, and the sum."""
@@ -252,14 +283,23 @@ class Drawing:
         adjoint = self.adjoints.get(number)
         update = self.updates.get(number)
         here = self.current is not None and self.current["row"] == number
-        value, before = (row["value"], "") if update is None else (update["now"], "→ " if row["shape"] else f"{brief(row['value'], row, 6)} → ".lstrip())
-        return "".join([
-            self._border(node, row, here),
-            _title_text(x + pad, y, node.title, room),
-            _text(x + WIDTH - pad + 2, y + 16, str(number), f'font-size="9.5" text-anchor="end" fill="{MUTED}"'),
-            _value(x, y + 32, pad, before, value, row, INK) or _text(x + pad, y + 32, word("released") if row["released"] else "", f'font-size="11" font-family="{MONO}"'),
-            _value(x, y + 45.5, pad, "∂ ", adjoint, row, BACK),
-        ])  # fmt: skip
+        value, before = (
+            (row["value"], "")
+            if update is None
+            else (update["now"], "→ " if row["shape"] else f"{brief(row['value'], row, 6)} → ".lstrip())
+        )
+        return "".join(
+            [
+                self._border(node, row, here),
+                _title_text(x + pad, y, node.title, room),
+                _text(x + WIDTH - pad + 2, y + 16, str(number), f'font-size="9.5" text-anchor="end" fill="{MUTED}"'),
+                _value(x, y + 32, pad, before, value, row, INK)
+                or _text(
+                    x + pad, y + 32, word("released") if row["released"] else "", f'font-size="11" font-family="{MONO}"'
+                ),
+                _value(x, y + 45.5, pad, "∂ ", adjoint, row, BACK),
+            ]
+        )
 
     def _border(self, node: _Node, row: Fields, here: bool) -> str:
         """The box of a row; its colour, width and dashes say what the row is."""
@@ -310,7 +350,11 @@ class Drawing:
         """Whether a dashed way would lead into another line, or across much of the picture."""
         columns, slots = self.placement.column, self.placement.slot
         lines = [columns[k] // self.per_line for k in (source, index)]
-        return lines[0] != lines[1] or abs(columns[index] - columns[source]) > FAR or abs(slots[index] - slots[source]) > TALL
+        return (
+            lines[0] != lines[1]
+            or abs(columns[index] - columns[source]) > FAR
+            or abs(slots[index] - slots[source]) > TALL
+        )
 
     def _way(self, source: int, index: int, crossed: bool) -> str:
         """A dashed way to a variable's state: from the one before or, crossed, from what was assigned."""
@@ -318,10 +362,19 @@ class Drawing:
         first, last = sorted((start.x, end.x))
         if self._is_away(source, index):
             y = end.y + HEIGHT * (2 if crossed else 1) / 3
-            return self._reference(end, y, self._name(start), COLOURS["variable"][0]) + (_cross(end.x - 8, y) if crossed else "")
-        boxes = [_box_of(node) for node in self.nodes if node.line == start.line and abs(node.x - first) + abs(node.x - last) <= last - first + 2 * self.column]
+            return self._reference(end, y, self._name(start), COLOURS["variable"][0]) + (
+                _cross(end.x - 8, y) if crossed else ""
+            )
+        boxes = [
+            _box_of(node)
+            for node in self.nodes
+            if node.line == start.line and abs(node.x - first) + abs(node.x - last) <= last - first + 2 * self.column
+        ]
         path, cross = way(_box_of(start), _box_of(end), boxes, self.inked, (4, self.foot))
-        green = f'<path d="{path}" fill="none" stroke="{COLOURS["variable"][0]}" stroke-width="1.3" stroke-dasharray="4 4"/>'
+        green = (
+            f'<path d="{path}" fill="none" stroke="{COLOURS["variable"][0]}" stroke-width="1.3" '
+            'stroke-dasharray="4 4"/>'
+        )
         return green + (_cross(*cross) if crossed else "")
 
     def _name(self, node: _Node) -> str:
@@ -339,8 +392,14 @@ class Drawing:
         line = start.line
         at = (start.x + WIDTH, start.y + HEIGHT / 2)
         path = f"M{at[0]:.4g} {at[1]:.5g}"
-        stops = [(MARGIN + self.indent + column % self.per_line * self.column, self.tops[column // self.per_line] + slot * HALF + HALF / 2,
-                  column // self.per_line) for column, slot in self.placement.via.get((source, index), ())]  # fmt: skip
+        stops = [
+            (
+                MARGIN + self.indent + column % self.per_line * self.column,
+                self.tops[column // self.per_line] + slot * HALF + HALF / 2,
+                column // self.per_line,
+            )
+            for column, slot in self.placement.via.get((source, index), ())
+        ]
         for x, height, its_line in [*stops, (end.x + 8, y, end.line)]:
             if its_line > line:
                 back, at = self._turn(source, line, at[1], height)
@@ -351,7 +410,8 @@ class Drawing:
             at = (x + WIDTH + 10, height)
             if x != end.x + 8:
                 path += f"L{at[0]:.5g} {at[1]:.5g}"
-        if start.row is not None and end.row is not None and (end.row["row"], start.row["row"]) in self.sent:  # there the gradient went
+        # there the gradient went
+        if start.row is not None and end.row is not None and (end.row["row"], start.row["row"]) in self.sent:
             x, y = start.x + WIDTH, start.y + HEIGHT / 2
             return _line(f"M{x + 7.5:.5g} {y - 3.5:.5g}l-5.5 3.5l5.5 3.5{path}", end.row, BACK)
         return _line(path + "m-5.5 -3.5l5.5 3.5l-5.5 3.5", end.row)
@@ -424,8 +484,12 @@ def _value(x: float, y: float, pad: int, before: str, value: Shown | None, row: 
         return ""
     text = written(value, ROOM - len(before))
     if text is not None or not row["shape"]:
-        return _text(x + pad, y, before + (text or elide(value.get("text", ""), ROOM)), f'font-size="11" font-family="{MONO}" fill="{colour}"'
-                     + (' font-weight="600"' if before else ""))  # fmt: skip
+        return _text(
+            x + pad,
+            y,
+            before + (text or elide(value.get("text", ""), ROOM)),
+            f'font-size="11" font-family="{MONO}" fill="{colour}"' + (' font-weight="600"' if before else ""),
+        )
     shape = before + shape_text(row["shape"], ROOM - 4 - len(before))
     left = max(68.0, pad + 6.7 * len(shape) + 4)
     picture = small_map(value, x + left, y - 9, WIDTH - left - 8, 10) if left < WIDTH - 24 else ""
@@ -439,9 +503,16 @@ def _tall(texts: list[str], shown: Shown | None) -> float:
 def _card(right: float, top: float, texts: list[str], shown: Shown | None) -> str:
     width = max(map(len, texts)) * 6.1 + 10
     x, height = right - width, _tall(texts, shown)
-    lines = "".join(_text(right - 5, top + 13 + 12 * k, text, f'font-size="10" text-anchor="end" font-family="{MONO}" fill="{BACK}"')
-                    for k, text in enumerate(texts))  # fmt: skip
-    box = f'<rect x="{x:.5g}" y="{top:.5g}" width="{width:.5g}" height="{height:g}" rx="4" fill="#ffffff" stroke="{BACK}" stroke-width="0.8"/>'
+    lines = "".join(
+        _text(
+            right - 5, top + 13 + 12 * k, text, f'font-size="10" text-anchor="end" font-family="{MONO}" fill="{BACK}"'
+        )
+        for k, text in enumerate(texts)
+    )
+    box = (
+        f'<rect x="{x:.5g}" y="{top:.5g}" width="{width:.5g}" height="{height:g}" rx="4" fill="#ffffff" '
+        f'stroke="{BACK}" stroke-width="0.8"/>'
+    )
     return box + lines + (small_map(shown, x + 5, top + height - 16, width - 10, 12) if shown else "")
 
 

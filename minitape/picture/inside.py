@@ -34,8 +34,11 @@ ROWS = 2_000  # of one inside that are shown
 DEEP = 3  # insides of calls inside of calls
 
 
-def insides_of(reader: Reader, target: Structure = None, sources: Structure = None, row: int | None = None, deep: int = DEEP) -> list[Inside]:
-    """The INSIDEs of the first calls of functions that a reader's tape recorded, or of the one at ``row``, with the sweep through each.
+def insides_of(
+    reader: Reader, target: Structure = None, sources: Structure = None, row: int | None = None, deep: int = DEEP
+) -> list[Inside]:
+    """The INSIDEs of the first calls of functions that a reader's tape recorded, or of the one at ``row``, with the
+    sweep through each.
 
     >>> import minitape as tf
     >>> @tf.function
@@ -53,7 +56,11 @@ def insides_of(reader: Reader, target: Structure = None, sources: Structure = No
     record = reader.record
     if record is None or record.open or deep == 0:
         return []
-    rows = [call.row for call in record.calls if row in (None, call.row) and call.primitive.name == "function" and "taped" in call.attrs][:CALLS]
+    rows = [
+        call.row
+        for call in record.calls
+        if row in (None, call.row) and call.primitive.name == "function" and "taped" in call.attrs
+    ][:CALLS]
     adjoints = _adjoints(reader, target, sources) if rows else {}
     return [found for at in rows if (found := _inside_of(reader, at, adjoints, deep if row is None else 1)) is not None]
 
@@ -70,7 +77,8 @@ def _inside_of(reader: Reader, row: int, adjoints: dict[int, Array], deep: int) 
         return None
     place = reader._around(row).place
     code, fixed = (None, None) if place is None else place
-    at = None if code is None else (code, site if fixed is None else fixed)  # its rows belong to the statement that called
+    # its rows belong to the statement that called
+    at = None if code is None else (code, site if fixed is None else fixed)
     with no_tapes(), During(state, site=at, within=True), np.errstate(all="ignore"):
         inputs = [new_tensor(array) for array in arrays]
         try:
@@ -92,7 +100,9 @@ def _inside_of(reader: Reader, row: int, adjoints: dict[int, Array], deep: int) 
     starts = [(out, new_tensor(adjoints[row + k])) for k, out in enumerate(outputs) if row + k in adjoints]
     wanted = [i for i in inputs if i.dtype.differentiable]
     if starts and wanted and found["total"] == len(shown):
-        stepper = stepper_of(tape, [out for out, _ in starts], wanted, inner.held, show_value, [adjoint for _, adjoint in starts])
+        stepper = stepper_of(
+            tape, [out for out, _ in starts], wanted, inner.held, show_value, [adjoint for _, adjoint in starts]
+        )
         steps = stepper.take() if stepper is not None and stepper.rest <= MOST else None
         if stepper is not None and steps is not None:
             found["sweep"] = stepper.head | {"steps": steps, "gradients": stepper.gradients()}

@@ -80,7 +80,13 @@ def brief(value: Shown | None, row: Fields, room: int) -> str:
     if value is None:
         return ""
     text = written(value, room)
-    return text if text is not None else shape_text(row["shape"], room) if row["shape"] else elide(value.get("text", ""), room)
+    return (
+        text
+        if text is not None
+        else shape_text(row["shape"], room)
+        if row["shape"]
+        else elide(value.get("text", ""), room)
+    )
 
 
 def _count(data: Plain) -> int:
@@ -96,7 +102,7 @@ def _list(data: Plain, digits: int) -> str:
     return text.removesuffix("0") if text.endswith(".0") else text
 
 
-# -- arrays as small pictures -----------------------------------------------------------------------------------------
+# -- arrays as small pictures ----------------------------------------------------------------------
 
 
 def small_map(value: Shown | None, x: float, y: float, w: float, h: float) -> str:
@@ -115,10 +121,17 @@ def small_map(value: Shown | None, x: float, y: float, w: float, h: float) -> st
     for r in range(rows):
         for c in range(columns):
             strongest = _strongest(lines, r / rows, (r + 1) / rows, c / columns, (c + 1) / columns)
-            level = round(LEVELS * math.copysign(math.sqrt(abs(strongest) / most), strongest)) if math.isfinite(strongest) else None
+            level = (
+                round(LEVELS * math.copysign(math.sqrt(abs(strongest) / most), strongest))
+                if math.isfinite(strongest)
+                else None
+            )
             levels[level] = levels.get(level, "") + f"M{x + c * dx:.5g} {y + r * dy:.5g}h{dx:.4g}v{dy:.4g}h{-dx:.4g}z"
     cells = "".join(f'<path d="{d}" fill="{_colour(level)}"/>' for level, d in levels.items())
-    return f'{cells}<rect x="{x:.5g}" y="{y:.5g}" width="{w:.5g}" height="{h:.5g}" fill="none" stroke="#b3bac2" stroke-width="0.6"/>'
+    return (
+        f'{cells}<rect x="{x:.5g}" y="{y:.5g}" width="{w:.5g}" height="{h:.5g}" fill="none" stroke="#b3bac2" '
+        'stroke-width="0.6"/>'
+    )
 
 
 def _colour(level: int | None) -> str:

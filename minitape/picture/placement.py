@@ -1,7 +1,8 @@
 """Where the nodes of a picture stand; the same rule as widgets/frontend/src/place.ts, which says why.
 
-The rule stands twice because each side needs it without the other: the browser places anew when a learner folds, on a page
-without Python too, and the static picture is drawn where no browser is. tests/widgets/placements.json holds both to it.
+The rule stands twice because each side needs it without the other: the browser places anew when a learner folds, on a
+page without Python too, and the static picture is drawn where no browser is. tests/widgets/placements.json holds both
+to it.
 
 One pass in the order of rows. Columns run with time: a node stands right of all its inputs, and a new ``section``
 begins right of everything before. Heights are in half-slots: a node takes two, an edge that passes a column takes one.
@@ -142,7 +143,8 @@ def extents(column: Sequence[int], slot: Sequence[int], passed: Iterable[tuple[i
 
 
 def lanes(edges: Iterable[tuple[int, int]], column: Sequence[int], slot: Sequence[int], per: int) -> list[list[int]]:
-    """Below each line the nodes whose edges go on in the next one, in the order of their lanes: the lowest has the first.
+    """Below each line the nodes whose edges go on in the next one, in the order of their lanes: the lowest has the
+    first.
 
     >>> lanes([(0, 2), (1, 2)], [0, 1, 2], [0, 1, -1], per=2)
     [[1, 0]]

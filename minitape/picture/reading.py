@@ -114,7 +114,7 @@ class Reader:
         self._borders: list[int] = []
         self._shown: dict[int, _Changing] = {}  # what may still change of rows that were read
 
-    # -- rows ---------------------------------------------------------------------------------------------------------
+    # -- rows --------------------------------------------------------------------------------------
 
     def read(self, limit: int | None = None) -> list[Row]:
         """The rows that were written since the last call, at most ``limit`` of them."""
@@ -184,7 +184,9 @@ class Reader:
         if record is None or not self.tape._used or record.open:
             return 0
         if self._gone is None:
-            self._gone = max(0, missing_bytes(record) - sum(v.nbytes for row, v in self.held.items() if record.value(row) is None))
+            self._gone = max(
+                0, missing_bytes(record) - sum(v.nbytes for row, v in self.held.items() if record.value(row) is None)
+            )
         return self._gone
 
     def _start(self) -> Record | None:
@@ -210,8 +212,9 @@ class Reader:
             return False
         return (op == CALL and number >= len(record.calls)) or (op == LEAF and row not in record.leaves)
 
-    def _row(self, row: int, cell: tuple[int, int, int, int], value: Array, around: Around,
-             tapes: int | None = None) -> Row:  # fmt: skip
+    def _row(
+        self, row: int, cell: tuple[int, int, int, int], value: Array, around: Around, tapes: int | None = None
+    ) -> Row:
         """A row that is no scalar operation; ``tapes`` are bits of those that it is on, where they are known."""
         record = self._known
         op, a, b, _ = cell
@@ -240,7 +243,8 @@ class Reader:
         what = op if op != CALL else None if call is None else call.primitive
         key = (what, cell[3], tapes, value.shape, value.dtype, shown is None, row in self._watched_at)
         found = around.forms.get(key)
-        if found is None or what is CUSTOM or getattr(what, "name", "") == "function":  # the label is the function's name
+        # the label is the function's name
+        if found is None or what is CUSTOM or getattr(what, "name", "") == "function":
             found = around.forms[key] = self._form(row, cell, around, tapes) | {"released": shown is None}
         if inputs and tapes and found["cut"] is None and not any(differentiable(record, i) for i in inputs):
             own = {**(own or {}), "cut": "integer"}
@@ -252,7 +256,14 @@ class Reader:
         op, a, _, site = cell
         file, line = self._place(around.place, site)
         shape, dtype = record.shape_dtype(row)
-        form: Fields = {"line": line, "file": file, "cell": None, "dtype": as_dtype(dtype).name, "shape": list(shape), "output": 0}
+        form: Fields = {
+            "line": line,
+            "file": file,
+            "cell": None,
+            "dtype": as_dtype(dtype).name,
+            "shape": list(shape),
+            "output": 0,
+        }
         if op == LEAF:
             form |= self._leaf(row)
         elif op == CALL:
@@ -264,10 +275,14 @@ class Reader:
         if ghost and around.outside and record.open:
             form["cut"] = "paused"
         return {
-            **form, "released": False, "scope": [short_name(part) for part in around.scope] if operation else [], "by": around.by,
+            **form,
+            "released": False,
+            "scope": [short_name(part) for part in around.scope] if operation else [],
+            "by": around.by,
             "tapes": [k for k in range(len(self.tapes)) if tapes >> k & 1],
-            "watched": self._why_watched(row, form["kind"]), "status": "ghost" if ghost else "recorded",
-        }  # fmt: skip
+            "watched": self._why_watched(row, form["kind"]),
+            "status": "ghost" if ghost else "recorded",
+        }
 
     def _operation(self, primitive: Primitive) -> Fields:
         """What the rows of a primitive have in common; the caller makes a new dictionary of it."""
@@ -279,8 +294,16 @@ class Reader:
     def _call(self, row: int, number: int) -> Fields:
         record = self._known
         if number >= len(record.calls):  # released with its tape
-            return {"op": "call", "label": "released", "formula": "", "rule": [], "cut": None, "kind": "operation",
-                    "name": None, "version": 0}  # fmt: skip
+            return {
+                "op": "call",
+                "label": "released",
+                "formula": "",
+                "rule": [],
+                "cut": None,
+                "kind": "operation",
+                "name": None,
+                "version": 0,
+            }
         call = record.calls[number]
         result = self._operation(call.primitive).copy()
         if result["cut"] is None and record.shape_dtype(row)[1].kind in "biu":
@@ -321,7 +344,7 @@ class Reader:
         self._noted = len(events)
         return self._versions.setdefault(id(leaf.variable), leaf.version)
 
-    # -- what holds around a row --------------------------------------------------------------------------------------
+    # -- what holds around a row -------------------------------------------------------------------
 
     def _look_around(self) -> None:
         """All tapes of the recording in the order in which they were entered; of one that is gone, what is known.
@@ -389,7 +412,7 @@ class Reader:
             self.files.add(found[0])
         return found
 
-    # -- what may change after a row was read -------------------------------------------------------------------------
+    # -- what may change after a row was read ------------------------------------------------------
 
     def changes(self) -> list[Fields]:
         """Parts of rows read earlier that are different now: leaves that were watched late, names."""
@@ -421,14 +444,20 @@ class Reader:
             for name, value in list(space.items()):
                 if not isinstance(name, str) or name.startswith("_"):
                     continue
-                if hasattr(type(value), "_row") and hasattr(value, "_record"):  # a tensor, and not another object of the user's
+                # a tensor, and not another object of the user's
+                if hasattr(type(value), "_row") and hasattr(value, "_record"):
                     row = record.find(value)
                     if row is not None:
                         found.setdefault(row, name)
                 elif id(value) in states:
                     for row in states[id(value)]:
                         found.setdefault(row, name)
-                elif isinstance(value, (list, tuple)) and type(value) in (list, tuple) and len(value) <= ITEMS and name != "In":
+                elif (
+                    isinstance(value, (list, tuple))
+                    and type(value) in (list, tuple)
+                    and len(value) <= ITEMS
+                    and name != "In"
+                ):
                     inside += [(f"{name}[{k}]", item) for k, item in enumerate(value)]
         for name, value in inside:
             for row in states.get(id(value), ()):
@@ -455,7 +484,7 @@ class Reader:
 
         return insides_of(self, target, sources, row)
 
-    # -- around the rows ----------------------------------------------------------------------------------------------
+    # -- around the rows ---------------------------------------------------------------------------
 
     lines_of = staticmethod(lines_of)  # a recording that was kept has lines of its own
 
@@ -489,8 +518,14 @@ class Reader:
                 held += sum(array.nbytes for array in arrays)
         if type(tape) is _Gone or (state == "used" and held == 0):
             state, held = "released", 0
-        return {"id": number, "name": self._tape_name(tape, number), "persistent": tape._persistent, "state": state,
-                "spans": spans, "bytes": held}  # fmt: skip
+        return {
+            "id": number,
+            "name": self._tape_name(tape, number),
+            "persistent": tape._persistent,
+            "state": state,
+            "spans": spans,
+            "bytes": held,
+        }
 
     def _tape_name(self, tape: _Tape, number: int) -> str:
         for space in self.namespaces:

@@ -31,7 +31,9 @@ def values_of(record: Record, low: int = 0, high: int | None = None) -> Iterator
 def missing_bytes(record: Record) -> int:
     """How large the arrays are of which the recording keeps nothing but their shapes."""
     held = values_of(record) if record.large or not record.open else ()
-    return sum(math.prod(v.shape) * v.dtype.itemsize for v in held if type(v) is not np.ndarray and getattr(v, "shape", None))
+    return sum(
+        math.prod(v.shape) * v.dtype.itemsize for v in held if type(v) is not np.ndarray and getattr(v, "shape", None)
+    )
 
 
 def is_small(record: Record) -> bool:
@@ -61,7 +63,9 @@ def recomputed(record: Record | None) -> dict[int, Array]:
     with np.errstate(all="ignore"):
         for row in wanted:
             inputs = operation_of(record, row)[1]
-            outputs = run_row(record, row, [record.value(i) if record.value(i) is not None else found.get(i) for i in inputs])
+            outputs = run_row(
+                record, row, [record.value(i) if record.value(i) is not None else found.get(i) for i in inputs]
+            )
             for k, value in enumerate(outputs):
                 held = record.value(row + k)
                 if held is None:

@@ -24,9 +24,12 @@ STEPS = 4000  # of earlier calls' sweeps that are shown with them
 
 
 def results_of(
-    tape: GradientTape, target: Structure = None, sources: Structure = None, held: dict[int, Array] | None = None,
+    tape: GradientTape,
+    target: Structure = None,
+    sources: Structure = None,
+    held: dict[int, Array] | None = None,
     namespaces: Iterable[dict[str, object]] = (),
-) -> list[ResultFields]:  # fmt: skip
+) -> list[ResultFields]:
     """The RESULTs of a tape's gradient calls; with ``target`` that of the gradient from it to ``sources``.
 
     >>> import minitape as tf
@@ -38,7 +41,8 @@ def results_of(
     >>> _ = tape.gradient(z, [v, u])
     >>> found = results_of(tape, namespaces=[{"z": z}])
     >>> for source in found[0]["sources"]:
-    ...     print(found[0]["target"][0]["name"], source["name"], source["gradient"] and source["gradient"]["text"], source["rows"])
+    ...     gradient = source["gradient"] and source["gradient"]["text"]
+    ...     print(found[0]["target"][0]["name"], source["name"], gradient, source["rows"])
     z v 15.0 [0, 3]
     z u None []
     """
@@ -72,8 +76,16 @@ def _result(
     parts = stepper.parts() if stepper is not None and known else [[] for _ in sources]
     shown: list[SourceFields] = []
     for source, own in zip(sources[:SOURCES], parts, strict=False):
-        row: SourceFields = {"name": names.of(source), "rows": list(tape._rows_of(source)), "parts": [show_value(p) for _, p in own],
-               "gradient": show_value(sum((p for _, p in own[1:]), own[0][1])) if own else None, "reason": None, "blame": None, "now": None, "assigned": 0}  # fmt: skip
+        row: SourceFields = {
+            "name": names.of(source),
+            "rows": list(tape._rows_of(source)),
+            "parts": [show_value(p) for _, p in own],
+            "gradient": show_value(sum((p for _, p in own[1:]), own[0][1])) if own else None,
+            "reason": None,
+            "blame": None,
+            "now": None,
+            "assigned": 0,
+        }
         if known and not own:
             row["rows"], (row["reason"], row["blame"]) = [], _reason(tape, targets, source)
         elif own:
@@ -83,8 +95,14 @@ def _result(
             row["parts"], row["gradient"] = [], _returned(call.results, len(shown))
         shown.append(row)
     ends: list[EndFields] = [{"name": names.of(t), "row": (tape._rows_of(t) or (-1,))[-1]} for t in targets[:SOURCES]]
-    result: ResultFields = {"target": ends, "sources": shown, "more": max(0, len(sources) - SOURCES), "known": known or jacobian, "shown": last,
-                            "call": call.call}  # fmt: skip
+    result: ResultFields = {
+        "target": ends,
+        "sources": shown,
+        "more": max(0, len(sources) - SOURCES),
+        "known": known or jacobian,
+        "shown": last,
+        "call": call.call,
+    }
     if element := element_of(call):
         result["element"] = list(element)
     if stepper is not None and steps is not None and not last:
@@ -93,7 +111,9 @@ def _result(
 
 
 def _stored(tape: GradientTape, rows: list[int]) -> tuple[Shown | None, int]:
-    """What a variable holds now, and how often it was assigned behind its last state on the tape: the optimizer's step."""
+    """What a variable holds now, and how often it was assigned behind its last state on the tape: the optimizer's
+    step.
+    """
     record = tape._record
     leaf = record.leaves.get(rows[-1]) if record is not None and rows else None
     if record is None or leaf is None or leaf.variable is None or tape._recording:

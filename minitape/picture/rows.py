@@ -18,14 +18,15 @@ if TYPE_CHECKING:
 class Row:
     """One row as it was read. ``form`` is what it has in common with other rows of its kind and place.
 
-    ``a`` and ``b`` are the rows of its inputs (``b`` is -1 where there is one), or ``a`` is a tuple of them and ``b`` None:
-    a long tape has hundreds of thousands of rows, and a tuple for each would keep the garbage collector busy.
+    ``a`` and ``b`` are the rows of its inputs (``b`` is -1 where there is one), or ``a`` is a tuple of them and ``b``
+    None: a long tape has hundreds of thousands of rows, and a tuple for each would keep the garbage collector busy.
     """
 
     __slots__ = ("row", "form", "a", "b", "value", "own")
 
-    def __init__(self, row: int, form: Fields, a: int | Sequence[int], b: int | None, value: Packed,
-                 own: Fields | None = None) -> None:  # fmt: skip
+    def __init__(
+        self, row: int, form: Fields, a: int | Sequence[int], b: int | None, value: Packed, own: Fields | None = None
+    ) -> None:
         self.row, self.form, self.a, self.b, self.value, self.own = row, form, a, b, value, own
 
     @property
@@ -54,8 +55,16 @@ class Around:
 
     __slots__ = ("end", "place", "by", "scope", "within", "outside", "forms")
 
-    def __init__(self, end: int, place: tuple[CodeType, int | None] | None, by: int | None, scope: tuple[str, ...],
-                 within: int, outside: bool, forms: dict[Hashable, Fields]) -> None:  # fmt: skip
+    def __init__(
+        self,
+        end: int,
+        place: tuple[CodeType, int | None] | None,
+        by: int | None,
+        scope: tuple[str, ...],
+        within: int,
+        outside: bool,
+        forms: dict[Hashable, Fields],
+    ) -> None:
         self.end, self.place, self.by, self.scope = end, place, by, scope
         self.within, self.outside, self.forms = within, outside, forms  # bits of the tapes that record; after one did
 
@@ -74,9 +83,15 @@ def fields_of(primitive: Primitive) -> Fields:
     elif primitive.flat:
         cut = "nondifferentiable"
     return {
-        "op": primitive.name, "label": LABELS.get(primitive.name, primitive.label), "formula": texts[0] if texts else "",
-        "rule": ["" if t == "-" else t for t in texts[1:]], "kind": "operation", "name": None, "version": 0, "cut": cut,
-    }  # fmt: skip
+        "op": primitive.name,
+        "label": LABELS.get(primitive.name, primitive.label),
+        "formula": texts[0] if texts else "",
+        "rule": ["" if t == "-" else t for t in texts[1:]],
+        "kind": "operation",
+        "name": None,
+        "version": 0,
+        "cut": cut,
+    }
 
 
 def first_of(mark: tuple[int, *tuple[object, ...]]) -> int:

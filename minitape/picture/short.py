@@ -1,4 +1,6 @@
-"""What keeps a picture small and legible whatever a program is called, says and computes: names, texts and lists are cut."""
+"""What keeps a picture small and legible whatever a program is called, says and computes: names, texts and lists are
+cut.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,8 @@ def elide(text: str, room: int) -> str:
 def short_name(name: str, room: int = NAME) -> str:
     """A name that fits: of a path the last parts, else both ends, which tell names apart better than the beginning.
 
-    >>> [short_name(name, 12) for name in ("w", "sequential/dense/kernel", "layers.0.linear.bias", "params['dense']['w']", "velocity_of_the_ball")]
+    >>> names = "w", "sequential/dense/kernel", "layers.0.linear.bias", "params['dense']['w']", "velocity_of_the_ball"
+    >>> [short_name(name, 12) for name in names]
     ['w', '…/kernel', '…linear.bias', "…['w']", 'veloci…_ball']
     """
     if wide(name) <= room:

@@ -19,8 +19,8 @@
      "results": [RESULT, ...],    one for each gradient call, the last ones; travels with the sweep
      "alarms": [ALARM, ...],      what is wrong, the gravest first; the same
      "differs": {"row": 3, "text": "..."},    only in a comparison: the first row that is another one in the other tape
-     "insides": [{"row": 3, "name": "f", "snapshot": {...}}],   of calls of tf.function: the rows inside, as a snapshot of
-                                  their own, with the sweep through them; not in a live delta
+     "insides": [{"row": 3, "name": "f", "snapshot": {...}}],   of calls of tf.function: the rows inside, as a
+                                  snapshot of their own, with the sweep through them; not in a live delta
      "missing": 0}                bytes of the arrays that the tape let go of; 0 where they could be computed again
 
 A ROW::
@@ -33,7 +33,7 @@ A ROW::
      "version": 0,                       which of a variable's states in this recording, from 0 on
      "inputs": [1, 2], "output": 0, "call": 3,     which output of which call (its first row)
      "dtype": "float32", "shape": [2, 3], "value": VALUE | null, "released": false,
-     "tangent": VALUE,                   its derivative in the direction that forward mode was asked for; missing: none, or 0
+     "tangent": VALUE,                   its derivative in forward mode's direction; missing: none, or 0
      "line": 3, "file": "<file>", "cell": 4 | null,
      "status": "recorded|ghost",         a ghost ran while a tape was open, but is on no tape
      "watched": null | "automatic" | "explicit",
@@ -66,7 +66,7 @@ A RESULT is what a ``gradient`` call gave::
                   "reason": null | "...",                      why it is None,
                   "blame": null | 3,                           and because of which row
                   "now": null | VALUE,                         what the variable holds now, after the optimizer's step,
-                  "assigned": 1}],                             and how often it was assigned after its last state on the tape
+                  "assigned": 1}],                     and how often it was assigned after its last state on the tape
      "more": 0,                                                sources that are not listed
      "known": true,                                            false where the sweep is too long, or cannot be repeated
      "shown": true,                                            the call whose sweep is "sweep"
@@ -74,8 +74,9 @@ A RESULT is what a ``gradient`` call gave::
      "element": [0],                                           of a Jacobian's target the one whose sweep is shown
      "sweep": SWEEP}                                           of an earlier call, where it is not too long
 
-An ALARM is ``{"kind": "gradient", "title": "The gradient is NaN from row 4, line 9", "text": "..." (in the words of explain),
-"row": 4, "line": 9, "back": true}``; ``back`` says that the step of the sweep shows it. Kinds: gradient, value, none, state, broadcast, vanished.
+An ALARM is ``{"kind": "gradient", "title": "The gradient is NaN from row 4, line 9", "text": "..." (in the words of
+explain), "row": 4, "line": 9, "back": true}``; ``back`` says that the step of the sweep shows it. Kinds: gradient,
+value, none, state, broadcast, vanished.
 """
 
 from __future__ import annotations
@@ -94,7 +95,9 @@ if TYPE_CHECKING:
     from .fields import Snapshot
 
 
-def snapshot(tape: GradientTape, target: Structure = None, sources: Structure = None, *, since: int = 0, most: int = 100_000) -> Snapshot:
+def snapshot(
+    tape: GradientTape, target: Structure = None, sources: Structure = None, *, since: int = 0, most: int = 100_000
+) -> Snapshot:
     """What a picture shows of ``tape``: its rows, and the backward sweep from ``target`` to ``sources``.
 
     Without a target the sweep is that of the tape's last ``gradient`` call, None when there was none. ``since`` leaves
@@ -124,5 +127,12 @@ def snapshot(tape: GradientTape, target: Structure = None, sources: Structure = 
     result["insides"] = reader.insides(target, sources)
     result["results"] = results_of(tape, target, sources, reader.held, reader.namespaces)
     if not since:
-        result["alarms"] = alarms_of(tape, result["rows"], result["sweep"], result["results"], result["events"], None if target is None else (target, sources))
+        result["alarms"] = alarms_of(
+            tape,
+            result["rows"],
+            result["sweep"],
+            result["results"],
+            result["events"],
+            None if target is None else (target, sources),
+        )
     return result

@@ -47,13 +47,17 @@ def sweep_steps(
 
 
 def stepper_of(
-    tape: GradientTape, target: Structure = None, sources: Structure = None, held: dict[int, Array] | None = None,
-    show: Callable[[Array], Object] = show_value, adjoints: list[Adjoint] | None = None,
-) -> Stepper | None:  # fmt: skip
+    tape: GradientTape,
+    target: Structure = None,
+    sources: Structure = None,
+    held: dict[int, Array] | None = None,
+    show: Callable[[Array], Object] = show_value,
+    adjoints: list[Adjoint] | None = None,
+) -> Stepper | None:
     """The stepper of the tape's last gradient, or of the one from ``target`` to ``sources``; None where there is none.
 
-    ``show`` makes the VALUEs of its steps; ``adjoints`` are the output gradients. The recording of another framework has its
-    sweeps already.
+    ``show`` makes the VALUEs of its steps; ``adjoints`` are the output gradients. The recording of another framework
+    has its sweeps already.
     """
     if hasattr(tape, "picture_steps"):
         return tape.picture_steps(target, sources)
@@ -78,7 +82,8 @@ def adjoints_of(call: Question) -> list[Adjoint]:
 
 
 def element_of(call: Question) -> tuple[int, ...] | None:
-    """Which element of a Jacobian's target has its sweep shown: the first of which a derivative is not finite, else the first.
+    """Which element of a Jacobian's target has its sweep shown: the first of which a derivative is not finite, else the
+    first.
 
     A Jacobian has one sweep for each. None for other calls.
     """
@@ -96,8 +101,15 @@ def element_of(call: Question) -> tuple[int, ...] | None:
 class Stepper:
     """One sweep; ``take`` advances it. ``rest`` is the number of rows that it still has to visit."""
 
-    def __init__(self, tape: GradientTape, targets: list[End], sources: list[End], adjoints: list[Adjoint] | None,
-                 held: dict[int, Array], show: Callable[[Array], Object]) -> None:  # fmt: skip
+    def __init__(
+        self,
+        tape: GradientTape,
+        targets: list[End],
+        sources: list[End],
+        adjoints: list[Adjoint] | None,
+        held: dict[int, Array],
+        show: Callable[[Array], Object],
+    ) -> None:
         assert tape._record is not None
         self.record = tape._record
         self.held = held
@@ -160,7 +172,9 @@ class Stepper:
             return steps
         with look_only(), np.errstate(all="ignore"):
             if self._sweep is None:
-                self._sweep = Sweep(self.record, self._starts, self._wanted, self.reachable, stepwise=True, held=self.held)
+                self._sweep = Sweep(
+                    self.record, self._starts, self._wanted, self.reachable, stepwise=True, held=self.held
+                )
                 self._rows = self._sweep.steps()
             try:
                 for row in self._rows:
@@ -200,13 +214,22 @@ class Stepper:
             arrived = {r: sweep.adjoint(r) for r in range(row, row + self.record.calls[number].outputs)}
             self.into_functions |= {r: _dense(adjoint) for r, adjoint in arrived.items() if adjoint is not None}
         rules = primitive.rules  # one for each input, or one function for all
-        local = {} if not primitive.code or rules is None or callable(rules) else _locals(self._value, row, op, inputs, rules)
+        local = (
+            {}
+            if not primitive.code or rules is None or callable(rules)
+            else _locals(self._value, row, op, inputs, rules)
+        )
         edges: list[Share] = [
-            {"input": source, "port": port, "local": self.show(local.get(port)),
-             "product": self.show(_dense(share)), "sum": self.show(_dense(total))}
+            {
+                "input": source,
+                "port": port,
+                "local": self.show(local.get(port)),
+                "product": self.show(_dense(share)),
+                "sum": self.show(_dense(total)),
+            }
             for port, (source, share, total) in zip(_ports(inputs, rules, sweep.edges), sweep.edges, strict=True)
             if source not in self._unwatched
-        ]  # fmt: skip
+        ]
         step: Step = {"row": row, "adjoint": self._incoming(sweep, row), "edges": edges}
         if op == CALL and self.record.calls[number].outputs > 1:
             others = range(row + 1, row + self.record.calls[number].outputs)
@@ -214,7 +237,9 @@ class Stepper:
         return step
 
     def show(self, value: Array) -> Object:
-        """The VALUE of an array, made once: what one edge hands on is often the whole adjoint, which comes in at the next step."""
+        """The VALUE of an array, made once: what one edge hands on is often the whole adjoint, which comes in at the
+        next step.
+        """
         if not isinstance(value, np.ndarray) or value.size > SMALL:  # a large sum may be added up in place
             return self._show(value)
         known = self._shown.get(id(value))
@@ -239,14 +264,15 @@ def _dense(value: Adjoint) -> Array:
     return value.dense() if hasattr(value, "values") and hasattr(value, "indices") else value
 
 
-
 def _ports(inputs: Sequence[int], rules: Rules, edges: list[tuple[int, Adjoint, Adjoint]]) -> list[int]:
     """Which input of the operation each edge of a step belongs to: they come in the order of the inputs."""
     free = (k for k in range(len(inputs)) if rules is not None and (callable(rules) or rules[k] is not None))
     return [next(k for k in free if inputs[k] == source) for source, _, _ in edges]
 
 
-def _locals(value: Callable[[int], Array], row: int, op: int, inputs: Sequence[int], rules: Iterable[Rule | None]) -> dict[int, Array]:
+def _locals(
+    value: Callable[[int], Array], row: int, op: int, inputs: Sequence[int], rules: Iterable[Rule | None]
+) -> dict[int, Array]:
     """Local derivatives of an elementwise operation by input: what its rules give for an incoming adjoint of one.
 
     They have the shape of the result, also for an input that was broadcast.

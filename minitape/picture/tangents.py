@@ -21,7 +21,8 @@ MOST = 2000  # rows: of a longer recording nobody reads them
 
 
 def tangents_of(record: Record | None, tapes: list[Object]) -> dict[int, Array]:
-    """By row the tangents of the last accumulator that still exists; none while it records, or where values were released.
+    """By row the tangents of the last accumulator that still exists; none while it records, or where values were
+    released.
 
     >>> import minitape as tf
     >>> x = tf.Variable(3.0, name="x")
@@ -40,7 +41,11 @@ def tangents_of(record: Record | None, tapes: list[Object]) -> dict[int, Array]:
     if accumulator is None:
         return {}
     known = ((row, record.value(row)) for row in range(len(record)) if record.shape_dtype(row)[1].kind in "fc")
-    asked = {row: new_tensor(np.asarray(value)) for row, value in known if value is not None and not isinstance(value, Outline)}
+    asked = {
+        row: new_tensor(np.asarray(value))
+        for row, value in known
+        if value is not None and not isinstance(value, Outline)
+    }
     with suppress(Exception), no_tapes(), look_only(), np.errstate(all="ignore"):  # the picture goes on without them
         return {row: tangent.numpy() for row, tangent in accumulator._push(asked).items()}
     return {}

@@ -78,10 +78,13 @@ def _statistics(array: np.ndarray) -> Shown:
     finite = numbers[np.isfinite(numbers)]
     some = finite if finite.size else np.array([np.nan])
     stats = {
-        "min": _plain(float(some.min())), "max": _plain(float(some.max())),
-        "mean": _plain(float(some.mean())), "std": _plain(float(some.std())),
-        "zeros": int((numbers == 0).sum()), "nans": int(np.isnan(numbers).sum()),
-    }  # fmt: skip
+        "min": _plain(float(some.min())),
+        "max": _plain(float(some.max())),
+        "mean": _plain(float(some.mean())),
+        "std": _plain(float(some.std())),
+        "zeros": int((numbers == 0).sum()),
+        "nans": int(np.isnan(numbers).sum()),
+    }
     picture = numbers.reshape(-1, numbers.shape[-1]) if numbers.ndim > 1 else numbers.reshape(1, -1)
     across = 32 if numbers.ndim > 1 else 200
     rows = picture[:: max(1, -(-picture.shape[0] // 32)), :: max(1, -(-picture.shape[1] // across))]

@@ -1,4 +1,6 @@
-"""The dashed ways to a state of a variable: around the nodes, and where a cross on one stands; as widgets/frontend/src/links.ts has it."""
+"""The dashed ways to a state of a variable: around the nodes, and where a cross on one stands; as
+widgets/frontend/src/links.ts has it.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,11 @@ MARGIN = 6  # from a node
 EDGE = 20  # a cross so far from an edge stands well
 
 
-def way(start: Box, end: Box, boxes: Sequence[Box], edges: Sequence[Point], room: tuple[float, float]) -> tuple[str, Point]:
-    """The path from box to box that meets the fewest ``boxes``, the shortest of them, and its point furthest from boxes and ``edges``.
+def way(
+    start: Box, end: Box, boxes: Sequence[Box], edges: Sequence[Point], room: tuple[float, float]
+) -> tuple[str, Point]:
+    """The path from box to box that meets the fewest ``boxes``, the shortest of them, and its point furthest from boxes
+    and ``edges``.
 
     ``room`` is between which heights it stays.
 
@@ -39,7 +44,10 @@ def way(start: Box, end: Box, boxes: Sequence[Box], edges: Sequence[Point], room
     ways = [(through, curve(through), into) for through, into in _ways(start, end, boxes)]
     through, points, (x, y) = min(ways, key=lambda one: cost(one[1]))
     numbers = [f"{a:.5g} {b:.5g}" for a, b in through]
-    tip = f"m{5 * x - 3.5 * y:g} {5 * y + 3.5 * x:g}l{3.5 * y - 5 * x:g} {-3.5 * x - 5 * y:g}l{5 * x + 3.5 * y:g} {5 * y - 3.5 * x:g}"
+    tip = (
+        f"m{5 * x - 3.5 * y:g} {5 * y + 3.5 * x:g}l{3.5 * y - 5 * x:g} {-3.5 * x - 5 * y:g}l{5 * x + 3.5 * y:g} "
+        f"{5 * y - 3.5 * x:g}"
+    )
     return f"M{numbers[0]}C{' '.join(numbers[1:])}{tip}", max(points[3:-2], key=lambda point: min(free(point), EDGE))
 
 
@@ -52,13 +60,19 @@ def _ways(start: Box, end: Box, boxes: Sequence[Box]) -> Iterator[tuple[list[Poi
         a, b = _at(start, SIDES[0], 0), _at(end, SIDES[3], 2)
         p, q = (a[0] + left) / 2, (b[0] + right) / 2
         for level in (level for box in inner for level in (box[1] - 9, box[3] + 9)):
-            yield [a, (p, a[1]), (p, level), *[(left, level)] * 2, *[(right, level)] * 2, (q, level), (q, b[1]), b], SIDES[3]
+            yield (
+                [a, (p, a[1]), (p, level), *[(left, level)] * 2, *[(right, level)] * 2, (q, level), (q, b[1]), b],
+                SIDES[3],
+            )
 
 
 def _at(box: Box, side: tuple[int, int], away: float) -> Point:
     """The middle of a side of a box, or a point before it."""
     left, top, right, bottom = box
-    return (left + (right - left) / 2 * (1 + side[0]) + away * side[0], top + (bottom - top) / 2 * (1 + side[1]) + away * side[1])
+    return (
+        left + (right - left) / 2 * (1 + side[0]) + away * side[0],
+        top + (bottom - top) / 2 * (1 + side[1]) + away * side[1],
+    )
 
 
 def curve(through: Sequence[Point]) -> list[Point]:
@@ -67,6 +81,9 @@ def curve(through: Sequence[Point]) -> list[Point]:
     for k in range(0, len(through) - 1, 3):
         for t in (step / POINTS for step in range(1, POINTS + 1)):
             shares = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3)
-            x, y = (sum(share * point[axis] for share, point in zip(shares, through[k : k + 4], strict=True)) for axis in (0, 1))
+            x, y = (
+                sum(share * point[axis] for share, point in zip(shares, through[k : k + 4], strict=True))
+                for axis in (0, 1)
+            )
             points.append((x, y))
     return points

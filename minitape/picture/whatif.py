@@ -1,7 +1,7 @@
 """What if a leaf had another value: the rows that depend on it, and the sweep through them, computed again.
 
-A picture without a kernel does that for single numbers by itself (``widgets/frontend/src/whatif.ts``); here are arrays. As
-there, branches and loops go the way that was recorded, and no Python function runs.
+A picture without a kernel does that for single numbers by itself (``widgets/frontend/src/whatif.ts``); here are arrays.
+As there, branches and loops go the way that was recorded, and no Python function runs.
 """
 
 from __future__ import annotations
@@ -26,9 +26,14 @@ WORK = 20_000_000  # numbers that are computed for a curve
 
 
 def what_if(
-    reader: Reader, leaves: Mapping[int, float], points: Sequence[float] = (), target: Structure = None, sources: Structure = None
+    reader: Reader,
+    leaves: Mapping[int, float],
+    points: Sequence[float] = (),
+    target: Structure = None,
+    sources: Structure = None,
 ) -> Imagined | None:
-    """The rows and the sweep of a recording, were the numbers of some leaves these; and the target for ``points`` of the last one.
+    """The rows and the sweep of a recording, were the numbers of some leaves these; and the target for ``points`` of
+    the last one.
 
     None where that cannot be known: a leaf is no floating-point number, or what depends on it cannot be run again.
 
@@ -45,7 +50,13 @@ def what_if(
     ({1: '10.0', 2: '[ 10. -30.]', 3: '-20.0'}, [0.0, -2.0])
     """
     record = reader.record
-    if record is None or record.open or not leaves or len(record) > MANY or not all(_is_number(record, row) for row in leaves):
+    if (
+        record is None
+        or record.open
+        or not leaves
+        or len(record) > MANY
+        or not all(_is_number(record, row) for row in leaves)
+    ):
         return None
     given: dict[int, Array] = {row: type(record.value(row))(value) for row, value in leaves.items()}
     order = _dependent(record, given)
@@ -56,7 +67,11 @@ def what_if(
         stepper = stepper_of(reader.tape, target, sources, reader.held | moved, show_value)
         steps = stepper.take() if stepper is not None and stepper.rest <= MOST else None
         at = stepper.head["target"][-1:] if stepper is not None else []
-        sweep = None if stepper is None or steps is None else stepper.head | {"steps": steps, "gradients": stepper.gradients()}
+        sweep = (
+            None
+            if stepper is None or steps is None
+            else stepper.head | {"steps": steps, "gradients": stepper.gradients()}
+        )
         curve = _curve(record, order, given, points, reader.held, at[0]) if at and at[0] in moved else []
     return {"values": [(i, show_value(one)) for i, one in moved.items()], "sweep": sweep, "points": curve}
 
@@ -82,7 +97,9 @@ def _dependent(record: Record, leaves: Iterable[int]) -> list[int] | None:
     return order
 
 
-def _moved(record: Record, order: list[int], found: dict[int, Array], held: dict[int, Array]) -> dict[int, Array] | None:
+def _moved(
+    record: Record, order: list[int], found: dict[int, Array], held: dict[int, Array]
+) -> dict[int, Array] | None:
     """The values of these rows with those that were ``found`` already; None where they cannot be had."""
     for row in order:
         arrays = [found.get(i, held.get(i, record.value(i))) for i in operation_of(record, row)[1]]
@@ -98,9 +115,16 @@ def _moved(record: Record, order: list[int], found: dict[int, Array], held: dict
 
 
 def _curve(
-    record: Record, order: list[int], leaves: dict[int, Array], points: Sequence[float], held: dict[int, Array], target: int
+    record: Record,
+    order: list[int],
+    leaves: dict[int, Array],
+    points: Sequence[float],
+    held: dict[int, Array],
+    target: int,
 ) -> list[float | None]:
-    """The target's number for each of these values of the last leaf; none where it is an array, or where that takes long."""
+    """The target's number for each of these values of the last leaf; none where it is an array, or where that takes
+    long.
+    """
     last, number = next(reversed(leaves.items()))
     upto = [row for row in order if row <= target]
     work = len(points) * sum(1 + int(np.prod(record.shape_dtype(row)[0])) for row in upto)

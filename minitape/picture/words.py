@@ -1,4 +1,6 @@
-"""The words of the picture in the language of the lessons: ``texts/picture.json`` has the translations, also those of the view's buttons."""
+"""The words of the picture in the language of the lessons: ``texts/picture.json`` has the translations, also those of
+the view's buttons.
+"""
 
 from __future__ import annotations
 

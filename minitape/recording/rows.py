@@ -1,4 +1,6 @@
-"""The rows of a recording, what left it, and what went back through it: explain reads these of a tape and of every framework."""
+"""The rows of a recording, what left it, and what went back through it: explain reads these of a tape and of every
+framework.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,8 @@ class Sweep:
         self.gave: list[tuple[Any, bool]] = []  # to each source that it was asked for, whether a gradient
         self.sources: list[int] = []  # what was asked for; nothing: the leaves at which it arrives
         self.adjoints: dict[int, Any] = {}  # by row
-        self.edges: dict[int, list[tuple[int, int, Any, Any]]] = {}  # by call: (input, port, product, sum), as they came
+        # by call: (input, port, product, sum), as they came
+        self.edges: dict[int, list[tuple[int, int, Any, Any]]] = {}
 
     def arrive(self, row: int, adjoint: Any) -> None:
         """The complete adjoint of a row."""

@@ -49,7 +49,11 @@ def last_return(function: Function) -> Site:
     (None, None)
     """
     code = getattr(inspect.unwrap(function), "__code__", None)
-    ends = [] if code is None or own_file(code.co_filename) else [at for at in dis.get_instructions(code) if at.opname.startswith("RETURN")]
+    ends = (
+        []
+        if code is None or own_file(code.co_filename)
+        else [at for at in dis.get_instructions(code) if at.opname.startswith("RETURN")]
+    )
     line = ends[-1].positions.lineno if ends and ends[-1].positions is not None else None
     return NOWHERE if code is None or line is None else (code.co_filename, line)
 

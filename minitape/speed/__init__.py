@@ -1,8 +1,9 @@
 """All that makes minitape faster than its plain engine; with this folder deleted every answer stays the same.
 
-``long`` sweeps long tapes of numbers with the ``kernels`` that numba compiles (``text`` writes what numba sees, ``compiled``, ``kept`` and ``cache`` see to
-it that it is compiled once), ``blocks`` computes large arrays block by block in memory that is used again, and ``loops`` compiles
-what runs often of a ``tf.function``: ``fuse`` and ``rolled`` with numba, ``blockwise`` with NumPy.
+``long`` sweeps long tapes of numbers with the ``kernels`` that numba compiles (``text`` writes what numba sees,
+``compiled``, ``kept`` and ``cache`` see to it that it is compiled once), ``blocks`` computes large arrays block by
+block in memory that is used again, and ``loops`` compiles what runs often of a ``tf.function``: ``fuse`` and ``rolled``
+with numba, ``blockwise`` with NumPy.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Formulas over large arrays: computed in blocks that fit the cache, into memory that is used again.
 
 NumPy computes ``g * (1 - z * z)`` in three passes over main memory, each into a fresh array whose pages the operating
-system first has to fill with zeros; for a million numbers that costs five times the arithmetic. Here the formula becomes
-a list of ufunc calls that run block by block, with the intermediate results in a small scratch buffer, and only the
-last call writes to the result. Results come from a pool: a buffer is free again when nobody but the pool refers to it.
+system first has to fill with zeros; for a million numbers that costs five times the arithmetic. Here the formula
+becomes a list of ufunc calls that run block by block, with the intermediate results in a small scratch buffer, and only
+the last call writes to the result. Results come from a pool: a buffer is free again when nobody but the pool refers to
+it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ import numpy as np
 from ..engine.table.code import names_in, parse
 
 LARGE = 65_536  # elements from which on a formula runs in blocks
-BLOCK = 32_768  # elements of a block: what a formula reads and makes stays in the cache, and NumPy's calls are few enough
+# elements of a block: what a formula reads and makes stays in the cache, and NumPy's calls are few enough
+BLOCK = 32_768
 POOL_BYTES = 2**28  # memory that the pool keeps at most
 
 
@@ -36,11 +38,33 @@ def _power(x: Any, y: Any, out: Any = None) -> Any:
 
 
 UFUNCS: dict[str, Any] = {
-    "abs": np.abs, "sign": np.sign, "floor": np.floor, "ceil": np.ceil, "rint": np.rint, "sqrt": np.sqrt, "exp": np.exp,
-    "expm1": np.expm1, "log": np.log, "log1p": np.log1p, "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin,
-    "acos": np.arccos, "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh,
-    "acosh": np.arccosh, "atanh": np.arctanh, "atan2": np.arctan2, "maximum": np.maximum, "minimum": np.minimum, "pow": _power,
-}  # fmt: skip
+    "abs": np.abs,
+    "sign": np.sign,
+    "floor": np.floor,
+    "ceil": np.ceil,
+    "rint": np.rint,
+    "sqrt": np.sqrt,
+    "exp": np.exp,
+    "expm1": np.expm1,
+    "log": np.log,
+    "log1p": np.log1p,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "tanh": np.tanh,
+    "asinh": np.arcsinh,
+    "acosh": np.arccosh,
+    "atanh": np.arctanh,
+    "atan2": np.arctan2,
+    "maximum": np.maximum,
+    "minimum": np.minimum,
+    "pow": _power,
+}
 _OPERATORS = {ast.Add: np.add, ast.Sub: np.subtract, ast.Mult: np.multiply, ast.Div: np.true_divide}
 
 _lock = threading.Lock()
@@ -69,10 +93,10 @@ def _of_base(view: np.ndarray) -> int:
 def _calibrated() -> tuple[int, int, int]:
     """How many references are counted where nobody else holds an array: that depends on the interpreter.
 
-    For a buffer of the pool in a loop; for an array in a dictionary and a variable, handed on twice; and for the base of
-    an array that is also in the pool. Every container, variable and
-    argument holds one reference, or none where the interpreter lends it; what is counted beyond that is held by a
-    debugger that looks at these very variables, and must not be taken for normal.
+    For a buffer of the pool in a loop; for an array in a dictionary and a variable, handed on twice; and for the base
+    of an array that is also in the pool. Every container, variable and argument holds one reference, or none where the
+    interpreter lends it; what is counted beyond that is held by a debugger that looks at these very variables, and must
+    not be taken for normal.
     """
     pool = [np.empty(1, np.uint8)]
     looped = _looped(pool)
@@ -104,7 +128,9 @@ def buffer(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
 def accumulate(total: np.ndarray, share: Any) -> np.ndarray:
     """``total + share``: in place when nobody holds ``total`` but the sweep that calls."""
     base = total.base
-    alone = sys.getrefcount(total) <= _WALKED and (base is None or (base.dtype == np.uint8 and sys.getrefcount(base) <= _BASE))
+    alone = sys.getrefcount(total) <= _WALKED and (
+        base is None or (base.dtype == np.uint8 and sys.getrefcount(base) <= _BASE)
+    )
     if alone and total.flags.writeable and getattr(share, "dtype", None) is total.dtype:
         return np.add(total, share, out=total)
     out = buffer(total.shape, total.dtype)
@@ -243,7 +269,8 @@ def slices(count: int, block: int = BLOCK) -> list[slice]:
 
 
 def by_blocks(function: Callable[..., Any]) -> Callable[..., Any]:
-    """An elementwise function of float arrays that runs block by block where they are large, all of one shape and dtype.
+    """An elementwise function of float arrays that runs block by block where they are large, all of one shape and
+    dtype.
 
     >>> halved = by_blocks(lambda x, y: np.where(x > y, x, 0.5 * x))
     >>> x = np.linspace(0, 1, 100_000, dtype=np.float32)
@@ -257,7 +284,9 @@ def by_blocks(function: Callable[..., Any]) -> Callable[..., Any]:
         like = arrays[0] if arrays else None
         if like is None or like.size < LARGE or like.dtype.kind != "f" or like.dtype.itemsize < 4:
             return function(*values, **attrs)
-        values = tuple([v if type(v) is not np.ndarray or not v.ndim or any(v.strides) else v[(0,) * v.ndim] for v in values])
+        values = tuple(
+            [v if type(v) is not np.ndarray or not v.ndim or any(v.strides) else v[(0,) * v.ndim] for v in values]
+        )
         if any(getattr(v, "dtype", like.dtype) != like.dtype for v in values):
             return function(*values, **attrs)
         if any(a.shape != like.shape or not a.flags.c_contiguous for a in arrays):
@@ -267,8 +296,9 @@ def by_blocks(function: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def in_blocks(function: Callable[..., Any], values: Any, shape: tuple[int, ...], dtype: Any, attrs: Any,
-              block: int = BLOCK) -> np.ndarray:  # fmt: skip
+def in_blocks(
+    function: Callable[..., Any], values: Any, shape: tuple[int, ...], dtype: Any, attrs: Any, block: int = BLOCK
+) -> np.ndarray:
     """What an elementwise function gives for arrays of this shape (in order) and single numbers, block by block."""
     flat = [v.reshape(-1) if type(v) is np.ndarray and v.ndim else v for v in values]
     out = buffer(shape, dtype)

@@ -50,9 +50,14 @@ class Blockwise:
     """Writes the function of one run. ``alias`` sees through rows that are others under a second name."""
 
     def __init__(
-        self, graph: Any, calls: Sequence[Any], kind: tuple[tuple[int, ...], type], constants: dict[int, Any], alias: Any,
+        self,
+        graph: Any,
+        calls: Sequence[Any],
+        kind: tuple[tuple[int, ...], type],
+        constants: dict[int, Any],
+        alias: Any,
         readers: dict[int, list[int]],
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.graph, self.calls, self.constants, self.alias = graph, calls, constants, alias
         self.shape, self.real = kind
         rows = {c.row for c in calls}

@@ -22,7 +22,9 @@ KEPT = 128  # modules of a folder
 
 
 def module_of(text: str, label: str) -> ModuleType:
-    """The module with this generated text, which is also written to a folder, where there is one, for who reads an error."""
+    """The module with this generated text, which is also written to a folder, where there is one, for who reads an
+    error.
+    """
     name = f"minitape_kernels_{label}_{hashlib.sha256((text + sys.version).encode()).hexdigest()[:16]}"
     module = sys.modules[name] = ModuleType(name)
     module.__file__ = f"<{name}>"
@@ -72,8 +74,8 @@ def folders() -> Iterator[Path]:
     Never in the package: what pip did not put there it does not remove, and a folder that is left can be imported.
 
     numba keeps machine code as a pickle, and who can write a pickle that we read can run what he likes in our process.
-    So a folder must be one that only the user can write to, or who installed the package: nothing is read from a folder,
-    or written to it, that is not :func:`private`.
+    So a folder must be one that only the user can write to, or who installed the package: nothing is read from a
+    folder, or written to it, that is not :func:`private`.
     """
     chosen = os.environ.get("MINITAPE_CACHE")
     if chosen:

@@ -1,4 +1,5 @@
-"""The one place in which generated functions become machine code: each is compiled, and called for the first time, here.
+"""The one place in which generated functions become machine code: each is compiled, and called for the first time,
+here.
 
 numba is loaded here, too, and in a thread of its own: an interrupt inside of numba, or while it is imported, leaves its
 tables half filled, and it would refuse everything for the rest of the process.
@@ -53,8 +54,8 @@ def _compiled(text: str, label: str, name: str, arguments: Sequence[Any]) -> Any
 def _apart(work: Callable[[], Any]) -> Any:
     """What ``work`` returns or raises in a thread of its own.
 
-    Python raises KeyboardInterrupt in the main thread alone: who waits there leaves at once, and the work goes on to its
-    end. Who asks again meanwhile waits for the lock, and finds it done.
+    Python raises KeyboardInterrupt in the main thread alone: who waits there leaves at once, and the work goes on to
+    its end. Who asks again meanwhile waits for the lock, and finds it done.
     """
     outcome: list[tuple[Any, BaseException | None]] = []
 

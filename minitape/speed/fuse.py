@@ -23,7 +23,8 @@ INDICES = "ijk"
 SHORT = 256  # elements up to which a fused loop beats NumPy's vector functions
 TOTALS = ("reduce_sum", "reduce_mean")  # of all elements
 CHEAP = set(
-    "add subtract multiply divide negative square maximum minimum squared_difference abs relu relu_gate reciprocal sqrt "
+    "add subtract multiply divide negative square maximum minimum squared_difference abs relu relu_gate "
+    "reciprocal sqrt "
     "rsqrt sqrt_share tanh_share sigmoid_share mul_no_nan pow".split()
 )
 
@@ -52,7 +53,10 @@ def _fits(graph: Any, call: Any, name: str) -> bool:
             return False
         short = int(np.prod(shape)) <= SHORT
         if name == "pow" and not short:
-            return graph.folded.get(call.inputs[1]) is not None and single_number(graph.folded[call.inputs[1]]) in (1, 2)
+            return graph.folded.get(call.inputs[1]) is not None and single_number(graph.folded[call.inputs[1]]) in (
+                1,
+                2,
+            )
         return short or name in CHEAP
     if name in TOTALS:
         return is_total(call, len(graph.shape_dtypes[call.inputs[0]][0]))
@@ -63,7 +67,12 @@ def _fits(graph: Any, call: Any, name: str) -> bool:
 def is_total(call: Any, rank: int) -> bool:
     """Whether a call gives the sum or mean of all elements of its input, which has axes."""
     axis = call.attrs.get("axis")
-    return call.primitive.name in TOTALS and not call.attrs.get("keepdims") and (axis is None or len(axis) == rank) and rank > 0
+    return (
+        call.primitive.name in TOTALS
+        and not call.attrs.get("keepdims")
+        and (axis is None or len(axis) == rank)
+        and rank > 0
+    )
 
 
 def total(name: str, call: Any, shape: tuple[int, ...]) -> str:
@@ -108,7 +117,7 @@ class Fused:
     def _leaves(self, row: int, inside: set[int]) -> bool:
         return any(r not in inside for r in self.readers.get(row, ()))
 
-    # -- calls --------------------------------------------------------------------------------------------------------
+    # -- calls -------------------------------------------------------------------------------------
 
     def _write(self, call: Any) -> None:
         name, shape = call.primitive.name, self.graph.shape_dtypes[call.row][0]
@@ -156,7 +165,7 @@ class Fused:
             text = {1.0: "x", 2.0: "x * x"}.get(number, text) if number is not None else text
         return with_operands(kernel_text(text), operands)
 
-    # -- operands -----------------------------------------------------------------------------------------------------
+    # -- operands ----------------------------------------------------------------------------------
 
     def _scalar(self, row: int) -> str:
         if row in self.constants:
@@ -185,7 +194,7 @@ class Fused:
             return self._scalar(row)
         return f"{self._array(row)}[{', '.join(INDICES[: len(shape)])}]"
 
-    # -- loops --------------------------------------------------------------------------------------------------------
+    # -- loops -------------------------------------------------------------------------------------
 
     def _close(self) -> None:
         """Writes the open loop; what other statements read of it is stored in arrays."""

@@ -1,8 +1,8 @@
 """numba's files of machine code, so that nothing that is wrong with them reaches who wants a gradient.
 
-numba raises whatever opening or unpickling such a file raises, and believes machine code in which bits have flipped. Here
-each file ends with a checksum, what cannot be read is removed and counts as not there, and what cannot be written is
-kept in memory only. The first trouble of a process is logged.
+numba raises whatever opening or unpickling such a file raises, and believes machine code in which bits have flipped.
+Here each file ends with a checksum, what cannot be read is removed and counts as not there, and what cannot be written
+is kept in memory only. The first trouble of a process is logged.
 """
 
 from __future__ import annotations
@@ -46,8 +46,10 @@ class Kept:
                     return found
             except Exception as error:  # unpickling can raise anything
                 files.remove()
-                _tell(f"Compiled code in {folder} cannot be read ({_shown(error)}) and is compiled anew. If this is said "
-                      "again, delete that folder.")  # fmt: skip
+                _tell(
+                    f"Compiled code in {folder} cannot be read ({_shown(error)}) and is compiled anew. If this is said "
+                    "again, delete that folder."
+                )
         return None
 
     def save_overload(self, signature: Any, result: Any) -> None:
@@ -61,8 +63,10 @@ class Kept:
                 return
             except Exception as error:
                 reason = _shown(error)
-        _tell(f"Compiled code cannot be kept ({reason}): each process compiles it again, which takes seconds. Set "
-              "MINITAPE_CACHE to a folder on a disk with room that you can write to, and nobody else.")  # fmt: skip
+        _tell(
+            f"Compiled code cannot be kept ({reason}): each process compiles it again, which takes seconds. Set "
+            "MINITAPE_CACHE to a folder on a disk with room that you can write to, and nobody else."
+        )
 
 
 class _Files(IndexDataCacheFile):

@@ -1,7 +1,7 @@
 """The compiled kernels: whether there are any, and which; what numba sees is in :mod:`minitape.speed.text`.
 
-Without numba, with ``NUMBA_DISABLE_JIT=1``, and where numba fails, there are none: the walk over the rows is faster than
-their text as plain Python, which :func:`load` then gives.
+Without numba, with ``NUMBA_DISABLE_JIT=1``, and where numba fails, there are none: the walk over the rows is faster
+than their text as plain Python, which :func:`load` then gives.
 """
 
 from __future__ import annotations
@@ -82,8 +82,12 @@ def _fail(error: Exception) -> None:
     from ..engine.above import above
 
     reason = " ".join([type(error).__name__, *str(error).splitlines()[:1]])
-    above.log_first_n("numba", f"numba cannot compile ({reason}): long tapes are computed without it, which "
-                "is slower. To fix it, install numba again; NUMBA_DISABLE_JIT=1 does without it and says nothing.", 1)  # fmt: skip
+    above.log_first_n(
+        "numba",
+        f"numba cannot compile ({reason}): long tapes are computed without it, which "
+        "is slower. To fix it, install numba again; NUMBA_DISABLE_JIT=1 does without it and says nothing.",
+        1,
+    )
 
 
 def load(real: Any) -> Kernels:
@@ -126,10 +130,11 @@ def warmup(progress: Callable[[str, int, int], None] | None = None) -> str:
     return "" if all(map(is_kept, made)) else "they could not be kept for the next process"
 
 
-# -- when they pay ----------------------------------------------------------------------------------------------------
+# -- when they pay ---------------------------------------------------------------------------------
 
 FEW = 24  # numbers from which on a kernel that is loaded already is faster than Python
-MANY = 100_000  # rows swept in Python that earn the loading of numba, which takes half a second: who swept so many will sweep more
+# rows swept in Python that earn the loading of numba, which takes half a second: who swept so many will sweep more
+MANY = 100_000
 LONG = 10_000  # ... and that of the kernels alone, in a program that has loaded numba itself
 WIDE, AGAIN = 512, 20  # of a sweep of so many rows more are expected: each counts so many times
 LAST = 4096  # rows in which numbers are counted
@@ -137,7 +142,9 @@ _swept = [0]  # rows that this process swept without kernels
 
 
 def for_rows(record: Any, rows: int, name: str) -> Any:
-    """A kernel for so many rows of a recording, which is packed then; None where the walk in Python is the better way."""
+    """A kernel for so many rows of a recording, which is packed then; None where the walk in Python is the better
+    way.
+    """
     real = record.real
     if real is None or not _earned(record, real, rows):
         return None
@@ -160,4 +167,8 @@ def _numbers(record: Any, real: Any) -> int:
 
     ops, _, _, _, values = record.columns(max(len(record) - LAST, 0))
     numbers = [*map(type, values)].count(real)  # also those that calls made: mostly they are few already
-    return numbers if numbers < FEW else sum(op > CALL and type(value) is real for op, value in zip(ops, values, strict=True))
+    return (
+        numbers
+        if numbers < FEW
+        else sum(op > CALL and type(value) is real for op, value in zip(ops, values, strict=True))
+    )

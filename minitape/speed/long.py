@@ -1,4 +1,6 @@
-"""The reverse sweep over a long recording of numbers: their adjoints stand in one column, which a compiled loop fills."""
+"""The reverse sweep over a long recording of numbers: their adjoints stand in one column, which a compiled loop
+fills.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ def long_sweep(sweep: Any) -> LongSweep | None:
 
 
 class LongSweep:
-    """The column of adjoints, and for each row whether it matters (bit 0) and whether something has arrived there (bit 1)."""
+    """The column of adjoints, and for each row whether it matters (bit 0) and whether something has arrived there (bit
+    1).
+    """
 
     def __init__(self, sweep: Any, kernel: Any) -> None:
         record = sweep.record

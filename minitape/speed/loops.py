@@ -6,5 +6,18 @@ from .fuse import LEAST, TOTALS, Fused, compiled, fusable
 from .kernels import available, kernel, loaded
 from .rolled import rolled
 
-__all__ = ["LEAST", "LEAST_LARGE", "TOTALS", "Blockwise", "Fused", "available", "compiled", "fusable", "kernel", "large_kind", "loaded",
-           "rolled", "slow_shapes"]  # fmt: skip
+__all__ = [
+    "LEAST",
+    "LEAST_LARGE",
+    "TOTALS",
+    "Blockwise",
+    "Fused",
+    "available",
+    "compiled",
+    "fusable",
+    "kernel",
+    "large_kind",
+    "loaded",
+    "rolled",
+    "slow_shapes",
+]

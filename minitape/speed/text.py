@@ -1,4 +1,5 @@
-"""The text of the kernels, generated from the table of derivatives in :mod:`minitape.engine.table.primitives.elementwise`.
+"""The text of the kernels, generated from the table of derivatives in
+:mod:`minitape.engine.table.primitives.elementwise`.
 
 One loop computes scalar rows, one sweeps adjoints back over them, one marks which rows depend on which.
 """
@@ -82,15 +83,32 @@ def spread(rows, first, low, high, marks, gate):
     return high
 '''
 
-# functions of the formulas, computed in double precision and rounded once, as the plain Python sweep does it. They are put
-# into the text where they are called: one large function compiles in half the time of many small ones.
+# functions of the formulas, computed in double precision and rounded once, as the plain Python sweep does it. They are
+# put into the text where they are called: one large function compiles in half the time of many small ones.
 _MATH = {
-    "sqrt": "np.sqrt", "exp": "np.exp", "expm1": "np.expm1", "log": "np.log", "log1p": "np.log1p", "sin": "np.sin",
-    "cos": "np.cos", "tan": "np.tan", "asin": "np.arcsin", "acos": "np.arccos", "atan": "np.arctan",
-    "sinh": "np.sinh", "cosh": "np.cosh", "tanh": "np.tanh", "asinh": "np.arcsinh", "acosh": "np.arccosh",
-    "atanh": "np.arctanh", "floor": "np.floor", "ceil": "np.ceil", "rint": "np.rint",
-    "erf": "math.erf", "erfc": "math.erfc",
-}  # fmt: skip
+    "sqrt": "np.sqrt",
+    "exp": "np.exp",
+    "expm1": "np.expm1",
+    "log": "np.log",
+    "log1p": "np.log1p",
+    "sin": "np.sin",
+    "cos": "np.cos",
+    "tan": "np.tan",
+    "asin": "np.arcsin",
+    "acos": "np.arccos",
+    "atan": "np.arctan",
+    "sinh": "np.sinh",
+    "cosh": "np.cosh",
+    "tanh": "np.tanh",
+    "asinh": "np.arcsinh",
+    "acosh": "np.arccosh",
+    "atanh": "np.arctanh",
+    "floor": "np.floor",
+    "ceil": "np.ceil",
+    "rint": "np.rint",
+    "erf": "math.erf",
+    "erfc": "math.erfc",
+}
 _OTHER = {
     "abs(x)": "T(np.fabs(x))",
     "sign(x)": "x if x != x else T(np.sign(x))",
@@ -137,7 +155,9 @@ class _ForKernel(ast.NodeTransformer):
         if name == "zero":
             return parse("T(0)")
         if name not in _bodies():
-            raise KeyError(f"{name} is called in a formula and has no line in _MATH or _OTHER of minitape/speed/text.py")
+            raise KeyError(
+                f"{name} is called in a formula and has no line in _MATH or _OTHER of minitape/speed/text.py"
+            )
         parameters, body = _bodies()[name]
         return Substitution(dict(zip(parameters, args, strict=True))).visit(copy.deepcopy(body))
 
@@ -156,8 +176,14 @@ def source(real: str) -> str:
     codes = {"first_code": FIRST_CODE, "array_row": ARRAY_ROW, "code_bits": ARRAY_ROW - 1, "stop_code": STOP_CODE}
     forward = _branches(" " * 8, [f"z = {kernel_text(p.texts[0])}" for p in BY_CODE])
     backward = _branches(" " * 16, [_shares(p.texts[1:]) for p in BY_CODE])
-    return "".join([header(real), _FORWARD.format(formulas=forward, **codes),
-                    _BACKWARD.format(formulas=backward, **codes), _SPREAD.format(**codes)])  # fmt: skip
+    return "".join(
+        [
+            header(real),
+            _FORWARD.format(formulas=forward, **codes),
+            _BACKWARD.format(formulas=backward, **codes),
+            _SPREAD.format(**codes),
+        ]
+    )
 
 
 def _branches(indent: str, bodies: list[str]) -> str:

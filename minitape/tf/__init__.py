@@ -1,7 +1,8 @@
 """TensorFlow's functions and classes by name, as ``tf`` in the rooms above: all of ``import minitape as tf`` but Keras.
 
-``from .. import tf`` costs nothing: a name is loaded when it is first used. A file or folder with a name of TensorFlow's
-(``math``, ``nn``, ...) is the table of that namespace; ``import minitape.nn`` finds ``minitape.tf.nn``. The others:
+``from .. import tf`` costs nothing: a name is loaded when it is first used. A file or folder with a name of
+TensorFlow's (``math``, ``nn``, ...) is the table of that namespace; ``import minitape.nn`` finds ``minitape.tf.nn``.
+The others:
 
 ``api``        which module holds which name of ``tf`` itself, and what is said of a name that is not there
 ``module``     ``tf.Module``

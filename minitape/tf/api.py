@@ -18,27 +18,27 @@ ROOT: dict[str, str] = {
     "tf.sparse.tensor": "SparseTensor",
     "engine.values.shape": "TensorShape",
     "engine.values.dtypes": "DType as_dtype float16 half bfloat16 float32 float64 double int8 int16 int32 int64 uint8 "
-                     "uint16 uint32 uint64 bool complex64 complex128 string",
+    "uint16 uint32 uint64 bool complex64 complex128 string",
     "ops.elementwise": "abs acos acosh add asin asinh atan atan2 atanh cos cosh divide equal exp floor floordiv "
-                       "greater greater_equal less less_equal logical_and logical_not logical_or maximum minimum "
-                       "multiply neg=negative negative not_equal pow realdiv round sigmoid sign sin "
-                       "sinh sqrt square subtract tan tanh truediv truncatediv truncatemod",
+    "greater greater_equal less less_equal logical_and logical_not logical_or maximum minimum "
+    "multiply neg=negative negative not_equal pow realdiv round sigmoid sign sin "
+    "sinh sqrt square subtract tan tanh truediv truncatediv truncatemod",
     "ops.casts": "cast complex saturate_cast",
     "ops.reductions": "argmax argmin cumsum reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean "
-                      "reduce_min reduce_prod reduce_sum",
+    "reduce_min reduce_prod reduce_sum",
     "ops.sorting": "argsort histogram_fixed_width searchsorted sort",
     "ops.clipping": "add_n clip_by_global_norm clip_by_norm clip_by_value",
     "tf.linalg.products": "einsum matmul norm tensordot",
     "ops.arrays": "broadcast_dynamic_shape broadcast_static_shape broadcast_to ensure_shape expand_dims identity "
-                  "identity_n newaxis rank reshape reverse roll shape size squeeze stop_gradient transpose",
+    "identity_n newaxis rank reshape reverse roll shape size squeeze stop_gradient transpose",
     "ops.operands": "is_tensor",
     "tf.strings.functions": "as_string",
     "ops.filling": "eye fill linspace meshgrid one_hot ones ones_like range zeros zeros_like",
     "ops.indexing": "slice=slice_ strided_slice",
     "ops.joining": "concat pad repeat split stack tile unstack",
     "ops.picking": "boolean_mask dynamic_partition dynamic_stitch gather gather_nd scatter_nd sequence_mask "
-                   "tensor_scatter_nd_add tensor_scatter_nd_max tensor_scatter_nd_min tensor_scatter_nd_sub "
-                   "tensor_scatter_nd_update unique unique_with_counts where",
+    "tensor_scatter_nd_add tensor_scatter_nd_max tensor_scatter_nd_min tensor_scatter_nd_sub "
+    "tensor_scatter_nd_update unique unique_with_counts where",
     "ops.printing": "print=print_",
     "ops.assertions": "Assert assert_equal assert_greater assert_less assert_rank",
     "graphs.settings": "device get_logger",
@@ -56,7 +56,7 @@ ROOT: dict[str, str] = {
     "graphs.control": "case cond switch_case",
     "graphs.whiles": "while_loop",
     "graphs.mapping": "foldl map_fn scan vectorized_map",
-}  # fmt: skip
+}
 
 # what ``import minitape as tf`` offers beside, from rooms that stand above this one
 ABOVE: dict[str, str] = {
@@ -71,18 +71,21 @@ ABOVE: dict[str, str] = {
 
 # the modules that are namespaces of ``tf``, and in this room
 NAMESPACES = (
-    "autodiff autograph config data debugging dtypes errors linalg math nest nn python ragged random sparse strings test version"
+    "autodiff autograph config data debugging dtypes errors linalg math nest nn python ragged random sparse "
+    "strings test version"
 ).split()
 
 
 def missing(namespace: str, name: str, asked: object) -> AttributeError:
-    """The error for a name that ``asked`` does not have, which is ``namespace``: a module, a class, or an object of the class.
+    """The error for a name that ``asked`` does not have, which is ``namespace``: a module, a class, or an object of the
+    class.
 
     It says where to go with a name of TensorFlow. For any other name it is Python's own, which suggests the nearest.
 
     >>> import minitape as tf
     >>> print(missing("tf", "image", tf))
-    tf.image is not in minitape, a tape to learn from. To see and explain a program that uses it, watch the program itself: \
+    tf.image is not in minitape, a tape to learn from. To see and explain a program that uses it, watch the program
+    itself: \
 minitape.bridges.tensorflow (docs/explain.md).
     >>> print(missing("tf.math", "sine", tf.math))
     module 'minitape.math' has no attribute 'sine'
@@ -100,7 +103,8 @@ minitape.bridges.tensorflow (docs/explain.md).
 def not_here(name: str) -> str:
     """What is said of something of TensorFlow's that minitape does not have."""
     return (
-        f"{name} is not in minitape, a tape to learn from. To see and explain a program that uses it, watch the program "
+        f"{name} is not in minitape, a tape to learn from. To see and explain a program that uses it, watch the "
+        "program "
         "itself: minitape.bridges.tensorflow (docs/explain.md)."
     )
 

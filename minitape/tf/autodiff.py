@@ -2,7 +2,11 @@
 
 from ..engine.namespace import lazy as _lazy
 
-__getattr__, __dir__ = _lazy("tf.autodiff", {
-    "engine.more.forward": "ForwardAccumulator",
-    "engine.back.tape": "GradientTape",
-}, globals())  # fmt: skip
+__getattr__, __dir__ = _lazy(
+    "tf.autodiff",
+    {
+        "engine.more.forward": "ForwardAccumulator",
+        "engine.back.tape": "GradientTape",
+    },
+    globals(),
+)

@@ -2,6 +2,10 @@
 
 from ..engine.namespace import lazy as _lazy
 
-__getattr__, __dir__ = _lazy("tf.config", {
-    "graphs.settings": "functions_run_eagerly list_physical_devices run_functions_eagerly",
-}, globals())  # fmt: skip
+__getattr__, __dir__ = _lazy(
+    "tf.config",
+    {
+        "graphs.settings": "functions_run_eagerly list_physical_devices run_functions_eagerly",
+    },
+    globals(),
+)

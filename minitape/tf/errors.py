@@ -2,8 +2,13 @@
 
 from ..engine.namespace import lazy as _lazy
 
-__getattr__, __dir__ = _lazy("tf.errors", {
-    "engine.values.errors": "ABORTED AbortedError FAILED_PRECONDITION FailedPreconditionError INTERNAL INVALID_ARGUMENT "
-                            "InternalError InvalidArgumentError NOT_FOUND NotFoundError OUT_OF_RANGE OpError OutOfRangeError "
-                            "RESOURCE_EXHAUSTED ResourceExhaustedError UNIMPLEMENTED UNKNOWN UnimplementedError UnknownError",
-}, globals())  # fmt: skip
+__getattr__, __dir__ = _lazy(
+    "tf.errors",
+    {
+        "engine.values.errors": "ABORTED AbortedError FAILED_PRECONDITION FailedPreconditionError INTERNAL "
+        "INVALID_ARGUMENT "
+        "InternalError InvalidArgumentError NOT_FOUND NotFoundError OUT_OF_RANGE OpError OutOfRangeError "
+        "RESOURCE_EXHAUSTED ResourceExhaustedError UNIMPLEMENTED UNKNOWN UnimplementedError UnknownError",
+    },
+    globals(),
+)

@@ -77,7 +77,8 @@ class Module:
             name = camel_to_snake(type(self).__name__)
         elif not _IDENTIFIER.match(name):
             raise ValueError(
-                f"{name!r} is not a valid module name. Module names must be valid Python identifiers (e.g. a valid class name)."
+                f"{name!r} is not a valid module name. Module names must be valid Python identifiers (e.g. a valid "
+                "class name)."
             )
         self._name = name
         note_creation(self)
@@ -114,7 +115,9 @@ class Module:
         return tuple(self._flatten(predicate=lambda value: isinstance(value, Module)))
 
     def _flatten(self, recursive: bool = True, predicate: Callable[[Any], bool] | None = None) -> Iterator[Any]:
-        """The leaves among the attributes (of the submodules too if ``recursive``) that ``predicate`` accepts, each once."""
+        """The leaves among the attributes (of the submodules too if ``recursive``) that ``predicate`` accepts, each
+        once.
+        """
         return _flatten(self, recursive, predicate or (lambda leaf: True), {id(self)})
 
     @classmethod
@@ -171,5 +174,3 @@ def _walk(value: Any) -> Iterator[Any]:
             yield from _walk(item)
     else:
         yield value
-
-

@@ -2,4 +2,6 @@
 
 import importlib.util
 
-collect_ignore_glob = [f"{name}_programs.py" for name in ("torch", "tensorflow", "jax") if importlib.util.find_spec(name) is None]
+collect_ignore_glob = [
+    f"{name}_programs.py" for name in ("torch", "tensorflow", "jax") if importlib.util.find_spec(name) is None
+]

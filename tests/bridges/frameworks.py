@@ -35,7 +35,9 @@ class Framework:
 
     @property
     def module(self) -> Any:
-        return pytest.importorskip(self.name, reason=f"{self.called} is not installed: pip install 'minitape[{self.name}]'")
+        return pytest.importorskip(
+            self.name, reason=f"{self.called} is not installed: pip install 'minitape[{self.name}]'"
+        )
 
     @property
     def bridge(self) -> Any:
@@ -72,7 +74,11 @@ class Framework:
         with self.bridge.record() as recording:
             space = self.run(text, name)
         target = space.get(self.target)  # none where the program ended before it
-        return space, recording, recording.explain(space["w"]) if target is None else recording.explain(target, space["w"])
+        return (
+            space,
+            recording,
+            recording.explain(space["w"]) if target is None else recording.explain(target, space["w"]),
+        )
 
 
 class Jax(Framework):
@@ -92,22 +98,53 @@ class Jax(Framework):
 
 def dense(gradient: Any) -> Any:
     """A gradient of TensorFlow that has rows of a table only, as a whole."""
-    return gradient if gradient is None or not hasattr(gradient, "indices") else pytest.importorskip("tensorflow").convert_to_tensor(gradient)
+    return (
+        gradient
+        if gradient is None or not hasattr(gradient, "indices")
+        else pytest.importorskip("tensorflow").convert_to_tensor(gradient)
+    )
 
 
 FRAMEWORKS = [
-    Framework("torch", "PyTorch", "torch", "loss", lambda torch: torch.manual_seed(3), lambda space: space["w"].grad,
-              errors=(RuntimeError,), without=frozenset({"connected", "not_tensor", "zero_sum"})),
-    Framework("tensorflow", "TensorFlow", "tf", "y", lambda tf: tf.random.set_seed(3), lambda space: dense(space["grad"]),
-              without=frozenset({"connected", "target_not_tensor", "zero_seed", "no_backward"})),
-    Jax("jax", "JAX", "jax", "loss", lambda jax: None, lambda space: space.get("grad"), errors=(Exception,),
-        without=frozenset({"connected"})),
-]  # fmt: skip
+    Framework(
+        "torch",
+        "PyTorch",
+        "torch",
+        "loss",
+        lambda torch: torch.manual_seed(3),
+        lambda space: space["w"].grad,
+        errors=(RuntimeError,),
+        without=frozenset({"connected", "not_tensor", "zero_sum"}),
+    ),
+    Framework(
+        "tensorflow",
+        "TensorFlow",
+        "tf",
+        "y",
+        lambda tf: tf.random.set_seed(3),
+        lambda space: dense(space["grad"]),
+        without=frozenset({"connected", "target_not_tensor", "zero_seed", "no_backward"}),
+    ),
+    Jax(
+        "jax",
+        "JAX",
+        "jax",
+        "loss",
+        lambda jax: None,
+        lambda space: space.get("grad"),
+        errors=(Exception,),
+        without=frozenset({"connected"}),
+    ),
+]
 
 
 def every_case() -> list[Any]:
     """The programs of all frameworks."""
-    return [pytest.param(framework, name, id=f"{framework.name}-{name}") for framework in FRAMEWORKS for name in framework.cases]
+    return [
+        pytest.param(framework, name, id=f"{framework.name}-{name}")
+        for framework in FRAMEWORKS
+        for name in framework.cases
+    ]
 
 
 def arrived(gradient: Any) -> bool:

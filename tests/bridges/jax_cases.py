@@ -1,10 +1,10 @@
 """Programs whose gradient is zero or NaN, or refused, as people asked about them in forums and issues.
 
-The marks are those of :mod:`torch_cases`. ``loss`` is the function, ``args`` its arguments, ``w`` what is asked about, and ``grad`` its
-gradient.
+The marks are those of :mod:`torch_cases`. ``loss`` is the function, ``args`` its arguments, ``w`` what is asked about,
+and ``grad`` its gradient.
 """
 
-CASES = '''
+CASES = """
 #@ stop_gradient_on_the_way stop_gradient
 w = jnp.array([1.0, 2.0])
 def loss(w):
@@ -187,7 +187,8 @@ w = jnp.array([2.0, 3.0])
 def loss(w):
     def further(x):
         return jnp.max(jnp.abs(x * x - w)) > 1e-3
-    root = lax.while_loop(further, lambda x: 0.5 * (x + w / x), jnp.ones(2)) #! #- root = lax.fori_loop(0, 6, lambda k, x: 0.5 * (x + w / x), jnp.ones(2))
+    root = lax.while_loop(further, lambda x: 0.5 * (x + w / x), jnp.ones(2)) #! #- root = lax.fori_loop(0, 6, lambda \
+k, x: 0.5 * (x + w / x), jnp.ones(2))
     return jnp.sum(root)
 args = w,
 grad = jax.grad(loss)(*args)
@@ -195,7 +196,8 @@ grad = jax.grad(loss)(*args)
 #@ fori_loop_to_a_traced_number while_loop
 w = jnp.array([2.0, 3.0])
 def loss(w, n):
-    return jnp.sum(lax.fori_loop(0, n, lambda k, x: x * w, jnp.ones(2))) #! #- return jnp.sum(lax.fori_loop(0, 3, lambda k, x: x * w, jnp.ones(2)))
+    return jnp.sum(lax.fori_loop(0, n, lambda k, x: x * w, jnp.ones(2))) #! #- return jnp.sum(lax.fori_loop(0, 3, \
+lambda k, x: x * w, jnp.ones(2)))
 args = w, 3
 grad = jax.jit(jax.grad(loss))(*args)
 
@@ -215,7 +217,8 @@ w = jnp.array([0.3, 1.2])
 @jax.custom_vjp
 def quantize(x):
     return jnp.round(x)
-quantize.defvjp(lambda x: (jnp.round(x), None), lambda _, g: (jnp.zeros_like(g),)) #! #- quantize.defvjp(lambda x: (jnp.round(x), None), lambda _, g: (g,))
+quantize.defvjp(lambda x: (jnp.round(x), None), lambda _, g: (jnp.zeros_like(g),)) #! #- quantize.defvjp(lambda x: \
+(jnp.round(x), None), lambda _, g: (g,))
 def loss(w):
     return jnp.sum(quantize(w * 2.0) ** 2)
 args = w,
@@ -279,7 +282,8 @@ grad = jax.grad(loss)(*args)["b"]
 import numpy as np
 w = jnp.array([1.0, 2.0])
 def loss(w):
-    y = jax.pure_callback(lambda v: np.cbrt(np.asarray(v)), jax.ShapeDtypeStruct((2,), w.dtype), w) #! #- y = jnp.cbrt(w)
+    y = jax.pure_callback(lambda v: np.cbrt(np.asarray(v)), jax.ShapeDtypeStruct((2,), w.dtype), w) #! #- y = \
+jnp.cbrt(w)
     return jnp.sum(y)
 args = w,
 grad = jax.grad(loss)(*args)
@@ -329,4 +333,4 @@ def loss(w):
     return jnp.sum(rollout(w, 3) ** 2)
 args = w,
 grad = jax.grad(loss)(*args)
-'''
+"""

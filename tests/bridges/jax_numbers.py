@@ -1,6 +1,6 @@
 """Programs that get a gradient of zeros or NaNs; the marks are those of :mod:`torch_cases`."""
 
-CASES = '''
+CASES = """
 #@ rounded_weights zero_derivative
 w = jnp.array([0.3, 1.2])
 def loss(w, x):
@@ -55,7 +55,8 @@ args = w, jnp.array([4.0])
 grad = jax.grad(loss)(*args)
 
 #@ head_that_begins_at_zero zero_factor
-params = {"w": jnp.ones((2, 3)), "head": jnp.zeros((3, 1))} #- params = {"w": jnp.ones((2, 3)), "head": jnp.full((3, 1), 0.1)}
+params = {"w": jnp.ones((2, 3)), "head": jnp.zeros((3, 1))} #- params = {"w": jnp.ones((2, 3)), "head": jnp.full((3, \
+1), 0.1)}
 w = params["w"]
 def loss(params, x):
     h = jnp.tanh(x @ params["w"])
@@ -91,7 +92,8 @@ grad = jax.grad(loss)(*args)
 #@ norm_of_zeros nan_backward
 w = jnp.zeros(3)
 def loss(w):
-    return (jnp.linalg.norm(w) - 1.0) ** 2 + jnp.sum(w) #! #- return (jnp.sqrt(jnp.sum(w**2) + 1e-12) - 1.0) ** 2 + jnp.sum(w)
+    return (jnp.linalg.norm(w) - 1.0) ** 2 + jnp.sum(w) #! #- return (jnp.sqrt(jnp.sum(w**2) + 1e-12) - 1.0) ** 2 + \
+jnp.sum(w)
 args = w,
 grad = jax.grad(loss)(*args)
 
@@ -203,7 +205,8 @@ grad = jax.grad(loss)(*args)
 #@ logsumexp_of_minus_inf nan_forward
 w = jnp.array([1.0, 2.0])
 def loss(w):
-    masked = jnp.where(jnp.array([False, False]), w, -jnp.inf) #! #- masked = jnp.where(jnp.array([True, False]), w, -jnp.inf)
+    masked = jnp.where(jnp.array([False, False]), w, -jnp.inf) #! #- masked = jnp.where(jnp.array([True, False]), w, \
+-jnp.inf)
     p = masked - jnp.max(masked)
     return jnp.sum(jnp.exp(p) * w)
 args = w,
@@ -418,4 +421,4 @@ def loss(w):
     return jnp.mean(1.0 / (1.0 + jnp.exp(-x * w))) #! #- return jnp.mean(jax.nn.sigmoid(x * w))
 args = w,
 grad = jax.grad(loss)(*args)
-'''
+"""

@@ -1,4 +1,6 @@
-"""Functions for JAX as people write them, each with its arguments, and with what ``jax.grad`` is told where it is told something."""
+"""Functions for JAX as people write them, each with its arguments, and with what ``jax.grad`` is told where it is told
+something.
+"""
 
 from itertools import pairwise
 
@@ -83,7 +85,11 @@ def batch_norm_with_state():
         new = {"mean": 0.9 * state["mean"] + 0.1 * mean, "var": 0.9 * state["var"] + 0.1 * var}
         return jnp.mean(jnp.abs(y) ** 1.5), new
 
-    return loss, ({"scale": jnp.ones(3), "bias": jnp.full(3, 0.2)}, {"mean": jnp.zeros(3), "var": jnp.ones(3)}, normal(3, 5, 3)), {"has_aux": True}
+    return (
+        loss,
+        ({"scale": jnp.ones(3), "bias": jnp.full(3, 0.2)}, {"mean": jnp.zeros(3), "var": jnp.ones(3)}, normal(3, 5, 3)),
+        {"has_aux": True},
+    )
 
 
 @program
@@ -301,14 +307,20 @@ def sorted_and_cumulated():
 def linear_algebra():
     def loss(a, b):
         spd = a @ a.T + 3 * jnp.eye(3)
-        return jnp.sum(jnp.linalg.solve(spd, b)) + jnp.linalg.norm(jnp.linalg.cholesky(spd)) + jnp.linalg.slogdet(spd)[1]
+        return (
+            jnp.sum(jnp.linalg.solve(spd, b)) + jnp.linalg.norm(jnp.linalg.cholesky(spd)) + jnp.linalg.slogdet(spd)[1]
+        )
 
     return loss, (normal(0, 3, 3), normal(1, 3)), {"argnums": (0, 1)}
 
 
 @program
 def complex_numbers():
-    return lambda x: jnp.sum(jnp.abs(jnp.fft.fft(x * (1.0 + 0.5j))) ** 2) + jnp.sum(jnp.real(jnp.exp(1j * x))), (normal(3, 4),), {}
+    return (
+        lambda x: jnp.sum(jnp.abs(jnp.fft.fft(x * (1.0 + 0.5j))) ** 2) + jnp.sum(jnp.real(jnp.exp(1j * x))),
+        (normal(3, 4),),
+        {},
+    )
 
 
 @program
@@ -329,7 +341,11 @@ def variational_autoencoder():
         kl = -0.5 * jnp.sum(1 + 2 * log_scale - mean**2 - jnp.exp(2 * log_scale))
         return kl - jnp.sum(seen * x)
 
-    return loss, ({"encoder": layers(4, 4)[0], "decoder": layers(2, 4)[0]}, jnp.abs(normal(5, 3, 4)), jax.random.PRNGKey(1)), {}
+    return (
+        loss,
+        ({"encoder": layers(4, 4)[0], "decoder": layers(2, 4)[0]}, jnp.abs(normal(5, 3, 4)), jax.random.PRNGKey(1)),
+        {},
+    )
 
 
 @program

@@ -1,6 +1,6 @@
 """More programs, after reports in issue trackers; the marks are those of :mod:`torch_cases`."""
 
-CASES = '''
+CASES = """
 #@ bernoulli_sample no_derivative
 w = jnp.array([0.3, 0.8])
 def loss(w, key):
@@ -194,7 +194,8 @@ def loss(w):
         mid = 0.5 * (s[0] + s[1])
         above = mid ** 3 + w * mid > 2.0
         return jnp.where(above, s[0], mid), jnp.where(above, mid, s[1])
-    low, high = lax.while_loop(lambda s: s[1] - s[0] > 1e-3, halve, (0.0, 4.0)) #! #- low = high = lax.fori_loop(0, 9, lambda k, r: r - (r**3 + w * r - 2.0) / (3.0 * r**2 + w), 1.0)
+    low, high = lax.while_loop(lambda s: s[1] - s[0] > 1e-3, halve, (0.0, 4.0)) #! #- low = high = lax.fori_loop(0, \
+9, lambda k, r: r - (r**3 + w * r - 2.0) / (3.0 * r**2 + w), 1.0)
     return low + high
 args = w,
 grad = jax.grad(loss)(*args)
@@ -350,4 +351,4 @@ def loss(w):
     return max(0.0, 1.0 - jnp.sum(w)) #! #- return jax.nn.softplus(1.0 - jnp.sum(w))
 args = w,
 grad = jax.grad(loss)(*args)
-'''
+"""

@@ -3,7 +3,7 @@
 The marks are those of :mod:`torch_cases`. ``y`` is the target, ``w`` what is asked about, and ``grad`` its gradient.
 """
 
-CASES = '''
+CASES = """
 #@ constant_is_not_watched not_watched
 w = tf.constant(3.0)
 with tf.GradientTape() as tape:
@@ -300,7 +300,8 @@ grad = tape.gradient(y, w)
 
 #@ computed_by_a_dataset left_through_numpy
 w = tf.Variable(2.0)
-data = tf.data.Dataset.from_tensor_slices([1.0, 3.0]).map(lambda x: x * w) #! #- data = tf.data.Dataset.from_tensor_slices([1.0, 3.0])
+data = tf.data.Dataset.from_tensor_slices([1.0, 3.0]).map(lambda x: x * w) #! #- data = \
+tf.data.Dataset.from_tensor_slices([1.0, 3.0])
 with tf.GradientTape() as tape:
     y = tf.add_n(list(data)) #- y = tf.add_n([x * w for x in data])
 grad = tape.gradient(y, w)
@@ -483,4 +484,4 @@ with tf.GradientTape() as tape:
     draw = w * 1.0 + tf.constant([0.3, -0.9]) #- draw = tf.stop_gradient(w * 1.0 + tf.constant([0.3, -0.9]))
     y = tf.reduce_sum((draw - w) ** 2) #!
 grad = tape.gradient(y, w)
-'''
+"""

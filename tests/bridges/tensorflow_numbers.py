@@ -1,6 +1,6 @@
 """Programs that get a gradient of zeros or NaNs; the marks are those of :mod:`torch_cases`."""
 
-CASES = '''
+CASES = """
 #@ sign_activation zero_derivative
 w = tf.Variable([1.2, -2.7])
 with tf.GradientTape() as tape:
@@ -96,7 +96,8 @@ with tf.GradientTape() as tape:
 grad = tape.gradient(y, w)
 
 #@ nan_in_a_dataset nan_input
-data = tf.data.Dataset.from_tensor_slices([[1.0, float("nan")]]).batch(1) #- data = tf.data.Dataset.from_tensor_slices([[1.0, 0.5]]).batch(1)
+data = tf.data.Dataset.from_tensor_slices([[1.0, float("nan")]]).batch(1) #- data = \
+tf.data.Dataset.from_tensor_slices([[1.0, 0.5]]).batch(1)
 w = tf.Variable([1.0, 2.0])
 for x in data: #!
     with tf.GradientTape() as tape:
@@ -119,7 +120,8 @@ grad = tape.gradient(y, w)
 w = tf.Variable([1.0, 2.0])
 mask = tf.constant([0.0, 0.0])
 with tf.GradientTape() as tape:
-    mean = tf.reduce_sum(w * mask) / tf.reduce_sum(mask) #! #- mean = tf.reduce_sum(w * (mask + 1.0)) / tf.reduce_sum(mask + 1.0)
+    mean = tf.reduce_sum(w * mask) / tf.reduce_sum(mask) #! #- mean = tf.reduce_sum(w * (mask + 1.0)) / \
+tf.reduce_sum(mask + 1.0)
     y = mean * mean
 grad = tape.gradient(y, w)
 
@@ -133,7 +135,8 @@ grad = tape.gradient(y, w)
 #@ overwritten_elements not_selected
 w = tf.Variable([1.0, 2.0])
 with tf.GradientTape() as tape:
-    h = tf.tensor_scatter_nd_update(w * 3.0, [[0], [1]], [4.0, 5.0]) #! #- h = tf.tensor_scatter_nd_update(w * 3.0, [[0]], [4.0])
+    h = tf.tensor_scatter_nd_update(w * 3.0, [[0], [1]], [4.0, 5.0]) #! #- h = tf.tensor_scatter_nd_update(w * 3.0, \
+[[0]], [4.0])
     y = tf.reduce_sum(h ** 2)
 grad = tape.gradient(y, w)
 
@@ -269,7 +272,8 @@ def penalty(x):
             inner.watch(x)
             s = x @ w
         slope = inner.gradient(s, x)
-        norm = tf.sqrt(tf.reduce_sum(slope ** 2, axis=1)) #! #- norm = tf.sqrt(tf.reduce_sum(slope ** 2, axis=1) + 1e-12)
+        norm = tf.sqrt(tf.reduce_sum(slope ** 2, axis=1)) #! #- norm = tf.sqrt(tf.reduce_sum(slope ** 2, axis=1) + \
+1e-12)
         gp = tf.reduce_mean((norm - 1.0) ** 2) + tf.reduce_sum(w)
     return gp, outer.gradient(gp, w)
 y, grad = penalty(x)
@@ -287,4 +291,4 @@ with tf.GradientTape() as tape:
     h = norm(w * 2.0) #!
     y = tf.reduce_sum(h) #- y = tf.reduce_sum(h ** 3)
 grad = tape.gradient(y, w)
-'''
+"""

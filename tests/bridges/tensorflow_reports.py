@@ -1,6 +1,6 @@
 """More programs, after reports in issue trackers; the marks are those of :mod:`torch_cases`."""
 
-CASES = '''
+CASES = """
 #@ variable_replaced_by_a_tensor rebound
 w = tf.Variable(2.0)
 w = w + 1.0 #! #- w.assign_add(1.0)
@@ -320,7 +320,8 @@ grad = tape.gradient(y, w)
 #@ python_function_computes_with_numpy left_through_numpy
 w = tf.Variable([1.0, 2.0])
 with tf.GradientTape() as tape:
-    h = tf.py_function(lambda a: a.numpy() ** 2, [w], tf.float32) #! #- h = tf.py_function(lambda a: a ** 2, [w], tf.float32)
+    h = tf.py_function(lambda a: a.numpy() ** 2, [w], tf.float32) #! #- h = tf.py_function(lambda a: a ** 2, [w], \
+tf.float32)
     y = tf.reduce_sum(h)
 grad = tape.gradient(y, w)
 
@@ -506,7 +507,8 @@ grad = tape.gradient(y, w)
 #@ moments_of_a_helper_in_numpy left_through_numpy
 import numpy as np
 def moments(d):
-    return np.array([d.mean(), d.std()], np.float32).reshape(1, 2) #- return tf.reshape(tf.stack([tf.reduce_mean(d), tf.math.reduce_std(d)]), [1, 2])
+    return np.array([d.mean(), d.std()], np.float32).reshape(1, 2) #- return tf.reshape(tf.stack([tf.reduce_mean(d), \
+tf.math.reduce_std(d)]), [1, 2])
 w = tf.Variable([[0.3, 0.1, 0.7]])
 k = tf.constant([[1.0], [2.0]])
 with tf.GradientTape() as tape:
@@ -524,4 +526,4 @@ with tf.GradientTape() as tape:
     s = tf.py_function(score, [w * 2.0], tf.float32) #! #- s = score(w * 2.0)
     y = 1.0 - s
 grad = tape.gradient(y, w)
-'''
+"""

@@ -1,4 +1,6 @@
-"""``record(after_bad_gradient=True)`` around a training loop: a step is recorded only after a bad gradient, and a warning says why."""
+"""``record(after_bad_gradient=True)`` around a training loop: a step is recorded only after a bad gradient, and a
+warning says why.
+"""
 
 import warnings
 
@@ -41,10 +43,33 @@ def tensorflow_loop(tf, steps, change, first=100, last=100):
 
 
 CHANGES = [
-    pytest.param(TORCH, torch_loop, lambda torch: torch.detach, "detach", "net[0].weight no gradient.", id="torch-missing"),
-    pytest.param(TORCH, torch_loop, lambda torch: lambda h: h * 0.0, "zero_factor", "net[0].weight a gradient of zeros only.", id="torch-zero"),
-    pytest.param(TENSORFLOW, tensorflow_loop, lambda tf: tf.stop_gradient, "stop_gradient", "w no gradient.", id="tensorflow-missing"),
-    pytest.param(TENSORFLOW, tensorflow_loop, lambda tf: lambda h: h * 0.0, "zero_factor", "w a gradient of zeros only.", id="tensorflow-zero"),
+    pytest.param(
+        TORCH, torch_loop, lambda torch: torch.detach, "detach", "net[0].weight no gradient.", id="torch-missing"
+    ),
+    pytest.param(
+        TORCH,
+        torch_loop,
+        lambda torch: lambda h: h * 0.0,
+        "zero_factor",
+        "net[0].weight a gradient of zeros only.",
+        id="torch-zero",
+    ),
+    pytest.param(
+        TENSORFLOW,
+        tensorflow_loop,
+        lambda tf: tf.stop_gradient,
+        "stop_gradient",
+        "w no gradient.",
+        id="tensorflow-missing",
+    ),
+    pytest.param(
+        TENSORFLOW,
+        tensorflow_loop,
+        lambda tf: lambda h: h * 0.0,
+        "zero_factor",
+        "w a gradient of zeros only.",
+        id="tensorflow-zero",
+    ),
 ]
 
 
@@ -53,11 +78,16 @@ def test_the_step_after_a_bad_gradient_says_why(framework, loop, change, cause, 
     """The first, the eleventh step and so on are looked at."""
     module = framework.module
     plain = loop(module, 14, change(module), first=4)
-    with framework.bridge.record(after_bad_gradient=True) as recording, pytest.warns(RuntimeWarning, match="Step 11 gave ") as told:
+    with (
+        framework.bridge.record(after_bad_gradient=True) as recording,
+        pytest.warns(RuntimeWarning, match="Step 11 gave ") as told,
+    ):
         bits = loop(module, 14, change(module), first=4)
     assert bits == plain
     assert f"Step 11 gave {said}\n{cause}: " in str(told[0].message) and len(told) == 1
-    assert {(found.step, found.why.cause, found.why.filename) for found in recording.found if found.why.name in said} == {(11, cause, __file__)}
+    assert {
+        (found.step, found.why.cause, found.why.filename) for found in recording.found if found.why.name in said
+    } == {(11, cause, __file__)}
     assert len(recording.latest.sweeps) == 1  # one step, and no other after it
     assert recording.cost.endswith("; 1 step was recorded.") and "in step 11" in repr(recording)
 
@@ -71,8 +101,14 @@ def test_good_steps_are_not_recorded(framework, loop):
         warnings.simplefilter("error", RuntimeWarning)
         loop(framework.module, 6, None)
     assert recording.latest is None and recording.found == []
-    assert repr(recording) == "AfterBadGradient(6 steps, nothing bad)" and recording.cost.endswith("; 0 steps were recorded.")
-    with pytest.raises(RuntimeError, match=r"No gradient was missing, zero, NaN or infinite in 6 steps, each tenth of which was looked at: none was recorded."):
+    assert repr(recording) == "AfterBadGradient(6 steps, nothing bad)" and recording.cost.endswith(
+        "; 0 steps were recorded."
+    )
+    with pytest.raises(
+        RuntimeError,
+        match=r"No gradient was missing, zero, NaN or infinite in 6 steps, each tenth of which was looked at: none "
+        r"was recorded.",
+    ):
         recording.explain(1)
 
 
@@ -91,7 +127,10 @@ def test_what_was_bad_for_a_moment_is_no_finding_and_is_looked_at_again(framewor
 
 def test_gradients_that_are_not_finite():
     torch = TORCH.module
-    with TORCH.bridge.record(after_bad_gradient=True) as recording, pytest.warns(RuntimeWarning, match="a gradient with NaN or infinity"):
+    with (
+        TORCH.bridge.record(after_bad_gradient=True) as recording,
+        pytest.warns(RuntimeWarning, match="a gradient with NaN or infinity"),
+    ):
         torch_loop(torch, 3, lambda h: torch.sqrt(h * 0.0), first=1)
     assert {found.why.kind for found in recording.found} == {"nonfinite"}
 
@@ -127,7 +166,8 @@ def test_a_compiled_step_of_jax():
         recordings.append(bridge.record_if_bad(step(params, 2.0), loss, params, 2.0))
     assert recordings[:2] == [None, None]
     assert recordings[2].explain(params["w"]).cause == "nan_backward"
-    assert bridge.record_if_bad({"w": jnp.array([1e-30]), "b": jnp.array(1e30)}, loss, params, 2.0) is None  # small and large are good
+    # small and large are good
+    assert bridge.record_if_bad({"w": jnp.array([1e-30]), "b": jnp.array(1e30)}, loss, params, 2.0) is None
     assert bridge.record_if_bad(jnp.zeros(2), loss, params, 2.0) is not None
     with pytest.raises(TypeError, match="while a function is traced there are none"):
         jax.jit(lambda g: bridge.record_if_bad(g, loss, params, 2.0))(jnp.ones(2))

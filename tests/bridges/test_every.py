@@ -30,7 +30,10 @@ def tensorflow_loop(tf, steps):
     return w, [v.numpy().tobytes() for v in (w, b)]
 
 
-LOOPS = [pytest.param(TORCH, torch_loop, "detach", id="torch"), pytest.param(TENSORFLOW, tensorflow_loop, "stop_gradient", id="tensorflow")]
+LOOPS = [
+    pytest.param(TORCH, torch_loop, "detach", id="torch"),
+    pytest.param(TENSORFLOW, tensorflow_loop, "stop_gradient", id="tensorflow"),
+]
 
 
 @pytest.mark.parametrize(("framework", "loop", "cause"), LOOPS)
@@ -40,7 +43,9 @@ def test_every_third_step(framework, loop, cause):
     with framework.bridge.record(every=3) as recording:
         source, bits = loop(module, 8)
     assert bits == plain
-    assert re.fullmatch(r"A recorded step takes as long as [\d.]+ others: every=3 adds [\d.]+% to the time.", recording.cost), recording.cost
+    assert re.fullmatch(
+        r"A recorded step takes as long as [\d.]+ others: every=3 adds [\d.]+% to the time.", recording.cost
+    ), recording.cost
     assert recording.steps == 8 and len(recording.latest.sweeps) == 1  # the seventh
     why = recording.explain(source)
     assert why.cause == cause and why.filename == __file__
@@ -62,7 +67,8 @@ def test_a_step_that_is_not_recorded_runs_as_it_is(framework, loop, cause):
         for _ in range(10):
             seen.append(recording.latest._open)
             loop(module, 1)
-    assert seen == [True, True, False, False, True, False, False, False, True, False]  # the second step shows where one ends
+    # the second step shows where one ends
+    assert seen == [True, True, False, False, True, False, False, False, True, False]
 
 
 def test_what_is_no_number_of_steps_and_what_was_not_recorded():
@@ -88,12 +94,16 @@ def test_the_closure_of_an_optimizer_is_the_programs_own():
 
     with TORCH.bridge.record() as recording:
         optimizer.step(closure)
-    assert len(recording.sweeps) == 3 and recording.explain(w).code == "loss = ((w.detach() * 2.0 + v - 1.0) ** 2).sum()"
+    assert (
+        len(recording.sweeps) == 3 and recording.explain(w).code == "loss = ((w.detach() * 2.0 + v - 1.0) ** 2).sum()"
+    )
     assert recording.entries[recording.log.rows_of(v)[-1]].version == 2  # it changed after the first two
 
 
 def test_a_step_of_two_nets_ends_with_the_gradient_of_the_second():
-    """The values are computed before the first zero_grad(), and the second net's gradient comes after the first one's."""
+    """The values are computed before the first zero_grad(), and the second net's gradient comes after the first
+    one's.
+    """
     torch = TORCH.module
     torch.manual_seed(0)
     maker, judge = torch.nn.Linear(3, 2), torch.nn.Linear(2, 1)

@@ -10,11 +10,39 @@ from .cases import blamed, broken, mended
 from .frameworks import FRAMEWORKS, arrived, every_case
 
 # what PyTorch and TensorFlow themselves say in these programs
-pytestmark = pytest.mark.filterwarnings("ignore:To copy construct", "ignore:The .grad attribute", "ignore:Converting a tensor", "ignore:.*non-leaf Tensor", "ignore:std", "ignore:None of the inputs", "ignore:.torch.cpu.amp.autocast:FutureWarning",
-                                       "ignore:__array__ implementation:DeprecationWarning")
-FAILS = {"requires_grad", "create_graph", "detach", "data", "no_grad", "inference_mode", "copied", "integer_cast", "no_derivative", "in_place",
-         "backward_twice", "not_scalar", "integer_dtype", "left_jax", "branch", "boolean_index", "has_aux", "while_loop", "callback",
-         "leaked_tracer", "refused"}  # fmt: skip
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:To copy construct",
+    "ignore:The .grad attribute",
+    "ignore:Converting a tensor",
+    "ignore:.*non-leaf Tensor",
+    "ignore:std",
+    "ignore:None of the inputs",
+    "ignore:.torch.cpu.amp.autocast:FutureWarning",
+    "ignore:__array__ implementation:DeprecationWarning",
+)
+FAILS = {
+    "requires_grad",
+    "create_graph",
+    "detach",
+    "data",
+    "no_grad",
+    "inference_mode",
+    "copied",
+    "integer_cast",
+    "no_derivative",
+    "in_place",
+    "backward_twice",
+    "not_scalar",
+    "integer_dtype",
+    "left_jax",
+    "branch",
+    "boolean_index",
+    "has_aux",
+    "while_loop",
+    "callback",
+    "leaked_tracer",
+    "refused",
+}
 
 TORCH, TENSORFLOW, JAX = FRAMEWORKS
 PATCHES = [  # None: one line is not enough, or there are several ways
@@ -46,7 +74,9 @@ def test_cause_and_line(framework, name):
     space, recording, why = framework.recorded(broken(text), f"<{name}>")
     assert recording.failure is None
     assert "error" not in space or cause in FAILS
-    assert "error" in space or not arrived(framework.gradient(space)) or cause in ("backward_twice", "non_leaf", "closure")
+    assert (
+        "error" in space or not arrived(framework.gradient(space)) or cause in ("backward_twice", "non_leaf", "closure")
+    )
     assert (why.cause, [why.line] if why.line else []) == (cause, blamed(text)), str(why)
     assert why.filename == (f"<{name}>" if blamed(text) else None)
     assert why.connected is (why.kind in ("zero", "nonfinite")) and why.message and why.fix
@@ -75,10 +105,27 @@ FIXES = [  # how they end where the lines to change are not the one to blame
     (TORCH, "backward_twice", "Line 4 should be `first.backward(retain_graph=True)`."),
     (TORCH, "nan_in_the_data", "Line 3 should be `loss = ((torch.nan_to_num(x) @ w) ** 2).mean()`."),
     (TORCH, "forward_under_no_grad", "Delete line 3 (`with torch.no_grad():`), and move line 4 one level to the left."),
-    (TORCH, "numpy_in_the_middle", "Line 4 should be `z = torch.log1p(y)`. Line 5 should be `loss = z.sum().requires_grad_()`."),
-    (TORCH, "index_of_an_embedding", "is an index, which has no gradient. Ask about what it takes elements of: space['net'].weight."),
-    (TORCH, "limit_of_a_clamp_as_a_number", "Line 3 should be `limit = w`. Line 4 should be `loss = torch.clamp(x, torch.tensor(0.0), max=limit).sum()`."),
-    (TORCH, "dead_relu", "which also changes the values: Line 5 should be `loss = torch.nn.functional.leaky_relu(net(torch.randn(5, 3))).mean()`."),
+    (
+        TORCH,
+        "numpy_in_the_middle",
+        "Line 4 should be `z = torch.log1p(y)`. Line 5 should be `loss = z.sum().requires_grad_()`.",
+    ),
+    (
+        TORCH,
+        "index_of_an_embedding",
+        "is an index, which has no gradient. Ask about what it takes elements of: space['net'].weight.",
+    ),
+    (
+        TORCH,
+        "limit_of_a_clamp_as_a_number",
+        "Line 3 should be `limit = w`. Line 4 should be `loss = torch.clamp(x, torch.tensor(0.0), max=limit).sum()`.",
+    ),
+    (
+        TORCH,
+        "dead_relu",
+        "which also changes the values: Line 5 should be `loss = torch.nn.functional.leaky_relu(net(torch.randn(5, "
+        "3))).mean()`.",
+    ),
     (TORCH, "detached_hidden_state", "Delete line 3."),
     (TORCH, "adam_step_between", "Move line 9 (`opt.step()`) down, below line 10."),
     (JAX, "if_on_a_value", "Lines 3 to 5 should be `return jnp.where(jnp.sum(w) > 1.0, jnp.sum(w ** 2), jnp.sum(w))`."),
@@ -121,8 +168,10 @@ OPERATIONS = [  # a line whose operation has words of its own: they hold what to
 VALUES = "[[0.1, 0.7, 0.4], [0.9, 0.2, 0.3]]"
 AROUND = {
     "torch": f"w = torch.tensor({VALUES}, requires_grad=True)\n{{}}\nloss = (y ** 2).sum()\nloss.backward()\n",
-    "tensorflow": f"w = tf.Variable({VALUES})\nwith tf.GradientTape() as tape:\n    {{}}\n    y = tf.reduce_sum(h ** 2)\ngrad = tape.gradient(y, w)\n",
-    "jax": f"w = jnp.array({VALUES})\ndef loss(w):\n    {{}}\n    return jnp.sum(y ** 2)\nargs = w,\ngrad = jax.grad(loss)(w)\n",
+    "tensorflow": f"w = tf.Variable({VALUES})\nwith tf.GradientTape() as tape:\n    {{}}\n    y = tf.reduce_sum(h ** "
+    "2)\ngrad = tape.gradient(y, w)\n",
+    "jax": f"w = jnp.array({VALUES})\ndef loss(w):\n    {{}}\n    return jnp.sum(y ** 2)\nargs = w,\ngrad = "
+    "jax.grad(loss)(w)\n",
 }
 
 

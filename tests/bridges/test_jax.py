@@ -49,7 +49,9 @@ def test_compiled_the_program_gives_nearly_the_same(name):
     recording = record(name)
     compiled = jax.tree.leaves(jax.jit(jax.value_and_grad(function, **options))(*args))
     for a, b in zip(jax.tree.leaves((recording.value, recording.gradient)), compiled, strict=True):
-        np.testing.assert_allclose(np.float64(a), np.float64(b), rtol=0.1 if name == "mixed_dtypes" else 2e-4, atol=1e-5)
+        np.testing.assert_allclose(
+            np.float64(a), np.float64(b), rtol=0.1 if name == "mixed_dtypes" else 2e-4, atol=1e-5
+        )
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -66,7 +68,10 @@ def test_every_adjoint_is_jax_s_own(name):
         known = {}
         for call in calls:
             results = call.compute(*[known.get(given.row, kept.get(given.row, given.value)) for given in call.inputs])
-            known |= {row: result + zeros[row] if row in zeros else result for row, result in zip(call.rows, results, strict=True)}
+            known |= {
+                row: result + zeros[row] if row in zeros else result
+                for row, result in zip(call.rows, results, strict=True)
+            }
         return known[recording.target]
 
     with jax.disable_jit():
@@ -90,11 +95,15 @@ def test_steps_lead_to_the_adjoints(name):
         if row != recording.target and row not in recording.unreached:
             assert edges[-1][3] is adjoint
             total = sum(np.complex128(product.array()) for _, _, product, _ in edges)
-            np.testing.assert_allclose(total, np.complex128(adjoint.array()), rtol=0.05 if name == "mixed_dtypes" else 1e-3, atol=1e-4)
+            np.testing.assert_allclose(
+                total, np.complex128(adjoint.array()), rtol=0.05 if name == "mixed_dtypes" else 1e-3, atol=1e-4
+            )
 
 
 def power_iteration(a):
-    return jax.lax.while_loop(lambda s: s[1] < 7, lambda s: (jnp.sin(s[0] * a + 0.3) * a + a * s[0], s[1] + 1), (a, 0))[0].sum()
+    return jax.lax.while_loop(lambda s: s[1] < 7, lambda s: (jnp.sin(s[0] * a + 0.3) * a + a * s[0], s[1] + 1), (a, 0))[
+        0
+    ].sum()
 
 
 def direction(leaf):
@@ -107,19 +116,28 @@ def direction(leaf):
 @pytest.mark.long(sample=5)
 @pytest.mark.parametrize("name", [name for name in PROGRAMS if name != "custom_vjp_that_clips"] + ["a_while_loop"])
 def test_tangents_are_jax_s_own(name):
-    """The whole is compared with ``jax.jvp``, and each row with ``jax.jvp`` of its operation alone, from the tangents of its inputs."""
-    function, args, options = PROGRAMS[name]() if name in PROGRAMS else (power_iteration, (jnp.linspace(0.1, 1.7, 9),), {})
+    """The whole is compared with ``jax.jvp``, and each row with ``jax.jvp`` of its operation alone, from the tangents
+    of its inputs.
+    """
+    function, args, options = (
+        PROGRAMS[name]() if name in PROGRAMS else (power_iteration, (jnp.linspace(0.1, 1.7, 9),), {})
+    )
     tangents = jax.tree.map(direction, args)
     recording = bridge.record(function, *args, **options, tangents=tangents)
     assert recording.tangent_error is None and (recording.error is None) == (name in PROGRAMS)
     known = {entry.row: entry.tangent.given for entry in recording.entries if entry.tangent is not None}
     with jax.disable_jit():
-        found, asked = jax.tree.flatten((recording.value, recording.tangent)), jax.tree.flatten(jax.jvp(function, args, tangents))
+        found, asked = (
+            jax.tree.flatten((recording.value, recording.tangent)),
+            jax.tree.flatten(jax.jvp(function, args, tangents)),
+        )
         assert found[1] == asked[1]
         assert all(same(a, b) for a, b in zip(found[0], asked[0], strict=True))
         for call in recording.log.calls:
             moved = {k: given.row for k, given in enumerate(call.inputs) if given.row in known}
-            values = [given.value if given.row is None else recording.entries[given.row].value.given for given in call.inputs]
+            values = [
+                given.value if given.row is None else recording.entries[given.row].value.given for given in call.inputs
+            ]
 
             def alone(*some, moved=moved, values=values, call=call):
                 given = dict(enumerate(values)) | dict(zip(moved, some, strict=True))
@@ -140,8 +158,11 @@ def test_what_does_not_move_has_no_tangent():
     recording = bridge.record(loss, *args, has_aux=True, tangents=(None, {"w": jnp.array([1.0, 0.0]), "n": None}, None))
     rows = recording.snapshot()["rows"]
     assert [(row["name"] or row["label"], row["tangent"]["data"]) for row in rows if "tangent" in row] == [
-        ("p['w']", [1.0, 0.0]), ("h", [1.0, 0.0]), ("×", [3.0, 0.0]), ("Σ", 3.0),
-    ]  # fmt: skip
+        ("p['w']", [1.0, 0.0]),
+        ("h", [1.0, 0.0]),
+        ("×", [3.0, 0.0]),
+        ("Σ", 3.0),
+    ]
     total, *whole = recording.tangent
     assert total == 3.0 and all(tangent.dtype == jax.dtypes.float0 for tangent in whole)
     replayed = tf.bridges.Replay(json.loads(json.dumps(recording.snapshot()))).snapshot()
@@ -189,14 +210,22 @@ def test_rows_have_lines_names_labels_and_scopes():
         return total * 2.0
 
     recording = bridge.record(loss, {"w": 0.5}, jnp.array([1.0, 2.0]))
-    rows = [(r["name"] or r["label"], r["line"] and r["line"] - first, r["scope"]) for r in recording.snapshot()["rows"]]
+    rows = [
+        (r["name"] or r["label"], r["line"] and r["line"] - first, r["scope"]) for r in recording.snapshot()["rows"]
+    ]
     assert rows == [
-        ("p['w']", None, []), ("xs", None, []),
-        ("[0]", 12, ["loop", "scan[0]"]), ("×", 5, ["loop", "scan[0]", "layer"]), ("tanh", 5, ["loop", "scan[0]", "layer"]),
+        ("p['w']", None, []),
+        ("xs", None, []),
+        ("[0]", 12, ["loop", "scan[0]"]),
+        ("×", 5, ["loop", "scan[0]", "layer"]),
+        ("tanh", 5, ["loop", "scan[0]", "layer"]),
         ("0.0 +", 9, ["loop", "scan[0]"]),
-        ("[1]", 12, ["loop", "scan[1]"]), ("×", 5, ["loop", "scan[1]", "layer"]), ("tanh", 5, ["loop", "scan[1]", "layer"]),
-        ("+", 9, ["loop", "scan[1]"]), ("× 2.0", 13, []),
-    ]  # fmt: skip
+        ("[1]", 12, ["loop", "scan[1]"]),
+        ("×", 5, ["loop", "scan[1]", "layer"]),
+        ("tanh", 5, ["loop", "scan[1]", "layer"]),
+        ("+", 9, ["loop", "scan[1]"]),
+        ("× 2.0", 13, []),
+    ]
 
 
 def test_what_has_a_rule_of_its_own_is_one_row_on_the_way_and_shows_what_it_computes():
@@ -237,7 +266,11 @@ HEALTHY = {  # what jax.grad takes without jit
     "a_number_of_steps": (repeated, X, 3),
     "a_function_as_an_argument": (repeated, X, 2, jnp.cos),
     "a_text": (lambda x, act: jnp.sum(jnp.tanh(x) if act == "tanh" else x), X, "tanh"),
-    "a_switch_in_a_dictionary": (lambda p, c: jnp.sum(p["w"]) * c["scale"] if c["on"] else 0.0, {"w": X}, {"scale": 2, "on": True}),
+    "a_switch_in_a_dictionary": (
+        lambda p, c: jnp.sum(p["w"]) * c["scale"] if c["on"] else 0.0,
+        {"w": X},
+        {"scale": 2, "on": True},
+    ),
     "a_condition_on_a_value": (branching, X),
     "a_condition_on_data": (lambda x, d: jnp.sum(x * d) if d[0] > 0 else jnp.sum(x), X, jnp.ones(2)),
     "a_mask_as_an_index": (lambda x: jnp.sum(x[x > 1.0] ** 2), X),
@@ -308,7 +341,9 @@ def test_memory_is_bounded_by_summaries(monkeypatch):
 def test_sources_are_asked_about_by_array_or_name():
     w = jnp.array([1.0, 2.0])
     recording = bridge.record(lambda p: jnp.sum(jnp.round(p["w"])), {"w": w})
-    assert [recording.explain(recording.value, source).cause for source in (w, "p['w']", "p")] == ["zero_derivative"] * 3
+    assert [recording.explain(recording.value, source).cause for source in (w, "p['w']", "p")] == [
+        "zero_derivative"
+    ] * 3
     assert recording.explain(None, "p['w']").message.startswith("round (test_jax.py, line")
     with pytest.raises(ValueError, match=r"knows no argument 'w'. There are: p\['w'\]."):
         recording.explain(recording.value, "w")
@@ -319,7 +354,10 @@ def test_sources_are_asked_about_by_array_or_name():
 def test_numbers_and_trees_are_sources():
     rate, other = 0.25, 1.5
     recording = bridge.record(lambda a, b: a * 2.0 + jax.lax.stop_gradient(b), rate, other, argnums=(0, 1))
-    assert [recording.explain(recording.value, source).cause for source in (rate, other)] == ["connected", "stop_gradient"]
+    assert [recording.explain(recording.value, source).cause for source in (rate, other)] == [
+        "connected",
+        "stop_gradient",
+    ]
     p = {"w": jnp.ones(2), "b": jnp.zeros(2)}
     recording = bridge.record(lambda p: jnp.sum(p["w"] + jnp.round(p["b"])), p)
     why = recording.explain(recording.value, p)
@@ -327,7 +365,9 @@ def test_numbers_and_trees_are_sources():
 
 
 def test_further_breaks_are_said():
-    recording = bridge.record(lambda w: jnp.sum(jax.lax.stop_gradient(jnp.round(w)).astype(int) * 1.0), jnp.array([0.4, 1.6]))
+    recording = bridge.record(
+        lambda w: jnp.sum(jax.lax.stop_gradient(jnp.round(w)).astype(int) * 1.0), jnp.array([0.4, 1.6])
+    )
     why = recording.explain(recording.value, "w")
     assert (why.cause, why.connected, why.patch) == ("zero_derivative", True, None)
     assert [other.cause for other in why.others] == ["stop_gradient", "integer_cast"]
@@ -360,8 +400,11 @@ def test_values_have_the_names_of_the_program():
 
     rows = bridge.record(loss, jnp.ones(2), jnp.ones((3, 2))).snapshot()["rows"]
     assert [(row["name"], row["op"]) for row in rows if row["kind"] == "operation" and row["name"]] == [
-        ("h", "tanh"), ("a", "sin"), ("a", "sin"), ("p", "div"),
-    ]  # fmt: skip
+        ("h", "tanh"),
+        ("a", "sin"),
+        ("a", "sin"),
+        ("p", "div"),
+    ]
 
 
 def test_nothing_else_holds_arrays_after_it(monkeypatch):
@@ -411,7 +454,9 @@ def test_a_loop_with_a_condition_for_each_example_is_one_row():
     def decay(rate, steps):
         return jax.lax.fori_loop(0, steps, lambda i, y: y - 0.1 * rate * y, 1.0)
 
-    recording = bridge.record(lambda rate, steps: jax.vmap(decay, (None, 0))(rate, steps).sum(), 0.7, jax.numpy.array([4, 10, 7]))
+    recording = bridge.record(
+        lambda rate, steps: jax.vmap(decay, (None, 0))(rate, steps).sum(), 0.7, jax.numpy.array([4, 10, 7])
+    )
     assert recording.explain(recording.value, "rate").cause == "while_loop"
 
 

@@ -1,4 +1,6 @@
-"""``fit`` of Keras, which owns the tape and the loss: ``recording.explain(variable)`` and the note of its error say why no gradient came."""
+"""``fit`` of Keras, which owns the tape and the loss: ``recording.explain(variable)`` and the note of its error say why
+no gradient came.
+"""
 
 import pytest
 
@@ -98,12 +100,16 @@ def test_a_layer_that_is_left_out(eager):
     with bridge.record() as recording:
         model.fit(np.ones((4, 3)), np.ones((4, 2)), verbose=0)
     why = recording.explain(first.kernel)
-    assert (why.cause, why.line) == ("not_trainable", line_of(test_a_layer_that_is_left_out, "first.trainable = False")), str(why)
+    assert (why.cause, why.line) == (
+        "not_trainable",
+        line_of(test_a_layer_that_is_left_out, "first.trainable = False"),
+    ), str(why)
     assert recording.explain(model.layers[1].kernel).connected
 
 
 def middle(truth, predicted):
-    found = tf.numpy_function(np.median, [tf.abs(truth - predicted)], tf.float64)  # it gives a float32: an error when it runs
+    # it gives a float32: an error when it runs
+    found = tf.numpy_function(np.median, [tf.abs(truth - predicted)], tf.float64)
     return tf.reshape(tf.cast(found, tf.float32), [])
 
 
@@ -127,7 +133,9 @@ def rooted(truth, predicted):
 
 
 def test_numbers_of_a_compiled_step_are_those_of_the_data():
-    words = keras.Sequential([keras.layers.Embedding(9, 4, mask_zero=True), keras.layers.LSTM(3), keras.layers.Dense(1)])
+    words = keras.Sequential(
+        [keras.layers.Embedding(9, 4, mask_zero=True), keras.layers.LSTM(3), keras.layers.Dense(1)]
+    )
     exact = keras.Sequential([keras.layers.Dense(2), keras.layers.Dense(1, kernel_initializer="zeros")])
     words.compile("sgd", "mse")
     exact.compile("sgd", rooted)
@@ -154,14 +162,19 @@ def test_a_step_that_raises_while_it_is_traced_leaves_its_rows():
     with bridge.record() as recording, pytest.raises((TypeError, ValueError)):
         step(tf.ones(2))
     why = recording.explain(w)
-    assert why.cause == "stop_gradient" and why.line == line_of(test_a_step_that_raises_while_it_is_traced_leaves_its_rows, "stop_gradient(")
+    assert why.cause == "stop_gradient" and why.line == line_of(
+        test_a_step_that_raises_while_it_is_traced_leaves_its_rows, "stop_gradient("
+    )
 
 
 def test_without_a_backward_pass_the_answer_says_so():
     w = tf.Variable(1.0)
     with bridge.record() as recording:
         loss = w * w
-    assert recording.explain(w).message == "No gradient was asked for in the block." and recording.explain(w).cause == "no_backward"
+    assert (
+        recording.explain(w).message == "No gradient was asked for in the block."
+        and recording.explain(w).cause == "no_backward"
+    )
     assert recording.explain(loss, w).message.startswith("No tape was there")
     with pytest.raises(TypeError, match=r"explain\(loss, w\), explain\(w\)"):
         recording.explain()

@@ -76,7 +76,12 @@ def test_pytorch_s_std_divides_by_one_less_unless_it_is_told(torch):
 def test_tensorflow_hands_nothing_on_where_there_are_steps_and_raises_where_there_is_no_rule(tensorflow):
     tf = tensorflow
     x = tf.Variable([1.5, 2.5])
-    for step in (tf.floor, tf.round, lambda x: tf.cast(tf.argmax(x), tf.float32), lambda x: tf.cast(x > 2.0, tf.float32)):
+    for step in (
+        tf.floor,
+        tf.round,
+        lambda x: tf.cast(tf.argmax(x), tf.float32),
+        lambda x: tf.cast(x > 2.0, tf.float32),
+    ):
         with tf.GradientTape() as tape:
             y = tf.reduce_sum(step(x))
         assert tape.gradient(y, x) is None

@@ -1,4 +1,6 @@
-"""A patch is carried out on the recorded values before it is offered: it makes derivatives finite, and changes no finite number."""
+"""A patch is carried out on the recorded values before it is offered: it makes derivatives finite, and changes no
+finite number.
+"""
 
 import pytest
 
@@ -9,18 +11,42 @@ from .frameworks import FRAMEWORKS
 
 TORCH, TENSORFLOW, JAX = FRAMEWORKS
 AROUND = {
-    "torch": "import torch\nw = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)\nn = torch.tensor([0.0, 2.0, 4.0])\n{}\nloss = y.sum()\nloss.backward()\n",
-    "tensorflow": "import tensorflow as tf\nw = tf.Variable([1.0, 2.0, 3.0])\nn = tf.constant([0.0, 2.0, 4.0])\nwith tf.GradientTape() as tape:\n    {}\n    y = tf.reduce_sum(y)\ngrad = tape.gradient(y, w)\n",
-    "jax": "import jax.numpy as jnp\nw = jnp.array([1.0, 2.0, 3.0])\nn = jnp.array([0.0, 2.0, 4.0])\ndef loss(w):\n    {}\n    return jnp.sum(y)\nargs = w,\ngrad = jax.grad(loss)(w)\n",
+    "torch": "import torch\nw = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)\nn = torch.tensor([0.0, 2.0, "
+    "4.0])\n{}\nloss = y.sum()\nloss.backward()\n",
+    "tensorflow": "import tensorflow as tf\nw = tf.Variable([1.0, 2.0, 3.0])\nn = tf.constant([0.0, 2.0, 4.0])\nwith "
+    "tf.GradientTape() as tape:\n    {}\n    y = tf.reduce_sum(y)\ngrad = tape.gradient(y, w)\n",
+    "jax": "import jax.numpy as jnp\nw = jnp.array([1.0, 2.0, 3.0])\nn = jnp.array([0.0, 2.0, 4.0])\ndef loss(w):\n   "
+    " {}\n    return jnp.sum(y)\nargs = w,\ngrad = jax.grad(loss)(w)\n",
 }
 LINES = [  # the statements, and the patch of the first that is to blame
     (TORCH, "y = w / (n * w); y = torch.where(n == 0, torch.zeros_like(y), y)", None),  # two statements on one line
-    (TORCH, "y = w / (n * w)\ny = torch.where(n == 0, torch.zeros_like(y), y)", "y = w / (torch.where(n == 0, 1.0, n * w))"),
-    (TORCH, "y = w / (n * w)\ny = torch.where(n != 0, y, torch.zeros_like(y))", "y = w / (torch.where(n != 0, n * w, 1.0))"),
-    (TENSORFLOW, "y = w / (n * w)\n    y = tf.where(n == 0, tf.zeros_like(y), y)", "y = w / (tf.where(n == 0, 1.0, n * w))"),
-    (JAX, "y = w / (n * w)\n    y = jnp.where(n == 0, jnp.zeros_like(y), y)", "y = w / (jnp.where(n == 0, 1.0, n * w))"),
+    (
+        TORCH,
+        "y = w / (n * w)\ny = torch.where(n == 0, torch.zeros_like(y), y)",
+        "y = w / (torch.where(n == 0, 1.0, n * w))",
+    ),
+    (
+        TORCH,
+        "y = w / (n * w)\ny = torch.where(n != 0, y, torch.zeros_like(y))",
+        "y = w / (torch.where(n != 0, n * w, 1.0))",
+    ),
+    (
+        TENSORFLOW,
+        "y = w / (n * w)\n    y = tf.where(n == 0, tf.zeros_like(y), y)",
+        "y = w / (tf.where(n == 0, 1.0, n * w))",
+    ),
+    (
+        JAX,
+        "y = w / (n * w)\n    y = jnp.where(n == 0, jnp.zeros_like(y), y)",
+        "y = w / (jnp.where(n == 0, 1.0, n * w))",
+    ),
     (TORCH, "y = (w > 1.5).float()", None),  # a sigmoid is another number: words only
-    (TORCH, "y = torch.round(w + torch.randn(3))", "smooth = w + torch.randn(3)\ny = smooth + (torch.round(smooth) - smooth).detach()"),  # one draw
+    # one draw
+    (
+        TORCH,
+        "y = torch.round(w + torch.randn(3))",
+        "smooth = w + torch.randn(3)\ny = smooth + (torch.round(smooth) - smooth).detach()",
+    ),
     (TORCH, "y = torch.round(w - 0.2)", "y = w - 0.2 + (torch.round(w - 0.2) - (w - 0.2)).detach()"),
     (TORCH, "y = torch.round(w).long().float()", None),  # two steps on one line
     (TORCH, "y = torch.log(torch.prod(w * 1e-30))", "y = torch.sum(torch.log(w * 1e-30))"),
@@ -31,12 +57,17 @@ LINES = [  # the statements, and the patch of the first that is to blame
 ]
 
 
-@pytest.mark.parametrize(("framework", "line", "patch"), LINES, ids=[f"{case[0].name}-{number}" for number, case in enumerate(LINES)])
+@pytest.mark.parametrize(
+    ("framework", "line", "patch"), LINES, ids=[f"{case[0].name}-{number}" for number, case in enumerate(LINES)]
+)
 def test_a_patch_changes_no_finite_number(framework, line, patch):
     text = AROUND[framework.name].format(line)
     space, recording, _ = framework.recorded(text, f"<{line}>")
     target = recording.value if framework is JAX else space[framework.target]
-    why = eval(compile("recording.explain(target, w)", "<ask>", "eval"), space | {"recording": recording, "target": target})  # where its names are
+    # where its names are
+    why = eval(
+        compile("recording.explain(target, w)", "<ask>", "eval"), space | {"recording": recording, "target": target}
+    )
     assert why.cause != "connected"
     assert why.patch == patch, str(why)
 
@@ -46,21 +77,40 @@ ALIKE = [  # what a program of ``tf`` makes its target of, and the patch: the sa
     ("x = tf.Variable([1, 2])", "y = tf.cast(x, tf.float32) ** 2", "x = tf.Variable([1, 2], dtype=tf.float32)"),
     ("x = tf.Variable([1.5, 2.5], trainable=False)", "y = x * 2.0", "x = tf.Variable([1.5, 2.5], trainable=True)"),
     ("x = tf.Variable([1.5, 2.5])", "y = tf.stop_gradient(x * 2.0) * 3.0", "y = x * 2.0 * 3.0"),
-    ("x = tf.Variable([1.5, 2.5])", "y = tf.round(x + 0.2) * 3.0", "y = (x + 0.2 + tf.stop_gradient(tf.round(x + 0.2) - (x + 0.2))) * 3.0"),
-    ("x = tf.Variable([1.5, 2.5])", "y = tf.cast(tf.cast(x, tf.int32), tf.float32)", "y = tf.cast(x + tf.stop_gradient(tf.cast(tf.cast(x, tf.int32), tf.float32) - x), tf.float32)"),
+    (
+        "x = tf.Variable([1.5, 2.5])",
+        "y = tf.round(x + 0.2) * 3.0",
+        "y = (x + 0.2 + tf.stop_gradient(tf.round(x + 0.2) - (x + 0.2))) * 3.0",
+    ),
+    (
+        "x = tf.Variable([1.5, 2.5])",
+        "y = tf.cast(tf.cast(x, tf.int32), tf.float32)",
+        "y = tf.cast(x + tf.stop_gradient(tf.cast(tf.cast(x, tf.int32), tf.float32) - x), tf.float32)",
+    ),
     ("x = tf.Variable([1.5, 2.5])", "y = tf.constant(np.exp(x.numpy()))  # by NumPy", "y = tf.exp(x)  # by NumPy"),
     ("x = tf.Variable([1.5, 2.5])", "y = np.dot(x.numpy(), [1.0, 2.0])", "y = tf.tensordot(x, [1.0, 2.0], 1)"),
-    ("x = tf.Variable([1.5, 2.5])", "y = tf.Variable([x[0], x[1]]) * 2.0", "y = tf.convert_to_tensor([x[0], x[1]]) * 2.0"),
+    (
+        "x = tf.Variable([1.5, 2.5])",
+        "y = tf.Variable([x[0], x[1]]) * 2.0",
+        "y = tf.convert_to_tensor([x[0], x[1]]) * 2.0",
+    ),
     ("x = tf.Variable([0.0, 2.5])", "y = tf.sqrt(x)", "y = tf.sqrt(x + 1e-12)"),
-    ("x = tf.Variable([0.0, 2.5])", "y = tf.where(x > 0.0, tf.math.log(x), 0.0)", "y = tf.where(x > 0.0, tf.math.log(tf.where(x > 0.0, x, 1.0)), 0.0)"),
+    (
+        "x = tf.Variable([0.0, 2.5])",
+        "y = tf.where(x > 0.0, tf.math.log(x), 0.0)",
+        "y = tf.where(x > 0.0, tf.math.log(tf.where(x > 0.0, x, 1.0)), 0.0)",
+    ),
     ("x = tf.Variable([1.5, 99.0])", "y = tf.math.log(1.0 + tf.exp(x))", "y = tf.nn.softplus(x)"),
     ("x = tf.Variable([-1.5, -2.5])", "y = tf.nn.relu(x)", None),  # another function: words only
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("made", "line", "patch"), ALIKE)
 def test_a_tape_and_tensorflow_have_the_same_patch(made, line, patch):
-    text = f"import numpy as np\n{made}\nwith tf.GradientTape(persistent=True) as tape:\n    {line}\n    loss = tf.reduce_sum(y)\ngrad = tape.gradient(loss, x)\n"
+    text = (
+        f"import numpy as np\n{made}\nwith tf.GradientTape(persistent=True) as tape:\n    {line}\n    loss = "
+        "tf.reduce_sum(y)\ngrad = tape.gradient(loss, x)\n"
+    )
     space = {"tf": minitape}
     exec(compiled(text, "<alike>"), space)
     assert eval("tape.explain(loss, x)", space).patch == patch

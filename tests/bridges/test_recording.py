@@ -20,7 +20,9 @@ from .cases import compiled
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "bridges.md").read_text(encoding="utf-8")
-ASKED = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", (DOCS / "explain.md").read_text(encoding="utf-8"), re.DOTALL)
+ASKED = re.findall(
+    r"```python\n(.*?)```\n\n```text\n(.*?)```", (DOCS / "explain.md").read_text(encoding="utf-8"), re.DOTALL
+)
 
 
 def by_hand():
@@ -92,12 +94,18 @@ def run(program):
     with contextlib.redirect_stdout(printed), warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", RuntimeWarning)
         exec(compiled(program, "train.py"), {"__name__": "page"})
-    return printed.getvalue() + "".join(f"RuntimeWarning: {warning.message}\n" for warning in told if warning.category is RuntimeWarning)
+    return printed.getvalue() + "".join(
+        f"RuntimeWarning: {warning.message}\n" for warning in told if warning.category is RuntimeWarning
+    )
 
 
 @pytest.mark.parametrize("program", re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL))
 def test_the_programs_of_the_page_run(program):
-    said = next(word for part, word in {"tangents": "stop_gradient: ", "Replay": "1 row,", "sweep": "24.0"}.items() if part in program)
+    said = next(
+        word
+        for part, word in {"tangents": "stop_gradient: ", "Replay": "1 row,", "sweep": "24.0"}.items()
+        if part in program
+    )
     assert said in run(program)
 
 
@@ -118,6 +126,9 @@ def test_a_framework_that_is_not_installed_is_named(name, called, monkeypatch):
 
 def test_a_bridge_is_there_when_it_is_asked_for(repository):
     """``minitape.bridges`` needs no import of its own, and imports no framework."""
-    program = "import sys, minitape; print(minitape.bridges.Recording.__name__, 'torch' in dir(minitape.bridges), {'torch', 'tensorflow', 'jax'} & {*sys.modules})"
+    program = (
+        "import sys, minitape; print(minitape.bridges.Recording.__name__, 'torch' in dir(minitape.bridges), "
+        "{'torch', 'tensorflow', 'jax'} & {*sys.modules})"
+    )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=repository)
     assert run.stdout.split("\n")[0] == "Recording True set()"

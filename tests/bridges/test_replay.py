@@ -19,7 +19,10 @@ def recorded():
     x = recording.leaf(np.array([3.0, np.nan]), name="x", shape=(2,), dtype="float64", site=("<replayed>", 1))
     w = recording.leaf(2.0, name="w", kind="variable", version=1)
     c = recording.leaf(np.zeros(100), kind="constant", differentiable=False)
-    parts = [recording.operation("split", [x, w], v, call=3, output=k, shape=(), scope=("net",)) for k, v in enumerate((3.0, 4.0))]
+    parts = [
+        recording.operation("split", [x, w], v, call=3, output=k, shape=(), scope=("net",))
+        for k, v in enumerate((3.0, 4.0))
+    ]
     y = recording.operation("mul", [parts[0], c], 6.0, label="×", site=("<replayed>", 2))
     recording.operation("floor", [y], 6.0, differentiable=False, cut="nondifferentiable")
     recording.events.append({"kind": "assign", "name": "w", "from": 1, "to": 1, "line": 5})
@@ -36,7 +39,11 @@ def recorded():
 
 def without_names(snapshot):
     """Without the recording's number, its name in this test, and what earlier passes gave: one pass is kept."""
-    return snapshot | {"results": snapshot["results"][-1:], "record": "", "tapes": [tape | {"name": ""} for tape in snapshot["tapes"]]}
+    return snapshot | {
+        "results": snapshot["results"][-1:],
+        "record": "",
+        "tapes": [tape | {"name": ""} for tape in snapshot["tapes"]],
+    }
 
 
 def test_a_snapshot_comes_back_from_json():
@@ -79,13 +86,24 @@ def test_what_the_lesson_keeps_is_what_the_framework_does_today(name, capsys):
     pytest.importorskip(name, reason=f"{CALLED[name]} is not installed: pip install 'minitape[{name}]'")
     today, then = run(name), kept(name)
     written = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
-    assert today["why"] == written["why"], f"write it anew: python -m minitape.course.programs {name}; minitape save notebooks/en/14*.ipynb"
-    shown = [[(row["name"], row["op"], row["label"], row["line"]) for row in told["snapshot"]["rows"]] for told in (today, written)]
+    assert today["why"] == written["why"], (
+        f"write it anew: python -m minitape.course.programs {name}; minitape save notebooks/en/14*.ipynb"
+    )
+    shown = [
+        [(row["name"], row["op"], row["label"], row["line"]) for row in told["snapshot"]["rows"]]
+        for told in (today, written)
+    ]
     assert shown[0] == shown[1], f"write it anew: python -m minitape.course.programs {name}"
-    gradients = [[None if g is None else g["data"] for g in s["sweep"]["gradients"]] for s in (today["snapshot"], then.recording.snapshot())]
+    gradients = [
+        [None if g is None else g["data"] for g in s["sweep"]["gradients"]]
+        for s in (today["snapshot"], then.recording.snapshot())
+    ]
     for new, old in zip(*gradients, strict=True):
         assert (new is None) == (old is None)
         assert old is None or np.allclose(new, old, rtol=1e-5)
-    values = [{(r["line"], r["value"]["text"]) for r in s["rows"] if r["cut"]} for s in (today["snapshot"], then.recording.snapshot())]
+    values = [
+        {(r["line"], r["value"]["text"]) for r in s["rows"] if r["cut"]}
+        for s in (today["snapshot"], then.recording.snapshot())
+    ]
     assert values[0] == values[1]
     assert str(then.why).partition(":")[0] in capsys.readouterr().out

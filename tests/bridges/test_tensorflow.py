@@ -41,7 +41,9 @@ def test_nothing_changes_for_the_program(name):
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_adjoint_is_tensorflows_own(name, monkeypatch):
-    """Every tape is persistent here, so that TensorFlow can be asked again, without the bridge, for one adjoint at a time."""
+    """Every tape is persistent here, so that TensorFlow can be asked again, without the bridge, for one adjoint at a
+    time.
+    """
     made, asked = backprop.GradientTape.__init__, []
 
     def persistent(self, persistent=False, watch_accessed_variables=True):
@@ -58,7 +60,11 @@ def test_every_adjoint_is_tensorflows_own(name, monkeypatch):
     with bridge.record() as recording:
         run(name)
     assert recording.failure is None
-    asked = [(tape, target, seeds) for tape, target, seeds in asked if not isinstance(tensorflow.nest.flatten(target)[0], int)]
+    asked = [
+        (tape, target, seeds)
+        for tape, target, seeds in asked
+        if not isinstance(tensorflow.nest.flatten(target)[0], int)
+    ]
     eager = [a for a in asked if all(hasattr(t, "_numpy") for t in tensorflow.nest.flatten(a[1]))]
     assert len(eager) == len(recording.sweeps)
     compared = 0
@@ -102,8 +108,15 @@ def test_rows_have_lines_names_and_scopes():
         w.assign_add([1.0, 1.0])
         z = w + 0.0
     rows = [(r["name"] or r["op"], r["line"] - first, r["scope"], r["version"]) for r in recording.snapshot()["rows"]]
-    assert rows == [("w", 5, [], 0), ("leaf", 5, [], 0), ("y", 5, ["block"], 0), ("loss", 6, ["block"], 0), ("w", 9, [], 1),
-                    ("leaf", 9, [], 0), ("z", 9, [], 0)]  # fmt: skip
+    assert rows == [
+        ("w", 5, [], 0),
+        ("leaf", 5, [], 0),
+        ("y", 5, ["block"], 0),
+        ("loss", 6, ["block"], 0),
+        ("w", 9, [], 1),
+        ("leaf", 9, [], 0),
+        ("z", 9, [], 0),
+    ]
     assert recording.snapshot()["events"] == [{"kind": "assign", "name": "w", "line": first + 8, "from": 0}]
     assert z.shape == (2,)
 
@@ -115,12 +128,33 @@ def test_a_step_has_what_each_input_is_given():
             y = x * x
         tape.gradient(y, x)
     assert tf.snapshot(recording, y)["sweep"] == {
-        "target": [1], "sources": [0], "rest": 0, "gradients": [{"text": "6.0", "data": 6.0}],
-        "steps": [{"row": 1, "adjoint": {"text": "1.0", "data": 1.0}, "edges": [
-            {"input": 0, "port": 0, "local": None, "product": {"text": "3.0", "data": 3.0}, "sum": {"text": "3.0", "data": 3.0}},
-            {"input": 0, "port": 1, "local": None, "product": {"text": "3.0", "data": 3.0}, "sum": {"text": "6.0", "data": 6.0}},
-        ]}],
-    }  # fmt: skip
+        "target": [1],
+        "sources": [0],
+        "rest": 0,
+        "gradients": [{"text": "6.0", "data": 6.0}],
+        "steps": [
+            {
+                "row": 1,
+                "adjoint": {"text": "1.0", "data": 1.0},
+                "edges": [
+                    {
+                        "input": 0,
+                        "port": 0,
+                        "local": None,
+                        "product": {"text": "3.0", "data": 3.0},
+                        "sum": {"text": "3.0", "data": 3.0},
+                    },
+                    {
+                        "input": 0,
+                        "port": 1,
+                        "local": None,
+                        "product": {"text": "3.0", "data": 3.0},
+                        "sum": {"text": "6.0", "data": 6.0},
+                    },
+                ],
+            }
+        ],
+    }
 
 
 def test_a_call_of_a_function_is_one_row():
@@ -179,7 +213,9 @@ def opened(snapshot):
 
 
 def test_a_call_of_a_function_opens():
-    """The reference is the same in Python: which ways were taken, with which values, and what TensorFlow's own sweep gives."""
+    """The reference is the same in Python: which ways were taken, with which values, and what TensorFlow's own sweep
+    gives.
+    """
     w, x = tensorflow.Variable([1.0, 2.0], name="w"), tensorflow.constant([1.0, 0.5])
 
     @tensorflow.function
@@ -205,8 +241,12 @@ def test_a_call_of_a_function_opens():
     assert [row["scope"] for row in rows] == [[f"turn {turn}", way] for turn, (way, _) in enumerate(values, 1)]
     assert [row["value"] for row in rows] == [show_value(value.numpy()) for _, value in values]
     names = {row["name"] for row in found["rows"]}
-    assert {"x", "w"} <= names and {row["line"] for row in rows} == {walk.python_function.__code__.co_firstlineno + k for k in (4, 6)}
-    arrived = dict(zip((found["rows"][row]["name"] for row in found["sweep"]["sources"]), found["sweep"]["gradients"], strict=True))
+    assert {"x", "w"} <= names and {row["line"] for row in rows} == {
+        walk.python_function.__code__.co_firstlineno + k for k in (4, 6)
+    }
+    arrived = dict(
+        zip((found["rows"][row]["name"] for row in found["sweep"]["sources"]), found["sweep"]["gradients"], strict=True)
+    )
     assert np.allclose(arrived["w"]["data"], gradient)
 
 
@@ -255,18 +295,31 @@ def test_a_jacobian_is_a_row_or_a_backward_pass_for_each_element(pfor):
     assert all(same(a.numpy(), b.numpy()) for a, b in zip(found, wanted, strict=True))
     rows = [(entry.op, entry.inputs) for entry in recording.entries]
     if pfor:
-        assert rows == [("leaf", []), ("Mul", [0, 0]), ("jacobian", [1, 0]), ("batch_jacobian", [1, 0])] and not recording.sweeps
+        assert (
+            rows == [("leaf", []), ("Mul", [0, 0]), ("jacobian", [1, 0]), ("batch_jacobian", [1, 0])]
+            and not recording.sweeps
+        )
     else:
         assert [sweep.sources for sweep in recording.sweeps] == [[0]] * 6
 
 
 def test_tensorflow_is_as_it_was_after_an_exception():
-    before = [backprop.GradientTape.watch, backprop.GradientTape.__enter__, ops._EagerTensorBase.numpy, backprop._gradient_function]
+    before = [
+        backprop.GradientTape.watch,
+        backprop.GradientTape.__enter__,
+        ops._EagerTensorBase.numpy,
+        backprop._gradient_function,
+    ]
     x = tensorflow.Variable(2.0)
     with pytest.raises(ZeroDivisionError), bridge.record(), tensorflow.GradientTape():
         x * x
         1 / 0  # noqa: B018 - the exception
-    after = [backprop.GradientTape.watch, backprop.GradientTape.__enter__, ops._EagerTensorBase.numpy, backprop._gradient_function]
+    after = [
+        backprop.GradientTape.watch,
+        backprop.GradientTape.__enter__,
+        ops._EagerTensorBase.numpy,
+        backprop._gradient_function,
+    ]
     assert before == after
     assert not op_callbacks.should_invoke_op_callbacks()
     with tensorflow.GradientTape() as tape:
@@ -282,7 +335,10 @@ def test_a_mistake_of_the_bridge_ends_the_recording_and_not_the_program(monkeypa
 
     monkeypatch.setattr(tensorflow_log.Log, "_write", broken)
     x = tensorflow.Variable(2.0)
-    with pytest.warns(RuntimeWarning, match="The recording ended early: KeyError: 'mistake'"), bridge.record() as recording:
+    with (
+        pytest.warns(RuntimeWarning, match="The recording ended early: KeyError: 'mistake'"),
+        bridge.record() as recording,
+    ):
         with tensorflow.GradientTape() as tape:
             y = x * x
         slope = tape.gradient(y, x)
@@ -350,7 +406,10 @@ def test_a_variable_is_known_after_its_value_became_a_summary(monkeypatch):
             del tape
             for _ in range(9):
                 tensorflow.ones([100, 100]) * factor
-    assert [0 in entry.inputs for entry in recording.entries if entry.op == "Mul" and entry.differentiable] == [True, True]
+    assert [0 in entry.inputs for entry in recording.entries if entry.op == "Mul" and entry.differentiable] == [
+        True,
+        True,
+    ]
     assert recording.entries[0].name == "w" and recording.explain(y, w).connected
 
 

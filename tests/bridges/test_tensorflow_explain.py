@@ -111,11 +111,17 @@ def test_a_line_that_autograph_runs_from_a_file_of_its_own():
         y = tensorflow.reduce_sum(tensorflow.map_fn(halved, w * 1.0))
         tape.gradient(y, w)
     why = recording.explain(y, w)
-    assert (why.cause, why.line, why.filename) == ("nondifferentiable", line_of("return tensorflow.round(value) / 2.0"), __file__)
+    assert (why.cause, why.line, why.filename) == (
+        "nondifferentiable",
+        line_of("return tensorflow.round(value) / 2.0"),
+        __file__,
+    )
 
 
 def test_watched_late_and_recorded_all_the_same():
-    """An operation that a variable is an input of is recorded with all of its inputs: a watch that comes later is enough."""
+    """An operation that a variable is an input of is recorded with all of its inputs: a watch that comes later is
+    enough.
+    """
     w, x = tensorflow.Variable([2.0, 3.0]), tensorflow.constant([0.5, 1.5])
     with bridge.record() as recording, tensorflow.GradientTape() as tape:
         h = x * w
@@ -127,10 +133,15 @@ def test_watched_late_and_recorded_all_the_same():
 
 
 def test_the_tape_of_minitape_is_asked_beside_tensorflow():
-    """Who holds a variable is looked for among all objects that live; Python's collector crashed on some of TensorFlow's."""
+    """Who holds a variable is looked for among all objects that live; Python's collector crashed on some of
+    TensorFlow's.
+    """
     import minitape as tf
 
-    kept = [tensorflow.keras.Sequential([tensorflow.keras.layers.Dense(2)])(tensorflow.ones([1, 3])), tensorflow.function(halved)]
+    kept = [
+        tensorflow.keras.Sequential([tensorflow.keras.layers.Dense(2)])(tensorflow.ones([1, 3])),
+        tensorflow.function(halved),
+    ]
     used, unused = tf.keras.layers.Dense(1), tf.keras.layers.Dense(1)
     unused.build((None, 2))
     with tf.GradientTape() as tape:

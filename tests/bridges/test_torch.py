@@ -19,7 +19,9 @@ from minitape.picture.values import show_value  # noqa: E402
 from .torch_programs import PROGRAMS  # noqa: E402
 
 # CPU kernels that PyTorch warns of in programs that are right
-pytestmark = pytest.mark.filterwarnings("ignore:.*nested tensor.*", "ignore:.*create_graph=True.*", "ignore:.torch.cpu.amp.autocast:FutureWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*nested tensor.*", "ignore:.*create_graph=True.*", "ignore:.torch.cpu.amp.autocast:FutureWarning"
+)
 
 
 def run(name):
@@ -136,10 +138,15 @@ def test_rows_have_their_lines_names_and_modules():
     rows = [(r["name"] or r["op"], r["line"] - first, r["scope"]) for r in recording.snapshot()["rows"]]
     assert rows == [
         ("leaf", 13, []),
-        ("layers.0.weight", 8, []), ("layers.0.bias", 8, []), ("linear", 8, ["Net", "layers.0"]),
-        ("layers.1.weight", 8, []), ("layers.1.bias", 8, []), ("linear", 8, ["Net", "layers.1"]),
-        ("mul", 9, ["Net"]), ("loss", 13, []),
-    ]  # fmt: skip
+        ("layers.0.weight", 8, []),
+        ("layers.0.bias", 8, []),
+        ("linear", 8, ["Net", "layers.0"]),
+        ("layers.1.weight", 8, []),
+        ("layers.1.bias", 8, []),
+        ("linear", 8, ["Net", "layers.1"]),
+        ("mul", 9, ["Net"]),
+        ("loss", 13, []),
+    ]
 
 
 def test_a_step_has_what_each_input_is_given():
@@ -148,12 +155,33 @@ def test_a_step_has_what_each_input_is_given():
         y = x * x
         y.backward()
     assert tf.snapshot(recording, y)["sweep"] == {
-        "target": [1], "sources": [0], "rest": 0, "gradients": [{"text": "6.0", "data": 6.0}],
-        "steps": [{"row": 1, "adjoint": {"text": "1.0", "data": 1.0}, "edges": [
-            {"input": 0, "port": 0, "local": None, "product": {"text": "3.0", "data": 3.0}, "sum": {"text": "3.0", "data": 3.0}},
-            {"input": 0, "port": 1, "local": None, "product": {"text": "3.0", "data": 3.0}, "sum": {"text": "6.0", "data": 6.0}},
-        ]}],
-    }  # fmt: skip
+        "target": [1],
+        "sources": [0],
+        "rest": 0,
+        "gradients": [{"text": "6.0", "data": 6.0}],
+        "steps": [
+            {
+                "row": 1,
+                "adjoint": {"text": "1.0", "data": 1.0},
+                "edges": [
+                    {
+                        "input": 0,
+                        "port": 0,
+                        "local": None,
+                        "product": {"text": "3.0", "data": 3.0},
+                        "sum": {"text": "3.0", "data": 3.0},
+                    },
+                    {
+                        "input": 0,
+                        "port": 1,
+                        "local": None,
+                        "product": {"text": "3.0", "data": 3.0},
+                        "sum": {"text": "6.0", "data": 6.0},
+                    },
+                ],
+            }
+        ],
+    }
 
 
 def test_of_several_backward_passes_the_target_chooses_one():
@@ -232,7 +260,10 @@ def test_a_mistake_of_the_bridge_ends_the_recording_and_not_the_program(monkeypa
 
     monkeypatch.setattr(torch_log.Log, "write", broken)
     x = torch.tensor(2.0, requires_grad=True)
-    with pytest.warns(RuntimeWarning, match="The recording ended early: KeyError: 'mistake'"), bridge.record() as recording:
+    with (
+        pytest.warns(RuntimeWarning, match="The recording ended early: KeyError: 'mistake'"),
+        bridge.record() as recording,
+    ):
         (x * x).backward()
     assert x.grad == 4.0
     assert isinstance(recording.failure, KeyError)
@@ -297,7 +328,9 @@ def test_a_compiled_function_computes_the_same():
     assert same(y, (x.sin() * 2).sum()) and same(x.grad, 2 * x.cos())
 
 
-@pytest.mark.filterwarnings("ignore:Using .torch.compile.module.. when there are global hooks", "ignore:.torch.jit.trace:DeprecationWarning")
+@pytest.mark.filterwarnings(
+    "ignore:Using .torch.compile.module.. when there are global hooks", "ignore:.torch.jit.trace:DeprecationWarning"
+)
 def test_compiled_and_traced_modules_compute_the_same():
     net, x = torch.nn.Linear(3, 2), torch.randn(4, 3)
     with bridge.record() as recording:

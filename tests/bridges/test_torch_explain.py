@@ -98,18 +98,39 @@ def test_a_step_that_remains_when_the_first_break_is_mended_is_said():
 BEFORE = {  # what stands before the block, what is asked about -> the cause, and which of the lines is to blame
     ("w = torch.ones(3, requires_grad=True) * 0.01", "w"): ("non_leaf", 1),
     ("w = torch.ones(3)", "w"): ("requires_grad", 1),
-    ("net = torch.nn.Linear(3, 1)\nfor p in net.parameters():\n    p.requires_grad = False", "net.weight"): ("requires_grad", 3),
-    ("class Net(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.register_buffer('w', torch.ones(3))\nnet = Net()", "net.w"): ("requires_grad", 4),
-    ("w = torch.ones(3, requires_grad=True)\ndef hook(gradient):\n    return gradient * 0\nw.register_hook(hook)", "w"): ("hook", 3),
-    ("class Pool(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.register_buffer('p', torch.ones(3))\nnet = torch.nn.Sequential(Pool())", "net[0].p"): ("requires_grad", 4),
-    ("class Net(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.w = torch.nn.Parameter(torch.ones(3)) * 0.02\nnet = Net()", "net.w"): ("non_leaf", 4),
-}  # fmt: skip
+    ("net = torch.nn.Linear(3, 1)\nfor p in net.parameters():\n    p.requires_grad = False", "net.weight"): (
+        "requires_grad",
+        3,
+    ),
+    (
+        "class Net(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n        "
+        "self.register_buffer('w', torch.ones(3))\nnet = Net()",
+        "net.w",
+    ): ("requires_grad", 4),
+    (
+        "w = torch.ones(3, requires_grad=True)\ndef hook(gradient):\n    return gradient * 0\nw.register_hook(hook)",
+        "w",
+    ): ("hook", 3),
+    (
+        "class Pool(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n        "
+        "self.register_buffer('p', torch.ones(3))\nnet = torch.nn.Sequential(Pool())",
+        "net[0].p",
+    ): ("requires_grad", 4),
+    (
+        "class Net(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.w = "
+        "torch.nn.Parameter(torch.ones(3)) * 0.02\nnet = Net()",
+        "net.w",
+    ): ("non_leaf", 4),
+}
 
 
 @pytest.mark.parametrize("before, asked", BEFORE)
 def test_what_was_done_before_the_block_is_blamed_where_it_was_done(before, asked, tmp_path):
     program = tmp_path / "before.py"
-    program.write_text(f"{before}\nwith bridge.record() as recording:\n    loss = ({asked} * other).sum()\n    loss.backward()\nwhy = recording.explain({asked})\n")
+    program.write_text(
+        f"{before}\nwith bridge.record() as recording:\n    loss = ({asked} * other).sum()\n    "
+        f"loss.backward()\nwhy = recording.explain({asked})\n"
+    )
     space = {"torch": torch, "bridge": bridge, "other": torch.ones(3, requires_grad=True)}
     exec(compile(program.read_text(), program, "exec"), space)
     assert (space["why"].cause, space["why"].line) == BEFORE[before, asked]
@@ -128,7 +149,13 @@ def test_names_are_as_the_program_reaches_a_tensor():
         p.grad = None
     with bridge.record() as recording:
         loss = torch.ones(1, requires_grad=True).sum()
-    names = ["trainer.net[0].weight", "trainer.net[0].bias", "trainer.net[1]['head'].weight", "trainer.net[1]['head'].bias", "trainer.parts[0].bias"]
+    names = [
+        "trainer.net[0].weight",
+        "trainer.net[0].bias",
+        "trainer.net[1]['head'].weight",
+        "trainer.net[1]['head'].bias",
+        "trainer.parts[0].bias",
+    ]
     assert [recording.explain(loss, source).name for source in every] == names
     net = torch.nn.utils.parametrizations.weight_norm(torch.nn.Linear(2, 1))
     with bridge.record() as recording:
@@ -152,7 +179,11 @@ def test_without_a_backward_pass_the_answer_says_so():
     w, k, total = torch.ones(2, requires_grad=True), torch.ones(2), 0.0
     with bridge.record() as recording:
         loss = (w * k).sum()
-    assert [why.cause for why in (*recording.explain([w, k]), recording.explain(loss, w))] == ["no_backward", "requires_grad", "no_backward"]
+    assert [why.cause for why in (*recording.explain([w, k]), recording.explain(loss, w))] == [
+        "no_backward",
+        "requires_grad",
+        "no_backward",
+    ]
     with bridge.record() as recording, pytest.raises(AttributeError):  # a number has no backward()
         total += (w * k).sum().item()
         total.backward()
@@ -161,7 +192,7 @@ def test_without_a_backward_pass_the_answer_says_so():
 
 def test_the_example_of_the_readme_prints_what_stands_below_it(repository, tmp_path):
     readme = (repository / "README.md").read_text(encoding="utf-8")
-    (example, printed), = re.findall(r"```python\n(import torch\n.*?)```\n+```text\n(.*?)```", readme, re.DOTALL)
+    ((example, printed),) = re.findall(r"```python\n(import torch\n.*?)```\n+```text\n(.*?)```", readme, re.DOTALL)
     (tmp_path / "train.py").write_text(example)
     done = subprocess.run([sys.executable, "train.py"], cwd=tmp_path, text=True, capture_output=True, timeout=120)
     assert (done.stdout, done.returncode) == (printed, 0), done.stderr

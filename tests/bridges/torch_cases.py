@@ -1,11 +1,12 @@
-"""Programs whose ``.grad`` is None, zero or NaN, or whose backward() fails, as people asked about them in forums and issues.
+"""Programs whose ``.grad`` is None, zero or NaN, or whose backward() fails, as people asked about them in forums and
+issues.
 
-Each begins with ``#@ name cause``. The line to blame ends in ``#!``; where none is to blame there is no such line. A line that
-ends in ``#- text`` is replaced by the text in the mended program (nothing: it is left out). ``#+ text`` is a line of the mended
-program only. ``loss`` is the target and ``w`` what is asked about.
+Each begins with ``#@ name cause``. The line to blame ends in ``#!``; where none is to blame there is no such line. A
+line that ends in ``#- text`` is replaced by the text in the mended program (nothing: it is left out). ``#+ text`` is a
+line of the mended program only. ``loss`` is the target and ``w`` what is asked about.
 """
 
-CASES = '''
+CASES = """
 #@ leaf_without_requires_grad requires_grad
 w = torch.randn(3) #! #- w = torch.randn(3, requires_grad=True)
 x = torch.randn(3)
@@ -365,12 +366,14 @@ class Agent:
         self.net, self.kept = nn.Linear(3, 2), []
     def act(self, state):
         choice = torch.distributions.Categorical(logits=self.net(state))
-        self.kept.append(choice.log_prob(choice.sample()).item()) #! #- self.kept.append(choice.log_prob(choice.sample()))
+        self.kept.append(choice.log_prob(choice.sample()).item()) #! #- \
+self.kept.append(choice.log_prob(choice.sample()))
 agent = Agent()
 w = agent.net.weight
 for state in torch.randn(3, 3):
     agent.act(state)
-loss = -(torch.tensor(agent.kept, requires_grad=True) * torch.tensor([1.0, 2.0, 3.0])).sum() #- loss = -(torch.stack(agent.kept) * torch.tensor([1.0, 2.0, 3.0])).sum()
+loss = -(torch.tensor(agent.kept, requires_grad=True) * torch.tensor([1.0, 2.0, 3.0])).sum() #- loss = \
+-(torch.stack(agent.kept) * torch.tensor([1.0, 2.0, 3.0])).sum()
 loss.backward()
 
 #@ hard_choice_by_scatter no_derivative
@@ -404,7 +407,8 @@ for step in range(2):
     loss = (x + w).exp().sum()
     loss.backward()
     if step == 0:
-        w = torch.clamp(w + 0.1 * w.grad.sign(), -0.3, 0.3) #! #- w = torch.clamp(w + 0.1 * w.grad.sign(), -0.3, 0.3).detach().requires_grad_()
+        w = torch.clamp(w + 0.1 * w.grad.sign(), -0.3, 0.3) #! #- w = torch.clamp(w + 0.1 * w.grad.sign(), -0.3, \
+0.3).detach().requires_grad_()
 
 #@ second_derivative_of_a_network create_graph
 net = nn.Sequential(nn.Linear(1, 4), nn.Tanh(), nn.Linear(4, 1))
@@ -424,4 +428,4 @@ for step in range(2):
     loss.backward()
     with torch.no_grad():
         w -= 1e-4 * w.grad
-'''
+"""

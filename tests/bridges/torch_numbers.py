@@ -1,6 +1,6 @@
 """Programs that get a gradient of zeros or NaNs; the marks are those of :mod:`torch_cases`."""
 
-CASES = '''
+CASES = """
 #@ rounding zero_derivative
 w = torch.randn(3, requires_grad=True)
 q = torch.round(w * 10) #! #- q = (w * 10) + (torch.round(w * 10) - (w * 10)).detach()
@@ -18,7 +18,8 @@ net = nn.Linear(3, 4)
 with torch.no_grad():
     net.bias.fill_(-100.0)
 w = net.weight
-loss = torch.relu(net(torch.randn(5, 3))).mean() #! #- loss = torch.nn.functional.leaky_relu(net(torch.randn(5, 3))).mean()
+loss = torch.relu(net(torch.randn(5, 3))).mean() #! #- loss = torch.nn.functional.leaky_relu(net(torch.randn(5, \
+3))).mean()
 loss.backward()
 
 #@ clamped_probability saturated
@@ -94,7 +95,8 @@ loss.backward()
 w = torch.randn(2, 2, requires_grad=True)
 scores = torch.eye(2) @ w
 mask = torch.tensor([[True, True], [False, True]])
-scores = scores.masked_fill(mask, float("-inf")) #- scores = scores.masked_fill(mask & ~mask.all(1, keepdim=True), float("-inf"))
+scores = scores.masked_fill(mask, float("-inf")) #- scores = scores.masked_fill(mask & ~mask.all(1, keepdim=True), \
+float("-inf"))
 loss = (torch.softmax(scores, dim=-1) @ w).sum() #!
 loss.backward()
 
@@ -161,7 +163,8 @@ loss.backward()
 
 #@ triplet_margin_satisfied saturated
 w = torch.tensor([[0.0, 0.1]], requires_grad=True)
-loss = nn.functional.triplet_margin_loss(w, torch.zeros(1, 2), torch.full((1, 2), 9.0)) #! #- loss = nn.functional.triplet_margin_loss(w, torch.zeros(1, 2), torch.full((1, 2), 0.2))
+loss = nn.functional.triplet_margin_loss(w, torch.zeros(1, 2), torch.full((1, 2), 9.0)) #! #- loss = \
+nn.functional.triplet_margin_loss(w, torch.zeros(1, 2), torch.full((1, 2), 0.2))
 loss.backward()
 
 #@ cross_entropy_over_one_class zero_cancels
@@ -180,7 +183,8 @@ loss.backward()
 emb = nn.Embedding(5, 2)
 w = torch.randn(2, 2, requires_grad=True)
 table = torch.cat([emb.weight, w])
-out = nn.functional.embedding(torch.tensor([0, 3]), table) #! #- out = nn.functional.embedding(torch.tensor([0, 3, 5]), table)
+out = nn.functional.embedding(torch.tensor([0, 3]), table) #! #- out = nn.functional.embedding(torch.tensor([0, 3, \
+5]), table)
 loss = out.sum()
 loss.backward()
 
@@ -230,7 +234,8 @@ loss.backward()
 image = torch.rand(1, 1, 6, 6)
 w = torch.tensor([[[1.0, 0.1, 0.0], [0.0, 0.9, 0.1]]], requires_grad=True)
 grid = nn.functional.affine_grid(w, image.shape, align_corners=False)
-warped = nn.functional.grid_sample(image, grid, mode="nearest", align_corners=False) #! #- warped = nn.functional.grid_sample(image, grid, align_corners=False)
+warped = nn.functional.grid_sample(image, grid, mode="nearest", align_corners=False) #! #- warped = \
+nn.functional.grid_sample(image, grid, align_corners=False)
 loss = ((warped - image) ** 2).mean()
 loss.backward()
 
@@ -252,4 +257,4 @@ net = Net()
 w = net.out.weight
 loss = (net(torch.randn(4, 3)) - 0.5).pow(2).sum()
 loss.backward()
-'''
+"""

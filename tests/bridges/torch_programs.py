@@ -1,4 +1,6 @@
-"""Programs for PyTorch as people write them. Each returns what must stay the same, to the last bit, when it is recorded."""
+"""Programs for PyTorch as people write them. Each returns what must stay the same, to the last bit, when it is
+recorded.
+"""
 
 import torch
 import torch.nn.functional as F
@@ -66,9 +68,13 @@ def mlp_with_large_weights():
 
 @program
 def cnn_with_batch_norm():
-    net = nn.Sequential(nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(36, 3))
+    net = nn.Sequential(
+        nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(36, 3)
+    )
     labels = torch.randint(0, 3, (8,))
-    parts = trained(net, torch.optim.SGD(net.parameters(), 0.1, momentum=0.9), torch.randn(8, 1, 8, 8), labels, F.cross_entropy)
+    parts = trained(
+        net, torch.optim.SGD(net.parameters(), 0.1, momentum=0.9), torch.randn(8, 1, 8, 8), labels, F.cross_entropy
+    )
     return [*parts, net[1].running_mean, net[1].running_var]
 
 

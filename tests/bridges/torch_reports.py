@@ -1,6 +1,6 @@
 """More programs, after reports in issue trackers; the marks are those of :mod:`torch_cases`."""
 
-CASES = '''
+CASES = """
 #@ input_moved_to_another_dtype non_leaf
 w = torch.ones(4, requires_grad=True).to(torch.float64) #! #- w = torch.ones(4, dtype=torch.float64, requires_grad=True)
 y = w * torch.linspace(1, 4, 4, dtype=torch.float64)
@@ -96,7 +96,8 @@ for k in range(2):
     loss.backward() #!
 
 #@ relu_inplace_after_tanh in_place
-net = nn.Sequential(nn.Linear(3, 3), nn.Tanh(), nn.ReLU(inplace=True)) #- net = nn.Sequential(nn.Linear(3, 3), nn.Tanh(), nn.ReLU())
+net = nn.Sequential(nn.Linear(3, 3), nn.Tanh(), nn.ReLU(inplace=True)) #- net = nn.Sequential(nn.Linear(3, 3), \
+nn.Tanh(), nn.ReLU())
 w = net[0].weight
 loss = net(torch.randn(2, 3)).sum() #!
 loss.backward()
@@ -226,7 +227,8 @@ loss.backward()
 from torch.utils.checkpoint import checkpoint
 block, head = nn.Sequential(nn.Linear(3, 3), nn.Tanh()), nn.Linear(3, 1)
 w = block[0].weight
-h = checkpoint(block, torch.randn(5, 3), use_reentrant=True) #! #- h = checkpoint(block, torch.randn(5, 3), use_reentrant=False)
+h = checkpoint(block, torch.randn(5, 3), use_reentrant=True) #! #- h = checkpoint(block, torch.randn(5, 3), \
+use_reentrant=False)
 loss = head(h).mean()
 loss.backward()
 
@@ -317,4 +319,4 @@ for i in range(1, 5):
     f[i] = 1 / (1.0 + torch.exp(-f[i])) #! #- f.append(1 / (1.0 + torch.exp(-f[i - 1] * w)))
 loss = f.sum() #- loss = torch.stack(f).sum()
 loss.backward()
-'''
+"""

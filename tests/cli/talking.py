@@ -52,7 +52,9 @@ class Talk:
         )
 
     def kernel(self, path: str) -> AbstractContextManager[Callable[[str], list[dict[str, Any]]]]:
-        """A function that runs code in the notebook's kernel, and gives back the outputs; the kernel ends with the block."""
+        """A function that runs code in the notebook's kernel, and gives back the outputs; the kernel ends with the
+        block.
+        """
 
         @contextmanager
         def opened():

@@ -63,7 +63,12 @@ def test_a_good_notebook_passes_blank_and_solved_and_is_not_changed(saved_notebo
 
 
 def test_one_changed_digit_is_found_and_its_cell_is_named_and_a_remedy_is_told_once(spoiled):
-    done = run("check", spoiled(stream(DIGITS, "[0.5, 1.6]\n"), code(LAST, "1 / 0"), code(COMMAND, "nothing")), "--variant", "blank")
+    done = run(
+        "check",
+        spoiled(stream(DIGITS, "[0.5, 1.6]\n"), code(LAST, "1 / 0"), code(COMMAND, "nothing")),
+        "--variant",
+        "blank",
+    )
     assert done.returncode == 1
     assert "cell 2 (print([0.5, 1.5])): this cell's output is not the saved one [outputs-differ]" in done.stdout
     assert "-[0.5, 1.6]" in done.stdout
@@ -91,12 +96,18 @@ SAVED = {
     "stderr, even when it is saved": [new_output("stream", name="stderr", text="oops\n")],
     "a result that a ; keeps back": [new_output("execute_result", FIVE, execution_count=1)],
     "a result before what is printed": [
-        new_output("execute_result", {"text/plain": "'b'"}, execution_count=1), new_output("stream", name="stdout", text="a\n"),
+        new_output("execute_result", {"text/plain": "'b'"}, execution_count=1),
+        new_output("stream", name="stdout", text="a\n"),
     ],
     "a result that became a display": [new_output("execute_result", FIVE, execution_count=1)],
-    "what is printed after a display": [new_output("stream", name="stdout", text="a\nb\n"), new_output("display_data", FIVE)],
-    "a meant error that does not come": [new_output("error", ename="ZeroDivisionError", evalue="division by zero", traceback=[])],
-}  # fmt: skip
+    "what is printed after a display": [
+        new_output("stream", name="stdout", text="a\nb\n"),
+        new_output("display_data", FIVE),
+    ],
+    "a meant error that does not come": [
+        new_output("error", ename="ZeroDivisionError", evalue="division by zero", traceback=[])
+    ],
+}
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +115,12 @@ def shown_by_running(saved_notebook, tmp_path_factory):
     """Per cell, what is found in a notebook that ends with all the defects, run once."""
     notebook = nbformat.read(saved_notebook, as_version=4)
     for count, (name, (source, _)) in enumerate(DEFECTS.items(), 9):
-        cell = new_code_cell(source, execution_count=count, metadata={"defect": name, "tags": ["raises-exception"] * ("meant error that" in name)}, outputs=SAVED.get(name, []))
+        cell = new_code_cell(
+            source,
+            execution_count=count,
+            metadata={"defect": name, "tags": ["raises-exception"] * ("meant error that" in name)},
+            outputs=SAVED.get(name, []),
+        )
         notebook.cells.append(cell)
     path = tmp_path_factory.mktemp("defects") / "defects.ipynb"
     nbformat.write(notebook, path)
@@ -200,13 +216,17 @@ def test_an_exercise_without_a_solution_is_told_once(spoiled):
 @pytest.mark.long
 def test_an_output_of_chance_is_told_from_one_that_is_wrong_and_one_that_depends_on_answers(spoiled):
     path = spoiled(
-        code(DIGITS, "print([0.5, 1.6])"), code(COMMAND, "import os\nprint(os.urandom(8).hex())"),
-        code(LAST, "print(answer is ...)"), stream(LAST, "True\n"),
-    )  # fmt: skip
+        code(DIGITS, "print([0.5, 1.6])"),
+        code(COMMAND, "import os\nprint(os.urandom(8).hex())"),
+        code(LAST, "print(answer is ...)"),
+        stream(LAST, "True\n"),
+    )
     result = check_notebook(path)
     assert {(finding.rule, finding.cell) for finding in result.findings} == {
-        ("outputs-differ", DIGITS), ("not-repeatable", COMMAND), ("depends-on-answers", LAST)
-    }  # fmt: skip
+        ("outputs-differ", DIGITS),
+        ("not-repeatable", COMMAND),
+        ("depends-on-answers", LAST),
+    }
     told = report.as_text(result)
     assert "--- one run" in told and "+++ another" in told
 
@@ -224,7 +244,10 @@ def test_outputs_that_are_not_compared_are_told(spoiled):
     path = spoiled(stream(LAST, "another"), uncompared)
     result = check_notebook(path, ["blank"])
     assert result.exit_code == 0
-    assert f"not compared (nbval-ignore-output, or a picture that grows after its cell has run): the output of cell {LAST + 1}" in report.as_text(result)
+    assert (
+        "not compared (nbval-ignore-output, or a picture that grows after its cell has run): the output of cell "
+        f"{LAST + 1}" in report.as_text(result)
+    )
     assert f"the output of cell {LAST + 1}" in report.as_html([result])
 
 
@@ -235,11 +258,17 @@ def test_a_cell_that_takes_too_long_is_stopped(spoiled):
 
 
 def changed(output, chance):
-    """Another digit or letter in one of the texts of an output, or another kind of output; None where nothing is compared."""
+    """Another digit or letter in one of the texts of an output, or another kind of output; None where nothing is
+    compared.
+    """
     if output.output_type == "error":
         output.ename += "s"
         return "the error's class"
-    place, key = (output, "text") if output.output_type == "stream" else (output.data, chance.choice(sorted(COMPARED & {*output.data}) or [None]))
+    place, key = (
+        (output, "text")
+        if output.output_type == "stream"
+        else (output.data, chance.choice(sorted(COMPARED & {*output.data}) or [None]))
+    )
     at = [match.start() for match in re.finditer(r"[0-9a-zA-Z]", place[key])] if key else []
     if not at:
         return None

@@ -22,7 +22,9 @@ def saved(path):
 
 
 @pytest.mark.long(sample=6)
-@pytest.mark.parametrize("name", ["-fol[d]er/*x::y?.ipynb", "a [b].ipynb", "fol[d]er/x::y.ipynb", "*.ipynb", "-x.ipynb", "what?.ipynb"])
+@pytest.mark.parametrize(
+    "name", ["-fol[d]er/*x::y?.ipynb", "a [b].ipynb", "fol[d]er/x::y.ipynb", "*.ipynb", "-x.ipynb", "what?.ipynb"]
+)
 def test_every_character_may_stand_in_a_name(tmp_path, name):
     saved(tmp_path / "other.ipynb")
     result = check_notebook(saved(tmp_path / name), ("blank",))

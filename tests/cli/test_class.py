@@ -66,8 +66,10 @@ def test_each_exercise_is_counted(three):
     [lesson] = found.by_lesson
     assert (lesson.done, lesson.begun, lesson.untouched) == (0, 3, 0)
     assert [(who.learner, who.solved["01"], who.tries, who.first_try) for who in found.by_learner] == [
-        ("ann", 2, 2, 2), ("bob", 1, 3, 0), ("cem", 0, 1, 0),
-    ]  # fmt: skip
+        ("ann", 2, 2, 2),
+        ("bob", 1, 3, 0),
+        ("cem", 0, 1, 0),
+    ]
 
 
 def test_the_terminal_shows_learners_and_exercises(three):
@@ -138,7 +140,11 @@ def test_a_lesson_as_the_checker_left_it_is_read(tmp_path, monkeypatch):
 
 
 def test_progress_and_notebook_of_one_learner_are_one(three):
-    notebook(three / "bob" / "02_inside_the_tape.ipynb", "Exercise 02.1: correct.", "Exercise 01.1: not yet.\n  given:    7.0")
+    notebook(
+        three / "bob" / "02_inside_the_tape.ipynb",
+        "Exercise 02.1: correct.",
+        "Exercise 01.1: not yet.\n  given:    7.0",
+    )
     bob = next(hand_in for hand_in in read(find([three])) if hand_in.learner == "bob")
     assert bob.work["02.1"].solved and bob.work["01.1"].solved
     assert bob.work["01.1"].right_at == 3 and set(bob.work["01.1"].wrong) == {"8.0", "4.0", "7.0"}
@@ -197,7 +203,9 @@ def test_a_folder_without_hand_ins(tmp_path):
 
 
 def generate(folder, learners: int, seed: int = 7) -> dict[str, list[int]]:
-    """Hand-ins of a class whose learners get slower: lessons as they were copied, and their progress; solved, stuck by exercise."""
+    """Hand-ins of a class whose learners get slower: lessons as they were copied, and their progress; solved, stuck by
+    exercise.
+    """
     chance = random.Random(seed)
     names = [name for lesson in ("01", "02", "03") for name in exercises_of(lesson)]
     truth = {name: [0, 0] for name in names}

@@ -16,14 +16,26 @@ from traitlets.config import Config
 
 from minitape.cli.lessons import lessons_folder
 
-# The settings of the chart Zero to JupyterHub that values.yaml may name, with their kinds, as its values.schema.yaml has them.
-# A new one is looked up there first: helm refuses a name that is not in it.
+# The settings of the chart Zero to JupyterHub that values.yaml may name, with their kinds, as its values.schema.yaml
+# has them. A new one is looked up there first: helm refuses a name that is not in it.
 SETTINGS = {
-    "singleuser.image.name": str, "singleuser.image.tag": str, "singleuser.defaultUrl": str, "singleuser.startTimeout": int,
-    "singleuser.memory.guarantee": str, "singleuser.memory.limit": str, "singleuser.cpu.guarantee": float, "singleuser.cpu.limit": int,
-    "singleuser.storage.capacity": str, "singleuser.extraEnv": dict, "prePuller.hook.enabled": bool, "prePuller.continuous.enabled": bool,
-    "cull.enabled": bool, "cull.timeout": int, "cull.every": int, "hub.config": dict,
-}  # fmt: skip
+    "singleuser.image.name": str,
+    "singleuser.image.tag": str,
+    "singleuser.defaultUrl": str,
+    "singleuser.startTimeout": int,
+    "singleuser.memory.guarantee": str,
+    "singleuser.memory.limit": str,
+    "singleuser.cpu.guarantee": float,
+    "singleuser.cpu.limit": int,
+    "singleuser.storage.capacity": str,
+    "singleuser.extraEnv": dict,
+    "prePuller.hook.enabled": bool,
+    "prePuller.continuous.enabled": bool,
+    "cull.enabled": bool,
+    "cull.timeout": int,
+    "cull.every": int,
+    "hub.config": dict,
+}
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +89,9 @@ def test_the_image_starts_where_the_hub_expects_it(repository, values):
 
 
 def test_binder_reads_the_same_image(repository):
-    """As a file of its own: BuildKit, with which Binder builds, does not follow a link out of the Dockerfile's folder."""
+    """As a file of its own: BuildKit, with which Binder builds, does not follow a link out of the Dockerfile's
+    folder.
+    """
     for name in ("Dockerfile", "Dockerfile.dockerignore"):
         ours, binders = (repository / folder / name for folder in ("deploy/jupyterhub", ".binder"))
         assert not binders.is_symlink()
@@ -101,7 +115,9 @@ def package_page(repository):
 
 
 @pytest.mark.parametrize("repository_says", ["", "https://host.test/me/minitape"])
-def test_the_packages_page_leads_to_the_repository_where_that_is_known(repository, package_page, monkeypatch, repository_says):
+def test_the_packages_page_leads_to_the_repository_where_that_is_known(
+    repository, package_page, monkeypatch, repository_says
+):
     monkeypatch.setenv("MINITAPE_REPOSITORY", repository_says)
     monkeypatch.setitem(package_page.repository_of.__globals__, "_origin", lambda root: "")
     about = {"name": "minitape"}
@@ -127,10 +143,14 @@ def test_the_packages_page_leads_to_the_repository_where_that_is_known(repositor
         ("/home/me/minitape", ""),
     ],
 )
-def test_the_repository_is_the_one_that_git_names_and_then_the_one_of_the_sdist(package_page, tmp_path, monkeypatch, remote, address):
+def test_the_repository_is_the_one_that_git_names_and_then_the_one_of_the_sdist(
+    package_page, tmp_path, monkeypatch, remote, address
+):
     monkeypatch.delenv("MINITAPE_REPOSITORY", raising=False)
     assert package_page.repository_of(tmp_path) == ""
-    (tmp_path / "PKG-INFO").write_text("Metadata-Version: 2.4\nProject-URL: Repository, https://host.test/sdist\n\nText")
+    (tmp_path / "PKG-INFO").write_text(
+        "Metadata-Version: 2.4\nProject-URL: Repository, https://host.test/sdist\n\nText"
+    )
     assert package_page.repository_of(tmp_path) == "https://host.test/sdist"
     for command in (["init", "--quiet"], ["remote", "add", "origin", remote]):
         subprocess.run(["git", *command], cwd=tmp_path, check=True)

@@ -1,4 +1,6 @@
-"""What works where only some of the packages are installed: the core alone; or in a browser (Pyodide, JupyterLite) no programs and servers."""
+"""What works where only some of the packages are installed: the core alone; or in a browser (Pyodide, JupyterLite) no
+programs and servers.
+"""
 
 from __future__ import annotations
 
@@ -92,7 +94,8 @@ DOT text needs the package graphviz: pip install graphviz. Save as .svg instead,
 COMMANDS = """
 from click.testing import CliRunner
 from minitape.cli import main
-for line in ("--version", "lab lessons --copy-only", "lab other", "check", "save a.ipynb", "new-lesson a", "class .", "export --nbgrader 01", "site out", "warmup"):
+for line in ("--version", "lab lessons --copy-only", "lab other", "check", "save a.ipynb", "new-lesson a", "class .", \
+"export --nbgrader 01", "site out", "warmup"):
     done = CliRunner().invoke(main, line.split())
     print(line, "|", done.exit_code, "|", done.output.splitlines()[-1])
 """
@@ -100,12 +103,23 @@ for line in ("--version", "lab lessons --copy-only", "lab other", "check", "save
 
 @pytest.fixture(scope="module")
 def core(repository, tmp_path_factory):
-    """Runs a program where Python has its own modules, minitape, and what the core names; all else is not to be found."""
+    """Runs a program where Python has its own modules, minitape, and what the core names; all else is not to be
+    found.
+    """
     known = ["minitape", "minitape_widgets", *(r.name for r in needs(repository))]
-    blocked = BLOCKED.replace("name.partition(\".\")[0] in {names!r}", "'site-packages' in str(getattr(found := super().find_spec(name, path, target), 'origin', '')) and name.partition('.')[0] not in {names!r}")
+    blocked = BLOCKED.replace(
+        'name.partition(".")[0] in {names!r}',
+        "'site-packages' in str(getattr(found := super().find_spec(name, path, target), 'origin', '')) and "
+        "name.partition('.')[0] not in {names!r}",
+    )
     folder = tmp_path_factory.mktemp("core")
     return lambda program: subprocess.run(
-        [sys.executable, "-c", blocked.format(names=known)], input=program, cwd=folder, text=True, capture_output=True, timeout=120
+        [sys.executable, "-c", blocked.format(names=known)],
+        input=program,
+        cwd=folder,
+        text=True,
+        capture_output=True,
+        timeout=120,
     )
 
 

@@ -56,9 +56,11 @@ c.JupyterHub.spawner_class = WithoutAccounts
 c.Spawner.pre_spawn_hook = as_if_locked_out
 c.SimpleLocalProcessSpawner.home_dir_template = {homes!r} + "/{{username}}"
 c.Spawner.args += {root!r}
-c.Spawner.env_keep = [*c.Spawner.env_keep, "PYTHONPATH"] if isinstance(c.Spawner.env_keep, list) else ["PATH", "LANG", "PYTHONPATH"]
+c.Spawner.env_keep = [*c.Spawner.env_keep, "PYTHONPATH"] if isinstance(c.Spawner.env_keep, list) else ["PATH", \
+"LANG", "PYTHONPATH"]
 c.JupyterHub.services = [{{"name": "tests", "api_token": "{token}"}}]
-c.JupyterHub.load_roles = [{{"name": "tests", "services": ["tests"], "scopes": ["admin:users", "admin:servers", "tokens", "list:users"]}}]
+c.JupyterHub.load_roles = [{{"name": "tests", "services": ["tests"], "scopes": ["admin:users", "admin:servers", \
+"tokens", "list:users"]}}]
 """
 TOKEN = "a" * 32
 pytestmark = [pytest.mark.classroom, pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")]
@@ -73,9 +75,14 @@ class Hub(Talk):
         self.base, self.homes, self.origin = base, base / "homes", f"http://127.0.0.1:{ports[0]}"
         self.homes.mkdir()
         settings = SETTINGS.format(
-            given=str(repository / "deploy" / "jupyterhub" / "jupyterhub_config.py"), homes=str(self.homes), token=TOKEN,
-            port=ports[0], hub_port=ports[1], proxy_port=ports[2], root=["--allow-root"] if os.geteuid() == 0 else [],
-        )  # fmt: skip
+            given=str(repository / "deploy" / "jupyterhub" / "jupyterhub_config.py"),
+            homes=str(self.homes),
+            token=TOKEN,
+            port=ports[0],
+            hub_port=ports[1],
+            proxy_port=ports[2],
+            root=["--allow-root"] if os.geteuid() == 0 else [],
+        )
         (base / "config.py").write_text(settings)
         path = os.pathsep.join([str(Path(python).parent), str(Path(proxy).parent), os.environ["PATH"]])
         sources = os.pathsep.join([str(repository), str(repository / "widgets")])
@@ -194,7 +201,8 @@ def hub(tmp_path_factory, repository):
     proxy = shutil.which("configurable-http-proxy")
     if known.returncode:
         pytest.skip(
-            f"no jupyterhub or nbgitpuller in {python}: make an environment with minitape and both, and set {PYTHON} to its python"
+            f"no jupyterhub or nbgitpuller in {python}: make an environment with minitape and both, and set {PYTHON} "
+            "to its python"
         )
     if proxy is None:
         pytest.skip("no configurable-http-proxy on PATH: npm install --global configurable-http-proxy")
@@ -253,9 +261,12 @@ def test_all_learners_run_lesson_1_at_once(hub, learners):
     assert all((who.home / "minitape-lessons" / NAME).is_file() for who in learners)  # what the hub copies
     waited, took = [who.waited for who in learners], [who.took for who in learners]
     parts = [who.memory() for who in learners]
-    print(f"\n{len(learners)} learners at once: server after {median(waited):.0f} s (last {max(waited):.0f}), lesson 1 in "
-          f"{median(took):.0f} s (last {max(took):.0f}), memory a learner {median(map(sum, parts)):.0f} MB "
-          f"(largest parts {', '.join(f'{mb:.0f}' for mb in parts[0][:3])})")  # fmt: skip
+    print(
+        f"\n{len(learners)} learners at once: server after {median(waited):.0f} s (last {max(waited):.0f}), lesson "
+        "1 in "
+        f"{median(took):.0f} s (last {max(took):.0f}), memory a learner {median(map(sum, parts)):.0f} MB "
+        f"(largest parts {', '.join(f'{mb:.0f}' for mb in parts[0][:3])})"
+    )
 
 
 def test_the_progress_of_each_is_their_own(learners):
@@ -316,7 +327,9 @@ def test_a_mended_lesson_merges_with_a_learners_work(learners, teachers):
 
 @pytest.mark.browser
 def test_a_browser_shows_a_lesson_on_the_hub_as_minitape_lab_does(hub, page_of_module):
-    """What a hub without minitape's extension lacks: saved when opened, no news, advice on the next day, pictures after a reload."""
+    """What a hub without minitape's extension lacks: saved when opened, no news, advice on the next day, pictures after
+    a reload.
+    """
     page = page_of_module
     page.goto(f"{hub.origin}/hub/")
     page.fill("#username_input", "learner-in-browser")

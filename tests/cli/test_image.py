@@ -1,4 +1,6 @@
-"""The image of `deploy/jupyterhub`, built where a builder is, and started as a hub may start it: for a user whom it does not know."""
+"""The image of `deploy/jupyterhub`, built where a builder is, and started as a hub may start it: for a user whom it
+does not know.
+"""
 
 from __future__ import annotations
 

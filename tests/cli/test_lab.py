@@ -67,7 +67,9 @@ def test_a_lesson_that_is_gone_comes_back(tmp_path):
 
 
 def test_a_copy_does_not_answer_its_own_questions(tmp_path):
-    """The repository keeps the outputs, for its tests and for pages. A learner's copy gets them when the learner runs it."""
+    """The repository keeps the outputs, for its tests and for pages. A learner's copy gets them when the learner runs
+    it.
+    """
     copy_missing(tmp_path)
     for path in notebooks_in(tmp_path):
         saved, copy = (nbformat.read(folder / path.name, as_version=4) for folder in (lessons_folder(), tmp_path))
@@ -218,7 +220,9 @@ def test_a_package_that_is_missing_is_told_in_one_line(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "nbformat", None)
     told = CliRunner().invoke(main, ["check", str(tmp_path)])
     assert told.exit_code == 1
-    assert told.output.startswith('Error: this needs the package nbformat, which is not installed. Type: pip install "minitape[lab]"')
+    assert told.output.startswith(
+        'Error: this needs the package nbformat, which is not installed. Type: pip install "minitape[lab]"'
+    )
 
 
 def test_an_address_that_is_not_this_machines(tmp_path):

@@ -1,4 +1,6 @@
-"""Lessons in another language: which one a learner gets, that it stays, that every command takes it, and how a new one begins."""
+"""Lessons in another language: which one a learner gets, that it stays, that every command takes it, and how a new one
+begins.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +74,10 @@ def test_the_language_that_is_asked_for_comes_first_and_a_folder_keeps_its_own(l
     assert language_of(tmp_path / "minitape-lessons") == "en"
     lab("--language", "zh")  # has its own folder, since the usual one is taken
     lab("--language", "zh")
-    assert [(path.name, language_of(path)) for path in sorted(tmp_path.iterdir())] == [("minitape-lessons", "en"), ("minitape-lessons-zh", "zh")]
+    assert [(path.name, language_of(path)) for path in sorted(tmp_path.iterdir())] == [
+        ("minitape-lessons", "en"),
+        ("minitape-lessons-zh", "zh"),
+    ]
     (tmp_path / "minitape-lessons-zh" / FIRST).unlink()
     assert SWITCH in lab("minitape-lessons-zh")
     cells = nbformat.read(tmp_path / "minitape-lessons-zh" / FIRST, as_version=4).cells
@@ -82,7 +87,10 @@ def test_the_language_that_is_asked_for_comes_first_and_a_folder_keeps_its_own(l
 def test_two_languages_are_never_mixed_in_a_folder(lab, tmp_path):
     lab("mine", "--language", "zh")
     before = {path: path.read_bytes() for path in (tmp_path / "mine").rglob("*.*")}
-    assert "mine has the lessons in 'zh', and two languages are not mixed; name another folder for those in 'en'" in lab("mine", "--language", "en", code=1)
+    assert (
+        "mine has the lessons in 'zh', and two languages are not mixed; name another folder for those in 'en'"
+        in lab("mine", "--language", "en", code=1)
+    )
     assert {path: path.read_bytes() for path in (tmp_path / "mine").rglob("*.*")} == before
     assert "there are no lessons in 'fr'; there are: en, zh" in lab("other", "--language", "fr", code=2)
     assert not (tmp_path / "other").exists()
@@ -116,7 +124,13 @@ def test_a_folder_of_texts_that_is_the_learners_own_stays(lab, tmp_path):
 
 def test_a_terminal_that_has_no_chinese_characters_stops_nothing(tmp_path):
     environment = {**os.environ, "LANGUAGE": "zh", "PYTHONIOENCODING": "latin-1"}
-    done = subprocess.run([sys.executable, "-m", "minitape", "lab", "--copy-only"], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "minitape", "lab", "--copy-only"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0 and done.stderr == "" and "copied" in done.stdout
 
 
@@ -125,7 +139,10 @@ def test_a_lesson_of_the_courses_own_is_run_beside_its_tables(tmp_path):
     places = _places_to_run(paths, tmp_path)
     assert [place.read_bytes() for place in places] == [path.read_bytes() for path in paths]
     assert [(place.parent / "texts" / "01.json").exists() for place in places] == [False, True]
-    assert "--language chooses among the course's own lessons" in CliRunner().invoke(main, ["check", str(tmp_path), "--language", "zh"]).output
+    assert (
+        "--language chooses among the course's own lessons"
+        in CliRunner().invoke(main, ["check", str(tmp_path), "--language", "zh"]).output
+    )
 
 
 def test_a_class_is_read_in_either_language(tmp_path, monkeypatch):
@@ -137,7 +154,9 @@ def test_a_class_is_read_in_either_language(tmp_path, monkeypatch):
         for answer in (8.0, 12.0):
             said = feedback("01.1", answer)
         assert said.startswith({"en": "Exercise 01.1: correct.", "zh": "练习 01.1：正确。"}[code])
-        returned = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("", outputs=[nbformat.v4.new_output("stream", text=said + "\n")])])
+        returned = nbformat.v4.new_notebook(
+            cells=[nbformat.v4.new_code_cell("", outputs=[nbformat.v4.new_output("stream", text=said + "\n")])]
+        )
         (tmp_path / f"{code}-returned").mkdir()
         nbformat.write(returned, tmp_path / f"{code}-returned" / FIRST)
     first = figures(read(find([tmp_path]))).by_exercise[0]
@@ -179,12 +198,16 @@ def test_a_new_language_needs_no_code(tmp_path, monkeypatch):
     lesson["cells"][0]["source"] = "# 1. Das erste Band"
     (folder / FIRST).write_text(json.dumps(lesson), encoding="utf-8")
     file = folder / "texts" / "feedback.json"
-    texts = json.loads(file.read_text(encoding="utf-8")) | {"Exercise {name}: not answered yet.": "Aufgabe {name}: noch offen."}
+    texts = json.loads(file.read_text(encoding="utf-8")) | {
+        "Exercise {name}: not answered yet.": "Aufgabe {name}: noch offen."
+    }
     file.write_text(json.dumps(texts), encoding="utf-8")
     _, left = write_language("de")
     assert not any("first-tape-01" in line for line in left)
     save(folder / FIRST)
-    assert outputs_text(nbformat.read(folder / FIRST, as_version=4).cells[3].outputs).startswith("Aufgabe 01.1: noch offen.\nReplace the ...")
+    assert outputs_text(nbformat.read(folder / FIRST, as_version=4).cells[3].outputs).startswith(
+        "Aufgabe 01.1: noch offen.\nReplace the ..."
+    )
     result = check_notebook(folder / FIRST, ["blank"])
     assert result.exit_code == 0, as_text(result)
 

@@ -202,7 +202,10 @@ def test_after_a_restart_nothing_looks_broken_and_after_another_load_neither(les
     for button in question.get_by_role("group").get_by_role("button").all():
         expect(button).to_be_disabled()
     assert lesson.evaluate(BROKEN) == []
-    for place in (cell(lesson, "import minitape as tf").locator(".cm-content"), question.locator(".jp-InputPrompt").first):
+    for place in (
+        cell(lesson, "import minitape as tf").locator(".cm-content"),
+        question.locator(".jp-InputPrompt").first,
+    ):
         place.click()
         lesson.keyboard.press("Control+Enter")
     expect(question).to_contain_text("Last time you predicted: 6.0. What do you say today?", timeout=LONG)

@@ -1,4 +1,6 @@
-"""`minitape site --lite`: JupyterLite with the lessons, and what its Pyodide has. That they run in a browser needs a network, and is not tested."""
+"""`minitape site --lite`: JupyterLite with the lessons, and what its Pyodide has. That they run in a browser needs a
+network, and is not tested.
+"""
 
 from __future__ import annotations
 
@@ -85,7 +87,10 @@ def test_the_pyodide_that_jupyterlite_loads_has_what_must_be_compiled_for_it(rep
 def test_what_is_missing_or_is_no_wheel_is_said(tmp_path, wheel, monkeypatch):
     monkeypatch.setattr("minitape.cli.lite.NEEDS", ("no_such_package",))
     done = lite(tmp_path / "out", wheel)
-    assert done.exit_code == 1 and 'needs the package no_such_package, which is not installed. Type: pip install' in done.output
+    assert (
+        done.exit_code == 1
+        and "needs the package no_such_package, which is not installed. Type: pip install" in done.output
+    )
     monkeypatch.setattr("minitape.cli.lite.NEEDS", ())
     other = tmp_path / "other-1.0-py3-none-any.whl"
     other.touch()

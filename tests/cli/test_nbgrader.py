@@ -162,7 +162,8 @@ def test_the_round_trip_gives_the_right_points(nbgrader, tmp_path):
     [solved] = [path.name for path in (course / "submitted").iterdir()]
     for who, exercises in (("one-right", {2}), ("none-right", set())):
         answered(released, course / "submitted" / who / LESSON, LESSON, exercises)
-    other = course / "submitted" / "other-file" / LESSON / f"{LESSON}.ipynb"  # of minitape-lessons, where exercise 2 was solved
+    # of minitape-lessons, where exercise 2 was solved
+    other = course / "submitted" / "other-file" / LESSON / f"{LESSON}.ipynb"
     other.parent.mkdir(parents=True)
     notebook = read(find_lesson("01"))
     places = [place for place, cell in enumerate(notebook.cells) if is_exercise(cell)]
@@ -175,7 +176,12 @@ def test_the_round_trip_gives_the_right_points(nbgrader, tmp_path):
     nbgrader(course, "export", "--to=grades.csv")
     with open(course / "grades.csv", newline="") as file:
         grades = {row["student_id"]: (float(row["score"]), float(row["max_score"])) for row in csv.DictReader(file)}
-    assert grades == {solved: (EXERCISES, EXERCISES), "one-right": (1, EXERCISES), "none-right": (0, EXERCISES), "other-file": (1, EXERCISES)}
+    assert grades == {
+        solved: (EXERCISES, EXERCISES),
+        "one-right": (1, EXERCISES),
+        "none-right": (0, EXERCISES),
+        "other-file": (1, EXERCISES),
+    }
 
 
 @pytest.mark.classroom

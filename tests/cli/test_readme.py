@@ -1,4 +1,6 @@
-"""What README.md, CONTRIBUTING.md and docs/elsewhere.md promise: the example prints what it says; commands and files are those that exist."""
+"""What README.md, CONTRIBUTING.md and docs/elsewhere.md promise: the example prints what it says; commands and files
+are those that exist.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,10 @@ def test_the_example_prints_what_it_says(readme, tmp_path):
 
 
 def test_there_are_exactly_two_install_commands(readme):
-    assert re.findall(r"^pip install.*$", readme, re.MULTILINE) == ['pip install -e ".[lab]" && minitape lab', "pip install ."]
+    assert re.findall(r"^pip install.*$", readme, re.MULTILINE) == [
+        'pip install -e ".[lab]" && minitape lab',
+        "pip install .",
+    ]
 
 
 def test_it_is_short_and_so_is_what_it_calls_small(readme, repository):
@@ -65,7 +70,10 @@ def test_every_dependency_has_its_reason(repository):
     text = (repository / "CONTRIBUTING.md").read_text(encoding="utf-8")
     project = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    texts = [*project["dependencies"], *(text for part in ("lab", "test", "docs", "class", "lite") for text in extras[part])]
+    texts = [
+        *project["dependencies"],
+        *(text for part in ("lab", "test", "docs", "class", "lite") for text in extras[part]),
+    ]
     for requirement in texts:
         if requirement == "minitape[lab]":
             continue
@@ -80,7 +88,9 @@ BOTH = ("README", "docs/tapeview", "docs/explain")
 
 @pytest.mark.parametrize("page", BOTH)
 def test_a_page_in_chinese_says_what_the_english_one_says(page, repository):
-    """The same programs and what they print, pictures, links, numbers, and words of code; each links to the other at its top."""
+    """The same programs and what they print, pictures, links, numbers, and words of code; each links to the other at
+    its top.
+    """
     english, chinese = ((repository / f"{page}{end}").read_text(encoding="utf-8") for end in (".md", ".zh.md"))
     name = page.rpartition("/")[2]
     assert (english.splitlines()[2], chinese.splitlines()[2]) == (f"[中文]({name}.zh.md)", f"[English]({name}.md)")
@@ -89,14 +99,30 @@ def test_a_page_in_chinese_says_what_the_english_one_says(page, repository):
     def parts(text, pattern):
         return set(re.findall(pattern, BLOCK.sub("", text)))
 
-    links = [{link.replace("/zh/", "/en/").replace(".zh.md", ".md") for link in parts(text, r"\]\((.*?)\)")} for text in (english, chinese)]
+    links = [
+        {link.replace("/zh/", "/en/").replace(".zh.md", ".md") for link in parts(text, r"\]\((.*?)\)")}
+        for text in (english, chinese)
+    ]
     assert links[0] == links[1]
     assert parts(english, r"\d[\d,.]*\d|\d") <= parts(chinese, r"\d[\d,.]*\d|\d")
-    code = {span for span in parts(english, r"`[^`\n]+`") if not re.search("[a-z]{2} ", span)}  # with blanks: labels of the picture
+    # with blanks: labels of the picture
+    code = {span for span in parts(english, r"`[^`\n]+`") if not re.search("[a-z]{2} ", span)}
     assert code <= parts(chinese, r"`[^`\n]+`")
 
 
-PAGES = (*(f"{page}.zh.md" for page in BOTH), "README.md", "CONTRIBUTING.md", "docs/engine.md", "docs/explain.md", "docs/tapeview.md", "docs/bridges.md", "docs/speed.md", "docs/elsewhere.md", "deploy/TEACHERS.md", "deploy/jupyterhub/TEACHERS.md")
+PAGES = (
+    *(f"{page}.zh.md" for page in BOTH),
+    "README.md",
+    "CONTRIBUTING.md",
+    "docs/engine.md",
+    "docs/explain.md",
+    "docs/tapeview.md",
+    "docs/bridges.md",
+    "docs/speed.md",
+    "docs/elsewhere.md",
+    "deploy/TEACHERS.md",
+    "deploy/jupyterhub/TEACHERS.md",
+)
 
 
 @pytest.mark.parametrize("page", PAGES)

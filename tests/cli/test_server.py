@@ -1,4 +1,6 @@
-"""What installing minitape adds to a Jupyter server that knows nothing else of it, such as that of a learner on a hub."""
+"""What installing minitape adds to a Jupyter server that knows nothing else of it, such as that of a learner on a
+hub.
+"""
 
 from __future__ import annotations
 
@@ -171,7 +173,9 @@ def test_one_line_switches_it_off(off):
 
 @pytest.mark.long
 def test_the_servers_own_settings_come_first(tmp_path, repository):
-    """A contents manager that is not asynchronous is left as it is, and said so; news are asked for where they are wanted."""
+    """A contents manager that is not asynchronous is left as it is, and said so; news are asked for where they are
+    wanted.
+    """
     manager = "--ServerApp.contents_manager_class=jupyter_server.services.contents.largefilemanager.LargeFileManager"
     server = Server(tmp_path, repository, manager, "--LabApp.news_url=http://127.0.0.1:9/feed")
     write(server.root, "ours.ipynb", "import minitape as tf")

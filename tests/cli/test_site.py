@@ -34,7 +34,9 @@ def lessons(tmp_path_factory):
     """A folder with one lesson: the skeleton, a picture in a file, and folded code that draws one that moves."""
     folder = tmp_path_factory.mktemp("lessons")
     path = write_skeleton(str(folder / "01_a_topic"), None)
-    (folder / "dot.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><circle r="4"/></svg>')
+    (folder / "dot.svg").write_text(
+        '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><circle r="4"/></svg>'
+    )
     notebook = nbformat.read(path, as_version=4)
     notebook.cells += [
         nbformat.v4.new_markdown_cell("![a dot](dot.svg)"),
@@ -51,25 +53,34 @@ def site(lessons, tmp_path_factory):
     chinese = shutil.copytree(lessons, tmp_path_factory.mktemp("chinese") / "lessons")
     shutil.copytree(lessons_folder("zh") / "texts", chinese / "texts")
     notebook = nbformat.read(chinese / "01_a_topic.ipynb", as_version=4)
-    notebook.cells[0].source = "# 1. 一个题目\n\n学完这一课，你能\n\n- 读懂[英文的一课](../en/01_a_topic.ipynb)。\n\n这一课大约 20 分钟。"
+    notebook.cells[
+        0
+    ].source = (
+        "# 1. 一个题目\n\n学完这一课，你能\n\n- 读懂[英文的一课](../en/01_a_topic.ipynb)。\n\n这一课大约 20 分钟。"
+    )
     nbformat.write(notebook, chinese / "01_a_topic.ipynb")
     save(chinese / "01_a_topic.ipynb", 60)
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Sphinx warns its extensions of what comes
         patch.setattr("minitape.cli.site.lessons_folder", lambda code, *named: {"en": lessons, "zh": chinese}[code])
         out = tmp_path_factory.mktemp("out") / "site"
-        for named, count in ([str(lessons)], 2), (["--language", "en", "--language", "zh"], 4):  # the second one takes the place of the first
+        # the second one takes the place of the first
+        for named, count in ([str(lessons)], 2), (["--language", "en", "--language", "zh"], 4):
             done = CliRunner().invoke(main, ["site", str(out), *named], catch_exceptions=False)
             assert done.exit_code == 0 and f"{count} pages" in done.output, done.output
     return out
 
 
 def test_each_page_says_its_language_and_links_to_its_twin(site):
-    english, chinese = ((site / path).read_text(encoding="utf-8") for path in ("notebooks/en/01_a_topic.html", "zh/notebooks/zh/01_a_topic.html"))
+    english, chinese = (
+        (site / path).read_text(encoding="utf-8")
+        for path in ("notebooks/en/01_a_topic.html", "zh/notebooks/zh/01_a_topic.html")
+    )
     assert '<html class="no-js" lang="en"' in english and '<html class="no-js" lang="zh-CN"' in chinese
     assert '<a href="../../zh/notebooks/zh/01_a_topic.html" hreflang="zh">中文</a>' in english
     assert '<a href="../../../notebooks/en/01_a_topic.html" hreflang="en">English</a>' in chinese
-    assert '<a href="../../../notebooks/en/01_a_topic.html" hreflang="en">英文的一课</a>' in chinese  # a link in a text finds it, too
+    # a link in a text finds it, too
+    assert '<a href="../../../notebooks/en/01_a_topic.html" hreflang="en">英文的一课</a>' in chinese
     assert 'data-label="Exercise: replace the ..."' in english and 'data-label="练习：把 ... 换成你的答案"' in chinese
     assert '<a href="zh/index.html" hreflang="zh">中文</a>' in (site / "index.html").read_text(encoding="utf-8")
     index = re.sub("<[^>]*>", "", (site / "zh" / "index.html").read_text(encoding="utf-8"))
@@ -81,7 +92,11 @@ def test_every_link_leads_somewhere_and_nothing_is_loaded_from_elsewhere(site):
     assert '<a class="reference internal" href="notebooks/en/01_a_topic.html' in (site / "index.html").read_text()
 
 
-@pytest.mark.parametrize(("folder", "beside", "minutes"), [(lessons_folder("en"), "Beside the lessons", " minutes\\\n  "), (lessons_folder("zh"), "课程之外", " 分钟\\\n  ")], ids=["en", "zh"])
+@pytest.mark.parametrize(
+    ("folder", "beside", "minutes"),
+    [(lessons_folder("en"), "Beside the lessons", " minutes\\\n  "), (lessons_folder("zh"), "课程之外", " 分钟\\\n  ")],
+    ids=["en", "zh"],
+)
 def test_the_list_says_of_each_lesson_how_long_it_takes_and_what_is_learnt(folder, beside, minutes):
     rows = lesson_list(folder).partition(f"\n\n{beside}")[0].removeprefix("- ").split("\n- ")
     assert len(rows) == 15
@@ -119,7 +134,11 @@ def test_a_lesson_that_fails_is_named(lessons, tmp_path, monkeypatch):
     nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "bad.ipynb")
     monkeypatch.setattr("minitape.cli.site.lessons_folder", lambda *arguments: tmp_path)
     done = CliRunner().invoke(main, ["site", str(tmp_path / "out")])
-    assert done.exit_code == 1 and f"{tmp_path / 'bad.ipynb'} could not be run: cell" in done.output and "ZeroDivisionError" in done.output
+    assert (
+        done.exit_code == 1
+        and f"{tmp_path / 'bad.ipynb'} could not be run: cell" in done.output
+        and "ZeroDivisionError" in done.output
+    )
 
 
 @pytest.mark.browser

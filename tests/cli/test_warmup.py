@@ -22,4 +22,7 @@ def test_compiled_code_is_kept_in_the_users_folder_and_never_in_the_package(tmp_
     places = list(cache.folders())
     assert places[0] == tmp_path / "own" / "minitape" and not any(place.is_relative_to(package) for place in places)
     cache.shared().mkdir(parents=True)  # as after: minitape warmup --shared
-    assert list(cache.folders())[:2] == [tmp_path / "python" / "var" / "cache" / "minitape", tmp_path / "own" / "minitape"]
+    assert list(cache.folders())[:2] == [
+        tmp_path / "python" / "var" / "cache" / "minitape",
+        tmp_path / "own" / "minitape",
+    ]

@@ -98,10 +98,25 @@ def test_the_wheel_holds_what_the_repository_holds(wheel, repository):
 def test_type_checkers_know_public_paths(installed, tmp_path):
     """`minitape.nn` is no file; stubs beside the package say what it is."""
     program = tmp_path / "program.py"
-    program.write_text("from minitape.nn import relu\nfrom minitape.python.framework import ops\nreveal_type(relu)\nreveal_type(ops.Graph)\n")
-    check = [sys.executable, "-m", "mypy", "--cache-dir", str(tmp_path / "cache"), "--python-executable", str(installed.with_name("python"))]
+    program.write_text(
+        "from minitape.nn import relu\nfrom minitape.python.framework import "
+        "ops\nreveal_type(relu)\nreveal_type(ops.Graph)\n"
+    )
+    check = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--cache-dir",
+        str(tmp_path / "cache"),
+        "--python-executable",
+        str(installed.with_name("python")),
+    ]
     told = subprocess.run([*check, str(program)], cwd=tmp_path, text=True, capture_output=True, timeout=300).stdout
-    assert "-> minitape.engine.tensor.tensor.Tensor" in told and "minitape.graphs.build.Graph" in told and "Success" in told, told
+    assert (
+        "-> minitape.engine.tensor.tensor.Tensor" in told
+        and "minitape.graphs.build.Graph" in told
+        and "Success" in told
+    ), told
 
 
 def test_installing_switches_the_servers_extension_on(installed):

@@ -1,7 +1,8 @@
-"""Answers that nobody wrote: right ones in other forms, and wrong ones that a program makes of the solution, as learners make them.
+"""Answers that nobody wrote: right ones in other forms, and wrong ones that a program makes of the solution, as
+learners make them.
 
-Each kind is a slip that is known from classrooms: a line forgotten, a sign, a factor, one iteration too many, two things swapped, a name
-misspelled, the result of one example typed in, a slope from two values in place of a tape.
+Each kind is a slip that is known from classrooms: a line forgotten, a sign, a factor, one iteration too many, two
+things swapped, a name misspelled, the result of one example typed in, a slope from two values in place of a tape.
 """
 
 from __future__ import annotations
@@ -91,7 +92,9 @@ def _into_the_loop(program: str) -> Iterator[str]:
 
 
 def wrong_programs(program: str, blank: str, result: Any) -> Iterator[tuple[str, str]]:
-    """Of a program that is right: the kind of a slip, and the program with it. `result` is what it gives in the first case."""
+    """Of a program that is right: the kind of a slip, and the program with it. `result` is what it gives in the first
+    case.
+    """
     program = program.rstrip()
     last = program.splitlines()[-1]
     yield "unfinished", blank
@@ -136,7 +139,9 @@ def _plain(node: Any) -> ast.AST:
 
 
 def right_programs(program: str) -> list[str]:
-    """A program that is right in three forms: as it is, with its result in a name of its own, and with other names and words about it."""
+    """A program that is right in three forms: as it is, with its result in a name of its own, and with other names and
+    words about it.
+    """
     wanted: dict[str, str] = {}
     for node in ast.walk(ast.parse(program)):
         if isinstance(node, (ast.arg, ast.Name)) and not isinstance(getattr(node, "ctx", None), ast.Load):

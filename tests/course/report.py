@@ -1,7 +1,8 @@
-"""What `check` says of answers that a program made up, exercise by exercise: `python tests/course/report.py [--said] [01.2 ...]`.
+"""What `check` says of answers that a program made up, exercise by exercise: `python tests/course/report.py [--said]
+[01.2 ...]`.
 
-Of each exercise right answers in three forms, and wrong ones of ten kinds and more (`made_up`); those of `test_exercise_programs` and `test_ways`,
-which people made up, are counted beside them.
+Of each exercise right answers in three forms, and wrong ones of ten kinds and more (`made_up`); those of
+`test_exercise_programs` and `test_ways`, which people made up, are counted beside them.
 """
 
 from __future__ import annotations
@@ -65,10 +66,18 @@ def variables() -> tuple[list[Any], list[tuple[str, Any]]]:
     """Right and wrong answers to the appendix's exercise 7."""
     make = tf.Variable
     wrong = [
-        ("unfinished", ...), ("None", None), ("wrong type", [1.0, 2.0]), ("a tensor", tf.constant([1.0, 2.0])), ("no shape", make([1.0, 2.0])),
-        ("any shape", make([1.0, 2.0], shape=tf.TensorShape(None))), ("integers", make([1, 2], shape=[None])), ("swapped", make([2.0, 1.0], shape=[None])),
-        ("sign", make([-1.0, 2.0], shape=[None])), ("off by one", make([1.0, 2.0, 3.0], shape=[None])), ("a table", make([[1.0, 2.0]], shape=[None, 2])),
-    ]  # fmt: skip
+        ("unfinished", ...),
+        ("None", None),
+        ("wrong type", [1.0, 2.0]),
+        ("a tensor", tf.constant([1.0, 2.0])),
+        ("no shape", make([1.0, 2.0])),
+        ("any shape", make([1.0, 2.0], shape=tf.TensorShape(None))),
+        ("integers", make([1, 2], shape=[None])),
+        ("swapped", make([2.0, 1.0], shape=[None])),
+        ("sign", make([-1.0, 2.0], shape=[None])),
+        ("off by one", make([1.0, 2.0, 3.0], shape=[None])),
+        ("a table", make([[1.0, 2.0]], shape=[None, 2])),
+    ]
     shapes = ([None], (None,), tf.TensorShape([None]))
     return [make([1.0, 2.0], shape=shape) for shape in shapes], wrong
 
@@ -89,10 +98,20 @@ def explanations() -> tuple[list[Any], list[tuple[str, Any]]]:
     with whole:
         y = w * w
     wrong = [
-        ("unfinished", ...), ("None", None), ("the gradient", tape), ("a word", "integer_dtype"), ("swapped", whole.explain(w, y)),
-        ("another one", whole.explain(y, w)), ("another one", whole.explain(y, other)), ("the variable", w), ("the loss", loss), ("a number", 17.0),
-        ("not called", tape.explain), ("two", whole.explain(y, [w, other])), ("the line", 11),
-    ]  # fmt: skip
+        ("unfinished", ...),
+        ("None", None),
+        ("the gradient", tape),
+        ("a word", "integer_dtype"),
+        ("swapped", whole.explain(w, y)),
+        ("another one", whole.explain(y, w)),
+        ("another one", whole.explain(y, other)),
+        ("the variable", w),
+        ("the loss", loss),
+        ("a number", 17.0),
+        ("not called", tape.explain),
+        ("two", whole.explain(y, [w, other])),
+        ("the line", 11),
+    ]
     why = tape.explain(loss, w)
     return [why, [why], tape.explain(loss, [w])], wrong
 
@@ -201,7 +220,8 @@ def main() -> None:
     for exercise in chosen:
         line = line_for(exercise)
         print(
-            f"| {line.name} | {line.right} | {len(line.refused)} | {line.kinds.total()} | {', '.join(line.kinds)} | {len(line.accepted)} |",
+            f"| {line.name} | {line.right} | {len(line.refused)} | {line.kinds.total()} | {', '.join(line.kinds)} | "
+            f"{len(line.accepted)} |",
             flush=True,
         )
         for kind, one, said in line.said if "--said" in sys.argv else ():

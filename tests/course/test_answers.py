@@ -1,4 +1,6 @@
-"""The answer keys of lessons 2 to 6, 10, 14 and the appendix are true: each program of an exercise is run, and gives what its key expects."""
+"""The answer keys of lessons 2 to 6, 10, 14 and the appendix are true: each program of an exercise is run, and gives
+what its key expects.
+"""
 
 from __future__ import annotations
 

@@ -65,7 +65,8 @@ def test_each_exercise_knows_right_wrong_and_blank(exercise, monkeypatch):
     # Values are handed in as the view would give them; the lesson's solution hands in the real object.
     monkeypatch.setitem(ADDED, exercise.name, dataclasses.replace(exercise, view=None, order=0, also=None))
     for mistake in exercise.mistakes:
-        if mistake.where or mistake.error:  # known by the learner's source: test_exercise_programs has programs for these
+        # known by the learner's source: test_exercise_programs has programs for these
+        if mistake.where or mistake.error:
             continue
         said = feedback(exercise.name, mistake.answer)
         assert said.startswith(f"Exercise {exercise.name}: not yet."), said
@@ -207,7 +208,9 @@ def test_a_function_is_called_on_every_case():
 
 
 def test_hints_come_one_by_one_a_question_first_and_the_line_last(exercise):
-    add_exercise(Exercise("test.11", expect=6.0, mistakes=[Mistake(9.0, "That is y.")], hint=("Why?", "Look.", "Write 6.")))
+    add_exercise(
+        Exercise("test.11", expect=6.0, mistakes=[Mistake(9.0, "That is y.")], hint=("Why?", "Look.", "Write 6."))
+    )
     given = [feedback("test.11", answer).rpartition("Hint: ")[2] for answer in (1.0, 9.0, 2.0, 3.0)]
     assert given == ["Why?", "That is y.", "Write 6.", "Write 6."]
 
@@ -223,7 +226,9 @@ def test_a_misspelled_name_is_told_as_such_and_is_no_try():
     said = feedback("test.12", misspelled)
     assert "raises NameError" in said and "(in the line return nubmer" in said
     assert said.endswith("Python does not know the name 'nubmer'. Did you mean 'number'?")
-    assert "There is no '.wacth' here. Did you mean 'watch'?" in feedback("test.12", lambda x: tf.GradientTape().wacth(x))
+    assert "There is no '.wacth' here. Did you mean 'watch'?" in feedback(
+        "test.12", lambda x: tf.GradientTape().wacth(x)
+    )
     assert feedback("test.12", lambda x: x).endswith("Hint: Why?"), "these were no tries"
 
 
@@ -336,7 +341,9 @@ def test_progress_lasts_and_shows_what_is_left(exercise, capsys):
 
 def test_progress_holds_times_and_wrong_answers_and_no_more(exercise, monkeypatch):
     clock = iter(range(1000, 2000))
-    monkeypatch.setattr(sys.modules["minitape.course.progress"], "time", SimpleNamespace(time=lambda: next(clock) + 0.5))
+    monkeypatch.setattr(
+        sys.modules["minitape.course.progress"], "time", SimpleNamespace(time=lambda: next(clock) + 0.5)
+    )
     for answer in (9.0, 9.0, 6.0, 5.0, ...):
         feedback("test.1", answer)
     predict("test.p", "?", [1, 2]).commit("2")
@@ -462,8 +469,9 @@ def test_an_array_that_was_predicted_is_right_however_it_is_printed(capsys, forg
     reveal("test.a", tf.constant([0.0, 1.0]))
     reveal("test.a", tf.constant([1.0, 0.0]))
     assert [line[:32] for line in capsys.readouterr().out.splitlines()[:2]] == [
-        "You predicted [0.0, 1.0], and so", "You predicted [0.0, 1.0]. The an"
-    ]  # fmt: skip
+        "You predicted [0.0, 1.0], and so",
+        "You predicted [0.0, 1.0]. The an",
+    ]
 
 
 def test_what_is_chosen_of_a_prediction_is_committed_and_shown_again(forgetful):

@@ -79,7 +79,8 @@ FORMULAS = {
     "07.6": "lambda f, start, steps: start - f.derivative(start) / 12.0",
     "09.6": "lambda loss_of, x: np.polyfit([-1.8, -1.0, -0.4, 0.3, 0.9, 1.7], [2.9, 2.2, 1.4, 1.2, 0.1, -0.6], 1)",
     "11.6": "lambda rest, value: 2.0 * np.sign(value) * (abs(value) < 1.0)",
-    "14.4": "lambda bend, w1, w2, x, t: x.T @ (2.0 * (np.tanh(x @ w1) @ w2 - t) / len(t) @ w2.T * (1.0 - np.tanh(x @ w1) ** 2))",
+    "14.4": "lambda bend, w1, w2, x, t: x.T @ (2.0 * (np.tanh(x @ w1) @ w2 - t) / len(t) @ w2.T * (1.0 - np.tanh(x @ "
+    "w1) ** 2))",
 }
 """Answers by paper and pencil, or by the very misconception, which once passed."""
 
@@ -156,8 +157,12 @@ def aim(throw, target):
 """
 
 ADD = "share if adjoints[i] is None else adjoints[i] + share"
-LEFT_OVER = solved("12.3", "adjoints = [None] * len(self.rows)", "adjoints = self.__dict__.setdefault('adjoints', [None] * 99)")
-SEARCH = SOLUTIONS["12.3"].partition("    def gradient")[0] + '''
+LEFT_OVER = solved(
+    "12.3", "adjoints = [None] * len(self.rows)", "adjoints = self.__dict__.setdefault('adjoints', [None] * 99)"
+)
+SEARCH = (
+    SOLUTIONS["12.3"].partition("    def gradient")[0]
+    + """
     def gradient(self, target, sources):
         adjoints = {target.row: 1.0}
         todo = [target.row]
@@ -170,8 +175,11 @@ SEARCH = SOLUTIONS["12.3"].partition("    def gradient")[0] + '''
                     adjoints[i] = adjoints.get(i, 0.0) + share
                     todo.append(i)
         return [adjoints.get(s.row) if self.rows[s.row][0] == "watched" else None for s in sources]
-'''
-RECURSIVE = SOLUTIONS["12.3"].partition("    def gradient")[0] + '''
+"""
+)
+RECURSIVE = (
+    SOLUTIONS["12.3"].partition("    def gradient")[0]
+    + """
     def gradient(self, target, sources):
         adjoints = {}
         self.back(target.row, 1.0, adjoints)
@@ -184,7 +192,8 @@ RECURSIVE = SOLUTIONS["12.3"].partition("    def gradient")[0] + '''
             shares = RULES[name][1](g, value, *[self.rows[i][2] for i in inputs])
             for i, share in zip(inputs, shares):
                 self.back(i, share, adjoints)
-'''
+"""
+)
 AGAIN = """
 def two_slopes(f, value):
     x = tf.Variable(value)
@@ -223,9 +232,17 @@ WRONG = [
     ("01.4", TOO_LATE, "while the outer tape is on"),
     ("01.4", NESTED.replace("outer.gradient(first, x)", "first"), "the first derivative"),
     ("01.4", NESTED.replace("outer.gradient(first, x)", "inner.gradient(first, x)"), "asked one tape twice"),
-    ("01.4", NESTED.replace("return outer.gradient(first, x)", "print(outer.gradient(first, x))"), "write return before"),
+    (
+        "01.4",
+        NESTED.replace("return outer.gradient(first, x)", "print(outer.gradient(first, x))"),
+        "write return before",
+    ),
     ("01.2", LATE_WATCH.replace("gradient(y, x)", "gradient(x, y)"), "how the input changes when the result does"),
-    ("02.6", solved("02.6", "tape.gradient(y, x)", "tape.gradient(x, y)"), "how the input changes when the result does"),
+    (
+        "02.6",
+        solved("02.6", "tape.gradient(y, x)", "tape.gradient(x, y)"),
+        "how the input changes when the result does",
+    ),
     ("03.4", ADD_UP, "it is a tensor"),
     ("03.4", ADD_UP.replace("total = total + number", "total += number"), "The message says which method is"),
     ("03.4", ADD_UP.replace("total = total + number", "total.assign(number)"), "assign replaces"),
@@ -246,10 +263,18 @@ WRONG = [
     ("08.3", SLOPES.replace("results.numpy()", "results"), "whatever you hand in"),
     ("08.3", SLOPES.replace("np.mean(results.numpy())", "results.numpy().mean()"), "tf.constant of a tensor"),
     ("08.3", SLOPES.replace("tf.constant(np.mean(results.numpy()))", "tf.reduce_sum(results)"), "of the sum"),
-    ("08.3", SLOPES.replace("tf.constant(np.mean(results.numpy()))", "tf.reduce_max(results)"), "of the largest result alone"),
+    (
+        "08.3",
+        SLOPES.replace("tf.constant(np.mean(results.numpy()))", "tf.reduce_max(results)"),
+        "of the largest result alone",
+    ),
     ("09.2", FOR_Y.replace("x.assign_add(2.0 * y)", "x.assign(x + 2.0 * y)"), "stores the sum, too"),
     ("09.2", FOR_Y.replace("        x.assign", "        tape.watch(y)\n        x.assign"), "assign_add is still there"),
-    ("09.2", FOR_Y.replace("x.assign_add(2.0 * y)", "x = x + 2.0 * y").replace("(z, y)", "(z, x)"), "With respect to y"),
+    (
+        "09.2",
+        FOR_Y.replace("x.assign_add(2.0 * y)", "x = x + 2.0 * y").replace("(z, y)", "(z, x)"),
+        "With respect to y",
+    ),
     ("10.2", TWO_SLOPES.replace("(0.0, 5.0)", "(tf.Variable(0.0), tf.Variable(5.0))"), "one variable before the loop"),
     ("10.2", TWO_SLOPES.replace("(0.0, 5.0)", "tf.constant([0.0, 5.0])"), "while it was traced. Hand it in"),
     ("10.2", TWO_SLOPES.replace("y = loss(x)", "y = loss(x) + penalty"), "added outside of loss"),
@@ -266,17 +291,33 @@ WRONG = [
     ("10.6", AIM.replace("angle - miss", "angle + miss"), "the wrong way"),
     ("10.6", AIM.replace("        angle = angle", "    angle = angle"), "corrected once only"),
     ("10.6", AIM.replace("        angle = angle", "        other = angle"), "The angle never changes"),
-    ("12.1", solved("12.1", "    def __init__(self):\n        self.rows = []  # (name, inputs, value)", "    rows = []"), "Where was the list made"),
+    (
+        "12.1",
+        solved("12.1", "    def __init__(self):\n        self.rows = []  # (name, inputs, value)", "    rows = []"),
+        "Where was the list made",
+    ),
     ("12.1", solved("12.1", "len(self.rows) - 1", "len(self.rows)"), "The first row is row 0"),
     ("12.1", solved("12.1", 'return self.append("watched"', 'self.append("watched"'), "watch gives nothing back"),
     ("12.1", solved("12.1", 'append("watched", [], value)', "append(value, [], value)"), "three parts of this row"),
     ("12.1", solved("12.1", "(name, inputs, value))", "(name, value))"), "The inputs are missing"),
     ("12.1", solved("12.1", "[2])", "[1])"), "where does its value stand?"),
     ("12.2", solved("12.2", "n.row for", "n.value for"), "where they stand"),
-    ("12.2", solved("12.2", '"multiply", self', '"mul", self').replace('"multiply": (', '"mul": ('), "as in the table of rules"),
+    (
+        "12.2",
+        solved("12.2", '"multiply", self', '"mul", self').replace('"multiply": (', '"mul": ('),
+        "as in the table of rules",
+    ),
     ("12.2", solved("12.2", "    __radd__", "    other"), "Whose method does Python call"),
-    ("12.2", solved("12.2", '[n if isinstance(n, Number) else self.append("constant", [], n) for n in things]', "things"), "1.0 has no row"),
-    ("12.2", solved("12.2", "__mul__(self, other)", "times(self, other)").replace("= __add__, __mul__", "= __add__, times"), "no __mul__ in Number"),
+    (
+        "12.2",
+        solved("12.2", '[n if isinstance(n, Number) else self.append("constant", [], n) for n in things]', "things"),
+        "1.0 has no row",
+    ),
+    (
+        "12.2",
+        solved("12.2", "__mul__(self, other)", "times(self, other)").replace("= __add__, __mul__", "= __add__, times"),
+        "no __mul__ in Number",
+    ),
     ("12.2", solved("12.2", 'return self.tape.apply("multiply"', 'self.tape.apply("multiply"'), "gives nothing back"),
     ("12.3", solved("12.3", ADD, "share"), "wiped out the first"),
     ("12.3", solved("12.3", ADD, "share if adjoints[i] is None else adjoints[i]"), "Only the first amount"),
@@ -308,14 +349,26 @@ WRONG = [
     ("12.6", solved("12.6", "zip(now, gradients)", "zip(now, gradients[::-1])"), "In which order"),
     ("12.6", solved("12.6", "    return now", "        return now"), "That is one step"),
     ("12.6", solved("12.6", "        now = [", "        then = ["), "now is still start"),
-    ("13.12", solved("13.12", "seen.mean(axis=0)", "measures.mean(axis=0)").replace("seen.std", "measures.std"), "in other company"),
-    ("13.12", solved("13.12", "(measures - seen.mean(axis=0)) / seen.std(axis=0)", "(measures - seen.mean()) / seen.std()"), "millimetres and grams together"),
+    (
+        "13.12",
+        solved("13.12", "seen.mean(axis=0)", "measures.mean(axis=0)").replace("seen.std", "measures.std"),
+        "in other company",
+    ),
+    (
+        "13.12",
+        solved("13.12", "(measures - seen.mean(axis=0)) / seen.std(axis=0)", "(measures - seen.mean()) / seen.std()"),
+        "millimetres and grams together",
+    ),
     ("13.12", solved("13.12", " / seen.std(axis=0)", ""), "The mean is gone"),
     ("10.2", AGAIN, "A new function is traced in each iteration"),
     ("10.2", TWO_SLOPES.replace("tape.gradient(y, x)", "tape.gradient(y, x) + penalty"), "added by hand"),
     ("10.4", UNROLLED, "Python went through the loop"),
     ("14.4", STANDARDIZED.replace(OFF, "        tape.watch(hidden)\n" + OFF), "Watching does not help"),
-    ("14.4", STANDARDIZED.replace(OFF, "").replace(FEATURES, f"tf.stop_gradient({FEATURES})"), "cuts the way once more"),
+    (
+        "14.4",
+        STANDARDIZED.replace(OFF, "").replace(FEATURES, f"tf.stop_gradient({FEATURES})"),
+        "cuts the way once more",
+    ),
     ("14.4", STANDARDIZED.replace("loss, w1)", 'loss, w1, unconnected_gradients="zero")'), "Zeros hide the cut"),
     ("14.4", STANDARDIZED.replace(OFF, "").replace(FEATURES, STOPPED), "move with w1, too"),
     ("14.4", STANDARDIZED.replace(OFF, "").replace(FEATURES, "hidden"), "it is another loss"),
@@ -332,13 +385,31 @@ WRONG = [
     ("02.6", solved("02.6", "y = f(x)", "y = tf.reduce_mean(f(x))"), "divided by how many"),
     ("03.2", LEARN.replace("w = w - ", "w -= "), "The message says which method is"),
     ("03.2", LEARN.replace("        with", "        w = tf.Variable(w)\n        with"), "w is a tensor by now"),
-    ("03.2", LEARN.replace("w = w - 0.1", "w.assign_add(0.1").replace("w)\n    return", "w))\n    return"), "Now w climbs"),
+    (
+        "03.2",
+        LEARN.replace("w = w - 0.1", "w.assign_add(0.1").replace("w)\n    return", "w))\n    return"),
+        "Now w climbs",
+    ),
     ("03.2", LEARN.replace("w = w - 0.1", "w.assign(-0.1").replace("w)\n    return", "w))\n    return"), "not yet"),
-    ("03.4", ADD_UP.replace("tf.Variable(0.0)", "tf.Variable(sum(numbers))").replace("total = total + number", "pass"), "no variable was changed for each number"),
-    ("03.6", solved("03.6", "tf.Variable(numbers[0])", "tf.constant(numbers[0])").replace("average.assign_add(", "average = average + ("), "no variable was changed"),
+    (
+        "03.4",
+        ADD_UP.replace("tf.Variable(0.0)", "tf.Variable(sum(numbers))").replace("total = total + number", "pass"),
+        "no variable was changed for each number",
+    ),
+    (
+        "03.6",
+        solved("03.6", "tf.Variable(numbers[0])", "tf.constant(numbers[0])").replace(
+            "average.assign_add(", "average = average + ("
+        ),
+        "no variable was changed",
+    ),
     ("03.6", solved("03.6", "average.numpy()", "average"), "you appended the variable itself"),
     ("03.6", solved("03.6", "rate * (number - average)", "number - average"), "a fraction of the way"),
-    ("03.6", solved("03.6", "average.assign_add(rate * (number - average))", "average + rate * (number - average)"), "never changed"),
+    (
+        "03.6",
+        solved("03.6", "average.assign_add(rate * (number - average))", "average + rate * (number - average)"),
+        "never changed",
+    ),
     ("03.6", solved("03.6", "tf.Variable(numbers[0])", "tf.Variable(0.0)"), "Begin with the first number"),
     ("04.3", solved("04.3", "watch_accessed_variables=False", ""), "a is watched, too"),
     ("04.3", solved("04.3", "watch(b)", "watch(a)"), "watches a instead of b"),
@@ -351,58 +422,128 @@ WRONG = [
     ("05.2", solved("05.2", "[tape.gradient(y, x), tape.gradient(z, x)]", "tape.gradient([y, z], x)"), "gives the sum"),
     ("05.2", solved("05.2", "[tape.gradient(y, x), tape.gradient(z, x)]", "[y, z]"), "These are y and z themselves"),
     ("05.6", solved("05.6", "persistent=True", ""), "Which setting lets it answer"),
-    ("05.6", solved("05.6", "[tape.gradient(y, x) for y in results]", "tape.gradient(results, x)"), "the sum of the gradients"),
+    (
+        "05.6",
+        solved("05.6", "[tape.gradient(y, x) for y in results]", "tape.gradient(results, x)"),
+        "the sum of the gradients",
+    ),
     ("05.6", solved("05.6", "tape.gradient(y, x) for", "y for"), "These are the values"),
     ("06.3", solved("06.3", "a, tf.stop_gradient(b)", "a, b"), "Nothing is stopped yet"),
     ("06.3", solved("06.3", "a, tf.stop_gradient(b)", "tf.stop_gradient(a), b"), "You stopped a"),
-    ("06.3", solved("06.3", "distance(a, tf.stop_gradient(b))", "tf.stop_gradient(distance(a, b))"), "Now nobody moves"),
+    (
+        "06.3",
+        solved("06.3", "distance(a, tf.stop_gradient(b))", "tf.stop_gradient(distance(a, b))"),
+        "Now nobody moves",
+    ),
     ("06.4", solved("06.4", "x + tf.stop_gradient(tf.round(x) - x)", "tf.round(x)"), "x is not in it without a stop"),
     ("06.4", solved("06.4", "x + tf.stop_gradient(tf.round(x) - x)", "x"), "not rounded"),
     ("06.4", solved("06.4", "tf.round(x) - x", "tf.round(x)"), "You added the rounded value"),
     ("06.5", solved("06.5", "w + tf.stop_gradient(tf.round(w) - w)", "tf.round(w)"), "tf.round alone gives None"),
     ("06.5", solved("06.5", "w + tf.stop_gradient(tf.round(w) - w)", "w"), "when the loss sees w itself"),
     ("06.5", solved("06.5", "assign_sub", "assign_add"), "the wrong sign"),
-    ("07.3", solved("07.3", "derivative(derivative(derivative(f)))", "derivative(derivative(f))"), "the second derivative"),
-    ("07.3", solved("07.3", "derivative(derivative(derivative(f)))", "derivative(derivative(derivative(derivative(f))))"), "one too many"),
+    (
+        "07.3",
+        solved("07.3", "derivative(derivative(derivative(f)))", "derivative(derivative(f))"),
+        "the second derivative",
+    ),
+    (
+        "07.3",
+        solved("07.3", "derivative(derivative(derivative(f)))", "derivative(derivative(derivative(derivative(f))))"),
+        "one too many",
+    ),
     ("07.3", solved("07.3", "derivative(derivative(derivative(f)))", "f"), "You gave back f(x) itself"),
     ("07.4", solved("07.4", " / bend(x)", ""), "the whole slope"),
     ("07.4", solved("07.4", "x - slope", "x + slope"), "The sign is wrong"),
     ("07.4", solved("07.4", "slope(x) / bend(x)", "f(x) / slope(x)"), "a zero of the function"),
-    ("07.4", solved("07.4", "derivative(f)", "derivative(lambda x: x * x / 4.0 + tf.cos(2.0 * x))"), "still belong to wavy"),
+    (
+        "07.4",
+        solved("07.4", "derivative(f)", "derivative(lambda x: x * x / 4.0 + tf.cos(2.0 * x))"),
+        "still belong to wavy",
+    ),
     ("07.5", solved("07.5", "return outer.gradient(along, x)", "return gradient * direction"), "only the first half"),
     ("07.5", solved("07.5", "return outer.gradient(along, x)", "return gradient"), "has not been used yet"),
     ("07.5", solved("07.5", "gradient * direction)", "gradient)"), "the direction is missing"),
     ("07.5", solved("07.5", "        along =", "    along ="), "Is the sum computed while it is on"),
-    ("07.5", solved("07.5", "return outer.gradient(along, x)", "return tf.linalg.matvec(outer.jacobian(gradient, x), direction)"), "took the whole Hessian"),
+    (
+        "07.5",
+        solved(
+            "07.5", "return outer.gradient(along, x)", "return tf.linalg.matvec(outer.jacobian(gradient, x), direction)"
+        ),
+        "took the whole Hessian",
+    ),
     ("07.6", solved("07.6", "tf.abs(bend(x))", "bend(x)").replace("f(x - move) > f(x)", "False"), "end on a hilltop"),
     ("07.6", solved("07.6", "f(x - move) > f(x)", "False"), "Halve it until it does"),
-    ("01.2", LATE_WATCH.replace("        y = f(x)\n        tape.watch(x)", "        tape.watch(value)\n        y = f(x)"), "plain number, which no tape can watch"),
+    (
+        "01.2",
+        LATE_WATCH.replace("        y = f(x)\n        tape.watch(x)", "        tape.watch(value)\n        y = f(x)"),
+        "plain number, which no tape can watch",
+    ),
     ("01.2", LATE_WATCH.replace("tf.GradientTape()", "tf.GradientTape"), "brackets are missing"),
     ("01.2", LATE_WATCH.replace("(f, value)", "(f)"), "Leave its first line as it was"),
     ("05.6", solved("05.6", "tf.Variable", "tf.constant"), "what went in was not watched"),
-    ("06.4", solved("06.4", "x + tf.stop_gradient(tf.round(x) - x)", "tf.round(x) + tf.stop_gradient(x - tf.round(x))"), "the other way round"),
+    (
+        "06.4",
+        solved("06.4", "x + tf.stop_gradient(tf.round(x) - x)", "tf.round(x) + tf.stop_gradient(x - tf.round(x))"),
+        "the other way round",
+    ),
     ("07.6", solved("07.6", "    return x", "        return x"), "That is one step"),
     ("07.6", solved("07.6", "x = x -", "moved = x -"), "It stays where it started"),
     ("07.6", solved("07.6", "slope(x) / tf.abs(bend(x))", "0.1 * slope(x)"), "gradient descent, with a fixed"),
     ("09.5", solved("09.5", "assign_sub", "assign_add"), "w climbs"),
-    ("09.5", solved("09.5", "w.assign_sub(0.25 * tape.gradient(loss, w))", "w = w - 0.25 * tape.gradient(loss, w)"), "After w = w - ..."),
+    (
+        "09.5",
+        solved("09.5", "w.assign_sub(0.25 * tape.gradient(loss, w))", "w = w - 0.25 * tape.gradient(loss, w)"),
+        "After w = w - ...",
+    ),
     ("09.2", FOR_Y.replace("(z, y)", "(z, x)"), "With respect to y"),
-    ("04.3", solved("04.3", "tf.Variable(value_of_a)", "tf.Variable(value_of_a, trainable=False)"), "Leave the first two lines"),
+    (
+        "04.3",
+        solved("04.3", "tf.Variable(value_of_a)", "tf.Variable(value_of_a, trainable=False)"),
+        "Leave the first two lines",
+    ),
     ("04.3", solved("04.3", "tf.Variable(value_of_a)", "tf.constant(value_of_a)"), "Leave the first two lines"),
-    ("01.2", LATE_WATCH.replace("        y = f(x)\n        tape", "        tf.GradientTape()").replace("watch(x)", "watch(x)\n        y = f(x)"), "Is it the tape of this block?"),
-    ("01.5", solved("01.5", "x = x - 0.1 * tape.gradient(y, x)", "x.assign_sub(0.1 * tape.gradient(y, x))"), "Only a variable can be assigned to"),
+    (
+        "01.2",
+        LATE_WATCH.replace("        y = f(x)\n        tape", "        tf.GradientTape()").replace(
+            "watch(x)", "watch(x)\n        y = f(x)"
+        ),
+        "Is it the tape of this block?",
+    ),
+    (
+        "01.5",
+        solved("01.5", "x = x - 0.1 * tape.gradient(y, x)", "x.assign_sub(0.1 * tape.gradient(y, x))"),
+        "Only a variable can be assigned to",
+    ),
     ("01.5", solved("01.5", "0.1 *", "0.3 *"), "three times as long"),
     ("06.4", solved("06.4", "gradient(z, x)", "gradient(x, z)"), "how the input changes when the result does"),
     ("10.6", solved("10.6", "range(10)", "range(9)"), "One correction is missing"),
-    ("03.2", LEARN.replace("w = w - 0.1 * tape.gradient(loss, w)", "w = w.assign_sub(0.1 * tape.gradient(loss, w))"), "Leave out w ="),
+    (
+        "03.2",
+        LEARN.replace("w = w - 0.1 * tape.gradient(loss, w)", "w = w.assign_sub(0.1 * tape.gradient(loss, w))"),
+        "Leave out w =",
+    ),
     ("09.5", solved("09.5", "w.assign_sub", "w = w.assign_sub"), "Leave out w ="),
-    ("12.1", solved("12.1", "self.tape, self.row = tape, row", "self.tape, self.row = tape, row\n        tape.rows[row]").replace("self.rows) - 1", "self.rows)"), "The first row is row 0"),
-    ("12.2", solved("12.2", "*things)", "one, other)").replace("in things", "in (one, other)"), "as many things as the operation has inputs"),
+    (
+        "12.1",
+        solved(
+            "12.1", "self.tape, self.row = tape, row", "self.tape, self.row = tape, row\n        tape.rows[row]"
+        ).replace("self.rows) - 1", "self.rows)"),
+        "The first row is row 0",
+    ),
+    (
+        "12.2",
+        solved("12.2", "*things)", "one, other)").replace("in things", "in (one, other)"),
+        "as many things as the operation has inputs",
+    ),
     ("12.3", solved("12.3", " or not inputs", ""), "Skip such rows"),
     ("12.4", solved("12.4", "adjoints[i] + share", "share"), "do what it did in the step before"),
     ("09.5", solved("09.5", "0.25 * ", ""), "The steps are too long"),
     ("09.5", solved("09.5", "    return w", "        return w"), "after one step"),
-    ("09.5", solved("09.5", "w.assign_sub(0.25 * tape.gradient(loss, w))", "w - 0.25 * tape.gradient(loss, w)"), "not stored in w"),
+    (
+        "09.5",
+        solved("09.5", "w.assign_sub(0.25 * tape.gradient(loss, w))", "w - 0.25 * tape.gradient(loss, w)"),
+        "not stored in w",
+    ),
     ("09.6", solved("09.6", "range(500)", "range(0)"), "Nothing was learned yet"),
     ("09.6", solved("09.6", "return [w, b]", "return [b, w]"), "in the wrong order"),
     ("09.6", solved("09.6", "        b.assign_sub(0.1 * db)\n", ""), "through the origin"),
@@ -426,12 +567,32 @@ WRONG = [
     ("appendix.2", solved("appendix.2", "x > 0, x.dtype", "x < 0, x.dtype"), "turn > into <"),
     ("appendix.2", solved("appendix.2", "return x * mask", "return mask"), "That is the mask itself"),
     ("appendix.2", solved("appendix.2", "return x * mask", "return x[x > 0]"), "You dropped the negative numbers"),
-    ("appendix.3", solved("appendix.3", "return tf.tensor_scatter_nd_update(x, places, [0.0, 0.0])", "return x"), "still the old tensor"),
-    ("appendix.3", solved("appendix.3", "return tf.tensor_scatter_nd_update(x, places, [0.0, 0.0])", "return x[1:-1]"), "You cut the ends off"),
-    ("appendix.3", solved("appendix.3", "[[0], [len(numbers) - 1]]", "[0, len(numbers) - 1]"), "Each place is a list of its own"),
+    (
+        "appendix.3",
+        solved("appendix.3", "return tf.tensor_scatter_nd_update(x, places, [0.0, 0.0])", "return x"),
+        "still the old tensor",
+    ),
+    (
+        "appendix.3",
+        solved("appendix.3", "return tf.tensor_scatter_nd_update(x, places, [0.0, 0.0])", "return x[1:-1]"),
+        "You cut the ends off",
+    ),
+    (
+        "appendix.3",
+        solved("appendix.3", "[[0], [len(numbers) - 1]]", "[0, len(numbers) - 1]"),
+        "Each place is a list of its own",
+    ),
     ("appendix.8", solved("appendix.8", "y[:, tf.newaxis] * y[:, tf.newaxis]", "y * y"), "make a column of y"),
-    ("appendix.8", solved("appendix.8", "x * x - y[:, tf.newaxis] * y[:, tf.newaxis]", "(x * x)[:, tf.newaxis] - y * y"), "Rows and columns are swapped"),
-    ("appendix.8", solved("appendix.8", "x * x - y[:, tf.newaxis] * y[:, tf.newaxis]", "y[:, tf.newaxis] ** 2 - x * x"), "The sign"),
+    (
+        "appendix.8",
+        solved("appendix.8", "x * x - y[:, tf.newaxis] * y[:, tf.newaxis]", "(x * x)[:, tf.newaxis] - y * y"),
+        "Rows and columns are swapped",
+    ),
+    (
+        "appendix.8",
+        solved("appendix.8", "x * x - y[:, tf.newaxis] * y[:, tf.newaxis]", "y[:, tf.newaxis] ** 2 - x * x"),
+        "The sign",
+    ),
 ]
 
 
@@ -513,7 +674,9 @@ def test_each_exercise_with_an_unknown_function_was_tried_without_a_tape():
     def unknown(given: Any) -> bool:
         return isinstance(given, Unknown) or (isinstance(given, list) and any(map(unknown, given)))
 
-    need_a_tape = {exercise.name for exercise in EXERCISES if any(unknown(given) for case in exercise.cases for given in case)}
+    need_a_tape = {
+        exercise.name for exercise in EXERCISES if any(unknown(given) for case in exercise.cases for given in case)
+    }
     assert need_a_tape <= set(FORMULAS), need_a_tape - set(FORMULAS)
     assert len(need_a_tape) >= 20
 
@@ -530,7 +693,9 @@ def other_answers(expected: Any) -> list[Any]:
     return [expected + 1, -expected - 1, 3 * expected + 7]
 
 
-@pytest.mark.parametrize("exercise", [exercise for exercise in EXERCISES if not exercise.cases], ids=lambda exercise: exercise.name)
+@pytest.mark.parametrize(
+    "exercise", [exercise for exercise in EXERCISES if not exercise.cases], ids=lambda exercise: exercise.name
+)
 def test_three_wrong_answers_are_wrong_and_get_a_hint(exercise, monkeypatch):
     monkeypatch.setitem(ADDED, exercise.name, dataclasses.replace(exercise, view=None, order=0, also=None))
     for wrong in other_answers(exercise.expect):
@@ -558,7 +723,9 @@ def test_an_unknown_function_takes_no_plain_numbers():
 
 
 def test_the_throw_that_is_solved_in_lesson_10_is_the_throw_that_is_drawn():
-    cells = {cell.id: cell.source for cell in nbformat.read(lessons_folder() / "10_control_flow.ipynb", as_version=4).cells}
+    cells = {
+        cell.id: cell.source for cell in nbformat.read(lessons_folder() / "10_control_flow.ipynb", as_version=4).cells
+    }
     names: dict[str, Any] = {"tf": tf}
     exec(cells["flow-19"].partition("\n\n\nlands,")[0], names)
     names["aim"] = made(SOLUTIONS["10.6"])
@@ -569,7 +736,9 @@ def test_the_throw_that_is_solved_in_lesson_10_is_the_throw_that_is_drawn():
     assert "flight(found)" in cells["make-picture"]
 
 
-@pytest.mark.parametrize("exercise", [exercise for exercise in EXERCISES if exercise.trials], ids=lambda exercise: exercise.name)
+@pytest.mark.parametrize(
+    "exercise", [exercise for exercise in EXERCISES if exercise.trials], ids=lambda exercise: exercise.name
+)
 def test_each_trial_has_three_hints_and_the_first_is_a_question(exercise):
     for trial in exercise.trials:
         assert len(set(trial.hints)) == 3 and "?" in trial.hints[0], trial.program

@@ -79,13 +79,18 @@ def test_words_stand_in_for_the_picture():
 
 
 def test_a_plot_is_read_on_a_light_page_and_on_a_dark_one():
-    """It has no ground of its own, and each of its colours is 4 to 1 or better on white and on JupyterLab's dark grey."""
+    """It has no ground of its own, and each of its colours is 4 to 1 or better on white and on JupyterLab's dark
+    grey.
+    """
     svg = Plot("two lines", x=(0, 1), y=(0, 1)).curve(lambda x: x, name="up").points([0.5], [0.2], name="here").svg()
     assert "white" not in svg
 
     def luminance(colour: str) -> float:
         parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
-        return sum(w * (p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4) for w, p in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
+        return sum(
+            w * (p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4)
+            for w, p in zip((0.2126, 0.7152, 0.0722), parts, strict=True)
+        )
 
     for colour in set(re.findall(r"#[0-9a-f]{6}", svg)):
         light = luminance(colour) + 0.05

@@ -13,7 +13,9 @@ from minitape.course.checker import exercises_of, feedback
 from minitape.course.programs import CALLED, framework_program, kept, text_of
 
 LESSON = nbformat.read(lessons_folder() / "14_your_own_program.ipynb", as_version=4)
-SHOWN = re.findall(r"```python\n(.*?)```", "\n".join(c.source for c in LESSON.cells if c.cell_type == "markdown"), re.DOTALL)
+SHOWN = re.findall(
+    r"```python\n(.*?)```", "\n".join(c.source for c in LESSON.cells if c.cell_type == "markdown"), re.DOTALL
+)
 
 
 @pytest.mark.parametrize("name", CALLED)

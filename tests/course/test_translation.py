@@ -56,11 +56,14 @@ def chinese(folder):
 
 
 ENGLISH = re.compile(r"[A-Za-z]{2,} [a-z]{2,} [a-z]{2,}")  # so many words in a row are a sentence
-OF_THE_PROGRAM = re.compile(r"\[[x ]\] .*|'.*?'|\w+Error: .*|应当是：.*|from \S+ import \w+")  # what is quoted, Python's messages, answers, code
+# what is quoted, Python's messages, answers, code
+OF_THE_PROGRAM = re.compile(r"\[[x ]\] .*|'.*?'|\w+Error: .*|应当是：.*|from \S+ import \w+")
 
 
 def said_in_both(name, check, folder, monkeypatch):
-    """What `check` says of an answer in English and in Chinese: the same verdict, and the same hint. Gives back the Chinese."""
+    """What `check` says of an answer in English and in Chinese: the same verdict, and the same hint. Gives back the
+    Chinese.
+    """
     monkeypatch.chdir(folder)
     theirs = check()
     monkeypatch.chdir(folder / "texts")  # where no language is
@@ -90,10 +93,15 @@ def test_hints_and_reasons_come_from_the_lessons_file(path, chinese, monkeypatch
 
 @pytest.mark.parametrize(
     ("name", "program"),
-    [pytest.param(name, program, marks=[] if n % 8 == 0 else pytest.mark.long) for n, (name, program, _) in enumerate(WRONG)],
+    [
+        pytest.param(name, program, marks=[] if n % 8 == 0 else pytest.mark.long)
+        for n, (name, program, _) in enumerate(WRONG)
+    ],
 )
 def test_a_wrong_program_hears_the_same_in_chinese(name, program, chinese, monkeypatch):
-    assert said_in_both(name, lambda: answer(name, program), chinese, monkeypatch).startswith(f"练习 {name}：还不对。\n")
+    assert said_in_both(name, lambda: answer(name, program), chinese, monkeypatch).startswith(
+        f"练习 {name}：还不对。\n"
+    )
 
 
 @pytest.mark.long
@@ -102,7 +110,9 @@ def test_a_right_program_is_right_in_chinese(name, chinese):
     assert answer(name, SOLUTIONS[name]).startswith(f"练习 {name}：正确。\n")
 
 
-@pytest.mark.parametrize("exercise", [exercise for exercise in EXERCISES if not exercise.cases], ids=lambda exercise: exercise.name)
+@pytest.mark.parametrize(
+    "exercise", [exercise for exercise in EXERCISES if not exercise.cases], ids=lambda exercise: exercise.name
+)
 def test_a_wrong_answer_hears_the_same_in_chinese(exercise, chinese, monkeypatch, request):
     monkeypatch.setitem(ADDED, exercise.name, dataclasses.replace(exercise, view=None, order=0, also=None))
     for wrong in other_answers(exercise.expect)[: None if request.config.getoption("--long") else 1]:
@@ -146,7 +156,10 @@ def test_a_prediction_is_kept_in_english_and_shown_in_the_language(folder, capsy
     assert question.commit("<an error>") == "<You predict: <an error>. Now run the next cell.>"
     assert json.loads(progress_file().read_text())["predictions"] == {"t.p1": "an error"}
     assert question._widget().chosen == "<an error>"
-    assert predict("t.p1", "What is y?", ["an error", 6.0]).before() == "<Last time you predicted: <an error>. What do you say today?>"
+    assert (
+        predict("t.p1", "What is y?", ["an error", 6.0]).before()
+        == "<Last time you predicted: <an error>. What do you say today?>"
+    )
     reveal("t.p1", "an error")
     assert capsys.readouterr().out == "<You predicted <an error>, and so it is.>\n"
     reveal("t.p1", 6.0, "What is y?")
@@ -157,10 +170,12 @@ def test_a_prediction_is_kept_in_english_and_shown_in_the_language(folder, capsy
 def test_the_feedback_is_translated_and_its_marks_are_read_in_each_language(folder, capsys):
     write(folder, "feedback", texts_of_feedback())
     add_exercise(Exercise("said.1", expect=6.0))
-    assert feedback("said.1") == "<Exercise said.1: not answered yet.>\n<Replace the ... with your answer, and run the cell again.>"
+    assert (
+        feedback("said.1")
+        == "<Exercise said.1: not answered yet.>\n<Replace the ... with your answer, and run the cell again.>"
+    )
     assert feedback("said.1", 9.0) == (
-        "<Exercise said.1: not yet.>\n  <given:    9.0>\n"
-        "  <expected: <<a number> (shown after 2 more tries)>>"
+        "<Exercise said.1: not yet.>\n  <given:    9.0>\n  <expected: <<a number> (shown after 2 more tries)>>"
     )
     for said in ("<Exercise said.1: not yet.>\n  <given:    9.0>", "练习 said.1：还不对。\n  你给的：9.0"):
         assert in_english(said) == "Exercise said.1: not yet.\n  given:    9.0"
@@ -172,12 +187,26 @@ def test_the_feedback_is_translated_and_its_marks_are_read_in_each_language(fold
 def test_no_sentence_of_the_package_is_said_without_say():
     """Each text with a blank in it that a function of these files gives back or prints goes through `say`."""
     for name in ("checker", "predict", "compare"):
-        tree = ast.parse((lessons_folder().parents[1] / "minitape" / "course" / f"{name}.py").read_text(encoding="utf-8"))
-        inside = {id(node) for call in ast.walk(tree) if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "say" for node in ast.walk(call)}
+        tree = ast.parse(
+            (lessons_folder().parents[1] / "minitape" / "course" / f"{name}.py").read_text(encoding="utf-8")
+        )
+        inside = {
+            id(node)
+            for call in ast.walk(tree)
+            if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "say"
+            for node in ast.walk(call)
+        }
         returned = [node for node in ast.walk(tree) if isinstance(node, ast.Return) and node.value is not None]
-        texts = [node.value for one in returned for node in ast.walk(one) if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in inside]
+        texts = [
+            node.value
+            for one in returned
+            for node in ast.walk(one)
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in inside
+        ]
         said = [text for text in texts if re.search(r"[a-z]{3,} [a-z]{2,}", text)]
-        assert [text for text in said if not text.startswith((": not yet", "There is no exercise", "This lesson has"))] == []
+        assert [
+            text for text in said if not text.startswith((": not yet", "There is no exercise", "This lesson has"))
+        ] == []
 
 
 def test_a_file_that_cannot_be_read_is_warned_of_and_the_texts_stay_english(folder):
@@ -201,4 +230,6 @@ def test_what_is_said_of_a_class_comes_from_the_lessons_file(folder):
     trial = exercises_of("12")["12.1"].trials[0]
     assert feedback("12.1", Tape).endswith("Hint: It gives nothing back. Is there a return?")
     Tape.rows = (1,)
-    assert [feedback("12.1", Tape).rpartition("Hint: ")[2] for _ in range(3)] == [f"<{hint}>" for hint in (*trial.hints[1:], trial.hints[-1])]
+    assert [feedback("12.1", Tape).rpartition("Hint: ")[2] for _ in range(3)] == [
+        f"<{hint}>" for hint in (*trial.hints[1:], trial.hints[-1])
+    ]

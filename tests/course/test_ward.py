@@ -1,4 +1,6 @@
-"""The ward of lesson 13: who is sick there is sick, the cure that is named heals, and each learner's name makes other beds."""
+"""The ward of lesson 13: who is sick there is sick, the cure that is named heals, and each learner's name makes other
+beds.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ def cases(ward) -> dict[str, Case]:
 
 
 def test_the_ward_has_what_a_doctor_must_reckon_with():
-    """Diseases that occur more than once, and others that do not at all; two healthy patients; one with two diseases."""
+    """Diseases that occur more than once, and others that do not at all; two healthy patients; one with two
+    diseases.
+    """
     found = [disease for patient in PATIENTS.values() for disease, _ in patient.diseases]
     times = {disease: found.count(disease) for disease in DISEASES}
     assert set(found) <= set(DISEASES)
@@ -86,11 +90,16 @@ def test_one_disease_is_seen_by_the_picture_and_by_explain_alone(cases):
     assert all(gradient is not None and float(tf.reduce_max(tf.abs(gradient))) > 0 for gradient in case.gradients)
     why = case.tape.explain(case.loss, case.network[0])
     assert [other.cause for other in why.others] == ["stop_gradient"]
-    assert why.others[0].filename.endswith("library.py") and "stop_gradient" in LIBRARY.splitlines()[why.others[0].line - 1]
+    assert (
+        why.others[0].filename.endswith("library.py")
+        and "stop_gradient" in LIBRARY.splitlines()[why.others[0].line - 1]
+    )
     assert case.learning[0] < case.learning[1]
 
 
-@pytest.mark.parametrize(("name", "cause"), [("steps", "nondifferentiable_op"), ("numpy", "left_through_numpy"), ("both", "stop_gradient")])
+@pytest.mark.parametrize(
+    ("name", "cause"), [("steps", "nondifferentiable_op"), ("numpy", "left_through_numpy"), ("both", "stop_gradient")]
+)
 def test_explain_names_the_line_where_a_gradient_is_none(name, cause, cases):
     case = cases[name]
     why = case.tape.explain(case.loss, case.network[0])

@@ -1,4 +1,6 @@
-"""How an answer was found: other right ways are right; a slope by hand, a None that was typed in and a misspelled name are told as such."""
+"""How an answer was found: other right ways are right; a slope by hand, a None that was typed in and a misspelled name
+are told as such.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,8 @@ BY_HAND = {
     "01.4": "return bend_by_hand(f, value)",
     "01.5": "for _ in range(steps): start = start - 0.1 * slope_by_hand(f, start)\n    return start",
     "02.6": "return [slope_by_hand(f, place) for place in places]",
-    "03.2": "w = tf.Variable(start)\n    for _ in range(steps): w.assign_sub(0.1 * slope_by_hand(loss_of, float(w)))\n    return w",
+    "03.2": "w = tf.Variable(start)\n    for _ in range(steps): w.assign_sub(0.1 * slope_by_hand(loss_of, "
+    "float(w)))\n    return w",
     "04.5": "for _ in range(steps): start = start + 0.1 * slope_by_hand(f, start)\n    return start",
     "05.2": "return [slope_by_hand(f, value), slope_by_hand(g, value)]",
     "05.6": "return [slope_by_hand(f, value) for f in functions]",
@@ -40,38 +43,51 @@ BY_HAND = {
     "07.4": "return value - slope_by_hand(f, value) / bend_by_hand(f, value)",
     "08.2": "return slope_by_hand(f, value)",
     "09.5": "w = 0.0\n    for _ in range(steps): w = w - 0.25 * slope_by_hand(loss_of, w)\n    return w",
-    "10.6": "angle = 0.4\n    for _ in range(10): angle -= float(throw(number(angle)) - target) / slope_by_hand(throw, angle)\n    return angle",
+    "10.6": "angle = 0.4\n    for _ in range(10): angle -= float(throw(number(angle)) - target) / "
+    "slope_by_hand(throw, angle)\n    return angle",
 }
-"""Slopes from differences of two values, in so many digits that the numbers are right: in each the body of the exercise's function."""
+"""Slopes from differences of two values, in so many digits that the numbers are right: in each the body of the
+exercise's function."""
 TWO = "a, b = tf.Variable(value_of_a), tf.Variable(value_of_b)\n    with tf.GradientTape() as tape: y = "
 TYPED_NONE = {
     "04.3": f"{TWO}f(a, b)\n    return [None, tape.gradient(y, b)]",
     "06.3": f"{TWO}distance(a, b)\n    return [tape.gradient(y, a), None]",
 }
 WAYS = [
-("01.2","""
+    (
+        "01.2",
+        """
 def derivative(f, value):
     x = tf.Variable(value)
     with tf.GradientTape() as tape:
         y = f(x)
     return tape.gradient(y, x)
-"""),
-("01.2","""
+""",
+    ),
+    (
+        "01.2",
+        """
 def derivative(f, value):
     x = tf.constant(value)
     with tf.GradientTape(persistent=True) as tape:
         tape.watch(x)
         y = f(x)
     return tape.jacobian(y, x)
-"""),
-("01.2","""
+""",
+    ),
+    (
+        "01.2",
+        """
 def derivative(f, value):
     x = tf.constant(value)
     with tf.autodiff.ForwardAccumulator(x, tf.constant(1.0)) as acc:
         y = f(x)
     return acc.jvp(y)
-"""),
-("01.2","""
+""",
+    ),
+    (
+        "01.2",
+        """
 def derivative(f, value):
     x = tf.constant(value)
     with tf.GradientTape() as tape:
@@ -80,8 +96,11 @@ def derivative(f, value):
     f(tf.constant(1.0))
     [g] = tape.gradient(y, [x])
     return float(g)
-"""),
-("01.4","""
+""",
+    ),
+    (
+        "01.4",
+        """
 def second_derivative(f, value):
     x = tf.constant(value)
     with tf.GradientTape(persistent=True) as tape:
@@ -89,16 +108,22 @@ def second_derivative(f, value):
         y = f(x)
         first = tape.gradient(y, x)
     return tape.gradient(first, x)
-"""),
-("01.4","""
+""",
+    ),
+    (
+        "01.4",
+        """
 def second_derivative(f, value):
     x = tf.Variable(value)
     with tf.GradientTape() as a, tf.GradientTape() as b:
         y = f(x)
         first = b.gradient(y, x)
     return a.gradient(first, x)
-"""),
-("01.5","""
+""",
+    ),
+    (
+        "01.5",
+        """
 def roll_down(f, start, steps):
     x = tf.Variable(start)
     for _ in range(steps):
@@ -106,8 +131,11 @@ def roll_down(f, start, steps):
             y = f(x)
         x.assign_sub(0.1 * tape.gradient(y, x))
     return x
-"""),
-("01.5","""
+""",
+    ),
+    (
+        "01.5",
+        """
 def roll_down(f, start, steps):
     x = tf.Variable(start)
     opt = tf.keras.optimizers.SGD(0.1)
@@ -116,8 +144,11 @@ def roll_down(f, start, steps):
             y = f(x)
         opt.apply_gradients([(tape.gradient(y, x), x)])
     return x.numpy()
-"""),
-("02.6","""
+""",
+    ),
+    (
+        "02.6",
+        """
 def derivative_curve(f, places):
     found = []
     for place in places:
@@ -127,8 +158,11 @@ def derivative_curve(f, places):
             y = f(x)
         found.append(tape.gradient(y, x))
     return found
-"""),
-("03.2","""
+""",
+    ),
+    (
+        "03.2",
+        """
 def learn(loss_of, start, steps):
     w = tf.Variable(start)
     opt = tf.keras.optimizers.SGD(0.1)
@@ -137,8 +171,11 @@ def learn(loss_of, start, steps):
             loss = loss_of(w)
         opt.apply_gradients([(tape.gradient(loss, w), w)])
     return w
-"""),
-("03.2","""
+""",
+    ),
+    (
+        "03.2",
+        """
 def learn(loss_of, start, steps):
     w = tf.Variable(start)
     for _ in range(steps):
@@ -146,20 +183,29 @@ def learn(loss_of, start, steps):
             loss = loss_of(w)
         w.assign(w - 0.1 * tape.gradient(loss, w))
     return w
-"""),
-("03.4","""
+""",
+    ),
+    (
+        "03.4",
+        """
 def add_up(numbers):
     total = tf.Variable(0.0)
     for number in numbers:
         total.assign(total + number)
     return total
-"""),
-("03.6","""
+""",
+    ),
+    (
+        "03.6",
+        """
 def smooth(numbers, rate):
     average = tf.Variable(numbers[0])
     return [average.assign((1 - rate) * average + rate * number).numpy() for number in numbers]
-"""),
-("04.3","""
+""",
+    ),
+    (
+        "04.3",
+        """
 def only_b(f, value_of_a, value_of_b):
     a, b = tf.Variable(value_of_a), tf.Variable(value_of_b)
     tape = tf.GradientTape(False, False)
@@ -167,8 +213,11 @@ def only_b(f, value_of_a, value_of_b):
         tape.watch([b])
         y = f(a, b)
     return tape.gradient(y, (a, b))
-"""),
-("04.5","""
+""",
+    ),
+    (
+        "04.5",
+        """
 def climb(f, start, steps):
     x = tf.Variable(start)
     for _ in range(steps):
@@ -176,15 +225,21 @@ def climb(f, start, steps):
             y = -f(x)
         x.assign_sub(0.1 * tape.gradient(y, x))
     return x
-"""),
-("05.2","""
+""",
+    ),
+    (
+        "05.2",
+        """
 def two_gradients(f, g, value):
     x = tf.Variable(value)
     with tf.GradientTape() as one, tf.GradientTape() as two:
         y, z = f(x), g(x)
     return one.gradient(y, x), two.gradient(z, x)
-"""),
-("05.6","""
+""",
+    ),
+    (
+        "05.6",
+        """
 def slopes_of(functions, value):
     x = tf.Variable(value)
     found = []
@@ -193,15 +248,21 @@ def slopes_of(functions, value):
             y = f(x)
         found.append(tape.gradient(y, x).numpy())
     return found
-"""),
-("05.6","""
+""",
+    ),
+    (
+        "05.6",
+        """
 def slopes_of(functions, value):
     x = tf.Variable(value)
     with tf.GradientTape() as tape:
         y = tf.stack([f(x) for f in functions])
     return tape.jacobian(y, x)
-"""),
-("06.3","""
+""",
+    ),
+    (
+        "06.3",
+        """
 def gradients(distance, value_of_a, value_of_b):
     a = tf.Variable(value_of_a)
     b = tf.Variable(value_of_b)
@@ -210,8 +271,11 @@ def gradients(distance, value_of_a, value_of_b):
             target = tf.identity(b)
         loss = distance(a, target)
     return tape.gradient(loss, [a, b])
-"""),
-("06.5","""
+""",
+    ),
+    (
+        "06.5",
+        """
 def learn(loss_of, start, steps):
     w = tf.Variable(start)
     for _ in range(steps):
@@ -221,8 +285,11 @@ def learn(loss_of, start, steps):
             loss = loss_of(rounded)
         w.assign_sub(0.1 * tape.gradient(loss, rounded))
     return w
-"""),
-("07.2","""
+""",
+    ),
+    (
+        "07.2",
+        """
 def second_derivative(f, value):
     x = tf.constant(value)
     with tf.GradientTape() as outer:
@@ -232,8 +299,11 @@ def second_derivative(f, value):
             y = f(x)
             first = inner.gradient(y, x)
     return outer.gradient(first, x)
-"""),
-("07.3","""
+""",
+    ),
+    (
+        "07.3",
+        """
 def third_derivative(f, value):
     x = tf.Variable(value)
     with tf.GradientTape() as a:
@@ -243,8 +313,11 @@ def third_derivative(f, value):
             first = c.gradient(y, x)
         second = b.gradient(first, x)
     return a.gradient(second, x)
-"""),
-("07.4","""
+""",
+    ),
+    (
+        "07.4",
+        """
 def newton_step(f, value):
     x = tf.Variable(value)
     with tf.GradientTape() as outer:
@@ -252,8 +325,11 @@ def newton_step(f, value):
             y = f(x)
         g = inner.gradient(y, x)
     return x - g / outer.gradient(g, x)
-"""),
-("07.5","""
+""",
+    ),
+    (
+        "07.5",
+        """
 def my_product(f, point, direction):
     x = tf.constant(point)
     direction = tf.constant(direction)
@@ -263,8 +339,11 @@ def my_product(f, point, direction):
             y = f(x)
         g = tape.gradient(y, x)
     return acc.jvp(g)
-"""),
-("07.5","""
+""",
+    ),
+    (
+        "07.5",
+        """
 def my_product(f, point, direction):
     x = tf.Variable(point)
     with tf.GradientTape() as outer:
@@ -272,8 +351,11 @@ def my_product(f, point, direction):
             y = f(x)
         g = inner.gradient(y, x)
     return outer.gradient(g, x, output_gradients=tf.constant(direction))
-"""),
-("07.6","""
+""",
+    ),
+    (
+        "07.6",
+        """
 def lowest(f, start, steps):
     x = tf.constant(start)
     slope = derivative(f)
@@ -284,12 +366,15 @@ def lowest(f, start, steps):
             move = move / 2
         x = x - move
     return x.numpy()
-"""),
+""",
+    ),
 ]
 
 
 def body_of(name: str, body: str) -> str:
-    """The exercise's function with another body; what it needs stands inside, where a notebook has it in a cell above."""
+    """The exercise's function with another body; what it needs stands inside, where a notebook has it in a cell
+    above.
+    """
     head = next(source for other, source, _ in exercise_cells() if other == name).strip().splitlines()[0]
     return f"{head}\n{textwrap.indent(PLAIN, '    ')}\n    {body}\n"
 
@@ -334,7 +419,9 @@ def test_a_misspelled_name_in_the_solution_is_told_as_such(name):
     lines = SOLUTIONS[name].rstrip().splitlines()
     program = "\n".join([*lines[:-1], re.sub(r"\S.*$", "return misspelled_name", lines[-1])])
     said = answer(name, program)
-    assert "Python does not know the name 'misspelled_name'" in said and "(in the line return misspelled_name" in said, said
+    assert (
+        "Python does not know the name 'misspelled_name'" in said and "(in the line return misspelled_name" in said
+    ), said
 
 
 @pytest.mark.parametrize(("name", "program"), WAYS)

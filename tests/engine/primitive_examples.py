@@ -80,9 +80,14 @@ EXAMPLES = {
     "roll": normal((2, 3), shift=(1, -1), axis=(0, 1)),
     "broadcast_to": normal((2, 1), shape=(3, 2, 4)),
     # reductions
-    **{f"reduce_{name}": normal((2, 3), axis=(1,), keepdims=False) for name in ("sum", "mean", "max", "min", "prod", "euclidean_norm")},
-    **{name: lambda rng: ((rng.uniform(0.5, 2.0, size=(3, 2)),), {"axis": 0, "exclusive": False, "reverse": True})
-       for name in ("cumsum", "cumprod")},
+    **{
+        f"reduce_{name}": normal((2, 3), axis=(1,), keepdims=False)
+        for name in ("sum", "mean", "max", "min", "prod", "euclidean_norm")
+    },
+    **{
+        name: lambda rng: ((rng.uniform(0.5, 2.0, size=(3, 2)),), {"axis": 0, "exclusive": False, "reverse": True})
+        for name in ("cumsum", "cumprod")
+    },
     "add_n": normal(3, 3),
     "l2_loss": normal(3),
     "top_k": lambda rng: ((2 * far_apart(rng, (2, 3)),), {"k": 2}),
@@ -103,7 +108,10 @@ EXAMPLES = {
     "set_diag": normal((3, 3), 2, k=1),
     "band_part": normal((3, 4), lower=1, upper=0),
     **{name: lambda rng: ((invertible(rng, 2),), {}) for name in ("det", "slogdet", "inv")},
-    **{name: lambda rng: ((invertible(rng), rng.normal(size=(3, 2))), {"adjoint": True}) for name in ("solve", "triangular_solve")},
+    **{
+        name: lambda rng: ((invertible(rng), rng.normal(size=(3, 2))), {"adjoint": True})
+        for name in ("solve", "triangular_solve")
+    },
     "cholesky": positive_definite,
     "svd": normal((4, 3)),
     # images
@@ -117,7 +125,10 @@ EXAMPLES = {
     "avg_unpool": normal(SMALL, shape=LARGE, **WINDOW),
     # special functions
     **{name: positive((2, 3)) for name in ("lgamma", "digamma", "erfinv", "relu6", "elu", "selu")},
-    **{name: positive((2, 3), 3) for name in ("xlogy", "xlog1py", "xdivy", "div_no_nan", "relu6_gate", "elu_gate", "selu_gate")},
+    **{
+        name: positive((2, 3), 3)
+        for name in ("xlogy", "xlog1py", "xdivy", "div_no_nan", "relu6_gate", "elu_gate", "selu_gate")
+    },
     "softsign": positive((2, 3), order=1, modes=("rev",)),  # TensorFlow has no second derivative of it
     "polygamma": lambda rng: ((np.array([1.0, 2.0, 3.0]), 0.2 + 0.6 * rng.random(3)), {}),
     "zeta": lambda rng: ((1.5 + 0.6 * rng.random((2, 3)), 0.2 + 0.6 * rng.random(3)), {}),
@@ -125,4 +136,4 @@ EXAMPLES = {
     "sparse_fill": normal(2, (), index=np.array([3, 0]), size=5),
     "sparse_matmul": normal(3, (3, 2), rows=np.array([0, 1, 1]), columns=np.array([2, 0, 2]), size=2),
     "ragged_to_tensor": normal(3, (), places=np.array([0, 2, 3]), shape=(2, 3)),
-}  # fmt: skip
+}

@@ -80,7 +80,7 @@ def test_an_operation_and_its_gradient_are_few_calls_through_few_files(square):
     assert len(forward.files | backward.files) <= FILES, shown
 
 
-# -- docs/engine.md -----------------------------------------------------------------------------------------------------
+# -- docs/engine.md --------------------------------------------------------------------------------
 
 # what the page names: files, functions as `module.function` or `Class.method`, and lines of a file in a block of code
 # that begins with ```python and the file
@@ -179,7 +179,8 @@ def lines_of_a_square() -> set[tuple[str, int]]:
 def test_of_each_quotation_something_runs_in_the_pages_program(square):
     ran = lines_of_a_square()
     walk = PAGE.partition("## While the program runs")[2].partition("## Operations that are more")[0]
-    quotes = [quote for quote in QUOTES if quote[1] in walk and "tensor/functions.py" not in quote[0]]  # that one is a text
+    # that one is a text
+    quotes = [quote for quote in QUOTES if quote[1] in walk and "tensor/functions.py" not in quote[0]]
     idle = []
     for file, quote in quotes:
         lines = [re.sub(r"\s", "", line) for line in (REPOSITORY / file).read_text(encoding="utf-8").splitlines()]

@@ -1,6 +1,7 @@
 """A gradient that an outer tape records, over plain numbers: its rules write rows, and make no tensors in between.
 
-What it gives is compared with closed formulas, with finite differences, and with the general way, which an array of one element takes.
+What it gives is compared with closed formulas, with finite differences, and with the general way, which an array of one
+element takes.
 """
 
 from __future__ import annotations
@@ -60,9 +61,15 @@ FORMULAS = {
     "log": (tf.math.log, lambda x: (1 / x, -1 / x**2, 2 / x**3)),
     "sqrt": (tf.sqrt, lambda x: (0.5 * x**-0.5, -0.25 * x**-1.5, 0.375 * x**-2.5)),
     "number over": (lambda x: 1.0 / (x + 1.0), lambda x: (-((x + 1) ** -2), 2 * (x + 1) ** -3, -6 * (x + 1) ** -4)),
-    "tanh": (tf.tanh, lambda x: (1 - math.tanh(x) ** 2, -2 * math.tanh(x) * (1 - math.tanh(x) ** 2),
-                                 (1 - math.tanh(x) ** 2) * (6 * math.tanh(x) ** 2 - 2))),
-}  # fmt: skip
+    "tanh": (
+        tf.tanh,
+        lambda x: (
+            1 - math.tanh(x) ** 2,
+            -2 * math.tanh(x) * (1 - math.tanh(x) ** 2),
+            (1 - math.tanh(x) ** 2) * (6 * math.tanh(x) ** 2 - 2),
+        ),
+    ),
+}
 
 
 @pytest.mark.parametrize("real", REALS)
@@ -81,9 +88,27 @@ def test_three_orders_are_those_of_the_formula_and_of_the_general_way(name, real
             check(got.numpy(), general.numpy()[0], (name, order, at), 4 * np.finfo(real).eps)
 
 
-UNARY = [tf.sin, tf.tanh, tf.sigmoid, tf.abs, tf.nn.relu, tf.square, lambda a: -a, lambda a: a**3.0, lambda a: 0.5 / (a * a + 1.0),
-         lambda a: tf.sqrt(a * a + 1.0), lambda a: tf.math.log(a * a + 2.0), lambda a: 1.5 - a * 0.5]  # fmt: skip
-BINARY = [tf.add, tf.subtract, tf.multiply, lambda a, b: a / (b * b + 1.0), lambda a, b: tf.math.squared_difference(a, b) / 4.0]
+UNARY = [
+    tf.sin,
+    tf.tanh,
+    tf.sigmoid,
+    tf.abs,
+    tf.nn.relu,
+    tf.square,
+    lambda a: -a,
+    lambda a: a**3.0,
+    lambda a: 0.5 / (a * a + 1.0),
+    lambda a: tf.sqrt(a * a + 1.0),
+    lambda a: tf.math.log(a * a + 2.0),
+    lambda a: 1.5 - a * 0.5,
+]
+BINARY = [
+    tf.add,
+    tf.subtract,
+    tf.multiply,
+    lambda a, b: a / (b * b + 1.0),
+    lambda a, b: tf.math.squared_difference(a, b) / 4.0,
+]
 CHOICES = [tf.maximum, tf.minimum]  # their rules are no lines of the table
 
 
@@ -124,7 +149,10 @@ def test_random_programs_against_differences_and_the_general_way(seed, choices, 
     numbers = hessian(f, *map(tf.constant, at))
     assert len(ways) == 1 and (choices or True in ways), (seed, at, ways)
     general = hessian(f, *(tf.constant([value]) for value in at))
-    ends = [[np.array(gradient(f, *map(tf.constant, at + sign * step)), np.float64) for sign in (1, -1)] for step in h * np.eye(2)]
+    ends = [
+        [np.array(gradient(f, *map(tf.constant, at + sign * step)), np.float64) for sign in (1, -1)]
+        for step in h * np.eye(2)
+    ]
     differences = [(up[i] - down[i]) / (2 * h) for i in (0, 1) for up, down in ends]
     for got, array, expected in zip(numbers, general, differences, strict=True):
         check(None if got is None else got.numpy(), None if array is None else array.numpy()[0], (seed, at), 1e-12)
@@ -159,7 +187,10 @@ def doubled(x):
 @pytest.mark.parametrize(
     ("f", "expected"),
     [
-        (lambda x: tf.sin(doubled(x)), lambda x: (4 * x * math.cos(x * x), 4 * math.cos(x * x) - 16 * x * x * math.sin(x * x))),
+        (
+            lambda x: tf.sin(doubled(x)),
+            lambda x: (4 * x * math.cos(x * x), 4 * math.cos(x * x) - 16 * x * x * math.sin(x * x)),
+        ),
         (lambda x: doubled(x * x) * x, lambda x: (9 * x**4, 40 * x**3)),
         (lambda x: x * tf.stop_gradient(x * x), lambda x: (x * x, None)),
         (lambda x: x * x * tf.stop_gradient(x), lambda x: (2 * x * x, 2 * x, None)),

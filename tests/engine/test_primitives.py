@@ -136,7 +136,9 @@ def test_half_precision_stays_what_it_is(dtype, shape):
 
 
 @pytest.mark.parametrize("dtype", [tf.bfloat16, tf.float16], ids=lambda d: d.name)
-@pytest.mark.parametrize("name", ["conv2d", "conv2d_input", "conv2d_filter", "matmul", "softmax", "reduce_mean", "cumprod"])
+@pytest.mark.parametrize(
+    "name", ["conv2d", "conv2d_input", "conv2d_filter", "matmul", "softmax", "reduce_mean", "cumprod"]
+)
 def test_half_precision_of_arrays_stays_what_it_is(name, dtype):
     inputs, attrs, *_ = EXAMPLES[name](np.random.default_rng(3))
     x = [tf.cast(tf.constant(i), dtype) for i in inputs]

@@ -24,8 +24,13 @@ def function(name):
 
 
 ONE = [*names(UNARY), ("abs", "abs"), ("sign", "sign"), ("round", "rint")]
-TWO = [*names(BINARY), ("add", "add"), ("divide", "divide"), ("truediv", "divide"),
-       ("squared_difference", "squared_difference")]  # fmt: skip
+TWO = [
+    *names(BINARY),
+    ("add", "add"),
+    ("divide", "divide"),
+    ("truediv", "divide"),
+    ("squared_difference", "squared_difference"),
+]
 VALUES = [np.float32(0.3), np.float64(0.3), np.array([0.3, 0.6], np.float32)]
 
 
@@ -68,9 +73,18 @@ def test_operators_of_one_operand_and_activations():
     x, v = tf.constant(-2.0), tf.Variable(3.0)
     with tf.GradientTape() as tape:
         tape.watch(x)
-        made = [(-x, "negative"), (abs(x), "abs"), (tf.nn.relu(x), "relu"), (tf.identity(x), "identity"),
-                (tf.stop_gradient(x), "stop_gradient"), (v.value(), "identity"), (v * x, "multiply"),
-                (x - v, "subtract"), (1.0 - x, "subtract"), (v**2, "pow")]  # fmt: skip
+        made = [
+            (-x, "negative"),
+            (abs(x), "abs"),
+            (tf.nn.relu(x), "relu"),
+            (tf.identity(x), "identity"),
+            (tf.stop_gradient(x), "stop_gradient"),
+            (v.value(), "identity"),
+            (v * x, "multiply"),
+            (x - v, "subtract"),
+            (1.0 - x, "subtract"),
+            (v**2, "pow"),
+        ]
     assert [row_of(t)[0] for t, _ in made] == [TABLE[name].code for _, name in made]
     assert [float(t) for t, _ in made] == [2.0, 2.0, 0.0, -2.0, -2.0, 3.0, -6.0, -5.0, 3.0, 9.0]
 
@@ -122,8 +136,10 @@ def test_a_tensor_that_does_not_fit_a_row_is_checked_as_ever():
     with tf.GradientTape() as tape:
         tape.watch(x)
         y = x * 1.0
-        for wrong, message in ((tf.constant([1.0, 2.0], tf.float64), "was expected to be a float tensor"),
-                               (tf.constant([1.0, 2.0, 3.0]), r"Incompatible shapes: \[2\] vs. \[3\]")):  # fmt: skip
+        for wrong, message in (
+            (tf.constant([1.0, 2.0], tf.float64), "was expected to be a float tensor"),
+            (tf.constant([1.0, 2.0, 3.0]), r"Incompatible shapes: \[2\] vs. \[3\]"),
+        ):
             with pytest.raises(tf.errors.InvalidArgumentError, match=message):
                 y * wrong
         z = tf.constant([[1.0], [2.0]]) * y + y[:1]
@@ -280,11 +296,13 @@ def test_attributes_that_tensors_refuse(row):
     with tf.GradientTape() as tape:
         tape.watch(x)
         y = x * x if row else tf.constant(3.0)
-    for name, text in (("T", "EagerTensor object has no attribute 'T'"),
-                       ("astype", "experimental_enable_numpy_behavior"),
-                       ("name", "Tensor.name is undefined when eager execution is enabled."),
-                       ("assign", "'tensorflow.python.framework.ops.EagerTensor' object has no attribute 'assign'"),
-                       ("nonsense", "'tensorflow.python.framework.ops.EagerTensor' object has no attribute")):  # fmt: skip
+    for name, text in (
+        ("T", "EagerTensor object has no attribute 'T'"),
+        ("astype", "experimental_enable_numpy_behavior"),
+        ("name", "Tensor.name is undefined when eager execution is enabled."),
+        ("assign", "'tensorflow.python.framework.ops.EagerTensor' object has no attribute 'assign'"),
+        ("nonsense", "'tensorflow.python.framework.ops.EagerTensor' object has no attribute"),
+    ):
         assert not hasattr(y, name) and name not in dir(y)
         with pytest.raises(AttributeError) as caught:
             getattr(y, name)

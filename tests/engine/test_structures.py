@@ -140,5 +140,3 @@ def test_gradient_of_gather_is_sparse_until_it_is_mixed():
     sparse = tape.gradient(picked, v)
     assert isinstance(sparse, tf.IndexedSlices) and sparse.indices.numpy().tolist() == [2, 2]
     assert tape.gradient(mixed, v).numpy().tolist() == [1.0, 1.0, 3.0]
-
-

@@ -273,7 +273,9 @@ def test_a_million_rows(long):
     tracemalloc.stop()
     assert gradient.numpy() == pytest.approx(np.exp(-0.5e-6 * rows), rel=1e-2)
     assert held / rows < 64, f"{held / rows:.1f} bytes held per row"
-    assert peak < 2 * held + 1_000_000, f"{peak / rows:.1f} bytes per row for the gradient of a tape that holds {held / rows:.1f}"
+    assert peak < 2 * held + 1_000_000, (
+        f"{peak / rows:.1f} bytes per row for the gradient of a tape that holds {held / rows:.1f}"
+    )
 
 
 def test_a_used_tape_lets_go_of_large_arrays():

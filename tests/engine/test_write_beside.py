@@ -123,7 +123,8 @@ while status:
     status = os.waitpid(child, 0)[1]
     kills += status == signal.SIGKILL
     there = target.read_bytes()
-    assert status in (0, signal.SIGKILL) and (there in (b"old", whole) or (there.endswith(b"</html>\\n") and len(there) == len(whole))), there
+    assert status in (0, signal.SIGKILL) and (there in (b"old", whole) or (there.endswith(b"</html>\\n") and \
+len(there) == len(whole))), there
 print(kills)
 """
 
@@ -141,7 +142,11 @@ def test_a_save_that_is_killed_at_any_line_leaves_the_old_file_or_the_new_one(tm
 
 @pytest.mark.parametrize(
     ("path", "says"),
-    [("nowhere/a.svg", "there is no such folder"), ("a file/a.svg", "is a file"), ("a folder.svg", "may not write there|there is a folder")],
+    [
+        ("nowhere/a.svg", "there is no such folder"),
+        ("a file/a.svg", "is a file"),
+        ("a folder.svg", "may not write there|there is a folder"),
+    ],
 )
 def test_what_forbids_writing_is_said(tmp_path, path, says):
     (tmp_path / "a file").touch()
@@ -162,6 +167,8 @@ def test_mode_and_link_stay_and_a_pipe_is_written_to(tmp_path):
         file.write("mine")
     assert stat.S_IMODE((tmp_path / "own.txt").stat().st_mode) == 0o600
     said = subprocess.run(
-        [sys.executable, "-c", "from minitape.engine.write_beside import write; write('/dev/stdout', 'said')"], capture_output=True, check=True
+        [sys.executable, "-c", "from minitape.engine.write_beside import write; write('/dev/stdout', 'said')"],
+        capture_output=True,
+        check=True,
     )
     assert said.stdout == b"said"

@@ -1,4 +1,5 @@
-"""Programs with a gradient that is None, and what `explain` must say: the files in ``cases``, each named by what cuts the way.
+"""Programs with a gradient that is None, and what `explain` must say: the files in ``cases``, each named by what cuts
+the way.
 
 In ``inside`` it happens in a ``tf.function`` or beside a way that holds, in ``nonfinite`` a gradient is not finite.
 A case starts with ``#@ case NAME`` and ``#@ cause A; B|C`` (one entry for each flattened source; ``B|C``: both are
@@ -92,7 +93,9 @@ BEGIN = "import numpy as np\nimport math\nx = tf.Variable([0.3, 1.2])\n"
 def explained(body: str, before: str = "", after: str = ""):
     """The answer for ``y`` and ``x`` of a program with ``body`` in its block."""
     inside = "".join(f"    {line}\n" for line in body.splitlines())
-    text = f"{BEGIN}{before}\nwith tf.GradientTape(persistent=True) as tape:\n{inside}{after}\nwhy = tape.explain(y, x)\n"
+    text = (
+        f"{BEGIN}{before}\nwith tf.GradientTape(persistent=True) as tape:\n{inside}{after}\nwhy = tape.explain(y, x)\n"
+    )
     name = f"<words {hash(text)}>"
     linecache.cache[name] = (len(text), None, text.splitlines(True), name)
     space = {"tf": tf}

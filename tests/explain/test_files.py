@@ -1,4 +1,6 @@
-"""Values that travel through several modules, or through the cells of a notebook, before they come back as constants."""
+"""Values that travel through several modules, or through the cells of a notebook, before they come back as
+constants.
+"""
 
 from __future__ import annotations
 

@@ -35,13 +35,22 @@ PATCHES = [
     ("left_through_numpy", "h = tf.constant(np.exp(w.numpy()))", "h = tf.exp(w)"),
     ("left_through_numpy", "h = float(w) * 2.0", "h = w * 2.0"),
     ("left_through_numpy", "h = (w * 2.0).numpy().mean()", "h = tf.reduce_mean(w * 2.0)"),
-    ("left_through_numpy", "h = tf.reduce_sum([v.numpy() for v in [w, w]])", None),  # what becomes of a list stands elsewhere
+    # what becomes of a list stands elsewhere
+    ("left_through_numpy", "h = tf.reduce_sum([v.numpy() for v in [w, w]])", None),
     ("left_through_numpy", "h = tf.constant(w.numpy().item())", "h = tf.convert_to_tensor(w)"),
     ("stop_gradient", "h = tf.stop_gradient(w); k = 1.0", "h = w; k = 1.0"),
     ("left_through_numpy", "h = np.sort(w.numpy()[None])[-1]", "h = tf.sort(w[None])[-1]"),
     ("left_through_numpy", "h = tf.add_n([float(w), 1.0])", None),
-    ("left_through_numpy", "h = tf.constant(w.numpy()) + tf.reduce_sum([1.0, 2.0])", "h = tf.convert_to_tensor(w) + tf.reduce_sum([1.0, 2.0])"),
-    ("nondifferentiable_op", "h = tf.math.floordiv(w, 2.0)", "h = w / 2.0 + tf.stop_gradient(tf.math.floordiv(w, 2.0) - w / 2.0)"),
+    (
+        "left_through_numpy",
+        "h = tf.constant(w.numpy()) + tf.reduce_sum([1.0, 2.0])",
+        "h = tf.convert_to_tensor(w) + tf.reduce_sum([1.0, 2.0])",
+    ),
+    (
+        "nondifferentiable_op",
+        "h = tf.math.floordiv(w, 2.0)",
+        "h = w / 2.0 + tf.stop_gradient(tf.math.floordiv(w, 2.0) - w / 2.0)",
+    ),
     ("left_through_numpy", "h = int(w) * 1.0", None),  # a whole number has no gradient
     ("state", "h = tf.Variable(tf.sin(w))", "h = tf.sin(w)"),
     ("nondifferentiable_op", "h = tf.cast(tf.argmax([w, 1.0]), tf.float32)", None),
@@ -50,7 +59,10 @@ PATCHES = [
 
 @pytest.mark.parametrize(("cause", "line", "patch"), PATCHES)
 def test_one_line(cause: str, line: str, patch: str | None) -> None:
-    code = f"import numpy as np\nw = tf.Variable(2.7)\nwith tf.GradientTape() as tape:\n    {line}\n    y = tf.square(h)\ntarget, source = y, w\n"
+    code = (
+        f"import numpy as np\nw = tf.Variable(2.7)\nwith tf.GradientTape() as tape:\n    {line}\n    y = "
+        "tf.square(h)\ntarget, source = y, w\n"
+    )
     (gradient,), (why,) = run("one-line", code)
     assert gradient is None and (why.cause, why.line, why.patch) == (cause, 4, patch)
     if patch is not None:
@@ -62,12 +74,18 @@ def test_one_line(cause: str, line: str, patch: str | None) -> None:
     ("body", "patch"),
     [
         ("return tf.square(tf.stop_gradient(tf.sin(x * self.w)))", "return tf.square(tf.sin(x * self.w))"),
-        ("return tf.foldl(lambda a, v: a + tf.stop_gradient(v * self.w), x, 0.0)", "return tf.foldl(lambda a, v: a + v * self.w, x, 0.0)"),
+        (
+            "return tf.foldl(lambda a, v: a + tf.stop_gradient(v * self.w), x, 0.0)",
+            "return tf.foldl(lambda a, v: a + v * self.w, x, 0.0)",
+        ),
     ],
 )
 def test_a_line_of_a_method(body: str, patch: str) -> None:
     """What is rewritten for a graph stands where the user wrote it, deep as that is."""
-    code = f"class M(tf.Module):\n    w = tf.Variable(2.0)\n    @tf.function\n    def f(self, x):\n        {body}\nm = M()\n"
+    code = (
+        f"class M(tf.Module):\n    w = tf.Variable(2.0)\n    @tf.function\n    def f(self, x):\n        {body}\nm "
+        "= M()\n"
+    )
     code += "with tf.GradientTape() as tape:\n    y = m.f(tf.constant([3.0]))\ntarget, source = y, m.w\n"
     _, (why,) = run("method", code)
     assert first_patch(why).patch == patch
@@ -77,16 +95,31 @@ def test_a_line_of_a_method(body: str, patch: str) -> None:
 
 LINES = [
     ("x = tf.Variable(2.0)", "c = tf.identity(x)", "y = x * 2.0", "c", "c = x"),
-    ("xs = [tf.Variable(2.0), tf.Variable(3)]", "", "y = tf.cast(xs[1], tf.float32)", "xs[1]",
-     "xs = [tf.Variable(2.0), tf.Variable(3, dtype=tf.float32)]"),
-    ("x, parts = tf.Variable(2.0), []", "", "parts.append(float(x) * 2.0)\n    y = tf.add_n(parts)", "x", "parts.append(x * 2.0)"),
-    ("x = tf.Variable(2.0)", "", "k = x.numpy()\n    y = tf.constant(np.square(k))", "x", None),  # line by line it would leave again
-]  # fmt: skip
+    (
+        "xs = [tf.Variable(2.0), tf.Variable(3)]",
+        "",
+        "y = tf.cast(xs[1], tf.float32)",
+        "xs[1]",
+        "xs = [tf.Variable(2.0), tf.Variable(3, dtype=tf.float32)]",
+    ),
+    (
+        "x, parts = tf.Variable(2.0), []",
+        "",
+        "parts.append(float(x) * 2.0)\n    y = tf.add_n(parts)",
+        "x",
+        "parts.append(x * 2.0)",
+    ),
+    # line by line it would leave again
+    ("x = tf.Variable(2.0)", "", "k = x.numpy()\n    y = tf.constant(np.square(k))", "x", None),
+]
 
 
 @pytest.mark.parametrize(("made", "then", "body", "source", "patch"), LINES)
 def test_lines_of_other_kinds(made: str, then: str, body: str, source: str, patch: str | None) -> None:
-    code = f"import numpy as np\n{made}\n{then}\nwith tf.GradientTape() as tape:\n    {body}\ntarget, source = y, {source}\n"
+    code = (
+        f"import numpy as np\n{made}\n{then}\nwith tf.GradientTape() as tape:\n    {body}\ntarget, source = y, "
+        f"{source}\n"
+    )
     _, (why,) = run("kinds", code)
     assert why.patch == patch
     if patch is not None:
@@ -96,25 +129,53 @@ def test_lines_of_other_kinds(made: str, then: str, body: str, source: str, patc
 
 BLEND = "tf.nn.softmax(-(i[..., None] - tf.range(4, dtype=i.dtype)) ** 2)"
 IN_WORDS = [  # what breaks, what the fix says, and the same line when the words are followed
-    ("i = 2.0 * w[0]\n    y = tf.gather(t, tf.cast(i, tf.int32))", "tf.tensordot(w, table, 1)", f"i = 2.0 * w[0]\n    y = tf.tensordot({BLEND}, t, 1)"),
-    ("y = tf.function(lambda: tf.switch_case(tf.cast(w[0], tf.int32), [lambda: t[0], lambda: t[1]]))()", "Weight all the candidates",
-     "i = w[0]\n    y = tf.tensordot(" + BLEND.replace("4", "2") + ", t[:2], 1)"),
-    ("y = tf.gather(t, tf.argmax(w))", "tf.tensordot(tf.nn.softmax(x), table, 1)", "y = tf.tensordot(tf.nn.softmax(w), t[:3], 1)"),
-    ("y = tf.cast(tf.searchsorted(t, w), tf.float32)", "tf.sigmoid(k * (x[..., None] - sorted))", "y = tf.reduce_sum(tf.sigmoid(w[..., None] - t), -1)"),
-    ("y = tf.where(w > 1.0, 2.0, 0.0)", "s * p + (1 - s) * q", "s = tf.sigmoid(w - 1.0)\n    y = s * 2.0 + (1 - s) * 0.0"),
+    (
+        "i = 2.0 * w[0]\n    y = tf.gather(t, tf.cast(i, tf.int32))",
+        "tf.tensordot(w, table, 1)",
+        f"i = 2.0 * w[0]\n    y = tf.tensordot({BLEND}, t, 1)",
+    ),
+    (
+        "y = tf.function(lambda: tf.switch_case(tf.cast(w[0], tf.int32), [lambda: t[0], lambda: t[1]]))()",
+        "Weight all the candidates",
+        "i = w[0]\n    y = tf.tensordot(" + BLEND.replace("4", "2") + ", t[:2], 1)",
+    ),
+    (
+        "y = tf.gather(t, tf.argmax(w))",
+        "tf.tensordot(tf.nn.softmax(x), table, 1)",
+        "y = tf.tensordot(tf.nn.softmax(w), t[:3], 1)",
+    ),
+    (
+        "y = tf.cast(tf.searchsorted(t, w), tf.float32)",
+        "tf.sigmoid(k * (x[..., None] - sorted))",
+        "y = tf.reduce_sum(tf.sigmoid(w[..., None] - t), -1)",
+    ),
+    (
+        "y = tf.where(w > 1.0, 2.0, 0.0)",
+        "s * p + (1 - s) * q",
+        "s = tf.sigmoid(w - 1.0)\n    y = s * 2.0 + (1 - s) * 0.0",
+    ),
     ("y = tf.range(0.0, w[0], 0.25)", "tf.linspace(0.0, 1.0, n)", "y = 0.0 + (w[0] - 0.0) * tf.linspace(0.0, 1.0, 4)"),
     ("y = tf.nn.softmax(w[:1])", "tf.sigmoid for one unit", "y = tf.sigmoid(w[:1])"),
     ("y = 1.0 + tf.maximum(w - 9.0, 0.0)", "tf.nn.leaky_relu(x)", "y = 1.0 + tf.nn.leaky_relu(w - 9.0)"),
-    ("y = tf.map_fn(lambda v: tf.cast(v, tf.int32), w, fn_output_signature=tf.int32)", "let fn_output_signature say tf.float32",
-     "y = tf.map_fn(lambda v: v, w, fn_output_signature=tf.float32)"),
+    (
+        "y = tf.map_fn(lambda v: tf.cast(v, tf.int32), w, fn_output_signature=tf.int32)",
+        "let fn_output_signature say tf.float32",
+        "y = tf.map_fn(lambda v: v, w, fn_output_signature=tf.float32)",
+    ),
     ("y = last(w.numpy())", "Write last with tf as well: it uses np.append (line 4)", "y = tf.concat([w, [0.0]], 0)"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("body", "said", "followed"), IN_WORDS)
 def test_words_that_are_followed_give_a_gradient(body: str, said: str, followed: str) -> None:
-    code = "import numpy as np\nw, t = tf.Variable([1.3, 0.4, 0.2]), tf.constant([0.1, 0.7, 1.5, 2.0])\ndef last(v):\n    return np.append(v, 0.0)\n"
-    code += "with tf.GradientTape() as tape:\n    {}\n    y = tf.reduce_sum(tf.cast(y, tf.float32) ** 2)\ntarget, source = y, w\n"
+    code = (
+        "import numpy as np\nw, t = tf.Variable([1.3, 0.4, 0.2]), tf.constant([0.1, 0.7, 1.5, 2.0])\ndef "
+        "last(v):\n    return np.append(v, 0.0)\n"
+    )
+    code += (
+        "with tf.GradientTape() as tape:\n    {}\n    y = tf.reduce_sum(tf.cast(y, tf.float32) ** 2)\ntarget, "
+        "source = y, w\n"
+    )
     (gradient,), (why,) = run("words", code.format(body))
     assert (gradient is None or not np.any(gradient)) and said in why.fix and why.patch is None
     (gradient,), _ = run("words-followed", code.format(followed))
@@ -122,16 +183,25 @@ def test_words_that_are_followed_give_a_gradient(body: str, said: str, followed:
 
 
 def test_word_numbers_of_an_embedding_in_a_function_become_no_floats() -> None:
-    code = "e = tf.keras.layers.Embedding(5, 2)\ne.build([None])\n@tf.function\ndef f(i):\n    return tf.reduce_sum(e(i))\nids = tf.constant([3, 1])\n"
+    code = (
+        "e = tf.keras.layers.Embedding(5, 2)\ne.build([None])\n@tf.function\ndef f(i):\n    return "
+        "tf.reduce_sum(e(i))\nids = tf.constant([3, 1])\n"
+    )
     code += "with tf.GradientTape() as tape:\n    tape.watch(ids)\n    y = f(ids)\ntarget, source = y, ids\n"
     _, (why,) = run("word-numbers", code)
     assert (why.cause, why.line, why.patch) == ("integer_dtype", 6, None) and "tape.watch(rows)" in why.fix
 
 
 def test_the_line_of_a_paused_block_that_calls_a_helper() -> None:
-    code = "w = tf.Variable(2.0)\ndef helper(v):\n    return tf.sin(v)\n@tf.function\ndef f():\n    with tf.GradientTape() as tape:\n"
+    code = (
+        "w = tf.Variable(2.0)\ndef helper(v):\n    return tf.sin(v)\n@tf.function\ndef f():\n    with "
+        "tf.GradientTape() as tape:\n"
+    )
     code += "        with tape.stop_recording():\n            h = helper(w)\n        y = h * 3.0\n"
-    code += "    found.append(tape.explain(y, w))\n    return y\nfound = []\nf()\n(said,), grads, target, source = found, [None], None, None\n"
+    code += (
+        "    found.append(tape.explain(y, w))\n    return y\nfound = []\nf()\n(said,), grads, target, source = "
+        "found, [None], None, None\n"
+    )
     _, (why,) = run("paused-helper", code)
     assert (why.cause, why.line) == ("recording_paused", 8)
 
@@ -167,7 +237,8 @@ def test_each_patch_that_is_printed_gives_a_gradient(case: Case, i: int) -> None
 
 OLDER = load(Path(__file__).parent / "cases")
 NOT_ENOUGH = {
-    "numpy_values/gan-moments": "NumPy goes on with the value of the first line, and with that of the second: no line is enough",
+    "numpy_values/gan-moments": "NumPy goes on with the value of the first line, and with that of the second: no line "
+    "is enough",
     "not_used/running-mean-of-losses-as-weight": "the value is of an earlier round, which no line can mend",
     "stop_gradient/asked-in-a-worker": "the program itself asserts that there is no gradient",
     "numpy_functions/asked-in-a-worker-after-numpy-in-main": "the program itself asserts that there is no gradient",
@@ -185,7 +256,9 @@ def test_the_patches_of_older_programs(case: Case) -> None:
 
 
 def mended(case: Case, i: int) -> tuple[list[object] | None, list[Explanation]]:
-    """The gradients and answers when all patches are applied that are printed, and again; None for a source without one."""
+    """The gradients and answers when all patches are applied that are printed, and again; None for a source without
+    one.
+    """
     code, gradients = case.code, None
     _, said = run(case.name, code)
     for step in range(EACH):
@@ -212,7 +285,10 @@ def mended(case: Case, i: int) -> tuple[list[object] | None, list[Explanation]]:
     ],
 )
 def test_no_patch_where_a_tensor_cannot_stand_for_the_array(body: str, why: str) -> None:
-    code = f"import numpy as np\nw = tf.Variable([1.0, 2.0])\nwith tf.GradientTape() as tape:\n    {body}\ntarget, source = y, w\n"
+    code = (
+        f"import numpy as np\nw = tf.Variable([1.0, 2.0])\nwith tf.GradientTape() as tape:\n    {body}\ntarget, "
+        "source = y, w\n"
+    )
     _, (answer,) = run("arrays", code)
     assert (answer.cause, answer.line, answer.patch) == ("left_through_numpy", 4, None)
     assert why in answer.fix

@@ -1,6 +1,7 @@
 """`tape.explain` inside of ``tf.function``, and of ways that are cut beside one that holds: the programs in ``inside``.
 
-What breaks in a loop or a scan gives zeros, as in TensorFlow: then the answer is connected, and its cause is what cut the way.
+What breaks in a loop or a scan gives zeros, as in TensorFlow: then the answer is connected, and its cause is what cut
+the way.
 """
 
 from __future__ import annotations
@@ -52,7 +53,9 @@ def test_cause_and_line_in_a_function(case: Case) -> None:
         assert found, str(answer)
         assert found[0].line in case.lines(i, found[0].cause), str(answer)
         if g is not None and found[0] is answer and answer.cause != "connected":  # zeros, and why
-            assert re.match(f"The (target|gradient of {re.escape(answer.name)}) is (zero|not finite)[:.] ", answer.message), str(answer)
+            assert re.match(
+                f"The (target|gradient of {re.escape(answer.name)}) is (zero|not finite)[:.] ", answer.message
+            ), str(answer)
 
 
 @pytest.mark.parametrize("case", IN_PART, ids=lambda c: c.name)
@@ -82,7 +85,10 @@ ADDED = [
     ("s.assign(x * 3.0)\n    y = s * s + x ** 2", "y = (x * 3.0) ** 2 + x ** 2"),
     ("h = x * x\n    y = x * 2.0 + 3.0 * tf.constant(h.numpy())", "y = x * 2.0 + 3.0 * x * x"),
     ("y = x * 2.0 + 3.0 * tf.round(x * 2.2)", "y = x * 2.0 + 3.0 * (x * 2.2)"),
-    ("y = x * 2.0\n    for i in range(3): y += tf.stop_gradient(x) * float(i)", "y = x * 2.0\n    for i in range(3): y += x * float(i)"),
+    (
+        "y = x * 2.0\n    for i in range(3): y += tf.stop_gradient(x) * float(i)",
+        "y = x * 2.0\n    for i in range(3): y += x * float(i)",
+    ),
     ("y = x * 2.0 + tf.stop_gradient(x) * x", "y = x * 2.0 + x * x"),
     ("y = x * 2.0 + tf.stop_gradient(x) * 0.0", "y = x * 2.0 + x * 0.0"),
 ]
@@ -91,11 +97,18 @@ ADDED = [
 @pytest.mark.parametrize(("cut", "whole"), ADDED)
 def test_what_a_cut_way_would_have_added(cut: str, whole: str) -> None:
     """The difference to the gradient of the program without the cut."""
-    code = "x, s = tf.Variable([1.0, 2.5]), tf.Variable([0.0, 0.0])\nwith tf.GradientTape() as tape:\n    {}\ntarget, source = y, x\n"
+    code = (
+        "x, s = tf.Variable([1.0, 2.5]), tf.Variable([0.0, 0.0])\nwith tf.GradientTape() as tape:\n    {}\ntarget, "
+        "source = y, x\n"
+    )
     (g,), (answer,) = run("cut", code.format(cut))
     (more,), _ = run("whole", code.format(whole))
     difference = [float(v) for v in more - g]
-    said = f"would add [{difference[0]:.6g}, {difference[1]:.6g}] to the gradient" if any(difference) else "would add nothing here"
+    said = (
+        f"would add [{difference[0]:.6g}, {difference[1]:.6g}] to the gradient"
+        if any(difference)
+        else "would add nothing here"
+    )
     assert said in answer.others[0].message
 
 
@@ -106,4 +119,6 @@ def test_the_program_mended_by_what_is_said(case: Case) -> None:
     assert all(g is not None for g in grads)
     for answer in said:
         assert answer.connected and not answer.others, answer
-        assert "though:" not in answer.message and "But " not in answer.message and "beside it" not in answer.message, answer
+        assert "though:" not in answer.message and "But " not in answer.message and "beside it" not in answer.message, (
+            answer
+        )

@@ -157,7 +157,11 @@ def test_zero_for_a_structural_reason(function, cause, word) -> None:
     with tf.GradientTape() as tape:
         y = function(x)
     answer = tape.explain(y, x)
-    assert answer.connected and (answer.cause, answer.kind, answer.line is None) == (cause, "zero" if word else "connected", not word)
+    assert answer.connected and (answer.cause, answer.kind, answer.line is None) == (
+        cause,
+        "zero" if word else "connected",
+        not word,
+    )
     assert ("The gradient of x is zero: " in answer.message) == bool(word) and word in answer.message
 
 
@@ -244,13 +248,18 @@ def test_a_statement_that_was_typed_at_the_prompt_has_its_text() -> None:
     code = compile(text, "<python-input-7>", "exec")
     if not hasattr(linecache, "_register_code"):
         pytest.skip("the prompt of this Python keeps no text")
-    linecache._register_code(code if hasattr(linecache, "_interactive_cache") else code.co_filename, text, code.co_filename)
+    linecache._register_code(
+        code if hasattr(linecache, "_interactive_cache") else code.co_filename, text, code.co_filename
+    )
     exec(code, space)
     assert space["tape"].explain(space["y"], space["x"]).code == "y = tf.constant(float(x)) * 2.0"
 
 
 def test_what_python_warns_of_in_the_source_is_not_said_again() -> None:
-    text = "pattern = '\\d'\nx = tf.Variable(1.0)\nwith tf.GradientTape() as tape:\n    y = tf.stop_gradient(x * 2.0) * 2.0"
+    text = (
+        "pattern = '\\d'\nx = tf.Variable(1.0)\nwith tf.GradientTape() as tape:\n    y = tf.stop_gradient(x * 2.0) "
+        "* 2.0"
+    )
     space = {"tf": tf}
     linecache.cache["<warned>"] = (len(text), None, text.splitlines(True), "<warned>")
     with warnings.catch_warnings():
@@ -327,7 +336,12 @@ def test_many_sources_are_swept_once(monkeypatch: pytest.MonkeyPatch) -> None:
         y += (vs[-2] - vs[-2]) * 5.0 + tf.sqrt(vs[-1] - 40.0) * 2.0
     said = tape.explain(y, vs)
     assert all(why.connected for why in said)
-    assert [why.cause for why in said] == ["connected"] * 36 + ["zero_derivative", "dead_relu", "zero_sum", "nan_backward"]
+    assert [why.cause for why in said] == ["connected"] * 36 + [
+        "zero_derivative",
+        "dead_relu",
+        "zero_sum",
+        "nan_backward",
+    ]
     assert "relu passes nothing" in said[37].message and "what arrives along several paths" in said[38].message
     assert "the derivative of sqrt at 0 turned the adjoint 2 into infinity" in said[39].message
     assert len(swept) == 2  # what arrives, and how it came to that

@@ -27,7 +27,9 @@ def chinese(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def english_in(answer: object) -> list[str]:
-    """The English sentences of an answer, but for the line of the program and what stands between quotes and in code."""
+    """The English sentences of an answer, but for the line of the program and what stands between quotes and in
+    code.
+    """
     lines = [line for line in str(answer).splitlines() if not re.match(r"  \S+，第 \d+ 行:", line)]
     return ENGLISH.findall(re.sub(r"`[^`]*`|\[[^\]]* for [^\]]*\]", "", "\n".join(lines)))
 
@@ -58,7 +60,10 @@ def test_the_words_that_programs_read_stay() -> None:
 @pytest.mark.usefixtures("chinese")
 def test_what_a_gradient_that_is_there_lacks() -> None:
     why = explained("y = tf.reduce_sum(x * tf.stop_gradient(x * 2.0))")
-    assert str(why).splitlines()[0] == "connected: 目标依赖 x，磁带记下了路径。旁边还有一条路径断了，梯度少了沿那条路径传来的部分。"
+    assert (
+        str(why).splitlines()[0]
+        == "connected: 目标依赖 x，磁带记下了路径。旁边还有一条路径断了，梯度少了沿那条路径传来的部分。"
+    )
     assert "  另外：tf.stop_gradient（" in str(why) and "如果没有断，梯度还要加上 [0.6, 2.4]。" in str(why)
 
 

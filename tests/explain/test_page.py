@@ -1,4 +1,6 @@
-"""docs/explain.md: its programs print what it says, and its table has every cause. Those of other frameworks run in tests/bridges."""
+"""docs/explain.md: its programs print what it says, and its table has every cause. Those of other frameworks run in
+tests/bridges.
+"""
 
 from __future__ import annotations
 

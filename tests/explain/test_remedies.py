@@ -17,8 +17,11 @@ ANSWERS = [  # the body of the block, what is said of it, and what to write inst
     ("y = tf.cast(tf.histogram_fixed_width(x, [0.0, 1.0]), tf.float32)", "counts", "smooth count"),
     ("y = tf.keras.metrics.binary_accuracy([1.0, 0.0], x)", "hits", "loss"),
     ("y = next(iter(tf.data.Dataset.from_tensors(x * 2.0))) * 2.0", "dataset", "elements"),
-    ("y = tf.cast(tf.cast(x, tf.int32), tf.float32)", "becomes int32",
-     "write x + tf.stop_gradient(tf.cast(tf.cast(x, tf.int32), tf.float32) - x)"),
+    (
+        "y = tf.cast(tf.cast(x, tf.int32), tf.float32)",
+        "becomes int32",
+        "write x + tf.stop_gradient(tf.cast(tf.cast(x, tf.int32), tf.float32) - x)",
+    ),
     ("y = tf.strings.to_number(tf.strings.as_string(x))", "text", "number"),
     ("y = tf.constant(np.mean(x)) * 2.0", "np.mean", "tf.reduce_mean instead of np.mean"),
     ("y = tf.constant(math.exp(x[0])) * 2.0", "math.exp", "tf.exp instead of math.exp"),
@@ -32,13 +35,21 @@ ANSWERS = [  # the body of the block, what is said of it, and what to write inst
     ("y = tf.constant(1.0)", "is a constant", "with tf operations"),
     ("y = float(tf.reduce_sum(x))", "no tensor: a plain float", "the tensor itself"),
     ("s = tf.Variable([0.0, 0.0])\ns.assign(x * 2.0)\ny = s * s", "s.assign (", "use x * 2.0 where s is read"),
-    ("s = tf.Variable([0.0, 0.0])\ns.assign_sub(x)\ny = s * s", "s.assign_sub (", "value = s - x. Store it by s.assign(value)"),
+    (
+        "s = tf.Variable([0.0, 0.0])\ns.assign_sub(x)\ny = s * s",
+        "s.assign_sub (",
+        "value = s - x. Store it by s.assign(value)",
+    ),
     ("y = tf.constant(float(x[0])) * 2.0", "float()", "Write x[0] instead of float(x[0])"),
     ("y = tf.constant(float('%.3f' % x[0])) * 2.0", "became text", "Keep the number"),
     ("y = tf.constant(int(x[1])) * 2", "int(x[1])", "x[1] itself"),
     ("y = tf.keras.layers.Embedding(3, 2)(x)", "row numbers", "tape.watch(rows)"),
     ("i = tf.constant([0])\ny = tf.gather(x, i)\nx = i", "which rows are taken", "tape.watch(rows)"),
-    ("f = tf.custom_gradient(lambda t: (t * 2.0, lambda g: None))\ny = f(x)", "The gradient function of f", "each input of f"),
+    (
+        "f = tf.custom_gradient(lambda t: (t * 2.0, lambda g: None))\ny = f(x)",
+        "The gradient function of f",
+        "each input of f",
+    ),
     ("M = tf.math\ny = M.round(x)", "M.round (", "tf.stop_gradient(tf.round(x) - x)"),
     ("s = tf.Variable([0.0, 0.0])\ny = tf.compat.v1.assign(s, x)", "tf.compat.v1.assign (", "tensors"),
     ("y = tf.constant(float(f'{x[0]:.3f}')) * 2.0", "became text", "Keep the number"),
@@ -47,9 +58,17 @@ ANSWERS = [  # the body of the block, what is said of it, and what to write inst
     ("y = tf.tile([1.0], [tf.cast(x[1], tf.int32)])", "becomes int32", "cast"),
     ("y = tf.repeat([1.0, 2.0], tf.cast(x, tf.int32))", "becomes int32", "cast"),
     ("y = tf.cast(tf.math.in_top_k([0], [x], 1), tf.float32)", "tf.math.in_top_k", "loss"),
-    ("p = tf.reshape(tf.sigmoid(x), [2, 1])\nf = tf.keras.losses.SparseCategoricalCrossentropy()\n"
-     "y = f(p, tf.constant([[0.5, 0.5], [0.5, 0.5]]))", "f (", "f(labels, predictions)"),
-    ("y = tf.math.floordiv(x, 2.0)", "tf.math.floordiv", "write x / 2.0 + tf.stop_gradient(tf.math.floordiv(x, 2.0) - x / 2.0)"),
+    (
+        "p = tf.reshape(tf.sigmoid(x), [2, 1])\nf = tf.keras.losses.SparseCategoricalCrossentropy()\n"
+        "y = f(p, tf.constant([[0.5, 0.5], [0.5, 0.5]]))",
+        "f (",
+        "f(labels, predictions)",
+    ),
+    (
+        "y = tf.math.floordiv(x, 2.0)",
+        "tf.math.floordiv",
+        "write x / 2.0 + tf.stop_gradient(tf.math.floordiv(x, 2.0) - x / 2.0)",
+    ),
     ("y = tf.math.ceil(x)", "tf.math.ceil", "tf.stop_gradient(tf.math.ceil(x) - x)"),
     ("y = tf.random.poisson([2], x)", "tf.random.poisson", "log-probability"),
     ("y = tf.constant(np.random.default_rng(0).normal(x, 1.0))", "drew plain numbers", "tf.random.normal"),
@@ -66,7 +85,11 @@ ANSWERS = [  # the body of the block, what is said of it, and what to write inst
     ("y = tf.constant(np.deg2rad(x)) * 2.0", "np.deg2rad", "with tf operations"),
     ("y = tf.constant(x.numpy().max()) * 2.0", ".numpy()", "Write tf.reduce_max(x) instead of x.numpy().max()"),
     ("y = tf.constant(x.numpy().T) * 2.0", ".numpy()", "Write tf.transpose(x) instead of x.numpy().T"),
-    ("y = tf.constant(x.numpy().reshape(2, 1)) * 2.0", ".numpy()", "tf.reshape(x, ...) instead of x.numpy().reshape(...)"),
+    (
+        "y = tf.constant(x.numpy().reshape(2, 1)) * 2.0",
+        ".numpy()",
+        "tf.reshape(x, ...) instead of x.numpy().reshape(...)",
+    ),
     ("y = tf.constant(x.numpy().flatten()) * 2.0", ".numpy()", "tf.reshape(x, [-1]) instead of x.numpy().flatten()"),
     ("f = lambda t, k=float(x[0]): t * k\ny = f(tf.constant(2.0))", "float()", "Write x[0] instead of float(x[0])"),
     ("def f(t, k=x.numpy()):\n    return t * k\ny = f(tf.constant(2.0))", ".numpy()", "Write x instead of x.numpy()"),
@@ -76,21 +99,41 @@ ANSWERS = [  # the body of the block, what is said of it, and what to write inst
     ("y = tf.constant(float(str(x[0].numpy()))) * 2.0", "became text", "Keep the number"),
     ("y = max(tf.constant(0.5), x[0]) * 2.0", "Python's max", "tf.maximum(a, b)"),
     ("s = tf.Variable([0.0, 0.0])\ns[0].assign(x[1])\ny = s * s", "s[0].assign", "tf.tensor_scatter_nd_update(s, ...)"),
-    ("s = tf.Variable([0.0, 0.0])\ns.scatter_nd_add([[0]], [x[1]])\ny = s * s", "s.scatter_nd_add", "tf.tensor_scatter_nd_add(s, ...)"),
-    ("m = tf.keras.Sequential([tf.keras.layers.Embedding(3, 2), tf.keras.layers.Dense(1)])\ny = m(x)", "An embedding in m", "rows = embedding(x)"),
-    ("d = tf.keras.layers.Dense(2)\nd.build((1, 2))\nd.bias.assign(x * 2.0)\ny = d(tf.ones([1, 2]))", "d.bias.assign", "Ask for the gradient of d.bias"),
-    ("y = x * 2.0\nx = tf.keras.layers.Dense(2)(tf.keras.Input((2,)))", "a symbol of a Keras model", "[x, model.output])(x)"),
+    (
+        "s = tf.Variable([0.0, 0.0])\ns.scatter_nd_add([[0]], [x[1]])\ny = s * s",
+        "s.scatter_nd_add",
+        "tf.tensor_scatter_nd_add(s, ...)",
+    ),
+    (
+        "m = tf.keras.Sequential([tf.keras.layers.Embedding(3, 2), tf.keras.layers.Dense(1)])\ny = m(x)",
+        "An embedding in m",
+        "rows = embedding(x)",
+    ),
+    (
+        "d = tf.keras.layers.Dense(2)\nd.build((1, 2))\nd.bias.assign(x * 2.0)\ny = d(tf.ones([1, 2]))",
+        "d.bias.assign",
+        "Ask for the gradient of d.bias",
+    ),
+    (
+        "y = x * 2.0\nx = tf.keras.layers.Dense(2)(tf.keras.Input((2,)))",
+        "a symbol of a Keras model",
+        "[x, model.output])(x)",
+    ),
     ("y = tf.constant(np.float32(x[0])) * 2.0", "np.float32", "x[0] instead of np.float32(x[0])"),
     ("y = tf.constant(x.value().__array__()) * 2.0", "__array__", "x.value() instead of x.value().__array__()"),
     ("y = tf.cast(tf.math.count_nonzero(x), tf.float32)", "counts", "tf.sigmoid"),
     ("y = tf.cast(tf.math.top_k(x).indices, tf.float32)", "gives indices. They are places", "tf.reduce_max"),
     ("y = tf.math.zeta(2.0 + x, 0.5)", "with respect to this argument", "fixed"),
     ("y = tf.round(x + 1.0)", "tf.round", "write (x + 1.0) + tf.stop_gradient(tf.round(x + 1.0) - (x + 1.0))"),
-    ("y = tf.constant(np.round(x - 1.0))", "np.round", "write (x - 1.0) + tf.stop_gradient(tf.round(x - 1.0) - (x - 1.0))"),
+    (
+        "y = tf.constant(np.round(x - 1.0))",
+        "np.round",
+        "write (x - 1.0) + tf.stop_gradient(tf.round(x - 1.0) - (x - 1.0))",
+    ),
     ("y = x // 2.0", "x // 2.0", "write x / 2.0 + tf.stop_gradient(x // 2.0 - x / 2.0)"),
     ("y = tf.floor(x * 4.0) * 2.0", "tf.floor", "write x * 4.0 + tf.stop_gradient(tf.floor(x * 4.0) - x * 4.0)"),
     ("f = tf.floor\ny = f(x) * 2.0", "Floor", "tf.stop_gradient(tf.floor(x) - x)"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("body", "said", "fix"), ANSWERS)
@@ -139,6 +182,9 @@ def test_a_source_that_is_no_float(made: str, fix: str) -> None:
 
 def test_the_lines_that_go_on_with_a_result_move_along() -> None:
     why = explained("y = h * 2.0", before="h = x * 3.0\nh = tf.exp(h)")
-    assert (why.line, why.fix) == (4, "Move the line into the with block, together with everything that uses its result (up to line 5).")
+    assert (why.line, why.fix) == (
+        4,
+        "Move the line into the with block, together with everything that uses its result (up to line 5).",
+    )
     why = explained("h = x * 2.0", after="h = h - 1.0\ny = tf.reduce_sum(h)")
     assert why.line == 7 and "had ended" in why.message and "(up to line 8)" in why.fix

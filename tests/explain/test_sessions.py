@@ -80,7 +80,12 @@ def test_what_is_looked_at_does_not_grow_with_the_session(session: Any, monkeypa
 def test_a_value_that_left_in_an_early_cell_is_found(session: Any) -> None:
     session("w = tf.Variable(2.0)\nscale = float(w)\n")
     for number in range(40):
-        session(CELL.format(number=number).replace("a = w.numpy()", "a = 1.0").replace("w = tf.constant", "c = tf.constant").replace("(w)", "(c)"))
+        session(
+            CELL.format(number=number)
+            .replace("a = w.numpy()", "a = 1.0")
+            .replace("w = tf.constant", "c = tf.constant")
+            .replace("(w)", "(c)")
+        )
     space = session("v = tf.Variable(1.0)\nwith tf.GradientTape() as tape:\n    q = v * scale\n")
     why = space["tape"].explain(space["q"], space["w"])
     assert (why.cause, why.line) == ("left_through_numpy", 2), why

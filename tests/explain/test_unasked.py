@@ -55,7 +55,9 @@ def test_a_function_keeps_the_note() -> None:
     def step(x):
         with tf.GradientTape() as tape:
             loss = tf.reduce_sum(tf.stop_gradient(model(x)))
-        optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables, strict=True))
+        optimizer.apply_gradients(
+            zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables, strict=True)
+        )
 
     with pytest.raises(ValueError, match="in user code") as error:
         step(tf.ones([2, 3]))
@@ -230,7 +232,13 @@ def test_a_page_has_a_paragraph_for_each_reason() -> None:
     with tf.GradientTape() as tape:
         loss = tf.reduce_mean(model(tf.ones([2, 3]))) * tf.stop_gradient(w)
     why = tape.explain(loss, [*model.trainable_variables, *spare.trainable_variables, w])
-    assert [one.name for one in why] == ["model.layers[0].kernel", "model.layers[0].bias", "spare.kernel", "spare.bias", "w"]
+    assert [one.name for one in why] == [
+        "model.layers[0].kernel",
+        "model.layers[0].bias",
+        "spare.kernel",
+        "spare.bias",
+        "w",
+    ]
     assert isinstance(why, list) and [one.cause for one in why[:1]] == ["connected"]
     page = str(why)
     paragraphs = page.split("\n\n")
@@ -239,7 +247,9 @@ def test_a_page_has_a_paragraph_for_each_reason() -> None:
     assert why._repr_html_().count("<b>") == 3
     named = tape.explain(loss, {"w": w})
     assert named["w"].cause == "stop_gradient" and str(named).startswith("No gradient for w (1 of 1).")
-    assert str(tape.explain(loss, [])).startswith("There are no sources: the list of variables is empty. A model or layer with trainable=False")
+    assert str(tape.explain(loss, [])).startswith(
+        "There are no sources: the list of variables is empty. A model or layer with trainable=False"
+    )
 
 
 def test_a_column_and_a_row_are_told() -> None:
@@ -269,7 +279,9 @@ def test_a_step_with_the_gradients_of_others_is_warned_of() -> None:
     gradients = tape.gradient(y, [u, v])
     explain.warn(True)
     try:
-        with pytest.warns(RuntimeWarning, match="u was changed by the gradient of v. Give each variable its own gradient") as told:
+        with pytest.warns(
+            RuntimeWarning, match="u was changed by the gradient of v. Give each variable its own gradient"
+        ) as told:
             tf.keras.optimizers.Adam().apply_gradients(zip(reversed(gradients), [u, v], strict=True))
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -291,10 +303,22 @@ def built() -> tf.keras.layers.Dense:
         (lambda x, y, tape: tape.gradient(y, 3.0), AttributeError, "A plain float is no tensor"),
         (lambda x, y, tape: tape.gradient(y.numpy(), x), AttributeError, "without .numpy()"),
         (lambda x, y, tape: tape.gradient("y", x), TypeError, "'y' is no tensor and no variable"),
-        (lambda x, y, tape: tape.watch(built().variables), ValueError, "kernel is a variable of Keras, and the tf.Variable is inside it"),
+        (
+            lambda x, y, tape: tape.watch(built().variables),
+            ValueError,
+            "kernel is a variable of Keras, and the tf.Variable is inside it",
+        ),
         (lambda x, y, tape: tape.watch(3.0), ValueError, "x = tf.constant(data), and watch it"),
-        (lambda x, y, tape: tf.GradientTape().gradient(y, x), RuntimeError, "never entered: compute inside of its block"),
-        (lambda x, y, tape: tf.GradientTape(persistent=True).jacobian(y, x), RuntimeError, "with tf.GradientTape() as tape"),
+        (
+            lambda x, y, tape: tf.GradientTape().gradient(y, x),
+            RuntimeError,
+            "never entered: compute inside of its block",
+        ),
+        (
+            lambda x, y, tape: tf.GradientTape(persistent=True).jacobian(y, x),
+            RuntimeError,
+            "with tf.GradientTape() as tape",
+        ),
         (lambda x, y, tape: tf.GradientTape().watch(y), AttributeError, "never entered"),
     ],
 )
@@ -313,5 +337,9 @@ def test_target_and_source_that_are_swapped() -> None:
         y = tf.sin(x)
         z = y * y
     answer = tape.explain(y, [z, x])[0]
-    assert answer.cause == "independent" and "z was computed from the target" in answer.message and "tape.gradient(z, ...)" in answer.fix
+    assert (
+        answer.cause == "independent"
+        and "z was computed from the target" in answer.message
+        and "tape.gradient(z, ...)" in answer.fix
+    )
     assert answer.line is None and tape.gradient(y, z) is None

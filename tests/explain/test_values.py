@@ -33,35 +33,101 @@ def program(x: str, *body: str) -> str:
 @pytest.mark.parametrize(
     ("x", "body", "cause", "said", "mend", "mended"),
     [
-        ("tf.Variable([900.0, -800.0])", "y = tf.sigmoid(x)", "saturated", "sigmoid is saturated", "logits",
-         "y = tf.nn.sigmoid_cross_entropy_with_logits([0.0, 1.0], x)"),
-        ("tf.Variable([90.0, -800.0])", "y = tf.nn.softmax(x)[0]", "saturated", "softmax is saturated", "logits",
-         "y = tf.nn.softmax_cross_entropy_with_logits([0.0, 1.0], x)"),
-        ("tf.Variable([1.0, 2.0])", "y = tf.reduce_sum(tf.nn.softmax(x))", "zero_cancels", "add up to 1", "one class",
-         "y = tf.nn.softmax(x)[1]"),
-        ("tf.Variable(-2.0)", "y = tf.nn.relu(x)", "dead_relu", "relu passes nothing", "leaky_relu", "y = tf.nn.leaky_relu(x)"),
-        ("tf.Variable(tf.constant(0.001, tf.float16))", "y = (x * tf.constant(1e-4, tf.float16)) ** 2", "zero_factor", "too small for float16",
-         "scale the loss", "y = (x * tf.constant(1e-4, tf.float16)) ** 2 * 8192.0"),
-        ("tf.Variable([1.0, 2.0])", "y = tf.nn.dropout(x, rate=0.999999, seed=1)", "not_selected", "dropout dropped it", "smaller rate",
-         "y = tf.nn.dropout(x, rate=0.0)"),
-        ("tf.Variable(3.0)", "y = tf.py_function(lambda t: np.float32(t.numpy() ** 2), [x], tf.float32)", "left_through_numpy", "runs NumPy code",
-         "tf operations", "y = tf.py_function(lambda t: t ** 2, [x], tf.float32)"),
-        ("tf.Variable(3.2)", "y = tf.py_function(lambda t: tf.round(t), [x], tf.float32)", "nondifferentiable_op", "tf.round", "tf.stop_gradient",
-         "y = tf.py_function(lambda t: t + tf.stop_gradient(tf.round(t) - t), [x], tf.float32)"),
-        ("tf.Variable(-1.0)", "y = tf.function(tf.nn.relu)(x)", "dead_relu", "relu passes nothing", "leaky_relu", "y = x * 2.0"),
+        (
+            "tf.Variable([900.0, -800.0])",
+            "y = tf.sigmoid(x)",
+            "saturated",
+            "sigmoid is saturated",
+            "logits",
+            "y = tf.nn.sigmoid_cross_entropy_with_logits([0.0, 1.0], x)",
+        ),
+        (
+            "tf.Variable([90.0, -800.0])",
+            "y = tf.nn.softmax(x)[0]",
+            "saturated",
+            "softmax is saturated",
+            "logits",
+            "y = tf.nn.softmax_cross_entropy_with_logits([0.0, 1.0], x)",
+        ),
+        (
+            "tf.Variable([1.0, 2.0])",
+            "y = tf.reduce_sum(tf.nn.softmax(x))",
+            "zero_cancels",
+            "add up to 1",
+            "one class",
+            "y = tf.nn.softmax(x)[1]",
+        ),
+        (
+            "tf.Variable(-2.0)",
+            "y = tf.nn.relu(x)",
+            "dead_relu",
+            "relu passes nothing",
+            "leaky_relu",
+            "y = tf.nn.leaky_relu(x)",
+        ),
+        (
+            "tf.Variable(tf.constant(0.001, tf.float16))",
+            "y = (x * tf.constant(1e-4, tf.float16)) ** 2",
+            "zero_factor",
+            "too small for float16",
+            "scale the loss",
+            "y = (x * tf.constant(1e-4, tf.float16)) ** 2 * 8192.0",
+        ),
+        (
+            "tf.Variable([1.0, 2.0])",
+            "y = tf.nn.dropout(x, rate=0.999999, seed=1)",
+            "not_selected",
+            "dropout dropped it",
+            "smaller rate",
+            "y = tf.nn.dropout(x, rate=0.0)",
+        ),
+        (
+            "tf.Variable(3.0)",
+            "y = tf.py_function(lambda t: np.float32(t.numpy() ** 2), [x], tf.float32)",
+            "left_through_numpy",
+            "runs NumPy code",
+            "tf operations",
+            "y = tf.py_function(lambda t: t ** 2, [x], tf.float32)",
+        ),
+        (
+            "tf.Variable(3.2)",
+            "y = tf.py_function(lambda t: tf.round(t), [x], tf.float32)",
+            "nondifferentiable_op",
+            "tf.round",
+            "tf.stop_gradient",
+            "y = tf.py_function(lambda t: t + tf.stop_gradient(tf.round(t) - t), [x], tf.float32)",
+        ),
+        (
+            "tf.Variable(-1.0)",
+            "y = tf.function(tf.nn.relu)(x)",
+            "dead_relu",
+            "relu passes nothing",
+            "leaky_relu",
+            "y = x * 2.0",
+        ),
     ],
-)  # fmt: skip
+)
 def test_zero(x: str, body: str, cause: str, said: str, mend: str, mended: str) -> None:
     space = ran(program(x, body))
     why = space["why"]
     assert why.connected and not np.any(space["g"].numpy())
-    assert why.cause == cause and why.line == 3 and why.message.startswith("The gradient of x is zero") and said in why.message, str(why)
+    assert (
+        why.cause == cause
+        and why.line == 3
+        and why.message.startswith("The gradient of x is zero")
+        and said in why.message
+    ), str(why)
     assert mend in why.fix, str(why)
     assert np.any(ran(program(x, mended))["g"].numpy())
 
 
 def test_zero_of_a_second_derivative() -> None:
-    text = program("tf.Variable([0.5])", "with tf.GradientTape() as inner:", "    z = tf.nn.relu(x) * 3.0", "y = inner.gradient(z, x)")
+    text = program(
+        "tf.Variable([0.5])",
+        "with tf.GradientTape() as inner:",
+        "    z = tf.nn.relu(x) * 3.0",
+        "y = inner.gradient(z, x)",
+    )
     why = ran(text)["why"]
     assert "relu consists of straight lines" in why.message and "softplus" in why.fix
 
@@ -69,26 +135,75 @@ def test_zero_of_a_second_derivative() -> None:
 @pytest.mark.parametrize(
     ("x", "body", "cause", "said", "mend", "mended"),
     [
-        ("tf.Variable([1.0, 0.0])", "y = tf.acos(x[0])", "nan_backward", "acos", "x * (1 - 1e-6)",
-         "y = tf.acos(x[0] * (1 - 1e-6))"),
-        ("tf.Variable([0.0, 0.0])", "y = tf.norm(x)", "nan_backward", "sqrt in norm(...)", "tf.reduce_sum(x * x) + 1e-12",
-         "y = tf.sqrt(tf.reduce_sum(x * x) + 1e-12)"),
-        ("tf.Variable([2.0, 2.0])", "y = tf.math.reduce_std(x)", "nan_backward", "sqrt in reduce_std(...)", "tf.math.reduce_variance",
-         "y = tf.sqrt(tf.math.reduce_variance(x) + 1e-12)"),
+        (
+            "tf.Variable([1.0, 0.0])",
+            "y = tf.acos(x[0])",
+            "nan_backward",
+            "acos",
+            "x * (1 - 1e-6)",
+            "y = tf.acos(x[0] * (1 - 1e-6))",
+        ),
+        (
+            "tf.Variable([0.0, 0.0])",
+            "y = tf.norm(x)",
+            "nan_backward",
+            "sqrt in norm(...)",
+            "tf.reduce_sum(x * x) + 1e-12",
+            "y = tf.sqrt(tf.reduce_sum(x * x) + 1e-12)",
+        ),
+        (
+            "tf.Variable([2.0, 2.0])",
+            "y = tf.math.reduce_std(x)",
+            "nan_backward",
+            "sqrt in reduce_std(...)",
+            "tf.math.reduce_variance",
+            "y = tf.sqrt(tf.math.reduce_variance(x) + 1e-12)",
+        ),
         ("tf.Variable(-1.0)", "y = x ** 2.5", "nan_forward", "pow made nan of -1", "tf.abs(x)", "y = tf.abs(x) ** 2.5"),
-        ("tf.Variable(-1.0)", "y = tf.sqrt(x) * 2.0", "nan_forward", "sqrt made nan of -1", "tf.maximum(x, 1e-12)",
-         "y = tf.sqrt(tf.maximum(x, 1e-12)) * 2.0"),
-        ("tf.Variable([200.0, 0.0])", "y = tf.math.log(tf.nn.softmax(x))[1]", "nan_forward", "log made", "tf.nn.log_softmax(x)",
-         "y = tf.nn.log_softmax(x)[1]"),
-        ("tf.Variable(0.0)", "y = tf.sqrt(x * x)", "nan_backward", "sqrt at 0", "tf.sqrt(x * x + 1e-12)", "y = tf.sqrt(x * x + 1e-12)"),
-        ("tf.Variable(0.0)", "y = tf.function(tf.sqrt)(x)", "nan_backward", "sqrt at 0", "1e-12", "y = tf.sqrt(x + 1e-12)"),
+        (
+            "tf.Variable(-1.0)",
+            "y = tf.sqrt(x) * 2.0",
+            "nan_forward",
+            "sqrt made nan of -1",
+            "tf.maximum(x, 1e-12)",
+            "y = tf.sqrt(tf.maximum(x, 1e-12)) * 2.0",
+        ),
+        (
+            "tf.Variable([200.0, 0.0])",
+            "y = tf.math.log(tf.nn.softmax(x))[1]",
+            "nan_forward",
+            "log made",
+            "tf.nn.log_softmax(x)",
+            "y = tf.nn.log_softmax(x)[1]",
+        ),
+        (
+            "tf.Variable(0.0)",
+            "y = tf.sqrt(x * x)",
+            "nan_backward",
+            "sqrt at 0",
+            "tf.sqrt(x * x + 1e-12)",
+            "y = tf.sqrt(x * x + 1e-12)",
+        ),
+        (
+            "tf.Variable(0.0)",
+            "y = tf.function(tf.sqrt)(x)",
+            "nan_backward",
+            "sqrt at 0",
+            "1e-12",
+            "y = tf.sqrt(x + 1e-12)",
+        ),
     ],
-)  # fmt: skip
+)
 def test_not_finite(x: str, body: str, cause: str, said: str, mend: str, mended: str) -> None:
     space = ran(program(x, body))
     why = space["why"]
     assert not np.all(np.isfinite(space["g"].numpy()))
-    assert why.cause == cause and why.line == 3 and re.match("The (gradient of x|target) is not finite: ", why.message) and said in why.message, str(why)
+    assert (
+        why.cause == cause
+        and why.line == 3
+        and re.match("The (gradient of x|target) is not finite: ", why.message)
+        and said in why.message
+    ), str(why)
     assert mend in why.fix, str(why)
     assert np.all(np.isfinite(ran(program(x, mended))["g"].numpy()))
 
@@ -133,12 +248,22 @@ def test_an_underflow_in_float32_is_not_told_to_use_float32() -> None:
 
 
 def test_the_gradient_of_another_variable_was_applied() -> None:
-    text = program("tf.Variable([1.0, 2.0])", "y = tf.reduce_sum(x * x * b)").replace("with", "b = tf.Variable([3.0, 4.0])\nwith")
+    text = program("tf.Variable([1.0, 2.0])", "y = tf.reduce_sum(x * x * b)").replace(
+        "with", "b = tf.Variable([3.0, 4.0])\nwith"
+    )
     text += "\nu, v = tape.gradient(y, [x, b])\n{}"
-    for step in ("x.assign_sub(0.1 * v)", "tf.keras.optimizers.Adam().apply_gradients([(tf.clip_by_norm(v, 1.0), x), (u, b)])"):
+    for step in (
+        "x.assign_sub(0.1 * v)",
+        "tf.keras.optimizers.Adam().apply_gradients([(tf.clip_by_norm(v, 1.0), x), (u, b)])",
+    ):
         why = ran(text.format(step))["why"]
-        assert "But x was changed by the gradient of b (" in why.message and "line 6)" in why.message and "same order" in why.fix
-    for step in ("x.assign_sub(0.1 * u)", "x.assign_sub(0.1 * (u + v))", "x.assign(x - 0.1 * v)"):  # its own, a sum, a value of its own
+        assert (
+            "But x was changed by the gradient of b (" in why.message
+            and "line 6)" in why.message
+            and "same order" in why.fix
+        )
+    # its own, a sum, a value of its own
+    for step in ("x.assign_sub(0.1 * u)", "x.assign_sub(0.1 * (u + v))", "x.assign(x - 0.1 * v)"):
         assert "was changed" not in ran(text.format(step))["why"].message
 
 
@@ -153,11 +278,23 @@ def test_workers_may_apply_their_gradients_to_another_model() -> None:
 @pytest.mark.parametrize(
     ("body", "told"),
     [
-        (["p = tf.sigmoid(x)", "y = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits([0.0, 1.0], p))"], "sigmoid"),
-        (["p = tf.nn.softmax(x)", "y = tf.nn.softmax_cross_entropy_with_logits([0.0, 1.0], tf.reshape(p, [2]))"], "softmax"),
+        (
+            ["p = tf.sigmoid(x)", "y = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits([0.0, 1.0], p))"],
+            "sigmoid",
+        ),
+        (
+            ["p = tf.nn.softmax(x)", "y = tf.nn.softmax_cross_entropy_with_logits([0.0, 1.0], tf.reshape(p, [2]))"],
+            "softmax",
+        ),
         (["y = tf.nn.softmax_cross_entropy_with_logits([0.0, 1.0], x)"], ""),
         (["y = tf.reduce_sum(tf.where(tf.sigmoid(x) > 0.5, x, 2.0 * x))"], ""),
-        (["p = tf.keras.activations.sigmoid(x)", "y = tf.keras.losses.BinaryCrossentropy()(tf.constant([0.0, 1.0]), p)"], ""),
+        (
+            [
+                "p = tf.keras.activations.sigmoid(x)",
+                "y = tf.keras.losses.BinaryCrossentropy()(tf.constant([0.0, 1.0]), p)",
+            ],
+            "",
+        ),
     ],
 )
 def test_probabilities_for_a_loss_of_logits(body: list[str], told: str) -> None:

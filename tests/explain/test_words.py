@@ -222,7 +222,9 @@ def test_an_assignment_in_traced_code() -> None:
     f = "@tf.function\ndef f(v, total):\n    total.assign_add(v)\n    return total * 2.0\n"
     f += "total = tf.Variable([0.0, 0.0])"
     why = explained("y = f(x, total)", before=f)
-    assert why.cause == "state" and "value = total + v. Store it by total.assign(value), and go on with value" in why.fix
+    assert (
+        why.cause == "state" and "value = total + v. Store it by total.assign(value), and go on with value" in why.fix
+    )
 
 
 MAKES = "def net(t):\n    w = tf.Variable([3.0, 4.0])\n    return t * w, w\n"
@@ -312,11 +314,15 @@ def test_what_has_no_derivative_outside_the_block_is_said_as_well() -> None:
 
 def test_a_tensor_that_is_not_used_wants_to_be_watched_too() -> None:
     why = explained("y = x * 2.0\nx = t", before="t = tf.ones([2])")
-    assert why.cause == "independent" and why.fix.startswith("Use t in the computation of the target, after tape.watch(t), or")
+    assert why.cause == "independent" and why.fix.startswith(
+        "Use t in the computation of the target, after tape.watch(t), or"
+    )
 
 
 def test_a_value_that_only_decides_is_a_choice() -> None:
-    why = explained("y = tf.reduce_sum(x)\nif math.isnan(y):\n    y = tf.constant(0.0)\nelse:\n    y = tf.constant(1.0)")
+    why = explained(
+        "y = tf.reduce_sum(x)\nif math.isnan(y):\n    y = tf.constant(0.0)\nelse:\n    y = tf.constant(1.0)"
+    )
     assert why.message.startswith("Python decided by the value (") and "tf.where" in why.fix
 
 
@@ -351,8 +357,10 @@ layer = L()
 @pytest.mark.parametrize(
     "body",
     [
-        "t = tf.strings.reduce_join(tf.strings.as_string(x), separator=',')\ny = tf.strings.to_number(tf.strings.split(t, ','))",
-        "n = tf.cast(x + 1.0, tf.int64)\ny = tf.reduce_mean(tf.RaggedTensor.from_row_lengths([1.0, 2.0, 3.0], n), axis=1)",
+        "t = tf.strings.reduce_join(tf.strings.as_string(x), separator=',')\ny = "
+        "tf.strings.to_number(tf.strings.split(t, ','))",
+        "n = tf.cast(x + 1.0, tf.int64)\ny = tf.reduce_mean(tf.RaggedTensor.from_row_lengths([1.0, 2.0, 3.0], n), "
+        "axis=1)",
         "i = tf.cast(x, tf.int64)[:, None]\ny = tf.sparse.reduce_sum(tf.SparseTensor(i, [1.0, 2.0], [3])) * 2.0",
         "i = tf.sparse.from_dense(tf.cast(x, tf.int64)[None])\ny = tf.cast(tf.sparse.to_dense(i), tf.float32) * 2.0",
     ],
@@ -365,12 +373,19 @@ def test_ways_through_text_and_places(body: str) -> None:
 @pytest.mark.parametrize(
     ("before", "body"),
     [
-        ("u, v = tf.Variable(1.0), tf.Variable(2.0)\ndef f(t, on):\n    if on:\n        t = t * v\n    return t", "y = f(x, False)"),
+        (
+            "u, v = tf.Variable(1.0), tf.Variable(2.0)\ndef f(t, on):\n    if on:\n        t = t * v\n    return t",
+            "y = f(x, False)",
+        ),
         ("v = tf.Variable(2.0)\ndef f(t, on):\n    both = [x, v]\n    return t * v if on else t", "y = f(x, False)"),
-        ("class M(tf.Module):\n    def __init__(self):\n        self.v = tf.Variable(1.0)\n    def __call__(self, t, on):\n"
-         "        if on:\n            t = t * self.v\n        return t\nm = M()", "y = m(x, False)\nv = m.v"),
+        (
+            "class M(tf.Module):\n    def __init__(self):\n        self.v = tf.Variable(1.0)\n    def __call__(self, "
+            "t, on):\n"
+            "        if on:\n            t = t * self.v\n        return t\nm = M()",
+            "y = m(x, False)\nv = m.v",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_branch_that_did_not_run(before: str, body: str) -> None:
     why = explained(body, before=before, after="x = v")
     assert "in a branch alone (" in why.message and "See whether the condition there holds" in why.fix

@@ -174,14 +174,23 @@ def function_of(text, path, monkeypatch):
         ("if x > 0:\n        y = 1\n    else:\n        y = 2.0\n    return y", TypeError, "'y' has dtype int32 in the"),
         ("if x > 0:\n        y = x\n    return y", ValueError, "'y' must also be initialized in the else branch"),
         ("if x > 0:\n        return x", ValueError, "the else branch must also have a return statement"),
-        ("y = tf.zeros([1])\n    for _ in tf.range(3):\n        y = tf.concat([y, y], 0)\n    return y", ValueError,
-         r"'y' has shape \(1,\) before the loop, but shape \(2,\) after one iteration"),
-        ("for i in tf.range(3):\n        if i > x:\n            return i\n    return x", NotImplementedError,
-         "a return statement cannot be placed inside this TensorFlow loop"),
-        ("while True:\n        x = x + 1\n        if x > 5:\n            break\n    return x", NotImplementedError,
-         "The condition of while loop started as non-Tensor, then changed to Tensor"),
+        (
+            "y = tf.zeros([1])\n    for _ in tf.range(3):\n        y = tf.concat([y, y], 0)\n    return y",
+            ValueError,
+            r"'y' has shape \(1,\) before the loop, but shape \(2,\) after one iteration",
+        ),
+        (
+            "for i in tf.range(3):\n        if i > x:\n            return i\n    return x",
+            NotImplementedError,
+            "a return statement cannot be placed inside this TensorFlow loop",
+        ),
+        (
+            "while True:\n        x = x + 1\n        if x > 5:\n            break\n    return x",
+            NotImplementedError,
+            "The condition of while loop started as non-Tensor, then changed to Tensor",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_can_not_be_converted_says_so(body, error, message, tmp_path, monkeypatch):
     f = function_of(f"def f(x):\n    {body}", tmp_path, monkeypatch)
     with pytest.raises(error, match=message):
@@ -189,12 +198,16 @@ def test_what_can_not_be_converted_says_so(body, error, message, tmp_path, monke
 
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="type parameters came with Python 3.12")
-@pytest.mark.parametrize("text", [
-    "def f[T](x: T) -> T:\n    return x if x > 0 else -x",
-    "def f[T: tf.Tensor](x: T):\n    made = list[T]()\n    if x > 0:\n        made.append(x)\n    return tf.abs(x)",
-    "class C[T]:\n    def m[U](self, x: T, y: U = 0):\n        type X = T\n        if x < 0:\n            x = -x\n        return x\n\n\n"
-    "f = C().m",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f[T](x: T) -> T:\n    return x if x > 0 else -x",
+        "def f[T: tf.Tensor](x: T):\n    made = list[T]()\n    if x > 0:\n        made.append(x)\n    return tf.abs(x)",
+        "class C[T]:\n    def m[U](self, x: T, y: U = 0):\n        type X = T\n        if x < 0:\n            x = "
+        "-x\n        return x\n\n\n"
+        "f = C().m",
+    ],
+)
 def test_functions_with_type_parameters(text, tmp_path, monkeypatch):
     f = tf.function(function_of(text, tmp_path, monkeypatch))
     assert [f(tf.constant(v)).numpy() for v in (-2.0, 3.0)] == [2.0, 3.0]
@@ -221,10 +234,17 @@ class PairError(Exception):
         super().__init__(a, b)
 
 
-@pytest.mark.parametrize(("error", "seen"), [
-    (OwnError("no"), "OwnError"), (ValueError("no"), "ValueError"), (OwnValueError("no"), "StagingError"),
-    (PairError(1, 2), "StagingError"), (ZeroDivisionError("no"), "StagingError"), (KeyError("no"), "KeyError"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("error", "seen"),
+    [
+        (OwnError("no"), "OwnError"),
+        (ValueError("no"), "ValueError"),
+        (OwnValueError("no"), "StagingError"),
+        (PairError(1, 2), "StagingError"),
+        (ZeroDivisionError("no"), "StagingError"),
+        (KeyError("no"), "KeyError"),
+    ],
+)
 def test_errors_keep_their_class_where_it_takes_a_text(error, seen):
     @tf.function
     def f(x):
@@ -275,7 +295,9 @@ def test_a_name_that_a_statement_leaves_without_a_value_is_told_with_its_line(fu
         tf.function(function)(tf.constant(3.0))
     told = [line.strip() for line in str(found.value).split("\n")]
     assert [told[i + 1] for i, line in enumerate(told) if line.startswith("File")] == [line for _, line in lines]
-    assert [line.rpartition(", in ")[2] for line in told if line.startswith("File")] == [f"{name}  *" for name, _ in lines]
+    assert [line.rpartition(", in ")[2] for line in told if line.startswith("File")] == [
+        f"{name}  *" for name, _ in lines
+    ]
 
 
 def test_autograph_off():
@@ -318,7 +340,9 @@ def test_elements_of_a_tensor_array_have_one_shape_in_a_graph():
 
     x = tf.constant([1.0, 2.0, 3.0])
     assert second(x).numpy().tolist() == [1.0, 2.0, 3.0]
-    with pytest.raises(tf.errors.InvalidArgumentError, match="holds elements of one shape: it has \\(1,\\), got \\(3,\\)"):
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match="holds elements of one shape: it has \\(1,\\), got \\(3,\\)"
+    ):
         tf.function(second)(x)
 
 
@@ -352,7 +376,13 @@ def test_statements_that_are_left_as_they_are():
 def test_lambdas_on_one_line_are_told_apart():
     @tf.function
     def both(x):
-        functions = [lambda v: v * x, lambda v: v + x, lambda v: v - 2.0, lambda v: v - 3.0, lambda v: (lambda: v / x)()]
+        functions = [
+            lambda v: v * x,
+            lambda v: v + x,
+            lambda v: v - 2.0,
+            lambda v: v - 3.0,
+            lambda v: (lambda: v / x)(),
+        ]
         return [f(x + 1.0) for f in functions]
 
     assert [float(y) for y in both(tf.constant(4.0))] == [20.0, 9.0, 3.0, 2.0, 1.25]
@@ -370,8 +400,9 @@ def test_a_function_without_source_does_not_stand_for_one_that_reads_the_same(mo
     assert tf.function(cell["f"])(tf.constant(-1.0)).numpy() == 1.0
 
 
-@pytest.mark.parametrize("wrong", [lambda p: tf.equal(p, tf.constant(1)),
-                                   lambda p: tf.equal(tf.reshape(p, [-1, 2]), tf.reshape(p, [-1, 3]))])  # fmt: skip
+@pytest.mark.parametrize(
+    "wrong", [lambda p: tf.equal(p, tf.constant(1)), lambda p: tf.equal(tf.reshape(p, [-1, 2]), tf.reshape(p, [-1, 3]))]
+)
 def test_a_loop_that_would_not_end_on_stand_ins_is_given_up(wrong):
     """What does not fit is tried on zeros, which never reach nine; the loop itself ends for what it is given."""
 
@@ -422,8 +453,24 @@ def test_a_condition_that_could_fail_runs_only_where_python_runs_it():
         f(tf.constant([1, 0]), tf.constant(0))
 
 
-@pytest.mark.parametrize("name", ["values", "names", "item", "get", "put", "test", "body", "then", "_ag_values_1", "_ag_item_2",
-                                  "_ag_body_1", "_ag_get_3", "_ag_set_4"])  # fmt: skip
+@pytest.mark.parametrize(
+    "name",
+    [
+        "values",
+        "names",
+        "item",
+        "get",
+        "put",
+        "test",
+        "body",
+        "then",
+        "_ag_values_1",
+        "_ag_item_2",
+        "_ag_body_1",
+        "_ag_get_3",
+        "_ag_set_4",
+    ],
+)
 def test_no_name_of_the_users_clashes_with_ours(name, tmp_path):
     program = f"""
 import minitape as tf

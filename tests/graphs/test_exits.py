@@ -134,7 +134,17 @@ def fails_inside(x, log):  # noqa: RET503 - what is tested
             return "three"
 
 
-FUNCTIONS = [from_try, from_with, from_handler, swallowed, without_else, of_cases, of_loops, with_named_test, fails_inside]
+FUNCTIONS = [
+    from_try,
+    from_with,
+    from_handler,
+    swallowed,
+    without_else,
+    of_cases,
+    of_loops,
+    with_named_test,
+    fails_inside,
+]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -207,9 +217,14 @@ def sets_what_is_global(kept, x):
 COUNTED = None
 
 
-@pytest.mark.parametrize("function, part", [
-    (sets_in_a_branch, r"'kept\.a'"), (sets_in_a_loop, r"'kept\.items\['a'\]'"), (sets_what_is_global, "'COUNTED'"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "function, part",
+    [
+        (sets_in_a_branch, r"'kept\.a'"),
+        (sets_in_a_loop, r"'kept\.items\['a'\]'"),
+        (sets_what_is_global, "'COUNTED'"),
+    ],
+)
 def test_what_is_no_local_name_is_not_assigned_where_a_tensor_decides(function, part):
     kept = Kept(a=0, items={})
     with pytest.raises(NotImplementedError, match=f"{part} is assigned in a branch or loop"):

@@ -340,11 +340,20 @@ def test_repeated_calls_find_their_trace():
 
     a, b, c = tf.constant(2.0), tf.constant([3.0, 4.0]), tf.constant(5.0, tf.float64)
     calls = [
-        (lambda: f(a), 2.0), (lambda: f(b), [3.0, 4.0]), (lambda: f(a, 3.0), 6.0), (lambda: f(a, a), 4.0),
-        (lambda: f(a, flip=True), -1.5), (lambda: f(a, y=a, flip=True), 0.0), (lambda: f(a, flip=True, y=a), 0.0),
-        (lambda: f(y=a, flip=True, x=b), [-1.0, -2.0]), (lambda: f(a, 3.0, a, b), [11.0, 12.0]),
-        (lambda: f(a, 3.0, b, a), [11.0, 12.0]), (lambda: f(c), 5.0), (lambda: f(2.0, a), 4.0), (lambda: f(2, a), 4.0),
-    ]  # fmt: skip
+        (lambda: f(a), 2.0),
+        (lambda: f(b), [3.0, 4.0]),
+        (lambda: f(a, 3.0), 6.0),
+        (lambda: f(a, a), 4.0),
+        (lambda: f(a, flip=True), -1.5),
+        (lambda: f(a, y=a, flip=True), 0.0),
+        (lambda: f(a, flip=True, y=a), 0.0),
+        (lambda: f(y=a, flip=True, x=b), [-1.0, -2.0]),
+        (lambda: f(a, 3.0, a, b), [11.0, 12.0]),
+        (lambda: f(a, 3.0, b, a), [11.0, 12.0]),
+        (lambda: f(c), 5.0),
+        (lambda: f(2.0, a), 4.0),
+        (lambda: f(2, a), 4.0),
+    ]
     for _ in range(4):
         for call, want in calls:
             np.testing.assert_array_equal(call()[0].numpy(), want)
@@ -356,7 +365,10 @@ def test_repeated_calls_hand_structures_over_in_their_order():
         u, (v, w) = pair["u"], pair["rest"]
         return {"z": x - u, "all": [v / w, (a - b if a is not None else v,)], "rest": dict(rest)}
 
-    traced, signed = tf.function(f), tf.function(f, input_signature=[tf.TensorSpec([]), {"u": tf.TensorSpec([]), "rest": [tf.TensorSpec([])] * 2}])
+    traced, signed = (
+        tf.function(f),
+        tf.function(f, input_signature=[tf.TensorSpec([]), {"u": tf.TensorSpec([]), "rest": [tf.TensorSpec([])] * 2}]),
+    )
     one, held = tf.constant(1.0), tf.Variable(2.0)
     two, three, array = tf.constant(2.0), tf.constant(3.0), np.float32([5.0, 6.0])
     for _ in range(3):
@@ -460,4 +472,7 @@ def test_keyword_arguments_of_a_concrete_function_are_told_apart_by_name():
     function = tf.function(lambda **given: 10.0 * given["b"] + given["a"])
     concrete = function.get_concrete_function(b=tf.TensorSpec([1]), a=tf.TensorSpec([2]))
     np.testing.assert_array_equal(concrete(b=tf.constant([1.0]), a=tf.constant([2.0, 3.0])), [12.0, 13.0])
-    assert concrete.structured_input_signature == ((), {"a": tf.TensorSpec([2], name="a"), "b": tf.TensorSpec([1], name="b")})
+    assert concrete.structured_input_signature == (
+        (),
+        {"a": tf.TensorSpec([2], name="a"), "b": tf.TensorSpec([1], name="b")},
+    )

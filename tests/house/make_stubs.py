@@ -2,9 +2,9 @@
 
     python tests/house/make_stubs.py
 
-A namespace is a table of names and of the modules that hold them (see `minitape.engine.namespace`). Its stub says the same in
-the words of Python's imports; functions that a module makes while it loads, and that its text does not show, are written
-down with their arguments. `test_stubs.py` fails where a table has changed and its stub has not.
+A namespace is a table of names and of the modules that hold them (see `minitape.engine.namespace`). Its stub says the
+same in the words of Python's imports; functions that a module makes while it loads, and that its text does not show,
+are written down with their arguments. `test_stubs.py` fails where a table has changed and its stub has not.
 """
 
 from __future__ import annotations
@@ -75,7 +75,9 @@ def stub(module: ModuleType) -> str:
     lines, assigned = [], []
     for name in dir(module):
         home, theirs = module.__getattr__.homes.get(name, (None, ""))
-        package, _, last = f"minitape.{home}".rpartition(".") if home and not theirs else (f"minitape.{home}", "", theirs)
+        package, _, last = (
+            f"minitape.{home}".rpartition(".") if home and not theirs else (f"minitape.{home}", "", theirs)
+        )
         made = made_function(package, last) if home else None
         if home is None:
             assigned.append(f"{name}: _Any")
@@ -92,7 +94,10 @@ def stub(module: ModuleType) -> str:
     if any("_Any" in text for text in assigned):
         lines.append("from typing import Any as _Any")
     if any("-> _Tensor" in text for text in assigned):
-        imports["minitape.engine.tensor.tensor"] = ["Tensor as _Tensor", *imports.get("minitape.engine.tensor.tensor", [])]
+        imports["minitape.engine.tensor.tensor"] = [
+            "Tensor as _Tensor",
+            *imports.get("minitape.engine.tensor.tensor", []),
+        ]
     for home, names in sorted(imports.items()):
         lines.append("\n    ".join([f"from {home} import (", *[f"{n}," for n in names]]) + "\n)")
     if module is minitape:
@@ -125,7 +130,11 @@ def definition(name: str, function: Any) -> str:
     returns = {"Tensor": "_Tensor", "None": "None", None: "_Any"}.get(result, "_Any")
     text = str(inspect.Signature(arguments)).replace("'_Any'", "_Any")
     sentence = (function.__doc__ or "").strip().partition("\n")[0]
-    return f'def {name}{text} -> {returns}:\n    """{sentence}"""\n' if sentence else f"def {name}{text} -> {returns}: ...\n"
+    return (
+        f'def {name}{text} -> {returns}:\n    """{sentence}"""\n'
+        if sentence
+        else f"def {name}{text} -> {returns}: ...\n"
+    )
 
 
 class Default:

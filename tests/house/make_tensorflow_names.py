@@ -1,5 +1,5 @@
-"""Writes minitape/tf/tensorflow_names.txt: what each namespace that minitape has, too, offers in TensorFlow, and the methods
-of the classes.
+"""Writes minitape/tf/tensorflow_names.txt: what each namespace that minitape has, too, offers in TensorFlow, and the
+methods of the classes.
 
 Run it with a Python that has TensorFlow.
 

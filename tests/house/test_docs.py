@@ -87,10 +87,7 @@ def test_every_public_callable_has_an_example(path):
 # the objects that these classes make are of another class; TensorFlow documents both as one
 MADE = {tf.Tensor: type(tf.constant(0)), tf.Variable: type(tf.Variable(0))}
 # of variables: other names of `shape`, `value` and a tensor's `ref`, and what eager mode refuses
-WITHOUT_EXAMPLE = {
-    f"tf.Variable.{name}"
-    for name in "get_shape set_shape read_value ref experimental_ref eval".split()
-}
+WITHOUT_EXAMPLE = {f"tf.Variable.{name}" for name in "get_shape set_shape read_value ref experimental_ref eval".split()}
 
 
 def methods(path, name):
@@ -202,9 +199,10 @@ def test_import_star_takes_the_public_names():
 
 
 @pytest.mark.parametrize(
-    "value", [tf.float32, tf.errors.OutOfRangeError(None, None, "end"), tf.Variable, tf.strings.lower],
+    "value",
+    [tf.float32, tf.errors.OutOfRangeError(None, None, "end"), tf.Variable, tf.strings.lower],
     ids=["dtype", "error", "class", "function"],
-)  # fmt: skip
+)
 def test_what_a_namespace_gives_can_be_pickled(value):
     again = pickle.loads(pickle.dumps(value))
     assert str(again) == str(value) and (again is value or type(again) is type(value))

@@ -32,7 +32,15 @@ def test_the_picture_of_the_house_shows_each_of_its_rooms(repository):
     assert sorted(names) == sorted([*ROOMS, "minitape_widgets"])
 
 
-PAGES = ("README.md", "CONTRIBUTING.md", "docs/engine.md", "docs/explain.md", "docs/tapeview.md", "docs/bridges.md", "notebooks/en/12_build_your_own_tape.ipynb")
+PAGES = (
+    "README.md",
+    "CONTRIBUTING.md",
+    "docs/engine.md",
+    "docs/explain.md",
+    "docs/tapeview.md",
+    "docs/bridges.md",
+    "notebooks/en/12_build_your_own_tape.ipynb",
+)
 
 
 def text_of(path):
@@ -42,7 +50,9 @@ def text_of(path):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_the_files_that_a_page_names_are_there(page, repository):
-    named = set(re.findall(r"`((?:minitape|widgets|tests|docs|benchmarks|deploy)/[\w./-]*)`", text_of(repository / page)))
+    named = set(
+        re.findall(r"`((?:minitape|widgets|tests|docs|benchmarks|deploy)/[\w./-]*)`", text_of(repository / page))
+    )
     assert sorted(name for name in named if "NN" not in name and not (repository / name).exists()) == []
 
 
@@ -52,7 +62,14 @@ def walk():
     for step in re.findall(r"^\d\. (.*(?:\n   .*)*)", text.partition("A walk through the house")[2], re.MULTILINE):
         spans = re.findall(r"`([^`]+)`", " ".join(step.split()))
         files = [span for span in spans if span.endswith(".py")]
-        yield files, [span for span in spans if re.search(r"[=|:(] ?", span) and span not in files and not span.startswith("tape.")]
+        yield (
+            files,
+            [
+                span
+                for span in spans
+                if re.search(r"[=|:(] ?", span) and span not in files and not span.startswith("tape.")
+            ],
+        )
 
 
 @pytest.mark.parametrize(("files", "quotes"), [step for step in walk() if step[0]])

@@ -82,9 +82,7 @@ def test_the_list_of_tensorflow_has_the_namespaces_of_minitape():
     assert {*TENSORFLOW} == {path for path in listed() if not path.startswith(("tf.python", "tf.explain"))}
 
 
-@pytest.mark.parametrize(
-    "name", ["variable", "reduce_sums", "math.sine", "keras.losses.Hubr", "compat.v1.placehold"]
-)
+@pytest.mark.parametrize("name", ["variable", "reduce_sums", "math.sine", "keras.losses.Hubr", "compat.v1.placehold"])
 def test_a_name_that_nobody_has_gets_pythons_own_message(name):
     path, _, last = f"minitape.{name}".rpartition(".")
     with pytest.raises(AttributeError) as caught:
@@ -102,7 +100,9 @@ def test_a_name_that_nobody_has_gets_pythons_own_message(name):
     ],
 )
 def test_what_python_prints_at_the_end_of_a_program(program, last):
-    done = subprocess.run([sys.executable, "-c", f"import minitape as tf; {program}"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", f"import minitape as tf; {program}"], capture_output=True, text=True, check=False
+    )
     assert done.stderr.splitlines()[-1] == f"AttributeError: {last}"  # said once
 
 

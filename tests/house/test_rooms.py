@@ -48,14 +48,17 @@ WRITES = {  # where a file is opened for writing elsewhere, and why
 
 def test_files_are_written_through_one_door():
     """``engine/write_beside.py``: the old file stays until the new one is whole."""
-    writing = re.compile(r"\.write_(?:text|bytes)\(|\bos\.open\(|\bmkstemp\(|\bnp\.savez?\(|\bjson\.dump\(|open\([^)]*[\"'][wax]b?\+?[\"']")
+    writing = re.compile(
+        r"\.write_(?:text|bytes)\(|\bos\.open\(|\bmkstemp\(|\bnp\.savez?\(|\bjson\.dump\(|open\([^)]*[\"'][wax]b?\+?[\"']"
+    )
     files = [path for folder in (PACKAGE, REPOSITORY / "widgets" / "minitape_widgets") for path in folder.rglob("*.py")]
     found = {
         f"{path.relative_to(REPOSITORY).as_posix()}: {line.strip()}"
-        for path in files if path.name != "write_beside.py" and path.relative_to(REPOSITORY).as_posix() not in WRITES
+        for path in files
+        if path.name != "write_beside.py" and path.relative_to(REPOSITORY).as_posix() not in WRITES
         for line in path.read_text(encoding="utf-8").splitlines()
         if writing.search(line) and not line.lstrip().startswith((">>>", "..."))
-    }  # fmt: skip
+    }
     assert len(files) > 300 and found == set()
     assert writing.search('path.write_text(text, encoding="utf-8")') and writing.search("with path.open('xb') as file:")
 
@@ -65,24 +68,37 @@ READS = {  # what is read elsewhere, and why: none of it was written by others
     "minitape/cli/lesson_pages.py": "what a process told that was begun here",
     "minitape/cli/lessons.py": "the course's own pictures and data, which are copied",
     "minitape/cli/page_links.py": "the pages that were made a moment ago",
-    "minitape/course/datasets.py": "a file of the package", "minitape/course/choices.py": "the same", "minitape/course/moving.py": "the same", "minitape/course/programs.py": "the same",
-    "minitape/course/translation.py": "the same", "minitape/course/table_texts.py": "the same", "minitape/course/follow.py": "the same: its own source", "minitape/tf/api.py": "the same",
+    "minitape/course/datasets.py": "a file of the package",
+    "minitape/course/choices.py": "the same",
+    "minitape/course/moving.py": "the same",
+    "minitape/course/programs.py": "the same",
+    "minitape/course/translation.py": "the same",
+    "minitape/course/table_texts.py": "the same",
+    "minitape/course/follow.py": "the same: its own source",
+    "minitape/tf/api.py": "the same",
     "minitape/explain/flow.py": "the word stands in a comment",
     "minitape/picture/pdf.py": "what another program made here of our own picture",
-    "minitape/speed/cache.py": "compiled code, in a folder that nobody else can write to", "minitape/speed/kept.py": "the same",
-    "widgets/minitape_widgets/engine.py": "a file of the package", "widgets/minitape_widgets/page.py": "the same",
+    "minitape/speed/cache.py": "compiled code, in a folder that nobody else can write to",
+    "minitape/speed/kept.py": "the same",
+    "widgets/minitape_widgets/engine.py": "a file of the package",
+    "widgets/minitape_widgets/page.py": "the same",
     "widgets/minitape_widgets/wire.py": "what it encoded itself",
-}  # fmt: skip
+}
 
 
 def test_what_others_wrote_is_read_through_one_door():
     """``engine/read_data.py``: of a bounded size, as text or JSON."""
-    reading = re.compile(r"\.read_(?:text|bytes)\(|\bjson\.loads?\(|\bnbformat\.read\(|\bnp\.load\(|\bpickle\.|\byaml\.|\btomllib\.|\bcsv\.reader\(")
+    reading = re.compile(
+        r"\.read_(?:text|bytes)\(|\bjson\.loads?\(|\bnbformat\.read\(|\bnp\.load\(|\bpickle\.|\byaml\.|\btomllib\.|\bcsv\.reader\("
+    )
     files = [path for folder in (PACKAGE, REPOSITORY / "widgets" / "minitape_widgets") for path in folder.rglob("*.py")]
     found = {
-        path.relative_to(REPOSITORY).as_posix() for path in files if path.name != "read_data.py"
-        for line in path.read_text(encoding="utf-8").splitlines() if reading.search(line) and not line.lstrip().startswith((">>>", "...", "#"))
-    }  # fmt: skip
+        path.relative_to(REPOSITORY).as_posix()
+        for path in files
+        if path.name != "read_data.py"
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if reading.search(line) and not line.lstrip().startswith((">>>", "...", "#"))
+    }
     assert sorted(found - READS.keys()) == [] and reading.search("kept = json.loads(file.read_text())")
     used = [path for path in files if "read_data import" in path.read_text(encoding="utf-8")]
     assert len(used) > 10
@@ -137,7 +153,9 @@ def circles(imports):
 def test_every_question_to_a_room_above_has_an_answer_and_every_answer_a_question():
     told = set(places(minitape._ANSWERS))
     files = [path for path in PACKAGE.rglob("*.py") if "__pycache__" not in path.parts and path.name != "above.py"]
-    asked = {name for path in files for name in re.findall(r"(?<!/)\babove\.([a-z]\w*)", path.read_text(encoding="utf-8"))}
+    asked = {
+        name for path in files for name in re.findall(r"(?<!/)\babove\.([a-z]\w*)", path.read_text(encoding="utf-8"))
+    }
     assert asked - {"register"} == told
     assert [name for name in told if not hasattr(above, name)] == []
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from make_stubs import PACKAGE, stubs
 
-PROGRAM = '''
+PROGRAM = """
 import numpy as np
 
 import minitape as tf
@@ -50,7 +50,7 @@ def double(x: tf.Tensor) -> tf.Tensor:
 
 
 print(double(x), tf.compat.v1.placeholder, tf.float32.name)
-'''
+"""
 
 
 def test_the_stubs_say_what_the_tables_say():
@@ -79,19 +79,42 @@ def checked(tmp_path_factory):
 def test_a_type_checker_knows_the_names_and_finds_the_misspelt(checked):
     told = checked(f"{PROGRAM}reveal_type(tape)\nreveal_type(state)\ntf.constnat(1.0)\ntf.math.sine(1.0)\n")
     found = re.findall(r"(?:Revealed type is|error: Module has no attribute) \"([\w.]+)\"", told)
-    assert found == ["minitape.engine.back.tape.GradientTape", "minitape.engine.tensor.variable.ResourceVariable", "constnat", "sine"], told
+    assert found == [
+        "minitape.engine.back.tape.GradientTape",
+        "minitape.engine.tensor.variable.ResourceVariable",
+        "constnat",
+        "sine",
+    ], told
     assert told.count("error:") == 2, told
 
 
 @pytest.mark.long
 def test_what_is_computed_from_tensors_is_a_tensor(checked):
-    values = ["x", "2.0 * x", "x @ v", "-v", "x[0]", "x > 1.0", "tf.exp(x)", "tf.reduce_sum(x * x)", "tf.nn.softmax(tf.zeros([2]))"]
-    told = checked("\n".join([
-        "import minitape as tf", "x, v = tf.constant([[1.0]]), tf.Variable([[1.0]])",
-        *[f"reveal_type({value})" for value in values], "reveal_type(tf.sin(x).shape)",
-    ]))  # fmt: skip
+    values = [
+        "x",
+        "2.0 * x",
+        "x @ v",
+        "-v",
+        "x[0]",
+        "x > 1.0",
+        "tf.exp(x)",
+        "tf.reduce_sum(x * x)",
+        "tf.nn.softmax(tf.zeros([2]))",
+    ]
+    told = checked(
+        "\n".join(
+            [
+                "import minitape as tf",
+                "x, v = tf.constant([[1.0]]), tf.Variable([[1.0]])",
+                *[f"reveal_type({value})" for value in values],
+                "reveal_type(tf.sin(x).shape)",
+            ]
+        )
+    )
     found = re.findall(r'Revealed type is "([\w.]+)"', told)
-    assert found == ["minitape.engine.tensor.tensor.Tensor"] * len(values) + ["minitape.engine.values.shape.TensorShape"], told
+    assert found == ["minitape.engine.tensor.tensor.Tensor"] * len(values) + [
+        "minitape.engine.values.shape.TensorShape"
+    ], told
 
 
 def functions(space: Any, path: str, seen: set[str]):

@@ -22,15 +22,30 @@ def fit(loss: Any, **options: Any) -> Any:
 @pytest.mark.parametrize(
     ("loss", "error", "text"),
     [
-        (lambda y, p: tf.constant(np.mean((y - p).numpy() ** 2)), AttributeError, "'SymbolicTensor' object has no attribute 'numpy'"),
-        (lambda y, p: tf.reduce_mean(p) * y.numpy().mean(), AttributeError, "'SymbolicTensor' object has no attribute 'numpy'"),
-        (lambda y, p: tf.reduce_mean(p) * float(tf.reduce_mean(p)), TypeError, "float() argument must be a string or a real number, not 'SymbolicTensor'"),
-        (lambda y, p: tf.reduce_mean(p) * int(p[0, 0]), TypeError,
-         "int() argument must be a string, a bytes-like object or a real number, not 'SymbolicTensor'"),
+        (
+            lambda y, p: tf.constant(np.mean((y - p).numpy() ** 2)),
+            AttributeError,
+            "'SymbolicTensor' object has no attribute 'numpy'",
+        ),
+        (
+            lambda y, p: tf.reduce_mean(p) * y.numpy().mean(),
+            AttributeError,
+            "'SymbolicTensor' object has no attribute 'numpy'",
+        ),
+        (
+            lambda y, p: tf.reduce_mean(p) * float(tf.reduce_mean(p)),
+            TypeError,
+            "float() argument must be a string or a real number, not 'SymbolicTensor'",
+        ),
+        (
+            lambda y, p: tf.reduce_mean(p) * int(p[0, 0]),
+            TypeError,
+            "int() argument must be a string, a bytes-like object or a real number, not 'SymbolicTensor'",
+        ),
         (lambda y, p: tf.convert_to_tensor(np.mean(p)), NotImplementedError, "Cannot convert a symbolic tf.Tensor"),
         (lambda y, p: tf.reduce_mean(p * np.array(p)), NotImplementedError, "Cannot convert a symbolic tf.Tensor"),
     ],
-)  # fmt: skip
+)
 def test_a_value_does_not_leave(loss: Any, error: type[Exception], text: str) -> None:
     with pytest.raises(error) as raised:
         fit(loss)
@@ -45,10 +60,17 @@ def test_a_variable_does_not_tell_its_value() -> None:
 
 
 def test_what_may_leave() -> None:
-    """A constant from outside, the values in a py_function, and everything in a callback or a step that runs eagerly."""
+    """A constant from outside, the values in a py_function, and everything in a callback or a step that runs
+    eagerly.
+    """
     seen = []
     fit(lambda y, p: tf.reduce_mean((y - p) ** 2) * OUTSIDE.numpy())
-    fit(lambda y, p: tf.reduce_mean((y - p) ** 2) + tf.stop_gradient(tf.numpy_function(lambda a: np.float32(np.mean(a)), [p], tf.float32)))
+    fit(
+        lambda y, p: (
+            tf.reduce_mean((y - p) ** 2)
+            + tf.stop_gradient(tf.numpy_function(lambda a: np.float32(np.mean(a)), [p], tf.float32))
+        )
+    )
     fit(lambda y, p: tf.reduce_mean((y - p) ** 2) + tf.py_function(lambda a: a.numpy().mean() * 0.0, [p], tf.float32))
     fit(lambda y, p: seen.append(p.numpy()) or tf.reduce_mean((y - p) ** 2), run_eagerly=True)
     assert len(seen) == 1

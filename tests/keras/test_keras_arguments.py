@@ -32,7 +32,9 @@ def test_optimizers_of_ones_own_look_their_variables_up():
     assert [[float(v) for v in slot] for slot in (optimizer.counts, optimizer.sums)] == [[1.0, 2.0], [0.0, -5.0]]
 
 
-@pytest.mark.parametrize("argument", [{"use_ema": True}, {"gradient_accumulation_steps": 2}, {"loss_scale_factor": 2.0}])
+@pytest.mark.parametrize(
+    "argument", [{"use_ema": True}, {"gradient_accumulation_steps": 2}, {"loss_scale_factor": 2.0}]
+)
 def test_optimizers_refuse_what_they_do_not_have(argument):
     with pytest.raises(ValueError, match=r"Argument\(s\) not recognized: "):
         K.optimizers.SGD(0.1, **argument)
@@ -51,5 +53,3 @@ def test_hinges_of_traced_labels():
     hinge = tf.function(lambda y: K.losses.hinge(y, tf.constant([[0.5], [0.5]])))
     assert hinge(tf.constant([[1.0], [0.0]])).numpy().tolist() == [0.5, 1.5]
     assert hinge(tf.constant([[1.0], [-1.0]])).numpy().tolist() == [0.5, 1.5]
-
-

@@ -43,7 +43,10 @@ REFUSED = {
     "labels beside a dataset": (lambda: losses(dataset(), Y), "`y` should not be passed"),
     "weights beside a dataset": (lambda: losses(dataset(), sample_weight=Y), "`sample_weights` should not be passed"),
     "a generator": (lambda: losses(batch for batch in [(X, Y)]), "takes no generators"),
-    "an argument that is gone": (lambda: losses(X, Y, class_weight={0: 1.0}), "unexpected keyword argument 'class_weight'"),
+    "an argument that is gone": (
+        lambda: losses(X, Y, class_weight={0: 1.0}),
+        "unexpected keyword argument 'class_weight'",
+    ),
     "text": (lambda: losses("x", Y), "Unrecognized data type"),
     "several losses": (lambda: model(loss=["mse", "mae"]).fit(X, Y, verbose=0), "takes one loss"),
     "several outputs": (lambda: compiled(two_outputs()).fit(X, {"a": Y, "b": Y}, verbose=0), "for several outputs"),
@@ -95,9 +98,6 @@ def test_callbacks_are_told_as_by_keras():
     assert told == [("train", ({},), {}), ("epoch", (0, {}), {}), ("batch", (0,), {"logs": {}})]
 
 
-
 def test_functions_are_metrics_by_name():
     made = model(metrics=[lambda y_true, y_pred: y_true])
     assert sorted(made.evaluate(X, Y, verbose=0, return_dict=True)) == ["lambda", "loss"]
-
-

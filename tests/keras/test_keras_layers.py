@@ -26,7 +26,7 @@ def close(found, wanted, tolerance=1e-5):
     np.testing.assert_allclose(np.asarray(found), wanted, rtol=tolerance, atol=tolerance)
 
 
-# -- values -----------------------------------------------------------------------------------------------------------
+# -- values ----------------------------------------------------------------------------------------
 
 
 @QUICK
@@ -143,22 +143,26 @@ def test_merging_layers_combine_two_inputs(name, combine):
     close(L.Concatenate()([a, b]), np.concatenate([a, b], -1))
 
 
-# -- derivatives ------------------------------------------------------------------------------------------------------
+# -- derivatives -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("layer, shape", [
-    (L.Dense(3, activation="tanh", dtype="float64"), (2, 4)),
-    (L.Conv2D(2, 2, activation="softplus", dtype="float64"), (1, 4, 4, 2)),
-    (L.AveragePooling2D(2, dtype="float64"), (1, 4, 4, 2)),
-    (L.LayerNormalization(dtype="float64", epsilon=0.1), (2, 4)),
-    (L.LSTM(2, dtype="float64"), (1, 2, 3)),
-    (L.Activation("gelu", dtype="float64"), (2, 4)),
-], ids=lambda v: getattr(v, "name", ""))  # fmt: skip
+@pytest.mark.parametrize(
+    "layer, shape",
+    [
+        (L.Dense(3, activation="tanh", dtype="float64"), (2, 4)),
+        (L.Conv2D(2, 2, activation="softplus", dtype="float64"), (1, 4, 4, 2)),
+        (L.AveragePooling2D(2, dtype="float64"), (1, 4, 4, 2)),
+        (L.LayerNormalization(dtype="float64", epsilon=0.1), (2, 4)),
+        (L.LSTM(2, dtype="float64"), (1, 2, 3)),
+        (L.Activation("gelu", dtype="float64"), (2, 4)),
+    ],
+    ids=lambda v: getattr(v, "name", ""),
+)
 def test_layers_are_differentiable(layer, shape):
     check_grads(layer, [data(*shape).astype(np.float64)], order=1, modes=("rev",))
 
 
-# -- weights ----------------------------------------------------------------------------------------------------------
+# -- weights ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -250,8 +254,20 @@ def test_regularizers_give_losses():
     close(layer.losses[0], 0.5 * 6)
 
 
-@pytest.mark.parametrize("name", ["GlorotUniform", "GlorotNormal", "HeNormal", "HeUniform", "LecunNormal",
-                                  "RandomNormal", "TruncatedNormal", "VarianceScaling", "Orthogonal"])  # fmt: skip
+@pytest.mark.parametrize(
+    "name",
+    [
+        "GlorotUniform",
+        "GlorotNormal",
+        "HeNormal",
+        "HeUniform",
+        "LecunNormal",
+        "RandomNormal",
+        "TruncatedNormal",
+        "VarianceScaling",
+        "Orthogonal",
+    ],
+)
 def test_initializers_repeat_with_a_seed(name):
     make = getattr(tf.keras.initializers, name)
     a, b, c = (make(seed=s)((40, 30)).numpy() for s in (1, 1, 2))
@@ -268,13 +284,16 @@ def test_scales_of_initializers():
     close(q.T @ q, np.eye(4))
 
 
-@pytest.mark.parametrize("wrong, message", [
-    (lambda: L.Dense(0), "Received an invalid value for `units`"),
-    (lambda: L.Dense(2, activation="foo"), "Could not interpret activation"),
-    (lambda: L.Dense(2)(np.float32(1.0)), "incompatible with the layer|at least"),
-    (lambda: L.Dropout(2), "rate"),
-    (lambda: L.Conv2D(1, 9)(data(1, 3, 3, 1)), "negative|output"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "wrong, message",
+    [
+        (lambda: L.Dense(0), "Received an invalid value for `units`"),
+        (lambda: L.Dense(2, activation="foo"), "Could not interpret activation"),
+        (lambda: L.Dense(2)(np.float32(1.0)), "incompatible with the layer|at least"),
+        (lambda: L.Dropout(2), "rate"),
+        (lambda: L.Conv2D(1, 9)(data(1, 3, 3, 1)), "negative|output"),
+    ],
+)
 def test_wrong_arguments_raise(wrong, message):
     with pytest.raises(ValueError, match=message):
         wrong()

@@ -70,8 +70,12 @@ def test_losses_are_differentiable(name):
 def test_crossentropy_of_logits_is_differentiable():
     rng = np.random.default_rng(0)
     labels = tf.constant([0, 2, 1])
-    check_grads(lambda p: K.losses.sparse_categorical_crossentropy(labels, p, from_logits=True),
-                [rng.normal(size=(3, 4))], order=2, modes=("rev",))  # fmt: skip
+    check_grads(
+        lambda p: K.losses.sparse_categorical_crossentropy(labels, p, from_logits=True),
+        [rng.normal(size=(3, 4))],
+        order=2,
+        modes=("rev",),
+    )
 
 
 def test_weights_of_samples():
@@ -87,7 +91,7 @@ def test_unequal_shapes_and_unknown_reductions_raise():
         K.losses.MeanSquaredError(reduction="foo")
 
 
-# -- metrics ----------------------------------------------------------------------------------------------------------
+# -- metrics ---------------------------------------------------------------------------------------
 
 
 @QUICK
@@ -103,12 +107,16 @@ def test_mean_remembers_all_batches(batches):
 
 
 @QUICK
-@given(hnp.arrays(np.float32, (5, 3), elements=st.floats(0, 1, width=32), unique=True),
-       st.lists(st.integers(0, 2), min_size=5, max_size=5))  # fmt: skip
+@given(
+    hnp.arrays(np.float32, (5, 3), elements=st.floats(0, 1, width=32), unique=True),
+    st.lists(st.integers(0, 2), min_size=5, max_size=5),
+)
 def test_accuracies_of_classes(scores, labels):
     wanted = (scores.argmax(-1) == labels).mean()
-    for metric, target in ((K.metrics.SparseCategoricalAccuracy(), np.array(labels)),
-                           (K.metrics.CategoricalAccuracy(), np.eye(3)[labels])):  # fmt: skip
+    for metric, target in (
+        (K.metrics.SparseCategoricalAccuracy(), np.array(labels)),
+        (K.metrics.CategoricalAccuracy(), np.eye(3)[labels]),
+    ):
         metric.update_state(target, scores)
         np.testing.assert_allclose(metric.result(), wanted, rtol=1e-6)
 

@@ -117,7 +117,11 @@ def test_training_reaches_the_layers_inside():
 def test_a_summary_says_what_keras_says(capsys):
     small().summary()
     printed = capsys.readouterr().out
-    assert printed.splitlines()[:3] == ['Model: "small"', "Layer (type)  Output Shape  Param #", "a (Dense)     (None, 3)          15"]
+    assert printed.splitlines()[:3] == [
+        'Model: "small"',
+        "Layer (type)  Output Shape  Param #",
+        "a (Dense)     (None, 3)          15",
+    ]
     assert "Total params: 19 (76.00 B)" in printed
 
 

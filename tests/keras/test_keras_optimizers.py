@@ -77,9 +77,14 @@ def test_adagrad(rate):
     )
 
 
-@pytest.mark.parametrize("clip, wanted", [
-    ({"clipvalue": 0.5}, [0.5, -0.5]), ({"clipnorm": 1.0}, [0.6, -0.8]), ({"global_clipnorm": 2.5}, [1.5, -2.0]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "clip, wanted",
+    [
+        ({"clipvalue": 0.5}, [0.5, -0.5]),
+        ({"clipnorm": 1.0}, [0.6, -0.8]),
+        ({"global_clipnorm": 2.5}, [1.5, -2.0]),
+    ],
+)
 def test_gradients_are_clipped(clip, wanted):
     variable = tf.Variable([0.0, 0.0])
     optimizers.SGD(1.0, **clip).apply_gradients([(tf.constant([3.0, -4.0]), variable)])
@@ -186,5 +191,3 @@ def test_rows_of_an_embedding_are_clipped_as_they_come(name, kind, limit):
     np.testing.assert_allclose(table[0], row, rtol=1e-5)
     np.testing.assert_allclose(weight, [dense], rtol=1e-5)
     assert table[1].numpy().tolist() == [3.0, 4.0]
-
-

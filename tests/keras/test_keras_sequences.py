@@ -25,7 +25,9 @@ def test_a_recurrent_layer_goes_step_by_step():
     for i in range(4):
         out, *states = layer(x[:, i : i + 1], initial_state=states)
     close(out, y)
-    assert [w.path for w in layer.weights] == [f"{layer.name}/lstm_cell/{weight}" for weight in ("kernel", "recurrent_kernel", "bias")]
+    assert [w.path for w in layer.weights] == [
+        f"{layer.name}/lstm_cell/{weight}" for weight in ("kernel", "recurrent_kernel", "bias")
+    ]
     with pytest.raises(ValueError, match=r"LSTM has 2 state\(s\), but got 1"):
         layer(x, initial_state=[tf.ones([2, 3])])
 

@@ -66,7 +66,9 @@ def test_a_copy_has_weights_of_its_own():
     assert float(tf.reduce_sum(other(tf.ones([1, 2])) - model(tf.ones([1, 2])))) == pytest.approx(2.0)
 
 
-@pytest.mark.parametrize("hold", [lambda inner: inner, lambda inner: (inner,), lambda inner: ((inner,),), lambda inner: {"a": inner}])
+@pytest.mark.parametrize(
+    "hold", [lambda inner: inner, lambda inner: (inner,), lambda inner: ((inner,),), lambda inner: {"a": inner}]
+)
 def test_what_is_appended_to_a_list_later_counts(hold):
     layer, inner = tf.keras.layers.Layer(), [tf.keras.layers.Dense(1)]
     layer.held = hold(inner)

@@ -163,12 +163,15 @@ def test_weights_of_samples():
     np.testing.assert_array_equal(weighted.weights[0], compiled().weights[0])
 
 
-@pytest.mark.parametrize("wrong, message", [
-    (lambda: K.Sequential([L.Dense(1)]).fit(*line(), verbose=0), "compile"),
-    (lambda: compiled().fit(line()[0], line()[1][:5], verbose=0), "cardinality|same.*(number|length|size)"),
-    (lambda: compiled(loss="foo").fit(*line(), verbose=0), "Could not interpret|Unknown|unknown"),
-    (lambda: compiled().fit(np.ones((3, 2)), np.ones((3, 1)), verbose=0), "expected"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "wrong, message",
+    [
+        (lambda: K.Sequential([L.Dense(1)]).fit(*line(), verbose=0), "compile"),
+        (lambda: compiled().fit(line()[0], line()[1][:5], verbose=0), "cardinality|same.*(number|length|size)"),
+        (lambda: compiled(loss="foo").fit(*line(), verbose=0), "Could not interpret|Unknown|unknown"),
+        (lambda: compiled().fit(np.ones((3, 2)), np.ones((3, 1)), verbose=0), "expected"),
+    ],
+)
 def test_wrong_use_raises(wrong, message):
     with pytest.raises(ValueError, match=message):
         wrong()

@@ -96,7 +96,8 @@ def test_links_and_programs_are_those_of_the_english_text(pair):
     for name, cell in ours.items():
         if cell.cell_type == "markdown":
             links = [set(re.findall(r"\]\((.*?)\)", text)) for text in (cell.source, theirs[name].source)]
-            assert links[0] == links[1] or name == "glossary", name  # its index goes by cells, since headings are in two languages
+            # its index goes by cells, since headings are in two languages
+            assert links[0] == links[1] or name == "glossary", name
             assert programs(cell.source) == programs(theirs[name].source), name
             assert cell.source.count("```") == theirs[name].source.count("```"), name
             assert list(cell.get("attachments", ())) == list(theirs[name].get("attachments", ())), name

@@ -29,12 +29,15 @@ def test_wrong_values_are_refused(call, error, message):
         call()
 
 
-@pytest.mark.parametrize(("loop", "eager"), [
-    (lambda x: tf.map_fn(lambda v: v * v, x, back_prop=False), [2, 4]),
-    (lambda x: tf.scan(lambda a, v: a + v * v, x, back_prop=False), [2, 4]),
-    (lambda x: tf.foldl(lambda a, v: a + v * v, x, back_prop=False), [1, 4]),
-    (lambda x: tf.while_loop(lambda i, a: i < 2, lambda i, a: (i + 1, a * x), (0, x), back_prop=False)[1], [3, 12]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("loop", "eager"),
+    [
+        (lambda x: tf.map_fn(lambda v: v * v, x, back_prop=False), [2, 4]),
+        (lambda x: tf.scan(lambda a, v: a + v * v, x, back_prop=False), [2, 4]),
+        (lambda x: tf.foldl(lambda a, v: a + v * v, x, back_prop=False), [1, 4]),
+        (lambda x: tf.while_loop(lambda i, a: i < 2, lambda i, a: (i + 1, a * x), (0, x), back_prop=False)[1], [3, 12]),
+    ],
+)
 def test_no_gradient_passes_a_loop_of_a_graph_without_back_prop(loop, eager):
     x = tf.Variable([1.0, 2.0])
     found = []

@@ -19,8 +19,11 @@ FLOATS = st.floats(-8, 8, width=32)
 
 def arrays(shapes=SHAPES, dtypes=DTYPES):
     """Arrays of many dtypes and shapes, also empty and 0-d ones."""
-    return dtypes.flatmap(lambda d: hnp.arrays(d, shapes, elements={"allow_nan": False, "allow_infinity": False}
-                                               if np.dtype(d).kind in "fc" else None))  # fmt: skip
+    return dtypes.flatmap(
+        lambda d: hnp.arrays(
+            d, shapes, elements={"allow_nan": False, "allow_infinity": False} if np.dtype(d).kind in "fc" else None
+        )
+    )
 
 
 def smooth(*shape):
@@ -34,7 +37,7 @@ def same(tensor, array):
     np.testing.assert_array_equal(found, array)
 
 
-# -- shape ------------------------------------------------------------------------------------------------------------
+# -- shape -----------------------------------------------------------------------------------------
 
 
 @QUICK
@@ -98,7 +101,7 @@ def test_cast(x, wanted):
         same(tf.cast(x, wanted), x.astype(wanted))
 
 
-# -- joining ----------------------------------------------------------------------------------------------------------
+# -- joining ---------------------------------------------------------------------------------------
 
 
 @QUICK
@@ -134,15 +137,20 @@ def test_pad(x, data):
         same(tf.pad(x, amounts, mode), np.pad(x, amounts, mode))
 
 
-# -- picking and putting ----------------------------------------------------------------------------------------------
+# -- picking and putting ---------------------------------------------------------------------------
 
 
 @QUICK
 @given(arrays(hnp.array_shapes(min_dims=1, max_dims=3, min_side=1, max_side=3)), st.data())
 def test_gather(x, data):
     axis = data.draw(st.integers(-x.ndim, x.ndim - 1))
-    places = data.draw(hnp.arrays(np.int32, hnp.array_shapes(min_dims=0, max_dims=2, min_side=0, max_side=3),
-                                  elements=st.integers(0, x.shape[axis] - 1)))  # fmt: skip
+    places = data.draw(
+        hnp.arrays(
+            np.int32,
+            hnp.array_shapes(min_dims=0, max_dims=2, min_side=0, max_side=3),
+            elements=st.integers(0, x.shape[axis] - 1),
+        )
+    )
     same(tf.gather(x, places, axis=axis), np.take(x, places, axis))
     same(tf.gather_nd(x, np.argwhere(np.ones(x.shape))), x.reshape(-1))
 
@@ -196,7 +204,7 @@ def test_range(start, span, step):
     same(tf.range(start, start + span, step), np.arange(start, start + span, step, np.int32))
 
 
-# -- gradients --------------------------------------------------------------------------------------------------------
+# -- gradients -------------------------------------------------------------------------------------
 
 GRADIENTS = {
     "reshape": lambda x: tf.reshape(x, [3, 2]) ** 2,
@@ -227,7 +235,7 @@ GRADIENTS = {
     "linspace": lambda x: tf.linspace(x[0], x[1], 4) ** 2,
     "expand_squeeze": lambda x: tf.squeeze(tf.expand_dims(x, 1)) ** 2,
     "dynamic_stitch": lambda x: tf.dynamic_stitch([[1], [0]], [x[:1], x[1:] ** 2]),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", GRADIENTS)
@@ -273,7 +281,7 @@ def _numpy(f, x):
     return np.array([stand_ins[float(v)] for v in moved], np.float32)
 
 
-# -- errors -----------------------------------------------------------------------------------------------------------
+# -- errors ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def printed(capsys, *values, **options):
         (np.array([1, 2]), "array([1, 2])"),
         (tf.zeros([2, 1, 1]), "[[[0]]\n\n [[0]]]"),
     ],
-)  # fmt: skip
+)
 def test_text(capsys, value, text):
     assert printed(capsys, value) == text + "\n"
 
@@ -68,22 +68,35 @@ def test_prints_at_each_run_of_a_function(capsys):
 @pytest.mark.parametrize(
     ("check", "error", "message"),
     [
-        (lambda d: d.assert_equal([1, 2], [1, 3], "words"), tf.errors.InvalidArgumentError, r"^words\nCondition x == "
-                                                                                            r"y did not "
-                                                                                            r"hold.\nIndices"),
+        (
+            lambda d: d.assert_equal([1, 2], [1, 3], "words"),
+            tf.errors.InvalidArgumentError,
+            r"^words\nCondition x == "
+            r"y did not "
+            r"hold.\nIndices",
+        ),
         (lambda d: d.assert_near([1.0], [1.1]), tf.errors.InvalidArgumentError, "not equal to tolerance"),
-        (lambda d: d.assert_positive([0, 1]), tf.errors.InvalidArgumentError, "Condition x > 0 did not hold "
-                                                                              "element-wise"),
-        (lambda d: d.check_numerics([np.nan, np.inf], "loss"), tf.errors.InvalidArgumentError, "loss : Tensor had "
-                                                                                               "Inf and NaN values"),
+        (
+            lambda d: d.assert_positive([0, 1]),
+            tf.errors.InvalidArgumentError,
+            "Condition x > 0 did not hold element-wise",
+        ),
+        (
+            lambda d: d.check_numerics([np.nan, np.inf], "loss"),
+            tf.errors.InvalidArgumentError,
+            "loss : Tensor had Inf and NaN values",
+        ),
         (lambda d: d.assert_rank([1], 2), ValueError, r"must have rank 2.  Received rank 1, shape \(1,\)"),
-        (lambda d: d.assert_shapes([([1, 2], ("n",)), ([1], ("n",))]), ValueError, "must have size 2.  Received size "
-                                                                                   "1"),
+        (
+            lambda d: d.assert_shapes([([1, 2], ("n",)), ([1], ("n",))]),
+            ValueError,
+            "must have size 2.  Received size 1",
+        ),
         (lambda d: d.Assert(False, ["data", 1]), tf.errors.InvalidArgumentError, "Summarized data: b'data'\n1"),
         (lambda d: d.assert_eq(1, 1), AttributeError, "module 'minitape.debugging' has no attribute 'assert_eq'"),
         (lambda d: d.set_log_device_placement(True), ValueError, "one device"),
     ],
-)  # fmt: skip
+)
 def test_failing_checks(check, error, message):
     with pytest.raises(error, match=message):
         check(tf.debugging)

@@ -89,8 +89,12 @@ def numbers(low, high, shape, seed):
 
 
 WIDE = {  # special functions far beyond the intervals above
-    "erf": (-6, 6), "erfc": (-6, 6), "erfinv": (-0.999, 0.999), "lgamma": (-20, 60), "digamma": (0.01, 60),
-}  # fmt: skip
+    "erf": (-6, 6),
+    "erfc": (-6, 6),
+    "erfinv": (-0.999, 0.999),
+    "lgamma": (-20, 60),
+    "digamma": (0.01, 60),
+}
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -106,8 +110,14 @@ def test_special_functions_of_long_arrays(name, dtype):
 
 def test_lgamma_of_single_precision_is_good_to_the_last_place_also_at_its_zeros():
     rng = np.random.default_rng(6)
-    parts = [1 + 1e-3 * rng.normal(size=500), 2 + 1e-3 * rng.normal(size=500), 1 + 1e-6 * rng.normal(size=500),
-             10.0 ** rng.uniform(-30, 30, 500), -30 * rng.random(500), [0.0, -0.0, -1.0, 1.0, 2.0, np.inf, -np.inf]]  # fmt: skip
+    parts = [
+        1 + 1e-3 * rng.normal(size=500),
+        2 + 1e-3 * rng.normal(size=500),
+        1 + 1e-6 * rng.normal(size=500),
+        10.0 ** rng.uniform(-30, 30, 500),
+        -30 * rng.random(500),
+        [0.0, -0.0, -1.0, 1.0, 2.0, np.inf, -np.inf],
+    ]
     x = np.concatenate(parts).astype(np.float32)
     got, want = tf.math.lgamma(tf.constant(x)).numpy(), scipy.special.gammaln(x.astype(np.float64)).astype(np.float32)
     np.testing.assert_array_max_ulp(got[:-2], want[:-2], 4)
@@ -142,8 +152,11 @@ def test_unary_gradient(name, shape, seed):
 
 @pytest.mark.parametrize("name", BINARY)
 @settings(max_examples=12, deadline=None)
-@given(shapes=hnp.mutually_broadcastable_shapes(num_shapes=2, max_dims=3, max_side=3), dtype=st.sampled_from(FLOATS),
-       seed=st.integers(0, 99))  # fmt: skip
+@given(
+    shapes=hnp.mutually_broadcastable_shapes(num_shapes=2, max_dims=3, max_side=3),
+    dtype=st.sampled_from(FLOATS),
+    seed=st.integers(0, 99),
+)
 def test_binary_forward(name, shapes, dtype, seed):
     reference, low, high = BINARY[name]
     dtype = np.float32 if name in NO_HALF and dtype is np.float16 else dtype
@@ -155,9 +168,7 @@ def test_binary_forward(name, shapes, dtype, seed):
     assert np.all(np.abs(got.numpy().astype(np.float64) - want) <= slack * (1 + np.abs(want)))
 
 
-@pytest.mark.parametrize(
-    "name", sorted(set(BINARY) - {"floordiv", "floormod", "zeta"})
-)
+@pytest.mark.parametrize("name", sorted(set(BINARY) - {"floordiv", "floormod", "zeta"}))
 @settings(max_examples=4, deadline=None)
 @given(shapes=hnp.mutually_broadcastable_shapes(num_shapes=2, max_dims=2, max_side=3), seed=st.integers(0, 99))
 def test_binary_gradient(name, shapes, seed):
@@ -226,18 +237,24 @@ def test_softsign_has_no_second_derivative():
         outer.gradient(g, x)
 
 
-@pytest.mark.parametrize(("call", "error", "words"), [
-    (lambda: tf.sqrt([4]), tf.errors.InvalidArgumentError, "Value for attr 'T' of int32 is not in the list of allowed "
-                                                           "values"),
-    (lambda: tf.maximum(1, 2.5), TypeError, "Cannot convert 2.5 to EagerTensor of dtype int32"),
-    (lambda: tf.math.floordiv(1, 0), tf.errors.InvalidArgumentError, "Integer division by zero"),
-    (lambda: tf.pow(2, -1), tf.errors.InvalidArgumentError, "Integers to negative integer powers are not allowed"),
-    (lambda: tf.exp(), TypeError, "missing 1 required positional argument"),
-    (lambda: tf.sin(), TypeError, r"sin\(\) missing 1 required positional argument: 'x'"),
-    (lambda: tf.divide(1, 2.0), TypeError, "`x` and `y` must have the same dtype, got tf.int32 != tf.float32."),
-    (lambda: tf.math.conj("a"), TypeError, "Expected numeric or variant tensor, got dtype tf.string."),
-    (lambda: tf.math.foo, AttributeError, "module 'minitape.math' has no attribute 'foo'"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (
+            lambda: tf.sqrt([4]),
+            tf.errors.InvalidArgumentError,
+            "Value for attr 'T' of int32 is not in the list of allowed values",
+        ),
+        (lambda: tf.maximum(1, 2.5), TypeError, "Cannot convert 2.5 to EagerTensor of dtype int32"),
+        (lambda: tf.math.floordiv(1, 0), tf.errors.InvalidArgumentError, "Integer division by zero"),
+        (lambda: tf.pow(2, -1), tf.errors.InvalidArgumentError, "Integers to negative integer powers are not allowed"),
+        (lambda: tf.exp(), TypeError, "missing 1 required positional argument"),
+        (lambda: tf.sin(), TypeError, r"sin\(\) missing 1 required positional argument: 'x'"),
+        (lambda: tf.divide(1, 2.0), TypeError, "`x` and `y` must have the same dtype, got tf.int32 != tf.float32."),
+        (lambda: tf.math.conj("a"), TypeError, "Expected numeric or variant tensor, got dtype tf.string."),
+        (lambda: tf.math.foo, AttributeError, "module 'minitape.math' has no attribute 'foo'"),
+    ],
+)
 def test_errors(call, error, words):
     with pytest.raises(error, match=words):
         call()

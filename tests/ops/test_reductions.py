@@ -78,8 +78,16 @@ def test_integers_keep_their_dtype(name, dtype):
     assert got.dtype == dtype and np.array_equal(got, want.astype(dtype))
 
 
-@pytest.mark.parametrize(("name", "want"), [("reduce_sum", 0.0), ("reduce_prod", 1.0), ("reduce_max", -np.inf),
-                                            ("reduce_min", np.inf), ("reduce_mean", np.nan)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "want"),
+    [
+        ("reduce_sum", 0.0),
+        ("reduce_prod", 1.0),
+        ("reduce_max", -np.inf),
+        ("reduce_min", np.inf),
+        ("reduce_mean", np.nan),
+    ],
+)
 def test_empty(name, want):
     assert getattr(tf.math, name)(tf.zeros([0])).numpy() == pytest.approx(want, nan_ok=True)
     assert tuple(getattr(tf.math, name)(tf.zeros([0, 3]), axis=1).shape) == (0,)
@@ -120,8 +128,11 @@ def test_running_totals(name, exclusive, reverse, shape, data):
 
 
 @settings(max_examples=25, deadline=None)
-@given(shape=hnp.array_shapes(min_dims=1, max_dims=3, min_side=1, max_side=5), data=st.data(),
-       dtype=st.sampled_from([np.float32, np.float64, np.int32, np.uint8]))  # fmt: skip
+@given(
+    shape=hnp.array_shapes(min_dims=1, max_dims=3, min_side=1, max_side=5),
+    data=st.data(),
+    dtype=st.sampled_from([np.float32, np.float64, np.int32, np.uint8]),
+)
 def test_sorting(shape, data, dtype):
     axis = data.draw(st.integers(-len(shape), len(shape) - 1))
     x = np.random.default_rng(3).integers(0, 9, shape).astype(dtype)
@@ -184,17 +195,23 @@ def test_counting():
         tape.gradient(y, x)
 
 
-@pytest.mark.parametrize(("call", "words"), [
-    (lambda: tf.reduce_sum(tf.zeros([2, 3]), 2), r"Invalid reduction dimension \(2 for input with 2 dimension\(s\)"),
-    (lambda: tf.reduce_sum(tf.zeros([2]), [0, -1]), "Axes contains duplicate dimension: 0"),
-    (lambda: tf.argmax(tf.zeros([0])), r"Reduction axis 0 is empty in shape \[0\]"),
-    (lambda: tf.cumsum(3.0), r"ScanOp: Expected scan axis in the range \[0, 0\), but got 0"),
-    (lambda: tf.math.top_k([1, 2], 3), "input must have at least k columns. Had 2, needed 3"),
-    (lambda: tf.math.segment_sum([1.0, 2.0], [1, 0]), "segment ids are not increasing"),
-    (lambda: tf.math.unsorted_segment_sum([1.0, 2.0], [0, 5], 2), r"segment_ids\[1\] = 5 is out of range \[0, 2\)"),
-    (lambda: tf.math.bincount([-1]), "Input arr must be non-negative!"),
-    (lambda: tf.math.invert_permutation([2, 2, 1]), "2 is duplicated in the input."),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (
+            lambda: tf.reduce_sum(tf.zeros([2, 3]), 2),
+            r"Invalid reduction dimension \(2 for input with 2 dimension\(s\)",
+        ),
+        (lambda: tf.reduce_sum(tf.zeros([2]), [0, -1]), "Axes contains duplicate dimension: 0"),
+        (lambda: tf.argmax(tf.zeros([0])), r"Reduction axis 0 is empty in shape \[0\]"),
+        (lambda: tf.cumsum(3.0), r"ScanOp: Expected scan axis in the range \[0, 0\), but got 0"),
+        (lambda: tf.math.top_k([1, 2], 3), "input must have at least k columns. Had 2, needed 3"),
+        (lambda: tf.math.segment_sum([1.0, 2.0], [1, 0]), "segment ids are not increasing"),
+        (lambda: tf.math.unsorted_segment_sum([1.0, 2.0], [0, 5], 2), r"segment_ids\[1\] = 5 is out of range \[0, 2\)"),
+        (lambda: tf.math.bincount([-1]), "Input arr must be non-negative!"),
+        (lambda: tf.math.invert_permutation([2, 2, 1]), "2 is duplicated in the input."),
+    ],
+)
 def test_errors(call, words):
     with pytest.raises(tf.errors.InvalidArgumentError, match=words):
         call()

@@ -14,8 +14,24 @@ from tensorflow.python.framework import kernels, op_def_registry
 
 TARGET = Path(__file__).parents[2] / "minitape" / "ops" / "opdefs.txt"
 SHORT = {1: "float", 2: "double", 19: "half"}
-USUAL = {"HALF", "BFLOAT16", "FLOAT", "DOUBLE", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32",
-         "UINT64", "BOOL", "COMPLEX64", "COMPLEX128", "STRING"}  # fmt: skip
+USUAL = {
+    "HALF",
+    "BFLOAT16",
+    "FLOAT",
+    "DOUBLE",
+    "INT8",
+    "INT16",
+    "INT32",
+    "INT64",
+    "UINT8",
+    "UINT16",
+    "UINT32",
+    "UINT64",
+    "BOOL",
+    "COMPLEX64",
+    "COMPLEX128",
+    "STRING",
+}
 
 
 def type_name(number):

@@ -36,11 +36,17 @@ PYTHON = [
     (r"0\.0 cannot be raised to a negative power", "zero to a negative power"),
     (r"( got an unexpected keyword argument '\w+')\. Did you mean '\w+'\?\Z", r"\1"),  # 3.13
     (r" and no __dict__ for setting new attributes", ""),
-    (r"missing a required (?:positional-only |keyword-only )?argument: '\w+'(?=`)", "unlike the signature"),  # 3.12 to 3.14
+    # 3.12 to 3.14
+    (r"missing a required (?:positional-only |keyword-only )?argument: '\w+'(?=`)", "unlike the signature"),
     (r"'\w+' parameter is positional only, but was passed as a keyword(?=`)", "unlike the signature"),
-    # a wrong call is a TypeError in the words of TensorFlow's dispatcher, or with a kernel's name in them: here in Python's own
-    (r"\A(TypeError: )?(?:(?:Missing required positional|Got an unexpected keyword) argument|Too many arguments were given"
-     r"|\w+\(\) (?:missing \d+ required|got an unexpected keyword|takes (?:from )?\d)).*", r"\1wrong call"),
+    # a wrong call is a TypeError in the words of TensorFlow's dispatcher, or with a kernel's name in them: here in
+    # Python's own
+    (
+        r"\A(TypeError: )?(?:(?:Missing required positional|Got an unexpected keyword) argument|Too many arguments "
+        r"were given"
+        r"|\w+\(\) (?:missing \d+ required|got an unexpected keyword|takes (?:from )?\d)).*",
+        r"\1wrong call",
+    ),
 ]
 
 
@@ -258,7 +264,10 @@ def _stderr(record, wanted):
 
 LOGGED_ONCE = (  # module and counter: what was said already is not said again, also where another case was told
     ("tensorflow.python.platform.tf_logging", "_log_counter_per_token"),
-    ("tensorflow.python.eager.polymorphic_function.polymorphic_function", "_frequent_tracing_detector_manager._detectors"),
+    (
+        "tensorflow.python.eager.polymorphic_function.polymorphic_function",
+        "_frequent_tracing_detector_manager._detectors",
+    ),
     ("minitape.ops.logs", "_logged"),
     ("minitape.ops.logs", "_told"),
     ("minitape.graphs.function", "_known"),
@@ -353,7 +362,10 @@ def _error(record):
 
 def _compare_warnings(got, want):
     # Keras' warning of gradients that do not exist is followed, in minitape, by the reason on lines of its own.
-    warned = [[kind, text.partition("\n")[0] if text.startswith("Gradients do not exist") else text] for kind, text in got.get("warnings", [])]
+    warned = [
+        [kind, text.partition("\n")[0] if text.startswith("Gradients do not exist") else text]
+        for kind, text in got.get("warnings", [])
+    ]
     logged = got.get("logs", [])
     misses = [f"no warning {w}; got {warned}" for w in want.get("warnings", []) if w not in warned]
     texts = logged + [text for _, text in warned]
@@ -388,7 +400,9 @@ def _same(got, want, rtol=None, wordless=False):
     if isinstance(want, dict) and "error" in want:
         if not (isinstance(got, dict) and "error" in got):
             return False
-        return got["error"][0] == want["error"][0] and (wordless or _in_python(got["error"][1]) == _in_python(want["error"][1]))
+        return got["error"][0] == want["error"][0] and (
+            wordless or _in_python(got["error"][1]) == _in_python(want["error"][1])
+        )
     if isinstance(want, dict):
         if not isinstance(got, dict) or got.keys() != want.keys():
             return False

@@ -17,8 +17,11 @@ sys.path.insert(0, str(HERE))
 from corpus import areas, load  # noqa: E402
 from run import check, goldens  # noqa: E402
 
-KNOWN = dict(line.split(None, 1) for line in (HERE / "known.txt").read_text(encoding="utf-8").splitlines()
-             if line.strip() and not line.startswith("#"))
+KNOWN = dict(
+    line.split(None, 1)
+    for line in (HERE / "known.txt").read_text(encoding="utf-8").splitlines()
+    if line.strip() and not line.startswith("#")
+)
 
 
 def _param(case):
@@ -46,7 +49,9 @@ def stored():
 
 @pytest.fixture(autouse=True)
 def nothing_logged_or_registered_yet(monkeypatch):
-    """A warning is logged the first few times only, and a gradient registered once: what other tests did does not count here."""
+    """A warning is logged the first few times only, and a gradient registered once: what other tests did does not count
+    here.
+    """
     monkeypatch.setattr(importlib.import_module("minitape.ops.logs"), "_logged", {})
     gradients = importlib.import_module("minitape.graphs.sweep").GRADIENTS
     before = dict(gradients)

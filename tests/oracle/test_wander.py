@@ -1,4 +1,6 @@
-"""Random programs give the same however they are run: once or often, eagerly or in functions of known and unknown sizes."""
+"""Random programs give the same however they are run: once or often, eagerly or in functions of known and unknown
+sizes.
+"""
 
 from __future__ import annotations
 

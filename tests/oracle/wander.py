@@ -3,10 +3,11 @@
     python tests/oracle/wander.py --python PYTHON_WITH_TENSORFLOW --seed 1 --count 300
     python tests/oracle/wander.py --python PYTHON_WITH_TENSORFLOW --seed 1 --count 300 --wild
 
-A wild program may fail, gets NaN, infinities and several dtypes, branches and loops, is a `tf.function` or runs forward. Its values,
-None, dtypes, shapes and the class of its error are compared. The others are tame: each takes a few arrays, goes some steps from the table below, and asks tapes for first or second derivatives. A step is
-taken when minitape can take it, so programs need no rules about shapes. `test_wander.py` compares the ways in which
-minitape itself may run them.
+A wild program may fail, gets NaN, infinities and several dtypes, branches and loops, is a `tf.function` or runs
+forward. Its values, None, dtypes, shapes and the class of its error are compared. The others are tame: each takes a few
+arrays, goes some steps from the table below, and asks tapes for first or second derivatives. A step is taken when
+minitape can take it, so programs need no rules about shapes. `test_wander.py` compares the ways in which minitape
+itself may run them.
 """
 
 from __future__ import annotations
@@ -30,38 +31,64 @@ SMALL = [(), (3,), (4, 3), (3, 4), (1, 3), (4, 1), (2, 3, 4)]
 LARGE = [(70_000,), (300, 250), (2, 150, 250), (2000,), (1, 40_000), (3,), ()]
 STEPS = """
 {a} + {b} | {a} - {b} | {a} * {b} | {a} / ({b} * {b} + 1.0) | {a} @ {b} | -{a} | {a} ** 2 | 1.5 - {a} | {a} * 0.3
-tf.sin({a}) | tf.tanh({a}) | tf.exp(0.1 * {a}) | tf.sqrt(tf.abs({a}) + 1.0) | tf.sigmoid({a}) | tf.nn.relu({a}) | tf.nn.gelu({a})
-tf.nn.elu({a}) | tf.nn.softplus({a}) | tf.clip_by_value({a}, -0.5, 0.7) | tf.stop_gradient({a}) * {b} | tf.identity({a}) | tf.sign({a}) * {a}
+tf.sin({a}) | tf.tanh({a}) | tf.exp(0.1 * {a}) | tf.sqrt(tf.abs({a}) + 1.0) | tf.sigmoid({a}) | tf.nn.relu({a}) | \
+tf.nn.gelu({a})
+tf.nn.elu({a}) | tf.nn.softplus({a}) | tf.clip_by_value({a}, -0.5, 0.7) | tf.stop_gradient({a}) * {b} | \
+tf.identity({a}) | tf.sign({a}) * {a}
 tf.maximum({a}, {b}) | tf.minimum({a}, {b}) | tf.where({a} > {b}, {a}, 2.0 * {b}) | tf.math.squared_difference({a}, {b})
-tf.math.divide_no_nan({a}, tf.abs({b}) + 0.5) | tf.math.atan2({a}, {b} + 2.0) | tf.cast(tf.cast({a}, tf.float64), tf.float32) + {b}
-tf.reduce_sum({a}) | tf.reduce_sum({a}, axis=-1, keepdims=True) | tf.reduce_mean({a}, axis=0) | tf.reduce_max({a}, axis=-1)
-tf.reduce_min({a}) | tf.reduce_logsumexp({a}, axis=-1) | tf.math.reduce_variance({a}, axis=0) | tf.norm({a} + 1.0) | tf.math.l2_normalize({a} + 2.0, axis=-1)
-{a}[0] | {a}[..., -1] | {a}[1:] | {a}[:-1] | {a}[::-1] | {a}[::2] | {a}[..., None] | {a}[:, None] | {a}[None, ..., 1:] | {a}[:, 1:-1]
+tf.math.divide_no_nan({a}, tf.abs({b}) + 0.5) | tf.math.atan2({a}, {b} + 2.0) | tf.cast(tf.cast({a}, tf.float64), \
+tf.float32) + {b}
+tf.reduce_sum({a}) | tf.reduce_sum({a}, axis=-1, keepdims=True) | tf.reduce_mean({a}, axis=0) | tf.reduce_max({a}, \
+axis=-1)
+tf.reduce_min({a}) | tf.reduce_logsumexp({a}, axis=-1) | tf.math.reduce_variance({a}, axis=0) | tf.norm({a} + 1.0) | \
+tf.math.l2_normalize({a} + 2.0, axis=-1)
+{a}[0] | {a}[..., -1] | {a}[1:] | {a}[:-1] | {a}[::-1] | {a}[::2] | {a}[..., None] | {a}[:, None] | {a}[None, ..., \
+1:] | {a}[:, 1:-1]
 tf.reshape({a}, [-1]) | tf.transpose({a}) | tf.squeeze({a}) | tf.concat([{a}, -{a}], 0) | tf.stack([{a}, {b}])
-tf.split({a}, 2)[1] | tf.pad({a}, [[1, 2]] * len({a}.shape)) | tf.tile({a}, [2] * len({a}.shape)) | tf.roll({a}, 1, 0) | tf.reverse({a}, [0])
-tf.gather({a}, [0, 1, 0]) | tf.gather({a}, [1, 1], axis=-1) | tf.sort({a}) | tf.cumsum({a}) * 0.1 | tf.nn.softmax({a}) | tf.repeat({a}, 2, axis=0)
-tf.linalg.diag({a}) | tf.linalg.band_part({a}, 1, 0) | tf.einsum("i,j->ij", {a}, {a}) | tf.tensordot({a}, {a}, 1) | tf.broadcast_to({a}, tf.concat([[2], tf.shape({a})], 0))
+tf.split({a}, 2)[1] | tf.pad({a}, [[1, 2]] * len({a}.shape)) | tf.tile({a}, [2] * len({a}.shape)) | tf.roll({a}, 1, \
+0) | tf.reverse({a}, [0])
+tf.gather({a}, [0, 1, 0]) | tf.gather({a}, [1, 1], axis=-1) | tf.sort({a}) | tf.cumsum({a}) * 0.1 | \
+tf.nn.softmax({a}) | tf.repeat({a}, 2, axis=0)
+tf.linalg.diag({a}) | tf.linalg.band_part({a}, 1, 0) | tf.einsum("i,j->ij", {a}, {a}) | tf.tensordot({a}, {a}, 1) | \
+tf.broadcast_to({a}, tf.concat([[2], tf.shape({a})], 0))
 tf.tensor_scatter_nd_add({a}, [[0]], {a}[-1:]) | tf.cond(tf.reduce_sum({a}) > 0.0, lambda: {a} * {a}, lambda: 0.3 * {a})
 tf.while_loop(lambda i, q: i < 3, lambda i, q: (i + 1, 0.8 * q + {a}), [0, {a}])[1] | tf.math.top_k({a}, 2).values
 """
 WILD = """
-tf.cast({a}, {d}) | tf.cast({a}, {d}) * {b} | {a} > {b} | tf.where({a} > 0, {a}, {b}) | tf.equal({a}, {b}) | tf.math.log({a}) | tf.sqrt({a})
-tf.math.rsqrt({a}) | tf.math.reciprocal({a}) | {a} / {b} | {a} // {b} | {a} % {b} | {a} ** {b} | tf.pow({a}, 2) | tf.abs({a}) | tf.round({a}) | tf.floor({a})
-tf.norm({a} - {a}) | tf.sqrt({a} - {a}) | tf.math.log({a} - {a}) | tf.math.xlogy({a}, {b}) | tf.math.divide_no_nan({a}, {b}) | tf.math.is_nan({a})
-tf.math.reduce_std({a}) | tf.reduce_max({a}, axis=1) | tf.reduce_mean({a}, axis=-2) | tf.reduce_prod({a}) | tf.reduce_any({a} > 0) | tf.argmax({a}, axis=0)
-tf.math.cumsum({a}, axis=1) | tf.math.cumprod({a}) | tf.math.erf({a}) | tf.math.asin({a}) | tf.math.acos({a}) | tf.math.atanh({a}) | tf.math.expm1({a})
-tf.nn.softmax({a}) | tf.nn.log_softmax({a}) | tf.nn.leaky_relu({a}) | tf.nn.relu6({a}) | tf.nn.selu({a}) | tf.nn.swish({a}) | tf.math.softsign({a})
-tf.matmul({a}, {b}) | tf.matmul({a}, {b}, transpose_b=True) | tf.linalg.matrix_transpose({a}) | tf.linalg.trace({a}) | tf.linalg.diag_part({a})
-tf.tensordot({a}, {b}, 1) | tf.einsum("ij,jk->ik", {a}, {b}) | tf.linalg.det({a}) | tf.linalg.inv({a}) | tf.linalg.matvec({a}, {b})
-tf.reshape({a}, [2, -1]) | tf.reshape({a}, [{i}, {i}]) | tf.transpose({a}, [1, 0]) | tf.expand_dims({a}, {i}) | tf.squeeze({a}, axis={i}) | tf.squeeze({a})
-tf.concat([{a}, {b}], {i}) | tf.stack([{a}, {b}], axis={i}) | tf.unstack({a})[{i}] | tf.split({a}, 2, axis={i})[0] | tf.split({a}, [1, -1])[1]
-tf.gather({a}, [{i}, 0]) | tf.gather({a}, {i}, axis=-1) | tf.gather_nd({a}, [[{i}]]) | {a}[{i}] | {a}[{i}:] | {a}[..., {i}] | {a}[:, {i}] | {a}[::-1] | tf.boolean_mask({a}, {a} > 0)
-tf.slice({a}, [{i}], [1]) | tf.pad({a}, [[{i}, 1]]) | tf.tile({a}, [{i}]) | tf.one_hot(tf.cast({a}, tf.int32), 3) | tf.math.top_k({a}, {i}).values | tf.sort({a}, axis={i})
-tf.math.segment_sum({a}, [0, 0, 1]) | tf.math.unsorted_segment_sum({a}, [0, 1, 0], 2) | tf.scatter_nd([[0], [{i}]], {a}[:2], [4]) | tf.tensor_scatter_nd_update({a}, [[{i}]], {a}[:1])
-tf.broadcast_to({a}, [2, 3]) | tf.zeros_like({a}) + {b} | tf.ones([2, 3], {d}) * {a} | tf.constant({i}) * {a} | tf.constant(0.5) * {a} | 2 * {a} | {a} + 0.5 | {a} - float("inf")
-tf.clip_by_value({a}, 0.0, 1.0) | tf.clip_by_norm({a}, 1.0) | tf.identity({a}) | tf.stop_gradient({a}) | tf.size({a}) | tf.shape({a}) | tf.rank({a}) | tf.range({i}) | tf.fill([{i}], {a})
-tf.ensure_shape({a}, [None, 3]) | tf.debugging.check_numerics({a}, "not finite") | tf.meshgrid({a}, {b})[0] | tf.map_fn(lambda r: r * 2, {a}) | tf.scan(lambda s, r: s + r, {a})
-tf.cond(tf.reduce_sum({a}) > 0, lambda: {a} + 1, lambda: {b}) | tf.while_loop(lambda i, q: i < {i}, lambda i, q: (i + 1, q * {b}), [0, {a}])[1] | tf.switch_case({i}, [lambda: {a}, lambda: -{a}])
+tf.cast({a}, {d}) | tf.cast({a}, {d}) * {b} | {a} > {b} | tf.where({a} > 0, {a}, {b}) | tf.equal({a}, {b}) | \
+tf.math.log({a}) | tf.sqrt({a})
+tf.math.rsqrt({a}) | tf.math.reciprocal({a}) | {a} / {b} | {a} // {b} | {a} % {b} | {a} ** {b} | tf.pow({a}, 2) | \
+tf.abs({a}) | tf.round({a}) | tf.floor({a})
+tf.norm({a} - {a}) | tf.sqrt({a} - {a}) | tf.math.log({a} - {a}) | tf.math.xlogy({a}, {b}) | \
+tf.math.divide_no_nan({a}, {b}) | tf.math.is_nan({a})
+tf.math.reduce_std({a}) | tf.reduce_max({a}, axis=1) | tf.reduce_mean({a}, axis=-2) | tf.reduce_prod({a}) | \
+tf.reduce_any({a} > 0) | tf.argmax({a}, axis=0)
+tf.math.cumsum({a}, axis=1) | tf.math.cumprod({a}) | tf.math.erf({a}) | tf.math.asin({a}) | tf.math.acos({a}) | \
+tf.math.atanh({a}) | tf.math.expm1({a})
+tf.nn.softmax({a}) | tf.nn.log_softmax({a}) | tf.nn.leaky_relu({a}) | tf.nn.relu6({a}) | tf.nn.selu({a}) | \
+tf.nn.swish({a}) | tf.math.softsign({a})
+tf.matmul({a}, {b}) | tf.matmul({a}, {b}, transpose_b=True) | tf.linalg.matrix_transpose({a}) | tf.linalg.trace({a}) \
+| tf.linalg.diag_part({a})
+tf.tensordot({a}, {b}, 1) | tf.einsum("ij,jk->ik", {a}, {b}) | tf.linalg.det({a}) | tf.linalg.inv({a}) | \
+tf.linalg.matvec({a}, {b})
+tf.reshape({a}, [2, -1]) | tf.reshape({a}, [{i}, {i}]) | tf.transpose({a}, [1, 0]) | tf.expand_dims({a}, {i}) | \
+tf.squeeze({a}, axis={i}) | tf.squeeze({a})
+tf.concat([{a}, {b}], {i}) | tf.stack([{a}, {b}], axis={i}) | tf.unstack({a})[{i}] | tf.split({a}, 2, axis={i})[0] | \
+tf.split({a}, [1, -1])[1]
+tf.gather({a}, [{i}, 0]) | tf.gather({a}, {i}, axis=-1) | tf.gather_nd({a}, [[{i}]]) | {a}[{i}] | {a}[{i}:] | \
+{a}[..., {i}] | {a}[:, {i}] | {a}[::-1] | tf.boolean_mask({a}, {a} > 0)
+tf.slice({a}, [{i}], [1]) | tf.pad({a}, [[{i}, 1]]) | tf.tile({a}, [{i}]) | tf.one_hot(tf.cast({a}, tf.int32), 3) | \
+tf.math.top_k({a}, {i}).values | tf.sort({a}, axis={i})
+tf.math.segment_sum({a}, [0, 0, 1]) | tf.math.unsorted_segment_sum({a}, [0, 1, 0], 2) | tf.scatter_nd([[0], [{i}]], \
+{a}[:2], [4]) | tf.tensor_scatter_nd_update({a}, [[{i}]], {a}[:1])
+tf.broadcast_to({a}, [2, 3]) | tf.zeros_like({a}) + {b} | tf.ones([2, 3], {d}) * {a} | tf.constant({i}) * {a} | \
+tf.constant(0.5) * {a} | 2 * {a} | {a} + 0.5 | {a} - float("inf")
+tf.clip_by_value({a}, 0.0, 1.0) | tf.clip_by_norm({a}, 1.0) | tf.identity({a}) | tf.stop_gradient({a}) | tf.size({a}) \
+| tf.shape({a}) | tf.rank({a}) | tf.range({i}) | tf.fill([{i}], {a})
+tf.ensure_shape({a}, [None, 3]) | tf.debugging.check_numerics({a}, "not finite") | tf.meshgrid({a}, {b})[0] | \
+tf.map_fn(lambda r: r * 2, {a}) | tf.scan(lambda s, r: s + r, {a})
+tf.cond(tf.reduce_sum({a}) > 0, lambda: {a} + 1, lambda: {b}) | tf.while_loop(lambda i, q: i < {i}, lambda i, q: (i + \
+1, q * {b}), [0, {a}])[1] | tf.switch_case({i}, [lambda: {a}, lambda: -{a}])
 """
 BLOCKS = [  # statements, which a tf.function turns into operations of a graph
     "if tf.reduce_sum({a}) > 0:\n    {t} = {x}\nelse:\n    {t} = {y}",
@@ -73,16 +100,21 @@ BLOCKS = [  # statements, which a tf.function turns into operations of a graph
 DTYPES = ["tf.float32"] * 5 + ["tf.float64"] * 2 + ["tf.int32", "tf.int64", "tf.bool", "tf.float16", "tf.complex64"]
 SPECIAL = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0]
 INNER = (  # where TensorFlow's own code fails, not the program
-    "Could not generate a generic TraceType for dim", "_grad/Sum}}]]",
-    "<dtype: 'variant'> is not compatible", "'IndexedSlices' object has no attribute '_id'", "gradient registry has no entry for",
-    "Incompatible shapes between op input and calculated input gradient", "*num_retvals is",
-)  # fmt: skip
+    "Could not generate a generic TraceType for dim",
+    "_grad/Sum}}]]",
+    "<dtype: 'variant'> is not compatible",
+    "'IndexedSlices' object has no attribute '_id'",
+    "gradient registry has no entry for",
+    "Incompatible shapes between op input and calculated input gradient",
+    "*num_retvals is",
+)
 BEGINS = "now the program of seed"
 EXPLANATIONS = {  # of a difference
     "rounding": "their answers change when each step is rounded otherwise",
     "cannot": "TensorFlow says that it does not support them yet, or fails inside of itself",
     "order": "they sort NaN, which minitape puts last",
-    "zero": "where both answers are finite they agree: one of the two leaves out zero times NaN or infinity, or TensorFlow's kernel makes NaN of infinity",
+    "zero": "where both answers are finite they agree: one of the two leaves out zero times NaN or infinity, or "
+    "TensorFlow's kernel makes NaN of infinity",
     "optimizer": "TensorFlow's optimizer of graphs takes reshape(x, [-1, -1]) out, which its kernel refuses",
     "jacobian": "minitape refuses a Jacobian in a function where only a run knows the sizes",
     "nothing": "without an explanation",
@@ -97,19 +129,27 @@ def program(seed: int) -> dict[str, Any]:
 
     chance = random.Random(seed)
     shapes = [chance.choice(LARGE if seed % 3 == 0 else SMALL) for _ in range(chance.randint(1, 3))]
-    known: dict[str, Any] = dict(zip((f"x{i}" for i in range(len(shapes))), map(tf.constant, arrays(seed, shapes)), strict=True))
+    known: dict[str, Any] = dict(
+        zip((f"x{i}" for i in range(len(shapes))), map(tf.constant, arrays(seed, shapes)), strict=True)
+    )
     given, lines, length = [*known], [], chance.randint(3, 12)
     while len(lines) < length:
         a, b = chance.choice([*known][-4:]), chance.choice([*known])
         template = chance.choice(TABLE)
-        if _grows(template, *(known[name].shape for name in (a, b))) or ("reverse" in template and not known[a].shape.rank):
+        if _grows(template, *(known[name].shape for name in (a, b))) or (
+            "reverse" in template and not known[a].shape.rank
+        ):
             continue  # eagerly the reverse of a scalar is the scalar, in a function it is an error
         step = template.format(a=a, b=b)
         try:
             value = eval(step, {"tf": tf, **known})
         except Exception:  # of shapes that do not fit
             continue
-        if value.dtype is tf.float32 and 0 < value.shape.num_elements() <= 100_000 and float(tf.reduce_max(tf.abs(value))) < 1e4:
+        if (
+            value.dtype is tf.float32
+            and 0 < value.shape.num_elements() <= 100_000
+            and float(tf.reduce_max(tf.abs(value))) < 1e4
+        ):
             name = f"t{len(lines)}"
             known[name] = value
             lines.append(f"{name} = {step}")
@@ -135,7 +175,12 @@ def wild(seed: int) -> dict[str, Any]:
 
     chance = random.Random(seed)
     dtypes = [chance.choice(["float32"] * 6 + ["float64", "float64", "int32"]) for _ in range(chance.randint(1, 3))]
-    p: dict[str, Any] = {"shapes": [chance.choice(SMALL) for _ in dtypes], "seed": seed, "dtypes": dtypes, "special": chance.random() < 0.2}
+    p: dict[str, Any] = {
+        "shapes": [chance.choice(SMALL) for _ in dtypes],
+        "seed": seed,
+        "dtypes": dtypes,
+        "special": chance.random() < 0.2,
+    }
     given = [f"x{i}" for i in range(len(dtypes))]
     known: dict[str, Any] = dict(zip(given, map(tf.constant, inputs(p)), strict=True))
     lines: list[str] = []
@@ -143,10 +188,19 @@ def wild(seed: int) -> dict[str, Any]:
     for at in range(40):
         if len(lines) >= length:
             break
-        words = {"a": chance.choice([*known][-3:]), "b": chance.choice([*known]), "d": chance.choice(DTYPES), "i": chance.choice([0, 0, 1, 1, 1, 2, -1, 3])}
+        words = {
+            "a": chance.choice([*known][-3:]),
+            "b": chance.choice([*known]),
+            "d": chance.choice(DTYPES),
+            "i": chance.choice([0, 0, 1, 1, 1, 2, -1, 3]),
+        }
         step, other = (chance.choice(chance.choice([TABLE, WILD_TABLE])).format(**words) for _ in "xy")
         name = f"t{at}"
-        block = f"{name} = {step}" if chance.random() > 0.1 else chance.choice(BLOCKS).format(t=name, x=step, y=other, **words)
+        block = (
+            f"{name} = {step}"
+            if chance.random() > 0.1
+            else chance.choice(BLOCKS).format(t=name, x=step, y=other, **words)
+        )
         space = {"tf": tf, **known}
         try:
             exec(block, space)
@@ -165,33 +219,64 @@ def wild(seed: int) -> dict[str, Any]:
 
 
 def _written(chance: random.Random, lines: list[str], given: list[str], target: str, seed: int) -> str:
-    """The text of a program around its steps: with a tape, with two, forward, with a Jacobian; one in two as a tf.function."""
+    """The text of a program around its steps: with a tape, with two, forward, with a Jacobian; one in two as a
+    tf.function.
+    """
     body = [line for block in lines for line in block.splitlines()]
     sources, one = f"[{', '.join(given)}]", chance.choice(given)
     zero = chance.choice(["", "", ", unconnected_gradients='zero'"])
     match chance.choice(["tape", "tape", "tape", "two", "forward", "forward", "jacobian", "unwatched"]):
         case "forward":
-            text = [f"with tf.autodiff.ForwardAccumulator({one}, tf.ones_like({one})) as acc:", *("    " + b for b in body), "    pass",
-                    f"return [{target}, acc.jvp({target}{zero})]"]  # fmt: skip
+            text = [
+                f"with tf.autodiff.ForwardAccumulator({one}, tf.ones_like({one})) as acc:",
+                *("    " + b for b in body),
+                "    pass",
+                f"return [{target}, acc.jvp({target}{zero})]",
+            ]
         case "two":
-            text = ["with tf.GradientTape() as outer:", f"    outer.watch({sources})", "    with tf.GradientTape() as tape:",
-                    f"        tape.watch({sources})", *("        " + b for b in body), f"    slope = tape.gradient({target}, {one})",
-                    f"return [{target}, slope, outer.gradient(slope, {one}{zero})]"]  # fmt: skip
+            text = [
+                "with tf.GradientTape() as outer:",
+                f"    outer.watch({sources})",
+                "    with tf.GradientTape() as tape:",
+                f"        tape.watch({sources})",
+                *("        " + b for b in body),
+                f"    slope = tape.gradient({target}, {one})",
+                f"return [{target}, slope, outer.gradient(slope, {one}{zero})]",
+            ]
         case "jacobian":
-            text = ["with tf.GradientTape() as tape:", f"    tape.watch({sources})", *("    " + b for b in body),
-                    f"return [{target}, tape.jacobian({target}, {one}{zero})]"]  # fmt: skip
+            text = [
+                "with tf.GradientTape() as tape:",
+                f"    tape.watch({sources})",
+                *("    " + b for b in body),
+                f"return [{target}, tape.jacobian({target}, {one}{zero})]",
+            ]
         case kind:
-            text = ["with tf.GradientTape() as tape:", f"    tape.watch({sources if kind == 'tape' else one})", *("    " + b for b in body),
-                    f"return [{target}, *tape.gradient({target}, {sources}{zero})]"]  # fmt: skip
-    loops = any(word in block for block in lines for word in ("for row", "tf.range", "while", "tf.cond", "if ", "map_fn", "scan"))
+            text = [
+                "with tf.GradientTape() as tape:",
+                f"    tape.watch({sources if kind == 'tape' else one})",
+                *("    " + b for b in body),
+                f"return [{target}, *tape.gradient({target}, {sources}{zero})]",
+            ]
+    loops = any(
+        word in block
+        for block in lines
+        for word in ("for row", "tf.range", "while", "tf.cond", "if ", "map_fn", "scan")
+    )
     if chance.random() < 0.6 and not (loops and "Forward" in text[0]):  # where TensorFlow fails inside of itself
-        inner = ["@tf.function", f"def inner({', '.join(given)}):", *("    " + b for b in text), f"return inner({', '.join(given)})"]
+        inner = [
+            "@tf.function",
+            f"def inner({', '.join(given)}):",
+            *("    " + b for b in text),
+            f"return inner({', '.join(given)})",
+        ]
         text = inner
     return "\n".join([f"def step(tf, {', '.join(given)}):", *("    " + line for line in text)])
 
 
 def inputs(p: dict[str, Any]) -> list[np.ndarray]:
-    """What a program is given: small numbers of its dtypes, in some programs with NaN, infinities and zeros among them."""
+    """What a program is given: small numbers of its dtypes, in some programs with NaN, infinities and zeros among
+    them.
+    """
     stream = np.random.default_rng(p["seed"])
     made = arrays(p["seed"], p["shapes"])
     for at, dtype in enumerate(p.get("dtypes", ())):
@@ -247,7 +332,8 @@ def agree(one: list[np.ndarray], other: list[np.ndarray]) -> bool:
     if [(a.shape, a.dtype) for a in one] != [(a.shape, a.dtype) for a in other]:
         return False
     numbers = [(a, b) for a, b in zip(one, other, strict=True) if a.dtype.kind in "fc"]
-    if not all(np.array_equal(a, b) for a, b in zip(one, other, strict=True) if a.dtype.kind not in "fc"):  # and None, and errors
+    # and None, and errors
+    if not all(np.array_equal(a, b) for a, b in zip(one, other, strict=True) if a.dtype.kind not in "fc"):
         return False
     size = max([1.0, *(float(np.max(np.abs(a), initial=0, where=np.isfinite(a))) for a, _ in numbers)])
     coarse = 20 if any(a.dtype == np.float16 for a, _ in numbers) else 1
@@ -259,16 +345,22 @@ def _finite_alone(one: list[np.ndarray], other: list[np.ndarray]) -> list[list[n
     """Two answers with zeros wherever one of them is not finite."""
     if [a.shape for a in one] != [a.shape for a in other]:
         return [one, other]
-    both = [np.isfinite(a) & np.isfinite(b) if a.dtype.kind in "fc" and b.dtype.kind in "fc" else True for a, b in zip(one, other, strict=True)]
-    return [[np.where(keep, a, 0).astype(a.dtype) if keep is not True else a for a, keep in zip(found, both, strict=True)] for found in (one, other)]
+    both = [
+        np.isfinite(a) & np.isfinite(b) if a.dtype.kind in "fc" and b.dtype.kind in "fc" else True
+        for a, b in zip(one, other, strict=True)
+    ]
+    return [
+        [np.where(keep, a, 0).astype(a.dtype) if keep is not True else a for a, keep in zip(found, both, strict=True)]
+        for found in (one, other)
+    ]
 
 
 def unstable(p: dict[str, Any], tries: int = 20) -> bool:
     """Whether a program's answer depends on how its steps are rounded: then two libraries may differ.
 
-    Each step is changed by one unit in the last place, up or down by chance. Where a condition stands on an edge, or what is
-    left of a sum that cancels out is divided by, the answer is another one then. TensorFlow's elu is exp(x) - 1, of which near 0 only
-    a few digits are left (6e-8, whatever x is); minitape's has all of them.
+    Each step is changed by one unit in the last place, up or down by chance. Where a condition stands on an edge, or
+    what is left of a sum that cancels out is divided by, the answer is another one then. TensorFlow's elu is exp(x) -
+    1, of which near 0 only a few digits are left (6e-8, whatever x is); minitape's has all of them.
     """
     import minitape as tf
 
@@ -305,7 +397,9 @@ def _run(module: str, source: Path, target: Path) -> None:
     np.savez(target, **found)
 
 
-def _answers(module: str, python: str, programs: list[dict[str, Any]]) -> tuple[dict[str, list[np.ndarray]], dict[str, str]]:
+def _answers(
+    module: str, python: str, programs: list[dict[str, Any]]
+) -> tuple[dict[str, list[np.ndarray]], dict[str, str]]:
     """What programs return in a process of its own, by their seeds, and what it said of those that it refused.
 
     TensorFlow's ends with some programs: then it runs the others again.
@@ -316,7 +410,9 @@ def _answers(module: str, python: str, programs: list[dict[str, Any]]) -> tuple[
             source, target = Path(folder) / "programs.json", Path(folder) / "answers.npz"
             source.write_text(json.dumps([p for p in programs if str(p["seed"]) not in ended]))
             environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "TF_ENABLE_ONEDNN_OPTS": "0"}
-            done = subprocess.run([python, __file__, "--run", module, source, target], stderr=subprocess.PIPE, text=True, env=environment)
+            done = subprocess.run(
+                [python, __file__, "--run", module, source, target], stderr=subprocess.PIPE, text=True, env=environment
+            )
             if done.returncode < 0 and module == "tensorflow":
                 ended.append(re.findall(rf"^{BEGINS} (\d+)$", done.stderr, re.MULTILINE)[-1])
                 continue
@@ -326,7 +422,9 @@ def _answers(module: str, python: str, programs: list[dict[str, Any]]) -> tuple[
             with np.load(target) as values:
                 for key in values.files:
                     answers.setdefault(key.partition("/")[0], []).append(values[key])
-        return answers, {line.partition(":")[0].split()[-1]: line for line in done.stderr.splitlines() if " refuses " in line}
+        return answers, {
+            line.partition(":")[0].split()[-1]: line for line in done.stderr.splitlines() if " refuses " in line
+        }
 
 
 def compared(interpreter: str, seed: int, count: int, make: Any = program) -> dict[str, list[dict[str, Any]]]:
@@ -372,11 +470,19 @@ def main() -> int:
         return 0
     found: dict[str, list[dict[str, Any]]] = {why: [] for why in EXPLANATIONS}
     for first in range(options.seed, options.seed + options.count, 500):
-        some = compared(options.python, first, min(500, options.seed + options.count - first), wild if options.wild else program)
+        some = compared(
+            options.python, first, min(500, options.seed + options.count - first), wild if options.wild else program
+        )
         for why, programs in some.items():
             found[why] += programs
         for p in some["nothing"]:
-            print(f"# seed {p['seed']}, shapes {p['shapes']} {p.get('dtypes', '')}", *p["told"], f"{p['text']}\n", sep="\n", flush=True)
+            print(
+                f"# seed {p['seed']}, shapes {p['shapes']} {p.get('dtypes', '')}",
+                *p["told"],
+                f"{p['text']}\n",
+                sep="\n",
+                flush=True,
+            )
     print(f"{options.count} programs: {options.count - sum(map(len, found.values()))} agree")
     for why, programs in found.items():
         print(f"{len(programs)} differ: {EXPLANATIONS[why]}", *(p["seed"] for p in programs))

@@ -95,7 +95,7 @@ def test_long_scalar_chains(dtype):
     np.testing.assert_allclose(float(tape.gradient(y, x)), float(want[1]), rtol=1e-6)
 
 
-# -- runs of single numbers that repeat ------------------------------------------------------------------------------
+# -- runs of single numbers that repeat ------------------------------------------------------------
 
 
 def polynomial(x):
@@ -139,8 +139,9 @@ def irregular(x):
 @pytest.mark.long(sample=3)
 @pytest.mark.skipif(not kernels.available(), reason="numba is switched off")
 @pytest.mark.parametrize("dtype", [tf.float32, tf.float64])
-@pytest.mark.parametrize("f, repeats", [(polynomial, True), (newton, True), (far_back, True), (nested_loops, True),
-                                        (irregular, False)])  # fmt: skip
+@pytest.mark.parametrize(
+    "f, repeats", [(polynomial, True), (newton, True), (far_back, True), (nested_loops, True), (irregular, False)]
+)
 def test_loops_of_single_numbers(f, repeats, dtype, eager_to_fuse, monkeypatch):
     kernels.load(np.float32)  # so that short runs earn them
     made = []

@@ -48,7 +48,8 @@ def compiled():
 def tell(*said):
     print(json.dumps([*said, gradient(), compiled()]))
 """
-# Root may write everywhere; without its capabilities permissions apply to it. (Another user might not reach the program.)
+# Root may write everywhere; without its capabilities permissions apply to it. (Another user might not reach the
+# program.)
 DROP = """
 import ctypes
 version, none = (ctypes.c_uint32 * 2)(0x20080522), (ctypes.c_uint32 * 6)()
@@ -72,8 +73,14 @@ def python(code, options, drop, environment):
         pytest.skip("permissions do not apply to who runs the tests")
     if drop and ROOT:
         code = DROP + code
-    return subprocess.run([sys.executable, "-B", *options, "-c", code], env=environment, cwd=Path(__file__).parents[2],
-                          capture_output=True, text=True, check=False)  # fmt: skip
+    return subprocess.run(
+        [sys.executable, "-B", *options, "-c", code],
+        env=environment,
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def run(before="", after="tell()", options=(), drop=False, **environment):
@@ -124,7 +131,7 @@ def cache(warm, folder):
     return shutil.copytree(warm, folder / "cache")
 
 
-# -- damaged files ----------------------------------------------------------------------------------------------------
+# -- damaged files ---------------------------------------------------------------------------------
 
 
 def flip(path):
@@ -179,7 +186,9 @@ print(json.dumps([[child(folder, program) for program in {programs!r}] for folde
 
 @pytest.fixture(scope="module")
 def spoiled(warm, request):
-    """For each kind of damage that is asked for: what a gradient gave, then one in a process that cannot compile; the folder."""
+    """For each kind of damage that is asked for: what a gradient gave, then one in a process that cannot compile; the
+    folder.
+    """
     if not hasattr(os, "fork"):
         pytest.skip("processes do not fork here")
     tests = [item for item in request.session.items if getattr(item, "function", None) is test_damaged_files]
@@ -222,7 +231,7 @@ def test_damaged_files(damage, suffix, spoiled, right):
         assert (json.loads(told_again), said_again) == ([right, True], [])
 
 
-# -- folders ----------------------------------------------------------------------------------------------------------
+# -- folders ---------------------------------------------------------------------------------------
 
 
 def is_told_how(said):
@@ -321,7 +330,7 @@ def test_a_folder_that_others_can_write_is_not_read(cache, right):
     assert not (cache / "evil").exists()
 
 
-# -- numba ------------------------------------------------------------------------------------------------------------
+# -- numba -----------------------------------------------------------------------------------------
 
 
 IN_A_FUNCTION = """
@@ -347,7 +356,7 @@ def test_numba_that_fails(how, folder, right):
     assert len(said) == 1 and "numba" in said[0] and "NUMBA_DISABLE_JIT=1" in said[0], said
 
 
-# -- the command ------------------------------------------------------------------------------------------------------
+# -- the command -----------------------------------------------------------------------------------
 
 
 @pytest.mark.long
@@ -372,7 +381,7 @@ def test_the_command_says_what_is_wrong(cache):
     assert error.startswith("Error: the kernels are not ready: they could not be kept for the next process.")
 
 
-# -- Ctrl-C -----------------------------------------------------------------------------------------------------------
+# -- Ctrl-C ----------------------------------------------------------------------------------------
 
 INTERRUPTED = """
 import signal, threading
@@ -432,8 +441,9 @@ def test_all_is_compiled_in_a_thread_of_its_own(tmp_path, monkeypatch):
 
     monkeypatch.setenv("MINITAPE_CACHE", str(tmp_path))
     threads, step = [], _FunctionCompiler.compile
-    monkeypatch.setattr(_FunctionCompiler, "compile",
-                        lambda *args: threads.append(threading.current_thread()) or step(*args))  # fmt: skip
+    monkeypatch.setattr(
+        _FunctionCompiler, "compile", lambda *args: threads.append(threading.current_thread()) or step(*args)
+    )
     text = "def double(x):\n    return x * 2\n"
     double = compiled(text, "test", "double", [np.ones(4)])
     assert double(np.ones(4)[::2]).tolist() == [2.0, 2.0] and double(3) == 6

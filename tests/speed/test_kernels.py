@@ -1,4 +1,6 @@
-"""The compiled kernels are a matter of speed only: caches, numba switched off, numba not there, two processes at once."""
+"""The compiled kernels are a matter of speed only: caches, numba switched off, numba not there, two processes at
+once.
+"""
 
 from __future__ import annotations
 
@@ -33,8 +35,12 @@ KERNELS = "import numpy\nfrom minitape.speed.kernels import load\nload(numpy.flo
 
 
 def run(before=KERNELS, lines=0, **environment):
-    done = subprocess.run([sys.executable, "-c", PROGRAM.format(before=before)], capture_output=True, text=True,
-                          env={**os.environ, **environment})  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM.format(before=before)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+    )
     assert done.returncode == 0 and len(done.stderr.splitlines()) == lines, done.stderr
     numbers, _, used = done.stdout.strip().rpartition(" ")
     return numbers, used == "True"

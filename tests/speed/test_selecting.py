@@ -20,17 +20,31 @@ def operands(dtype):
     rng = np.random.default_rng(1)
     array = rng.standard_normal((ROWS, COLUMNS)).astype(dtype)
     return {
-        "array": array, "turned": rng.standard_normal((COLUMNS, ROWS)).astype(dtype).T, "nan": np.full_like(array, np.nan),
-        "repeated": np.broadcast_to(dtype(3), array.shape), "row": array[0], "zero": 0, "minus_zero": dtype(-0.0), "float": 2.5,
-        "number": dtype(7), "axis_free": np.array(4, dtype), "double": np.float64(2), "ints": np.arange(array.size).reshape(array.shape),
+        "array": array,
+        "turned": rng.standard_normal((COLUMNS, ROWS)).astype(dtype).T,
+        "nan": np.full_like(array, np.nan),
+        "repeated": np.broadcast_to(dtype(3), array.shape),
+        "row": array[0],
+        "zero": 0,
+        "minus_zero": dtype(-0.0),
+        "float": 2.5,
+        "number": dtype(7),
+        "axis_free": np.array(4, dtype),
+        "double": np.float64(2),
+        "ints": np.arange(array.size).reshape(array.shape),
         "truth": True,
-    }  # fmt: skip
+    }
 
 
 CONDITIONS = {
-    "mask": lambda m: m, "turned": lambda m: np.asfortranarray(m), "always": lambda m: np.ones_like(m), "row": lambda m: m[0],
-    "column": lambda m: m[:, :1], "number": lambda m: m[0, 0], "ints": lambda m: m.astype(int),
-}  # fmt: skip
+    "mask": lambda m: m,
+    "turned": lambda m: np.asfortranarray(m),
+    "always": lambda m: np.ones_like(m),
+    "row": lambda m: m[0],
+    "column": lambda m: m[:, :1],
+    "number": lambda m: m[0, 0],
+    "ints": lambda m: m.astype(int),
+}
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16])

@@ -84,7 +84,10 @@ def test_generators_and_ranges():
 
 def test_what_a_generator_yields_must_have_the_type_that_was_announced():
     signature = (tf.TensorSpec([], tf.int32), tf.TensorSpec([None], tf.float32))
-    assert [n.tolist() for n in listed(D.from_generator(lambda: [(1, [2, 3])], output_signature=signature))[0]] == [1, [2.0, 3.0]]
+    assert [n.tolist() for n in listed(D.from_generator(lambda: [(1, [2, 3])], output_signature=signature))[0]] == [
+        1,
+        [2.0, 3.0],
+    ]
     for item, message in ((1, "did not match the expected structure"), ((1, 2.0), r"yielded an element of shape \(\)")):
         with pytest.raises(tf.errors.InvalidArgumentError, match=message):
             listed(D.from_generator(lambda item=item: [item], output_signature=signature))
@@ -92,7 +95,9 @@ def test_what_a_generator_yields_must_have_the_type_that_was_announced():
 
 def test_a_method_that_is_not_here_is_answered():
     for asked in (D, D.range(3)):
-        with pytest.raises(AttributeError, match=r"^tf\.data\.Dataset\.interleave is not in minitape, a tape to learn from\."):
+        with pytest.raises(
+            AttributeError, match=r"^tf\.data\.Dataset\.interleave is not in minitape, a tape to learn from\."
+        ):
             asked.interleave  # noqa: B018
     with pytest.raises(AttributeError, match=r"^'Dataset' object has no attribute 'shufle'$"):
         D.range(3).shufle  # noqa: B018

@@ -32,8 +32,14 @@ BATCHES = [((), ()), ((2,), (2,)), ((2, 1), (3,)), ((), (2,))]
 
 
 @settings(max_examples=30, deadline=None)
-@given(m=SIZES, k=SIZES, n=SIZES, batch=st.sampled_from(BATCHES),
-       flags=st.tuples(st.booleans(), st.booleans()), dtype=st.sampled_from(DTYPES))  # fmt: skip
+@given(
+    m=SIZES,
+    k=SIZES,
+    n=SIZES,
+    batch=st.sampled_from(BATCHES),
+    flags=st.tuples(st.booleans(), st.booleans()),
+    dtype=st.sampled_from(DTYPES),
+)
 def test_matmul(m, k, n, batch, flags, dtype):
     turn_a, turn_b = flags
     a = RNG.integers(-3, 4, (*batch[0], *((k, m) if turn_a else (m, k)))).astype(dtype)
@@ -90,12 +96,16 @@ def test_norm(ord, axis):
     check_grads(lambda t: tf.norm(t, ord=ord, axis=axis), [x])
 
 
-@pytest.mark.parametrize(("name", "reference", "x"), [
-    ("det", np.linalg.det, SQUARE), ("inv", np.linalg.inv, SQUARE),
-    ("logdet", lambda x: np.linalg.slogdet(x)[1], POSITIVE),
-    ("trace", lambda x: np.trace(x, axis1=-2, axis2=-1), SQUARE),
-    ("matrix_transpose", lambda x: np.swapaxes(x, -1, -2), SQUARE),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "reference", "x"),
+    [
+        ("det", np.linalg.det, SQUARE),
+        ("inv", np.linalg.inv, SQUARE),
+        ("logdet", lambda x: np.linalg.slogdet(x)[1], POSITIVE),
+        ("trace", lambda x: np.trace(x, axis1=-2, axis2=-1), SQUARE),
+        ("matrix_transpose", lambda x: np.swapaxes(x, -1, -2), SQUARE),
+    ],
+)
 def test_functions_of_matrices(name, reference, x):
     assert np.allclose(getattr(tf.linalg, name)(x).numpy(), reference(x))
     if name == "logdet":
@@ -142,17 +152,28 @@ def test_bands():
     assert np.array_equal(tf.linalg.band_part(x, 0, -1).numpy(), np.triu(x))
 
 
-@pytest.mark.parametrize(("call", "words"), [
-    (lambda: tf.matmul([[1.0, 2.0]], [[1.0, 2.0]]), r"Matrix size-incompatible: In\[0\]: \[1,2\], In\[1\]: \[1,2\]"),
-    (lambda: tf.matmul([1.0, 2.0], [3.0, 4.0]), r"In\[0\] and In\[1\] ndims must be == 2: 1"),
-    (lambda: tf.matmul([[1.0]], tf.constant([[1.0]], tf.float64)), "expected to be a float tensor but is a double "
-                                                                   "tensor"),
-    (lambda: tf.linalg.inv([[1.0, 2.0], [2.0, 4.0]]), "Input is not invertible."),
-    (lambda: tf.linalg.det([[1.0, 2.0]]), "Input matrix must be square."),
-    (lambda: tf.linalg.solve([[1.0, 2.0], [2.0, 4.0]], [[1.0], [2.0]]), "Input matrix is not invertible."),
-    (lambda: tf.linalg.band_part([[1.0]], 5, 0), r"num_lower must be negative or less or equal to number of rows "
-                                                 r"\(1\) got: 5"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (
+            lambda: tf.matmul([[1.0, 2.0]], [[1.0, 2.0]]),
+            r"Matrix size-incompatible: In\[0\]: \[1,2\], In\[1\]: \[1,2\]",
+        ),
+        (lambda: tf.matmul([1.0, 2.0], [3.0, 4.0]), r"In\[0\] and In\[1\] ndims must be == 2: 1"),
+        (
+            lambda: tf.matmul([[1.0]], tf.constant([[1.0]], tf.float64)),
+            "expected to be a float tensor but is a double tensor",
+        ),
+        (lambda: tf.linalg.inv([[1.0, 2.0], [2.0, 4.0]]), "Input is not invertible."),
+        (lambda: tf.linalg.det([[1.0, 2.0]]), "Input matrix must be square."),
+        (lambda: tf.linalg.solve([[1.0, 2.0], [2.0, 4.0]], [[1.0], [2.0]]), "Input matrix is not invertible."),
+        (
+            lambda: tf.linalg.band_part([[1.0]], 5, 0),
+            r"num_lower must be negative or less or equal to number of rows "
+            r"\(1\) got: 5",
+        ),
+    ],
+)
 def test_errors(call, words):
     with pytest.raises(tf.errors.InvalidArgumentError, match=words):
         call()

@@ -85,15 +85,20 @@ def naive_conv(x, k, stride, padding):
         x = np.pad(x, [*pads, (0, 0)])
     planes = [
         sum(correlate(image[..., i], k[..., i, o], "valid") for i in range(k.shape[2]))[::stride, ::stride]
-        for image in x for o in range(k.shape[3])
-    ]  # fmt: skip
+        for image in x
+        for o in range(k.shape[3])
+    ]
     return np.moveaxis(np.reshape(planes, (x.shape[0], k.shape[3], *planes[0].shape)), 1, -1)
 
 
 @settings(max_examples=20, deadline=None)
-@given(size=st.tuples(st.integers(3, 5), st.integers(3, 5)), window=st.tuples(st.integers(1, 3), st.integers(1, 3)),
-       channels=st.tuples(st.integers(1, 2), st.integers(1, 3)), stride=st.integers(1, 2),
-       padding=st.sampled_from(["SAME", "VALID"]))  # fmt: skip
+@given(
+    size=st.tuples(st.integers(3, 5), st.integers(3, 5)),
+    window=st.tuples(st.integers(1, 3), st.integers(1, 3)),
+    channels=st.tuples(st.integers(1, 2), st.integers(1, 3)),
+    stride=st.integers(1, 2),
+    padding=st.sampled_from(["SAME", "VALID"]),
+)
 def test_conv2d(size, window, channels, stride, padding):
     x, k = RNG.normal(size=(2, *size, channels[0])), RNG.normal(size=(*window, *channels))
     assert np.allclose(tf.nn.conv2d(x, k, stride, padding).numpy(), naive_conv(x, k, stride, padding))
@@ -143,18 +148,30 @@ def test_dropout():
     assert tf.nn.dropout(x, 0.0) is x
 
 
-@pytest.mark.parametrize(("call", "error", "words"), [
-    (lambda: tf.nn.softmax(3.0), tf.errors.InvalidArgumentError, "logits must have >= 1 dimension"),
-    (lambda: tf.nn.conv2d(tf.ones([1, 4, 4, 2]), tf.ones([2, 2, 3, 1]), 1, "SAME"), tf.errors.InvalidArgumentError,
-     "input depth must be evenly divisible by filter depth: 2 vs 3"),
-    (lambda: tf.nn.conv2d(tf.ones([1, 4, 4, 2]), tf.ones([2, 2, 2, 1]), 1, "FULL"), tf.errors.InvalidArgumentError,
-     "Value for attr 'padding' of \"FULL\" is not in the list of allowed values"),
-    (lambda: tf.nn.dropout([1.0], 1.5), ValueError, "`rate` must be a scalar tensor or a float in the range"),
-    (lambda: tf.nn.sparse_softmax_cross_entropy_with_logits([5], [[1.0, 2.0]]), tf.errors.InvalidArgumentError,
-     "Received a label value of 5 which is outside the valid range of"),
-    (lambda: tf.nn.sigmoid_cross_entropy_with_logits([1.0, 2.0], [1.0]), ValueError, "must have the same shape"),
-    (lambda: tf.nn.bias_add([1.0], [1.0]), tf.errors.InvalidArgumentError, "Input tensor must be at least 2D"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: tf.nn.softmax(3.0), tf.errors.InvalidArgumentError, "logits must have >= 1 dimension"),
+        (
+            lambda: tf.nn.conv2d(tf.ones([1, 4, 4, 2]), tf.ones([2, 2, 3, 1]), 1, "SAME"),
+            tf.errors.InvalidArgumentError,
+            "input depth must be evenly divisible by filter depth: 2 vs 3",
+        ),
+        (
+            lambda: tf.nn.conv2d(tf.ones([1, 4, 4, 2]), tf.ones([2, 2, 2, 1]), 1, "FULL"),
+            tf.errors.InvalidArgumentError,
+            "Value for attr 'padding' of \"FULL\" is not in the list of allowed values",
+        ),
+        (lambda: tf.nn.dropout([1.0], 1.5), ValueError, "`rate` must be a scalar tensor or a float in the range"),
+        (
+            lambda: tf.nn.sparse_softmax_cross_entropy_with_logits([5], [[1.0, 2.0]]),
+            tf.errors.InvalidArgumentError,
+            "Received a label value of 5 which is outside the valid range of",
+        ),
+        (lambda: tf.nn.sigmoid_cross_entropy_with_logits([1.0, 2.0], [1.0]), ValueError, "must have the same shape"),
+        (lambda: tf.nn.bias_add([1.0], [1.0]), tf.errors.InvalidArgumentError, "Input tensor must be at least 2D"),
+    ],
+)
 def test_errors(call, error, words):
     with pytest.raises(error, match=words):
         call()
@@ -163,7 +180,9 @@ def test_errors(call, error, words):
 @pytest.mark.parametrize("padding", ["SAME", "VALID"])
 @pytest.mark.parametrize(("size", "stride"), [(3, 1), (4, 4), (11, 1), (16, 16), (3, 5)])
 def test_windows_over_open_sizes_leave_open_sizes(size, stride, padding):
-    """However far the windows reach or lie apart, a graph does not take the number that fits into its guesses for all."""
+    """However far the windows reach or lie apart, a graph does not take the number that fits into its guesses for
+    all.
+    """
     kernel = tf.ones([size, size, 3, 2])
     shapes = []
 

@@ -24,7 +24,7 @@ def ragged(rows, dtype=tf.int32):
     return tf.RaggedTensor.from_row_lengths(values, [len(row) for row in rows])
 
 
-# -- making and converting --------------------------------------------------------------------------------------------
+# -- making and converting -------------------------------------------------------------------------
 
 
 @QUICK
@@ -60,7 +60,7 @@ def test_short_rows_are_filled_up(rows, filler):
     assert ragged(rows).to_tensor(filler).numpy().tolist() == padded
 
 
-# -- picking ----------------------------------------------------------------------------------------------------------
+# -- picking ---------------------------------------------------------------------------------------
 
 
 @QUICK
@@ -76,7 +76,7 @@ def test_indexing_as_lists(rows, data):
     assert [row.numpy().tolist() for row in value] == rows
 
 
-# -- computing --------------------------------------------------------------------------------------------------------
+# -- computing -------------------------------------------------------------------------------------
 
 
 @QUICK
@@ -105,18 +105,21 @@ def test_reductions(rows):
     np.testing.assert_allclose(tf.reduce_mean(value, axis=1), wanted)
 
 
-# -- derivatives ------------------------------------------------------------------------------------------------------
+# -- derivatives -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("f", [
-    lambda r: tf.reduce_sum(r * r, axis=1),
-    lambda r: tf.reduce_mean(tf.exp(r), axis=0),
-    lambda r: (r[:, :1] * 3.0).to_tensor(),
-    lambda r: r.to_tensor(1.0) ** 2,
-    lambda r: tf.reduce_max(r[2:], axis=1),
-    lambda r: tf.reduce_prod(r[::2] / 2.0, axis=1),
-    lambda r: (r - [[1.0], [2.0], [3.0]]).flat_values ** 2,
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda r: tf.reduce_sum(r * r, axis=1),
+        lambda r: tf.reduce_mean(tf.exp(r), axis=0),
+        lambda r: (r[:, :1] * 3.0).to_tensor(),
+        lambda r: r.to_tensor(1.0) ** 2,
+        lambda r: tf.reduce_max(r[2:], axis=1),
+        lambda r: tf.reduce_prod(r[::2] / 2.0, axis=1),
+        lambda r: (r - [[1.0], [2.0], [3.0]]).flat_values ** 2,
+    ],
+)
 def test_derivatives_of_values(f):
     x = np.array([0.5, -1.0, 2.0, 0.3, 1.5])
     check_grads(lambda v: f(tf.RaggedTensor.from_row_splits(v, SPLITS)), [x])
@@ -145,7 +148,7 @@ def test_the_gradient_of_a_mean_of_embeddings():
     assert tf.convert_to_tensor(tape.gradient(means, table)).numpy().tolist() == [[0.5, 0.5], [0.5, 0.5], [1, 1]]
 
 
-# -- functions --------------------------------------------------------------------------------------------------------
+# -- functions -------------------------------------------------------------------------------------
 
 
 def test_a_function_makes_rows_of_values_whose_number_it_does_not_know():
@@ -155,16 +158,19 @@ def test_a_function_makes_rows_of_values_whose_number_it_does_not_know():
         rows(tf.constant([1.0, 2.0]))
 
 
-@pytest.mark.parametrize("body", [
-    lambda v, n: tf.RaggedTensor.from_row_lengths(v, n),
-    lambda v, n: tf.RaggedTensor.from_row_splits(v, tf.concat([[0], n], 0)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "body",
+    [
+        lambda v, n: tf.RaggedTensor.from_row_lengths(v, n),
+        lambda v, n: tf.RaggedTensor.from_row_splits(v, tf.concat([[0], n], 0)),
+    ],
+)
 def test_rows_that_only_a_run_knows_are_refused(body):
     with pytest.raises(ValueError, match="is known only when the graph runs"):
         tf.function(body)(tf.constant([1.0, 2.0, 3.0]), tf.constant([1, 2]))
 
 
-# -- printing and errors ----------------------------------------------------------------------------------------------
+# -- printing and errors ---------------------------------------------------------------------------
 
 
 def test_printing_as_tensorflow():
@@ -175,35 +181,46 @@ def test_printing_as_tensorflow():
     assert repr(tf.ragged.constant([[1.0]])) == "<tf.RaggedTensor [[1.0]]>"
 
 
-@pytest.mark.parametrize("wrong, kind", [
-    (lambda: tf.RaggedTensor.from_row_splits([1, 2], [0, 3]), tf.errors.InvalidArgumentError),
-    (lambda: tf.RaggedTensor.from_row_splits([1, 2], [0, 2, 1, 2]), tf.errors.InvalidArgumentError),
-    (lambda: tf.RaggedTensor.from_row_splits([1, 2], [1, 2]), tf.errors.InvalidArgumentError),
-    (lambda: tf.RaggedTensor.from_row_lengths([1, 2], [3]), tf.errors.InvalidArgumentError),
-    (lambda: ragged([[1], [2, 3]]) + ragged([[1, 2], [3]]), tf.errors.InvalidArgumentError),
-    (lambda: tf.ragged.constant([[[1]]]), ValueError),
-    (lambda: tf.RaggedTensor.from_row_lengths(ragged([[1]]), [1]), ValueError),
-    (lambda: tf.RaggedTensorSpec([None, None, None], ragged_rank=2), ValueError),
-    (lambda: ragged([[1]]) * [[[1]]], ValueError),
-    (lambda: tf.ragged.constant([[1], 2]), ValueError),
-    (lambda: ragged([[1]])[:, 0], ValueError),
-    (lambda: ragged([[1]])[..., :1], ValueError),
-    (lambda: ragged([[1], [2, 3]]).numpy().foo, AttributeError),
-    (lambda: tf.concat([ragged([[1]]), ragged([[1]])], 0), ValueError),
-    (lambda: tf.add(ragged([[1]]), 1), ValueError),
-    (lambda: tf.ragged.constant([[[1]]], ragged_rank=1), TypeError),
-    (lambda: hash(ragged([[1]])), TypeError),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "wrong, kind",
+    [
+        (lambda: tf.RaggedTensor.from_row_splits([1, 2], [0, 3]), tf.errors.InvalidArgumentError),
+        (lambda: tf.RaggedTensor.from_row_splits([1, 2], [0, 2, 1, 2]), tf.errors.InvalidArgumentError),
+        (lambda: tf.RaggedTensor.from_row_splits([1, 2], [1, 2]), tf.errors.InvalidArgumentError),
+        (lambda: tf.RaggedTensor.from_row_lengths([1, 2], [3]), tf.errors.InvalidArgumentError),
+        (lambda: ragged([[1], [2, 3]]) + ragged([[1, 2], [3]]), tf.errors.InvalidArgumentError),
+        (lambda: tf.ragged.constant([[[1]]]), ValueError),
+        (lambda: tf.RaggedTensor.from_row_lengths(ragged([[1]]), [1]), ValueError),
+        (lambda: tf.RaggedTensorSpec([None, None, None], ragged_rank=2), ValueError),
+        (lambda: ragged([[1]]) * [[[1]]], ValueError),
+        (lambda: tf.ragged.constant([[1], 2]), ValueError),
+        (lambda: ragged([[1]])[:, 0], ValueError),
+        (lambda: ragged([[1]])[..., :1], ValueError),
+        (lambda: ragged([[1], [2, 3]]).numpy().foo, AttributeError),
+        (lambda: tf.concat([ragged([[1]]), ragged([[1]])], 0), ValueError),
+        (lambda: tf.add(ragged([[1]]), 1), ValueError),
+        (lambda: tf.ragged.constant([[[1]]], ragged_rank=1), TypeError),
+        (lambda: hash(ragged([[1]])), TypeError),
+    ],
+)
 def test_wrong_use_raises(wrong, kind):
     with pytest.raises(kind):
         wrong()
 
 
-@pytest.mark.parametrize("code", [
-    "tf.reduce_sum(tf.ragged.constant([[1], [3]]))", "tf.nn.relu(tf.ragged.constant([[-1], [2, 4]]))[1, 1]",
-    "tf.cast(tf.sparse.from_dense([4.0]), tf.int32).values[0]",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "code",
+    [
+        "tf.reduce_sum(tf.ragged.constant([[1], [3]]))",
+        "tf.nn.relu(tf.ragged.constant([[-1], [2, 4]]))[1, 1]",
+        "tf.cast(tf.sparse.from_dense([4.0]), tf.int32).values[0]",
+    ],
+)
 def test_the_first_composite_of_a_process_may_be_made_inside_a_call(code):
-    done = subprocess.run([sys.executable, "-c", f"import minitape as tf\nprint({code}.numpy())"], text=True,
-                          capture_output=True, check=False)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", f"import minitape as tf\nprint({code}.numpy())"],
+        text=True,
+        capture_output=True,
+        check=False,
+    )
     assert (done.stdout, done.stderr) == ("4\n", "")

@@ -16,7 +16,8 @@ def test_streams_of_the_global_seed():
         [0.8369314, -0.73429775, 1.0402943, 0.040359918, -0.7218659], rel=1e-6
     )
     assert tf.random.normal([3], dtype=tf.float64).numpy() == pytest.approx(
-        [0.9216964395366909, 0.40301903803248, -0.6797424745540562], rel=1e-12)  # fmt: skip
+        [0.9216964395366909, 0.40301903803248, -0.6797424745540562], rel=1e-12
+    )
     assert np.array_equal(tf.random.uniform([3]).numpy(), np.float32([0.59750986, 0.30313778, 0.99768174]))
     assert np.array_equal(tf.random.uniform([2], dtype=tf.float64).numpy(), [0.2793403243043937, 0.5950914869614037])
     assert tf.random.uniform([5], 0, 10, dtype=tf.int32).numpy().tolist() == [7, 7, 3, 4, 6]
@@ -104,16 +105,22 @@ def test_blocks_count_over_64_bits():
     assert np.array_equal(both[1], philox.blocks(5, 1 << 64, 1)[0])
 
 
-@pytest.mark.parametrize(("call", "error", "words"), [
-    (lambda: tf.random.uniform([2], dtype=tf.int32), ValueError, "Must specify maxval for integer dtype"),
-    (lambda: tf.random.uniform([2], dtype=tf.int8), ValueError, "Accepted dtypes are"),
-    (lambda: tf.random.uniform([2], 5, 5, tf.int32), tf.errors.InvalidArgumentError, "Need minval < maxval, got 5 >= "
-                                                                                     "5"),
-    (lambda: tf.random.normal([-1]), tf.errors.InvalidArgumentError, "Dimension -1 must be >= 0"),
-    (lambda: tf.random.normal([2], dtype=tf.int32), TypeError, "Cannot convert 0.0 to EagerTensor of dtype int32"),
-    (lambda: tf.random.categorical([0.0], 2), tf.errors.InvalidArgumentError, "logits should be a matrix"),
-    (lambda: tf.random.Generator.from_seed(1, alg="x"), ValueError, "Argument `alg` got unsupported value x"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: tf.random.uniform([2], dtype=tf.int32), ValueError, "Must specify maxval for integer dtype"),
+        (lambda: tf.random.uniform([2], dtype=tf.int8), ValueError, "Accepted dtypes are"),
+        (
+            lambda: tf.random.uniform([2], 5, 5, tf.int32),
+            tf.errors.InvalidArgumentError,
+            "Need minval < maxval, got 5 >= 5",
+        ),
+        (lambda: tf.random.normal([-1]), tf.errors.InvalidArgumentError, "Dimension -1 must be >= 0"),
+        (lambda: tf.random.normal([2], dtype=tf.int32), TypeError, "Cannot convert 0.0 to EagerTensor of dtype int32"),
+        (lambda: tf.random.categorical([0.0], 2), tf.errors.InvalidArgumentError, "logits should be a matrix"),
+        (lambda: tf.random.Generator.from_seed(1, alg="x"), ValueError, "Argument `alg` got unsupported value x"),
+    ],
+)
 def test_errors(call, error, words):
     with pytest.raises(error, match=words):
         call()

@@ -75,19 +75,22 @@ def test_sums(array, data):
     np.testing.assert_array_equal(found, array.sum(axis=axis, keepdims=keep))
 
 
-# -- derivatives ------------------------------------------------------------------------------------------------------
+# -- derivatives -----------------------------------------------------------------------------------
 
 PLACES, SHAPE = [[0, 1], [1, 0], [1, 2]], [2, 3]
 DENSE = np.random.default_rng(0).normal(size=(3, 2))
 
 
-@pytest.mark.parametrize("f", [
-    lambda s: tf.sparse.to_dense(s) ** 2,
-    lambda s: tf.sparse.sparse_dense_matmul(s, tf.constant(DENSE)),
-    lambda s: tf.sparse.reduce_sum(s, axis=0) ** 2,
-    lambda s: (s * tf.constant(DENSE.T)).values ** 2,
-    lambda s: tf.sparse.to_dense(s * 2.0) ** 2,
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda s: tf.sparse.to_dense(s) ** 2,
+        lambda s: tf.sparse.sparse_dense_matmul(s, tf.constant(DENSE)),
+        lambda s: tf.sparse.reduce_sum(s, axis=0) ** 2,
+        lambda s: (s * tf.constant(DENSE.T)).values ** 2,
+        lambda s: tf.sparse.to_dense(s * 2.0) ** 2,
+    ],
+)
 def test_derivatives_of_values(f):
     check_grads(lambda v: f(tf.SparseTensor(PLACES, v, SHAPE)), [np.array([0.5, -1.0, 2.0])])
 
@@ -110,7 +113,7 @@ def test_a_tape_watches_the_values():
         tape.gradient(y, value)
 
 
-# -- functions --------------------------------------------------------------------------------------------------------
+# -- functions -------------------------------------------------------------------------------------
 
 
 def test_functions_return_sparse_tensors():
@@ -118,17 +121,20 @@ def test_functions_return_sparse_tensors():
     assert dense(made).tolist() == [[0, 1, 0], [2, 0, 3]]
 
 
-@pytest.mark.parametrize("body", [
-    lambda places, values: tf.sparse.to_dense(tf.SparseTensor(places, values, [3])),
-    lambda places, values: tf.sparse.reduce_sum(tf.SparseTensor(places, values, [3])),
-    lambda places, values: tf.sparse.from_dense(values),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "body",
+    [
+        lambda places, values: tf.sparse.to_dense(tf.SparseTensor(places, values, [3])),
+        lambda places, values: tf.sparse.reduce_sum(tf.SparseTensor(places, values, [3])),
+        lambda places, values: tf.sparse.from_dense(values),
+    ],
+)
 def test_places_that_only_a_run_knows_are_refused(body):
     with pytest.raises(ValueError, match="known only when the graph runs"):
         tf.function(body)(tf.constant([[1]], tf.int64), tf.constant([1.0]))
 
 
-# -- printing and errors ----------------------------------------------------------------------------------------------
+# -- printing and errors ---------------------------------------------------------------------------
 
 
 def test_printing_as_tensorflow():
@@ -139,19 +145,22 @@ def test_printing_as_tensorflow():
     )
 
 
-@pytest.mark.parametrize("wrong, kind", [
-    (lambda: tf.SparseTensor([[0, 1]], [5, 6], [2, 3]), ValueError),
-    (lambda: tf.SparseTensor([[0]], [5], [2, 3]), ValueError),
-    (lambda: tf.sparse.to_dense(tf.SparseTensor([[0, 9]], [5], [2, 3])), tf.errors.InvalidArgumentError),
-    (lambda: tf.sparse.to_dense(tf.SparseTensor([[1, 0], [0, 1]], [5, 6], [2, 3])), tf.errors.InvalidArgumentError),
-    (lambda: tf.convert_to_tensor(sparse(np.eye(2))), (TypeError, ValueError)),
-    (lambda: tf.add(sparse(np.eye(2)), 1.0), (TypeError, ValueError)),
-    (lambda: tf.sqrt(sparse(np.eye(2))), (TypeError, ValueError)),
-    (lambda: sparse(np.eye(2)) * [1.0, 2.0, 3.0], tf.errors.InvalidArgumentError),
-    (lambda: sparse(np.eye(2)) @ np.eye(2), (TypeError, ValueError)),
-    (lambda: tf.sparse.sparse_dense_matmul(sparse(np.eye(2)), np.ones((3, 1))), tf.errors.InvalidArgumentError),
-    (lambda: tf.sparse.reduce_sum(sparse(np.eye(2)), output_is_sparse=True), TypeError),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "wrong, kind",
+    [
+        (lambda: tf.SparseTensor([[0, 1]], [5, 6], [2, 3]), ValueError),
+        (lambda: tf.SparseTensor([[0]], [5], [2, 3]), ValueError),
+        (lambda: tf.sparse.to_dense(tf.SparseTensor([[0, 9]], [5], [2, 3])), tf.errors.InvalidArgumentError),
+        (lambda: tf.sparse.to_dense(tf.SparseTensor([[1, 0], [0, 1]], [5, 6], [2, 3])), tf.errors.InvalidArgumentError),
+        (lambda: tf.convert_to_tensor(sparse(np.eye(2))), (TypeError, ValueError)),
+        (lambda: tf.add(sparse(np.eye(2)), 1.0), (TypeError, ValueError)),
+        (lambda: tf.sqrt(sparse(np.eye(2))), (TypeError, ValueError)),
+        (lambda: sparse(np.eye(2)) * [1.0, 2.0, 3.0], tf.errors.InvalidArgumentError),
+        (lambda: sparse(np.eye(2)) @ np.eye(2), (TypeError, ValueError)),
+        (lambda: tf.sparse.sparse_dense_matmul(sparse(np.eye(2)), np.ones((3, 1))), tf.errors.InvalidArgumentError),
+        (lambda: tf.sparse.reduce_sum(sparse(np.eye(2)), output_is_sparse=True), TypeError),
+    ],
+)
 def test_wrong_use_raises(wrong, kind):
     with pytest.raises(kind):
         wrong()

@@ -125,7 +125,7 @@ def test_texts_can_not_be_computed_with():
         tape.watch(tf.constant("a"))  # a warning in the log, as in TensorFlow
 
 
-# -- what is refused, and shapes (each case was tried in TensorFlow 2.21) ---------------------------------------------
+# -- what is refused, and shapes (each case was tried in TensorFlow 2.21) --------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Reads files that were written to do harm, and says what happened meanwhile that reading data does not need.
 
-Run in an empty folder, it prints a JSON object: what was seen for each kind of file, and under "read" how many. Its audit hook stays for good.
+Run in an empty folder, it prints a JSON object: what was seen for each kind of file, and under "read" how many. Its
+audit hook stays for good.
 
     python tests/trust/hostile.py                 the same few hundred files each time
     python tests/trust/hostile.py --part 0.25     a quarter of them
@@ -40,12 +41,23 @@ FOLDER, OUTSIDE = Path("given").absolute(), Path("outside").absolute()
 SECRET = OUTSIDE / "secret.txt"
 SIGN = "carried_out"  # what nothing may call, look up or write
 
-# -- what is seen -----------------------------------------------------------------------------------------------------
+# -- what is seen ----------------------------------------------------------------------------------
 
 seen: list[str] = []
 watching: list[Path] = []  # the folder that may be opened, while a file is read
 HARMLESS = {"sys._getframe", "sys._getframemodulename", "builtins.id", "object.__getattr__", "array.__new__"}
-ON_FILES = {"open", "os.chmod", "os.listdir", "os.scandir", "os.walk", "os.rename", "fcntl.flock", "glob.glob", "glob.glob/2", "pathlib.Path.glob"}
+ON_FILES = {
+    "open",
+    "os.chmod",
+    "os.listdir",
+    "os.scandir",
+    "os.walk",
+    "os.rename",
+    "fcntl.flock",
+    "glob.glob",
+    "glob.glob/2",
+    "pathlib.Path.glob",
+}
 
 
 def hook(event: str, args: tuple[Any, ...]) -> None:
@@ -103,27 +115,56 @@ def watched(folder: Path = FOLDER) -> Iterator[None]:
         watching[:] = []
 
 
-# -- what is written into the files -----------------------------------------------------------------------------------
+# -- what is written into the files ----------------------------------------------------------------
 
 CODE = f"open({str(OUTSIDE / SIGN)!r}, 'w')"
 MODULES = sorted({m.name for m in pkgutil.walk_packages(tf.__path__, "minitape.")} - {"minitape.__main__"})
 modules = st.sampled_from([*MODULES, "os", "builtins", "subprocess", "numpy", ""])
 attributes = st.sampled_from([SIGN, f"__{SIGN}__"]) | st.sampled_from(
-    ["system", "eval", "exec", "find", "install", "load", "__class__", "__init_subclass__", "__reduce__", "__globals__", "__getattribute__",
-     "_numpy", "Any", "<lambda>", "lambda x: x", *dir(tf)[::40]]
-)  # fmt: skip
+    [
+        "system",
+        "eval",
+        "exec",
+        "find",
+        "install",
+        "load",
+        "__class__",
+        "__init_subclass__",
+        "__reduce__",
+        "__globals__",
+        "__getattribute__",
+        "_numpy",
+        "Any",
+        "<lambda>",
+        "lambda x: x",
+        *dir(tf)[::40],
+    ]
+)
 joined = st.tuples(modules, st.sampled_from([":", ".", ">", "/"]), attributes).map("".join)
 paths = st.sampled_from(
-    [str(SECRET), os.path.relpath(SECRET, FOLDER), f"file://{SECRET}", "../../etc/passwd", "/etc/passwd", f"{SECRET}\0", "C:\\x", "~/x"]
+    [
+        str(SECRET),
+        os.path.relpath(SECRET, FOLDER),
+        f"file://{SECRET}",
+        "../../etc/passwd",
+        "/etc/passwd",
+        f"{SECRET}\0",
+        "C:\\x",
+        "~/x",
+    ]
 )
-texts = st.one_of(modules, attributes, joined, paths, st.sampled_from([CODE, f"__import__('os').mkdir({CODE!r})", "{0.__class__}"]))
+texts = st.one_of(
+    modules, attributes, joined, paths, st.sampled_from([CODE, f"__import__('os').mkdir({CODE!r})", "{0.__class__}"])
+)
 numbers = st.sampled_from([None, True, 0, 1, 2, 3, -1, 0.5, float("nan")])
 KEYS = "class_name module name what args function code value dtype kind label site file scope text".split()
 
 
 def objects(inner: Any) -> Any:
     """What a reader could take for a description of an object."""
-    calls = st.fixed_dictionaries({"class_name": attributes, "module": modules, "what": attributes | joined, "args": st.lists(inner, max_size=3)})
+    calls = st.fixed_dictionaries(
+        {"class_name": attributes, "module": modules, "what": attributes | joined, "args": st.lists(inner, max_size=3)}
+    )
     return calls | st.dictionaries(st.sampled_from(KEYS), inner, max_size=3) | st.lists(inner, max_size=3)
 
 
@@ -135,7 +176,9 @@ changes = st.lists(aimed | blind, min_size=1, max_size=3)
 
 def places(value: Any) -> Iterator[tuple[Any, Any]]:
     """Every container in a structure, with each of its keys."""
-    items = list(value.items()) if isinstance(value, dict) else list(enumerate(value)) if isinstance(value, list) else []
+    items = (
+        list(value.items()) if isinstance(value, dict) else list(enumerate(value)) if isinstance(value, list) else []
+    )
     for key, inner in items:
         yield value, key
         yield from places(inner)
@@ -158,15 +201,24 @@ def changed(text: str, how: Any) -> Any:
     return about
 
 
-# -- the readers ------------------------------------------------------------------------------------------------------
+# -- the readers -----------------------------------------------------------------------------------
 
 
 def progress_files(value: Any, name: str) -> None:
     """A learner's progress, and where JupyterLab begins."""
     entries = {name: value, f"{name}.1": {"tries": 1, "solved": True}}
-    for kept in (value, {"exercises": entries, "predictions": {name: value}, "last": value}, {"exercises": {f"{name}.1": entries[f"{name}.1"]}, "predictions": {}}):
+    for kept in (
+        value,
+        {"exercises": entries, "predictions": {name: value}, "last": value},
+        {"exercises": {f"{name}.1": entries[f"{name}.1"]}, "predictions": {}},
+    ):
         (FOLDER / "progress.json").write_text(json.dumps(kept))
-        for read in (course.progress, lambda: course.check("01.1", 2.0), lambda: course.reveal(name, 1.0), lambda: last_lesson(FOLDER)):
+        for read in (
+            course.progress,
+            lambda: course.check("01.1", 2.0),
+            lambda: course.reveal(name, 1.0),
+            lambda: last_lesson(FOLDER),
+        ):
             with watched():
                 read()
 
@@ -198,14 +250,19 @@ def hand_ins(how: Any, value: Any, text: str, name: str) -> None:
     """What `minitape class` reads, of one learner beside others: that must not end with an error."""
     from minitape.cli import class_page, class_report, figures, handins, rules
 
-    handins.lessons_folder, handins.notebooks_in = lambda: None, lambda folder: []  # else the course's own lessons are looked at
+    # else the course's own lessons are looked at
+    handins.lessons_folder, handins.notebooks_in = lambda: None, lambda folder: []
     rules.in_english("")  # and their tables
     folder = FOLDER / "class" / "eve"
     folder.mkdir(parents=True, exist_ok=True)
     text += "<script>"
     said = f"Exercise {name}: not yet.\n  given: {text}\nHint: {text}\n"
-    progress = {"version": 1, "predictions": {}, "times": {name: [1, 2]}, "exercises": {name: {
-        "tries": 1, "solved": False, "wrong": {text: {"times": 1, "hint": text}}}}}  # fmt: skip
+    progress = {
+        "version": 1,
+        "predictions": {},
+        "times": {name: [1, 2]},
+        "exercises": {name: {"tries": 1, "solved": False, "wrong": {text: {"times": 1, "hint": text}}}},
+    }
     notebook = {"cells": [{"cell_type": "code", "outputs": [{"text": [said]}, {"data": value}]}]}
     for file, about in (("a.ipynb", notebook), ("progress.json", progress), ("b.ipynb", value)):
         (folder / file).write_text(json.dumps(changed(json.dumps(about), how) if how and any(places(about)) else about))
@@ -243,8 +300,14 @@ def write_snapshot() -> None:
 
 def bait() -> None:
     """What no reader does: were this not seen, nothing would be."""
-    for act in (lambda: SECRET.read_text(), lambda: compile("1", "text", "exec"), lambda: exec("1"), lambda: __import__("antigravity_"),
-                lambda: os.system("true"), lambda: getattr(tf.constant(1.0), SIGN)):  # fmt: skip
+    for act in (
+        lambda: SECRET.read_text(),
+        lambda: compile("1", "text", "exec"),
+        lambda: exec("1"),
+        lambda: __import__("antigravity_"),
+        lambda: os.system("true"),
+        lambda: getattr(tf.constant(1.0), SIGN),
+    ):
         with watched():
             act()
 
@@ -254,12 +317,14 @@ READERS: dict[str, tuple[Callable[..., None], tuple[Any, ...], int]] = {
     "snapshots": (snapshots, (changes,), 60),
     "recordings": (recordings, (changes,), 60),
     "hand_ins": (hand_ins, (changes | st.just([]), evil, texts, texts), 60),
-}  # fmt: skip
+}
 
 
 def tried(read: Callable[..., None], arguments: tuple[Any, ...], count: int) -> None:
     """Reads so many files, the same ones each time."""
-    fixed = settings(max_examples=count, derandomize=True, database=None, deadline=None, suppress_health_check=[*HealthCheck])
+    fixed = settings(
+        max_examples=count, derandomize=True, database=None, deadline=None, suppress_health_check=[*HealthCheck]
+    )
     fixed(given(*arguments)(read))()
 
 
@@ -284,7 +349,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--minutes", type=float, default=0.0, help="for each kind of file, with other files each time")
     parser.add_argument("--part", type=float, default=1.0, help="of the files that are the same each time")
-    parser.add_argument("--kinds", nargs="+", choices=READERS, default=[*READERS], metavar="KIND", help=", ".join(READERS))
+    parser.add_argument(
+        "--kinds", nargs="+", choices=READERS, default=[*READERS], metavar="KIND", help=", ".join(READERS)
+    )
     parser.add_argument("--seed", type=int, default=time.time_ns() % 10**9, help="the first of those files")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -295,7 +362,8 @@ def main() -> None:
     os.environ["MINITAPE_PROGRESS"] = str(FOLDER / "progress.json")
     for name in MODULES:
         if not name.startswith(("minitape.cli", "minitape.bridges.")):  # a bridge needs the other framework
-            with contextlib.suppress(ImportError) if name.startswith("minitape.speed.") else contextlib.nullcontext():  # without numba
+            # without numba
+            with contextlib.suppress(ImportError) if name.startswith("minitape.speed.") else contextlib.nullcontext():
                 importlib.import_module(name)
     write_snapshot()
     for read, arguments, _ in READERS.values():  # unwatched, for what Python itself loads late

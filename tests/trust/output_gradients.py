@@ -2,8 +2,8 @@
 
     PYTHON_WITH_TENSORFLOW tests/trust/output_gradients.py > tests/trust/output_gradients.json
 
-asks TensorFlow. An answer is the gradient (of the source's shape and dtype), "other" (a value of another shape or dtype), or
-the name of an error.
+asks TensorFlow. An answer is the gradient (of the source's shape and dtype), "other" (a value of another shape or
+dtype), or the name of an error.
 """
 
 from __future__ import annotations
@@ -17,10 +17,13 @@ import numpy as np
 X = np.array([[0.5, -1.0, 2.0], [1.5, 0.25, -0.75]], "f4")
 OPERATIONS = """
 tf.identity(x) | x + 1.0 | x + x | 1.0 - x | -x | x * 2.0 | x * x | x / 2.0 | x ** 2 | x + tf.constant([1.0, 2.0, 3.0])
-x * tf.constant([1.0, 2.0, 3.0]) | tf.sin(x) | tf.exp(x) | tf.tanh(x) | tf.sigmoid(x) | tf.nn.relu(x) | tf.abs(x) | tf.square(x)
+x * tf.constant([1.0, 2.0, 3.0]) | tf.sin(x) | tf.exp(x) | tf.tanh(x) | tf.sigmoid(x) | tf.nn.relu(x) | tf.abs(x) | \
+tf.square(x)
 tf.sqrt(tf.abs(x)) | tf.maximum(x, 0.1) | tf.where(x > 0.0, x, -x) | tf.clip_by_value(x, -1.0, 1.0) | tf.reduce_sum(x)
-tf.reduce_sum(x, 0) | tf.reduce_mean(x) | tf.reduce_max(x, 1) | tf.reduce_prod(x) | x @ tf.ones([3, 2]) | tf.transpose(x)
-tf.reshape(x, [3, 2]) | x[0] | x[:, 1:] | tf.gather(x, [0, 1, 0]) | tf.concat([x, x], 0) | tf.stack([x, x]) | tf.split(x, 3, 1)[0]
+tf.reduce_sum(x, 0) | tf.reduce_mean(x) | tf.reduce_max(x, 1) | tf.reduce_prod(x) | x @ tf.ones([3, 2]) | \
+tf.transpose(x)
+tf.reshape(x, [3, 2]) | x[0] | x[:, 1:] | tf.gather(x, [0, 1, 0]) | tf.concat([x, x], 0) | tf.stack([x, x]) | \
+tf.split(x, 3, 1)[0]
 tf.nn.softmax(x) | tf.cumsum(x) | tf.cast(x, tf.float64) | tf.pad(x, [[1, 1], [0, 0]]) | tf.tile(x, [2, 1]) | x[None]
 tf.broadcast_to(x, [4, 2, 3]) | tf.add_n([x, x])
 """
@@ -81,9 +84,16 @@ def main() -> None:
     """Asks TensorFlow."""
     warnings.simplefilter("ignore")
     tf = importlib.import_module("tensorflow")
-    found = {ask.__name__: {text: {name: answer(tf, ask, text, given) for name, given in GIVEN.items()} for text in TEXTS} for ask in (gradient, product)}
-    lines = [f'"{ask}": {{\n' + ",\n".join(f"{json.dumps(text)}: {json.dumps(row, separators=(',', ':'))}" for text, row in table.items()) + "}"
-             for ask, table in found.items()]  # fmt: skip
+    found = {
+        ask.__name__: {text: {name: answer(tf, ask, text, given) for name, given in GIVEN.items()} for text in TEXTS}
+        for ask in (gradient, product)
+    }
+    lines = [
+        f'"{ask}": {{\n'
+        + ",\n".join(f"{json.dumps(text)}: {json.dumps(row, separators=(',', ':'))}" for text, row in table.items())
+        + "}"
+        for ask, table in found.items()
+    ]
     print("{" + ",\n".join(lines) + "}")
 
 

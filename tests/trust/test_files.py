@@ -1,7 +1,7 @@
 """What others wrote is read as data: nothing that a file says is imported, run or opened.
 
-`hostile.py` reads hundreds of files that were written to do harm, in a process in which every import, every compiled text
-and every opened file is seen.
+`hostile.py` reads hundreds of files that were written to do harm, in a process in which every import, every compiled
+text and every opened file is seen.
 """
 
 from __future__ import annotations
@@ -16,10 +16,14 @@ import pytest
 
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory, long, longest):
-    """What the process that reads hostile files saw, for each kind of file; with ``--longest`` ten minutes of each kind, others each time."""
+    """What the process that reads hostile files saw, for each kind of file; with ``--longest`` ten minutes of each
+    kind, others each time.
+    """
     script = Path(__file__).with_name("hostile.py")
     how = ["--minutes=10"] if longest else [] if long else ["--part=0.1"]
-    done = subprocess.run([sys.executable, script, *how], cwd=tmp_path_factory.mktemp("hostile"), capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, script, *how], cwd=tmp_path_factory.mktemp("hostile"), capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
 

@@ -1,4 +1,6 @@
-"""A file of translations, from a stranger, changes words: it shows no attribute of what is put in, and takes no memory."""
+"""A file of translations, from a stranger, changes words: it shows no attribute of what is put in, and takes no
+memory.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +28,20 @@ def test_the_same_values_in_another_order(translated):
     assert say(TEXT, right=2, of=3) == "2 sind richtig"
 
 
-@pytest.mark.parametrize("text", ["{right.__class__.__mro__} {of}", "{right[0]} {of}", "{right:>999999999} {of}", "{right!r} {of}",
-                                  "{right} {of} {other}", "{right} {}", "{right", "}", "{right}" * 100_000 + "{"])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{right.__class__.__mro__} {of}",
+        "{right[0]} {of}",
+        "{right:>999999999} {of}",
+        "{right!r} {of}",
+        "{right} {of} {other}",
+        "{right} {}",
+        "{right",
+        "}",
+        "{right}" * 100_000 + "{",
+    ],
+)
 def test_other_values_or_forms_are_told_and_the_text_stays_english(translated, text):
     translated(text)
     with pytest.warns(UserWarning, match="names other values than the English text") as told:

@@ -1,7 +1,7 @@
 """Ctrl-C at every line of Python that tapes and functions run leaves nothing open.
 
-Tapes are stopped at each line in every run; long scenarios, and functions, whose tracing takes thousands, at some, and at each
-with `--long`.
+Tapes are stopped at each line in every run; long scenarios, and functions, whose tracing takes thousands, at some, and
+at each with `--long`.
 """
 
 from __future__ import annotations
@@ -26,14 +26,20 @@ WARNED = np.geterr()
 
 @functools.cache
 def passed(file):
-    """The lines before which Python does not look for Ctrl-C, as nothing was called: a ``try`` after an index, the begin of a ``finally``."""
+    """The lines before which Python does not look for Ctrl-C, as nothing was called: a ``try`` after an index, the
+    begin of a ``finally``.
+    """
     found = set()
     for node in ast.walk(ast.parse(Path(file).read_text(encoding="utf-8"))) if Path(file).is_file() else ():
         if isinstance(node, ast.Try) and node.finalbody:
             found.add(node.finalbody[0].lineno)
         body = getattr(node, "body", ())
         for before, after in itertools.pairwise(body if isinstance(body, list) else ()):
-            if isinstance(after, ast.Try) and isinstance(before, ast.Assign) and isinstance(before.value, ast.Subscript):
+            if (
+                isinstance(after, ast.Try)
+                and isinstance(before, ast.Assign)
+                and isinstance(before.value, ast.Subscript)
+            ):
                 found.add(after.lineno)
     return found
 

@@ -1,6 +1,7 @@
 """Ctrl-C wherever Python looks for it while a bridge's block begins, runs and ends leaves the framework as it was.
 
-What a block changes is not listed here: all modules and classes of the framework are compared, before the block and inside of it.
+What a block changes is not listed here: all modules and classes of the framework are compared, before the block and
+inside of it.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ WHERE = ("/minitape/", "/torch/", "/tensorflow/", "/keras/", "/contextlib.py")
 
 
 def in_sweep(frame):
-    """Whether TensorFlow's sweep runs, whose C++ may crash where a function of Python's that it calls ends in an error."""
+    """Whether TensorFlow's sweep runs, whose C++ may crash where a function of Python's that it calls ends in an
+    error.
+    """
     while frame is not None and frame.f_code.co_name != "imperative_grad":
         frame = frame.f_back
     return frame is not None
@@ -51,22 +54,34 @@ class Everywhere(Instructions):
 
 
 def contents(name, known=()):
-    """What the modules and classes of a framework hold, and what their dictionaries hold: (a mapping, its values by name)."""
+    """What the modules and classes of a framework hold, and what their dictionaries hold: (a mapping, its values by
+    name).
+    """
     found = {}
-    for module in [module for path, module in sys.modules.items() if path.partition(".")[0] in (name, "keras")] if not known else ():
+    for module in (
+        [module for path, module in sys.modules.items() if path.partition(".")[0] in (name, "keras")]
+        if not known
+        else ()
+    ):
         found[id(vars(module))] = vars(module)
         for value in list(vars(module).values()):
             if issubclass(type(value), type):  # some objects warn of a look at their attributes
                 found[id(value)] = vars(value)
             elif issubclass(type(value), dict):
                 found[id(value)] = value
-    return [(held, {key: value for key, value in held.items() if type(value) is not int}) for held in known or found.values()]
+    return [
+        (held, {key: value for key, value in held.items() if type(value) is not int})
+        for held in known or found.values()
+    ]
 
 
 def different(before):
     """The mappings that hold something else by now."""
-    return [held for (held, then), (_, now) in zip(before, contents("", [held for held, _ in before]), strict=True)
-            if then.keys() != now.keys() or any(now[key] is not value for key, value in then.items())]  # fmt: skip
+    return [
+        held
+        for (held, then), (_, now) in zip(before, contents("", [held for held, _ in before]), strict=True)
+        if then.keys() != now.keys() or any(now[key] is not value for key, value in then.items())
+    ]
 
 
 def hidden(name, w):
@@ -84,7 +99,11 @@ def hidden(name, w):
     from tensorflow.python import pywrap_tfe
     from tensorflow.python.eager import context
 
-    return list(context.context().op_callbacks), context.context().invoking_op_callbacks, pywrap_tfe.TFE_Py_TapeSetIsStopped()
+    return (
+        list(context.context().op_callbacks),
+        context.context().invoking_op_callbacks,
+        pywrap_tfe.TFE_Py_TapeSetIsStopped(),
+    )
 
 
 def subject(framework):
@@ -127,7 +146,9 @@ def test_ctrl_c_leaves_the_framework_as_it_was(name, what, text, longest):
     assert not [one for one in gc.get_objects() if Recording in type(one).__mro__]
 
 
-@pytest.mark.parametrize(("name", "text"), [(name, text) for name, what, text in CASES if what == "program"], ids=["torch", "tensorflow"])
+@pytest.mark.parametrize(
+    ("name", "text"), [(name, text) for name, what, text in CASES if what == "program"], ids=["torch", "tensorflow"]
+)
 def test_a_block_that_ends_late_leaves_alone_what_a_later_one_has_changed(name, text):
     framework = NAMED[name]
     w, recorded = subject(framework)

@@ -1,7 +1,8 @@
-"""Ctrl-C at every instruction of bytecode at which Python looks for it leaves nothing open, as `test_interrupts` says of lines.
+"""Ctrl-C at every instruction of bytecode at which Python looks for it leaves nothing open, as `test_interrupts` says
+of lines.
 
-Python looks when a function begins, after each call, and before a loop turns around: no other instruction can be the last
-one before a KeyboardInterrupt. Without `--longest` a fixed sample of these places is tried.
+Python looks when a function begins, after each call, and before a loop turns around: no other instruction can be the
+last one before a KeyboardInterrupt. Without `--longest` a fixed sample of these places is tried.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ _looks: dict[object, set[int]] = {}
 def looks(code):
     """The places of a code before which Python has just looked whether somebody pressed Ctrl-C.
 
-    What comes right after the call of ``return f()`` in a ``try`` comes into its ``finally``, where a tracer cannot raise.
+    What comes right after the call of ``return f()`` in a ``try`` comes into its ``finally``, where a tracer cannot
+    raise.
     """
     if code not in _looks:
         found, before, line = set(), "", None
@@ -92,7 +94,9 @@ def test_ctrl_c_wherever_python_looks_for_it_leaves_eager_mode(scenario, longest
 @pytest.mark.parametrize(("kind", "step"), [(Plain, 101), (WithBranchesAndTapes, 601)])
 def test_ctrl_c_wherever_python_looks_for_it_while_a_function_is_traced(kind, step, longest):
     traced(kind())
-    for stop in told_how_many(places(interrupted(traced, kind(), None, Instructions)[0].seen)[:: 1 if longest else step]):
+    for stop in told_how_many(
+        places(interrupted(traced, kind(), None, Instructions)[0].seen)[:: 1 if longest else step]
+    ):
         subject = kind()
         found, _caught = interrupted(traced, subject, stop, Instructions)
         try:

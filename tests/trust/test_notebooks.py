@@ -15,10 +15,20 @@ from minitape.cli.rules import WIDGET_VIEW
 
 
 def notebook(language={"name": "python"}, source="import minitape", about={}, view=None):  # noqa: B006 - nobody changes them
-    output = {"output_type": "display_data", "data": {"text/plain": "a", WIDGET_VIEW: {"model_id": "a"}},
-              "metadata": about if view is None else {WIDGET_VIEW: view}}  # fmt: skip
+    output = {
+        "output_type": "display_data",
+        "data": {"text/plain": "a", WIDGET_VIEW: {"model_id": "a"}},
+        "metadata": about if view is None else {WIDGET_VIEW: view},
+    }
     cells = [
-        {"cell_type": "code", "id": "a", "metadata": {}, "execution_count": None, "source": "import minitape", "outputs": [output]},
+        {
+            "cell_type": "code",
+            "id": "a",
+            "metadata": {},
+            "execution_count": None,
+            "source": "import minitape",
+            "outputs": [output],
+        },
         {"cell_type": "markdown", "id": "b", "metadata": {}, "source": source},
     ]
     return {"nbformat": 4, "nbformat_minor": 5, "metadata": {"language_info": language}, "cells": cells}

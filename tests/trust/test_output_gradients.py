@@ -1,8 +1,9 @@
-"""Output gradients and tangents of a wrong shape or dtype: never a gradient of another shape, and TensorFlow's wherever that has one.
+"""Output gradients and tangents of a wrong shape or dtype: never a gradient of another shape, and TensorFlow's wherever
+that has one.
 
 `output_gradients.py` has the cases, and its JSON what TensorFlow 2.21 makes of them: that depends on the kernel of each
-operation. Here one rule holds for all: what can be multiplied by the target, and leaves its shape, counts as that product has it;
-all else is an error.
+operation. Here one rule holds for all: what can be multiplied by the target, and leaves its shape, counts as that
+product has it; all else is an error.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from output_gradients import GIVEN, TEXTS, X, answer, computed, gradient, produc
 
 TENSORFLOW = json.loads(Path(__file__).with_name("output_gradients.json").read_text(encoding="utf-8"))
 WAYS = {"gradient": gradient, "product": product}
-BY_NUMBER = ("flat", "empty", "one axis more", "larger", "does not fit")  # TensorFlow's reshapes look at the number of elements only
+# TensorFlow's reshapes look at the number of elements only
+BY_NUMBER = ("flat", "empty", "one axis more", "larger", "does not fit")
 
 
 def fits(ask, name, like):
@@ -48,19 +50,30 @@ def test_what_tensorflow_gives_is_given():
                 assert isinstance(ours, str) != fits(ask, name, target if ask is gradient else X), (way, text, name)
                 if kind == "value" and isinstance(ours, str):  # what has the right number of elements, or is cast
                     assert name in BY_NUMBER or "cast" in text, (way, text, name)
-                elif kind == "value" and ask is product and text in ("tf.reduce_sum(x)", "tf.reduce_mean(x)") and name != "right":
+                elif (
+                    kind == "value"
+                    and ask is product
+                    and text in ("tf.reduce_sum(x)", "tf.reduce_mean(x)")
+                    and name != "right"
+                ):
                     assert ours != theirs or name == "scalar"  # TensorFlow adds up the tangent as it was given
                 elif kind == "value":
                     assert ours == theirs, (way, text, name)
     # (TensorFlow's answer, whether we raise): the table in docs/trust.md
     assert seen == {
-        ("gradient", "value", False): 122, ("gradient", "value", True): 11,
-        ("gradient", "error", False): 105, ("gradient", "error", True): 180,
-        ("gradient", "other", False): 43, ("gradient", "other", True): 111,
-        ("product", "value", False): 98, ("product", "value", True): 21,
-        ("product", "error", False): 82, ("product", "error", True): 267,
-        ("product", "other", False): 40, ("product", "other", True): 64,
-    }  # fmt: skip
+        ("gradient", "value", False): 122,
+        ("gradient", "value", True): 11,
+        ("gradient", "error", False): 105,
+        ("gradient", "error", True): 180,
+        ("gradient", "other", False): 43,
+        ("gradient", "other", True): 111,
+        ("product", "value", False): 98,
+        ("product", "value", True): 21,
+        ("product", "error", False): 82,
+        ("product", "error", True): 267,
+        ("product", "other", False): 40,
+        ("product", "other", True): 64,
+    }
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -1,4 +1,6 @@
-"""A recording that was kept, from a stranger: it reads no file, gives no text to others, and no number in it takes memory or time."""
+"""A recording that was kept, from a stranger: it reads no file, gives no text to others, and no number in it takes
+memory or time.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,15 @@ def snapshot(**changes):
 
 def shown(replay):
     picture = tf.draw(replay)
-    return [picture.svg, picture.source, picture.alt, picture.html(), repr(picture), repr(TapeView(replay)), json.dumps(replay.snapshot())]
+    return [
+        picture.svg,
+        picture.source,
+        picture.alt,
+        picture.html(),
+        repr(picture),
+        repr(TapeView(replay)),
+        json.dumps(replay.snapshot()),
+    ]
 
 
 def test_its_texts_are_no_source_of_a_function(tmp_path, monkeypatch):
@@ -100,7 +110,12 @@ def test_no_array_is_made_of_its_shapes():
 def test_long_names_are_cut_and_bring_no_markup():
     sent = snapshot()
     for row in sent["rows"]:
-        row.update(name="<script>" + "n" * 1_000_000, label="<script>" + "l" * 1_000_000, op="o" * 1_000_000, scope=["s" * 1_000_000])
+        row.update(
+            name="<script>" + "n" * 1_000_000,
+            label="<script>" + "l" * 1_000_000,
+            op="o" * 1_000_000,
+            scope=["s" * 1_000_000],
+        )
     svg, dot, alt, html, *_, kept = shown(Replay(sent))
     assert max(map(len, (svg, dot, alt, html, kept))) < 30_000
     assert "<script" not in svg + html

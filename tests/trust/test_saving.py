@@ -1,4 +1,6 @@
-"""A notebook that is saved is the old one or the new one, whatever happens in between, and stays the file that it was."""
+"""A notebook that is saved is the old one or the new one, whatever happens in between, and stays the file that it
+was.
+"""
 
 from __future__ import annotations
 
@@ -152,7 +154,9 @@ def test_the_last_version_that_can_be_read_is_named(mine, copy, monkeypatch, cap
     mine.write_text("")
     for command in ("check", "save"):
         done = CliRunner().invoke(main, [command, str(mine)])
-        assert f"The last version of it that can be read is {good}" in "".join(done.output.split("\n")).replace("  ", " ")
+        assert f"The last version of it that can be read is {good}" in "".join(done.output.split("\n")).replace(
+            "  ", " "
+        )
 
     monkeypatch.setattr(writing, "last_whole", lambda path: good)
     monkeypatch.setattr(lab, "notebook_to_open", lambda folder: sys.exit(3))

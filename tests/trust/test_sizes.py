@@ -1,7 +1,7 @@
 """Nothing that is shown grows with what a program holds: names, texts, lists and tapes are cut, and a word says so.
 
-Times are no part of these tests. Those that would take minutes if something were done for each pair of things, and not for
-each thing, take a few seconds.
+Times are no part of these tests. Those that would take minutes if something were done for each pair of things, and not
+for each thing, take a few seconds.
 """
 
 from __future__ import annotations
@@ -57,7 +57,9 @@ def test_long_strings_in_tensors_are_cut_in_pictures():
 
 
 def test_long_lines_and_files_are_cut_but_keep_their_numbers():
-    text = f"def f(tf, v):\n    text = {LONG!r}\n    with tf.GradientTape() as tape:\n        y = v * v\n    return tape\n"
+    text = (
+        f"def f(tf, v):\n    text = {LONG!r}\n    with tf.GradientTape() as tape:\n        y = v * v\n    return tape\n"
+    )
     linecache.cache["<long lines>"] = len(text), None, text.splitlines(keepends=True), "<long lines>"
     space = {}
     exec(compile(text + "#\n" * 100_000, "<long lines>", "exec"), space)
@@ -151,9 +153,14 @@ print(json.dumps(peaks))
 def test_many_tapes_and_a_very_long_one_take_bounded_memory(tmp_path, longest):
     """100,000 tapes and one of five million rows, its gradient and its page, with `--longest`; else a tenth of them."""
     count = 100_000 if longest else 10_000
-    done = subprocess.run([sys.executable, "-c", MEMORY, str(count), tmp_path / "page.html"], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", MEMORY, str(count), tmp_path / "page.html"], capture_output=True, text=True, check=True
+    )
     tenth, flat, gradient, page = json.loads(done.stdout)
-    print(f"MB after {count // 10} tapes {tenth}, {count} {flat}; {50 * count} rows with gradient {gradient}, page {page}, on disk {(tmp_path / 'page.html').stat().st_size / 1e6:.1f}")
+    print(
+        f"MB after {count // 10} tapes {tenth}, {count} {flat}; {50 * count} rows with gradient {gradient}, page "
+        f"{page}, on disk {(tmp_path / 'page.html').stat().st_size / 1e6:.1f}"
+    )
     assert flat - tenth <= 2 and gradient - flat < 75 * count / 1e4 and page - gradient < 120
 
 
@@ -164,7 +171,12 @@ def test_a_structure_that_is_too_deep_is_an_error():
     deep = x
     for _ in range(10_000):
         deep = [deep]
-    for ask in (lambda: tape.gradient(y, deep), lambda: tape.explain(y, deep), lambda: tf.draw(tape, y, deep), lambda: tf.nest.flatten(deep)):
+    for ask in (
+        lambda: tape.gradient(y, deep),
+        lambda: tape.explain(y, deep),
+        lambda: tf.draw(tape, y, deep),
+        lambda: tf.nest.flatten(deep),
+    ):
         with pytest.raises(RecursionError):
             ask()
     assert tape.gradient(y, x).numpy() == 4.0
@@ -225,7 +237,10 @@ def test_a_size_beyond_its_dtype_is_an_error_of_the_operation():
     with pytest.raises(tf.errors.InvalidArgumentError, match="Shape output type is 32-bit  but dim 1 is 4294967296"):
         tf.shape(none)
     for size in (tf.size, tf.function(lambda x: tf.size(x))):
-        with pytest.raises(tf.errors.InvalidArgumentError, match="Number of elements was larger than representable by 32-bit output type"):
+        with pytest.raises(
+            tf.errors.InvalidArgumentError,
+            match="Number of elements was larger than representable by 32-bit output type",
+        ):
             size(many)
     assert tf.shape(none, tf.int64).numpy().tolist() == [0, 2**32] and tf.size(many, tf.int64).numpy() == 2**31
     assert tf.size(none).numpy() == 0

@@ -1,4 +1,6 @@
-"""Recordings that several threads make, hand to each other and let go of, as JupyterLab's subshells and training loops do."""
+"""Recordings that several threads make, hand to each other and let go of, as JupyterLab's subshells and training loops
+do.
+"""
 
 from __future__ import annotations
 

@@ -162,10 +162,23 @@ def cases() -> tuple[Any, Any, Any]:
 PROGRAMS: dict[str, Callable[[], tuple[Any, Any, Any]]] = {
     f.__name__: f
     for f in (
-        square, accumulation, broadcasting, gathering, states, nested, layers, cut, constants_first,
-        custom, custom_pair, python_function, custom_nested, splitting, cases,
+        square,
+        accumulation,
+        broadcasting,
+        gathering,
+        states,
+        nested,
+        layers,
+        cut,
+        constants_first,
+        custom,
+        custom_pair,
+        python_function,
+        custom_nested,
+        splitting,
+        cases,
     )
-}  # fmt: skip
+}
 
 
 def chain(n: int) -> dict[str, Any]:
@@ -195,7 +208,13 @@ def shortened(data: Any, digits: int) -> str:
     """An array in a line, its numbers with so many digits."""
     if isinstance(data, list):
         return f"[{' '.join(shortened(one, digits) for one in data)}]"
-    return rounded(repr(data), digits).removesuffix("0") if isinstance(data, float) and data == int(data) else data if isinstance(data, str) else rounded(repr(data), digits)
+    return (
+        rounded(repr(data), digits).removesuffix("0")
+        if isinstance(data, float) and data == int(data)
+        else data
+        if isinstance(data, str)
+        else rounded(repr(data), digits)
+    )
 
 
 def written(value: dict[str, Any], room: int) -> str | None:
@@ -255,7 +274,9 @@ def show(page: Any) -> Callable[[dict[str, Any]], Any]:
 
 def write_notebook(folder: Path, name: str, *cells: str) -> None:
     """Writes a notebook of code cells."""
-    made = [{"cell_type": "code", "id": f"c{k}", "execution_count": None, "metadata": {}, "outputs": [], "source": cell}
-            for k, cell in enumerate(cells)]  # fmt: skip
+    made = [
+        {"cell_type": "code", "id": f"c{k}", "execution_count": None, "metadata": {}, "outputs": [], "source": cell}
+        for k, cell in enumerate(cells)
+    ]
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     (folder / name).write_text(json.dumps({"cells": made, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}))

@@ -31,7 +31,8 @@ def graphs() -> list[list[Any]]:
             items.append([near, leaf, i // 40])
         made.append(items)
     made.append([[[], True, 0]] + [[[0], False, 0] for _ in range(80)])
-    made.append([*([[], True, 0] for _ in range(6)), [list(range(6)), False, 1], [[6], False, 1]])  # beside the middle one of its leaves
+    # beside the middle one of its leaves
+    made.append([*([[], True, 0] for _ in range(6)), [list(range(6)), False, 1], [[6], False, 1]])
     return made
 
 
@@ -43,7 +44,10 @@ def place(items: list[Any]) -> dict[str, Any]:
     column, slot = placement.column, placement.slot
     passed = sorted({point for points in placement.via.values() for point in points})
     near = sorted({(i, k) for k, item in enumerate(items) for i in item[0] if column[k] - column[i] <= FAR})
-    lines = [{"per": per, "extents": extents(column, slot, passed, per), "lanes": lanes(near, column, slot, per)} for per in PER]
+    lines = [
+        {"per": per, "extents": extents(column, slot, passed, per), "lanes": lanes(near, column, slot, per)}
+        for per in PER
+    ]
     return {"items": items, "column": column, "slot": slot, "lines": lines}
 
 

@@ -66,14 +66,18 @@ with tf.GradientTape() as tape:
     y = walk(w * 1.5, tf.constant(3)) * 2.0
 g = tape.gradient(y, w)"""
 LAYERED = """tf.random.set_seed(2)
-model = tf.keras.Sequential([tf.keras.layers.Dense(5, activation="tanh"), tf.keras.layers.Dense(3, activation="relu"), tf.keras.layers.Dense(1)])
+model = tf.keras.Sequential([tf.keras.layers.Dense(5, activation="tanh"), tf.keras.layers.Dense(3, \
+activation="relu"), tf.keras.layers.Dense(1)])
 x = tf.random.normal([4, 3])
 with tf.GradientTape() as tape:
     loss = tf.reduce_mean(tf.square(model(x) - 1.0))
 g = tape.gradient(loss, model.trainable_variables)"""
 
-TRAINED = LAYERED + """
+TRAINED = (
+    LAYERED
+    + """
 tf.keras.optimizers.SGD(0.1).apply_gradients(zip(g, model.trainable_variables))"""
+)
 RATES = """def step(rate):
     w = tf.Variable(2.0, name="w")
     with tf.GradientTape() as tape:
@@ -89,7 +93,12 @@ PICTURES: dict[str, tuple[str, str, list[str], bool]] = {
     "tapeview-feel": (SHARED, "TapeView(tape)", ["End", "ArrowUp", "ArrowUp", "ArrowUp", "ArrowUp", "ArrowUp"], False),
     "tapeview-folded": (LOOP, "TapeView(tape)", ["ArrowUp", "Enter", "0"], False),
     "tapeview-lines": (TURNS, "TapeView(tape)", ["End", "PageUp"], False),
-    "tapeview-inside": (CALLED, "TapeView(tape)", ["Home", "ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight", "Enter", "End", "ArrowLeft"], False),
+    "tapeview-inside": (
+        CALLED,
+        "TapeView(tape)",
+        ["Home", "ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight", "Enter", "End", "ArrowLeft"],
+        False,
+    ),
     "tapeview-layers": (LAYERED, "TapeView(tape)", ["End", "ArrowLeft", "ArrowLeft", "ArrowLeft"], False),
     "tapeview-update": (TRAINED, "TapeView(tape)", ["End"], False),
     "tapeview-compare": (RATES, "TapeView.compare(one, other)", ["End", "ArrowLeft"], False),
@@ -125,7 +134,9 @@ def picture(browser: Browser, address: str, folder: Path, name: str) -> None:
         page.get_by_label("value of a").fill("1.4")
         page.keyboard.press("Enter")
     page.wait_for_timeout(500)
-    page.locator(".widget-gridbox" if name == "tapeview-compare" else ".mt-view").first.screenshot(path=DOCS / f"{name}.png")
+    page.locator(".widget-gridbox" if name == "tapeview-compare" else ".mt-view").first.screenshot(
+        path=DOCS / f"{name}.png"
+    )
     page.close()
 
 
@@ -133,7 +144,9 @@ def sweep(browser: Browser, folder: Path) -> None:
     """The example of README.md, step by step: forwards through its rows, then backwards."""
     from PIL import Image
 
-    program = "x = tf.Variable(3.0)\nwith tf.GradientTape() as tape:\n    y = x * tf.sin(x)\nslope = tape.gradient(y, x)\n"
+    program = (
+        "x = tf.Variable(3.0)\nwith tf.GradientTape() as tape:\n    y = x * tf.sin(x)\nslope = tape.gradient(y, x)\n"
+    )
     (folder / "first.py").write_text(program + "view = TapeView(tape)\n")
     space: dict[str, Any] = {"tf": tf, "TapeView": TapeView}
     exec(compile(program + "view = TapeView(tape)\n", folder / "first.py", "exec"), space)

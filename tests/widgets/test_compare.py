@@ -92,7 +92,12 @@ def test_they_stand_side_by_side_where_both_have_room(page, tmp_path):
         page.set_viewport_size({"width": width, "height": 900})
         page.set_content((tmp_path / "both.html").read_text(encoding="utf-8"))
         page.locator(".mt-view").nth(1).wait_for()
-        places.append(page.locator(".mt-view").evaluate_all("els => els.map(e => { const b = e.getBoundingClientRect(); return [b.left, b.right, b.top, b.bottom] })"))
+        places.append(
+            page.locator(".mt-view").evaluate_all(
+                "els => els.map(e => { const b = e.getBoundingClientRect(); return [b.left, b.right, b.top, "
+                "b.bottom] })"
+            )
+        )
     (one, other), (above, below) = places
     assert one[1] < other[0] and one[2] == other[2]
     assert above[3] < below[2] and above[0] == below[0]

@@ -1,4 +1,6 @@
-"""Every text of the view can be read: WCAG's contrast for small text, on the themes of JupyterLab and on a page's own."""
+"""Every text of the view can be read: WCAG's contrast for small text, on the themes of JupyterLab and on a page's
+own.
+"""
 
 from __future__ import annotations
 
@@ -18,29 +20,46 @@ LEAST = 4.5
 THEMES = {
     "page light": ("light", {}),
     "page dark": ("dark", {}),
-    "JupyterLab Light": ("light", {
-        "layout-color0": "white", "layout-color1": "white", "layout-color2": "#eee",
-        "content-font-color1": "rgba(0, 0, 0, 0.87)", "border-color2": "#e0e0e0",
-    }),
+    "JupyterLab Light": (
+        "light",
+        {
+            "layout-color0": "white",
+            "layout-color1": "white",
+            "layout-color2": "#eee",
+            "content-font-color1": "rgba(0, 0, 0, 0.87)",
+            "border-color2": "#e0e0e0",
+        },
+    ),
     "forced light": ("light", {}),
-    "forced dark": ("dark", {"layout-color0": "white", "layout-color1": "white", "content-font-color1": "black"}),  # and a light theme of JupyterLab
-    "JupyterLab Dark": ("dark", {
-        "layout-color0": "#111", "layout-color1": "#212121", "layout-color2": "#424242",
-        "content-font-color1": "#fff", "border-color2": "#424242",
-    }),
-}  # fmt: skip
+    # and a light theme of JupyterLab
+    "forced dark": ("dark", {"layout-color0": "white", "layout-color1": "white", "content-font-color1": "black"}),
+    "JupyterLab Dark": (
+        "dark",
+        {
+            "layout-color0": "#111",
+            "layout-color1": "#212121",
+            "layout-color2": "#424242",
+            "content-font-color1": "#fff",
+            "border-color2": "#424242",
+        },
+    ),
+}
 
 # Every text with the ratio of its luminance to that of what is behind it. Colours are blended from the back to the
 # front; in the drawing, the shape behind a text is the rectangle before it in its group.
 RATIOS = """() => {
-    const parse = text => { const n = (text.match(/[\\d.]+/g) ?? [0, 0, 0, 0]).map(Number); return [n[0], n[1], n[2], n[3] ?? 1]; };
+    const parse = text => { const n = (text.match(/[\\d.]+/g) ?? [0, 0, 0, 0]).map(Number); return [n[0], n[1], n[2], \
+n[3] ?? 1]; };
     const over = (front, back) => [0, 1, 2].map(i => front[i] * front[3] + back[i] * (1 - front[3])).concat(1);
-    const light = color => color.slice(0, 3).map(c => c / 255).map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+    const light = color => color.slice(0, 3).map(c => c / 255).map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / \
+1.055) ** 2.4)
         .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
     const style = el => getComputedStyle(el);
     const up = el => { const all = []; for (; el; el = el.parentElement) all.push(el); return all; };
-    const behind = el => up(el).reverse().reduce((back, one) => over(parse(style(one).backgroundColor), back), [255, 255, 255, 1]);
-    const rectangle = el => [...el.parentElement.children].filter(one => one.tagName === "rect" && one.compareDocumentPosition(el) & 4).pop();
+    const behind = el => up(el).reverse().reduce((back, one) => over(parse(style(one).backgroundColor), back), [255, \
+255, 255, 1]);
+    const rectangle = el => [...el.parentElement.children].filter(one => one.tagName === "rect" && \
+one.compareDocumentPosition(el) & 4).pop();
     const shape = (el, back) => {
         const rect = rectangle(el);
         if (!rect || style(rect).fill === "none") return back;
@@ -52,11 +71,13 @@ RATIOS = """() => {
         const own = [...el.childNodes].some(node => node.nodeType === 3 && node.textContent.trim());
         if (!own || !el.getClientRects().length || el.tagName === "OPTION" || el.tagName === "title") continue;
         const drawn = el.tagName === "text";
-        const back = drawn ? shape(el, behind(el.closest(".mt-pane") ?? el.closest("svg"))) : behind(el);  // in the drawing, or in a curve
+        const back = drawn ? shape(el, behind(el.closest(".mt-pane") ?? el.closest("svg"))) : behind(el);  // in the \
+drawing, or in a curve
         const [r, g, b, a] = parse(drawn ? style(el).fill : style(el).color);
         const seen = up(el).reduce((all, one) => all * style(one).opacity, a);
         const [one, other] = [light(over([r, g, b, seen], back)), light(back)].sort((x, y) => y - x);
-        found.push([(one + 0.05) / (other + 0.05), `${el.textContent.slice(0, 40)} <${el.getAttribute("class")}> in <${el.parentElement.getAttribute("class")}>`]);
+        found.push([(one + 0.05) / (other + 0.05), `${el.textContent.slice(0, 40)} <${el.getAttribute("class")}> in \
+<${el.parentElement.getAttribute("class")}>`]);
     }
     return found;
 }"""
@@ -71,24 +92,31 @@ def forgotten() -> tuple[Any, Any, Any]:
 
 
 # Lines and boxes of the drawing beside what is behind them: WCAG asks for 3 of what has to be seen.
-LINES = RATIOS[: RATIOS.index("const found")] + """
+LINES = (
+    RATIOS[: RATIOS.index("const found")]
+    + """
     const back = behind(document.querySelector(".mt-pane"));
     return [...document.querySelectorAll(".mt-node:not(.mt-todo) .mt-box, .mt-edge:not(.mt-todo)")].map(el => {
         const [one, other] = [light(over(parse(style(el).stroke), back)), light(back)].sort((x, y) => y - x);
         return (one + 0.05) / (other + 0.05);
     });
 }"""
+)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_forced_colours_are_those_of_the_system_in_the_drawing_too(scheme, browser):
-    """Also where the theme of the page is the other one; what is current and what was sent is told apart without colours."""
+    """Also where the theme of the page is the other one; what is current and what was sent is told apart without
+    colours.
+    """
     page = browser.new_page(color_scheme=scheme, forced_colors="active")
     try:
         page.set_content(page_text(tf.snapshot(*nested())))
         page.wait_for_selector(".mt-node")
-        page.evaluate("theme => document.documentElement.dataset.theme = theme", "light" if scheme == "dark" else "dark")
+        page.evaluate(
+            "theme => document.documentElement.dataset.theme = theme", "light" if scheme == "dark" else "dark"
+        )
         page.locator(".mt-view").focus()
         for keys in ("End", "ArrowLeft"):
             page.keyboard.press(keys)
@@ -96,8 +124,13 @@ def test_forced_colours_are_those_of_the_system_in_the_drawing_too(scheme, brows
         assert len(ratios) > 10 and min(ratios) >= 3
         widths = "els => els.map(el => parseFloat(getComputedStyle(el).strokeWidth))"
         current = page.locator(".mt-current .mt-box").evaluate_all(widths)
-        assert min(current) > max(page.locator(".mt-node:not(.mt-current):not(.mt-target) .mt-box").evaluate_all(widths))
-        canvas = page.evaluate("() => { document.body.style.background = 'Canvas'; return getComputedStyle(document.body).backgroundColor }")
+        assert min(current) > max(
+            page.locator(".mt-node:not(.mt-current):not(.mt-target) .mt-box").evaluate_all(widths)
+        )
+        canvas = page.evaluate(
+            "() => { document.body.style.background = 'Canvas'; return "
+            "getComputedStyle(document.body).backgroundColor }"
+        )
         fills = "els => [...new Set(els.map(el => getComputedStyle(el).fill))]"
         assert page.locator(".mt-node .mt-box").evaluate_all(fills) == [canvas]
     finally:

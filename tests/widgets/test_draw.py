@@ -72,7 +72,8 @@ def test_the_words_say_what_shape_and_colour_say():
         y = tf.stop_gradient(x) * x
         z = k * 5.0
     assert tf.draw(tape, y, x).alt == (
-        "Tape of 6 rows: 0 x = 3.0, ∂ 3.0 (watched); 1 stop of 0 = 3.0 (no gradient passes); 2 y: × of 1, 0 = 9.0, ∂ 1.0; "
+        "Tape of 6 rows: 0 x = 3.0, ∂ 3.0 (watched); 1 stop of 0 = 3.0 (no gradient passes); 2 y: × of 1, 0 = 9.0, "
+        "∂ 1.0; "
         "3 k = 2.0 (not watched); 4 const = 5.0; 5 z: × of 3, 4 = 10.0 (on no tape)"
     )
     assert "(here the way breaks)" in unescape(tape.explain(tf.stop_gradient(x), x)._repr_html_())
@@ -130,7 +131,9 @@ def test_save_by_ending(tmp_path):
 def test_png_without_a_program_that_makes_it_says_what_to_do(tmp_path, monkeypatch):
     monkeypatch.setattr(pdf.shutil, "which", lambda name: None)
     tape, _, _ = square()
-    with pytest.raises(FileNotFoundError, match=r"needs one of the programs rsvg-convert.*Save as .svg or .pdf instead"):
+    with pytest.raises(
+        FileNotFoundError, match=r"needs one of the programs rsvg-convert.*Save as .svg or .pdf instead"
+    ):
         tf.draw(tape).save(tmp_path / "a.png")
 
 
@@ -140,7 +143,11 @@ def test_a_figure_has_a_step_with_its_products_and_what_the_gradient_gave():
     step = tf.snapshot(tape)["sweep"]["steps"][0]
     found = texts(tf.draw(tape, step=1).svg)
     for edge in step["edges"]:
-        assert {rounded(edge["local"]["text"]), f"× {step['adjoint']['text']}", f"= {rounded(edge['product']['text'])}"} <= set(found)
+        assert {
+            rounded(edge["local"]["text"]),
+            f"× {step['adjoint']['text']}",
+            f"= {rounded(edge['product']['text'])}",
+        } <= set(found)
     assert "∂d / ∂a = -0.6986" in found
     assert not any(text.startswith("∂ ") for text in texts(tf.draw(tape, step=0).svg))
     with pytest.raises(ValueError, match=r"from 0 to 4, but received 5"):
@@ -165,9 +172,17 @@ def test_an_assigned_value_has_a_crossed_way_around_the_nodes_to_the_new_state()
             a, b, c, d = points[k : k + 4]
             for t in (step / 30 for step in range(1, 30)):
                 at = (1 - t) ** 3 * a + 3 * t * (1 - t) ** 2 * b + 3 * t * t * (1 - t) * c + t**3 * d
-                assert not any(0 < at.real - float(x) < 120 and 0 < at.imag - float(y) < 52 for x, y in boxes), (path, at)
+                assert not any(0 < at.real - float(x) < 120 and 0 < at.imag - float(y) < 52 for x, y in boxes), (
+                    path,
+                    at,
+                )
     dashed = [line for line in picture.source.splitlines() if "dashed" in line]
-    assert [(*re.findall(r"r(\d+)", line), "×" in line) for line in dashed] == [("0", "5", False), ("4", "5", True), ("5", "11", False), ("10", "11", True)]
+    assert [(*re.findall(r"r(\d+)", line), "×" in line) for line in dashed] == [
+        ("0", "5", False),
+        ("4", "5", True),
+        ("5", "11", False),
+        ("10", "11", True),
+    ]
 
 
 def test_a_state_that_is_drawn_far_away_is_a_reference():
@@ -179,7 +194,8 @@ def test_a_state_that_is_drawn_far_away_is_a_reference():
         w.assign(y)
         z = w * y
     svg = tf.draw(tape, z, w).svg
-    assert texts(svg).count("w") == 2 and svg.count('stroke-dasharray="4 4"') == 1  # the node and its name; what was assigned is near
+    # the node and its name; what was assigned is near
+    assert texts(svg).count("w") == 2 and svg.count('stroke-dasharray="4 4"') == 1
 
 
 def test_the_optimizers_step_is_the_last_step_of_a_figure():
@@ -196,7 +212,10 @@ def test_the_optimizers_step_is_the_last_step_of_a_figure():
         assert {"2.0 → 1.5", "∂ 4.0", "→ (3, 4)", "∂y / ∂w = 4.0", "new value: w = 1.5"} <= set(found)
         assert "new value: k =          (3, 4)" in found
     assert "0 w = 2.0 → 1.5, ∂ 4.0 (watched)" in tf.draw(tape).alt
-    assert not any("→" in text or "new value" in text for text in [tf.draw(tape, step=last).alt, *texts(tf.draw(tape, step=last).svg)])
+    assert not any(
+        "→" in text or "new value" in text
+        for text in [tf.draw(tape, step=last).alt, *texts(tf.draw(tape, step=last).svg)]
+    )
 
 
 def test_arrays_are_pictures_in_figures_too(tmp_path):

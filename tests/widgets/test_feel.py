@@ -14,9 +14,28 @@ from .test_page import table
 pytestmark = pytest.mark.browser
 
 FUNCTIONS = (
-    tf.sin, tf.cos, tf.tan, tf.exp, tf.math.expm1, tf.math.log, tf.math.log1p, tf.sqrt, tf.math.rsqrt, tf.square, tf.tanh, tf.sigmoid,
-    tf.math.softplus, tf.nn.relu, tf.abs, tf.negative, tf.math.reciprocal, tf.atan, tf.sinh, tf.cosh, tf.asinh,
-)  # fmt: skip
+    tf.sin,
+    tf.cos,
+    tf.tan,
+    tf.exp,
+    tf.math.expm1,
+    tf.math.log,
+    tf.math.log1p,
+    tf.sqrt,
+    tf.math.rsqrt,
+    tf.square,
+    tf.tanh,
+    tf.sigmoid,
+    tf.math.softplus,
+    tf.nn.relu,
+    tf.abs,
+    tf.negative,
+    tf.math.reciprocal,
+    tf.atan,
+    tf.sinh,
+    tf.cosh,
+    tf.asinh,
+)
 
 
 def mixed(value: float) -> Any:
@@ -91,7 +110,8 @@ def test_a_selected_operation_draws_its_function_with_the_slope_on_its_edge(show
     local = float(step["edges"][0]["local"]["text"])
     assert page.locator(".mt-feel figcaption").inner_text() == f"sin(x), at x = 0.75: slope {local:.4g}"
     slope = page.locator(".mt-curve-tangent").evaluate(
-        "path => { const [a, b] = [path.getPointAtLength(0), path.getPointAtLength(1e9)]; return -(b.y - a.y) / (b.x - a.x) }"
+        "path => { const [a, b] = [path.getPointAtLength(0), path.getPointAtLength(1e9)]; return -(b.y - a.y) / "
+        "(b.x - a.x) }"
     )
     assert slope > 0
 

@@ -172,7 +172,13 @@ def test_what_leaves_a_folded_layer_stands_on_its_edges(show):
     page.locator(".mt-view").focus()
     at = max(k for k, step in enumerate(steps) if inside.get(step["row"]) == scope)
     assert at == len(steps) - 1
-    sent = {edge["input"] for step in steps if inside.get(step["row"]) == scope for edge in step["edges"] if edge["input"] not in inside}
+    sent = {
+        edge["input"]
+        for step in steps
+        if inside.get(step["row"]) == scope
+        for edge in step["edges"]
+        if edge["input"] not in inside
+    }
     labels = page.locator(".mt-product")
     assert labels.count() == len(sent) == 2  # its kernel and its bias
     shapes = {str(tuple(snapshot["rows"][row]["shape"])) for row in sent}
@@ -185,7 +191,11 @@ def test_the_sums_on_the_edges_of_a_folded_loop(show):
     page = show(snapshot)
     press(page, "End")
     texts = page.locator(".mt-product text").all_text_contents()
-    assert texts and all(text.startswith(("Σ", "=")) for text in texts) and sum(text.startswith("Σ") for text in texts) == 3
+    assert (
+        texts
+        and all(text.startswith(("Σ", "=")) for text in texts)
+        and sum(text.startswith("Σ") for text in texts) == 3
+    )
     assert page.locator(".mt-edge.mt-sent").count() >= 4  # to the three weights, and into the loop
 
 
@@ -199,12 +209,19 @@ def newton() -> tuple[Any, Any, Any]:
 
 
 WHOLE = """() => { const box = (e) => e.getBoundingClientRect(), pane = box(document.querySelector(".mt-pane"));
-  return [...document.querySelectorAll(".mt-node .mt-box")].every((e) => box(e).left >= pane.left && box(e).right <= pane.right && box(e).top >= pane.top && box(e).bottom <= pane.bottom); }"""
+  return [...document.querySelectorAll(".mt-node .mt-box")].every((e) => box(e).left >= pane.left && box(e).right <= \
+pane.right && box(e).top >= pane.top && box(e).bottom <= pane.bottom); }"""
 
 
-@pytest.mark.parametrize(("program", "names"), [
-    (recurrent, {"Wx", "Wh", "b", f"loop × {TURNS}"}), (model, {"first", "second", "third"}), (newton, {"x", "inner.gradient"}),
-], ids=["recurrent", "model", "newton"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("program", "names"),
+    [
+        (recurrent, {"Wx", "Wh", "b", f"loop × {TURNS}"}),
+        (model, {"first", "second", "third"}),
+        (newton, {"x", "inner.gradient"}),
+    ],
+    ids=["recurrent", "model", "newton"],
+)
 def test_a_program_opens_as_a_poster(program, names, show, page):
     """Nothing is pressed: all of it is in the pane, in one line, with what a gradient is asked for."""
     page.set_viewport_size({"width": 1366, "height": 768})
@@ -253,9 +270,12 @@ AROUND = """() => [...document.querySelectorAll(".mt-assign")].map(way => {
 def test_ways_between_the_states_of_a_variable_go_around_the_nodes(program, ways, show):
     page = show(tf.snapshot(*program()))
     assert page.evaluate(AROUND) == [0] * ways
-    crosses = page.locator(".mt-assigned .mt-cross").evaluate_all("els => els.map(e => { const b = e.getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2] })")
+    crosses = page.locator(".mt-assigned .mt-cross").evaluate_all(
+        "els => els.map(e => { const b = e.getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2] })"
+    )
     edges = page.locator("path.mt-edge[data-edge]").evaluate_all(
-        "els => els.map(e => { const m = e.getScreenCTM(), found = []; for (let at = 0; at < e.getTotalLength(); at += 3) { const p = e.getPointAtLength(at).matrixTransform(m); found.push([p.x, p.y]); } return found })"
+        "els => els.map(e => { const m = e.getScreenCTM(), found = []; for (let at = 0; at < e.getTotalLength(); at "
+        "+= 3) { const p = e.getPointAtLength(at).matrixTransform(m); found.push([p.x, p.y]); } return found })"
     )
     for x, y in crosses:  # a cross is not taken for one of the edge that passes there
         assert min(abs(x - a) + abs(y - b) for points in edges for a, b in points) > 6

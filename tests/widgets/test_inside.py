@@ -48,7 +48,11 @@ def test_the_rows_of_a_call_have_the_values_that_it_had(used):
         tape.gradient(y, w)
     inside = only(tf.snapshot(tape, y, w))
     found = inside["snapshot"]
-    assert inside["name"] == next(row["label"] for row in tf.snapshot(tape, y, w)["rows"] if row["row"] == inside["row"]) == "walk"
+    assert (
+        inside["name"]
+        == next(row["label"] for row in tf.snapshot(tape, y, w)["rows"] if row["row"] == inside["row"])
+        == "walk"
+    )
     assert values(found, "×") == [6.0, 7.0] and values(found, "÷") == [3.5]  # the ways that were taken, in their order
     assert {row["name"]: row["value"]["data"] for row in found["rows"] if row["name"]} == {"x": 3.0, "w": 2.0, "n": 3}
 
@@ -63,8 +67,16 @@ def test_rows_stand_at_their_own_statements_in_turns_and_branches():
     steps = [(row["label"], row["scope"]) for row in found["rows"] if row["label"] in ways]
     assert all(lines[row["line"] - 1].strip() == ways[row["label"]] for row in found["rows"] if row["label"] in ways)
     one, three = (["turn 1"], ["turn 1", "else"]), (["turn 3"], ["turn 3", "else"])
-    assert steps == [("×", one[1]), ("+", one[1]), ("-", one[0]), ("÷", ["turn 2", "then"]), ("-", ["turn 2"]),
-                     ("×", three[1]), ("+", three[1]), ("-", three[0])]  # fmt: skip
+    assert steps == [
+        ("×", one[1]),
+        ("+", one[1]),
+        ("-", one[0]),
+        ("÷", ["turn 2", "then"]),
+        ("-", ["turn 2"]),
+        ("×", three[1]),
+        ("+", three[1]),
+        ("-", three[0]),
+    ]
     assert {row["name"] for row in found["rows"] if row["label"] == "id" and row["scope"]} == {"w"}
 
 
@@ -80,7 +92,11 @@ def test_a_numbered_branch_and_a_gradient_without_a_picture():
         with tf.GradientTape() as tape:
             y = choose(x)
         g = tape.gradient(y, x)
-    scopes = [row["scope"] for row in only(tf.snapshot(tape, y, x))["snapshot"]["rows"] if row["label"] in "+×" and row["status"] == "recorded"]
+    scopes = [
+        row["scope"]
+        for row in only(tf.snapshot(tape, y, x))["snapshot"]["rows"]
+        if row["label"] in "+×" and row["status"] == "recorded"
+    ]
     assert scopes == [["turn 1", "branch 0"], ["turn 2", "branch 1"]]
     assert float(g) == 6.0 and float(outer.gradient(g, x)) == 2.0
     assert not any(row["scope"] for row in tf.snapshot(outer)["rows"])  # what the gradient ran again has none

@@ -68,14 +68,18 @@ class Notebook:
             self.open()
 
     def note(self, error: str) -> None:
-        """Keeps what went wrong in the page. That anywidget gave up waiting for our module, on a busy machine, is no failure."""
+        """Keeps what went wrong in the page. That anywidget gave up waiting for our module, on a busy machine, is no
+        failure.
+        """
         if not error.startswith(GAVE_UP):
             self.errors.append(error)
 
     def note_kernels(self, request: Any) -> None:
         """Keeps what the page changes of the server's kernels: a failure says it."""
         if request.method != "GET" and KERNELS.search(request.url):
-            self.kernels.append(f"{request.method} {request.url.split('/api/')[1].split('?')[0]} {request.post_data or ''}")
+            self.kernels.append(
+                f"{request.method} {request.url.split('/api/')[1].split('?')[0]} {request.post_data or ''}"
+            )
 
     def answer(self, dialog: Any) -> None:
         """On a busy machine JupyterLab asks for the kernel; the button's accessible name is not the word on it."""
@@ -87,7 +91,9 @@ class Notebook:
         self.page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status='idle']", timeout=60000)
 
     def open_and_run_early(self, cell: int) -> None:
-        """Opens it and runs a cell, while the server is slow with the answer after which JupyterLab looks for the kernel."""
+        """Opens it and runs a cell, while the server is slow with the answer after which JupyterLab looks for the
+        kernel.
+        """
         waiting: list[Any] = []
         over: list[bool] = []
         self.page.route(re.compile(r".*/checkpoints(\?.*)?$"), lambda r: r.continue_() if over else waiting.append(r))
@@ -126,7 +132,9 @@ class Notebook:
             self.page.wait_for_function(condition, timeout=60000)
         except PlaywrightError as error:
             outputs = self.page.locator(".jp-OutputArea").all_inner_texts()
-            raise AssertionError("\n---\n".join([f"not true within a minute: {condition}", *self.kernels, *outputs])) from error
+            raise AssertionError(
+                "\n---\n".join([f"not true within a minute: {condition}", *self.kernels, *outputs])
+            ) from error
 
     def shows(self, rows: str) -> None:
         """Waits until a view says how many rows it shows."""
@@ -134,7 +142,9 @@ class Notebook:
 
     def printed(self, cell: int) -> str:
         """What a cell printed, once it stands in the page: that may be after the cell's end."""
-        self.until(f"document.querySelectorAll('.jp-CodeCell')[{cell}]?.querySelector('.jp-OutputArea')?.textContent.trim()")
+        self.until(
+            f"document.querySelectorAll('.jp-CodeCell')[{cell}]?.querySelector('.jp-OutputArea')?.textContent.trim()"
+        )
         return self.page.locator(".jp-CodeCell").nth(cell).locator(".jp-OutputArea").text_content()
 
     def name(self) -> str:
@@ -173,7 +183,8 @@ def test_it_grows_while_the_cell_runs_and_steps_with_the_arrow_keys(notebook):
             seen.append(name)
         book.page.wait_for_timeout(20)
     assert len(seen) > 6, seen
-    assert empty < book.page.locator(".mt-view").bounding_box()["height"] < 860  # more rows want more room, and fit into the window
+    # more rows want more room, and fit into the window
+    assert empty < book.page.locator(".mt-view").bounding_box()["height"] < 860
     book.until("document.querySelector('.mt-slider').max > 26")
     gradient = book.printed(1).split()[1]
     book.page.locator(".mt-view").focus()
@@ -313,9 +324,17 @@ def test_a_slider_runs_the_function_again(notebook):
 @pytest.mark.long
 def test_a_number_among_arrays_is_moved_by_the_kernel(notebook):
     """The reference is the program, run with the new number in another cell."""
-    head = IMPORTS + "def run(value):\n    s, w = tf.Variable(value, name='s'), tf.Variable([[0.5, -1.0], [2.0, 0.25]], name='w')\n"
-    body = "    with tf.GradientTape() as tape:\n        y = tf.reduce_sum(tf.tanh(w @ tf.ones([2, 1]) * s) ** 2)\n    return tape, y, tape.gradient(y, s)\n"
-    nb = notebook(head + body + "tape, y, g = run(0.75)\nTapeView(tape)", "_, y, g = run(0.5)\nprint('now', y.numpy(), g.numpy())")
+    head = (
+        IMPORTS + "def run(value):\n    s, w = tf.Variable(value, name='s'), tf.Variable([[0.5, -1.0], [2.0, 0.25]], "
+        "name='w')\n"
+    )
+    body = (
+        "    with tf.GradientTape() as tape:\n        y = tf.reduce_sum(tf.tanh(w @ tf.ones([2, 1]) * s) ** 2)\n   "
+        " return tape, y, tape.gradient(y, s)\n"
+    )
+    nb = notebook(
+        head + body + "tape, y, g = run(0.75)\nTapeView(tape)", "_, y, g = run(0.5)\nprint('now', y.numpy(), g.numpy())"
+    )
     nb.run(0)
     nb.run(1)
     wanted = [float(word) for word in nb.printed(1).split()[1:3]]
@@ -415,7 +434,10 @@ def test_a_long_sweep_is_stepped_into_page_by_page(notebook):
     book.page.keyboard.press("End")  # to the end of the rows; the steps behind it are computed now
     book.until("document.querySelector('.mt-count').textContent === 'backward 30001 / 30001'")
     gradient = book.page.locator(".jp-OutputArea-output").first.inner_text()
-    book.until(f"Number(document.querySelector('.mt-lines [data-row=\"1\"] .mt-c-adjoint').textContent) === {shown(gradient)!r}")
+    book.until(
+        "Number(document.querySelector('.mt-lines [data-row=\"1\"] .mt-c-adjoint').textContent) === "
+        f"{shown(gradient)!r}"
+    )
     book.page.keyboard.press("ArrowLeft")
     assert book.count() == "backward 30000 / 30001"
 

@@ -1,4 +1,6 @@
-"""The picture in the language of the lessons: where ``texts/picture.json`` lies beside a notebook, no English word is left in it."""
+"""The picture in the language of the lessons: where ``texts/picture.json`` lies beside a notebook, no English word is
+left in it.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,14 @@ NAMES = re.compile(
     r"unconnected_gradients=\"zero\"|t(?:f|ape)\.\w+(\.\w+)*|const|tape|float32|None|Enter|Esc|Home|End|Space|Shift\+[←→]|dtype|kernel|weight|total|unused|sqrt|loss|"
     r"watch\(\)|Python|TapeView[.\w(=), ]*|squeeze|SVG|PNG|DOT|GIF|HTML"
 )
-MADE = {"Watched by watch().", "Watched automatically.", "Not watched.", "iteration {0}", "turn {0}", *(f"fold: {how}" for how in ("auto", "layers", "all", "none"))}
+MADE = {
+    "Watched by watch().",
+    "Watched automatically.",
+    "Not watched.",
+    "iteration {0}",
+    "turn {0}",
+    *(f"fold: {how}" for how in ("auto", "layers", "all", "none")),
+}
 FIELDS = re.compile(r"\{\w+\}")
 
 
@@ -41,7 +50,11 @@ def chinese(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def broken() -> Any:
     """A tape with a gradient that is infinite, one that is None, and a name that is Chinese."""
-    weight, unused, bias = tf.Variable([0.0, 0.2], name="weight"), tf.Variable(1.0, name="unused"), tf.Variable(0.25, name="隐藏层的偏置和它的长名字")
+    weight, unused, bias = (
+        tf.Variable([0.0, 0.2], name="weight"),
+        tf.Variable(1.0, name="unused"),
+        tf.Variable(0.25, name="隐藏层的偏置和它的长名字"),
+    )
     with tf.GradientTape(persistent=True) as tape:
         loss = tf.reduce_sum(tf.sqrt(weight)) * bias
     tape.gradient(loss, [weight, bias, unused])
@@ -65,7 +78,11 @@ def said_by_the_view() -> Iterator[str]:
         source = path.read_text(encoding="utf-8")
         for call in re.finditer(r"\bt\(", source):
             text = re.sub(r'[=!]== "\w+"', "", _first_argument(source, call.end()))
-            yield from (found for found in re.findall(r'"((?:[^"\\]|\\.)*)"', text) if re.search("[a-z]", found) and path.name != "words.ts")
+            yield from (
+                found
+                for found in re.findall(r'"((?:[^"\\]|\\.)*)"', text)
+                if re.search("[a-z]", found) and path.name != "words.ts"
+            )
         yield from re.findall(r'(?:title|placeholder|"aria-label"): "([^"]+)"|(?!)', source)
         yield from re.findall(r'\b(?:act|button)\((?:"\w+", )?"([^"]+)"', source)
 
@@ -82,32 +99,52 @@ def _first_argument(source: str, begin: int) -> str:
 def seen(page: Any) -> list[str]:
     """All texts of a page that people see or hear, but for the program's own lines."""
     return page.evaluate(
-        """() => [...document.querySelectorAll(".mt-view *")].filter(el => !el.closest(".mt-codeline, kbd")).flatMap(el => [
+        """() => [...document.querySelectorAll(".mt-view *")].filter(el => !el.closest(".mt-codeline, \
+kbd")).flatMap(el => [
             ...["title", "aria-label", "placeholder", "aria-roledescription"].map(name => el.getAttribute(name)),
-            ...[...el.childNodes].filter(node => node.nodeType === 3).map(node => node.data)]).filter(text => text && text.trim())"""
+            ...[...el.childNodes].filter(node => node.nodeType === 3).map(node => node.data)]).filter(text => text && \
+text.trim())"""
     )
 
 
 def test_every_word_has_a_translation_with_its_values() -> None:
     translated = json.loads((CHINESE / "texts" / "picture.json").read_text(encoding="utf-8"))
-    by_python = {*given_to("word", ROOT / "minitape" / "picture"), *given_to("word", ROOT / "widgets" / "minitape_widgets")}
+    by_python = {
+        *given_to("word", ROOT / "minitape" / "picture"),
+        *given_to("word", ROOT / "widgets" / "minitape_widgets"),
+    }
     wanted = [*by_python, *said_by_the_view()]
     assert len(wanted) > 250 and [text for text in wanted if not translated.get(text)] == []
-    assert [text for text in translated if sorted(FIELDS.findall(text)) != sorted(FIELDS.findall(translated[text]))] == []
+    assert [
+        text for text in translated if sorted(FIELDS.findall(text)) != sorted(FIELDS.findall(translated[text]))
+    ] == []
     assert texts_of_picture(CHINESE.parent) == list(translated)
-    literals = {text for path in FRONTEND.glob("*.ts") for text in re.findall(r'"((?:[^"\\\n]|\\.)*)"', path.read_text(encoding="utf-8"))}
+    literals = {
+        text
+        for path in FRONTEND.glob("*.ts")
+        for text in re.findall(r'"((?:[^"\\\n]|\\.)*)"', path.read_text(encoding="utf-8"))
+    }
     assert set(translated) - literals - set(by_python) - MADE == set(), "these are said no more"
 
 
 def test_a_saved_page_has_no_english_words(shown: Any) -> None:
     page = shown
     texts = seen(page)
-    for keys in ("?", "End", "p", "ArrowUp", "q Home ArrowRight ArrowRight ArrowRight ArrowRight ArrowRight ArrowRight ArrowRight ArrowRight"):
+    for keys in (
+        "?",
+        "End",
+        "p",
+        "ArrowUp",
+        "q Home ArrowRight ArrowRight ArrowRight ArrowRight ArrowRight ArrowRight ArrowRight ArrowRight",
+    ):
         for key in keys.split():
             page.keyboard.press(key)
         page.wait_for_timeout(60)
         texts += seen(page)
-    assert [page.locator(of).get_attribute("lang") for of in ("html", ".mt-view")] == ["zh-CN", "zh-CN"] and page.title() == "磁带"
+    assert [page.locator(of).get_attribute("lang") for of in ("html", ".mt-view")] == [
+        "zh-CN",
+        "zh-CN",
+    ] and page.title() == "磁带"
     left = {text for text in texts if ENGLISH.search(NAMES.sub("", text))}
     assert left == set()
 
@@ -124,9 +161,13 @@ def test_words_stay_in_their_boxes(shown: Any) -> None:
     over = shown.evaluate(
         """() => [...document.querySelectorAll(".mt-node")].flatMap(node => {
             const box = node.querySelector(".mt-box").getBoundingClientRect();
-            return [...node.querySelectorAll("text")].filter(text => text.getBoundingClientRect().right > box.right + 1).map(text => text.textContent) })"""
+            return [...node.querySelectorAll("text")].filter(text => text.getBoundingClientRect().right > box.right + \
+1).map(text => text.textContent) })"""
     )
-    cut = shown.evaluate("() => [...document.querySelectorAll('.mt-button, .mt-head span, .mt-count')].filter(el => el.scrollWidth > el.clientWidth + 1).map(el => el.textContent)")
+    cut = shown.evaluate(
+        "() => [...document.querySelectorAll('.mt-button, .mt-head span, .mt-count')].filter(el => el.scrollWidth > "
+        "el.clientWidth + 1).map(el => el.textContent)"
+    )
     assert over == [] and cut == []
 
 
@@ -145,7 +186,10 @@ def test_in_english_no_words_travel() -> None:
 @pytest.mark.usefixtures("chinese")
 def test_the_static_picture_is_told_in_chinese() -> None:
     picture = tf.draw(states()[0])
-    assert re.fullmatch(r"磁带，5 行：0 v = 1.0（受监视）；1 const = 3.0；2 ×，输入 0，1 = 3.0；3 v v1 = 2.0（受监视）；4 .*", picture.alt)
+    assert re.fullmatch(
+        r"磁带，5 行：0 v = 1.0（受监视）；1 const = 3.0；2 ×，输入 0，1 = 3.0；3 v v1 = 2.0（受监视）；4 .*",
+        picture.alt,
+    )
     assert not ENGLISH.search(NAMES.sub("", picture.alt))
 
 
@@ -157,11 +201,16 @@ def test_a_comparison_says_where_the_tapes_differ() -> None:
             _ = f(x) * x
         return tape
 
-    assert repr(TapeView.compare(record(tf.sin), record(tf.cos))).startswith("从第 1 行开始不同：sin（输入：第 0 行）= 0.909")
+    assert repr(TapeView.compare(record(tf.sin), record(tf.cos))).startswith(
+        "从第 1 行开始不同：sin（输入：第 0 行）= 0.909"
+    )
     assert repr(TapeView.compare(record(tf.sin), record(tf.sin))) == "两条磁带每一行都一样。"
 
 
-@pytest.mark.parametrize(("name", "room", "short"), [("偏置", 12, "偏置"), ("隐藏层的偏置和它的名字", 12, "隐藏层的偏…"), ("模型/隐藏层/核", 9, "模型/隐…")])
+@pytest.mark.parametrize(
+    ("name", "room", "short"),
+    [("偏置", 12, "偏置"), ("隐藏层的偏置和它的名字", 12, "隐藏层的偏…"), ("模型/隐藏层/核", 9, "模型/隐…")],
+)
 def test_wide_letters_take_the_room_of_two(name: str, room: int, short: str) -> None:
     assert short_name(name, room) == elide(name, room) == short and wide(short) <= room
 

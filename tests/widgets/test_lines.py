@@ -13,7 +13,8 @@ pytestmark = pytest.mark.browser
 
 # what is drawn: the scale, the pane and the boxes of the nodes on the screen
 LOOK = """() => {
-  const box = e => { const { left, right, top, bottom } = e.getBoundingClientRect(); return { left, right, top, bottom } };
+  const box = e => { const { left, right, top, bottom } = e.getBoundingClientRect(); return { left, right, top, \
+bottom } };
   const current = document.querySelector(".mt-node.mt-current .mt-box");
   return {
     scale: Number(/scale\\(([\\d.]+)\\)/.exec(document.querySelector(".mt-scene > g").getAttribute("transform"))[1]),
@@ -26,7 +27,12 @@ LOOK = """() => {
 
 
 def within(box, pane):
-    return box["left"] >= pane["left"] and box["right"] <= pane["right"] and box["top"] >= pane["top"] and box["bottom"] <= pane["bottom"]
+    return (
+        box["left"] >= pane["left"]
+        and box["right"] <= pane["right"]
+        and box["top"] >= pane["top"]
+        and box["bottom"] <= pane["bottom"]
+    )
 
 
 @pytest.mark.long(sample=4)
@@ -44,11 +50,19 @@ def test_a_program_of_30_to_300_rows_is_read_at_nearly_natural_size(turns, width
         seen = shown.evaluate(LOOK)
         assert seen["scale"] >= (0.75 if width > 500 else 0.6) and within(seen["current"], seen["pane"])
         # everything in its line is on the screen, too
-        assert all(seen["pane"]["left"] <= box["left"] and box["right"] <= seen["pane"]["right"] for box in seen["nodes"] + seen["edges"])
+        assert all(
+            seen["pane"]["left"] <= box["left"] and box["right"] <= seen["pane"]["right"]
+            for box in seen["nodes"] + seen["edges"]
+        )
         assert seen["titles"] == len(seen["nodes"]) >= 6
         for one in seen["nodes"]:
             for other in seen["nodes"]:
-                apart = max(one["left"] - other["right"], other["left"] - one["right"], one["top"] - other["bottom"], other["top"] - one["bottom"])
+                apart = max(
+                    one["left"] - other["right"],
+                    other["left"] - one["right"],
+                    one["top"] - other["bottom"],
+                    other["top"] - one["bottom"],
+                )
                 assert one == other or apart > 0
 
 
@@ -96,20 +110,26 @@ def test_a_frame_goes_on_in_the_next_line_around_its_own_rows(show, page):
     shown.evaluate(DRAWN)
     held = shown.evaluate("""() => {
       const box = e => e.getBoundingClientRect();
-      return [...document.querySelectorAll(".mt-frame-sweep rect")].map(frame => [...document.querySelectorAll(".mt-node")].filter(node => {
+      return [...document.querySelectorAll(".mt-frame-sweep rect")].map(frame => \
+[...document.querySelectorAll(".mt-node")].filter(node => {
         const [a, b] = [box(frame), box(node.querySelector(".mt-box"))];
         return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
       }).map(node => Number(node.dataset.id.slice(1))))
     }""")
     assert len(held) > 1
-    assert sorted(row for part in held for row in part) == [row["row"] for row in snapshot["rows"] if row["by"] is not None]
+    assert sorted(row for part in held for row in part) == [
+        row["row"] for row in snapshot["rows"] if row["by"] is not None
+    ]
 
 
 def test_a_narrower_page_holds_fewer_columns_and_keeps_the_current_row(show, page):
     page.set_viewport_size({"width": 1400, "height": 900})
     shown = show(chain(30), "none")
     press(shown, "Home", *["ArrowRight"] * 20)
-    columns = "() => new Set([...document.querySelectorAll('.mt-node .mt-box')].map(e => Math.round(e.getBoundingClientRect().left))).size"
+    columns = (
+        "() => new Set([...document.querySelectorAll('.mt-node .mt-box')].map(e => "
+        "Math.round(e.getBoundingClientRect().left))).size"
+    )
     shown.evaluate(DRAWN)
     wide = shown.evaluate(columns)
     page.set_viewport_size({"width": 620, "height": 900})
@@ -128,7 +148,10 @@ def test_a_graph_larger_than_its_pane_opens_at_its_target_and_follows_who_steps(
     assert within(opened["current"], opened["pane"])
     press(shown, "Home", "ArrowRight")
     shown.evaluate(DRAWN)
-    page.wait_for_function(f"() => {{ const seen = ({LOOK})(); return seen.current && seen.current.bottom <= seen.pane.bottom && seen.current.top >= seen.pane.top; }}")
+    page.wait_for_function(
+        f"() => {{ const seen = ({LOOK})(); return seen.current && seen.current.bottom <= seen.pane.bottom && "
+        f"seen.current.top >= seen.pane.top; }}"
+    )
 
 
 def test_the_wheel_scrolls_the_graph_for_its_reader_and_else_the_page(show, page):
@@ -151,7 +174,10 @@ def test_the_wheel_scrolls_the_graph_for_its_reader_and_else_the_page(show, page
 def test_dividers_resize_the_graph_and_the_table(show, page):
     page.set_viewport_size({"width": 1000, "height": 900})
     shown = show(chain(20))
-    for name, part, side, key in (("the graph's height", ".mt-pane", "height", "ArrowUp"), ("the table's width", ".mt-table", "width", "ArrowLeft")):
+    for name, part, side, key in (
+        ("the graph's height", ".mt-pane", "height", "ArrowUp"),
+        ("the table's width", ".mt-table", "width", "ArrowLeft"),
+    ):
         divider = shown.get_by_role("separator", name=name)
         before = shown.locator(part).bounding_box()[side]
         at = divider.bounding_box()

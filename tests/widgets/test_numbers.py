@@ -1,4 +1,6 @@
-"""Every number that a folded picture shows at every step is the engine's: in nodes, on edges, in the table, in the results."""
+"""Every number that a folded picture shows at every step is the engine's: in nodes, on edges, in the table, in the
+results.
+"""
 
 from __future__ import annotations
 
@@ -179,9 +181,11 @@ WALK = """() => {
     slider.value = k;
     slider.dispatchEvent(new Event("input"));
     const nodes = [...document.querySelectorAll(".mt-node")].map((el) => ({
-      index: el.dataset.index, id: el.dataset.id, words: el.getAttribute("aria-label"), current: el.classList.contains("mt-current"), value: text(el, ".mt-value"), adjoint: text(el, ".mt-adjoint"),
+      index: el.dataset.index, id: el.dataset.id, words: el.getAttribute("aria-label"), current: \
+el.classList.contains("mt-current"), value: text(el, ".mt-value"), adjoint: text(el, ".mt-adjoint"),
     }));
-    const labels = [...document.querySelectorAll(".mt-product")].map((el) => ({ edge: el.dataset.edge, texts: [...el.querySelectorAll("text")].map((t) => t.textContent) }));
+    const labels = [...document.querySelectorAll(".mt-product")].map((el) => ({ edge: el.dataset.edge, texts: \
+[...el.querySelectorAll("text")].map((t) => t.textContent) }));
     seen.push({ nodes, labels });
   }
   return seen;
@@ -207,6 +211,7 @@ class Engine:
             known = self.arrived.get(edge["input"])
             self.arrived[edge["input"]] = self.adjoints[edge["input"]] = product if known is None else known + product
 
+
 def array(value: dict[str, Any]) -> Any:
     return np.array(value["data"], np.float64)
 
@@ -218,27 +223,46 @@ def agrees(text: str, number: Any) -> bool:
         return text == str(np.shape(number)) or "…" in text
     text = text.replace("True", "1").replace("False", "0")
     shown = np.array([float(part) for part in re.findall(r"-?(?:\d[\d.]*(?:e-?\d+)?|inf|nan)", text)])
-    return shown.shape == np.ravel(number).shape and np.allclose(shown, np.ravel(number), rtol=6e-4 if np.ndim(number) == 0 else 6e-2, atol=1e-12)
+    return shown.shape == np.ravel(number).shape and np.allclose(
+        shown, np.ravel(number), rtol=6e-4 if np.ndim(number) == 0 else 6e-2, atol=1e-12
+    )
 
 
 def extent(node: dict[str, Any]) -> range:
     """The rows that a node stands for."""
-    found = re.search(r"rows (\d+) to (\d+)", node["words"]) if not node["id"].startswith("r") or ":" in node["id"] else None
+    found = (
+        re.search(r"rows (\d+) to (\d+)", node["words"])
+        if not node["id"].startswith("r") or ":" in node["id"]
+        else None
+    )
     if found:
         return range(int(found[1]), int(found[2]) + 1)
     return range(int(node["id"][1:]), int(node["id"][1:]) + 1)
 
 
-USUAL = ("sines_4", "branches", "two_states", "loop_in_loop", "recurrent", "gates", "layers", "own_gradients", "second_order")  # of each kind one
+# of each kind one
+USUAL = (
+    "sines_4",
+    "branches",
+    "two_states",
+    "loop_in_loop",
+    "recurrent",
+    "gates",
+    "layers",
+    "own_gradients",
+    "second_order",
+)
 
 
 @pytest.mark.parametrize(
     ("name", "fold"),
     [
         *(pytest.param(name, "all", marks=[pytest.mark.long] * (name not in USUAL)) for name in FOLDED),
-        pytest.param("sines_60", "auto", marks=pytest.mark.long), ("recurrent", "auto"), ("layers", "layers"),
+        pytest.param("sines_60", "auto", marks=pytest.mark.long),
+        ("recurrent", "auto"),
+        ("layers", "layers"),
     ],
-)  # fmt: skip
+)
 def test_each_number_of_each_step(name: str, fold: str, show: Any) -> None:
     snapshot = tf.snapshot(*FOLDED[name]())
     page = show(snapshot)
@@ -259,7 +283,8 @@ def test_each_number_of_each_step(name: str, fold: str, show: Any) -> None:
         current = step["row"] if step else position - 1
         for node in there["nodes"]:
             own = places[node["index"]]
-            here = current if node["current"] else own[-1]  # of a folded part its result, or the row where the reader is
+            # of a folded part its result, or the row where the reader is
+            here = current if node["current"] else own[-1]
             folds = node["words"].startswith("folded")
             claims = [(node["value"], rows[own[0]]["value"])] if not folds and node["value"] else []
             if folds and node["current"] and not step:

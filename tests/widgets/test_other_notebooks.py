@@ -55,7 +55,9 @@ def test_a_view_steps_in_ipywidgets_own_manager(manager, page, tmp_path):
     data = embed_data(views=[TapeView(tape)], drop_defaults=False)
     state, view = (json.dumps(part).replace("<", "\\u003c") for part in (data["manager_state"], data["view_specs"][0]))
     anywidget = Path(sys.prefix, "share", "jupyter", "nbextensions", "anywidget", "index").as_uri()
-    (tmp_path / "page.html").write_text(PAGE.format(manager=manager[0], loader=manager[1], anywidget=anywidget, state=state, view=view))
+    (tmp_path / "page.html").write_text(
+        PAGE.format(manager=manager[0], loader=manager[1], anywidget=anywidget, state=state, view=view)
+    )
     page.route("file:**", lambda route: route.continue_())
     page.goto((tmp_path / "page.html").as_uri())
     page.locator(".mt-node").first.wait_for(timeout=30_000)

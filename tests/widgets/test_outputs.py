@@ -61,7 +61,10 @@ def run() -> Iterator[Callable[..., str]]:
     manager.shutdown_kernel(now=True)
 
 
-OPEN = "import gc; gc.collect(); print(len([v for v in gc.get_objects() if isinstance(v, TapeView) and v.comm is not None]))"
+OPEN = (
+    "import gc; gc.collect(); print(len([v for v in gc.get_objects() if isinstance(v, TapeView) and v.comm is "
+    "not None]))"
+)
 
 
 def test_a_cell_that_runs_again_or_is_deleted_closes_its_old_view(run):

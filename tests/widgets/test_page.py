@@ -41,7 +41,8 @@ def on_edges(step: dict[str, Any], rows: list[dict[str, Any]], before: dict[int,
         factors = edge["local"] and (not here["shape"] or (written(edge["local"], 11) and written(step["adjoint"], 11)))
         lines = [brief(edge["local"], here, 11), f"× {brief(step['adjoint'], here, 11)}"] if factors else []
         product = brief(edge["product"], there, 11)
-        lines.append(product if product.startswith("(") and not product.endswith("j)") else f"= {product}")  # a shape, or a number
+        # a shape, or a number
+        lines.append(product if product.startswith("(") and not product.endswith("j)") else f"= {product}")
         if edge["input"] in seen:
             lines.append(f"Σ {brief(edge['sum'], there, 11)}")
         seen.add(edge["input"])
@@ -65,7 +66,7 @@ def test_a_tangent_stands_beside_value_and_adjoint(show):
         press(page, "ArrowRight")
         assert f"value {value}tangent {tangent}" in page.locator(".mt-step").inner_text().replace("\n", "")
     press(page, "End")
-    page.locator('.mt-node[data-id=r0]').click()
+    page.locator(".mt-node[data-id=r0]").click()
     chosen = page.locator(".mt-chosen", has_text="tangent")
     chosen.wait_for()
     text = chosen.inner_text()
@@ -97,8 +98,11 @@ def test_every_step_shows_the_engines_numbers(name, show):
         words = page.locator(".mt-step").inner_text()
         for one in (step, *step.get("others", ())):
             assert one["adjoint"]["text"].split("\n")[0] in words
-        rules = [[in_rows(r, row) for r in row["rule"][edge["port"] :][:1]]
-                 for edge in step["edges"] for row in [rows[step["row"]]]]  # fmt: skip
+        rules = [
+            [in_rows(r, row) for r in row["rule"][edge["port"] :][:1]]
+            for edge in step["edges"]
+            for row in [rows[step["row"]]]
+        ]
         own = page.locator(".mt-step .mt-eq").evaluate_all(
             "all => all.map(eq => eq.querySelector('.mt-rule')?.textContent ?? '')"
         )
@@ -266,7 +270,8 @@ def test_a_row_that_no_tape_recorded_has_no_tapes_stripe(show):
         y = (x + x) * w
     page = show(tf.snapshot(tape, y, w))
     stripes = page.locator(".mt-lines .mt-line").evaluate_all(
-        "lines => lines.map(line => [line.querySelector('.mt-c-operation').textContent, !!line.querySelector('.mt-in')])"
+        "lines => lines.map(line => [line.querySelector('.mt-c-operation').textContent, "
+        "!!line.querySelector('.mt-in')])"
     )
     assert stripes == [["x", False], ["+", False], ["w", True], ["y = ×", True]]
 
@@ -281,7 +286,8 @@ def test_from_afar_the_names_of_scopes_can_be_read_and_cover_no_node(show):
     page = show(tf.snapshot(tape, y, x), "none")
     press(page, "0")
     page.locator(".mt-scene.mt-plain").wait_for()
-    boxes = """what => [...document.querySelectorAll(what)].filter(e => getComputedStyle(e).visibility == "visible").map(e => {
+    boxes = """what => [...document.querySelectorAll(what)].filter(e => getComputedStyle(e).visibility == \
+"visible").map(e => {
         const box = e.getBoundingClientRect();
         return [e.textContent.slice(2), box.left, box.top, box.right, box.bottom]; })"""
     captions, nodes = page.evaluate(boxes, ".mt-frame text"), page.evaluate(boxes, ".mt-node .mt-box")

@@ -1,4 +1,6 @@
-"""For a projector and for papers: large type, a presenter's remote, parts that hide, exports that are light and whole."""
+"""For a projector and for papers: large type, a presenter's remote, parts that hide, exports that are light and
+whole.
+"""
 
 from __future__ import annotations
 

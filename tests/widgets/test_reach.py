@@ -1,4 +1,6 @@
-"""What is easily missed is pointed at: rows that are not finite, the current node behind the small map, hands on a screen."""
+"""What is easily missed is pointed at: rows that are not finite, the current node behind the small map, hands on a
+screen.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ def test_the_small_map_never_covers_the_current_node(show, page):
     shown.locator(".mt-minimap:visible").wait_for()
     covered = """() => new Promise(done => {
       const look = tries => {  // while a picture is drawn anew, the node may be missing
-        const [a, b] = [".mt-minimap", ".mt-node.mt-current .mt-box"].map(what => document.querySelector(what)?.getBoundingClientRect());
+        const [a, b] = [".mt-minimap", ".mt-node.mt-current .mt-box"].map(what => \
+document.querySelector(what)?.getBoundingClientRect());
         if (a && b || !tries) done(Math.min(a.right - b.left, b.right - a.left, a.bottom - b.top, b.bottom - a.top));
         else setTimeout(look, 50, tries - 1);
       };
@@ -31,9 +34,11 @@ def test_the_small_map_never_covers_the_current_node(show, page):
 
 PINCH = """pane => {
   const touch = (type, id, x) => pane.dispatchEvent(new PointerEvent(type, {
-    pointerId: id, pointerType: "touch", clientX: x, clientY: 60, button: type === "pointermove" ? -1 : 0, bubbles: true }));
+    pointerId: id, pointerType: "touch", clientX: x, clientY: 60, button: type === "pointermove" ? -1 : 0, bubbles: \
+true }));
   pane.setPointerCapture = () => {};
-  const scale = () => Number(/scale\\(([\\d.]+)\\)/.exec(document.querySelector(".mt-scene > g").getAttribute("transform"))[1]);
+  const scale = () => Number(/scale\\(([\\d.]+)\\)/.exec(document.querySelector(".mt-scene > \
+g").getAttribute("transform"))[1]);
   const before = scale();
   touch("pointerdown", 1, 300), touch("pointerdown", 2, 340);
   touch("pointermove", 2, 380), touch("pointerup", 1, 300), touch("pointerup", 2, 380);
@@ -80,14 +85,24 @@ def test_a_source_under_the_pointer_lights_its_ways(show):
         y = tf.sin(p) * b
     snapshot = tf.snapshot(tape, y, [a, b])
     page = show(snapshot)
-    rows = {row["name"].removesuffix(":0"): row["row"] for row in snapshot["rows"] if row["name"] and row["kind"] == "variable"}
-    lit = "() => [...document.querySelectorAll('.mt-edge.mt-lit[data-edge], .mt-chip.mt-lit')].map(e => e.dataset.edge).sort()"
+    rows = {
+        row["name"].removesuffix(":0"): row["row"]
+        for row in snapshot["rows"]
+        if row["name"] and row["kind"] == "variable"
+    }
+    lit = (
+        "() => [...document.querySelectorAll('.mt-edge.mt-lit[data-edge], .mt-chip.mt-lit')].map(e => "
+        "e.dataset.edge).sort()"
+    )
     page.locator(f".mt-node[data-id=r{rows['a']}]").hover()
     of_a = page.evaluate(lit)
     page.locator(f".mt-node[data-id=r{rows['b']}]").hover()
     of_b = page.evaluate(lit)
     assert len(of_a) == 3 and len(of_b) == 4  # a by p and sin; b by both
-    assert all(edge.split(":")[0].startswith(f"{rows['b']}>") for edge in set(of_b) - set(of_a)) and len(set(of_b) - set(of_a)) == 2
+    assert (
+        all(edge.split(":")[0].startswith(f"{rows['b']}>") for edge in set(of_b) - set(of_a))
+        and len(set(of_b) - set(of_a)) == 2
+    )
     page.mouse.move(5, 5)
     assert page.evaluate(lit) == []
 
@@ -96,13 +111,15 @@ WITHOUT_A_KERNEL = """async () => {
   const text = JSON.parse(document.getElementById("bundle").textContent);
   const { listen, show } = await import(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
   const knobs = JSON.stringify([{ name: "x", value: 3, low: -5, high: 5, step: 0.5 }]);
-  const model = { get: name => ({ _wire: null, _knobs: knobs })[name], on() {}, off() {}, send() { throw new Error("no kernel") } };
+  const model = { get: name => ({ _wire: null, _knobs: knobs })[name], on() {}, off() {}, send() { throw new \
+Error("no kernel") } };
   const el = document.body.appendChild(document.createElement("div"));
   await show(listen(model), el, async () => text);
   const slider = el.querySelector(".mt-knobs input");
   slider.value = "-2";
   slider.dispatchEvent(new Event("input"));
-  return [slider.value, el.querySelector(".mt-knobs output").textContent, el.querySelector(".mt-knobs [role=alert]").textContent];
+  return [slider.value, el.querySelector(".mt-knobs output").textContent, el.querySelector(".mt-knobs \
+[role=alert]").textContent];
 }"""
 
 

@@ -45,7 +45,11 @@ def test_the_last_step_is_the_optimizers(how, show):
         for variable, gradient in zip([w, b], gradients, strict=True):
             variable.assign_sub(0.25 * gradient)
     snapshot = tf.snapshot(tape)
-    assert [source["now"]["data"] for source in snapshot["results"][0]["sources"]] == [w.numpy().tolist(), b.numpy()] == [[3.0, 6.0], -6.0]
+    assert (
+        [source["now"]["data"] for source in snapshot["results"][0]["sources"]]
+        == [w.numpy().tolist(), b.numpy()]
+        == [[3.0, 6.0], -6.0]
+    )
     page = show(snapshot)
     press(page, "End")
     assert position(page) == "update"
@@ -54,7 +58,10 @@ def test_the_last_step_is_the_optimizers(how, show):
     words = " ".join(page.locator(".mt-step").inner_text().split())
     assert "(w) [2. 4.] − 0.25 × [-4. -8.] = [3. 6.]" in words and "(b) -1.0 − 0.25 × 20.0 = -6.0" in words
     press(page, "ArrowLeft")
-    assert position(page).startswith("backward") and page.locator(".mt-node[data-id=r0] .mt-value").text_content() == "[2. 4.]"
+    assert (
+        position(page).startswith("backward")
+        and page.locator(".mt-node[data-id=r0] .mt-value").text_content() == "[2. 4.]"
+    )
 
 
 def test_another_rule_of_update_is_shown_without_a_rate(show):
@@ -117,7 +124,8 @@ def test_earlier_sweeps_have_an_end():
     for _ in range(8):
         tape.gradient(y, x)
     kept = ["sweep" in result for result in tf.snapshot(tape)["results"]]
-    assert kept == [False] * 3 + [True] * 4 + [False]  # of 4,000 steps the last ones; the last call's is the snapshot's own
+    # of 4,000 steps the last ones; the last call's is the snapshot's own
+    assert kept == [False] * 3 + [True] * 4 + [False]
 
 
 @pytest.mark.parametrize("how", ["jacobian", "batch_jacobian"])
@@ -136,7 +144,9 @@ def test_a_jacobian_is_what_was_returned(show, how):
     line = page.locator(".mt-result.mt-shown")
     assert how.replace("_", " ") in line.inner_text()
     swept = np.array(snapshot["sweep"]["gradients"][0]["data"])
-    assert second["element"] == [0] and np.array_equal(swept, returned.numpy()[0] if how == "jacobian" else returned.numpy()[:, 0])
+    assert second["element"] == [0] and np.array_equal(
+        swept, returned.numpy()[0] if how == "jacobian" else returned.numpy()[:, 0]
+    )
     assert line.locator("b").get_attribute("title") == str(returned.numpy())
     assert line.locator(".mt-shape").inner_text() == str(tuple(returned.shape))
 
@@ -154,5 +164,8 @@ def test_the_backward_passes_of_another_framework_are_results(show):
     recording.close()
     page = show(recording.snapshot())
     lines = [" ".join(text.split()) for text in page.locator(".mt-result").all_inner_texts()]
-    assert lines == ["call 1 backward ∂(row 1) / ∂x = 6.0 show its steps", "call 2, shown: backward ∂(row 1) / ∂x = 12.0"]
+    assert lines == [
+        "call 1 backward ∂(row 1) / ∂x = 6.0 show its steps",
+        "call 2, shown: backward ∂(row 1) / ∂x = 12.0",
+    ]
     assert "results" in TapeView(recording)._snapshot() and len(TapeView(recording)._snapshot()["results"]) == 2

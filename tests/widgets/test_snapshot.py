@@ -230,8 +230,10 @@ def test_a_variable_without_a_name_goes_by_its_python_name():
         y = weight * others[0] * others[1]
     rows = rows_of(tf.snapshot(tape, y, weight), kind="variable")
     assert [(row["name"], row["label"]) for row in rows] == [
-        ("weight", "Variable:0"), ("given:0", "given:0"), ("others[1]", "Variable:0"),
-    ]  # fmt: skip
+        ("weight", "Variable:0"),
+        ("given:0", "given:0"),
+        ("others[1]", "Variable:0"),
+    ]
 
 
 def test_rows_know_their_name_scope():
@@ -262,10 +264,16 @@ def test_scopes_and_events_survive_where_two_recordings_become_one():
     found = tf.snapshot(tape, w, x)
     operations = rows_of(found, kind="operation")
     assert {row["op"]: row["scope"] for row in operations} == {
-        "sin": ["first"], "cos": ["second"], "exp": ["second"], "multiply": ["second"], "tanh": [],
-    }  # fmt: skip
+        "sin": ["first"],
+        "cos": ["second"],
+        "exp": ["second"],
+        "multiply": ["second"],
+        "tanh": [],
+    }
     sine = next(row["row"] for row in operations if row["op"] == "sin")
-    assert [event for event in found["events"] if event["kind"] == "numpy"] == [{"kind": "numpy", "line": line, "row": sine}]
+    assert [event for event in found["events"] if event["kind"] == "numpy"] == [
+        {"kind": "numpy", "line": line, "row": sine}
+    ]
 
 
 def test_rows_of_a_tape_that_is_gone_stay_its_rows():

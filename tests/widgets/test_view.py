@@ -32,7 +32,9 @@ SOURCES = Path(__file__).parents[2] / "widgets" / "frontend" / "src"
 
 @pytest.fixture
 def sent(monkeypatch):
-    """The snapshots that new views send, decoded; no thread is started, but that of a test before may still send for its views."""
+    """The snapshots that new views send, decoded; no thread is started, but that of a test before may still send for
+    its views.
+    """
     found, before = [], set(live._views)
 
     def send(self, content, buffers=None):
@@ -154,7 +156,9 @@ def test_the_sweep_is_sent_also_where_a_static_picture_is_drawn_at_the_same_time
 
 
 def test_the_optimizers_step_is_sent_when_it_is_done(sent):
-    """Also where the static picture, or a page, read it before; while a training goes on nothing is sent for each of its steps."""
+    """Also where the static picture, or a page, read it before; while a training goes on nothing is sent for each of
+    its steps.
+    """
     w, b = tf.Variable(2.0, name="w"), tf.Variable(1.0, name="b")
     with tf.GradientTape() as tape:
         y = w * w * b
@@ -454,8 +458,10 @@ def test_a_long_sweep_is_sent_page_by_page_when_it_is_asked_for(sent, monkeypatc
     live.flush(view)
     found = pages(sent)
     assert [(page["first"], len(page["steps"]["row"]), page["rest"]) for page in found] == [
-        (0, 30, 53), (30, 30, 23), (60, 21, 0),
-    ]  # fmt: skip
+        (0, 30, 53),
+        (30, 30, 23),
+        (60, 21, 0),
+    ]
     whole = tf.snapshot(tape)["sweep"]
     assert [step for page in found for step in wire.unpack_steps(page["steps"])] == whole["steps"]
     assert found[-1]["gradients"] == [f"~{g.numpy()!s}"]

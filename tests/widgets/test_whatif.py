@@ -126,8 +126,14 @@ def test_the_kernel_answers_who_moves_a_leaf(monkeypatch: pytest.MonkeyPatch):
     row = row_of(tape, "s")
     view._asked(view, {"kind": "whatif", "leaves": [[row, 2]], "points": [1.0], "ask": 3}, [])
     assert sent[-1]["ask"] == 3 and json.loads(json.dumps(sent[-1], allow_nan=False))["imagined"]["sweep"]["steps"]
-    for bad in ({}, {"leaves": [["x", 1.0]], "points": []}, {"leaves": [[row, "1"]], "points": []}, {"leaves": [[row, 1.0]], "points": [None]},
-                {"leaves": [[-1, 0.0]], "points": []}, {"leaves": 3, "points": []}):
+    for bad in (
+        {},
+        {"leaves": [["x", 1.0]], "points": []},
+        {"leaves": [[row, "1"]], "points": []},
+        {"leaves": [[row, 1.0]], "points": [None]},
+        {"leaves": [[-1, 0.0]], "points": []},
+        {"leaves": 3, "points": []},
+    ):
         view._asked(view, {"kind": "whatif", "ask": 4, **bad}, [])
         assert sent[-1]["imagined"] is None
 

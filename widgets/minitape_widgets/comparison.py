@@ -27,14 +27,21 @@ class Comparison:
         return word("Row {row} is the first that differs: {here}, but {there}.", row=row, here=here, there=there)
 
     def save(self, path: Any) -> None:
-        """Writes a page (``.html``) with both tapes, which step together without a kernel. Raises ValueError for another ending."""
+        """Writes a page (``.html``) with both tapes, which step together without a kernel. Raises ValueError for
+        another ending.
+        """
         if not str(path).lower().endswith((".html", ".htm")):
-            raise ValueError(f"A comparison is saved as a page, .html, but received {str(path)!r}. Each of its .views saves a figure.")
+            raise ValueError(
+                f"A comparison is saved as a page, .html, but received {str(path)!r}. Each of its .views saves a "
+                "figure."
+            )
         both = [view._fresh() for view in self.views]
         write(path, page({"both": both}))
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        """Both views, beside each other where there is room; and their static pictures, which notebooks show without a kernel."""
+        """Both views, beside each other where there is room; and their static pictures, which notebooks show without a
+        kernel.
+        """
         bundles: list[Any] = [view._repr_mimebundle_(**options) or ({}, {}) for view in self.views]
         data = {"text/plain": repr(self)}
         if any("text/html" in one for one, _ in bundles):
@@ -43,6 +50,9 @@ class Comparison:
             return data, {}
         from ipywidgets import GridBox, Layout
 
-        self._box = GridBox(self.views, layout=Layout(grid_template_columns="repeat(auto-fit, minmax(min(100%, 740px), 1fr))", grid_gap="8px"))
+        self._box = GridBox(
+            self.views,
+            layout=Layout(grid_template_columns="repeat(auto-fit, minmax(min(100%, 740px), 1fr))", grid_gap="8px"),
+        )
         box = self._box._repr_mimebundle_(**options) or {}
         return box | data, {}

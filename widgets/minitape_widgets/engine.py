@@ -12,7 +12,9 @@ BUNDLE = Path(__file__).parent / "static" / "tapeview.js"
 
 # What each view runs. The engine is found through the widget manager, so it does not matter which model a page (or an
 # output's frame, in Colab and VS Code) meets first; a page imports the bundle once for each of its versions.
-LOADER = HEAR + """
+LOADER = (
+    HEAR
+    + """
 async function engine(model) {
   const id = model.get("_engine");
   const home = (globalThis.__minitape_engines ??= {});
@@ -40,6 +42,7 @@ export default {
   },
 };
 """
+)
 
 
 class Engine(AnyWidget):

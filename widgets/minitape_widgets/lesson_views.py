@@ -1,7 +1,8 @@
-"""Runs the lesson that is named first, and writes each ``TapeView`` and ``Moving`` that it shows into the folder that is named second.
+"""Runs the lesson that is named first, and writes each ``TapeView`` and ``Moving`` that it shows into the folder that
+is named second.
 
-Prints a JSON object: id of a cell -> the text of each view that it shows, and the name of its file. ``minitape site`` runs this as a
-program.
+Prints a JSON object: id of a cell -> the text of each view that it shows, and the name of its file. ``minitape site``
+runs this as a program.
 """
 
 import contextlib

@@ -1,6 +1,7 @@
 """The notebook's outputs that show views: which cell shows which, and what is saved of one that was shown early.
 
-- A cell that runs again, or was deleted, shows its old view no more. Where the program has no name for it, it is closed.
+- A cell that runs again, or was deleted, shows its old view no more. Where the program has no name for it, it is
+  closed.
 - A view that was shown before its tape recorded anything has no picture that a notebook could save. Its output has a
   name of its own (a *display id*); when a cell has ended in which the tape grew or gave a gradient, the output is
   replaced by one that holds the static picture beside the widget.

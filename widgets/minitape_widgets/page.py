@@ -38,7 +38,8 @@ async function unpacked() {{
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).json();
 }}
 const given = "packed" in data.dataset ? await unpacked() : JSON.parse(data.textContent);
-for (const one of given.both ?? [given]) mount(document.getElementById("view"), {{ texts: given.texts, ...one }}, async () => text);
+for (const one of given.both ?? [given]) mount(document.getElementById("view"), {{ texts: given.texts, ...one }}, \
+async () => text);
 </script>
 </html>
 """
@@ -52,11 +53,12 @@ CELLS = (6, 26)  # of an array in a summary, as many as its small picture has
 
 
 def page(snapshot: Snapshot | dict[str, list[Snapshot]]) -> str:
-    """The HTML text of a page of one snapshot, or of ``{"both": [one, other]}``, whose views go together. Nothing of the snapshot can end its script element: ``<`` is written as an escape.
+    """The HTML text of a page of one snapshot, or of ``{"both": [one, other]}``, whose views go together. Nothing of
+    the snapshot can end its script element: ``<`` is written as an escape.
 
-    A large snapshot travels compressed. Of one that would make a page of more than 10 MB the arrays are summaries: their
-    small pictures, and of those of the sweep not more than the product and the adjoints. The rows of a very large one are
-    given as the view keeps them: they are written out one by one, never all at once.
+    A large snapshot travels compressed. Of one that would make a page of more than 10 MB the arrays are summaries:
+    their small pictures, and of those of the sweep not more than the product and the adjoints. The rows of a very large
+    one are given as the view keeps them: they are written out one by one, never all at once.
     """
     bundle = _inert(BUNDLE.read_text(encoding="utf-8"))
     words = {"bundle": bundle, "language": word("en"), "title": word("Tape")}
@@ -126,8 +128,16 @@ def _fewer(lines: list[list[Any]]) -> list[list[Any]]:
     if height * width == 0:
         return lines
     rows, columns = min(height, CELLS[0]), min(width, CELLS[1])
-    areas = [[[line[c * width // columns : (c + 1) * width // columns] for line in lines[r * height // rows : (r + 1) * height // rows]]
-              for c in range(columns)] for r in range(rows)]  # fmt: skip
+    areas = [
+        [
+            [
+                line[c * width // columns : (c + 1) * width // columns]
+                for line in lines[r * height // rows : (r + 1) * height // rows]
+            ]
+            for c in range(columns)
+        ]
+        for r in range(rows)
+    ]
     return [[_rounded(max((one for line in area for one in line), key=_strength)) for area in row] for row in areas]
 
 

@@ -19,7 +19,9 @@ UPDATES = 3  # of the variables that are read after one gradient: a long trainin
 
 
 class Sweeps:
-    """Follows the last gradient of a view's tape. ``sweep`` is the SWEEP with packed values, None without one; ``results`` are the RESULTs."""
+    """Follows the last gradient of a view's tape. ``sweep`` is the SWEEP with packed values, None without one;
+    ``results`` are the RESULTs.
+    """
 
     def __init__(self) -> None:
         self.sweep: dict[str, Any] | None = None
@@ -35,12 +37,19 @@ class Sweeps:
         self._seen: list[int] = []  # and at the last look
 
     def follow(
-        self, tape: Any, target: Any, sources: Any, rows: int, held: dict[int, Any], spaces: list[dict[str, Any]], now: bool = False
+        self,
+        tape: Any,
+        target: Any,
+        sources: Any,
+        rows: int,
+        held: dict[int, Any],
+        spaces: list[dict[str, Any]],
+        now: bool = False,
     ) -> bool:
         """Looks for a new gradient, or an optimizer's step behind it; True when there is one.
 
-        ``held`` are arrays that the tape may have released, ``spaces`` dictionaries to find the names of targets and sources in.
-        ``now`` says that nobody will look again.
+        ``held`` are arrays that the tape may have released, ``spaces`` dictionaries to find the names of targets and
+        sources in. ``now`` says that nobody will look again.
         """
         last = (target, sources) if target is not None else tape.last
         if last is None:
@@ -73,8 +82,13 @@ class Sweeps:
         if not self.wanted or stepper is None or not stepper.rest or self.sweep is None:
             return None
         steps = stepper.take(PAGE) or []
-        page = {"id": self.number, "first": self._made, "rest": stepper.rest, "steps": pack_steps(steps),
-                "gradients": [] if stepper.rest else stepper.gradients()}  # fmt: skip
+        page = {
+            "id": self.number,
+            "first": self._made,
+            "rest": stepper.rest,
+            "steps": pack_steps(steps),
+            "gradients": [] if stepper.rest else stepper.gradients(),
+        }
         self._made += len(steps)
         self._pages.append(compress(page))
         return self._pages[-1]

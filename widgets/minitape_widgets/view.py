@@ -50,8 +50,8 @@ class TapeView(AnyWidget):
     ``tape.gradient`` it shows that call's sweep; ``target`` and ``sources`` choose another one. Everything can be
     done with the keyboard: arrow keys step, ``?`` lists the keys. Raises TypeError when ``tape`` is no GradientTape.
 
-    A tape that gave its gradient lets go of its large arrays. The view computes them again from the variables and inputs:
-    by itself where they are small (16 MB), of any size with ``again=True``, never with ``again=False``.
+    A tape that gave its gradient lets go of its large arrays. The view computes them again from the variables and
+    inputs: by itself where they are small (16 MB), of any size with ``again=True``, never with ``again=False``.
 
     >>> import minitape as tf
     >>> x = tf.constant(3.0)
@@ -74,9 +74,16 @@ class TapeView(AnyWidget):
     _told = ""  # what a closed view says of itself
 
     def __init__(
-        self, tape: Any, target: Any = None, sources: Any = None, *, again: bool | None = None, _rerun: Rerun | None = None,
-        _linked: str = "", _differs: dict[str, Any] | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        tape: Any,
+        target: Any = None,
+        sources: Any = None,
+        *,
+        again: bool | None = None,
+        _rerun: Rerun | None = None,
+        _linked: str = "",
+        _differs: dict[str, Any] | None = None,
+    ) -> None:
         tape = followed(tape)
         self._reader = reader_of(tape, spaces(sys._getframe(1)), "TapeView takes")
         self._tape, self._target, self._sources = tape, target, sources
@@ -98,7 +105,9 @@ class TapeView(AnyWidget):
         self._pull()
         knobs = "[]" if _rerun is None else _rerun.knobs()
         key = uuid4().hex
-        super().__init__(model_id=key, _key=key, _engine=engine().model_id, _knobs=knobs, _wire=encode(self._whole() | spoken()))
+        super().__init__(
+            model_id=key, _key=key, _engine=engine().model_id, _knobs=knobs, _wire=encode(self._whole() | spoken())
+        )
         self._given = self.layout
         self.on_msg(self._asked)
         watch(self)
@@ -119,9 +128,13 @@ class TapeView(AnyWidget):
 
     @classmethod
     def interact(
-        cls, function: Callable[[], Any], variables: Any, low: float | None = None, high: float | None = None,
+        cls,
+        function: Callable[[], Any],
+        variables: Any,
+        low: float | None = None,
+        high: float | None = None,
         step: float | None = None,
-    ) -> TapeView:  # fmt: skip
+    ) -> TapeView:
         """A view of ``function()`` under a tape, with a slider for each of the scalar ``variables``.
 
         Moving a slider assigns the variable, runs the function again and shows the new numbers in the same picture.
@@ -138,7 +151,8 @@ class TapeView(AnyWidget):
 
     @classmethod
     def compare(cls, first: Any, second: Any) -> Comparison:
-        """Two tapes below each other, which step together; the first row that differs is marked in both, and said in words.
+        """Two tapes below each other, which step together; the first row that differs is marked in both, and said in
+        words.
 
         Each tape shows the sweep of its last gradient. Raises TypeError when one of them is no GradientTape.
 
@@ -155,7 +169,10 @@ class TapeView(AnyWidget):
             reader_of(followed(tape), [], "TapeView takes")
         found = first_difference(snapshot(first), snapshot(second))
         row, *words = found or (0, "", "")
-        differs = [None if found is None else {"row": row, "text": word("{here} here, {there} there", here=here, there=there)} for here, there in (words, words[::-1])]
+        differs = [
+            None if found is None else {"row": row, "text": word("{here} here, {there} there", here=here, there=there)}
+            for here, there in (words, words[::-1])
+        ]
         linked = uuid4().hex  # the browser reads both with the first rows: what came later could be too late
         views = cls(first, _linked=linked, _differs=differs[0]), cls(second, _linked=linked, _differs=differs[1])
         return Comparison(views, found)
@@ -198,16 +215,20 @@ class TapeView(AnyWidget):
             self._begin(reader)
             self._post(self._read_again(), replace=True)
 
-    # -- reading ------------------------------------------------------------------------------------------------------
+    # -- reading -----------------------------------------------------------------------------------
 
     def _note(self) -> None:
-        """Called when a block or a gradient of the tape has ended: keeps hold of arrays that a used-up tape would release."""
+        """Called when a block or a gradient of the tape has ended: keeps hold of arrays that a used-up tape would
+        release.
+        """
         record = self._tape._record
         if record is not None and not record.open:
             self._arrays.update(record.large_arrays())
 
     def _pull(self, limit: int | None = None) -> None:
-        """Reads new rows, and the changed parts of older ones. Who draws a picture reads, too: `_flow` sends what was not sent."""
+        """Reads new rows, and the changed parts of older ones. Who draws a picture reads, too: `_flow` sends what was
+        not sent.
+        """
         before = self._reader.name
         room = MOST - len(self._rows) if self._tape._record is self._reader.record else MOST
         rows = self._reader.read(room if limit is None else min(limit, room))
@@ -253,8 +274,8 @@ class TapeView(AnyWidget):
         return part | {"sweep": self._sweeps.sweep, "results": self._sweeps.results} if sweep else part
 
     def _snapshot(self, most: int | None = None, full: bool = True) -> Snapshot:
-        """The snapshot of everything read so far; of more than ``most`` rows the first and the last ones. Unless they are
-        wanted in ``full``, the rows of a very long one are those of the view itself."""
+        """The snapshot of everything read so far; of more than ``most`` rows the first and the last ones. Unless they
+        are wanted in ``full``, the rows of a very long one are those of the view itself."""
         self._step_sweep(now=True)
         rows = self._rows
         if most is not None and len(rows) > most:
@@ -266,7 +287,12 @@ class TapeView(AnyWidget):
         if self._differs is not None:
             found["differs"] = self._differs
         alarms = self._alarms(found["events"])
-        return found | {"changed": [], "sweep": self._sweeps.snapshot(), "results": self._sweeps.results, "alarms": alarms}
+        return found | {
+            "changed": [],
+            "sweep": self._sweeps.snapshot(),
+            "results": self._sweeps.results,
+            "alarms": alarms,
+        }
 
     def _alarms(self, events: list[Any]) -> list[Any]:
         """What is wrong; of a very long recording nobody looks."""
@@ -276,7 +302,7 @@ class TapeView(AnyWidget):
         sweep: Any = self._sweeps.snapshot()
         return alarms_of(self._tape, [row.full() for row in self._rows], sweep, self._sweeps.results, events, ends)
 
-    # -- sending ------------------------------------------------------------------------------------------------------
+    # -- sending -----------------------------------------------------------------------------------
 
     def _asked(self, _widget: Any, content: Any, _buffers: Any) -> None:
         """The browser says what it has, or asks for what it misses."""
@@ -369,7 +395,8 @@ class TapeView(AnyWidget):
             first = self._sent
             rows = self._rows[first:][:limit]
             self._sent += len(rows)
-            changed, self._changed = [part for part in self._changed if part["row"] < self._sent], []  # later rows have it
+            # later rows have it
+            changed, self._changed = [part for part in self._changed if part["row"] < self._sent], []
             recording = self._tape._recording
             ended = not recording and not self._behind()
             swept = ended and (self._step_sweep() or self._sweeps.number != self._heard)
@@ -391,22 +418,29 @@ class TapeView(AnyWidget):
         record = self._tape._record
         return record is not None and self._sent < min(len(record), MOST)
 
-    # -- elsewhere ----------------------------------------------------------------------------------------------------
+    # -- elsewhere ---------------------------------------------------------------------------------
 
     def save(self, path: Any, *, step: int | None = None, width: float | None = None) -> None:
-        """Writes a self-contained HTML page that steps without a kernel (``.html``), or a figure (``.svg``, ``.pdf``, ``.png``).
+        """Writes a self-contained HTML page that steps without a kernel (``.html``), or a figure (``.svg``, ``.pdf``,
+        ``.png``).
 
-        A figure is light, also where the notebook is dark. ``step`` is the step of the backward sweep that it shows, with its
-        products; one more than the sweep has is the optimizer's step (None: all of it). ``width`` is its width in millimetres.
-        Raises RuntimeError when the view was closed, ValueError for a page with a step or a width.
+        A figure is light, also where the notebook is dark. ``step`` is the step of the backward sweep that it shows,
+        with its products; one more than the sweep has is the optimizer's step (None: all of it). ``width`` is its width
+        in millimetres. Raises RuntimeError when the view was closed, ValueError for a page with a step or a width.
         """
         if self._told:
-            raise RuntimeError("This view was closed: its cell was run again, or close() was called. Make another one with TapeView(tape).")
+            raise RuntimeError(
+                "This view was closed: its cell was run again, or close() was called. Make another one with "
+                "TapeView(tape)."
+            )
         from .page import page
 
         if str(path).lower().endswith((".html", ".htm")):
             if step is not None or width is not None:
-                raise ValueError("step= and width= are for figures (.svg, .pdf, .png): a page shows all steps, as wide as its window.")
+                raise ValueError(
+                    "step= and width= are for figures (.svg, .pdf, .png): a page shows all steps, as wide as its "
+                    "window."
+                )
             with self._lock:
                 text = page(self._fresh(full=False) | {"insides": self._reader.insides(self._target, self._sources)})
             write(path, text)
@@ -451,7 +485,9 @@ class TapeView(AnyWidget):
         return data, metadata
 
     def _drawable(self) -> Any:
-        """What a picture of the tape would show, to tell it from the last one; None while it records, or has no rows."""
+        """What a picture of the tape would show, to tell it from the last one; None while it records, or has no
+        rows.
+        """
         with self._lock:
             if self._tape._recording:
                 return None
@@ -461,6 +497,12 @@ class TapeView(AnyWidget):
 
 def _is_asked(leaves: Any, points: Any) -> bool:
     """Whether a browser's message has pairs of a row and a number, and a list of numbers."""
-    if not isinstance(leaves, list) or not isinstance(points, list) or not all(isinstance(p, list) and len(p) == 2 for p in leaves):
+    if (
+        not isinstance(leaves, list)
+        or not isinstance(points, list)
+        or not all(isinstance(p, list) and len(p) == 2 for p in leaves)
+    ):
         return False
-    return all(type(row) is int for row, _ in leaves) and all(type(x) in (int, float) for x in [*points, *(x for _, x in leaves)])
+    return all(type(row) is int for row, _ in leaves) and all(
+        type(x) in (int, float) for x in [*points, *(x for _, x in leaves)]
+    )

@@ -60,8 +60,14 @@ def pack_rows(rows: list[Row]) -> dict[str, Any]:
             forms.append(row.form)
         numbers.append(number)
     own = [(i, row.own) for i, row in enumerate(rows) if row.own]
-    return {"forms": forms, "form": numbers, "a": [row.a for row in rows], "b": [row.b for row in rows],
-            "value": [row.value for row in rows], "own": own}  # fmt: skip
+    return {
+        "forms": forms,
+        "form": numbers,
+        "a": [row.a for row in rows],
+        "b": [row.b for row in rows],
+        "value": [row.value for row in rows],
+        "own": own,
+    }
 
 
 EDGE = ("input", "port", "local", "product", "sum")

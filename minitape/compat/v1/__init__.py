@@ -19,15 +19,24 @@ from ...tf.version import VERSION as __version__  # noqa: F401 - programs print 
 _ONLY_TF = "autodiff draw explain losses metrics neg optimizers python snapshot".split()
 _SHARED = {
     name: place
-    for name, place in {**_places(_ROOT), **_places(_ABOVE), **{name: (f"tf.{name}", "") for name in _NAMESPACES}}.items()
+    for name, place in {
+        **_places(_ROOT),
+        **_places(_ABOVE),
+        **{name: (f"tf.{name}", "") for name in _NAMESPACES},
+    }.items()
     if name not in _ONLY_TF
 }
 
-__getattr__, __dir__ = _lazy("tf.compat.v1", {
-    "graphs.session": "Session get_default_graph get_default_session placeholder reset_default_graph",
-    "compat.v1.variables": "all_variables assign AUTO_REUSE get_collection get_variable get_variable_scope "
-                           "global_variables global_variables_initializer initialize_all_variables "
-                           "trainable_variables variable_scope",
-    "compat.v1.legacy": "disable_eager_execution disable_v2_behavior enable_eager_execution name_scope "
-                        "op_scope py_func set_random_seed",
-}, globals(), _SHARED)  # fmt: skip
+__getattr__, __dir__ = _lazy(
+    "tf.compat.v1",
+    {
+        "graphs.session": "Session get_default_graph get_default_session placeholder reset_default_graph",
+        "compat.v1.variables": "all_variables assign AUTO_REUSE get_collection get_variable get_variable_scope "
+        "global_variables global_variables_initializer initialize_all_variables "
+        "trainable_variables variable_scope",
+        "compat.v1.legacy": "disable_eager_execution disable_v2_behavior enable_eager_execution name_scope "
+        "op_scope py_func set_random_seed",
+    },
+    globals(),
+    _SHARED,
+)

@@ -35,7 +35,7 @@ def py_func(func: Any, inp: Any, Tout: Any, stateful: bool = True, name: str | N
     return call_numpy(func, inp, Tout, stateful)
 
 
-# -- modes ------------------------------------------------------------------------------------------------------------
+# -- modes -----------------------------------------------------------------------------------------
 
 
 def disable_eager_execution() -> None:

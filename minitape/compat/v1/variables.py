@@ -1,4 +1,6 @@
-"""``get_variable`` and ``variable_scope``: variables that are found again by their names; the collections of a graph."""
+"""``get_variable`` and ``variable_scope``: variables that are found again by their names; the collections of a
+graph.
+"""
 
 from __future__ import annotations
 
@@ -97,7 +99,9 @@ def _below(scope: str, name: Any) -> str:
     return f"{scope}/{name}" if scope else name
 
 
-def get_variable(name: str, shape: Any = None, dtype: Any = None, initializer: Any = None, *, trainable: bool | None = None) -> Any:
+def get_variable(
+    name: str, shape: Any = None, dtype: Any = None, initializer: Any = None, *, trainable: bool | None = None
+) -> Any:
     """Makes the variable of that name, or finds it again in a scope with ``reuse``.
 
     ``initializer`` is a value, a tensor or a function of (shape, dtype); by default Glorot's uniform one. In a graph a
@@ -112,16 +116,22 @@ def get_variable(name: str, shape: Any = None, dtype: Any = None, initializer: A
     store = _stores.setdefault(get_default_graph(), {}) if state.graph is not None else {}
     if full in store:
         if not scope.reuse:
-            raise ValueError(f"Variable {full} already exists, disallowed. Did you mean to set reuse=True or "
-                             "reuse=tf.AUTO_REUSE in VarScope?")  # fmt: skip
+            raise ValueError(
+                f"Variable {full} already exists, disallowed. Did you mean to set reuse=True or "
+                "reuse=tf.AUTO_REUSE in VarScope?"
+            )
         found = store[full]
         if not found.shape.is_compatible_with(shape) or dtype not in (None, found.dtype):
-            raise ValueError(f"Trying to share variable {full}, but specified shape {shape} and dtype {dtype}, and found shape "
-                             f"{found.shape} and dtype {found.dtype.name}.")  # fmt: skip
+            raise ValueError(
+                f"Trying to share variable {full}, but specified shape {shape} and dtype {dtype}, and found shape "
+                f"{found.shape} and dtype {found.dtype.name}."
+            )
         return found
     if scope.reuse is True and state.graph is not None:
-        raise ValueError(f"Variable {full} does not exist, or was not created with tf.get_variable(). Did you mean to set "
-                         "reuse=tf.AUTO_REUSE in VarScope?")  # fmt: skip
+        raise ValueError(
+            f"Variable {full} does not exist, or was not created with tf.get_variable(). Did you mean to set "
+            "reuse=tf.AUTO_REUSE in VarScope?"
+        )
     value = _initial(full, shape, dtype, initializer if initializer is not None else scope.initializer)
     store[full] = made = _variable(value, trainable=trainable, name=full, dtype=dtype)
     return made
@@ -146,7 +156,9 @@ def _initial(name: str, shape: Any, dtype: Any, initializer: Any) -> Any:
             raise ValueError(f"Variable {name} did not get an initializer, so its `shape` argument must be specified.")
         return initializer()
     if not TensorShape(shape).is_fully_defined():
-        raise ValueError(f"Shape of a new variable ({name}) must be fully defined, but instead was {TensorShape(shape)}.")
+        raise ValueError(
+            f"Shape of a new variable ({name}) must be fully defined, but instead was {TensorShape(shape)}."
+        )
     wanted = dtypes.as_dtype(dtype or dtypes.float32)
     usual = initializers.GlorotUniform if wanted.is_floating else initializers.Zeros
     return (initializer or usual())(TensorShape(shape).as_list(), dtype=wanted)

@@ -1,4 +1,6 @@
-"""The gradients of a tape's targets: what may be asked for, where a sweep starts, and what has arrived at the sources."""
+"""The gradients of a tape's targets: what may be asked for, where a sweep starts, and what has arrived at the
+sources.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +31,12 @@ ONE = {np.dtype(real): real(1) for real in (np.float32, np.float64)}
 NOTHING: Any = {}.get, None  # of a sweep that gets nowhere
 
 
-def gradients_of(tape: GradientTape, targets: list[End], sources: list[End], output_gradients: list[Adjoint]) -> list[Result]:
-    """The gradients of targets that start with these adjoints (None: ones) with respect to each source; None for some."""
+def gradients_of(
+    tape: GradientTape, targets: list[End], sources: list[End], output_gradients: list[Adjoint]
+) -> list[Result]:
+    """The gradients of targets that start with these adjoints (None: ones) with respect to each source; None for
+    some.
+    """
     recorded = state.record is not None and (bool(state.tapes) or not state.record.eager)
     record = tape._record
     assert record is not None
@@ -100,7 +106,9 @@ def _passes(tape: GradientTape, target: End, row: int, output_gradients: list[Ad
     record, given = tape._record, output_gradients[at]
     if given is NO_ADJOINT:
         if on_tape(tape)[row]:
-            raise ValueError("Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor.")
+            raise ValueError(
+                "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor."
+            )
         given = output_gradients[at] = None
     if type(record) is not Record or not isinstance(given, Tensor):
         return False
@@ -129,7 +137,9 @@ def _add_n(gradients: list[Result]) -> Result:
 
 
 def rows_of(tape: GradientTape, value: End) -> tuple[int, ...]:
-    """The rows that hold a tensor, or the states of a variable, in a tape's recording. Raises what TensorFlow raises for anything else."""
+    """The rows that hold a tensor, or the states of a variable, in a tape's recording. Raises what TensorFlow raises
+    for anything else.
+    """
     if type(value) is EagerTensor:
         row = None if tape._record is None else tape._record.find(value)
         return () if row is None else (row,)
@@ -139,8 +149,11 @@ def rows_of(tape: GradientTape, value: End) -> tuple[int, ...]:
     return found
 
 
-def sweep(tape: GradientTape, starts: dict[int, Adjoint], wanted: set[int], recorded: bool) -> tuple[Function, Sweep | None]:
-    """Brings these starts (adjoints by row) to the rows ``wanted``. Returns what gives the adjoint of a row, and the sweep where it was more than a plain one.
+def sweep(
+    tape: GradientTape, starts: dict[int, Adjoint], wanted: set[int], recorded: bool
+) -> tuple[Function, Sweep | None]:
+    """Brings these starts (adjoints by row) to the rows ``wanted``. Returns what gives the adjoint of a row, and the
+    sweep where it was more than a plain one.
 
     ``recorded`` when an outer tape, or the graph that is being built, is to know how they were computed.
     """
@@ -151,13 +164,19 @@ def sweep(tape: GradientTape, starts: dict[int, Adjoint], wanted: set[int], reco
         return NOTHING
     high = max(starts)
     reachable = reachable_rows(tape, wanted | asked if asked else wanted, high, recorded)
-    if reachable is not None and not (all(map(reachable.__getitem__, wanted)) and all(map(reachable.__getitem__, starts))):
+    if reachable is not None and not (
+        all(map(reachable.__getitem__, wanted)) and all(map(reachable.__getitem__, starts))
+    ):
         wanted = {row for row in wanted if reachable[row]}
         starts = {row: given for row, given in starts.items() if reachable[row]}
         if not starts or not (wanted or asked):
             return NOTHING
         high = max(starts)
-    plain = not (recorded or asked) and type(record) is Record and (not BATCHES or BATCHES.isdisjoint(map(type, starts.values())))
+    plain = (
+        not (recorded or asked)
+        and type(record) is Record
+        and (not BATCHES or BATCHES.isdisjoint(map(type, starts.values())))
+    )
     if plain and high - (low := min(wanted)) < FEW:
         if reachable is None and record.kinds <= REALS:
             number_sweep(record, starts, wanted, high, low)
@@ -193,7 +212,8 @@ def _run_and_record(tape: GradientTape, found: Sweep) -> None:
 
 
 def _mandatory_inputs(record: Record) -> set[int]:
-    """The inputs of calls whose gradient does more than give shares, which TensorFlow asks whether they lead to a source or not.
+    """The inputs of calls whose gradient does more than give shares, which TensorFlow asks whether they lead to a
+    source or not.
 
     These are functions of the user, and operations without a gradient, which are refused.
     """

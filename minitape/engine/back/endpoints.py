@@ -77,8 +77,10 @@ def wants_zeros(unconnected_gradients: object) -> bool:
 
 def output_adjoints(output_gradients: Structure, count: int) -> list[Adjoint]:
     """The adjoints that the user gives to the targets; missing ones are ones, superfluous ones are left over."""
-    given = [NO_ADJOINT if g is None else g if hasattr(g, "_gradient_leaf") else above.convert_to_tensor(g)
-             for g in nest.flatten(output_gradients)][:count]  # fmt: skip
+    given = [
+        NO_ADJOINT if g is None else g if hasattr(g, "_gradient_leaf") else above.convert_to_tensor(g)
+        for g in nest.flatten(output_gradients)
+    ][:count]
     return [*map(leaf_of, given)] + [None] * (count - len(given))
 
 
@@ -88,7 +90,9 @@ def leaf_of(value: End) -> End:
 
 
 def flat_leaf(value: End) -> End:
-    """The tensor of a ragged tensor that gradients flow through, of another value itself; ValueError for sparse ones."""
+    """The tensor of a ragged tensor that gradients flow through, of another value itself; ValueError for sparse
+    ones.
+    """
     return value._gradient_leaf() if hasattr(value, "_composite") and hasattr(value, "_gradient_leaf") else value
 
 
@@ -128,7 +132,7 @@ def pack_like(structure: Structure, values: list[End], gradients: list[Result]) 
     return nest.pack_sequence_as(structure, gradients)
 
 
-# -- what targets start with, and zeros for sources -----------------------------------------------------------------
+# -- what targets start with, and zeros for sources ------------------------------------------------
 
 
 def first_adjoint(target: End, given: Adjoint, recorded: bool) -> Adjoint:
@@ -150,13 +154,16 @@ def first_adjoint(target: End, given: Adjoint, recorded: bool) -> Adjoint:
 
 
 def _refuse_other_size(g: Tensor, target: End) -> None:
-    """InvalidArgumentError for an output gradient that makes its target larger, or empty: no rule could place the elements."""
+    """InvalidArgumentError for an output gradient that makes its target larger, or empty: no rule could place the
+    elements.
+    """
     if g.shape.is_fully_defined() and target.shape.is_fully_defined():
         a, b = (tuple(n for n in shape if n is not None) for shape in (g.shape, target.shape))  # all are known
         given, wanted = math.prod(np.broadcast_shapes(a, b)), math.prod(b)
         if given != wanted:
-            raise invalid(f"Input to reshape is a tensor with {given} values, but the requested shape has {wanted}",
-                          "Reshape")  # fmt: skip
+            raise invalid(
+                f"Input to reshape is a tensor with {given} values, but the requested shape has {wanted}", "Reshape"
+            )
 
 
 def unconnected_zeros(source: End) -> Tensor:

@@ -1,4 +1,6 @@
-"""The way back over numbers that an outer tape records: rules of the table write row after row, and make no tensors in between."""
+"""The way back over numbers that an outer tape records: rules of the table write row after row, and make no tensors in
+between.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ if TYPE_CHECKING:
 
 MOST = CHUNK // 32  # rows of a recording: what their rules write fits into a block with them
 
-# A line of the table. ``a`` and ``b`` are rows, or ``b`` is a Python number; ``w`` is what all such functions work with.
+# A line of the table. ``a`` and ``b`` are rows, or ``b`` is a Python number; ``w`` is what all such functions work
+# with.
 _TEXT = """
 def {name}(w, {arguments}):
     values, record, put, site, untracked = w
@@ -43,9 +46,18 @@ def _function(p: Primitive, name: str) -> Function:
     rows = ["b", "a"] if name.startswith("reflected") else ["a", arguments[-1]]
     x, y = (f"values[{row}]" for row in rows)
     calls = "(" in p.texts[0] or "z" in p.texts[0]
-    formula = f"forward[type({x})]({x if arguments == 'a' else f'{x}, {y}'})" if calls else with_operands(p.texts[0], [x, y])
-    text = _TEXT.format(name=name, arguments=arguments, formula=formula, code=p.code, rows=", ".join(rows),
-                        enter="" if name == p.name else _ENTER, constant=" and ".join(f"{a} in untracked" for a in arguments.split(", ")))  # fmt: skip
+    formula = (
+        f"forward[type({x})]({x if arguments == 'a' else f'{x}, {y}'})" if calls else with_operands(p.texts[0], [x, y])
+    )
+    text = _TEXT.format(
+        name=name,
+        arguments=arguments,
+        formula=formula,
+        code=p.code,
+        rows=", ".join(rows),
+        enter="" if name == p.name else _ENTER,
+        constant=" and ".join(f"{a} in untracked" for a in arguments.split(", ")),
+    )
     return define(text, "<formula row>", {"forward": Forward(p.code), "number": _number})[name]
 
 
@@ -68,11 +80,17 @@ def _number(w: tuple[Object, ...], number: float, like: int) -> int:
 
 @cache
 def _compile() -> tuple[dict[int, list[Rule | None]], Function]:
-    """By code: the rules of rows, ``_refuse`` for one that needs more than lines of the table. And the function that adds."""
+    """By code: the rules of rows, ``_refuse`` for one that needs more than lines of the table. And the function that
+    adds.
+    """
     texts = [[as_calls(text, "w") if text != "-" else text for text in p.texts[1:]] for p in BY_CODE]
     called = {name for rules in texts for text in rules if text != "-" for name in names_in(text)}
-    known = {name: _function(p, name) for p in BY_CODE for name in (p.name, f"{p.name}_number", f"reflected_{p.name}")
-             if name in called or name == "add"}  # fmt: skip
+    known = {
+        name: _function(p, name)
+        for p in BY_CODE
+        for name in (p.name, f"{p.name}_number", f"reflected_{p.name}")
+        if name in called or name == "add"
+    }
 
     def rule(text: str) -> Rule | None:
         if text == "-":
@@ -86,16 +104,33 @@ def _refuse(*rows: object) -> Adjoint:
     """In the place of a rule that is not known here."""
 
 
-def sweep_rows(record: Record, adjoints: dict[int, Adjoint], sources: set[int], reachable: bytearray | None, high: int, low: int) -> bool:
-    """Brings adjoints, which are tensors, down to ``sources``; False, and nothing is done, where a row needs more than these rules."""
+def sweep_rows(
+    record: Record, adjoints: dict[int, Adjoint], sources: set[int], reachable: bytearray | None, high: int, low: int
+) -> bool:
+    """Brings adjoints, which are tensors, down to ``sources``; False, and nothing is done, where a row needs more than
+    these rules.
+    """
     site, cut = record.fixed, slice(WIDTH * low, WIDTH * high + WIDTH, WIDTH)
-    if site is None or record is not state.record or record.calls or record.base or len(record) > MOST or not record.kinds <= REALS:
+    if (
+        site is None
+        or record is not state.record
+        or record.calls
+        or record.base
+        or len(record) > MOST
+        or not record.kinds <= REALS
+    ):
         return False
     rules, add = _compile()
     for op in set(record.rows[cut]):
-        if _refuse in rules[op] and (reachable is None or any(
-            rule is _refuse and reachable[to] for _, code, *ab in operations(record, low, high) if code == op for to, rule in zip(ab, rules[op])  # noqa: B905
-        )):  # fmt: skip
+        if _refuse in rules[op] and (
+            reachable is None
+            or any(
+                rule is _refuse and reachable[to]
+                for _, code, *ab in operations(record, low, high)
+                if code == op
+                for to, rule in zip(ab, rules[op])  # noqa: B905
+            )
+        ):
             return False
     values = column(record)
     w = values, record, record.put, site, record.untracked

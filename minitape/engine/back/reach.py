@@ -22,7 +22,7 @@ TERMINAL = 0b101  # reachable, but nothing is handed on from there: a source who
 LONG = 512  # rows from which on an accelerator is asked
 
 
-# -- which rows matter ------------------------------------------------------------------------------------------------
+# -- which rows matter -----------------------------------------------------------------------------
 
 
 def on_tape(tape: GradientTape, foreign: set[int] | None = None) -> bytearray:
@@ -61,15 +61,25 @@ def _see(record: Record, on: bytearray, row: int, foreign: set[int] | None) -> N
 def reachable_rows(tape: GradientTape, sources: set[int], high: int = -1, recorded: bool = True) -> bytearray | None:
     """For each row, 1 when it is on the tape and depends on one of the source rows; None when all rows may.
 
-    ``high`` is the last row that anybody asks about, -1 for any; ``recorded`` says whether what is computed for a row is written down.
+    ``high`` is the last row that anybody asks about, -1 for any; ``recorded`` says whether what is computed for a row
+    is written down.
     """
     record, watched, spans = tape._record, tape.watched, tape.spans
     assert record is not None
     all_watched = watched.keys() == sources
-    at_once = ((all_watched or sources <= watched.keys()) and not tape.late and len(spans) == 1 and not tape._recording
-               and type(record) is Record)  # watched before their first use: all that depends on them is on the tape  # fmt: skip
-    if (at_once and all_watched and -1 < high < spans[0][1]
-            and (len(record.members) == 1 or all(m[2].keys() <= sources for m in record.members))):  # fmt: skip
+    at_once = (
+        (all_watched or sources <= watched.keys())
+        and not tape.late
+        and len(spans) == 1
+        and not tape._recording
+        and type(record) is Record
+    )  # watched before their first use: all that depends on them is on the tape
+    if (
+        at_once
+        and all_watched
+        and -1 < high < spans[0][1]
+        and (len(record.members) == 1 or all(m[2].keys() <= sources for m in record.members))
+    ):
         # all that is watched, by any tape, is asked for: what depends on it was noted when it was written
         if not (record.calls or record.large or (recorded and len(record.members) > 1)):
             return None  # numbers and small arrays: shares for constants cost less than to find them
@@ -114,7 +124,9 @@ def propagate(record: Record, marks: bytearray, low: int, high: int, gate: bytea
                         break
 
 
-def _propagate_long(run: Function, record: Record, marks: bytearray, low: int, high: int, gate: bytearray | None) -> None:
+def _propagate_long(
+    run: Function, record: Record, marks: bytearray, low: int, high: int, gate: bytearray | None
+) -> None:
     view = np.frombuffer(marks, np.uint8)
     through = np.ones(len(marks), np.uint8) if gate is None else np.frombuffer(gate, np.uint8)
     for first, block, _ in record.blocks:
@@ -137,7 +149,7 @@ def differentiable(record: Record, row: int) -> bool:
     return row not in record.discrete
 
 
-# -- which comes first ------------------------------------------------------------------------------------------------
+# -- which comes first -----------------------------------------------------------------------------
 
 
 def breadth_first(record: Record, targets: Iterable[int]) -> list[int]:

@@ -1,9 +1,10 @@
 """The reverse sweep: walks the rows from the targets down and hands each adjoint on to the row's inputs.
 
-The loop is :meth:`Sweep.steps`: the picture's stepper advances it row by row, and a compiled loop takes long stretches of numbers off
-its hands. What most gradients need is written out: :func:`number_sweep` for numbers, :func:`plain_sweep` for arrays and calls, also while
-an outer tape records, and :func:`minitape.engine.back.number_rows.sweep_rows` for numbers that an outer tape records.
-Adjoints that do not have the shape of their input, because the operation broadcast it, are summed down here only.
+The loop is :meth:`Sweep.steps`: the picture's stepper advances it row by row, and a compiled loop takes long stretches
+of numbers off its hands. What most gradients need is written out: :func:`number_sweep` for numbers, :func:`plain_sweep`
+for arrays and calls, also while an outer tape records, and :func:`minitape.engine.back.number_rows.sweep_rows` for
+numbers that an outer tape records. Adjoints that do not have the shape of their input, because the operation broadcast
+it, are summed down here only.
 """
 
 from __future__ import annotations
@@ -42,10 +43,11 @@ SLICED = ("identity", "negative", "cast")  # their adjoints stay slices, as in T
 class Sweep:
     """One backward pass over a recording.
 
-    ``starts`` maps the targets' rows to their adjoints, ``reachable[row]`` is true where a source can be reached through
-    ``row`` (None: everywhere), ``sources`` are the rows whose adjoints are wanted at the end (``adjoint(row)``).
-    ``recorded`` makes the sweep itself a sequence of recorded operations. ``stepwise`` keeps the ``edges`` of each
-    step: (input row, share of the adjoint, sum so far). ``held`` are arrays by row that stand for those of the recording.
+    ``starts`` maps the targets' rows to their adjoints, ``reachable[row]`` is true where a source can be reached
+    through ``row`` (None: everywhere), ``sources`` are the rows whose adjoints are wanted at the end
+    (``adjoint(row)``). ``recorded`` makes the sweep itself a sequence of recorded operations. ``stepwise`` keeps the
+    ``edges`` of each step: (input row, share of the adjoint, sum so far). ``held`` are arrays by row that stand for
+    those of the recording.
     """
 
     edges: list[tuple[int, Adjoint, Adjoint]]
@@ -55,16 +57,29 @@ class Sweep:
     recorded = stepwise = batched = False
     plain = True  # on numbers and arrays, without a stop
 
-    def __init__(self, record: Record, starts: dict[int, Adjoint], sources: set[int], reachable: bytearray | None = None, *,
-                 recorded: bool = False, stepwise: bool = False, held: dict[int, Array] | None = None,
-                 adjoints: dict[int, Adjoint] | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        record: Record,
+        starts: dict[int, Adjoint],
+        sources: set[int],
+        reachable: bytearray | None = None,
+        *,
+        recorded: bool = False,
+        stepwise: bool = False,
+        held: dict[int, Array] | None = None,
+        adjoints: dict[int, Adjoint] | None = None,
+    ) -> None:
         self.record, self.reachable, self.starts, self.sources = record, reachable, starts, sources
         self.adjoints = starts.copy() if adjoints is None else adjoints
         self.slices: dict[int, list[tuple[int, int]]] = {}  # row -> (call, number) of the slices that arrived there
         self.high = high = max(starts) if starts else -1
         self.low = low = min(sources) if sources else high + 1
         if recorded or stepwise or BATCHES:
-            self.recorded, self.stepwise, self.batched = recorded, stepwise, not BATCHES.isdisjoint(map(type, starts.values()))
+            self.recorded, self.stepwise, self.batched = (
+                recorded,
+                stepwise,
+                not BATCHES.isdisjoint(map(type, starts.values())),
+            )
             self.plain = self.plain and not (stepwise or self.batched)
         if high - low >= FEW and self.plain and not recorded:
             self.long = fast.long(self)
@@ -84,7 +99,14 @@ class Sweep:
     def run(self) -> None:
         """Runs the sweep to its end."""
         if self.plain:
-            record, adjoints, sources, reachable, high, low = self.record, self.adjoints, self.sources, self.reachable, self.high, self.low
+            record, adjoints, sources, reachable, high, low = (
+                self.record,
+                self.adjoints,
+                self.sources,
+                self.reachable,
+                self.high,
+                self.low,
+            )
             if not self.recorded and reachable is None and record.kinds <= REALS:
                 number_sweep(record, adjoints, sources, high, low)
             elif not (self.recorded and sweep_rows(record, adjoints, sources, reachable, high, low)):
@@ -102,12 +124,18 @@ class Sweep:
                 self.adjoints.pop(each, None)
 
     def steps(self) -> Iterator[int]:
-        """Hands on the adjoint of each row that has one, from the last row to the first; ``stepwise`` yields the row after it."""
+        """Hands on the adjoint of each row that has one, from the last row to the first; ``stepwise`` yields the row
+        after it.
+        """
         reachable, calls = self.reachable, self.record.calls
         for row, op, a, b in self._cells() if self.long is None else self.long.cells():
             if op == LEAF or (op == CALL and b) or (reachable is not None and reachable[row] != 1):
                 continue  # of several outputs, the first is met last
-            call = calls[a] if op == CALL else Call(row, BY_CODE[op - FIRST_CODE], operation_of(self.record, row)[1], {}, 1)
+            call = (
+                calls[a]
+                if op == CALL
+                else Call(row, BY_CODE[op - FIRST_CODE], operation_of(self.record, row)[1], {}, 1)
+            )
             if self._call(call):
                 if self.stepwise:
                     yield row
@@ -124,7 +152,7 @@ class Sweep:
         """The adjoint that has arrived at ``row``, None when none has."""
         return self.adjoints.get(row) if self.long is None else self.long.adjoint(row)
 
-    # -- one call -----------------------------------------------------------------------------------------------------
+    # -- one call ----------------------------------------------------------------------------------
 
     def _call(self, call: Call) -> bool:
         """Hands the adjoints of a call's outputs on to those of its inputs that matter; False when there are none."""
@@ -175,7 +203,15 @@ class Sweep:
             self.note_slices(to, row, g)
         return True
 
-    def _shares(self, primitive: Primitive, wanted: Sequence[int], g: Adjoint, z: Adjoint, inputs: list[Adjoint], attrs: Attributes) -> Iterable[tuple[int, Adjoint]]:
+    def _shares(
+        self,
+        primitive: Primitive,
+        wanted: Sequence[int],
+        g: Adjoint,
+        z: Adjoint,
+        inputs: list[Adjoint],
+        attrs: Attributes,
+    ) -> Iterable[tuple[int, Adjoint]]:
         """(position, share) for each wanted input of a call."""
         rules: Rules = primitive.rules
         if type(rules) is tuple and not primitive.code:
@@ -197,7 +233,11 @@ class Sweep:
         if callable(rules):
             shares = list(rules(g, z, *inputs, **attrs))
             return [(i, shares[i]) for i in wanted]
-        return [] if rules is None else [(i, rule(g, z, *inputs, **attrs)) for i in wanted if (rule := rules[i]) is not None]
+        return (
+            []
+            if rules is None
+            else [(i, rule(g, z, *inputs, **attrs)) for i in wanted if (rule := rules[i]) is not None]
+        )
 
     def _dense(self, g: Adjoint, row: int) -> Adjoint:
         if g is None:  # an output that nothing depends on
@@ -205,7 +245,7 @@ class Sweep:
             return new_tensor(zeros) if self.recorded else zeros[()]
         return g.dense() if type(g) is IndexedSlices else g
 
-    # -- adding up ----------------------------------------------------------------------------------------------------
+    # -- adding up ---------------------------------------------------------------------------------
 
     def _add(self, row: int, share: Adjoint, as_given: bool = False) -> None:
         """Adds a share to the adjoint of ``row``, in the shape of the row.
@@ -233,7 +273,9 @@ class Sweep:
         self.slices.setdefault(to, []).append((row, slices.indices.shape[0]))
 
     def slices_at(self, row: int) -> IndexedSlices:
-        """The slices that arrived at ``row``; those of several calls in the order in which TensorFlow meets the calls."""
+        """The slices that arrived at ``row``; those of several calls in the order in which TensorFlow meets the
+        calls.
+        """
         slices, arrived = self.adjoints[row], self.slices.get(row, ())
         if len(arrived) < 2:
             return slices
@@ -251,9 +293,18 @@ class Sweep:
         return IndexedSlices(values, indices, slices.dense_shape)
 
 
-def plain_sweep(record: Record, adjoints: dict[int, Adjoint], sources: set[int], reachable: bytearray | None, high: int, low: int,
-                general: Sweep | None = None) -> Sweep | None:  # fmt: skip
-    """The same as :meth:`Sweep.steps`, written out for numbers and arrays. Returns ``general``, which is made where a row needs more."""
+def plain_sweep(
+    record: Record,
+    adjoints: dict[int, Adjoint],
+    sources: set[int],
+    reachable: bytearray | None,
+    high: int,
+    low: int,
+    general: Sweep | None = None,
+) -> Sweep | None:
+    """The same as :meth:`Sweep.steps`, written out for numbers and arrays. Returns ``general``, which is made where a
+    row needs more.
+    """
     recorded = general is not None and general.recorded
     matters: bytes | bytearray = b"\1" * (high + 1) if reachable is None else reachable
     kind: type | None
@@ -352,5 +403,3 @@ def number_sweep(record: Record, adjoints: dict[int, Adjoint], sources: set[int]
                 del adjoints[row]
     finally:
         restore(before)
-
-

@@ -42,7 +42,6 @@ from .endpoints import (
 )
 
 if TYPE_CHECKING:
-
     from ..recording.evidence import Stack, TapeNote
     from ..tensor.variable import ResourceVariable
     from ..types import End, Leaving, Object, Result, Structure
@@ -51,7 +50,10 @@ _NONE = UnconnectedGradients.NONE  # an enumeration looks its members up slowly
 _NONES = repeat(None)  # as many as are asked for
 _WARNS: list[bool] = []  # not empty: every tape warns, see minitape.explain.warn
 ASKED = 64  # gradients of one tape that a picture can show
-_NEVER = "The tape recorded nothing, as it was never entered: compute inside of its block, with tf.GradientTape() as tape: ..."
+_NEVER = (
+    "The tape recorded nothing, as it was never entered: compute inside of its block, with tf.GradientTape() as "
+    "tape: ..."
+)
 NOTES = 1000  # what one tape remembers of watch calls and the like
 
 
@@ -82,7 +84,9 @@ class GradientTape:
     _warns = False
     _held: object = None
 
-    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True, *, explain: str | None = None) -> None:
+    def __init__(
+        self, persistent: bool = False, watch_accessed_variables: bool = True, *, explain: str | None = None
+    ) -> None:
         self._persistent, self._watch_accessed_variables = persistent, watch_accessed_variables
         self._recording = self._used = False
         if explain is not None:
@@ -97,14 +101,16 @@ class GradientTape:
     __signature__: inspect.Signature
     backward = True  # whether it is for gradients; an accumulator's is not
 
-    # -- recording ----------------------------------------------------------------------------------------------------
+    # -- recording ---------------------------------------------------------------------------------
 
     def __enter__(self) -> GradientTape:
         if self._recording:
             raise with_first_use(
                 ValueError("Tape is still recording, This can happen if you try to re-enter an already-active tape."),
-                "The tape was entered", self.notes, "enter",
-            )  # fmt: skip
+                "The tape was entered",
+                self.notes,
+                "enter",
+            )
         if self._used:  # entered again after its one gradient: it begins anew
             self._forget()
         try:
@@ -249,7 +255,10 @@ class GradientTape:
                     t._watch_on(self)
                     continue
                 if not isinstance(t, Tensor):
-                    error = ValueError(f"Passed in object {t} of type {type(t).__name__!r}, not tf.Tensor or tf.Variable or ExtensionType.")
+                    error = ValueError(
+                        f"Passed in object {t} of type {type(t).__name__!r}, not tf.Tensor or tf.Variable or "
+                        "ExtensionType."
+                    )
                     raise above.why_no_tensor(error, t)
             if t._value.dtype not in FLOATS and not t.dtype.differentiable:
                 above.warn_not_watchable(t.dtype)
@@ -271,7 +280,11 @@ class GradientTape:
         """
         if self._record is None or self._used:
             error = AttributeError("'NoneType' object has no attribute '_tape'")
-            error.add_note(_NEVER if self._record is None else "The tape was used up by its gradient: watch inside of its with block.")
+            error.add_note(
+                _NEVER
+                if self._record is None
+                else "The tape was used up by its gradient: watch inside of its with block."
+            )
             raise error
         tapes = state.tapes
         if self._recording or self._record is state.record:
@@ -308,7 +321,11 @@ class GradientTape:
         rows = 0 if self._record is None else len(self._record)
         spans = [*self.spans, (self._start, rows)] if self._recording else self.spans
         states = (("persistent", self._persistent), ("recording", self._recording), ("used up", self._used))
-        words = [f"{sum(b - a for a, b in spans):,} rows", f"{len(self.watched):,} watched", *[w for w, so in states if so]]
+        words = [
+            f"{sum(b - a for a, b in spans):,} rows",
+            f"{len(self.watched):,} watched",
+            *[w for w, so in states if so],
+        ]
         return f"<{type(self).__name__}: {', '.join(words)}>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
@@ -316,7 +333,7 @@ class GradientTape:
         picture = above.draw(self)
         return {"text/plain": repr(picture).replace("Picture", "GradientTape"), "text/html": picture.html()}
 
-    # -- gradients ----------------------------------------------------------------------------------------------------
+    # -- gradients ---------------------------------------------------------------------------------
 
     def gradient(
         self,
@@ -329,7 +346,8 @@ class GradientTape:
 
         Returns a tensor (or IndexedSlices, or None where nothing connects them) for each source, in the structure of
         ``sources``. Each has the shape and the dtype of its source. ``output_gradients`` weighs the targets, and
-        ``unconnected_gradients="zero"`` asks for zeros instead of None. Raises RuntimeError on the second call for a tape
+        ``unconnected_gradients="zero"`` asks for zeros instead of None. Raises RuntimeError on the second call for a
+        tape
         that is not persistent. See https://www.tensorflow.org/api_docs/python/tf/GradientTape#gradient.
 
         >>> import minitape as tf
@@ -342,14 +360,19 @@ class GradientTape:
         if self._used or self._recording or self._record is None:
             self._begin()
         if target is None:
-            raise above.why_none(TypeError(
-                "Argument `target` should be a list or nested structure of Tensors, Variables or CompositeTensors to "
-                "be differentiated, but received None."
-            ))  # fmt: skip
+            raise above.why_none(
+                TypeError(
+                    "Argument `target` should be a list or nested structure of Tensors, Variables or CompositeTensors "
+                    "to "
+                    "be differentiated, but received None."
+                )
+            )
         zero = unconnected_gradients is not _NONE and wants_zeros(unconnected_gradients)
         targets = [target] if type(target) is EagerTensor else ends_of(target)[1]
         given, flat = ([sources],) * 2 if type(sources) is EagerTensor else ends_of(sources)
-        adjoints = [None] * len(targets) if output_gradients is None else output_adjoints(output_gradients, len(targets))
+        adjoints = (
+            [None] * len(targets) if output_gradients is None else output_adjoints(output_gradients, len(targets))
+        )
         try:
             gradients = gradients_of(self, targets, flat, adjoints)
         except LookupError as error:
@@ -458,10 +481,18 @@ class GradientTape:
 
     def _begin(self, used_to: str = "used to ") -> None:
         if self._used or self._record is None:  # also of a tape that never recorded, as in TensorFlow
-            error = RuntimeError(f"A non-persistent GradientTape can only be {used_to}compute one set of gradients (or jacobians)")
+            error = RuntimeError(
+                f"A non-persistent GradientTape can only be {used_to}compute one set of gradients (or jacobians)"
+            )
             if self._record is None:
                 error.add_note(_NEVER)
-            raise with_first_use(error, "The tape was used up", self.notes, "gradient", " For several, use GradientTape(persistent=True).")
+            raise with_first_use(
+                error,
+                "The tape was used up",
+                self.notes,
+                "gradient",
+                " For several, use GradientTape(persistent=True).",
+            )
         if self._recording:
             if not self._persistent:
                 self._pop()
@@ -491,7 +522,9 @@ class GradientTape:
 
 
 # what everybody sees is TensorFlow's signature; `explain` is minitape's own
-GradientTape.__signature__ = inspect.Signature([
-    inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation="bool")
-    for name, default in (("persistent", False), ("watch_accessed_variables", True))
-])  # fmt: skip
+GradientTape.__signature__ = inspect.Signature(
+    [
+        inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation="bool")
+        for name, default in (("persistent", False), ("watch_accessed_variables", True))
+    ]
+)

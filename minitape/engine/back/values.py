@@ -105,7 +105,11 @@ def unbroadcast(g: Adjoint, shape: tuple[int, ...]) -> Adjoint:
     extra = len(have) - len(shape)
     if extra > 0 and have[extra:] == shape:  # a bias: the usual case
         axes = tuple(range(extra))
-        return np.add.reduce(g, axes, g.dtype) if type(g) is np.ndarray else TABLE["reduce_sum"](g, axis=axes, keepdims=False)
+        return (
+            np.add.reduce(g, axes, g.dtype)
+            if type(g) is np.ndarray
+            else TABLE["reduce_sum"](g, axis=axes, keepdims=False)
+        )
     axes = tuple(range(extra)) + tuple(
         i + extra for i, n in enumerate(shape) if n == 1 and 0 <= i + extra < len(have) and have[i + extra] != 1
     )
@@ -147,22 +151,35 @@ def together(total: Adjoint, share: Adjoint) -> Adjoint:
 
 
 class _Steps(dict["Object", "Function"]):
-    """By the kind of value (None: large arrays; tensors: recorded), code, and whether the inputs matter: the step back over a row of the table.
+    """By the kind of value (None: large arrays; tensors: recorded), code, and whether the inputs matter: the step back
+    over a row of the table.
 
-    It adds what the row hands on to the adjoints of its inputs, the rows ``a`` and ``b``. Recorded, ``x`` and ``y`` are tensors where a rule reads them.
+    It adds what the row hands on to the adjoints of its inputs, the rows ``a`` and ``b``. Recorded, ``x`` and ``y`` are
+    tensors where a rule reads them.
     """
 
     def __missing__(self, key: tuple[type[object] | None, int, int, int]) -> Function:
         kind, code, *wanted = key
-        p, recorded, text = BY_CODE[code - FIRST_CODE], kind is EagerTensor, "def step(g, z, x, y, a, b, adjoints):\n    pass\n"
+        p, recorded, text = (
+            BY_CODE[code - FIRST_CODE],
+            kind is EagerTensor,
+            "def step(g, z, x, y, a, b, adjoints):\n    pass\n",
+        )
         for rule, x, row, matters in zip(p.texts[1:], "xy", "ab", wanted, strict=False):
             if rule == "-" or not matters:
                 continue
             if recorded:
                 text += _RECORDED.format(rule=as_calls(rule), like=x, x=f"{x}._value" if p.keeps else x, row=row)
             else:
-                unlike = [f"share.shape != {x}.shape"] * (kind not in SCALAR and len(p.texts) == 3) + [f"share.dtype is not {x}.dtype"] * ("(" in rule or "." in rule)
-                text += _STEP.format(rule=f"rule_{x}(g, z, x, y)" if kind is None else rule, unlike=" or ".join(unlike) or False, x=x, row=row)
+                unlike = [f"share.shape != {x}.shape"] * (kind not in SCALAR and len(p.texts) == 3) + [
+                    f"share.dtype is not {x}.dtype"
+                ] * ("(" in rule or "." in rule)
+                text += _STEP.format(
+                    rule=f"rule_{x}(g, z, x, y)" if kind is None else rule,
+                    unlike=" or ".join(unlike) or False,
+                    x=x,
+                    row=row,
+                )
         functions = recorded_functions() if recorded else ARRAY if kind is None else SCALAR.get(kind, ARRAY)
         rules = dict(zip(("rule_x", "rule_y"), LARGE_FORMS[code].rules, strict=False))  # of large arrays
         space = functions | rules | {"kind": kind, "fit": fit, "unbroadcast": unbroadcast, "together": together}

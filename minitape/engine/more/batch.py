@@ -18,8 +18,22 @@ if TYPE_CHECKING:
     from ..table.primitives import Primitive
     from ..types import Adjoint, Array, Attributes, Function, Index
 
-_ELEMENTWISE = {"select", "cast", "conj", "less", "less_equal", "greater", "greater_equal", "equal", "not_equal",
-                "logical_and", "logical_or", "logical_not", "zeros_like", "ones_like"}  # fmt: skip
+_ELEMENTWISE = {
+    "select",
+    "cast",
+    "conj",
+    "less",
+    "less_equal",
+    "greater",
+    "greater_equal",
+    "equal",
+    "not_equal",
+    "logical_and",
+    "logical_or",
+    "logical_not",
+    "zeros_like",
+    "ones_like",
+}
 
 
 class Batch:
@@ -66,8 +80,13 @@ def _operator(name: str, function: Function) -> None:
     setattr(Batch, f"__r{name}__", reflected)
 
 
-for _name, _function in (("add", np.add), ("sub", np.subtract), ("mul", np.multiply), ("truediv", np.divide),
-                         ("pow", np.power)):  # fmt: skip
+for _name, _function in (
+    ("add", np.add),
+    ("sub", np.subtract),
+    ("mul", np.multiply),
+    ("truediv", np.divide),
+    ("pow", np.power),
+):
     _operator(_name, _function)
 
 

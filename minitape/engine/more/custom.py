@@ -1,4 +1,5 @@
-"""Derivatives of your own: ``tf.custom_gradient`` and what is made with it, ``recompute_grad`` and ``grad_pass_through``.
+"""Derivatives of your own: ``tf.custom_gradient`` and what is made with it, ``recompute_grad`` and
+``grad_pass_through``.
 
 A custom operation is one row on the tape, like any other; its rule calls the user's Python function. Where a graph is
 being built the row is put there instead (:mod:`minitape.graphs.custom`), and Python runs when the graph does.
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from ..tensor.variable import ResourceVariable
     from ..types import Adjoint, Function, Object, Result, Structure
 
-# -- state of the thread ----------------------------------------------------------------------------------------------
+# -- state of the thread ---------------------------------------------------------------------------
 
 
 @block
@@ -64,7 +65,7 @@ def as_tensor(g: Adjoint) -> Tensor | None:
     return g if g is None or isinstance(g, Tensor) else new_tensor(g)
 
 
-# -- custom_gradient --------------------------------------------------------------------------------------------------
+# -- custom_gradient -------------------------------------------------------------------------------
 
 
 class CustomCall:
@@ -157,10 +158,10 @@ def custom_gradient(f: Function | None = None) -> Function:
     """Decorator: ``f(*args)`` returns a result and a function that computes the gradients of its arguments.
 
     ``grad_fn(*upstream)`` gets one upstream gradient for each tensor of the result (zeros for those that the target
-    does not depend on) and returns one gradient (or None) for each positional argument; keyword arguments are passed on,
-    in a graph they raise ValueError. If ``f`` reads variables, ``grad_fn`` must
-    accept ``variables=`` and return ``(gradients of the arguments, gradients of the variables)``. Differentiable to any
-    order, as far as ``grad_fn`` is made of tf operations. Raises TypeError when ``variables`` is missing, and
+    does not depend on) and returns one gradient (or None) for each positional argument; keyword arguments are passed
+    on, in a graph they raise ValueError. If ``f`` reads variables, ``grad_fn`` must accept ``variables=`` and return
+    ``(gradients of the arguments, gradients of the variables)``. Differentiable to any order, as far as ``grad_fn`` is
+    made of tf operations. Raises TypeError when ``variables`` is missing, and
     ValueError for a wrong number of gradients. See https://www.tensorflow.org/api_docs/python/tf/custom_gradient.
 
     >>> import minitape as tf
@@ -197,7 +198,9 @@ class Bind:
         return above.custom_call(self._f, args, kwargs)
 
 
-def call_as_row(f: Function, args: Sequence[Object], kwargs: dict[str, Object], row: Function, hides: bool = False) -> Structure:
+def call_as_row(
+    f: Function, args: Sequence[Object], kwargs: dict[str, Object], row: Function, hides: bool = False
+) -> Structure:
     """Calls a function with its own gradient: ``row(call, results, inputs)`` writes the row, and gives its outputs."""
     with variables_read() as read:
         result, grad_fn = f(*args, **kwargs)
@@ -208,7 +211,9 @@ def call_as_row(f: Function, args: Sequence[Object], kwargs: dict[str, Object], 
     inputs = [a._read() if hasattr(a, "_read") else above.convert_to_tensor(a) for a in [*arguments, *variables]]
     models = nest.flatten(result)
     results = [above.convert_to_tensor(flat_leaf(t)) for t in models]
-    outputs = row(CustomCall(getattr(f, "__name__", "custom"), grad_fn, variables, len(arguments), result), results, inputs)
+    outputs = row(
+        CustomCall(getattr(f, "__name__", "custom"), grad_fn, variables, len(arguments), result), results, inputs
+    )
     follow_custom(results, outputs, hides)
     return nest.pack_sequence_as(result, [like_flat(m, t) for m, t in zip(models, outputs, strict=True)])
 
@@ -254,20 +259,35 @@ def recompute_grad(f: Function) -> Function:
     return functools.wraps(f)(lambda *args, **kwargs: run(*args, **kwargs))
 
 
-def _recompute(f: Function, arguments: Sequence[Object], kwargs: dict[str, Object], upstream: Sequence[Result], variables: Sequence[ResourceVariable] | None) -> list[Result]:
+def _recompute(
+    f: Function,
+    arguments: Sequence[Object],
+    kwargs: dict[str, Object],
+    upstream: Sequence[Result],
+    variables: Sequence[ResourceVariable] | None,
+) -> list[Result]:
     """The gradients of the arguments and variables of ``f``, which runs again under a tape of its own."""
     with GradientTape() as tape:
-        copies = [TABLE["identity"](a._read() if hasattr(a, "_read") else above.convert_to_tensor(a)) for a in nest.flatten(arguments)]
+        copies = [
+            TABLE["identity"](a._read() if hasattr(a, "_read") else above.convert_to_tensor(a))
+            for a in nest.flatten(arguments)
+        ]
         tape.watch(copies)  # which warns of those that have no gradient, as TensorFlow does
         result = f(*nest.pack_sequence_as(arguments, copies), **kwargs)
-    return tape.gradient(result, [*copies, *(variables or [])], output_gradients=list(upstream),
-                         unconnected_gradients=UnconnectedGradients.ZERO)  # fmt: skip
+    return tape.gradient(
+        result,
+        [*copies, *(variables or [])],
+        output_gradients=list(upstream),
+        unconnected_gradients=UnconnectedGradients.ZERO,
+    )
 
 
 def _no_transpose(f: Function, *upstream: object, **options: object) -> NoReturn:
     """The derivative with respect to the upstream gradient: nothing was kept to compute it."""
-    raise NotImplementedError(f"recompute_grad tried to transpose grad of {f.__name__}. Consider not using "
-                              "recompute_grad in forward modeautodiff")  # fmt: skip
+    raise NotImplementedError(
+        f"recompute_grad tried to transpose grad of {f.__name__}. Consider not using "
+        "recompute_grad in forward modeautodiff"
+    )
 
 
 def grad_pass_through(f: Function) -> Function:

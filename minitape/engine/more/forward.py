@@ -1,7 +1,8 @@
 """``tf.autodiff.ForwardAccumulator``: Jacobian-vector products, from the rules that reverse mode has.
 
-The gradient of y with respect to x is u·J, where u is the adjoint that y starts with: it is linear in u. Its own gradient
-with respect to u, with a tangent as the adjoint to start with, is J·tangent. So forward mode is two sweeps back.
+The gradient of y with respect to x is u·J, where u is the adjoint that y starts with: it is linear in u. Its own
+gradient with respect to u, with a tangent as the adjoint to start with, is J·tangent. So forward mode is two sweeps
+back.
 """
 
 from __future__ import annotations
@@ -193,7 +194,9 @@ def _tangent(primal: End, tangent: Value) -> Tensor:
 
 
 def _fit_tangent(primal: End, tangent: Tensor) -> Tensor:
-    """The tangent in the shape of its primal; ValueError for one that cannot be broadcast, as TensorFlow raises for most of them."""
+    """The tangent in the shape of its primal; ValueError for one that cannot be broadcast, as TensorFlow raises for
+    most of them.
+    """
     have, wanted = tangent.shape, primal.shape
     if have == wanted or not (have.is_fully_defined() and wanted.is_fully_defined()):
         return tangent
@@ -216,7 +219,9 @@ def _hidden_zeros(record: Record, tangents: dict[int, Tensor], reachable: bytear
         custom = call.primitive.name == "custom_gradient"
         taped: Object = call.attrs.get("taped")
         if custom or taped is not None:
-            inputs = [at for at, row in enumerate(call.inputs) if (row in tangents if reachable is None else reachable[row])]
+            inputs = [
+                at for at, row in enumerate(call.inputs) if (row in tangents if reachable is None else reachable[row])
+            ]
             for at in range(call.outputs):
                 if any(custom or taped.connects(at, i) for i in inputs):
                     zeros[call.row + at] = new_tensor(np.zeros(*record.shape_dtype(call.row + at)))

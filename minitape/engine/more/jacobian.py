@@ -31,12 +31,16 @@ MOST = 100_000  # numbers of a Jacobian that is kept for pictures
 NEEDS_PERSISTENT = "GradientTape must be created with persistent=True to compute the "
 
 
-def jacobian(tape: GradientTape, target: End, sources: Structure, unconnected: object, parallel: int | None, use_pfor: bool) -> Structure:
+def jacobian(
+    tape: GradientTape, target: End, sources: Structure, unconnected: object, parallel: int | None, use_pfor: bool
+) -> Structure:
     """The derivative of each element of ``target`` with respect to each element of the sources."""
     if isinstance(target, IndexedSlices) and target.dense_shape is not None:
         found = jacobian(tape, target.values, sources, unconnected, parallel, use_pfor)
         size = target.dense_shape[0]  # the other rows are zeros
-        return nest.map_structure(lambda g: g if g is None else above.unsorted_segment_sum(g, target.indices, size), found)
+        return nest.map_structure(
+            lambda g: g if g is None else above.unsorted_segment_sum(g, target.indices, size), found
+        )
     refused = _begin(tape, "used to ", use_pfor)
     flat = [leaf_of(s) for s in nest.flatten(sources)]
     target.shape  # noqa: B018 - AttributeError for what has none
@@ -44,8 +48,9 @@ def jacobian(tape: GradientTape, target: End, sources: Structure, unconnected: o
         variable: Object = getattr(target, "_base", target)
         tape.variables[id(variable)] = variable
     if refused:
-        raise RuntimeError(NEEDS_PERSISTENT + "jacobian with eager execution enabled and with  experimental_use_pfor "
-                           "set to False.")  # fmt: skip
+        raise RuntimeError(
+            NEEDS_PERSISTENT + "jacobian with eager execution enabled and with  experimental_use_pfor set to False."
+        )
     target = above.convert_to_tensor(target) if isinstance(target, (np.ndarray, np.generic)) else target
     shape = _sizes(target, "Jacobian")
     count = math.prod(shape)
@@ -56,7 +61,8 @@ def jacobian(tape: GradientTape, target: End, sources: Structure, unconnected: o
         zero = wants_zeros(unconnected)
         found = rows_of_jacobian(tape, target, flat, adjoints)
         for source in flat if not count and not use_pfor else ():
-            if len(source.shape):  # TensorFlow's loop stacks no rows at all: it does not know of how many axes they were
+            # TensorFlow's loop stacks no rows at all: it does not know of how many axes they were
+            if len(source.shape):
                 raise ValueError(f"Tensor's shape (0,) is not compatible with supplied shape {(0, *source.shape)}.")
     results: list[Result] = list(found)
     for at, (g, source) in enumerate(zip(found, flat, strict=True)):
@@ -81,8 +87,10 @@ def batch_jacobian(
         )
     source = leaf_of(source)
     if refused:
-        raise RuntimeError(NEEDS_PERSISTENT + "batch_jacobian with eager execution enabled and  with "
-                           "experimental_use_pfor set to False.")  # fmt: skip
+        raise RuntimeError(
+            NEEDS_PERSISTENT + "batch_jacobian with eager execution enabled and  with "
+            "experimental_use_pfor set to False."
+        )
     (size, *inner), (_, *rest) = (_sizes(t, "batch_jacobian") for t in (target, source))
     count = math.prod(inner)
     adjoints = np.eye(count, dtype=target.dtype.as_numpy_dtype).reshape(count, 1, *inner)
@@ -116,7 +124,8 @@ def _sizes(value: End, what: str) -> tuple[int, ...]:
         value = value._read()
     if not value.shape.is_fully_defined():
         raise NotImplementedError(
-            f"minitape computes a {what} inside a tf.function only where all sizes are known while it is traced: call the "
+            f"minitape computes a {what} inside a tf.function only where all sizes are known while it is traced: call "
+            "the "
             "function without an input_signature, write the sizes into it, or compute this outside of the function."
         )
     return tuple(value.shape)
@@ -129,7 +138,9 @@ def _vectorizing(kind: str, use_pfor: bool, parallel: int | None) -> Iterator[No
         if parallel is not None and parallel < 1:
             if not use_pfor:
                 raise TypeError("'parallel_iterations' must be a positive integer.")
-            raise ValueError(f"Argument `parallel_iterations` must be None or a positive integer. Received: {parallel}.")
+            raise ValueError(
+                f"Argument `parallel_iterations` must be None or a positive integer. Received: {parallel}."
+            )
         if parallel == 1 and use_pfor:
             raise ValueError("Found `parallel_iterations == 1`. Use `for_loop` instead.")
         yield
@@ -140,16 +151,22 @@ def _vectorizing(kind: str, use_pfor: bool, parallel: int | None) -> Iterator[No
     except ValueError as error:
         if not use_pfor:
             raise
-        raise ValueError(f"Encountered an exception while vectorizing the {kind} computation. Vectorization can be "
-                         "disabled by setting experimental_use_pfor to False.") from error  # fmt: skip
+        raise ValueError(
+            f"Encountered an exception while vectorizing the {kind} computation. Vectorization can be "
+            "disabled by setting experimental_use_pfor to False."
+        ) from error
 
 
 def _of_user_code(error: Exception) -> Exception:
     return type(error)(f"in user code:\n\n\n    {type(error).__name__}: {error}\n")
 
 
-def _end(tape: GradientTape, call: str, target: End, sources: list[End], found: list[Adjoint], results: list[Result]) -> None:
-    """Leaves behind what ``gradient`` does, and for pictures what the call returned; a very large Jacobian is not kept for them."""
+def _end(
+    tape: GradientTape, call: str, target: End, sources: list[End], found: list[Adjoint], results: list[Result]
+) -> None:
+    """Leaves behind what ``gradient`` does, and for pictures what the call returned; a very large Jacobian is not kept
+    for them.
+    """
     nones, eager = [g is None for g in found], recorder().eager
     kept = [None if r is None or r.shape.num_elements() > MOST else r for r in results] if eager else []
     tape.last = Question([target], sources, [None], nones, call if eager else "gradient", kept)
@@ -169,10 +186,11 @@ def rows_of_jacobian(tape: GradientTape, target: End, sources: list[End], adjoin
         linked = gradients_of(tape, [target], sources, [new_tensor(np.zeros(adjoints.shape[1:], adjoints.dtype))])
         return [None if g is None else _zeros((0, *g.shape), g) for g in linked]
     return [
-        None if any(g is None for g in column) or (source is target and not _follows(tape, source))
+        None
+        if any(g is None for g in column) or (source is target and not _follows(tape, source))
         else TABLE["stack"](*[g if isinstance(g, Tensor) else g.dense() for g in column], axis=0)
         for source, column in zip(sources, zip(*each, strict=True), strict=True)
-    ]  # fmt: skip
+    ]
 
 
 def _follows(tape: GradientTape, tensor: End) -> bool:

@@ -56,7 +56,9 @@ class PythonCall:
 
     __slots__ = ("tape", "inputs", "outputs", "number", "used", "__weakref__")
 
-    def __init__(self, tape: GradientTape | None, inputs: list[EagerTensor], outputs: list[Tensor], number: int) -> None:
+    def __init__(
+        self, tape: GradientTape | None, inputs: list[EagerTensor], outputs: list[Tensor], number: int
+    ) -> None:
         self.tape, self.inputs, self.outputs, self.number = tape, inputs, outputs, number
         self.used = tape is None  # its gradient was taken; pictures may still repeat it
 
@@ -80,7 +82,8 @@ class PythonCall:
         other = next((i.dtype.name for i in self.inputs if not i.dtype.differentiable), None)
         if other is not None:
             raise TypeError(f"Cannot convert 0.0 to EagerTensor of dtype {other}")
-        zeros = (new_tensor(i.dtype.as_numpy_dtype(0)) for i in sources)  # a single number for any shape, as in TensorFlow
+        # a single number for any shape, as in TensorFlow
+        zeros = (new_tensor(i.dtype.as_numpy_dtype(0)) for i in sources)
         return [zero if g is None else above.convert_to_tensor(g) for g, zero in zip(found, zeros, strict=True)]
 
     def run_gradient(self, gs: Sequence[Adjoint]) -> list[Tensor]:
@@ -123,9 +126,13 @@ PYTHON = Primitive("py_function", lambda *arrays, call: arrays, _python_rule, op
 
 
 _CODES = (
-    (TypeError, "InvalidArgument"), (ValueError, "InvalidArgument"), (StopIteration, "OutOfRange"),
-    (MemoryError, "ResourceExhausted"), (NotImplementedError, "Unimplemented"), (BaseException, "Unknown"),
-)  # fmt: skip
+    (TypeError, "InvalidArgument"),
+    (ValueError, "InvalidArgument"),
+    (StopIteration, "OutOfRange"),
+    (MemoryError, "ResourceExhausted"),
+    (NotImplementedError, "Unimplemented"),
+    (BaseException, "Unknown"),
+)
 
 
 _numbers = iter(range(1 << 62))
@@ -235,7 +242,9 @@ def _as_decorator(name: str, func: object, inp: object, Tout: object) -> bool:
     return func is None
 
 
-def py_function(func: Function | None = None, inp: Object = None, Tout: Object = None, name: str | None = None) -> Structure:
+def py_function(
+    func: Function | None = None, inp: Object = None, Tout: Object = None, name: str | None = None
+) -> Structure:
     """Runs a Python function on eager tensors as one differentiable operation, also inside a graph.
 
     ``func`` gets the tensors of ``inp`` and returns one value for each dtype in ``Tout`` (a single one, or a list; an
@@ -291,8 +300,10 @@ def _with_parts(func: Function, inputs: list[Structure], kinds: list[Promise]) -
         made[:] = list(result) if isinstance(result, (list, tuple)) else [result] if kinds else []
         for value, kind in zip(made, kinds, strict=False):
             if _parts_of(kind) and not (hasattr(value, "_components") and kind.is_compatible_with(value)):
-                raise ValueError(f"py_function: func={func} returned {made}, which did not match Tout={kinds}.\nIn "
-                                 f"particular, {value!r} is not compatible with {kind}.")  # fmt: skip
+                raise ValueError(
+                    f"py_function: func={func} returned {made}, which did not match Tout={kinds}.\nIn "
+                    f"particular, {value!r} is not compatible with {kind}."
+                )
         return nest.flatten(made, expand_composites=True)
 
     dtypes = [d for kind in kinds for d in _parts_of(kind) or [kind]]
@@ -301,8 +312,9 @@ def _with_parts(func: Function, inputs: list[Structure], kinds: list[Promise]) -
     if recorder().eager:
         return nest.pack_sequence_as(made, found, expand_composites=True)
     waiting = iter(found)
-    return [kind._made_of([next(waiting) for _ in _parts_of(kind)]) if _parts_of(kind) else next(waiting)
-            for kind in kinds]  # fmt: skip
+    return [
+        kind._made_of([next(waiting) for _ in _parts_of(kind)]) if _parts_of(kind) else next(waiting) for kind in kinds
+    ]
 
 
 def numpy_function(

@@ -103,9 +103,10 @@ def no_tapes() -> AbstractContextManager[None]:
 def block(function: Callable[Given, Iterator[Made]]) -> Callable[Given, AbstractContextManager[Made]]:
     """``contextlib.contextmanager`` for a change that must not outlast its block.
 
-    Where Ctrl-C comes just after the function has made its change, or just before it takes it back, Python would end the
-    function only when it forgets the error, long after other blocks have begun. Here it ends at once. What the function
-    does after ``yield`` is not done again where it was interrupted itself: for what must not be half done there is
+    Where Ctrl-C comes just after the function has made its change, or just before it takes it back, Python would end
+    the function only when it forgets the error, long after other blocks have begun. Here it ends at once. What the
+    function does after ``yield`` is not done again where it was interrupted itself: for what must not be half done
+    there is
     :class:`During`.
     """
 

@@ -88,15 +88,20 @@ class ColumnStore:
 
     @property
     def real(self) -> type[np.floating] | None:
-        """The one type of the numbers in the column of values, which a compiled sweep takes; None where there are two."""
+        """The one type of the numbers in the column of values, which a compiled sweep takes; None where there are
+        two.
+        """
         reals = self.kinds & REALS
         return next(iter(reals)) if len(reals) == 1 else None
 
     def numbers_from(self, real: type[np.floating] | None) -> np.ndarray:
         """The packed column of values as an array; rows that are no numbers hold NaN there."""
-        parts = [values if type(values) is np.ndarray else
-                 np.array([value if type(value) is real else np.nan for value in values], real)
-                 for _, _, values in self.blocks]  # fmt: skip
+        parts = [
+            values
+            if type(values) is np.ndarray
+            else np.array([value if type(value) is real else np.nan for value in values], real)
+            for _, _, values in self.blocks
+        ]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def cell(self, row: int) -> tuple[int, int, int, int]:

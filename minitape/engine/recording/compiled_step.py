@@ -1,7 +1,7 @@
 """What a step that TensorFlow compiles, as Keras' ``fit`` does, lets nobody do: take a value out of a tensor.
 
-minitape runs such a step as it is written. Where the user's code takes a value out of what the step computes, or out of its batch, it
-stops with TensorFlow's error: the same program would stop there.
+minitape runs such a step as it is written. Where the user's code takes a value out of what the step computes, or out of
+its batch, it stops with TensorFlow's error: the same program would stop there.
 """
 
 from __future__ import annotations
@@ -20,15 +20,20 @@ if TYPE_CHECKING:
 
 _REFUSED: dict[str, tuple[type[Exception], str]] = {
     "numpy": (AttributeError, "'SymbolicTensor' object has no attribute 'numpy'"),
-    "asarray": (NotImplementedError, "Cannot convert a symbolic tf.Tensor (a value of the compiled step) to a numpy array. This error may "
-                "indicate that you're trying to pass a Tensor to a NumPy call, which is not supported."),
+    "asarray": (
+        NotImplementedError,
+        "Cannot convert a symbolic tf.Tensor (a value of the compiled step) to a numpy array. This error may "
+        "indicate that you're trying to pass a Tensor to a NumPy call, which is not supported.",
+    ),
     "float": (TypeError, "float() argument must be a string or a real number, not 'SymbolicTensor'"),
     "int": (TypeError, "int() argument must be a string, a bytes-like object or a real number, not 'SymbolicTensor'"),
     "variable": (NotImplementedError, "numpy() is only available when eager execution is enabled."),
-}  # fmt: skip
+}
 _NOTE = (
-    "fit compiles its step: inside of it tensors have no values yet. Compute with tf's functions on the tensor itself, such as "
-    "tf.reduce_mean in place of np.mean. With compile(run_eagerly=True) values may leave, but no gradient passes where they come back."
+    "fit compiles its step: inside of it tensors have no values yet. Compute with tf's functions on the tensor "
+    "itself, such as "
+    "tf.reduce_mean in place of np.mean. With compile(run_eagerly=True) values may leave, but no gradient "
+    "passes where they come back."
 )
 
 

@@ -39,10 +39,12 @@ STACK = 3  # user frames noted of constants and variables
 OFTEN = 2  # ... and of what happens often: operations, gradients, values that leave
 
 Stack = tuple[tuple[CodeType, int], ...]
-Place: TypeAlias = tuple[Any, ...]  # code and offset of a statement, then those of the call around it, where there is one
+# code and offset of a statement, then those of the call around it, where there is one
+Place: TypeAlias = tuple[Any, ...]
 Note: TypeAlias = Any  # of origin: an Origin, or a plain tuple of its fields; None
 ExitNote: TypeAlias = tuple[Any, ...]  # the fields of an Exit
-TapeNote: TypeAlias = tuple[str, int, Any, Stack]  # what, at which row, when or of which tensor (weak), the user's frames
+# what, at which row, when or of which tensor (weak), the user's frames
+TapeNote: TypeAlias = tuple[str, int, Any, Stack]
 clock = count(1).__next__
 ref = weakref.ref
 
@@ -51,16 +53,17 @@ class Origin(NamedTuple):
     """Where a value came from; what is noted often are plain tuples of these fields, which :func:`read` reads.
 
     ``when`` orders origins and exits. ``kind`` is "op" (an operation outside any tape, ``detail`` its primitive),
-    "made" (zeros, random numbers, results of a library function), "constant" (``detail`` the exit of the NumPy value
-    it was made of, if known), "variable", "assign" or the like (``detail`` a weak reference to the variable),
-    "gradient" (``detail`` a weak reference to the source), "value" (the values of ``inputs`` decided about it, as a mask's do; ``detail`` the operation), or "row"
-    (a row of a recording that was released).
+    "made" (zeros, random numbers, results of a library function), "constant" (``detail`` the exit of the NumPy value it
+    was made of, if known), "variable", "assign" or the like (``detail`` a weak reference to the variable), "gradient"
+    (``detail`` a weak reference to the source), "value" (the values of ``inputs`` decided about it, as a mask's do;
+    ``detail`` the operation), or "row" (a row of a recording that was released).
     """
 
     when: int
     kind: str
     place: Place
-    values: tuple[Any, ...] = ()  # what it was computed from: of each a weak reference, then its origin; of a row (recording, row)
+    # what it was computed from: of each a weak reference, then its origin; of a row (recording, row)
+    values: tuple[Any, ...] = ()
     detail: Any = None  # what the kind says
     depth: int = 0
 
@@ -90,13 +93,21 @@ def _ref(tensor: weakref.ref[Tensor], origin: Note) -> Ref:
     return Ref(tensor, origin, None, -1)
 
 
-def origin_of_result(detail: object, frame: FrameType, a: Tensor, b: Tensor | None = None, kind: str = "op", step: int = 1) -> Note:
+def origin_of_result(
+    detail: object, frame: FrameType, a: Tensor, b: Tensor | None = None, kind: str = "op", step: int = 1
+) -> Note:
     """The origin of what is computed from the tensors ``a`` and ``b`` by a statement in ``frame``, or around it.
 
-    It is ``step`` generations younger than they are; those too long ago are forgotten. ``detail`` is the primitive, or what another ``kind`` says.
+    It is ``step`` generations younger than they are; those too long ago are forgotten. ``detail`` is the primitive, or
+    what another ``kind`` says.
     """
     code = frame.f_code
-    if _OWN[code.co_filename] or code.co_name == "<module>" or (outer := frame.f_back) is None or _OWN[(around := outer.f_code).co_filename]:
+    if (
+        _OWN[code.co_filename]
+        or code.co_name == "<module>"
+        or (outer := frame.f_back) is None
+        or _OWN[(around := outer.f_code).co_filename]
+    ):
         place = frames(frame)
     else:  # mostly
         place = code, frame.f_lasti, around, outer.f_lasti
@@ -161,7 +172,9 @@ class Exit(NamedTuple):
 
 
 class Exits:
-    """The last values that left on this thread. Values leave often and few ask for one: notes are read and sorted out late."""
+    """The last values that left on this thread. Values leave often and few ask for one: notes are read and sorted out
+    late.
+    """
 
     def __init__(self) -> None:
         self.notes: list[ExitNote] = []  # the fields of an Exit each, oldest first
@@ -288,12 +301,13 @@ class one_statement:
         state.frames = self.before
 
 
-
-
-def origin_of_new(kind: str, inputs: Sequence[End] = (), detail: object = None, place: Place | None = None, step: int = 1) -> Origin:
+def origin_of_new(
+    kind: str, inputs: Sequence[End] = (), detail: object = None, place: Place | None = None, step: int = 1
+) -> Origin:
     """The origin of a value that is made right now, by the statement at this place or, without it, that runs now.
 
-    It is ``step`` generations younger than the youngest of its inputs whose origin is not too long ago to be remembered.
+    It is ``step`` generations younger than the youngest of its inputs whose origin is not too long ago to be
+    remembered.
     """
     values: tuple[Object, ...] = ()
     depth = 0
@@ -312,7 +326,9 @@ def origin_of_new(kind: str, inputs: Sequence[End] = (), detail: object = None, 
 
 
 def note_gradients(gradients: list[Result], targets: list[End], sources: list[End]) -> Stack:
-    """Notes on gradients that no tape recorded what they came from, and whose they are; returns the user's statement."""
+    """Notes on gradients that no tape recorded what they came from, and whose they are; returns the user's
+    statement.
+    """
     record = state.record
     if record is not None and not record.eager:
         record.note_gradients(gradients, sources)
@@ -349,7 +365,9 @@ def note_escape(tensor: Tensor, how: str, array: Array = None) -> None:
     if state.compiled is not None:
         stop(tensor, how)
     own, record, known = tensor._record, state.record, state.exits or exits()
-    value = (ref(tensor), tensor._origin, None, -1) if own is None else (ref(tensor), tensor._origin, ref(own), tensor._row)
+    value = (
+        (ref(tensor), tensor._origin, None, -1) if own is None else (ref(tensor), tensor._origin, ref(own), tensor._row)
+    )
     out, notes = ref(array) if type(array) is np.ndarray else array, known.notes
     if record is None:
         notes.append((clock(), how, value, frames(_getframe(2)), None, 0, out))
@@ -379,7 +397,9 @@ _births: weakref.WeakKeyDictionary[object, Stack] = weakref.WeakKeyDictionary()
 
 
 def note_creation(thing: object) -> None:
-    """Notes where a layer or a module is made: the user's statement around its constructors, and the calls around that."""
+    """Notes where a layer or a module is made: the user's statement around its constructors, and the calls around
+    that.
+    """
     frame: FrameType | None = _getframe(2)
     while frame is not None:
         code = frame.f_code

@@ -14,7 +14,8 @@ import numpy as np
 
 from .block import block
 
-_PACKAGE = (os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep, "<formula ", "<tf.")  # minitape's own code
+# minitape's own code
+_PACKAGE = (os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep, "<formula ", "<tf.")
 # ... and that of libraries: neither is ever the user's statement
 _LIBRARIES = tuple(os.path.dirname(os.path.abspath(p)) + os.sep for p in (os.path.dirname(np.__file__), os.__file__))
 _FOREIGN = (*_PACKAGE, *_LIBRARIES, "<frozen ", "<__array_function__")

@@ -39,7 +39,12 @@ def _copy_rows(record: Record, old: Record) -> list[int]:
     shift, end = len(record), len(record) + len(old)
     rows = [_row_of(record, old.leaves.get(row), row + shift) for row in range(len(old))]
     if old.scopes or record.scopes:
-        record.scopes = [*record.scopes, (shift, ()), *((row + shift, path) for row, path in old.scopes), (end, state.scope)]
+        record.scopes = [
+            *record.scopes,
+            (shift, ()),
+            *((row + shift, path) for row, path in old.scopes),
+            (end, state.scope),
+        ]
     for row in range(len(old)):
         op, a, b, site = old.cell(row)
         if op >= FIRST_CODE:
@@ -64,7 +69,10 @@ def _copy_rows(record: Record, old: Record) -> list[int]:
     for key, (variable, states) in old.variables.items():
         kept = record.variables.setdefault(key, (variable, []))[1]
         kept += [rows[r] for r in states if rows[r] not in kept]
-    record.events = [*record.events, *(e._replace(row=e.row + shift, subject=_with_row(e.subject, rows)) for e in old.events)]
+    record.events = [
+        *record.events,
+        *(e._replace(row=e.row + shift, subject=_with_row(e.subject, rows)) for e in old.events),
+    ]
     record.untracked -= {here for row, here in enumerate(rows) if row not in old.untracked}
     record.untracked.update(row + shift for row in old.untracked)
     record.large = record.large or old.large

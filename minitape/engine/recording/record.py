@@ -1,6 +1,7 @@
 """The recording: one append-only table of rows, shared by all tapes that are open at the same time.
 
-Each operation that runs under a tape appends one row; the row's number is the name of its value. How rows are stored says
+Each operation that runs under a tape appends one row; the row's number is the name of its value. How rows are stored
+says
 :mod:`minitape.engine.recording.columns`, and who wrote them :mod:`minitape.engine.recording.sites`.
 
 An operation with more inputs, attributes or outputs is a *call*: a :class:`Call` holds its primitive, the rows of its
@@ -41,7 +42,8 @@ EVENTS = 10_000  # events kept by one recording
 _bare = object.__new__
 new_tuple = tuple.__new__  # builds a named tuple at a third of the price
 
-ORIGINS: list[Callable[[Tensor, Record], Origin]] = []  # what minitape.engine.recording.evidence notes of a tensor that leaves a released recording; it needs this module first
+# what minitape.engine.recording.evidence notes of a tensor that leaves a released recording; it needs this module first
+ORIGINS: list[Callable[[Tensor, Record], Origin]] = []
 
 
 class Record(Sites, Recorder):
@@ -61,15 +63,20 @@ class Record(Sites, Recorder):
     def __init__(self) -> None:
         self.rows = []
         self.put = self.rows.extend
-        self.base, self.fixed, self.frame, self.large = 0, None, None, False  # read often: Python finds them sooner here than in the class
+        # read often: Python finds them sooner here than in the class
+        self.base, self.fixed, self.frame, self.large = 0, None, None, False
         self.arrays, self.discrete, self.kinds, self.segments, self.thread = set(), set(), set(), [], get_ident()
         self.calls: list[Call] = []
         self.leaves: dict[int, Leaf] = {}
         self.leaf_of: dict[int, int] = {}  # id of a leaf tensor, where that does not know its row here -> row
-        self.numbers: dict[float | tuple[float, type], Tensor] = {}  # Python numbers that were operands, alone and with a dtype -> their tensors
-        self.variables: dict[int, tuple[ResourceVariable, list[int]]] = {}  # id of a variable -> it and the rows of its states
-        self.untracked: set[int] = set()  # rows on no tape: leaves that are not watched, and what is computed from them alone
-        self.members: list[tuple[weakref.ref[GradientTape], list[tuple[int, int]], dict[int, int]]] = []  # tapes, spans, watched
+        # Python numbers that were operands, alone and with a dtype -> their tensors
+        self.numbers: dict[float | tuple[float, type], Tensor] = {}
+        # id of a variable -> it and the rows of its states
+        self.variables: dict[int, tuple[ResourceVariable, list[int]]] = {}
+        # rows on no tape: leaves that are not watched, and what is computed from them alone
+        self.untracked: set[int] = set()
+        # tapes, spans, watched
+        self.members: list[tuple[weakref.ref[GradientTape], list[tuple[int, int]], dict[int, int]]] = []
         if state._scope:
             self.scopes = ((0, state._scope),)
 
@@ -80,10 +87,17 @@ class Record(Sites, Recorder):
         if len(self.events) < EVENTS:
             self.events = more(self.events, Event(kind, len(self), subject, site))
 
-    # -- leaves -----------------------------------------------------------------------------------------------------
+    # -- leaves ------------------------------------------------------------------------------------
 
-    def enter(self, tensor: Tensor, variable: ResourceVariable | None = None, site: int | None = None, tapes: Sequence[GradientTape] = ()) -> int:
-        """The row of a tensor in this recording; one that is new here becomes a leaf (of a variable's state, where it is one).
+    def enter(
+        self,
+        tensor: Tensor,
+        variable: ResourceVariable | None = None,
+        site: int | None = None,
+        tapes: Sequence[GradientTape] = (),
+    ) -> int:
+        """The row of a tensor in this recording; one that is new here becomes a leaf (of a variable's state, where it
+        is one).
 
         These ``tapes``, which are recording, watch it from now on.
         """
@@ -92,7 +106,9 @@ class Record(Sites, Recorder):
             row = self.find(tensor) if old is self or self.leaf_of or self.merged else None
             if row is not None:
                 if variable is not None and self.leaves[row].owner is None:
-                    self.leaves[row] = new_tuple(Leaf, (ref(tensor), ref(variable), variable._version, None, tensor._origin))
+                    self.leaves[row] = new_tuple(
+                        Leaf, (ref(tensor), ref(variable), variable._version, None, tensor._origin)
+                    )
                 for tape in tapes:
                     tape._watch_row(row)
                 return row
@@ -111,8 +127,11 @@ class Record(Sites, Recorder):
         self.enter(tensor, None, site)
         return tensor._record is self
 
-    def write_leaf(self, tensor: Tensor, leaf: Leaf, site: int, stays: bool = False, tapes: Sequence[GradientTape] = ()) -> int:
-        """Writes the row of a tensor that is new here, of the state of a variable or of a Python number, as ``leaf`` says; these tapes watch it.
+    def write_leaf(
+        self, tensor: Tensor, leaf: Leaf, site: int, stays: bool = False, tapes: Sequence[GradientTape] = ()
+    ) -> int:
+        """Writes the row of a tensor that is new here, of the state of a variable or of a Python number, as ``leaf``
+        says; these tapes watch it.
 
         A tensor that ``stays`` knows its row in another recording.
         """
@@ -140,7 +159,9 @@ class Record(Sites, Recorder):
         return row
 
     def enter_number(self, tensor: Tensor, number: float, site: int) -> None:
-        """A Python number that was used as an operand becomes a leaf; the same number is met again as the same tensor."""
+        """A Python number that was used as an operand becomes a leaf; the same number is met again as the same
+        tensor.
+        """
         self.write_leaf(tensor, number_leaf(number), site)
         if number == number and number != 0:  # 0.0 and -0.0 are one key, nan is none
             self.numbers[number, type(tensor._value)] = tensor
@@ -158,7 +179,7 @@ class Record(Sites, Recorder):
                 return tensor._row + shift
         return None
 
-    # -- variables --------------------------------------------------------------------------------------------------
+    # -- variables ---------------------------------------------------------------------------------
 
     def read(self, variable: ResourceVariable, accessed: bool = True) -> Tensor:
         """The current state of a variable, watched by the tapes that watch the variable or what is accessed."""
@@ -170,7 +191,9 @@ class Record(Sites, Recorder):
             elif me not in tape.variables:
                 continue
             tapes += (tape,)
-        row = self.enter(tensor, variable, None if tensor._record is self else self.current_site(sys._getframe(2)), tapes)
+        row = self.enter(
+            tensor, variable, None if tensor._record is self else self.current_site(sys._getframe(2)), tapes
+        )
         known = self.variables.get(me)
         if known is None:
             self.variables[me] = variable, [row]
@@ -190,11 +213,19 @@ class Record(Sites, Recorder):
         tape._watch_row(self.enter(variable._state, variable))
         self.read(variable, accessed=False)
 
-    # -- operations -------------------------------------------------------------------------------------------------
+    # -- operations --------------------------------------------------------------------------------
 
-    def write(self, primitive: Primitive, inputs: tuple[Tensor, ...], attrs: Attributes, tensors: tuple[Tensor, ...],
-              frame: FrameType | None = None) -> None:  # fmt: skip
-        """Writes one row for each output of an operation that has just computed ``tensors``, by a statement in ``frame`` or around it."""
+    def write(
+        self,
+        primitive: Primitive,
+        inputs: tuple[Tensor, ...],
+        attrs: Attributes,
+        tensors: tuple[Tensor, ...],
+        frame: FrameType | None = None,
+    ) -> None:
+        """Writes one row for each output of an operation that has just computed ``tensors``, by a statement in
+        ``frame`` or around it.
+        """
         site = self.fixed
         if site is None:
             site = frame.f_lasti if frame is not None and frame is self.frame else self.current_site(frame)
@@ -232,11 +263,17 @@ class Record(Sites, Recorder):
                 self.untracked.add(row)
             row, b = row + 1, b + 1  # b: the number of the output; an elementwise operation has one
 
-    def _kept(self, primitive: Primitive, rows: Sequence[int], inputs: Sequence[Tensor], value: Array, tracked: bool) -> Array:
+    def _kept(
+        self, primitive: Primitive, rows: Sequence[int], inputs: Sequence[Tensor], value: Array, tracked: bool
+    ) -> Array:
         """What stands in the column for a result; sees to it that the arrays that its rules read are held."""
         if tracked and (primitive.keeps is None or primitive.keeps):
             for i, t in enumerate(inputs):
-                if t._value.size > self.small and type(self.held(rows[i])) is Outline and i in self.read_inputs(primitive, rows):
+                if (
+                    t._value.size > self.small
+                    and type(self.held(rows[i])) is Outline
+                    and i in self.read_inputs(primitive, rows)
+                ):
                     self.hold(rows[i], t._value)
         if value.size <= self.small:
             return value
@@ -244,7 +281,9 @@ class Record(Sites, Recorder):
         return value if (tracked and primitive.keeps_output) or self.watchers else outline(value.shape, value.dtype)
 
     def read_inputs(self, primitive: Primitive, rows: Sequence[int]) -> Iterable[int]:
-        """Which inputs of an operation the rules will read: beside a Python number, those that the rule of the other one reads."""
+        """Which inputs of an operation the rules will read: beside a Python number, those that the rule of the other
+        one reads.
+        """
         if primitive.keeps_beside:
             for i, row in enumerate(rows):
                 if row in self.leaves and self.leaves[row].number is not None:
@@ -256,7 +295,7 @@ class Record(Sites, Recorder):
         leaf = self.leaves.get(row)
         return leaf is not None and leaf.number is not None
 
-    # -- the end ----------------------------------------------------------------------------------------------------
+    # -- the end -----------------------------------------------------------------------------------
 
     def close(self) -> Any:  # what a graph gives back, another one, only it knows
         """The last tape was left: operations are no longer recorded. Returns the recording that goes on: none."""
@@ -288,7 +327,9 @@ class Record(Sites, Recorder):
         return [member[0]() for member in self.members]
 
     def tell(self, *watchers: Callable[[], object]) -> None:
-        """These callables are told that rows are going to be added, and from now on when a block or a gradient has ended."""
+        """These callables are told that rows are going to be added, and from now on when a block or a gradient has
+        ended.
+        """
         self.watchers = [*self.watchers, *(w for w in watchers if w not in self.watchers)]
         self.notify()
 

@@ -38,9 +38,17 @@ class Recorder:
         return variable._set_or_add(change, how, read_value)
 
     def update(
-        self, variable: ResourceVariable, primitive: Primitive, inputs: tuple[Tensor, ...], attrs: Attributes, how: str, prepare: Function
+        self,
+        variable: ResourceVariable,
+        primitive: Primitive,
+        inputs: tuple[Tensor, ...],
+        attrs: Attributes,
+        how: str,
+        prepare: Function,
     ) -> Assigned:
-        """Sets the state that a primitive makes of the old one and of ``inputs``, which ``prepare`` refuses or gives back."""
+        """Sets the state that a primitive makes of the old one and of ``inputs``, which ``prepare`` refuses or gives
+        back.
+        """
         return variable._apply_function(partial(primitive.forward, **attrs), prepare(*inputs), how)
 
 

@@ -30,7 +30,8 @@ CHUNK = 16384  # rows per packed block
 ARRAY_ROW = 256  # added to the op of packed elementwise rows whose values are no numbers: kernels hand them over
 FULL = WIDTH * CHUNK
 
-Subject: TypeAlias = Any  # what an event is about, which its kind says: a row, a tensor, a variable and its version, a tape
+# what an event is about, which its kind says: a row, a tensor, a variable and its version, a tape
+Subject: TypeAlias = Any
 
 
 class Outline:
@@ -70,7 +71,9 @@ class Call:
 
     __slots__ = ("row", "primitive", "inputs", "attrs", "outputs")
 
-    def __init__(self, row: int, primitive: Primitive, inputs: tuple[int, ...], attrs: Attributes, outputs: int) -> None:
+    def __init__(
+        self, row: int, primitive: Primitive, inputs: tuple[int, ...], attrs: Attributes, outputs: int
+    ) -> None:
         self.row, self.primitive, self.inputs, self.attrs, self.outputs = row, primitive, inputs, attrs, outputs
 
 

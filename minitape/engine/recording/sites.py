@@ -20,7 +20,8 @@ class Sites(ColumnStore):
     segments: list[tuple[int, CodeType, int | None]]  # (first row, code, the one statement in it or None)
 
     def current_site(self, frame: FrameType | None = None) -> int:
-        """The bytecode offset of the user's statement that runs now, in ``frame`` or around it; notes which code it is in.
+        """The bytecode offset of the user's statement that runs now, in ``frame`` or around it; notes which code it is
+        in.
 
         While a sweep is recorded, or a function replayed, its statement is the site of all its rows.
         """
@@ -49,7 +50,8 @@ class Sites(ColumnStore):
         return frame.f_lasti
 
     def follow(self, frame: FrameType) -> int | None:
-        """The site of an operation in ``frame``, which is not the last one; None where it may not write its row by itself.
+        """The site of an operation in ``frame``, which is not the last one; None where it may not write its row by
+        itself.
 
         It may where this is the open recording, and the frame the user's.
         """

@@ -22,13 +22,16 @@ class State(threading.local):
     record: Record | None = None
     graph: Graph = None
     by: GradientTape | None = None  # the tape whose sweep is writing rows, None for the user's own
-    site: tuple[CodeType, int] | None = None  # to which all rows belong while a sweep is recorded or a function replayed
+    # to which all rows belong while a sweep is recorded or a function replayed
+    site: tuple[CodeType, int] | None = None
     _scope: tuple[str, ...] = ()
     retained: deque[Record] | None = None  # skeletons of released recordings, see minitape.engine.recording.release
     looking = False  # somebody reads skeletons: none is let go of meanwhile
     exits: Exits | None = None  # values that left to NumPy or Python, see minitape.engine.recording.evidence
-    frames: tuple[tuple[CodeType, int], ...] | None = None  # the user's, while one statement of theirs runs, see evidence.one_statement
-    compiled: frozenset[int] | None = None  # in a step that TensorFlow compiles: the batch, by identity; see minitape.engine.recording.compiled_step
+    # the user's, while one statement of theirs runs, see evidence.one_statement
+    frames: tuple[tuple[CodeType, int], ...] | None = None
+    # in a step that TensorFlow compiles: the batch, by identity; see minitape.engine.recording.compiled_step
+    compiled: frozenset[int] | None = None
     trying = False  # a function runs on stand-ins of its arguments: it may not change a variable
     within = False  # a picture looks into a call of a function, see minitape.graphs.program
     scratch = False  # a layer runs on zeros for the shapes of its outputs: assignments come to nothing

@@ -1,7 +1,7 @@
 """What makes the engine faster, behind one door; without it all answers stay the same.
 
-The engine asks ``fast`` for the few things below. An :class:`Accelerator` does nothing clever; :mod:`minitape.speed`, where
-that folder is there, puts its own in the place (see ``minitape/__init__.py``).
+The engine asks ``fast`` for the few things below. An :class:`Accelerator` does nothing clever; :mod:`minitape.speed`,
+where that folder is there, puts its own in the place (see ``minitape/__init__.py``).
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ class Accelerator:
         return None
 
     def long(self, sweep: Object) -> Object:
-        """What takes the numbers of a long recording off a sweep's hands (``parts``, ``add``, ``adjoint``); None where nothing does."""
+        """What takes the numbers of a long recording off a sweep's hands (``parts``, ``add``, ``adjoint``); None where
+        nothing does.
+        """
         return None
 
     def buffer(self, shape: tuple[int, ...], dtype: NumPyType) -> np.ndarray:
@@ -52,9 +54,18 @@ class Accelerator:
         """An elementwise function of float arrays, also for large ones."""
         return function
 
-    def in_blocks(self, function: Function, values: Sequence[Array], shape: tuple[int, ...], dtype: NumPyType, attrs: Attributes,
-                  block: int = 0) -> Array:  # fmt: skip
-        """What an elementwise function gives for large arrays of this shape and single numbers, ``block`` elements at a time."""
+    def in_blocks(
+        self,
+        function: Function,
+        values: Sequence[Array],
+        shape: tuple[int, ...],
+        dtype: NumPyType,
+        attrs: Attributes,
+        block: int = 0,
+    ) -> Array:
+        """What an elementwise function gives for large arrays of this shape and single numbers, ``block`` elements at a
+        time.
+        """
         found: Array = function(*values, **attrs)
         return found.astype(dtype, copy=False)
 

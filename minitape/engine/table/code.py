@@ -59,7 +59,12 @@ class Substitution(ast.NodeTransformer):
         return copy.deepcopy(self.names.get(node.id, node))
 
 
-OPERATORS: dict[type[ast.operator], str] = {ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide"}
+OPERATORS: dict[type[ast.operator], str] = {
+    ast.Add: "add",
+    ast.Sub: "subtract",
+    ast.Mult: "multiply",
+    ast.Div: "divide",
+}
 
 
 class _Called(ast.NodeTransformer):
@@ -76,7 +81,9 @@ class _Called(ast.NodeTransformer):
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         if type(node.op) not in OPERATORS:
-            raise ValueError(f"{ast.unparse(node)}: a formula may use + - * / and functions, such as pow(x, y) for x ** y")
+            raise ValueError(
+                f"{ast.unparse(node)}: a formula may use + - * / and functions, such as pow(x, y) for x ** y"
+            )
         name, x, y = OPERATORS[type(node.op)], node.left, node.right
         if not names_in(ast.unparse(x)):
             return self._call(f"reflected_{name}", y, x)

@@ -2,11 +2,13 @@
 
     value = quiet().run(function, x, y)
 
-``numpy.errstate`` takes longer than an operation on a small array does. NumPy keeps the setting in a context variable. There is a
-context in which it is set, and each function runs in a copy of it, which costs next to nothing and needs no end. An operator of two
-numbers does without the copy: ``run_number(operator.mul, x, y)``. Nobody else can run meanwhile, who would find the context entered.
+``numpy.errstate`` takes longer than an operation on a small array does. NumPy keeps the setting in a context variable.
+There is a context in which it is set, and each function runs in a copy of it, which costs next to nothing and needs no
+end. An operator of two numbers does without the copy: ``run_number(operator.mul, x, y)``. Nobody else can run
+meanwhile, who would find the context entered.
 
-A copy knows no context variables of the user's. So where code of theirs may run inside, the setting is changed and put back:
+A copy knows no context variables of the user's. So where code of theirs may run inside, the setting is changed and put
+back:
 
     before = WARNINGS[OFF]
     try:
@@ -14,8 +16,8 @@ A copy knows no context variables of the user's. So where code of theirs may run
     finally:
         restore(before)
 
-It is an index, not a call: after a call Python looks whether somebody pressed Ctrl-C, and warnings would stay off when that comes
-before the ``try``. After an index it does not look.
+It is an index, not a call: after a call Python looks whether somebody pressed Ctrl-C, and warnings would stay off when
+that comes before the ``try``. After an index it does not look.
 """
 
 from __future__ import annotations

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from ..types import Array, Attributes, Result, Value
 
 
-def apply(primitive: Primitive, inputs: tuple[Tensor, ...], attrs: Attributes, frame: FrameType | None = None) -> Result:
+def apply(
+    primitive: Primitive, inputs: tuple[Tensor, ...], attrs: Attributes, frame: FrameType | None = None
+) -> Result:
     """Runs ``primitive`` on tensors, and writes its row when a tape is open.
 
     Returns one tensor, or a tuple when the forward function returned several arrays. ``frame`` is the caller's, where a
@@ -69,8 +71,13 @@ def apply(primitive: Primitive, inputs: tuple[Tensor, ...], attrs: Attributes, f
     return made
 
 
-def finish(primitive: Primitive, inputs: tuple[Tensor, ...], attrs: Attributes, tensors: tuple[EagerTensor, ...],
-           frame: FrameType | None = None) -> None:  # fmt: skip
+def finish(
+    primitive: Primitive,
+    inputs: tuple[Tensor, ...],
+    attrs: Attributes,
+    tensors: tuple[EagerTensor, ...],
+    frame: FrameType | None = None,
+) -> None:
     """Records an operation that has just computed ``tensors``; ``frame`` is that of :func:`apply`."""
     record = state.record
     if record is not None:
@@ -85,12 +92,14 @@ def finish(primitive: Primitive, inputs: tuple[Tensor, ...], attrs: Attributes, 
 
 
 def _accept(primitive: Primitive, kinds: tuple[np.dtype, ...]) -> None:
-    """Raises what TensorFlow raises when its kernel does not take inputs of these dtypes; remembers them when it does."""
+    """Raises what TensorFlow raises when its kernel does not take inputs of these dtypes; remembers them when it
+    does.
+    """
     above.accept(primitive.op, *[dtype_of_numpy(k) for k in kinds])
     primitive.accepted.add(kinds)
 
 
-# -- operands ---------------------------------------------------------------------------------------------------------
+# -- operands --------------------------------------------------------------------------------------
 
 
 def operand_tensors(inputs: Iterable[Value]) -> tuple[Tensor, ...]:
@@ -147,5 +156,7 @@ def _no_negative_power(primitive: Primitive, x: Tensor, y: Tensor) -> None:
 
 # what an operation must refuse before it runs, by TensorFlow's kernel name; the modules of operations add theirs
 CHECKS: dict[str, Callable[[Primitive, Tensor, Tensor], None]] = {
-    "FloorDiv": _no_zero_division, "FloorMod": _no_zero_division, "Pow": _no_negative_power,
-}  # fmt: skip
+    "FloorDiv": _no_zero_division,
+    "FloorMod": _no_zero_division,
+    "Pow": _no_negative_power,
+}

@@ -1,7 +1,8 @@
 """The operators of tensors: what ``a + b``, ``2 * a`` or ``a < b`` do.
 
 Arithmetic on floats of one dtype is written out once, from the text of the table of derivatives, for it runs most
-often: compute, append a row, make a tensor. Everything else goes through :func:`minitape.engine.tensor.operation.binary` and its checks.
+often: compute, append a row, make a tensor. Everything else goes through
+:func:`minitape.engine.tensor.operation.binary` and its checks.
 """
 
 from __future__ import annotations
@@ -26,9 +27,14 @@ if TYPE_CHECKING:
 
 # Python's name -> the primitive's
 ARITHMETIC = {
-    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "pow": "pow", "floordiv": "floordiv",
+    "add": "add",
+    "sub": "subtract",
+    "mul": "multiply",
+    "truediv": "divide",
+    "pow": "pow",
+    "floordiv": "floordiv",
     "mod": "mod",
-}  # fmt: skip
+}
 
 
 def _other(x: Tensor, y: Value, strict: bool = True) -> Value:
@@ -60,7 +66,9 @@ def _left_to_other(name: str, a: Value, b: Value, error: Exception) -> Value:
     return out
 
 
-def _pair(name: str, primitive: Primitive, prepare: Function | None = None, strict: bool = True) -> tuple[Function, Function]:
+def _pair(
+    name: str, primitive: Primitive, prepare: Function | None = None, strict: bool = True
+) -> tuple[Function, Function]:
     """An operator and its reflection for operands of any kind."""
 
     def run(a: Value, b: Value) -> Result:
@@ -102,8 +110,9 @@ def float_quotient(a: Tensor, b: Tensor, op: str = "__truediv__") -> tuple[Tenso
         cast = TABLE["cast"]
         return cast(a, dtype=wide), cast(b, dtype=wide)
     if a.dtype.kind in "bs":
-        names = ("uint8 int8 uint16 int16 uint32 int32 uint64 int64 bfloat16 float16 float32 float64 complex64 "
-                 "complex128").split()  # fmt: skip
+        names = (
+            "uint8 int8 uint16 int16 uint32 int32 uint64 int64 bfloat16 float16 float32 float64 complex64 complex128"
+        ).split()
         raise TypeError(
             f"Invalid dtype {a.dtype!r} in {op}. Expected one of {{{', '.join('tf.' + n for n in names)}}}."
         )
@@ -122,7 +131,9 @@ def _is_bool(t: Tensor) -> bool:
 
 
 def fit_matrices(a: Value, b: Value) -> bool:
-    """Whether two tensors are matrices of one (native) dtype that can be multiplied: nothing more is to be asked then."""
+    """Whether two tensors are matrices of one (native) dtype that can be multiplied: nothing more is to be asked
+    then.
+    """
     if type(a) is not EagerTensor or type(b) is not EagerTensor:
         return False
     x, y = a._value, b._value
@@ -204,7 +215,9 @@ def install() -> None:
     """Gives the classes of tensors their operators, once the table of primitives is filled."""
     for name, primitive_name in ARITHMETIC.items():
         primitive = TABLE[primitive_name]
-        prepare = {"mul": _multiply, "truediv": lambda primitive, a, b: binary(primitive, *float_quotient(a, b))}.get(name)
+        prepare = {"mul": _multiply, "truediv": lambda primitive, a, b: binary(primitive, *float_quotient(a, b))}.get(
+            name
+        )
         pair = _pair(name, primitive, prepare, strict=name not in ("add", "truediv"))
         setattr(Tensor, f"__{name}__", pair[0])
         setattr(Tensor, f"__r{name}__", pair[1])
@@ -214,9 +227,11 @@ def install() -> None:
             operator.__doc__ = f"{primitive.texts[0]}, elementwise." if not exchanged or name == "sub" else None
             setattr(EagerTensor, label, operator)
     for name, primitive_name, prepare in (
-        ("matmul", "matmul", _matmul), ("and", "logical_and", _logical), ("or", "logical_or", _logical),
+        ("matmul", "matmul", _matmul),
+        ("and", "logical_and", _logical),
+        ("or", "logical_or", _logical),
         ("xor", "logical_xor", _logical),
-    ):  # fmt: skip
+    ):
         direct, reflected = _pair(name, TABLE[primitive_name], prepare, strict=name != "matmul")
         setattr(Tensor, f"__{name}__", direct)
         setattr(Tensor, f"__r{name}__", reflected)

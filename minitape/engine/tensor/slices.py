@@ -90,17 +90,19 @@ class IndexedSlices(metaclass=PrintName):
 
     def _to_tensor(self, dtype: DTypeLike = None) -> Tensor:
         if dtype is not None and dtype != self.dtype:
-            raise ValueError(f"Incompatible tensor conversion requested to `dtype` {dtype.name} for IndexedSlices "
-                             f"({self}) with dtype {self.dtype.name}")  # fmt: skip
+            raise ValueError(
+                f"Incompatible tensor conversion requested to `dtype` {dtype.name} for IndexedSlices "
+                f"({self}) with dtype {self.dtype.name}"
+            )
         if self._dense_shape is None:
-            raise ValueError("Tensor conversion requested for IndexedSlices for argument `value` without dense_shape: "
-                             f"{self}")  # fmt: skip
+            raise ValueError(
+                f"Tensor conversion requested for IndexedSlices for argument `value` without dense_shape: {self}"
+            )
 
         values, indices = above.convert_to_tensor(self._values), above.convert_to_tensor(self._indices)
         if hasattr(indices, "array") and self.shape[0] is not None:  # else a run of the graph finds it
             check_places(indices.array, self.shape[0])
         return IndexedSlices(values, indices, self._dense_shape).dense()
-
 
     def _watch_on(self, tape: GradientTape) -> None:
         for part in self._components():

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 class Tensor(TensorMembers):
     """A multi-dimensional array of elements of one type; immutable.
 
-    Make one with ``tf.constant`` or any operation. ``shape`` is a TensorShape, ``dtype`` a DType, ``numpy()`` the value.
-    Operators broadcast as NumPy's do; both sides must have the same dtype.
+    Make one with ``tf.constant`` or any operation. ``shape`` is a TensorShape, ``dtype`` a DType, ``numpy()`` the
+    value. Operators broadcast as NumPy's do; both sides must have the same dtype.
     See https://www.tensorflow.org/api_docs/python/tf/Tensor.
 
     >>> import minitape as tf
@@ -64,7 +64,7 @@ class EagerTensor(Tensor, metaclass=_FullName):
 
     _value: Array
 
-    # -- value --------------------------------------------------------------------------------------------------------
+    # -- value -------------------------------------------------------------------------------------
 
     @property
     def array(self) -> Array:
@@ -179,7 +179,7 @@ class EagerTensor(Tensor, metaclass=_FullName):
     def _id(self) -> int:
         return id(self)
 
-    # -- Python's protocols -------------------------------------------------------------------------------------------
+    # -- Python's protocols ------------------------------------------------------------------------
 
     def __array__(self, dtype: NumPyType = None, copy: bool | None = None) -> np.ndarray:
         array = np.asarray(self.array, dtype)
@@ -267,7 +267,8 @@ class EagerTensor(Tensor, metaclass=_FullName):
         return [n for n in super().__dir__() if n not in _REFUSED and not n.startswith("_value")]
 
 
-SLICES: dict[int, tuple[weakref.ref[EagerTensor], Function]] = {}  # id of a tensor that is a slice of a variable -> it and its assign
+# id of a tensor that is a slice of a variable -> it and its assign
+SLICES: dict[int, tuple[weakref.ref[EagerTensor], Function]] = {}
 
 
 def assign_of(tensor: Tensor) -> Function | None:

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 def _of_slices(how: str, what: str, shown_after: str) -> Function:
     """The method that changes the slices that IndexedSlices list."""
 
-    def scatter(self: ResourceVariable, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Assigned:
+    def scatter(
+        self: ResourceVariable, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+    ) -> Assigned:
         if not isinstance(sparse_delta, IndexedSlices):
             raise TypeError(f"Argument `sparse_delta` must be a `tf.IndexedSlices`. Received arg: {sparse_delta}")
         op = "ResourceScatter" + how.capitalize()
@@ -33,19 +35,26 @@ def _of_slices(how: str, what: str, shown_after: str) -> Function:
             above.accept_attr(op, "dtype", self.dtype)
             sizes, given = self._state.array.shape, tuple(values.shape)
             if how != "update" and given and given[: rows.ndim] != tuple(rows.shape):
-                raise invalid(f"The shape of indices ({shape_text(rows.shape)}) must be a prefix of the shape of updates "
-                              f"({shape_text(given)})", "ResourceScatterAdd")  # fmt: skip
+                raise invalid(
+                    f"The shape of indices ({shape_text(rows.shape)}) must be a prefix of the shape of updates "
+                    f"({shape_text(given)})",
+                    "ResourceScatterAdd",
+                )
             if not sizes or (given and given != (*rows.shape, *sizes[1:])):
-                raise invalid("Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], got "
-                              f"updates.shape {shape_text(given)}, indices.shape {shape_text(rows.shape)}, params.shape "
-                              f"{shape_text(sizes)}", op)  # fmt: skip
+                raise invalid(
+                    "Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], got "
+                    f"updates.shape {shape_text(given)}, indices.shape {shape_text(rows.shape)}, params.shape "
+                    f"{shape_text(sizes)}",
+                    op,
+                )
             check_places(rows.array, sizes[0], op)
             return where, values
 
         inputs = above.expand_dims(rows, -1), values
         return recorder().update(self, TABLE[f"tensor_scatter_{how}"], inputs, {}, f"scatter_{how}", prepare)
 
-    scatter.__doc__ = f"""{what} slices. TypeError unless ``sparse_delta`` is IndexedSlices, InvalidArgumentError for an index outside.
+    scatter.__doc__ = f"""{what} slices. TypeError unless ``sparse_delta`` is IndexedSlices, InvalidArgumentError for \
+an index outside.
 
         >>> import minitape as tf
         >>> v = tf.Variable([1.0, 2.0, 3.0])
@@ -69,11 +78,17 @@ def _of_places(how: str, what: str, shown_after: str) -> Function:
             outer, depth = len(places) - 1, places[-1]
             for n, have in zip(places[:-1], (*given, *[0] * outer), strict=False):
                 if n != have:
-                    raise invalid(f"Dimensions [0,{outer}) of indices[shape={shape_text(places)}] = {n} must match dimensions "
-                                  f"[0,{outer}) of updates[shape={shape_text(given)}] = {have}", op)  # fmt: skip
+                    raise invalid(
+                        f"Dimensions [0,{outer}) of indices[shape={shape_text(places)}] = {n} must match dimensions "
+                        f"[0,{outer}) of updates[shape={shape_text(given)}] = {have}",
+                        op,
+                    )
             if depth > len(sizes) or given != (*places[:-1], *sizes[depth:]):
-                raise invalid(f"Dimensions [{depth},{len(sizes)}) of input[shape={shape_text(sizes)}] must match dimensions "
-                              f"[{depth},{len(given)}) of updates[shape={shape_text(given)}]", op)  # fmt: skip
+                raise invalid(
+                    f"Dimensions [{depth},{len(sizes)}) of input[shape={shape_text(sizes)}] must match dimensions "
+                    f"[{depth},{len(given)}) of updates[shape={shape_text(given)}]",
+                    op,
+                )
             bad = outside(where.array, sizes[:depth])
             if bad is not None:
                 raise invalid(f"indices{bad[0]} = {bad[1]} does not index into shape {shape_text(sizes)}", op)
@@ -155,7 +170,9 @@ def attach(tensor: EagerTensor, variable: ResourceVariable, spec: tuple[Index, .
 
     def assign(value: Value, name: str | None = None) -> Assigned:
         inputs = (above.convert_to_tensor(value, variable.dtype),)
-        return recorder().update(variable, TABLE["slice_update"], inputs, {"spec": spec}, "assign", lambda value: (value,))
+        return recorder().update(
+            variable, TABLE["slice_update"], inputs, {"spec": spec}, "assign", lambda value: (value,)
+        )
 
     key = id(tensor)
     SLICES[key] = weakref.ref(tensor, lambda _: SLICES.pop(key, None)), assign

@@ -87,12 +87,27 @@ class ResourceVariable(VariableOperators, Variable):
         experimental_enable_variable_lifting: bool = True,
         **unknown: object,
     ) -> None:
-        _check(initial_value, name, constraint, unknown, variable_def=variable_def, import_scope=import_scope,
-               caching_device=caching_device, synchronization=synchronization, aggregation=aggregation)  # fmt: skip
+        _check(
+            initial_value,
+            name,
+            constraint,
+            unknown,
+            variable_def=variable_def,
+            import_scope=import_scope,
+            caching_device=caching_device,
+            synchronization=synchronization,
+            aggregation=aggregation,
+        )
         recorder().create(self, initial_value, trainable is None or trainable, name, dtype, constraint, shape)
 
     def _begin(
-        self, initial_value: Value, trainable: bool, name: str | None, dtype: DTypeLike, constraint: Function | None, shape: ShapeLike
+        self,
+        initial_value: Value,
+        trainable: bool,
+        name: str | None,
+        dtype: DTypeLike,
+        constraint: Function | None,
+        shape: ShapeLike,
     ) -> None:
         """Takes its first state, out of sight of every tape."""
         if callable(initial_value):
@@ -117,7 +132,7 @@ class ResourceVariable(VariableOperators, Variable):
         self._set(array)
         self._born = self._state._origin = origin_of_new("variable", (tensor,), weakref.ref(self))
 
-    # -- state --------------------------------------------------------------------------------------------------------
+    # -- state -------------------------------------------------------------------------------------
 
     def _set(self, array: Array) -> None:
         self._state: Tensor = from_array(array)
@@ -160,8 +175,10 @@ class ResourceVariable(VariableOperators, Variable):
     def _to_tensor(self, dtype: DType | None = None) -> Tensor:
         tensor = self.value()
         if dtype is not None and tensor.dtype != dtype:
-            raise ValueError(f"Incompatible type conversion requested to type {dtype.name} for `tf.Variable of type "
-                             f"{tensor.dtype.name}. (Variable: {self!r})")  # fmt: skip
+            raise ValueError(
+                f"Incompatible type conversion requested to type {dtype.name} for `tf.Variable of type "
+                f"{tensor.dtype.name}. (Variable: {self!r})"
+            )
         return tensor
 
     def value(self) -> Tensor:
@@ -188,9 +205,11 @@ class ResourceVariable(VariableOperators, Variable):
         """
         return recorder().look_at(self).numpy()  # tapes count it as an access
 
-    # -- assignment ---------------------------------------------------------------------------------------------------
+    # -- assignment --------------------------------------------------------------------------------
 
-    def assign(self, value: Value, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Assigned:
+    def assign(
+        self, value: Value, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Assigned:
         """Sets a new value and returns the variable, or None without ``read_value``.
 
         No gradient passes from the new state to ``value``. Raises ValueError when its shape does not fit.
@@ -239,19 +258,27 @@ class ResourceVariable(VariableOperators, Variable):
         old = self._state
         if type(delta) is EagerTensor is type(old):
             x, y = old._value, delta._value
-            if x.shape == y.shape and x.dtype is y.dtype and x.dtype.type in REALS:  # the usual case, with nothing to ask
+            # the usual case, with nothing to ask
+            if x.shape == y.shape and x.dtype is y.dtype and x.dtype.type in REALS:
                 return delta
         dtype = self.dtype
         if dtype.kind in "bs":
-            raise invalid(f"No OpKernel was registered to support Op '{op}' used by {{{{node {op}}}}} with these "
-                          f"attrs: [dtype=DT_{dtype.name.upper()}]", op)  # fmt: skip
+            raise invalid(
+                f"No OpKernel was registered to support Op '{op}' used by {{{{node {op}}}}} with these "
+                f"attrs: [dtype=DT_{dtype.name.upper()}]",
+                op,
+            )
         return above.convert_to_tensor(delta, dtype)
 
     def _assign(self, change: Tensor, how: str, read_value: bool) -> Assigned:
         if state.scratch:
             return change
         record = state.record
-        return self._set_or_add(change, how, read_value) if record is None else record.assign(self, change, how, read_value)
+        return (
+            self._set_or_add(change, how, read_value)
+            if record is None
+            else record.assign(self, change, how, read_value)
+        )
 
     def _set_or_add(self, change: Tensor, how: str, read_value: bool) -> Assigned:
         """Takes a value, or adds one."""
@@ -261,8 +288,11 @@ class ResourceVariable(VariableOperators, Variable):
         old, value = was._value, change._value
         if old.shape != value.shape:
             have, given = (",".join(map(str, v.shape)) for v in (old, value))
-            raise invalid(f"Cannot update variable with shape [{have}] using a Tensor with shape [{given}], shapes must be equal.",
-                          "AssignAddVariableOp" if add else "AssignSubVariableOp")  # fmt: skip
+            raise invalid(
+                f"Cannot update variable with shape [{have}] using a Tensor with shape [{given}], shapes must be "
+                "equal.",
+                "AssignAddVariableOp" if add else "AssignSubVariableOp",
+            )
         new = quiet().run(operator.add if add else operator.sub, old, value)
         return self._next_state(from_array(new), how, (change, was), read_value)
 
@@ -282,7 +312,14 @@ class ResourceVariable(VariableOperators, Variable):
         self._version += 1
         self._state, self._seen = tensor, None
         frame = _getframe(3)
-        tensor._origin = origin_of_result(weakref.ref(self), user_frame(frame) or frame, inputs[0], None if len(inputs) == 1 else inputs[1], how, ASSIGNED)
+        tensor._origin = origin_of_result(
+            weakref.ref(self),
+            user_frame(frame) or frame,
+            inputs[0],
+            None if len(inputs) == 1 else inputs[1],
+            how,
+            ASSIGNED,
+        )
         if not read_value:
             return None
         if record is not None or state.readers:
@@ -291,7 +328,7 @@ class ResourceVariable(VariableOperators, Variable):
         made._base = self
         return made
 
-    # -- what it looks like -------------------------------------------------------------------------------------------
+    # -- what it looks like ------------------------------------------------------------------------
 
     @property
     def name(self) -> str:
@@ -344,15 +381,16 @@ class ResourceVariable(VariableOperators, Variable):
         """A true tensor: a variable has its value from the start."""
         return from_array(np.bool_(True))
 
-
     def eval(self, session: object = None) -> Object:
         """Not there in eager mode: RuntimeError."""
         raise RuntimeError("This operation is not supported when eager execution is enabled.")
 
     def experimental_ref(self) -> Reference:
         """The old name of ``ref``."""
-        above.deprecated("Variable.experimental_ref (from tensorflow.python.ops.variables) is deprecated and will be removed "
-                   "in a future version.\nInstructions for updating:\nUse ref() instead.")  # fmt: skip
+        above.deprecated(
+            "Variable.experimental_ref (from tensorflow.python.ops.variables) is deprecated and will be removed "
+            "in a future version.\nInstructions for updating:\nUse ref() instead."
+        )
         return self.ref()
 
     def ref(self) -> Reference:
@@ -400,7 +438,9 @@ class ResourceVariable(VariableOperators, Variable):
         return _unpickle, (self._state._numpy(), self._trainable, self._name, self._shape)
 
     def __deepcopy__(self, memo: object) -> ResourceVariable:
-        copy = type(self)(above.to_array(self._state.array), trainable=self._trainable, name=self._name, shape=self._shape)
+        copy = type(self)(
+            above.to_array(self._state.array), trainable=self._trainable, name=self._name, shape=self._shape
+        )
         copy._born = copy._state._origin = origin_of_new("variable", (self,), weakref.ref(copy))
         return copy
 
@@ -451,11 +491,15 @@ def _check(initial_value: object, name: object, constraint: object, unknown: Att
     Those that TensorFlow does not know either are ignored with a warning, as there.
     """
     if unknown:
-        above.log_first_n(f"unknown {sorted(unknown)}",
-                    f"tf.Variable does not know {', '.join(map(repr, unknown))} and ignores it, as TensorFlow does.")  # fmt: skip
+        above.log_first_n(
+            f"unknown {sorted(unknown)}",
+            f"tf.Variable does not know {', '.join(map(repr, unknown))} and ignores it, as TensorFlow does.",
+        )
     if initial_value is None:
-        raise ValueError("The `initial_value` arg to `tf.Variable` must be specified except when you are not "
-                         "providing a `variable_def`. You provided neither.")  # fmt: skip
+        raise ValueError(
+            "The `initial_value` arg to `tf.Variable` must be specified except when you are not "
+            "providing a `variable_def`. You provided neither."
+        )
     if name is not None and not isinstance(name, str):
         raise ValueError("name for name_scope must be a string.")
     if constraint is not None and not callable(constraint):
@@ -472,6 +516,6 @@ def _unpickle(value: Array, trainable: bool, name: str, shape: ShapeLike) -> Res
 
 
 # what Python's texts for wrong calls say
-methods_of("BaseResourceVariable", *"assign assign_add assign_sub eval is_initialized numpy read_value set_shape value".split())(
-    ResourceVariable
-)
+methods_of(
+    "BaseResourceVariable", *"assign assign_add assign_sub eval is_initialized numpy read_value set_shape value".split()
+)(ResourceVariable)

@@ -61,7 +61,10 @@ for _name in ("matmul", "and", "or", "xor"):
     _add(f"__r{_name}__", _forward(f"__r{_name}__"))
 for _name, _primitive in ARITHMETIC.items():
     for _method in (f"__{_name}__", f"__r{_name}__"):
-        _add(_method, function_of(TABLE[_primitive], _method, _forward(_method), reflected=_method.startswith("__r"), reads=True))
+        _add(
+            _method,
+            function_of(TABLE[_primitive], _method, _forward(_method), reflected=_method.startswith("__r"), reads=True),
+        )
 for _name, _symbol in (("mul", "*"), ("truediv", "/"), ("pow", "**")):
     _text = _IN_PLACE.format(name="var", symbol=_symbol, call=f"(var {_symbol} value)", result=_symbol)
     _add(f"__i{_name}__", _refusal(_text))

@@ -52,6 +52,7 @@ class DType(metaclass=PrintName):
     is_bool = property(lambda self: self.kind == "b", doc="True for tf.bool.")
     is_unsigned = property(lambda self: self.kind == "u", doc="True for unsigned integers.")
     is_numeric = property(lambda self: self.kind in "fciu", doc="True for numbers.")
+
     @property
     def min(self) -> Array:
         """The smallest value."""
@@ -122,8 +123,23 @@ complex128 = DType("complex128", np.complex128, "c", 18, "complex128")
 string = DType("string", object, "s", 7, "string")
 
 _python_bool = type(True)  # noqa: UP003 - the name bool is taken
-_ALL = [float16, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64, bool, complex64,
-        complex128, string]  # fmt: skip
+_ALL = [
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+    bool,
+    complex64,
+    complex128,
+    string,
+]
 _BY_NAME = {d.name: d for d in _ALL} | {"half": float16, "float": float32, "double": float64}
 _BY_NUMPY: dict[np.dtype, DType] = {np.dtype(d.as_numpy_dtype): d for d in _ALL}
 _BY_NUMBER = {d.number: d for d in _ALL}
@@ -134,7 +150,9 @@ def _bfloat16() -> DType:
     if "bfloat16" not in _BY_NAME:
         import ml_dtypes
 
-        _BY_NAME["bfloat16"] = _BY_NUMPY[np.dtype(ml_dtypes.bfloat16)] = DType("bfloat16", ml_dtypes.bfloat16, "f", 14, "bfloat16")
+        _BY_NAME["bfloat16"] = _BY_NUMPY[np.dtype(ml_dtypes.bfloat16)] = DType(
+            "bfloat16", ml_dtypes.bfloat16, "f", 14, "bfloat16"
+        )
     return _BY_NAME["bfloat16"]
 
 

@@ -54,21 +54,43 @@ _KINDS = {  # canonical code -> the kind, and when it is raised
     12: ("Unimplemented", "The operation is not implemented for these arguments."),
     13: ("Internal", "Something inside is broken."),
 }
-UNKNOWN, INVALID_ARGUMENT, NOT_FOUND, RESOURCE_EXHAUSTED, FAILED_PRECONDITION, ABORTED, OUT_OF_RANGE, UNIMPLEMENTED, INTERNAL = _KINDS
+(
+    UNKNOWN,
+    INVALID_ARGUMENT,
+    NOT_FOUND,
+    RESOURCE_EXHAUSTED,
+    FAILED_PRECONDITION,
+    ABORTED,
+    OUT_OF_RANGE,
+    UNIMPLEMENTED,
+    INTERNAL,
+) = _KINDS
 
 for _code, (_kind, _meaning) in _KINDS.items():
-    _body = {"error_code": _code, "_module": OpError._module, "__module__": __name__,
-             "__doc__": _EXAMPLE.format(code=_code, meaning=_meaning, name=_kind)}  # fmt: skip
+    _body = {
+        "error_code": _code,
+        "_module": OpError._module,
+        "__module__": __name__,
+        "__doc__": _EXAMPLE.format(code=_code, meaning=_meaning, name=_kind),
+    }
     globals()[f"{_kind}Error"] = PrintName(f"{_kind}Error", (OpError,), _body)
 
 if TYPE_CHECKING:
 
     class UnknownError(OpError): ...
+
     class InvalidArgumentError(OpError): ...
+
     class NotFoundError(OpError): ...
+
     class ResourceExhaustedError(OpError): ...
+
     class FailedPreconditionError(OpError): ...
+
     class AbortedError(OpError): ...
+
     class OutOfRangeError(OpError): ...
+
     class UnimplementedError(OpError): ...
+
     class InternalError(OpError): ...

@@ -28,8 +28,11 @@ def invalid(message: str, op: str = "", name: str = "") -> Exception:
 
 def mismatch(op: str, position: int, wanted: str, got: DType) -> Exception:
     """The error for an operand whose dtype is not the wanted one."""
-    return invalid(f"cannot compute {op} as input #{position}(zero-based) was expected to be a {wanted} tensor but is a "
-                   f"{got.kernel_name} tensor", op)  # fmt: skip
+    return invalid(
+        f"cannot compute {op} as input #{position}(zero-based) was expected to be a {wanted} tensor but is a "
+        f"{got.kernel_name} tensor",
+        op,
+    )
 
 
 class AtRun(InvalidArgumentError):

@@ -1,8 +1,9 @@
 """Nested structures of Python: flatten them and pack them again (``tf.nest``).
 
-Sequences and dictionaries are structures; everything else is a leaf. Dictionaries are walked in the order of their sorted
-keys, as in https://www.tensorflow.org/api_docs/python/tf/nest. With ``expand_composites`` a ragged or sparse tensor is a
-structure of the tensors inside of it.
+Sequences and dictionaries are structures; everything else is a leaf. Dictionaries are walked in the order of their
+sorted
+keys, as in https://www.tensorflow.org/api_docs/python/tf/nest. With ``expand_composites`` a ragged or sparse tensor
+is a structure of the tensors inside of it.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ def is_nested(structure: Structure) -> bool:
     kind = type(structure)
     nested = _known.get(kind)
     if nested is None:
-        nested = _known[kind] = issubclass(kind, (Sequence, Mapping, MappingView)) and not issubclass(kind, (str, bytes))
+        nested = _known[kind] = issubclass(kind, (Sequence, Mapping, MappingView)) and not issubclass(
+            kind, (str, bytes)
+        )
         if not nested:
             _LEAVES.add(kind)
     return nested
@@ -66,12 +69,16 @@ def pack_sequence_as(structure: Structure, flat_sequence: Structure, expand_comp
     {'b': 2, 'a': [1]}
     """
     if not is_nested(flat_sequence):
-        raise TypeError(f"Attempted to pack value:\n  {flat_sequence!s}\ninto a structure, but found incompatible type "
-                        f"`{type(flat_sequence)}` instead.")  # fmt: skip
+        raise TypeError(
+            f"Attempted to pack value:\n  {flat_sequence!s}\ninto a structure, but found incompatible type "
+            f"`{type(flat_sequence)}` instead."
+        )
     wanted, count = len(flatten(structure, expand_composites)), len(flat_sequence)
     if wanted != count:
-        raise ValueError(f"Could not pack sequence. Structure had {wanted} atoms, but flat_sequence had {count} "
-                         f"items.  Structure: {structure!r}, flat_sequence: {flat_sequence!r}.")  # fmt: skip
+        raise ValueError(
+            f"Could not pack sequence. Structure had {wanted} atoms, but flat_sequence had {count} "
+            f"items.  Structure: {structure!r}, flat_sequence: {flat_sequence!r}."
+        )
     return _pack(structure, iter(flat_sequence), expand_composites)
 
 
@@ -116,8 +123,9 @@ def map_structure(func: Function, *structure: Structure, **kwargs: Structure) ->
         raise ValueError("Must provide at least one structure")
     check_types, expand = kwargs.pop("check_types", True), kwargs.pop("expand_composites", False)
     if kwargs:
-        raise ValueError("Only valid keyword arguments are `check_types` and `expand_composites`, not: "
-                         f"`{'`, `'.join(kwargs)}`")  # fmt: skip
+        raise ValueError(
+            f"Only valid keyword arguments are `check_types` and `expand_composites`, not: `{'`, `'.join(kwargs)}`"
+        )
     if len(structure) == 1 and not expand and type(structure[0]) in _LEAVES:  # the usual case
         return func(structure[0])
     for other in structure[1:]:
@@ -126,7 +134,9 @@ def map_structure(func: Function, *structure: Structure, **kwargs: Structure) ->
     return pack_sequence_as(structure[0], [func(*args) for args in leaves], expand)
 
 
-def assert_same_structure(nest1: Structure, nest2: Structure, check_types: bool = True, expand_composites: bool = False) -> None:
+def assert_same_structure(
+    nest1: Structure, nest2: Structure, check_types: bool = True, expand_composites: bool = False
+) -> None:
     """Raises ValueError (or TypeError for other types of the same form) unless the structures match.
 
     With ``expand_composites`` ragged and sparse tensors must be of one kind and dtype as well.
@@ -137,9 +147,11 @@ def assert_same_structure(nest1: Structure, nest2: Structure, check_types: bool 
     if found is None:
         return
     kind, why = found
-    raise kind("The two structures don't have the same nested structure.\n\nFirst structure: "
-               f"{_show(nest1)}\n\nSecond structure: {_show(nest2)}\n\nMore specifically: {why}\nEntire first "
-               f"structure:\n{_dots(nest1)}\nEntire second structure:\n{_dots(nest2)}")  # fmt: skip
+    raise kind(
+        "The two structures don't have the same nested structure.\n\nFirst structure: "
+        f"{_show(nest1)}\n\nSecond structure: {_show(nest2)}\n\nMore specifically: {why}\nEntire first "
+        f"structure:\n{_dots(nest1)}\nEntire second structure:\n{_dots(nest2)}"
+    )
 
 
 def _difference(a: Structure, b: Structure, check_types: bool, expand: bool) -> tuple[type[Exception], str] | None:
@@ -152,22 +164,32 @@ def _difference(a: Structure, b: Structure, check_types: bool, expand: bool) -> 
         return ValueError, f'Substructure "{_show(more)}" is a sequence, while substructure "{_show(less)}" is not'
     if not is_nested(a):
         same = type(a) is type(b) and a.dtype == b.dtype and len(ours) == len(others)
-        return None if same else (ValueError, f"Incompatible CompositeTensor TypeSpecs: {_show(type(a))} vs. {_show(type(b))}")
+        return (
+            None
+            if same
+            else (ValueError, f"Incompatible CompositeTensor TypeSpecs: {_show(type(a))} vs. {_show(type(b))}")
+        )
     mappings = isinstance(a, Mapping) and isinstance(b, Mapping)
     if check_types and not (mappings or _same_kind(a, b)):
-        return TypeError, (f"The two namedtuples don't have the same sequence type. First structure {_show(a)} has "
-                           f"type {type(a).__name__}, while second structure {_show(b)} has type "
-                           f"{type(b).__name__}")  # fmt: skip
+        return TypeError, (
+            f"The two namedtuples don't have the same sequence type. First structure {_show(a)} has "
+            f"type {type(a).__name__}, while second structure {_show(b)} has type "
+            f"{type(b).__name__}"
+        )
     if mappings and set(a) != set(b):
-        return ValueError, (f"The two dictionaries don't have the same set of keys. First structure has keys "
-                            f"{_show(list(a))}, while second structure has keys {_show(list(b))}")  # fmt: skip
+        return ValueError, (
+            f"The two dictionaries don't have the same set of keys. First structure has keys "
+            f"{_show(list(a))}, while second structure has keys {_show(list(b))}"
+        )
     for x, y in zip(ours, others, strict=False):
         found = _difference(x, y, check_types, expand)
         if found is not None:
             return found
     if len(ours) != len(others):
-        return ValueError, (f"The two structures don't have the same number of elements. First structure: {_show(a)}. "
-                            f"Second structure: {_show(b)}")  # fmt: skip
+        return ValueError, (
+            f"The two structures don't have the same number of elements. First structure: {_show(a)}. "
+            f"Second structure: {_show(b)}"
+        )
     return None
 
 

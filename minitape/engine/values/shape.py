@@ -21,8 +21,10 @@ def _sizes_of(numbers: Object) -> tuple[int | None, ...]:
     sizes = list(numbers)
     odd = next((d for d in sizes if d is not None and not hasattr(d, "__index__")), None)
     if odd is not None:
-        raise TypeError(f"Failed to convert '{numbers!r}' to a shape: '{odd!r}'could not be converted to a dimension. A shape "
-                        "should either be single dimension (e.g. 10), or an iterable of dimensions (e.g. [1, 10, None]).")  # fmt: skip
+        raise TypeError(
+            f"Failed to convert '{numbers!r}' to a shape: '{odd!r}'could not be converted to a dimension. A shape "
+            "should either be single dimension (e.g. 10), or an iterable of dimensions (e.g. [1, 10, None])."
+        )
     return tuple(_size(d) for d in sizes)
 
 
@@ -33,8 +35,10 @@ def _size(value: Object) -> int | None:
     try:
         size: int = value.__index__()
     except AttributeError:
-        raise TypeError(f"Dimension value must be integer or None or have an __index__ method, got value '{value!r}' "
-                        f"with type '{type(value)!r}'") from None  # fmt: skip
+        raise TypeError(
+            f"Dimension value must be integer or None or have an __index__ method, got value '{value!r}' "
+            f"with type '{type(value)!r}'"
+        ) from None
     if size < 0:
         raise ValueError(f"Dimension {size} must be >= 0")
     return size
@@ -48,10 +52,14 @@ class TensorShape(metaclass=PrintName):
     >>> shape, shape.rank, shape[0], shape == (2, 3), shape.as_list(), shape.num_elements()
     (TensorShape([2, 3]), 2, 2, True, [2, 3], 6)
     >>> some = tf.TensorShape([None, 3])
-    >>> some.is_fully_defined(), some.is_compatible_with([2, 3]), some.is_compatible_with([2, 4]), shape.is_subtype_of(some)
-    (False, True, False, True)
-    >>> some.merge_with([2, None]), some.concatenate([4]), some.with_rank(2), shape.most_specific_compatible_shape([5, 3])
-    (TensorShape([2, 3]), TensorShape([None, 3, 4]), TensorShape([None, 3]), TensorShape([None, 3]))
+    >>> some.is_fully_defined(), shape.is_subtype_of(some)
+    (False, True)
+    >>> some.is_compatible_with([2, 3]), some.is_compatible_with([2, 4])
+    (True, False)
+    >>> some.merge_with([2, None]), some.concatenate([4])
+    (TensorShape([2, 3]), TensorShape([None, 3, 4]))
+    >>> some.with_rank(2), shape.most_specific_compatible_shape([5, 3])
+    (TensorShape([None, 3]), TensorShape([None, 3]))
     >>> some.with_rank_at_least(1).assert_has_rank(2)
     >>> some.assert_is_compatible_with([2, 4])
     Traceback (most recent call last):

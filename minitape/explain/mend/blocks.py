@@ -1,4 +1,6 @@
-"""What mends a program by what runs where: blocks that move, tapes that watch, backward passes and optimizers' steps; see :mod:`patches`."""
+"""What mends a program by what runs where: blocks that move, tapes that watch, backward passes and optimizers' steps;
+see :mod:`patches`.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ ASKS = ("gradient", "jacobian", "batch_jacobian")
 
 def _shifted(spot: Spot, first: int, last: int, columns: int) -> str:
     lines = spot.lines[first - 1 : last]
-    return "\n".join((" " * columns + line if columns > 0 else line[-columns:]) if line.strip() else line for line in lines)
+    return "\n".join(
+        (" " * columns + line if columns > 0 else line[-columns:]) if line.strip() else line for line in lines
+    )
 
 
 def _depth(block: ast.With) -> int:
@@ -35,10 +39,14 @@ def without_block(*names: str) -> Whole:
 
     def plan(spot: Spot) -> Mend | None:
         around = [s.node for s in reversed(spot.statement.around) if is_block(s)]
-        above = [d for s in spot.statement.around if isinstance(s.node, FUNCTIONS) for d in s.node.decorator_list if named(d)]
+        above = [
+            d for s in spot.statement.around if isinstance(s.node, FUNCTIONS) for d in s.node.decorator_list if named(d)
+        ]
         if not around and not above:
             around = [s.node for s in spot.statements if is_block(s)]
-            above = [d for s in spot.statements if isinstance(s.node, FUNCTIONS) for d in s.node.decorator_list if named(d)]
+            above = [
+                d for s in spot.statements if isinstance(s.node, FUNCTIONS) for d in s.node.decorator_list if named(d)
+            ]
             if len(around) + len(above) != 1:
                 return None
         if not around:
@@ -46,9 +54,17 @@ def without_block(*names: str) -> Whole:
             return spot.checked([Step(at, at, "")], f"Delete line {at} (`{spot.lines[at - 1].strip()}`).")
         block: Any = around[0]
         first, last = block.body[0].lineno, block.end_lineno
-        if first == block.lineno or any(isinstance(n, ast.AugAssign) or (isinstance(n, ast.Call) and (last_name(n.func) == "step" or last_name(n.func).endswith("_"))) for part in block.body for n in ast.walk(part)):
+        if first == block.lineno or any(
+            isinstance(n, ast.AugAssign)
+            or (isinstance(n, ast.Call) and (last_name(n.func) == "step" or last_name(n.func).endswith("_")))
+            for part in block.body
+            for n in ast.walk(part)
+        ):
             return None  # what is changed in place: a parameter allows that under no_grad only
-        words = f"Delete line {block.lineno} (`{_header(spot, block)}`), and move {lines_said(first, last)} one level to the left."
+        words = (
+            f"Delete line {block.lineno} (`{_header(spot, block)}`), and move {lines_said(first, last)} one level "
+            "to the left."
+        )
         return spot.checked([Step(block.lineno, last, _shifted(spot, first, last, -_depth(block)))], words)
 
     return Whole(plan, several=True)
@@ -71,8 +87,16 @@ def _tapes(spot: Spot) -> list[tuple[Statement, str, list[ast.Call]]]:
     calls = [n for s in spot.statements for n in s.walk() if isinstance(n, ast.Call) and is_call(n, *ASKS)]
     for s in spot.statements:
         items = s.node.items if isinstance(s.node, ast.With) else []
-        for tape in [unparse(i.optional_vars) for i in items if "GradientTape" in unparse(i) and i.optional_vars is not None]:
-            found.append((s, tape, [call for call in calls if unparse(call.func).rpartition(".")[0] == tape and call.lineno > s.line]))
+        for tape in [
+            unparse(i.optional_vars) for i in items if "GradientTape" in unparse(i) and i.optional_vars is not None
+        ]:
+            found.append(
+                (
+                    s,
+                    tape,
+                    [call for call in calls if unparse(call.func).rpartition(".")[0] == tape and call.lineno > s.line],
+                )
+            )
     return found
 
 
@@ -90,36 +114,67 @@ def into_block(spot: Spot) -> Mend | None:
     for block, _tape, asks in _tapes(spot):
         node: Any = block.node
         beside = [s for s in spot.statements if s.block == block.block and s.function is block.function]
-        end = next((s for s in beside if s.order > block.order and any(s.line <= call.lineno <= s.last for call in asks)), None)
+        end = next(
+            (s for s in beside if s.order > block.order and any(s.line <= call.lineno <= s.last for call in asks)), None
+        )
         if end is None:
             continue
         after = [s for s in beside if block.last < s.line and s.last < end.line]
         if any(map(runs, after)) and spot.cause == "computed_after_tape":
             first, last = after[0].line, after[-1].last
-            words = f"Move {lines_said(first, last)} one level to the right, so that the block of line {block.line} (`{_header(spot, node)}`) has it in it, too."
+            words = (
+                f"Move {lines_said(first, last)} one level to the right, so that the block of line {block.line} "
+                f"(`{_header(spot, node)}`) has it in it, too."
+            )
             return spot.checked([Step(first, last, _shifted(spot, first, last, _depth(node)))], words)
         before = [s for s in beside if s.last < block.line and runs(s)]
         if before and spot.cause == "computed_before_tape" and node.body[0].lineno == block.line + 1:
             first, last = before[-1].line, block.line - 1
-            watches = [s.last for s in spot.statements if s.around[-1:] == (block,) and s.calls("watch") and s.last < end.line]
+            watches = [
+                s.last for s in spot.statements if s.around[-1:] == (block,) and s.calls("watch") and s.last < end.line
+            ]
             if watches:  # it must stay above what it watches for
                 lines = [*spot.lines[block.line - 1 : watches[-1]], _shifted(spot, first, last, _depth(node))]
-                words = f"Move {lines_said(first, last)} into the block, below line {watches[-1]} (`{spot.lines[watches[-1] - 1].strip()}`)."
+                words = (
+                    f"Move {lines_said(first, last)} into the block, below line {watches[-1]} "
+                    f"(`{spot.lines[watches[-1] - 1].strip()}`)."
+                )
                 return spot.checked([Step(first, watches[-1], "\n".join(lines))], words)
-            words = f"Move line {block.line} (`{_header(spot, node)}`) up, above line {first}, and {lines_said(first, last)} one level to the right."
-            return spot.checked([Step(first, block.line, spot.lines[block.line - 1] + "\n" + _shifted(spot, first, last, _depth(node)))], words)
+            words = (
+                f"Move line {block.line} (`{_header(spot, node)}`) up, above line {first}, and "
+                f"{lines_said(first, last)} one level to the right."
+            )
+            return spot.checked(
+                [
+                    Step(
+                        first, block.line, spot.lines[block.line - 1] + "\n" + _shifted(spot, first, last, _depth(node))
+                    )
+                ],
+                words,
+            )
     return None
 
 
 def watched(spot: Spot) -> Mend | None:
     """``tape.watch(x)`` in the block of the tape that is asked for x, as early as there is an x."""
-    tapes = [(s, tape, asks, {unparse(n) for call in asks for a in call.args[1:] for n in ast.walk(a)}) for s, tape, asks in _tapes(spot)]
+    tapes = [
+        (s, tape, asks, {unparse(n) for call in asks for a in call.args[1:] for n in ast.walk(a)})
+        for s, tape, asks in _tapes(spot)
+    ]
     if len(tapes) == 1:  # it is asked elsewhere
-        tapes[0][3].update(unparse(n) for n in ast.walk(tapes[0][0].node) if isinstance(n, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(n.ctx, ast.Load))
+        tapes[0][3].update(
+            unparse(n)
+            for n in ast.walk(tapes[0][0].node)
+            if isinstance(n, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(n.ctx, ast.Load)
+        )
     name = next((name for name in spot.names_of_source() if any(name in named for *_, named in tapes)), "")
     asked = [(s, tape, asks) for s, tape, asks, named in tapes if name in named]
     if len(asked) > 1 and (sweep := spot.inquiry.sweep) is not None:  # the one that was asked for this target
-        asked = [found for found in asked if any(call.lineno <= (sweep.site[1] or 0) <= (call.end_lineno or 0) for call in found[2])]
+        asked = [
+            found
+            for found in asked
+            if any(call.lineno <= (sweep.site[1] or 0) <= (call.end_lineno or 0) for call in found[2])
+        ]
     if not name or len(asked) != 1:
         return None
     block, tape, _ = asked[0]
@@ -135,16 +190,28 @@ def watched(spot: Spot) -> Mend | None:
 
 
 def value_kept(spot: Spot) -> Mend | None:
-    """The value by a name, for the variable that it was assigned to: ``state_now`` for ``state`` after ``state.assign(h)``."""
+    """The value by a name, for the variable that it was assigned to: ``state_now`` for ``state`` after
+    ``state.assign(h)``.
+    """
     node = spot.statement.node
     call: Any = node.value if isinstance(node, ast.Expr) else None
-    sign = {"assign": "", "assign_add": "+", "assign_sub": "-"}.get(last_name(call.func)) if isinstance(call, ast.Call) else None
-    if sign is None or len(call.args) != 1 or call.keywords or spot.statement.loops():  # of a loop the last value would count alone
+    sign = (
+        {"assign": "", "assign_add": "+", "assign_sub": "-"}.get(last_name(call.func))
+        if isinstance(call, ast.Call)
+        else None
+    )
+    # of a loop the last value would count alone
+    if sign is None or len(call.args) != 1 or call.keywords or spot.statement.loops():
         return None
     variable, value = unparse(call.func.value), unparse(call.args[0])
     name = f"{variable.rpartition('.')[2]}_now"
     later = [s for s in spot.statements if s.function is spot.statement.function and s.order > spot.statement.order]
-    read = [n for s in later for n in s.walk() if isinstance(n, ast.expr) and unparse(n) == variable and isinstance(getattr(n, "ctx", None), ast.Load)]
+    read = [
+        n
+        for s in later
+        for n in s.walk()
+        if isinstance(n, ast.expr) and unparse(n) == variable and isinstance(getattr(n, "ctx", None), ast.Load)
+    ]
     methods = [n.value for s in later for n in s.walk() if isinstance(n, ast.Attribute) and n.attr.startswith("assign")]
     asked = [n for s in later for n in s.walk() if is_call(n, *ASKS) for n in ast.walk(n)]
     read = [n for n in read if n not in methods and n not in asked]
@@ -156,7 +223,9 @@ def value_kept(spot: Spot) -> Mend | None:
 
 def kept_graph(spot: Spot) -> Mend | None:
     """``retain_graph=True`` in the backward pass before, on another line."""
-    sites = [s.site for s in spot.inquiry.recording.sweeps if s.site[0] == spot.filename and s.site[1] != spot.answer.line]
+    sites = [
+        s.site for s in spot.inquiry.recording.sweeps if s.site[0] == spot.filename and s.site[1] != spot.answer.line
+    ]
     statement = None if not sites else spot.source.at(*sites[-1])
     if statement is None or statement.loops() or any(e["kind"] == "assign" for e in spot.inquiry.recording.events):
         return None
@@ -167,8 +236,17 @@ def kept_graph(spot: Spot) -> Mend | None:
 def state_detached(spot: Spot) -> Mend | None:
     """``h.detach()`` for the state that a loop hands from one step to the next: ``y, h = cell(x, h)``."""
     within = spot.statement.loops()[-1:]
-    steps = [s for s in spot.statements if within and within[0] in s.around and s.order < spot.statement.order and isinstance(s.node, ast.Assign)]
-    read: list[Any] = [n for s in steps for n in s.walk() if isinstance(n, (ast.Name, ast.Attribute)) and isinstance(n.ctx, ast.Load) and unparse(n) in s.binds()]
+    steps = [
+        s
+        for s in spot.statements
+        if within and within[0] in s.around and s.order < spot.statement.order and isinstance(s.node, ast.Assign)
+    ]
+    read: list[Any] = [
+        n
+        for s in steps
+        for n in s.walk()
+        if isinstance(n, (ast.Name, ast.Attribute)) and isinstance(n.ctx, ast.Load) and unparse(n) in s.binds()
+    ]
     if len(read) != 1:
         return None
     name, held = unparse(read[0]), spot.inquiry.value_of(unparse(read[0]))
@@ -184,23 +262,35 @@ def steps_last(spot: Spot) -> Mend | None:
     call = step.node.value if isinstance(step.node, ast.Expr) and step.line == step.last else None
     if not is_call(call, "step") or not isinstance(call.func, ast.Attribute):
         return None
-    beside = [s for s in spot.statements if s.block == step.block and s.function is step.function and s.order > step.order]
+    beside = [
+        s for s in spot.statements if s.block == step.block and s.function is step.function and s.order > step.order
+    ]
     later = [s for s in beside if s.calls("backward")]
     if not later or any(s.calls("zero_grad") and unparse(call.func.value) in s.mentions() for s in beside):
         return None
     at = later[-1].last
     words = f"Move line {step.line} (`{unparse(step.node)}`) down, below line {at}."
-    return spot.checked([Step(step.line, step.line, ""), Step(at, at, f"{spot.lines[at - 1]}\n{spot.lines[step.line - 1]}")], words)
+    return spot.checked(
+        [Step(step.line, step.line, ""), Step(at, at, f"{spot.lines[at - 1]}\n{spot.lines[step.line - 1]}")], words
+    )
 
 
 def called(spot: Spot) -> Mend | None:
     """``loss.backward()`` for ``loss.backward``."""
-    found = [s.node.value for s in spot.statements if isinstance(s.node, ast.Expr) and last_name(s.node.value) == "backward"]
+    found = [
+        s.node.value for s in spot.statements if isinstance(s.node, ast.Expr) and last_name(s.node.value) == "backward"
+    ]
     return spot.put([(found[0], f"{unparse(found[0])}()")]) if len(found) == 1 else None
 
 
 def hook_gone(spot: Spot) -> Mend | None:
     """The line that puts the hook, taken away."""
     s = spot.statement
-    alone = isinstance(s.node, ast.Expr) and s.calls("register_hook", "register_full_backward_hook", "register_post_accumulate_grad_hook")
-    return spot.checked([Step(s.line, s.last, "")], f"To leave it out, delete {lines_said(s.line, s.last)}.") if alone else None
+    alone = isinstance(s.node, ast.Expr) and s.calls(
+        "register_hook", "register_full_backward_hook", "register_post_accumulate_grad_hook"
+    )
+    return (
+        spot.checked([Step(s.line, s.last, "")], f"To leave it out, delete {lines_said(s.line, s.last)}.")
+        if alone
+        else None
+    )

@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
-Derive = Callable[[Callable[[list[Any]], Any], list[np.ndarray], "np.ndarray | None"], tuple[np.ndarray, list["np.ndarray | None"]]]
+Derive = Callable[
+    [Callable[[list[Any]], Any], list[np.ndarray], "np.ndarray | None"], tuple[np.ndarray, list["np.ndarray | None"]]
+]
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,8 @@ class Dialect:
     leaky: dict[str, str]  # what to take for a relu
     others: dict[str, str] = field(default_factory=dict)  # functions that have another name than NumPy's
     derive: Derive | None = None  # computes a function of arrays, and its derivatives
-    forms: Callable[[str], list[list[tuple[str, str]]]] | None = None  # what a function takes: name and type of each argument, in each of its forms
+    # what a function takes: name and type of each argument, in each of its forms
+    forms: Callable[[str], list[list[tuple[str, str]]]] | None = None
 
     def function(self, name: str) -> str:
         """What does the same as NumPy's or math's function of this name; empty: nothing does.
@@ -55,36 +58,93 @@ class Dialect:
         return ""
 
 
-OF_NUMPY = {"array": "tf.convert_to_tensor", "asarray": "tf.convert_to_tensor", "concatenate": "tf.concat", "dot": "tf.tensordot",
-            "amax": "tf.reduce_max", "amin": "tf.reduce_min", "absolute": "tf.abs", "power": "tf.pow", "clip": "tf.clip_by_value",
-            "vstack": "tf.concat", "hstack": "tf.concat", "average": "tf.reduce_mean", "fabs": "tf.abs", "outer": "tf.einsum",
-            "inner": "tf.tensordot", "std": "tf.math.reduce_std", "var": "tf.math.reduce_variance",
-            **{name: f"tf.reduce_{name}" for name in ("mean", "sum", "max", "min", "prod", "any", "all")}}  # fmt: skip
+OF_NUMPY = {
+    "array": "tf.convert_to_tensor",
+    "asarray": "tf.convert_to_tensor",
+    "concatenate": "tf.concat",
+    "dot": "tf.tensordot",
+    "amax": "tf.reduce_max",
+    "amin": "tf.reduce_min",
+    "absolute": "tf.abs",
+    "power": "tf.pow",
+    "clip": "tf.clip_by_value",
+    "vstack": "tf.concat",
+    "hstack": "tf.concat",
+    "average": "tf.reduce_mean",
+    "fabs": "tf.abs",
+    "outer": "tf.einsum",
+    "inner": "tf.tensordot",
+    "std": "tf.math.reduce_std",
+    "var": "tf.math.reduce_variance",
+    **{name: f"tf.reduce_{name}" for name in ("mean", "sum", "max", "min", "prod", "any", "all")},
+}
 
 TORCH = Dialect(
-    "torch", {"torch": "torch"}, ("torch",), stop="", sigmoid="torch.sigmoid", softmax="torch.softmax", where="torch.where", sums="torch.sum",
-    largest="torch.amax", root="torch.sqrt", variance="torch.var", diagonal="torch.diag torch.linspace", floor="torch.clamp({x}, min=1e-06)",
-    finite="torch.nan_to_num({x}{bounds})", small="torch.randn", softplus="torch.nn.functional.softplus",
+    "torch",
+    {"torch": "torch"},
+    ("torch",),
+    stop="",
+    sigmoid="torch.sigmoid",
+    softmax="torch.softmax",
+    where="torch.where",
+    sums="torch.sum",
+    largest="torch.amax",
+    root="torch.sqrt",
+    variance="torch.var",
+    diagonal="torch.diag torch.linspace",
+    floor="torch.clamp({x}, min=1e-06)",
+    finite="torch.nan_to_num({x}{bounds})",
+    small="torch.randn",
+    softplus="torch.nn.functional.softplus",
     leaky={"relu": "torch.nn.functional.leaky_relu", "ReLU": "torch.nn.LeakyReLU"},
-)  # fmt: skip
+)
 JAX = Dialect(
-    "jax", {"jnp": "jax.numpy", "lax": "jax.lax", "jax": "jax"}, ("jnp",), stop="lax.stop_gradient", sigmoid="jax.nn.sigmoid", softmax="jax.nn.softmax",
-    where="jnp.where", sums="jnp.sum", largest="jnp.max", root="jnp.sqrt", variance="jnp.var", diagonal="jnp.diag jnp.linspace",
-    floor="jnp.maximum({x}, 1e-06)", finite="jnp.nan_to_num({x}{bounds})", small="jnp.ones", softplus="jax.nn.softplus",
+    "jax",
+    {"jnp": "jax.numpy", "lax": "jax.lax", "jax": "jax"},
+    ("jnp",),
+    stop="lax.stop_gradient",
+    sigmoid="jax.nn.sigmoid",
+    softmax="jax.nn.softmax",
+    where="jnp.where",
+    sums="jnp.sum",
+    largest="jnp.max",
+    root="jnp.sqrt",
+    variance="jnp.var",
+    diagonal="jnp.diag jnp.linspace",
+    floor="jnp.maximum({x}, 1e-06)",
+    finite="jnp.nan_to_num({x}{bounds})",
+    small="jnp.ones",
+    softplus="jax.nn.softplus",
     leaky={"relu": "jax.nn.leaky_relu"},
-)  # fmt: skip
+)
 TENSORFLOW = Dialect(
-    "tf", {"tf": "tensorflow"}, ("tf", "tf.math"), stop="tf.stop_gradient", sigmoid="tf.sigmoid", softmax="tf.nn.softmax", where="tf.where",
-    sums="tf.reduce_sum", largest="tf.reduce_max", root="tf.sqrt", variance="tf.math.reduce_variance", diagonal="tf.linalg.diag tf.linspace",
-    floor="tf.maximum({x}, 1e-06)", finite="tf.where(tf.math.is_finite({x}), {x}, tf.zeros_like({x}))", small="tf.random.normal",
-    softplus="tf.nn.softplus", leaky={"relu": "tf.nn.leaky_relu"}, others=OF_NUMPY,
-)  # fmt: skip
+    "tf",
+    {"tf": "tensorflow"},
+    ("tf", "tf.math"),
+    stop="tf.stop_gradient",
+    sigmoid="tf.sigmoid",
+    softmax="tf.nn.softmax",
+    where="tf.where",
+    sums="tf.reduce_sum",
+    largest="tf.reduce_max",
+    root="tf.sqrt",
+    variance="tf.math.reduce_variance",
+    diagonal="tf.linalg.diag tf.linspace",
+    floor="tf.maximum({x}, 1e-06)",
+    finite="tf.where(tf.math.is_finite({x}), {x}, tf.zeros_like({x}))",
+    small="tf.random.normal",
+    softplus="tf.nn.softplus",
+    leaky={"relu": "tf.nn.leaky_relu"},
+    others=OF_NUMPY,
+)
 
 
 def derive_by_tape(tf: Any) -> Derive:
     """The same for TensorFlow and for a tape: a function of tensors, and what comes back from it."""
 
-    def derive(function: Callable[[list[Any]], Any], arrays: list[np.ndarray], seed: np.ndarray | None) -> tuple[np.ndarray, list[np.ndarray | None]]:
+    def derive(
+        function: Callable[[list[Any]], Any], arrays: list[np.ndarray], seed: np.ndarray | None
+    ) -> tuple[np.ndarray, list[np.ndarray | None]]:
         tensors = [tf.constant(array) for array in arrays]
         leaves = [tensor for tensor in tensors if tensor.dtype.is_floating]
         with tf.GradientTape(watch_accessed_variables=False) as tape:
@@ -92,7 +152,9 @@ def derive_by_tape(tf: Any) -> Derive:
             value = function(tensors)
         fits = seed is not None and seed.shape == tuple(value.shape) and bool(np.isfinite(seed).all())
         given = tape.gradient(value, leaves, output_gradients=tf.constant(seed, value.dtype) if fits else None)
-        return np.asarray(value), [None if gradient is None else np.asarray(tf.convert_to_tensor(gradient)) for gradient in given]
+        return np.asarray(value), [
+            None if gradient is None else np.asarray(tf.convert_to_tensor(gradient)) for gradient in given
+        ]
 
     return derive
 

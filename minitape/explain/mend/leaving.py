@@ -20,24 +20,49 @@ from .edits import numbers
 from .spot import REBUILDS, SIMPLE, Mend, Spot, builds, is_call
 
 LEAVES = ("numpy", "float", "int", "item", "tolist")
-OF_ARRAYS = {"T": "tf.transpose", "transpose": "tf.transpose", "astype": "tf.cast", "flatten": "tf.reshape", "ravel": "tf.reshape",
-             "reshape": "tf.reshape", "squeeze": "tf.squeeze", "copy": "tf.identity",
-             **{name: OF_NUMPY[name] for name in ("clip", "dot", "std", "var", "mean", "sum", "max", "min", "prod")}}  # fmt: skip
+OF_ARRAYS = {
+    "T": "tf.transpose",
+    "transpose": "tf.transpose",
+    "astype": "tf.cast",
+    "flatten": "tf.reshape",
+    "ravel": "tf.reshape",
+    "reshape": "tf.reshape",
+    "squeeze": "tf.squeeze",
+    "copy": "tf.identity",
+    **{name: OF_NUMPY[name] for name in ("clip", "dot", "std", "var", "mean", "sum", "max", "min", "prod")},
+}
 FLAT = {  # functions of NumPy that no gradient passes in another framework either
-    "places": "argmax argmin argsort argpartition argwhere nonzero flatnonzero searchsorted digitize nanargmax nanargmin",
+    "places": "argmax argmin argsort argpartition argwhere nonzero flatnonzero searchsorted digitize nanargmax "
+    "nanargmin",
     "rounded": "round around round_ rint floor ceil trunc fix sign",
     "counted": "histogram histogram2d histogramdd bincount count_nonzero unique",
 }
 _FLAT = {name for names in FLAT.values() for name in names.split()}
-_NOT_ALIKE = ("vstack", "hstack", "concatenate", "tensordot", "inner", "outer", "normal", "uniform", "randn")  # with other arguments
-_TAKE_TENSORS = ("abs", "sum", "pow", "max", "min", "print", "float", "range", "zip", "enumerate", "isinstance", "str", "repr", "bool")
+# with other arguments
+_NOT_ALIKE = ("vstack", "hstack", "concatenate", "tensordot", "inner", "outer", "normal", "uniform", "randn")
+_TAKE_TENSORS = (
+    "abs",
+    "sum",
+    "pow",
+    "max",
+    "min",
+    "print",
+    "float",
+    "range",
+    "zip",
+    "enumerate",
+    "isinstance",
+    "str",
+    "repr",
+    "bool",
+)
 _TENSORS = ("minitape", "tensorflow", "keras", "functools")
 _NUMBERS = {"float16", "float32", "float64", "int32", "int64", "pi", "inf", "newaxis", "e"}
 _PARTS = (ast.ListComp, ast.GeneratorExp, ast.List, ast.Tuple, ast.Dict, ast.Lambda, ast.JoinedStr)
 _A_TENSOR = from_array(np.ones(1, np.float32))
 
 
-# -- whose function it is -----------------------------------------------------------------------------------------------------
+# -- whose function it is --------------------------------------------------------------------------
 
 
 def module_of(statement: Statement, function: ast.expr) -> str:
@@ -55,7 +80,9 @@ def in_framework(statement: Statement, function: ast.expr, dialect: Dialect) -> 
 def of_another_library(statement: Statement, function: ast.expr) -> bool:
     """Whether a function is that of an imported module which knows nothing of tensors."""
     module = module_of(statement, function).partition(".")[0]
-    return bool(module) and own_file(getattr(sys.modules.get(module), "__file__", None) or "") and module not in _TENSORS
+    return (
+        bool(module) and own_file(getattr(sys.modules.get(module), "__file__", None) or "") and module not in _TENSORS
+    )
 
 
 def foreign(spot: Spot, node: ast.AST) -> bool:
@@ -64,12 +91,21 @@ def foreign(spot: Spot, node: ast.AST) -> bool:
         return False
     if is_call(node, *_NUMBERS):  # np.float32(x)
         node = node.func
-    return isinstance(node, ast.expr) and module_of(spot.statement, node).partition(".")[0] in ("numpy", "math", "scipy")
+    return isinstance(node, ast.expr) and module_of(spot.statement, node).partition(".")[0] in (
+        "numpy",
+        "math",
+        "scipy",
+    )
 
 
 def calls_foreign(spot: Spot, node: ast.AST) -> bool:
     """Whether an expression calls a function of the program's that computes with NumPy."""
-    called = [function for n in ast.walk(node) if isinstance(n, ast.Call) for function in spot.source.functions.get(last_name(n.func), [])]
+    called = [
+        function
+        for n in ast.walk(node)
+        if isinstance(n, ast.Call)
+        for function in spot.source.functions.get(last_name(n.func), [])
+    ]
     return any(foreign(spot, n) for function in called for n in ast.walk(function))
 
 
@@ -85,10 +121,12 @@ def _wants_arrays(statement: Statement, node: ast.AST, dialect: Dialect) -> bool
     function = node.func
     if isinstance(function, ast.Name):
         return hasattr(builtins, function.id) and function.id not in _TAKE_TENSORS
-    return of_another_library(statement, function) and (not in_framework(statement, function, dialect) or last_name(function) in _NOT_ALIKE)
+    return of_another_library(statement, function) and (
+        not in_framework(statement, function, dialect) or last_name(function) in _NOT_ALIKE
+    )
 
 
-# -- an expression ------------------------------------------------------------------------------------------------------------
+# -- an expression ---------------------------------------------------------------------------------
 
 
 def left(node: ast.AST | None) -> ast.expr | None:
@@ -105,15 +143,25 @@ def left(node: ast.AST | None) -> ast.expr | None:
 
 
 def inside(spot: Spot, node: ast.AST, tensors: Container[str] = ()) -> str | None:
-    """An expression that stays in the framework; None where it does, or where that cannot be written. ``tensors`` are names of such
-    values, and ``f()`` a function that returns one."""
-    built = spot.dialect.name != "tf" and any(is_call(n, *REBUILDS) and n.args and isinstance(n.args[0], ast.List) for n in ast.walk(node))
-    parts = [part for part in ast.walk(node) if isinstance(part, _PARTS) and not (part is node and isinstance(part, ast.Tuple))]
+    """An expression that stays in the framework; None where it does, or where that cannot be written. ``tensors`` are
+    names of such values, and ``f()`` a function that returns one."""
+    built = spot.dialect.name != "tf" and any(
+        is_call(n, *REBUILDS) and n.args and isinstance(n.args[0], ast.List) for n in ast.walk(node)
+    )
+    parts = [
+        part
+        for part in ast.walk(node)
+        if isinstance(part, _PARTS) and not (part is node and isinstance(part, ast.Tuple))
+    ]
     if built or any(_leaves(n) or _inside(spot, n, tensors) is not None for part in parts for n in ast.walk(part)):
         return None  # what becomes of the parts stands elsewhere
     new = ast.fix_missing_locations(rewritten(node, lambda n: _inside(spot, n, tensors)))
     arrays = spot.dialect.name == "tf" and any(of_arrays(n) and not spot.is_module(n) for n in ast.walk(new))
-    return None if arrays or unparse(new) == unparse(node) or any(foreign(spot, n) for n in ast.walk(new)) else unparse(new)
+    return (
+        None
+        if arrays or unparse(new) == unparse(node) or any(foreign(spot, n) for n in ast.walk(new))
+        else unparse(new)
+    )
 
 
 def _leaves(node: ast.AST) -> bool:
@@ -130,7 +178,12 @@ def _inside(spot: Spot, node: ast.AST, tensors: Container[str]) -> ast.AST | Non
     if not isinstance(node, ast.Call):
         return None
     function, keywords = node.func, [further(k) for k in node.keywords]
-    if of_tf and isinstance(function, ast.Attribute) and function.attr.startswith("predict") and not spot.is_module(function.value):
+    if (
+        of_tf
+        and isinstance(function, ast.Attribute)
+        and function.attr.startswith("predict")
+        and not spot.is_module(function.value)
+    ):
         return ast.Call(function.value, [further(a) for a in node.args[:1]], [])
     inner = left(node)
     if inner is not None:
@@ -155,20 +208,36 @@ def _inside(spot: Spot, node: ast.AST, tensors: Container[str]) -> ast.AST | Non
     return ast.Call(parsed(instead), args, keywords)
 
 
-def _rebuilt(spot: Spot, node: ast.Call, made: ast.expr, keywords: list[ast.keyword], tensors: Container[str]) -> ast.AST | None:
-    """What a call like ``constant(h.numpy())`` makes anew, as it is; of TensorFlow's a tensor, where it may be a list or a variable."""
+def _rebuilt(
+    spot: Spot, node: ast.Call, made: ast.expr, keywords: list[ast.keyword], tensors: Container[str]
+) -> ast.AST | None:
+    """What a call like ``constant(h.numpy())`` makes anew, as it is; of TensorFlow's a tensor, where it may be a list
+    or a variable.
+    """
     given = node.args[0]
-    if spot.dialect.name == "tf" and (node is spot.call or module_of(spot.statement, node.func) == "numpy" or unparse(made) != unparse(given)):
-        bare_value = isinstance(made, (ast.Name, ast.Attribute, ast.Subscript, ast.List, ast.Tuple)) or keywords or len(node.args) > 1
+    if spot.dialect.name == "tf" and (
+        node is spot.call or module_of(spot.statement, node.func) == "numpy" or unparse(made) != unparse(given)
+    ):
+        bare_value = (
+            isinstance(made, (ast.Name, ast.Attribute, ast.Subscript, ast.List, ast.Tuple))
+            or keywords
+            or len(node.args) > 1
+        )
         named = isinstance(node.func, ast.Name) and not isinstance(given, ast.Call)
-        return None if named else ast.Call(parsed("tf.convert_to_tensor"), [made, *node.args[1:]], keywords) if bare_value else made
+        return (
+            None
+            if named
+            else ast.Call(parsed("tf.convert_to_tensor"), [made, *node.args[1:]], keywords)
+            if bare_value
+            else made
+        )
     if len(node.args) > 1 or isinstance(given, (ast.Constant, ast.List)):
         return None
     tensor = unparse(given) in tensors or (isinstance(given, ast.Call) and f"{last_name(given.func)}()" in tensors)
     return made if tensor or unparse(made) != unparse(given) else None
 
 
-# -- lines --------------------------------------------------------------------------------------------------------------------
+# -- lines -----------------------------------------------------------------------------------------
 
 
 def stayed(spot: Spot) -> Mend | None:
@@ -176,17 +245,36 @@ def stayed(spot: Spot) -> Mend | None:
     statement = spot.statement
     value = statement.node.value if isinstance(statement.node, SIMPLE) else None
     new = None if value is None else inside(spot, value)
-    if value is None or new is None or [new] == statement.binds() or (spot.dialect.name != "tf" and isinstance(statement.node, ast.Expr)):
+    if (
+        value is None
+        or new is None
+        or [new] == statement.binds()
+        or (spot.dialect.name != "tf" and isinstance(statement.node, ast.Expr))
+    ):
         return None
     if spot.dialect.name == "tf":
         readers = [n for s in spot.readers() for n in s.walk()]
         again = [unparse(part) for n in readers if (inner := left(n)) is not None for part in ast.walk(inner)]
         named = isinstance(parsed(new), (ast.Name, ast.Attribute, ast.Subscript))  # it may be the variable itself
-        again += [unparse(part) for n in readers if named and builds(n) for part in ast.walk(n) if isinstance(part, ast.expr)]
-        if isinstance(value, ast.Tuple) or not _tensors_will_do(spot, parsed(new)) or set(again) & set(statement.binds()):
+        again += [
+            unparse(part) for n in readers if named and builds(n) for part in ast.walk(n) if isinstance(part, ast.expr)
+        ]
+        if (
+            isinstance(value, ast.Tuple)
+            or not _tensors_will_do(spot, parsed(new))
+            or set(again) & set(statement.binds())
+        ):
             return None
-        flow, near = Flow(statement, None, [spot.source]), [s for s in spot.statements if s is not statement and s.function is statement.function is not None]
-        if any(foreign(spot, n.func) and any(flow.enters(s, part) for part in n.args) for s in near for n in s.walk() if isinstance(n, ast.Call)):
+        flow, near = (
+            Flow(statement, None, [spot.source]),
+            [s for s in spot.statements if s is not statement and s.function is statement.function is not None],
+        )
+        if any(
+            foreign(spot, n.func) and any(flow.enters(s, part) for part in n.args)
+            for s in near
+            for n in s.walk()
+            if isinstance(n, ast.Call)
+        ):
             return None  # NumPy goes on with it
     changes = [(node, unparse(part)) for node, part in _swapped(spot, value)]
     return spot.put([*changes, *_other_bounds(spot, {*statement.binds(), *(unparse(node) for node, _ in changes)})])
@@ -195,7 +283,9 @@ def stayed(spot: Spot) -> Mend | None:
 def _other_bounds(spot: Spot, tensors: set[str]) -> Iterator[tuple[ast.AST, str]]:
     """The bounds of PyTorch's clamp that are numbers beside one that is a tensor now: it takes two of a kind."""
     tensor = spot.spelled("torch.tensor")
-    for call in (n for s in [spot.statement, *spot.readers()] for n in s.walk() if tensor and is_call(n, "clamp", "clip")):
+    for call in (
+        n for s in [spot.statement, *spot.readers()] for n in s.walk() if tensor and is_call(n, "clamp", "clip")
+    ):
         bounds = {a: unparse(a) for a in (*call.args, *(k.value for k in call.keywords)) if a is not spot.operand(call)}
         if tensors & set(bounds.values()):
             yield from ((a, f"{tensor}({float(text)})") for a, text in bounds.items() if numbers(a))
@@ -220,7 +310,9 @@ def stays(spot: Spot) -> Mend | None:
         value = s.node.value if isinstance(s.node, (ast.Assign, ast.Return)) else None
         new = None if value is None or calls_foreign(spot, value) else inside(spot.on(s), value, tensors)
         if new is None:
-            if s is spot.statement or any(is_call(n, "numpy", "item", "extend", "append") or foreign(spot, n) for n in s.walk()):
+            if s is spot.statement or any(
+                is_call(n, "numpy", "item", "extend", "append") or foreign(spot, n) for n in s.walk()
+            ):
                 return None
             continue
         changes.append((value, new))
@@ -232,19 +324,27 @@ def stays(spot: Spot) -> Mend | None:
 
 
 def _reads(node: ast.AST, tensors: set[str]) -> bool:
-    return (isinstance(node, ast.Call) and f"{last_name(node.func)}()" in tensors) or (isinstance(node, ast.expr) and unparse(node) in tensors)
+    return (isinstance(node, ast.Call) and f"{last_name(node.func)}()" in tensors) or (
+        isinstance(node, ast.expr) and unparse(node) in tensors
+    )
 
 
 def called_inside(spot: Spot) -> Mend | None:
     """A function of the program's own called as it is, for a callback that computes outside of the framework."""
-    calls: list[Any] = [n for n in spot.statement.walk() if is_call(n, "pure_callback", "numpy_function", "py_function")]
+    calls: list[Any] = [
+        n for n in spot.statement.walk() if is_call(n, "pure_callback", "numpy_function", "py_function")
+    ]
     function = spot.source.functions.get(unparse(calls[0].args[0]), []) if len(calls) == 1 and calls[0].args else []
     if len(function) != 1:
         return None
     first = calls[0].args[2:] if last_name(calls[0].func) == "pure_callback" else getattr(calls[0].args[1], "elts", [])
     changes = [(calls[0], f"{function[0].name}({', '.join(map(unparse, first))})")]
     for s in spot.statements:
-        value = getattr(s.node, "value", None) if s.function is function[0] and isinstance(s.node, (ast.Assign, ast.Return)) else None
+        value = (
+            getattr(s.node, "value", None)
+            if s.function is function[0] and isinstance(s.node, (ast.Assign, ast.Return))
+            else None
+        )
         new = None if value is None else inside(spot.on(s), value, parameters(function[0]))
         if new is None and s.function is function[0] and any(foreign(spot, n) for n in s.walk()):
             return None
@@ -252,19 +352,31 @@ def called_inside(spot: Spot) -> Mend | None:
     return spot.put(changes) if len(changes) > 1 else None
 
 
-# -- whether a tensor can stand there -----------------------------------------------------------------------------------------
+# -- whether a tensor can stand there --------------------------------------------------------------
 
 
 def _tensors_will_do(spot: Spot, new: ast.AST) -> bool:
-    """Whether a tensor can stand where the array or number stood, in the new expression and by each name that the statement binds."""
+    """Whether a tensor can stand where the array or number stood, in the new expression and by each name that the
+    statement binds.
+    """
     made, nodes = spot.statement, list(ast.walk(new))
-    if isinstance(made.node, ast.AugAssign) or made.calls("extend", "insert", "assign", "assign_add", "assign_sub") or (made.calls("append") and not _only_summed(spot)):
+    if (
+        isinstance(made.node, ast.AugAssign)
+        or made.calls("extend", "insert", "assign", "assign_add", "assign_sub")
+        or (made.calls("append") and not _only_summed(spot))
+    ):
         return False
     if any(isinstance(target, ast.Subscript) and not _of_dictionary(made, target) for target in made.targets()):
         return False  # the item of an array or a list
-    if any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant) for node in nodes):
+    if any(
+        isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant)
+        for node in nodes
+    ):
         return False  # text
-    if any(isinstance(node, ast.Compare) or is_call(node, *_FLAT) or _wants_arrays(made, node, spot.dialect) for node in nodes):
+    if any(
+        isinstance(node, ast.Compare) or is_call(node, *_FLAT) or _wants_arrays(made, node, spot.dialect)
+        for node in nodes
+    ):
         return False
     if any(helper_in_numpy(made, node) for node in made.walk() if _leaves(node)):
         return False
@@ -277,13 +389,19 @@ def _tensors_will_do(spot: Spot, new: ast.AST) -> bool:
 def _of_dictionary(made: Statement, item: ast.Subscript) -> bool:
     """Whether an item is one of a dictionary: by its key, or by what its name was bound to."""
     bound = [s.value() for s in made.source.statements if unparse(item.value) in s.binds()]
-    return (isinstance(item.slice, ast.Constant) and isinstance(item.slice.value, str)) or (bool(bound) and all(isinstance(value, ast.Dict) for value in bound))
+    return (isinstance(item.slice, ast.Constant) and isinstance(item.slice.value, str)) or (
+        bool(bound) and all(isinstance(value, ast.Dict) for value in bound)
+    )
 
 
 def _only_summed(spot: Spot) -> bool:
     """Whether what is appended goes into a list that is handed to functions of the framework alone, or to ``sum``."""
     node = getattr(spot.statement.node, "value", None)
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not isinstance(node.func.value, ast.Name):
+    if (
+        not isinstance(node, ast.Call)
+        or not isinstance(node.func, ast.Attribute)
+        or not isinstance(node.func.value, ast.Name)
+    ):
         return False
     name = node.func.value.id
     nodes = [n for s in spot.source.statements if s is not spot.statement and name in s.mentions() for n in s.walk()]
@@ -313,10 +431,14 @@ def _asks_an_array(spot: Spot, node: ast.AST, names: list[str], alias: bool) -> 
         return named(node.left) and any(isinstance(op, (ast.In, ast.NotIn)) for op in node.ops)
     if isinstance(node, ast.Call):
         parts = [part for arg in node.args for part in (getattr(arg, "elts", None) or [arg])]
-        return any(map(named, parts)) and (_wants_arrays(spot.statement, node, spot.dialect) or of_another_library(spot.statement, node.func))
+        return any(map(named, parts)) and (
+            _wants_arrays(spot.statement, node, spot.dialect) or of_another_library(spot.statement, node.func)
+        )
     if not isinstance(node, ast.Attribute) or not of_arrays(node):
         return False
-    return any(map(named, ast.walk(node.value))) if isinstance(node.value, (ast.BinOp, ast.UnaryOp)) else named(node.value)
+    return (
+        any(map(named, ast.walk(node.value))) if isinstance(node.value, (ast.BinOp, ast.UnaryOp)) else named(node.value)
+    )
 
 
 def stored_in(node: ast.expr) -> ast.expr:
@@ -327,31 +449,51 @@ def stored_in(node: ast.expr) -> ast.expr:
 
 
 def changed_in_place(made: Statement | None) -> str:
-    """Says that what a statement binds is changed in place afterwards, which no tensor allows; empty where it is not."""
+    """Says that what a statement binds is changed in place afterwards, which no tensor allows; empty where it is
+    not.
+    """
     for s in () if made is None else made.source.statements:
         assert made is not None
         for target in [s.node.target] if isinstance(s.node, ast.AugAssign) else s.targets():
             later = s.line > made.line and s.function is made.function
             if isinstance(target, ast.Subscript) and later and unparse(stored_in(target)) in made.binds():
-                return fill("Line {line} changes {code} in place, which no tensor allows: use tf.where or tf.tensor_scatter_nd_update.", line=s.line, code=unparse(target))
+                return fill(
+                    "Line {line} changes {code} in place, which no tensor allows: use tf.where or "
+                    "tf.tensor_scatter_nd_update.",
+                    line=s.line,
+                    code=unparse(target),
+                )
     return ""
 
 
 def helper_in_numpy(statement: Statement | None, left: ast.AST | None) -> str:
-    """Says that a function of the user's own that is given a value which left computes with arrays itself; empty where none does."""
+    """Says that a function of the user's own that is given a value which left computes with arrays itself; empty where
+    none does.
+    """
     if statement is None or left is None:
         return ""
-    for outer in [n for n in statement.walk() if isinstance(n, ast.Call) and any(part is left for a in n.args for part in ast.walk(a))]:
+    for outer in [
+        n
+        for n in statement.walk()
+        if isinstance(n, ast.Call) and any(part is left for a in n.args for part in ast.walk(a))
+    ]:
         for s in statement.source.statements:
             if s.function is None or s.function.name != unparse(outer.func):
                 continue
             for node in _of_numpy(s, s.walk()):
                 named = unparse(node.func if isinstance(node, ast.Call) else node)
-                return fill("Write {function} with tf as well: it uses {name} (line {line}).", function=s.function.name, name=named, line=s.line)
+                return fill(
+                    "Write {function} with tf as well: it uses {name} (line {line}).",
+                    function=s.function.name,
+                    name=named,
+                    line=s.line,
+                )
     return ""
 
 
 def _of_numpy(statement: Statement, nodes: Iterable[ast.AST]) -> Iterable[ast.expr]:
     for node in nodes:
-        if isinstance(node, ast.expr) and (_wants_arrays(statement, node, TAPE) or (of_arrays(node) and not module_of(statement, node))):
+        if isinstance(node, ast.expr) and (
+            _wants_arrays(statement, node, TAPE) or (of_arrays(node) and not module_of(statement, node))
+        ):
             yield node

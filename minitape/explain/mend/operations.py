@@ -1,7 +1,8 @@
 """What mends a line, in words, chosen by the operation that stands there and by what its result is used for.
 
-One table for every framework. The words of a cause (``*_texts``) count where no row of it fits. A row tries each expression of the line to
-blame that is called by one of its names; it writes the program's own expressions into its words, and returns None where it cannot.
+One table for every framework. The words of a cause (``*_texts``) count where no row of it fits. A row tries each
+expression of the line to blame that is called by one of its names; it writes the program's own expressions into its
+words, and returns None where it cannot.
 """
 
 from __future__ import annotations
@@ -21,9 +22,11 @@ _LOW = (ast.Lt, ast.LtE)
 
 
 class Operation(NamedTuple):
-    """Of which causes it is a row, how the operation is called (lower case, without underscores; empty: any), and the words or what writes them.
+    """Of which causes it is a row, how the operation is called (lower case, without underscores; empty: any), and the
+    words or what writes them.
 
-    In words {it} is the expression, {x} what it is applied to, {lines} where it stands, {softmax} the framework's function.
+    In words {it} is the expression, {x} what it is applied to, {lines} where it stands, {softmax} the framework's
+    function.
     """
 
     causes: str
@@ -50,7 +53,16 @@ def words(spot: Spot) -> str | None:
 
 def _filled(spot: Spot, node: Any, text: str) -> str | None:
     x = _x(spot, node) if "{x}" in text else ""
-    return None if x is None else text.format(x=x, it=unparse(node), lines=lines_said(spot.statement.line, spot.statement.last), softmax=_of(spot, spot.dialect.softmax))
+    return (
+        None
+        if x is None
+        else text.format(
+            x=x,
+            it=unparse(node),
+            lines=lines_said(spot.statement.line, spot.statement.last),
+            softmax=_of(spot, spot.dialect.softmax),
+        )
+    )
 
 
 def _plain(name: str) -> str:
@@ -68,7 +80,7 @@ def called(node: ast.AST) -> str:
     return type(getattr(node, "op", node)).__name__.lower()
 
 
-# -- what the words are made of -----------------------------------------------------------------------------------------------
+# -- what the words are made of --------------------------------------------------------------------
 
 
 def operand(spot: Spot, node: Any) -> ast.expr | None:
@@ -111,44 +123,76 @@ def is_integer(node: ast.AST) -> TypeGuard[ast.Call]:
     """Whether an expression makes whole numbers."""
     if not isinstance(node, ast.Call) or called(node) not in ("long", "int", "short", "astype", "cast", "to", "type"):
         return False
-    return called(node) in ("long", "int", "short") or "int" in "".join(map(unparse, [*node.args[-1:], *(k.value for k in node.keywords)]))
+    return called(node) in ("long", "int", "short") or "int" in "".join(
+        map(unparse, [*node.args[-1:], *(k.value for k in node.keywords)])
+    )
 
 
-# -- operations without a derivative ------------------------------------------------------------------------------------------
+# -- operations without a derivative ---------------------------------------------------------------
 
 
 def _draw(spot: Spot, node: Any) -> str | None:
     new = spot.through(node, operand(spot, node))
-    return new and f"A draw has no derivative by its probability. Pass the gradient as if it were the probability: `{new}` for `{unparse(node)}`."
+    return (
+        new
+        and f"A draw has no derivative by its probability. Pass the gradient as if it were the probability: `{new}` "
+        f"for `{unparse(node)}`."
+    )
 
 
 def _argmax(spot: Spot, node: Any) -> str | None:
     x, shown = _x(spot, node), unparse(node)
-    if called(node) in ("max", "min"):  # of whose two results the places are taken: max(x, 1)[1], max(x, 1).indices, _, i = max(x, 1)
-        places = [n for n in spot.statement.walk() if getattr(n, "value", None) is node and unparse(n)[len(shown) :] in ("[1]", ".indices")]
+    # of whose two results the places are taken: max(x, 1)[1], max(x, 1).indices, _, i = max(x, 1)
+    if called(node) in ("max", "min"):
+        places = [
+            n
+            for n in spot.statement.walk()
+            if getattr(n, "value", None) is node and unparse(n)[len(shown) :] in ("[1]", ".indices")
+        ]
         if not places and not (node is spot.statement.value() and len(spot.statement.binds()) == 2):
             return None
         shown = unparse(places[0]) if places else spot.statement.binds()[1]
-    given = [k.value for k in node.keywords if k.arg in ("axis", "dim")] or [a for a in node.args if isinstance(a, (ast.Constant, ast.UnaryOp))]
+    given = [k.value for k in node.keywords if k.arg in ("axis", "dim")] or [
+        a for a in node.args if isinstance(a, (ast.Constant, ast.UnaryOp))
+    ]
     shape = spot.inquiry.entries[spot.entry.inputs[0]].shape if spot.entry is not None and spot.entry.inputs else ()
     at = ast.literal_eval(given[0]) if given else 0 if len(shape) == 1 or spot.dialect.name == "tf" else None
     if x is None or not isinstance(at, int) or not -len(shape) <= at < len(shape):
         return None
     axis, behind = f"{_axis(spot)}={at}", len(shape) - 1 - at % len(shape)
     given_to = operand(spot, node)
-    share = x if given_to is not None and called(given_to) == "softmax" else f"{_of(spot, spot.dialect.softmax)}({'-' if 'min' in called(node) else ''}{x}, {axis})"
-    hot = next((n for n in spot.statement.walk() if isinstance(n, ast.Call) and called(n) in ("onehot", "scatter") and node in n.args), None)
+    share = (
+        x
+        if given_to is not None and called(given_to) == "softmax"
+        else f"{_of(spot, spot.dialect.softmax)}({'-' if 'min' in called(node) else ''}{x}, {axis})"
+    )
+    hot = next(
+        (
+            n
+            for n in spot.statement.walk()
+            if isinstance(n, ast.Call) and called(n) in ("onehot", "scatter") and node in n.args
+        ),
+        None,
+    )
     if hot is not None:
         made = spot.source.last_binding(spot.source.key(x, spot.statement.function), spot.statement)
         share = x if made is not None and made.calls("softmax") else share
         passed = spot.through(hot, ast.parse(share, mode="eval").body)
-        return f"Weigh all the choices, instead of taking one: `{share}` for `{unparse(hot)}`." + (f" Or take one, and pass on the gradient of all: `{passed}`." if passed else "")
+        return f"Weigh all the choices, instead of taking one: `{share}` for `{unparse(hot)}`." + (
+            f" Or take one, and pass on the gradient of all: `{passed}`." if passed else ""
+        )
     if spot.is_index():
-        return f"Weigh all that `{unparse(node)}` chooses from, instead of taking one: `{share} @ table`, where the index was used as `table[...]`."
+        return (
+            f"Weigh all that `{unparse(node)}` chooses from, instead of taking one: `{share} @ table`, where the "
+            "index was used as `table[...]`."
+        )
     whole = _of(spot, spot.dialect.sums.partition(".")[0] + (".range" if spot.dialect.name == "tf" else ".arange"))
     numbers = f"{whole}({shape[at]}.0)" + (f"[:{', None' * behind}]" if behind else "")
-    return (f"It gives a whole number. Take the expected index: `{_of(spot, spot.dialect.sums)}({share} * {numbers}, {axis})` for `{shown}`, "
-            f"without a cast; or give `{x}` itself to a cross entropy.")  # fmt: skip
+    return (
+        f"It gives a whole number. Take the expected index: `{_of(spot, spot.dialect.sums)}({share} * {numbers}, "
+        f"{axis})` for `{shown}`, "
+        f"without a cast; or give `{x}` itself to a cross entropy."
+    )
 
 
 def _ranks(spot: Spot, node: Any) -> str | None:
@@ -159,18 +203,41 @@ def _ranks(spot: Spot, node: Any) -> str | None:
     if inner is None:
         return None
     x = unparse(inner)
-    soft = f"{_of(spot, spot.dialect.sums)}({_of(spot, spot.dialect.sigmoid)}(({x}[..., :, None] - {x}[..., None, :]) / 0.1), {_axis(spot)}=-1)"
-    sort = "" if twice else f" Where the sorted values are meant, sort `{x}` itself: the gradient passes a sort of values."
-    return f"Ranks jump. Take soft ones: `{soft}` for `{unparse(node)}`{'' if twice else ', where ranks are meant'}; 0.1 is how near two values count as one.{sort}"
+    soft = (
+        f"{_of(spot, spot.dialect.sums)}({_of(spot, spot.dialect.sigmoid)}(({x}[..., :, None] - {x}[..., None, :]) "
+        f"/ 0.1), {_axis(spot)}=-1)"
+    )
+    sort = (
+        "" if twice else f" Where the sorted values are meant, sort `{x}` itself: the gradient passes a sort of values."
+    )
+    return (
+        f"Ranks jump. Take soft ones: `{soft}` for `{unparse(node)}`{'' if twice else ', where ranks are meant'}; "
+        f"0.1 is how near two values count as one.{sort}"
+    )
 
 
 def _comparison(spot: Spot, node: Any) -> str | None:
     soft, total = _weight(spot, node), _of(spot, spot.dialect.sums)
-    count = next((n for n in spot.statement.walk() if isinstance(n, ast.Call) and called(n) == "countnonzero" and node in n.args), None)
+    count = next(
+        (
+            n
+            for n in spot.statement.walk()
+            if isinstance(n, ast.Call) and called(n) == "countnonzero" and node in n.args
+        ),
+        None,
+    )
     if soft and count is not None:
-        return f"A count jumps. Add up numbers between 0 and 1: `{total}({', '.join([soft, *map(unparse, [*count.args[1:], *count.keywords])])})` for `{unparse(count)}`, where 0.1 is the width of the step."
+        return (
+            "A count jumps. Add up numbers between 0 and 1: "
+            f"`{total}({', '.join([soft, *map(unparse, [*count.args[1:], *count.keywords])])})` for "
+            f"`{unparse(count)}`, where 0.1 is the width of the step."
+        )
     width = ", where 0.1 is the width of the step" if soft and "/ 0.1" in soft else ""
-    return soft and f"Take a number between 0 and 1: `{soft}` for `{unparse(node)}`{width}. To choose between a and b by that number p, write `p * a + (1 - p) * b` instead of a where."
+    return (
+        soft
+        and f"Take a number between 0 and 1: `{soft}` for `{unparse(node)}`{width}. To choose between a and b by that "
+        "number p, write `p * a + (1 - p) * b` instead of a where."
+    )
 
 
 def _weight(spot: Spot, node: Any) -> str | None:
@@ -182,7 +249,8 @@ def _weight(spot: Spot, node: Any) -> str | None:
     else:
         return None
     above, below = (right, left) if less else (left, right)
-    if isinstance(above, ast.Call) and called(above) == "sigmoid" and isinstance(below, ast.Constant):  # it is between 0 and 1 as it is
+    # it is between 0 and 1 as it is
+    if isinstance(above, ast.Call) and called(above) == "sigmoid" and isinstance(below, ast.Constant):
         return unparse(above)
     height = "{above}" if unparse(below) in ("0", "0.0") else "({above} - {below})"
     return form(f"{_of(spot, spot.dialect.sigmoid)}({height} / 0.1)", above=above, below=below)
@@ -195,23 +263,43 @@ def _steps(spot: Spot, node: Any) -> str | None:
     x, new = _x(spot, node), spot.through(node, operand(spot, node))
     if new is None and x is not None:  # it is not to run twice
         new = spot.through(ast.parse(unparse(node).replace(x, "x"), mode="eval").body, ast.Name("x"))
-        return new and f"Leave it out while training (`{x}` for `{unparse(node)}`), or pass the gradient as if it were not there: with `x = {x}` above, write `{new}`."
-    more = f" `{called(casts[0])}` cuts the way a second time: leave the cast to whole numbers out, too." if casts else ""
-    return new and f"Leave it out while training (`{x}` for `{unparse(node)}`), or pass the gradient as if it were not there: `{new}`.{more}"
+        return (
+            new
+            and f"Leave it out while training (`{x}` for `{unparse(node)}`), or pass the gradient as if it were not "
+            f"there: with `x = {x}` above, write `{new}`."
+        )
+    more = (
+        f" `{called(casts[0])}` cuts the way a second time: leave the cast to whole numbers out, too." if casts else ""
+    )
+    return (
+        new
+        and f"Leave it out while training (`{x}` for `{unparse(node)}`), or pass the gradient as if it were not "
+        f"there: `{new}`.{more}"
+    )
 
 
 def _cast(spot: Spot, node: Any) -> str | None:
     x = _x(spot, node)
-    if not is_integer(node) or x is None or str(spot.inquiry.recording.entries[spot.inquiry.rows[0]].dtype).startswith(("int", "uint")):
+    if (
+        not is_integer(node)
+        or x is None
+        or str(spot.inquiry.recording.entries[spot.inquiry.rows[0]].dtype).startswith(("int", "uint"))
+    ):
         return None
     inner: Any = spot.operand(node)
     while isinstance(inner, ast.Call) and called(inner) in ("round", "floor", "ceil", "trunc", "rint"):
         inner = spot.operand(inner)
     x = x if inner is None else unparse(inner)
-    whole, sampled = unparse(node), ", or torch.nn.functional.grid_sample in two and three dimensions" if _torch(spot) else ""
+    whole, sampled = (
+        unparse(node),
+        ", or torch.nn.functional.grid_sample in two and three dimensions" if _torch(spot) else "",
+    )
     if spot.is_index():
-        return (f"An index must stay a whole number, so interpolate between its neighbours: `low = {whole}` (at most the size - 2), `part = ({x}) - low`, "
-                f"and `(1 - part) * table[low] + part * table[low + 1]` for `table[...]`; so in each dimension{sampled}.")  # fmt: skip
+        return (
+            f"An index must stay a whole number, so interpolate between its neighbours: `low = {whole}` (at most the "
+            f"size - 2), `part = ({x}) - low`, "
+            f"and `(1 - part) * table[low] + part * table[low + 1]` for `table[...]`; so in each dimension{sampled}."
+        )
     return f"Leave out the cast, and compute with `{x}`, or pass the gradient as if the cast were not there."
 
 
@@ -219,48 +307,79 @@ def _place(spot: Spot, node: Any) -> str | None:
     if len(node.args) < 2:
         return None
     steps, x = map(unparse, node.args[:2] if called(node) == "searchsorted" else node.args[1::-1])
-    return (f"A place in a list jumps. Interpolate what is looked up there: with `k = {unparse(node)} - 1`, kept between 0 and the size - 2, `part = ({x} - {steps}[k]) / ({steps}[k + 1] - {steps}[k])`, "
-            "and `(1 - part) * table[k] + part * table[k + 1]` for `table[...]`.")  # fmt: skip
+    return (
+        f"A place in a list jumps. Interpolate what is looked up there: with `k = {unparse(node)} - 1`, kept "
+        f"between 0 and the size - 2, `part = ({x} - {steps}[k]) / ({steps}[k + 1] - {steps}[k])`, "
+        "and `(1 - part) * table[k] + part * table[k + 1]` for `table[...]`."
+    )
 
 
 def _matrix(spot: Spot, node: Any) -> str | None:
     x: Any = spot.operand(node)
     while isinstance(x, ast.Call) and called(x) in ("cast", "astype", "to"):
         x = spot.operand(x)
-    spot.answer.message = spot.answer.message.partition(" has no derivative")[0] + " has no derivative in this framework, though it is smooth."
-    root, turned = ("tf.math", "transpose_b=True") if spot.dialect.name == "tf" else (spot.dialect.where.partition(".")[0], "")
+    spot.answer.message = (
+        spot.answer.message.partition(" has no derivative")[0]
+        + " has no derivative in this framework, though it is smooth."
+    )
+    root, turned = (
+        ("tf.math", "transpose_b=True") if spot.dialect.name == "tf" else (spot.dialect.where.partition(".")[0], "")
+    )
     function = f"{_of(spot, root)}.log" if called(node) == "logm" else f"{_of(spot, root)}.sqrt"
     scaled = f"vectors * {function}(values)[..., None, :]"
     product = f"tf.matmul({scaled}, vectors, {turned})" if turned else f"({scaled}) @ vectors.swapaxes(-1, -2)"
     linalg = _of(spot, f"{spot.dialect.where.partition('.')[0]}.linalg.eigh")
-    return f"Compute the same from operations that have one. Of a symmetric matrix: `values, vectors = {linalg}({unparse(x)})`, and then `{product}` for `{unparse(node)}` (real, without a cast)."
+    return (
+        "Compute the same from operations that have one. Of a symmetric matrix: `values, vectors = "
+        f"{linalg}({unparse(x)})`, and then `{product}` for `{unparse(node)}` (real, without a cast)."
+    )
 
 
-# -- Python's choices, and what leaves the framework ----------------------------------------------------------------------------
+# -- Python's choices, and what leaves the framework -----------------------------------------------
 
 
 def _branch(spot: Spot, node: Any) -> str | None:
     soft = _weight(spot, node)
-    if soft is None or spot.dialect.name == "jax" or not any(isinstance(n, (ast.If, ast.IfExp)) for n in (spot.statement.node, *spot.statement.walk())):
+    if (
+        soft is None
+        or spot.dialect.name == "jax"
+        or not any(isinstance(n, (ast.If, ast.IfExp)) for n in (spot.statement.node, *spot.statement.walk()))
+    ):
         return None
-    return (f"The value acts through the condition only, so {_of(spot, spot.dialect.where)} does not help. Mix both ways: compute what both give, with `w = {soft}` in place of the `if`, "
-            "and take `w * a + (1 - w) * b` for everything that they give; 0.1 is the width of the step.")  # fmt: skip
+    return (
+        f"The value acts through the condition only, so {_of(spot, spot.dialect.where)} does not help. Mix both "
+        f"ways: compute what both give, with `w = {soft}` in place of the `if`, "
+        "and take `w * a + (1 - w) * b` for everything that they give; 0.1 is the width of the step."
+    )
 
 
 def _factory(spot: Spot, node: Any) -> str | None:
-    first = [n.func.value if called(n) == "item" and isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) else n for n in node.args]
+    first = [
+        n.func.value if called(n) == "item" and isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) else n
+        for n in node.args
+    ]
     if len(first) < 2 or (first == node.args and spot.cause == "left_torch") or not spot.is_module(node.func):
         return None
     a, b = (f"({unparse(part)})" if isinstance(part, ast.BinOp) else unparse(part) for part in first[:2])
     rest, name = ", ".join(map(unparse, [*node.args[2:], *node.keywords])), unparse(node.func)
-    new = f"{a} + ({b} - {a}) * {name}(0, 1, {rest})" if called(node) == "linspace" else f"{b} * {name}({', '.join(filter(None, [a, '1.0', rest]))})"
-    return f"{name} passes no gradient to its arguments, not even to tensors. Scale a constant instead: `{new}` for `{unparse(node)}`."
+    new = (
+        f"{a} + ({b} - {a}) * {name}(0, 1, {rest})"
+        if called(node) == "linspace"
+        else f"{b} * {name}({', '.join(filter(None, [a, '1.0', rest]))})"
+    )
+    return (
+        f"{name} passes no gradient to its arguments, not even to tensors. Scale a constant instead: `{new}` for "
+        f"`{unparse(node)}`."
+    )
 
 
 def _positions(spot: Spot, node: Any) -> str:
     more = [ast.keyword("size", ast.Name("N")), ast.keyword("fill_value", ast.Constant(0))]
     fixed = unparse(ast.Call(node.func, node.args, [*node.keywords, *more]))
-    return f"Where a later line needs the positions, `{fixed}`, with N the number of them that you expect; where only a sum or mean follows, {_of(spot, 'jnp.where')}(condition, x, 0.0) keeps the shape."
+    return (
+        f"Where a later line needs the positions, `{fixed}`, with N the number of them that you expect; where only "
+        f"a sum or mean follows, {_of(spot, 'jnp.where')}(condition, x, 0.0) keeps the shape."
+    )
 
 
 def _metric(spot: Spot, node: Any) -> str | None:
@@ -268,29 +387,50 @@ def _metric(spot: Spot, node: Any) -> str | None:
     if not any(hasattr(space.get(name), "update_state") for space in map(dict, spot.inquiry._spaces())):
         return None
     a, b = (unparse(part) for part in node.args[:2]) if len(node.args) > 1 else ("truth", "prediction")
-    return (f"`{name}` is a metric: a state that adds up, and no loss. Compute the loss with a function, such as `{_of(spot, 'tf.reduce_mean')}({_of(spot, 'tf.square')}({a} - {b}))` "
-            f"for the squared error, in place of `{unparse(node)}`; and call `{name}.update_state({a}, {b})` beside it.")  # fmt: skip
+    return (
+        f"`{name}` is a metric: a state that adds up, and no loss. Compute the loss with a function, such as "
+        f"`{_of(spot, 'tf.reduce_mean')}({_of(spot, 'tf.square')}({a} - {b}))` "
+        f"for the squared error, in place of `{unparse(node)}`; and call `{name}.update_state({a}, {b})` beside it."
+    )
 
 
-# -- zeros and NaNs -----------------------------------------------------------------------------------------------------------
+# -- zeros and NaNs --------------------------------------------------------------------------------
 
 
 def _clip(spot: Spot, node: Any) -> str | None:
-    x = None if spot.entry is not None and re.search("sigmoid|logistic|tanh|softmax|erf|exp", _plain(spot.entry.op)) else _x(spot, node)
-    return x and f"What matters of `{x}`{_made(spot, x)} lies outside of the limits of `{unparse(node)}`: begin with values inside of them, or widen the limits. Where it is meant to stay at the limit, nothing is wrong."
+    x = (
+        None
+        if spot.entry is not None and re.search("sigmoid|logistic|tanh|softmax|erf|exp", _plain(spot.entry.op))
+        else _x(spot, node)
+    )
+    return (
+        x
+        and f"What matters of `{x}`{_made(spot, x)} lies outside of the limits of `{unparse(node)}`: begin with "
+        "values inside of them, or widen the limits. Where it is meant to stay at the limit, nothing is wrong."
+    )
 
 
 def _one_element(spot: Spot, node: Any) -> str | None:
     shape = spot.inquiry.entries[spot.entry.inputs[0]].shape if spot.entry is not None and spot.entry.inputs else (2,)
     if any(size != 1 for size in shape):
         return None
-    new = [k for k in node.keywords if k.arg not in ("correction", "unbiased", "ddof")] + [ast.keyword("correction" if _torch(spot) else "ddof", ast.Constant(0))]
-    return f"Of a single element it divides 0 by 0: write `{unparse(ast.Call(node.func, node.args, new))}` for `{unparse(node)}`, or leave groups of one element out."
+    new = [k for k in node.keywords if k.arg not in ("correction", "unbiased", "ddof")] + [
+        ast.keyword("correction" if _torch(spot) else "ddof", ast.Constant(0))
+    ]
+    return (
+        f"Of a single element it divides 0 by 0: write `{unparse(ast.Call(node.func, node.args, new))}` for "
+        f"`{unparse(node)}`, or leave groups of one element out."
+    )
 
 
 def _of_nothing(spot: Spot, node: Any) -> str | None:
     given = [] if spot.entry is None else [spot.inquiry.entries[row].shape for row in spot.entry.inputs]
-    return f"There is no element here, and the mean of nothing is 0 / 0. Take the sum and divide it by the number of elements, at least 1; or leave this term out where there are none: `{unparse(node)}`." if any(0 in shape for shape in given) else None
+    return (
+        "There is no element here, and the mean of nothing is 0 / 0. Take the sum and divide it by the number of "
+        f"elements, at least 1; or leave this term out where there are none: `{unparse(node)}`."
+        if any(0 in shape for shape in given)
+        else None
+    )
 
 
 def _at_zero(spot: Spot, node: Any) -> str | None:
@@ -300,56 +440,108 @@ def _at_zero(spot: Spot, node: Any) -> str | None:
     what = "is not finite" if spot.cause == "nan_forward" else "has no finite slope"
     if x is None or spot.least() != 0:
         return None
-    return f"`{unparse(node)}` {what} where `{unparse(x)}` is zero: add a small number there, such as 1e-6. Where a later line masks such elements, replace them before, too."
+    return (
+        f"`{unparse(node)}` {what} where `{unparse(x)}` is zero: add a small number there, such as 1e-6. Where a "
+        "later line masks such elements, replace them before, too."
+    )
 
 
 def _divided(spot: Spot, node: Any) -> str | None:
-    below = node.right if isinstance(node, ast.BinOp) else node.args[1] if isinstance(node, ast.Call) and len(node.args) > 1 else None
-    return None if below is None else f"`{unparse(below)}` is zero somewhere: add a small number to it, such as 1e-6, or leave out what is divided by zero before the division."
+    below = (
+        node.right
+        if isinstance(node, ast.BinOp)
+        else node.args[1]
+        if isinstance(node, ast.Call) and len(node.args) > 1
+        else None
+    )
+    return (
+        None
+        if below is None
+        else f"`{unparse(below)}` is zero somewhere: add a small number to it, such as 1e-6, or leave out what is "
+        "divided by zero before the division."
+    )
 
 
 def _none_counts(spot: Spot, node: Any) -> str | None:
     given = [] if spot.entry is None else [spot.numbers(row) for row in spot.entry.inputs]
     finite = bool(given) and all(array is not None and np.isfinite(array).all() for array in given)
-    return "No label of this batch counts (all are ignore_index), and the mean of nothing is 0 / 0. Leave such a batch out, or let a label count." if finite else None
+    return (
+        "No label of this batch counts (all are ignore_index), and the mean of nothing is 0 / 0. Leave such a batch "
+        "out, or let a label count."
+        if finite
+        else None
+    )
 
 
 def _none_left(spot: Spot, node: Any) -> str | None:
     given = None if spot.entry is None or not spot.entry.inputs else spot.numbers(spot.entry.inputs[0])
     masked = given is not None and np.isneginf(given).any() and not (np.isnan(given) | np.isposinf(given)).any()
-    return "All elements of a row are -inf, and softmax divides 0 by 0 there. Let each row keep an element, or mask with a large negative number, such as -1e9." if masked else None
+    return (
+        "All elements of a row are -inf, and softmax divides 0 by 0 there. Let each row keep an element, or mask "
+        "with a large negative number, such as -1e9."
+        if masked
+        else None
+    )
 
 
 def _places(spot: Spot, node: Any) -> str | None:
     x = _x(spot, node)
     bound = ", ".join(spot.statement.binds())
-    return None if x is None or len(getattr(node, "args", ())) > 1 else (
-        f"`{unparse(node)}` gives places, which have no derivative. Take the values there along: multiply what is computed at these places by `{x}[{bound or 'places'}]`.")
+    return (
+        None
+        if x is None or len(getattr(node, "args", ())) > 1
+        else (
+            f"`{unparse(node)}` gives places, which have no derivative. Take the values there along: multiply what is "
+            f"computed at these places by `{x}[{bound or 'places'}]`."
+        )
+    )
 
 
 def _margin(spot: Spot, node: Any) -> str | None:
     kept = spot.entry is not None and re.search("margin|hinge|cosineembedding", _plain(spot.entry.op))
-    return "This loss is zero: each example keeps its margin, and none is left to learn from. Give it harder examples, or a larger margin." if kept else None
+    return (
+        "This loss is zero: each example keeps its margin, and none is left to learn from. Give it harder examples, "
+        "or a larger margin."
+        if kept
+        else None
+    )
 
 
 def _smaller(spot: Spot, node: Any) -> str | None:
     if len(node.args) != 2 or isinstance(node.args[1], ast.Constant):
         return None
     a, b = map(unparse, node.args)
-    return (f"Where one of both is meant, nothing is wrong: with other data `{unparse(node)}` takes the other. To give both a gradient each time, compute the loss once with `{a}` "
-            f"and once with `{b}` in its place, and add the two.")  # fmt: skip
+    return (
+        f"Where one of both is meant, nothing is wrong: with other data `{unparse(node)}` takes the other. To give "
+        f"both a gradient each time, compute the loss once with `{a}` "
+        f"and once with `{b}` in its place, and add the two."
+    )
 
 
 def _index(spot: Spot, node: Any) -> str | None:
-    if isinstance(node, ast.Subscript) and (spot.entry is None or not re.search("item|slice|gather|index|unpack|unbind", _plain(spot.entry.op))):
+    if isinstance(node, ast.Subscript) and (
+        spot.entry is None or not re.search("item|slice|gather|index|unpack|unbind", _plain(spot.entry.op))
+    ):
         return None
     mix = ""
-    if isinstance(node, ast.Call) and called(node) == "where" and len(node.args) == 3 and (soft := _weight(spot, node.args[0])) is not None:
-        mix = f" To mix both, write `{form('{no} + ({yes} - {no}) * {p}', yes=node.args[1], no=node.args[2], p=parsed(soft))}`; 0.1 is the width of the step."
-    return f"Where the choice is meant, nothing is wrong: with other data (other indices or conditions) `{unparse(node)}` takes other elements. Else give it data that take these, or use all elements.{mix}"
+    if (
+        isinstance(node, ast.Call)
+        and called(node) == "where"
+        and len(node.args) == 3
+        and (soft := _weight(spot, node.args[0])) is not None
+    ):
+        mix = (
+            " To mix both, write "
+            f"`{form('{no} + ({yes} - {no}) * {p}', yes=node.args[1], no=node.args[2], p=parsed(soft))}`; 0.1 is the "
+            "width of the step."
+        )
+    return (
+        "Where the choice is meant, nothing is wrong: with other data (other indices or conditions) "
+        f"`{unparse(node)}` takes other elements. Else give it data that take these, or use all elements.{mix}"
+    )
 
 
-# -- lines elsewhere ----------------------------------------------------------------------------------------------------------
+# -- lines elsewhere -------------------------------------------------------------------------------
 
 
 def _overwritten(spot: Spot, node: Any) -> str | None:
@@ -361,8 +553,15 @@ def _overwritten(spot: Spot, node: Any) -> str | None:
         at = spot.source.at(file, line) if (file, line) in behind and file and line else None
         if at is not None and at.loops() and isinstance(at.node, ast.Assign) and isinstance(at.targets()[0], ast.Name):
             name, value = at.binds()[0], unparse(at.node.value)
-            if any(name in s.binds() and isinstance(s.node, ast.Assign) and s.order < at.order for s in spot.statements):
-                return f"{inquiry.path or inquiry.name} is used, but line {line} gives `{name}` a new value in each round of the loop, so that the last one alone counts. Where it should add up, line {line} should be `{name} += {value}`; where each round should go on from the one before, compute with `{name}` there."
+            if any(
+                name in s.binds() and isinstance(s.node, ast.Assign) and s.order < at.order for s in spot.statements
+            ):
+                return (
+                    f"{inquiry.path or inquiry.name} is used, but line {line} gives `{name}` a new value in each "
+                    f"round of the loop, so that the last one alone counts. Where it should add up, line {line} "
+                    f"should be `{name} += {value}`; where each round should go on from the one before, compute with "
+                    f"`{name}` there."
+                )
     return None
 
 
@@ -372,7 +571,10 @@ def _by_numpy(spot: Spot, node: Any) -> str | None:
     for function in spot.source.functions.get(last_name(getattr(node, "func", node)), []):
         line = next((n.lineno for n in ast.walk(function) if isinstance(n, ast.Name) and n.id in outside), None)
         if line is not None:
-            return f"`{function.name}` computes with NumPy (line {line}). Write it with functions of the framework, and give it the tensor itself."
+            return (
+                f"`{function.name}` computes with NumPy (line {line}). Write it with functions of the framework, "
+                "and give it the tensor itself."
+            )
     return None
 
 
@@ -380,7 +582,10 @@ def _cut_twice(spot: Spot, node: Any) -> str | None:
     """A detach that two backward passes meet: one of them needs it."""
     if spot.entry is None or not spot.meets_again():
         return None
-    return f"This line runs more than once for the same tensor, for example for two losses. `{unparse(node)}` belongs to one of them: take the detach out of here, and write it where that one hands the tensor over."
+    return (
+        f"This line runs more than once for the same tensor, for example for two losses. `{unparse(node)}` belongs "
+        "to one of them: take the detach out of here, and write it where that one hands the tensor over."
+    )
 
 
 def _written(spot: Spot, node: Any) -> str | None:
@@ -388,7 +593,10 @@ def _written(spot: Spot, node: Any) -> str | None:
     if not isinstance(node.func, ast.Attribute) or node.func.attr != "copy_":
         return None
     call = _of(spot, "torch.func.functional_call")
-    return f"`{unparse(node.func)}` writes values into a leaf, and no gradient comes back from there. Compute with the tensor itself: as a weight of a module, `{call}(module, {{name: tensor}}, (x,))`."
+    return (
+        f"`{unparse(node.func)}` writes values into a leaf, and no gradient comes back from there. Compute with "
+        f"the tensor itself: as a weight of a module, `{call}(module, {{name: tensor}}, (x,))`."
+    )
 
 
 def _thrown_away(spot: Spot, node: Any) -> str | None:
@@ -398,16 +606,27 @@ def _thrown_away(spot: Spot, node: Any) -> str | None:
     here, names = spot.statement, spot.statement.binds()
     if isinstance(here.node, ast.Expr) and ".at[" in (text := unparse(here.node)):
         return f"Arrays of JAX do not change. Take what this gives: `{text.partition('.at[')[0]} = {text}`."
-    later = [s for s in spot.statements if s.block == here.block and s.order > here.order and {*names} & {*s.binds(), *map(unparse, s.reads())}]
+    later = [
+        s
+        for s in spot.statements
+        if s.block == here.block and s.order > here.order and {*names} & {*s.binds(), *map(unparse, s.reads())}
+    ]
     if len(names) != 1 or not later or names != later[0].binds() or later[0].reads_itself():
         return None
-    return f"{lines_said(later[0].line, later[0].last).capitalize()} gives `{names[0]}` another value before anything reads this one: compute with both there, or name one of them differently."
+    return (
+        f"{lines_said(later[0].line, later[0].last).capitalize()} gives `{names[0]}` another value before anything "
+        "reads this one: compute with both there, or name one of them differently."
+    )
 
 
 def _of_one(spot: Spot, node: Any) -> str | None:
     """A softmax over one value."""
     inquiry = spot.inquiry
-    shares = [e.row for e in inquiry.entries if spot.entry is not None and e.site == spot.entry.site and "softmax" in " ".join([e.op, *e.scope]).lower()]
+    shares = [
+        e.row
+        for e in inquiry.entries
+        if spot.entry is not None and e.site == spot.entry.site and "softmax" in " ".join([e.op, *e.scope]).lower()
+    ]
     values = map(spot.numbers, shares)
     if not any(value is not None and value.size and np.all(value == 1) for value in values):
         return None
@@ -415,23 +634,35 @@ def _of_one(spot: Spot, node: Any) -> str | None:
     x = None if softmax is None else spot.operand(softmax)
     sigmoid = _of(spot, spot.dialect.sigmoid)
     written = f"{sigmoid} instead" if x is None else f"`{sigmoid}({unparse(x)})` for `{unparse(softmax)}`"
-    return f"The softmax of a single value is always 1. For yes or no with one output write {written}; or give it one output for each class."
+    return (
+        f"The softmax of a single value is always 1. For yes or no with one output write {written}; or give it one "
+        "output for each class."
+    )
 
 
 def _into_function(spot: Spot, node: Any) -> str | None:
     """A value that is made once, and read by a function that runs in the block."""
     here, bound = spot.statement, set(spot.statement.binds())
-    readers = {s.function for s in spot.source.statements if s.function is not None and s.function is not here.function and bound & {unparse(n) for n in s.reads()}}
+    readers = {
+        s.function
+        for s in spot.source.statements
+        if s.function is not None and s.function is not here.function and bound & {unparse(n) for n in s.reads()}
+    }
     if len(readers) != 1 or not bound:
         return None
     (function,) = readers
-    if here.function is None and any(last_name(d) == "function" or last_name(getattr(d, "func", d)) == "function" for d in function.decorator_list):
+    if here.function is None and any(
+        last_name(d) == "function" or last_name(getattr(d, "func", d)) == "function" for d in function.decorator_list
+    ):
         why = "a tf.function keeps a tensor from outside as it was at the first call"
     elif here.function is not None and here.function.name == "__init__":
         why = "__init__ runs once, and each tape must see the line"
     else:
         return None
-    return f"Move {lines_said(here.line, here.last)} to the top of `{function.name}`, which reads `{', '.join(sorted(bound))}`: {why}."
+    return (
+        f"Move {lines_said(here.line, here.last)} to the top of `{function.name}`, which reads "
+        f"`{', '.join(sorted(bound))}`: {why}."
+    )
 
 
 def _part(spot: Spot, node: Any) -> str | None:
@@ -439,22 +670,50 @@ def _part(spot: Spot, node: Any) -> str | None:
     inquiry = spot.inquiry
     targets, value = spot.statement.targets(), spot.statement.value()
     values = getattr(value, "elts", [value])
-    part: Any = next((v for t, v in zip(targets, values, strict=False) if unparse(t) == inquiry.path and isinstance(v, ast.Subscript)), None)
-    return part and f"Ask for the gradient of {unparse(part.value)}, and take the same part of it: `tape.gradient(..., {unparse(part.value)}){unparse(part).removeprefix(unparse(part.value))}`. Or compute the target with {inquiry.path} itself."
+    part: Any = next(
+        (
+            v
+            for t, v in zip(targets, values, strict=False)
+            if unparse(t) == inquiry.path and isinstance(v, ast.Subscript)
+        ),
+        None,
+    )
+    return (
+        part
+        and f"Ask for the gradient of {unparse(part.value)}, and take the same part of it: `tape.gradient(..., "
+        f"{unparse(part.value)}){unparse(part).removeprefix(unparse(part.value))}`. Or compute the target with "
+        f"{inquiry.path} itself."
+    )
 
 
 def _never_called(spot: Spot, node: Any) -> str | None:
     calls = [s for s in spot.statements if any(isinstance(n, ast.Call) and called(n) == "backward" for n in s.walk())]
     under = [(s, around) for s in calls for around in s.around if isinstance(around.node, ast.If)]
-    call = next((unparse(n) for s, _ in under[-1:] for n in s.walk() if isinstance(n, ast.Call) and called(n) == "backward"), "")
-    return f"Line {under[-1][0].line} calls backward() only where the condition of line {under[-1][1].line} holds, and it did not: call `{call}` in each round before that line, or once more below the loop for what is left." if under else None
+    call = next(
+        (unparse(n) for s, _ in under[-1:] for n in s.walk() if isinstance(n, ast.Call) and called(n) == "backward"), ""
+    )
+    return (
+        f"Line {under[-1][0].line} calls backward() only where the condition of line {under[-1][1].line} holds, and "
+        f"it did not: call `{call}` in each round before that line, or once more below the loop for what is left."
+        if under
+        else None
+    )
 
 
 def _index_asked(spot: Spot, node: Any) -> str | None:
     """A source that only says which elements are taken."""
     found = next((row for e in spot.inquiry.entries if (row := spot.looked_up(e)) is not None), None)
-    name = None if found is None else getattr(spot.inquiry, "called_by_program", lambda row: spot.inquiry.entries[row].name)(found)
-    return f"{spot.inquiry.path or spot.inquiry.name} is an index, which has no gradient. Ask about what it takes elements of: {name}." if name else None
+    name = (
+        None
+        if found is None
+        else getattr(spot.inquiry, "called_by_program", lambda row: spot.inquiry.entries[row].name)(found)
+    )
+    return (
+        f"{spot.inquiry.path or spot.inquiry.name} is an index, which has no gradient. Ask about what it takes "
+        f"elements of: {name}."
+        if name
+        else None
+    )
 
 
 _NONE = "no_derivative nondifferentiable zero_derivative"
@@ -465,16 +724,32 @@ TABLE = [
     Operation("no_grad data", "copy", _written),
     Operation("left_torch left_through_numpy", r"\w+", _by_numpy),
     Operation(_NONE, "bernoulli|binomial|poisson|statelessbinomial|statelesspoisson", _draw),
-    Operation(f"{_NONE} {_INTEGER}", "multinomial|categorical|choice|statelesscategorical",
-        "A drawn index has no derivative. Weigh what it would choose from by the probabilities (`{softmax}` of the logits), or multiply the log probability of `{it}` by what the draw has brought."),
+    Operation(
+        f"{_NONE} {_INTEGER}",
+        "multinomial|categorical|choice|statelesscategorical",
+        "A drawn index has no derivative. Weigh what it would choose from by the probabilities (`{softmax}` of the "
+        "logits), or multiply the log probability of `{it}` by what the draw has brought.",
+    ),
     Operation(f"{_NONE} {_INTEGER}", "argmax|argmin|max|min", _argmax),
     Operation(f"{_NONE} {_INTEGER}", "argsort|sort", _ranks),
-    Operation(_NONE, "topk|topkv2",
-        "The indices of `{it}` have no derivative, its values have one: compute with the values, or weigh all elements with `{softmax}({x}, -1)`."),
-    Operation(_NONE, "histogram|histogramfixedwidth|histc|bincount",
-        "Counts jump. For `{it}` give each element a share of every bin: `{softmax}(-(({x})[..., None] - centres) ** 2 / width ** 2, -1)`, summed over the elements."),
-    Operation(_NONE, "range|arange", "Use a fixed number of points, and scale them: whole numbers as floats, times the step."),
-    Operation(_NONE, "asstring|tonumber|stringformat", "Compute with the number itself: what was a text knows nothing of it."),
+    Operation(
+        _NONE,
+        "topk|topkv2",
+        "The indices of `{it}` have no derivative, its values have one: compute with the values, or weigh all "
+        "elements with `{softmax}({x}, -1)`.",
+    ),
+    Operation(
+        _NONE,
+        "histogram|histogramfixedwidth|histc|bincount",
+        "Counts jump. For `{it}` give each element a share of every bin: `{softmax}(-(({x})[..., None] - centres) "
+        "** 2 / width ** 2, -1)`, summed over the elements.",
+    ),
+    Operation(
+        _NONE, "range|arange", "Use a fixed number of points, and scale them: whole numbers as floats, times the step."
+    ),
+    Operation(
+        _NONE, "asstring|tonumber|stringformat", "Compute with the number itself: what was a text knows nothing of it."
+    ),
     Operation(_NONE, "ctcgreedydecoder|ctcbeamsearchdecoder|editdistance", "Train with tf.nn.ctc_loss of the logits."),
     Operation(f"{_NONE} {_INTEGER}", "searchsorted|digitize|bucketize", _place),
     Operation(_NONE, "nonzero|argwhere|where", _places),
@@ -482,11 +757,19 @@ TABLE = [
     Operation(f"{_NONE} {_INTEGER}", "round|rint|floor|ceil|trunc|fix|sign|floordiv|floordivide", _steps),
     Operation(_INTEGER, "long|int|short|astype|cast|to|type", _cast),
     Operation(_NONE, "compare|greater|greaterequal|less|lessequal", _comparison),
-    Operation("branch python_branch left_jax", "assert",
-        "An assert cannot ask a traced value: delete {lines}, or check outside of the traced function (inside one of JAX: jax.experimental.checkify)."),
+    Operation(
+        "branch python_branch left_jax",
+        "assert",
+        "An assert cannot ask a traced value: delete {lines}, or check outside of the traced function (inside one "
+        "of JAX: jax.experimental.checkify).",
+    ),
     Operation("branch python_branch", "compare", _branch),
-    Operation("left_jax", "joinedstr|print",
-        "A number that is not there yet cannot be written as text: delete {lines}, or write `jax.debug.print('{{}}', value)` in its place, or return the value and write it outside."),
+    Operation(
+        "left_jax",
+        "joinedstr|print",
+        "A number that is not there yet cannot be written as text: delete {lines}, or write "
+        "`jax.debug.print('{{}}', value)` in its place, or return the value and write it outside.",
+    ),
     Operation("left_torch no_derivative", "linspace|full", _factory),
     Operation("boolean_index", "nonzero|argwhere|flatnonzero", _positions),
     Operation("variable_assign", r"\w+", _metric),
@@ -495,12 +778,29 @@ TABLE = [
     Operation("nan_forward", "mean|reducemean", _of_nothing),
     Operation("nan_forward", "crossentropy|nllloss|crossentropyloss|nllloss2d", _none_counts),
     Operation("nan_forward", "softmax", _none_left),
-    Operation("nan_forward", "exp|exp2|cosh|sinh",
-        "`{it}` is too large for its type. Where it is divided by its sum, `{softmax}({x})` is the same without it; else subtract the largest element before, or compute in a wider type."),
-    Operation("nan_forward nan_backward", "log|log2|log10|log1p|rsqrt|reciprocal|sqrt|pow|power|norm|vectornorm|reducestd|std", _at_zero),
+    Operation(
+        "nan_forward",
+        "exp|exp2|cosh|sinh",
+        "`{it}` is too large for its type. Where it is divided by its sum, `{softmax}({x})` is the same without it; "
+        "else subtract the largest element before, or compute in a wider type.",
+    ),
+    Operation(
+        "nan_forward nan_backward",
+        "log|log2|log10|log1p|rsqrt|reciprocal|sqrt|pow|power|norm|vectornorm|reducestd|std",
+        _at_zero,
+    ),
     Operation("nan_forward", "div|truediv|realdiv|divide", _divided),
-    Operation("nan_backward", "acos|asin|arccos|arcsin", "`{it}` has no finite slope at -1 and 1: keep `{x}` a little inside, `({x}) * 0.999999`."),
-    Operation("nan_backward", "eigh|eig|svd", "`{it}` has no finite derivative where two of its values are equal: make them differ a little, or use the values alone, whose derivative is finite."),
+    Operation(
+        "nan_backward",
+        "acos|asin|arccos|arcsin",
+        "`{it}` has no finite slope at -1 and 1: keep `{x}` a little inside, `({x}) * 0.999999`.",
+    ),
+    Operation(
+        "nan_backward",
+        "eigh|eig|svd",
+        "`{it}` has no finite derivative where two of its values are equal: make them differ a little, or use the "
+        "values alone, whose derivative is finite.",
+    ),
     Operation("saturated", "", _margin),
     Operation("not_selected", "minimum|maximum|min|max|fmin|fmax", _smaller),
     Operation("not_selected", "gather|gathernd|take|where|subscript|indexselect|takealongaxis", _index),
@@ -510,4 +810,4 @@ TABLE = [
     Operation("computed_before_tape", "", _into_function),
     Operation("wrong_object", "", _part),
     Operation("no_backward", "", _never_called),
-]  # fmt: skip
+]

@@ -1,4 +1,6 @@
-"""What mends a program elsewhere than on the line to blame, or on several lines: calls, functions, the other factor, data; see :mod:`patches`."""
+"""What mends a program elsewhere than on the line to blame, or on several lines: calls, functions, the other factor,
+data; see :mod:`patches`.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +18,7 @@ from .spot import Edit, Mend, Spot, Step, is_call, plan_with, told
 
 _HARD = ("round", "floor", "ceil", "sign", "argmax", "stop_gradient", "cast", "astype", "py_function", "numpy_function")
 
+
 @plan_with
 def anywhere(spot: Spot, edit: Edit) -> Mend | None:
     """An edit of the one place in the program that it knows."""
@@ -25,7 +28,9 @@ def anywhere(spot: Spot, edit: Edit) -> Mend | None:
 
 @plan_with
 def to_try(spot: Spot, edit: Edit, lead: str) -> Mend | None:
-    """An edit that is one way of several: it is told, and is no patch. It is of the line to blame, or of the one place that it knows."""
+    """An edit that is one way of several: it is told, and is no patch. It is of the line to blame, or of the one place
+    that it knows.
+    """
     found = spot.here(edit) or anywhere(edit).plan(spot)
     return None if found is None else Mend(found.steps, f"{lead} {told(found.steps)}")
 
@@ -39,30 +44,55 @@ def with_aux(spot: Spot) -> Mend | None:
         keys = [unparse(key) for key in returned.value.keys if key is not None]
         best = next((i for i, key in enumerate(keys) if "loss" in key), 0)
         changes.append((returned.value, f"{unparse(returned.value.values[best])}, {unparse(returned.value)}"))
-    elif not isinstance(returned, ast.Return) or not isinstance(returned.value, ast.Tuple) or getattr(spot.inquiry.recording.value[0], "shape", None) != ():
+    elif (
+        not isinstance(returned, ast.Return)
+        or not isinstance(returned.value, ast.Tuple)
+        or getattr(spot.inquiry.recording.value[0], "shape", None) != ()
+    ):
         return None
-    calls = [(s, n) for s in spot.statements for n in s.walk() if is_call(n, "grad", "value_and_grad") and len(n.args) == 1 and unparse(n.args[0]) == asked]
+    calls = [
+        (s, n)
+        for s in spot.statements
+        for n in s.walk()
+        if is_call(n, "grad", "value_and_grad") and len(n.args) == 1 and unparse(n.args[0]) == asked
+    ]
     if len(calls) != 1:
         return None
     statement, grad = calls[0]
     if any(keyword.arg == "has_aux" for keyword in grad.keywords):  # more than a pair comes back
         parts: Any = getattr(returned.value, "elts", ())
-        return spot.put([(returned.value, f"{unparse(parts[0])}, ({', '.join(map(unparse, parts[1:]))})")]) if len(parts) > 2 else None
+        return (
+            spot.put([(returned.value, f"{unparse(parts[0])}, ({', '.join(map(unparse, parts[1:]))})")])
+            if len(parts) > 2
+            else None
+        )
     changes.append((grad.args[-1], f"{asked}, has_aux=True"))
     for s in spot.statements:
         call = s.value()
-        if isinstance(s.node, ast.Assign) and isinstance(call, ast.Call) and (call.func is grad or (grad is statement.value() and unparse(call.func) in statement.binds())):
+        if (
+            isinstance(s.node, ast.Assign)
+            and isinstance(call, ast.Call)
+            and (call.func is grad or (grad is statement.value() and unparse(call.func) in statement.binds()))
+        ):
             target = s.node.targets[0]
             if is_call(grad, "grad") and isinstance(target, ast.Name):
                 changes.append((target, f"{target.id}, aux"))
-            elif is_call(grad, "value_and_grad") and isinstance(target, ast.Tuple) and isinstance(target.elts[0], ast.Name):
+            elif (
+                is_call(grad, "value_and_grad")
+                and isinstance(target, ast.Tuple)
+                and isinstance(target.elts[0], ast.Name)
+            ):
                 changes.append((target.elts[0], f"({target.elts[0].id}, aux)"))
     return spot.put(changes)
 
 
 def static_count(spot: Spot) -> Mend | None:
-    """``static_argnames`` where a loop has its number of steps, or an array its shape, from an argument of a compiled function."""
-    loops: list[Any] = [n for n in spot.statement.walk() if is_call(n, "fori_loop", "range", "arange", "zeros", "ones", "eye")]
+    """``static_argnames`` where a loop has its number of steps, or an array its shape, from an argument of a compiled
+    function.
+    """
+    loops: list[Any] = [
+        n for n in spot.statement.walk() if is_call(n, "fori_loop", "range", "arange", "zeros", "ones", "eye")
+    ]
     around = [s.node for s in spot.statement.around if isinstance(s.node, FUNCTIONS)]
     for function in around:
         names = [unparse(a) for n in loops for a in n.args[:2] if unparse(a) in parameters(function)]
@@ -84,7 +114,12 @@ def handed_over(spot: Spot) -> Mend | None:
     function = next((s.node for s in reversed(spot.statement.around) if isinstance(s.node, FUNCTIONS)), None)
     if function is None:
         return None
-    calls = [n for s in spot.statements for n in s.walk() if isinstance(n, ast.Call) and function.name in {last_name(a) for a in [n.func, *getattr(n.func, "args", [])]}]
+    calls = [
+        n
+        for s in spot.statements
+        for n in s.walk()
+        if isinstance(n, ast.Call) and function.name in {last_name(a) for a in [n.func, *getattr(n.func, "args", [])]}
+    ]
     own = parameters(function)
     for position, name in enumerate(own):
         given = {unparse(call.args[position]) for call in calls if position < len(call.args)}
@@ -98,7 +133,9 @@ def handed_over(spot: Spot) -> Mend | None:
 def elements_set(spot: Spot) -> Mend | None:
     """``x = x.at[i].set(v)`` for each ``x[i] = v``, of an array of jax.numpy."""
     first: Any = spot.statement.node
-    targets = first.targets if isinstance(first, ast.Assign) else [first.target] if isinstance(first, ast.AugAssign) else []
+    targets = (
+        first.targets if isinstance(first, ast.Assign) else [first.target] if isinstance(first, ast.AugAssign) else []
+    )
     if not targets or not isinstance(targets[0], ast.Subscript) or not isinstance(targets[0].value, ast.Name):
         return None
     x, changes = targets[0].value.id, []
@@ -106,12 +143,22 @@ def elements_set(spot: Spot) -> Mend | None:
         node: Any = s.node
         if s.function is not spot.statement.function:
             continue
-        items: list[Any] = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign) else []
+        items: list[Any] = (
+            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign) else []
+        )
         if items and all(isinstance(item, ast.Subscript) and unparse(item.value) == x for item in items):
-            step = {ast.Add: "add", ast.Mult: "multiply"}.get(type(node.op)) if isinstance(node, ast.AugAssign) else "set"
+            step = (
+                {ast.Add: "add", ast.Mult: "multiply"}.get(type(node.op)) if isinstance(node, ast.AugAssign) else "set"
+            )
             if step is None:
                 return None
-            changes.append((node, f"{x} = {x}" + "".join(f".at[{unparse(item.slice)}].{step}({unparse(node.value)})" for item in items)))
+            changes.append(
+                (
+                    node,
+                    f"{x} = {x}"
+                    + "".join(f".at[{unparse(item.slice)}].{step}({unparse(node.value)})" for item in items),
+                )
+            )
         elif x in s.binds() and (made := s.value()) is not None and (new := inside(spot.on(s), made)) is not None:
             changes.append((made, new))
     return spot.put(changes)
@@ -119,27 +166,52 @@ def elements_set(spot: Spot) -> Mend | None:
 
 @plan_with
 def together(spot: Spot, edit: Edit) -> Mend | None:
-    """An edit of the line to blame, and of the lines beside it that are written alike: the program does the same with other tensors there."""
+    """An edit of the line to blame, and of the lines beside it that are written alike: the program does the same with
+    other tensors there.
+    """
     near = [s for s in spot.statements if s.block == spot.statement.block and s.function is spot.statement.function]
-    changes = [(s, (node, new) if isinstance(new, str) else new) for s in near for node in s.walk() if (new := edit(spot.on(s), node)) is not None]
+    changes = [
+        (s, (node, new) if isinstance(new, str) else new)
+        for s in near
+        for node in s.walk()
+        if (new := edit(spot.on(s), node)) is not None
+    ]
     return spot.put([change for _, change in changes]) if any(s is spot.statement for s, _ in changes) else None
 
 
 @plan_with
 def listed(spot: Spot, edit: Edit) -> Mend | None:
     """An edit of what goes into a list, of which ``torch.stack`` makes a tensor then."""
-    stack, call = spot.spelled("torch.stack"), spot.statement.node.value if isinstance(spot.statement.node, ast.Expr) else None
+    stack, call = (
+        spot.spelled("torch.stack"),
+        spot.statement.node.value if isinstance(spot.statement.node, ast.Expr) else None,
+    )
     appended = call.func.value if is_call(call, "append") and isinstance(call.func, ast.Attribute) else None
     names = spot.statement.binds() if appended is None else [unparse(appended)]
-    made = [(s, n) for s in spot.statements for n in s.walk() if is_call(n, "tensor", "as_tensor", "FloatTensor") and n.args]
-    own = [last_name(appended)] if appended is not None and unparse(appended).startswith("self.") else []  # others reach it by another name
-    of_name = [n for _, n in made if unparse(n.args[0]) in names or (isinstance(n.args[0], ast.Attribute) and n.args[0].attr in own)]
+    made = [
+        (s, n) for s in spot.statements for n in s.walk() if is_call(n, "tensor", "as_tensor", "FloatTensor") and n.args
+    ]
+    # others reach it by another name
+    own = [last_name(appended)] if appended is not None and unparse(appended).startswith("self.") else []
+    of_name = [
+        n
+        for _, n in made
+        if unparse(n.args[0]) in names or (isinstance(n.args[0], ast.Attribute) and n.args[0].attr in own)
+    ]
     here = [n for s, n in made if s is spot.statement and isinstance(n.args[0], (ast.ListComp, ast.List))]
     found = [(n, new) for n in spot.statement.walk() if (new := edit(spot, n)) is not None]
-    if stack is None or len(found) != 1 or not (of_name or here) or any(n.keywords for n in here) or not (appended is not None or here or isinstance(spot.statement.value(), ast.ListComp)):
+    if (
+        stack is None
+        or len(found) != 1
+        or not (of_name or here)
+        or any(n.keywords for n in here)
+        or not (appended is not None or here or isinstance(spot.statement.value(), ast.ListComp))
+    ):
         return None
     parts = [(found[0][0], found[0][1]) if isinstance(found[0][1], str) else found[0][1]]
-    return spot.put([*parts, *((n, f"{stack}({unparse(n.args[0])})") for n in of_name), *((n.func, stack) for n in here)])
+    return spot.put(
+        [*parts, *((n, f"{stack}({unparse(n.args[0])})") for n in of_name), *((n.func, stack) for n in here)]
+    )
 
 
 def element(spot: Spot, node: Any) -> str | None:
@@ -149,13 +221,24 @@ def element(spot: Spot, node: Any) -> str | None:
 
 
 def detached_later(spot: Spot) -> Mend | None:
-    """The detach at the uses before the first backward pass, as of a generator's images for the critic's loss, and not where the value is made."""
+    """The detach at the uses before the first backward pass, as of a generator's images for the critic's loss, and not
+    where the value is made.
+    """
     value: Any = spot.statement.value()
     names = list(spot.statement.binds())
     if not is_call(value, "detach") or not isinstance(value.func, ast.Attribute) or value.args or len(names) != 1:
         return None
-    passes = [s for s in spot.statements if s.order > spot.statement.order and s.calls("backward") and s.function is spot.statement.function]
-    uses = [(s, n) for s in spot.readers() for n in s.walk() if isinstance(n, ast.Name) and n.id == names[0] and isinstance(n.ctx, ast.Load)]
+    passes = [
+        s
+        for s in spot.statements
+        if s.order > spot.statement.order and s.calls("backward") and s.function is spot.statement.function
+    ]
+    uses = [
+        (s, n)
+        for s in spot.readers()
+        for n in s.walk()
+        if isinstance(n, ast.Name) and n.id == names[0] and isinstance(n.ctx, ast.Load)
+    ]
     early = [n for s, n in uses if passes and s.order < passes[0].order]
     if not early or len(early) == len(uses):
         return None
@@ -173,20 +256,31 @@ def passed_on(spot: Spot) -> Mend | None:
     if len(forward) != 1 or len(parameters(forward[0])) != 2 or value is None:
         return None
     found = spot.put([(value, adjoint)])
-    return None if found is None else Mend(found.steps, f"Where it should pass unchanged, line {value.lineno} is `return {adjoint}`.")
+    return (
+        None
+        if found is None
+        else Mend(found.steps, f"Where it should pass unchanged, line {value.lineno} is `return {adjoint}`.")
+    )
 
 
 def other_target(spot: Spot) -> Mend | None:
     """Another result that the source does have an influence on, where its gradient is asked for."""
     inquiry = spot.inquiry
     after = inquiry._after() - set(inquiry.rows)
-    rows = {name: row for space in inquiry._spaces() for name, value in list(space.items())
-            if not name.startswith("_") and (row := inquiry.recorded(value)) in after and inquiry.entries[row].shape == ()}  # fmt: skip
+    rows = {
+        name: row
+        for space in inquiry._spaces()
+        for name, value in list(space.items())
+        if not name.startswith("_") and (row := inquiry.recorded(value)) in after and inquiry.entries[row].shape == ()
+    }
     if len(rows) != 1:
         return None
     (name, row), calls = *rows.items(), [n for n in spot.statement.walk() if is_call(n, *ASKS)] if spot.blamed else []
     found = spot.put([(calls[0].args[0], name)]) if len(calls) == 1 and calls[0].args else None
-    words = f"{name} (line {inquiry.entries[row].site[1]}) was computed with {inquiry.path or inquiry.name}: ask for its gradient."
+    words = (
+        f"{name} (line {inquiry.entries[row].site[1]}) was computed with {inquiry.path or inquiry.name}: ask for "
+        "its gradient."
+    )
     return None if found is None else Mend(found.steps, f"{words} {told(found.steps)}")
 
 
@@ -203,18 +297,31 @@ def without_rule(spot: Spot, *decorators: str) -> Mend | None:
         pairs = [last_name(d) for d in rules] == ["custom_gradient"]  # it returns its gradient function as well
         made = [n for r in own if not isinstance(r.node, (*FUNCTIONS, ast.Return)) for n in r.walk()]
         made += [n for r in ends for n in ast.walk(getattr(r.value, "elts", [r.value])[0] if pairs else r.value)]
-        hard = any(isinstance(n, ast.Compare) or is_call(n, *_HARD) for n in made) or any(is_call(n, "while_loop", "pure_callback") for n in ast.walk(node))
+        hard = any(isinstance(n, ast.Compare) or is_call(n, *_HARD) for n in made) or any(
+            is_call(n, "while_loop", "pure_callback") for n in ast.walk(node)
+        )
         if not rules or hard:
             continue
         steps = [Step(rules[0].lineno, rules[0].lineno, "")]
         for other in spot.statements:
             more = [d for d in getattr(other.node, "decorator_list", []) if unparse(d).startswith(f"{node.name}.def")]
-            if isinstance(other.node, ast.Expr) and isinstance(other.node.value, ast.Call) and unparse(other.node.value.func) in (f"{node.name}.defvjp", f"{node.name}.defjvp", f"{node.name}.defjvps"):
+            if (
+                isinstance(other.node, ast.Expr)
+                and isinstance(other.node.value, ast.Call)
+                and unparse(other.node.value.func)
+                in (f"{node.name}.defvjp", f"{node.name}.defjvp", f"{node.name}.defjvps")
+            ):
                 steps.append(Step(other.line, other.last, ""))
             elif more:
                 steps.append(Step(more[0].lineno, other.last, ""))
         if pairs:
-            found = spot.put([(r.value, unparse(r.value.elts[0])) for r in ends if isinstance(r.value, ast.Tuple) and len(r.value.elts) == 2])
+            found = spot.put(
+                [
+                    (r.value, unparse(r.value.elts[0]))
+                    for r in ends
+                    if isinstance(r.value, ast.Tuple) and len(r.value.elts) == 2
+                ]
+            )
             if found is None:
                 continue
             steps += found.steps
@@ -230,7 +337,13 @@ def backwards(spot: Spot) -> Mend | None:
 def from_jax(spot: Spot) -> Mend | None:
     """``jax.scipy`` for SciPy, where the function to blame calls it."""
     used = spot.statement.mentions()
-    found: list[Any] = [s.node for s in spot.statements if isinstance(s.node, ast.ImportFrom) and (s.node.module or "").partition(".")[0] == "scipy" and used & {a.asname or a.name for a in s.node.names}]
+    found: list[Any] = [
+        s.node
+        for s in spot.statements
+        if isinstance(s.node, ast.ImportFrom)
+        and (s.node.module or "").partition(".")[0] == "scipy"
+        and used & {a.asname or a.name for a in s.node.names}
+    ]
     if len(found) != 1 or not all(_importable(f"jax.{found[0].module}", a.name) for a in found[0].names):
         return None
     return spot.put([(found[0], unparse(ast.ImportFrom(f"jax.{found[0].module}", found[0].names, 0)))])
@@ -254,13 +367,20 @@ def functional(spot: Spot) -> Mend | None:
     if is_call(value, "Parameter") and len(value.args) == 1:
         value = value.args[0]
     elif value is not None and isinstance(target, ast.Attribute) and target.attr == "data":
-        target, value = target.value, rewritten(value, lambda n: n.value if isinstance(n, ast.Attribute) and n.attr == "data" else None)
+        target, value = (
+            target.value,
+            rewritten(value, lambda n: n.value if isinstance(n, ast.Attribute) and n.attr == "data" else None),
+        )
     else:
         return None
     if call is None or not isinstance(target, ast.Attribute):
         return None
     module, weight = unparse(target.value), unparse(value)
-    later = [s for s in spot.statements if s.block == spot.statement.block and s.function is spot.statement.function and s.order > spot.statement.order]
+    later = [
+        s
+        for s in spot.statements
+        if s.block == spot.statement.block and s.function is spot.statement.function and s.order > spot.statement.order
+    ]
     runs: list[Any] = [n for s in later for n in s.walk() if isinstance(n, ast.Call) and unparse(n.func) == module]
     if len(runs) != 1 or runs[0].keywords:
         return None
@@ -275,19 +395,47 @@ def finite_data(spot: Spot) -> Mend | None:
     if entry is None:
         return None
     after = inquiry._after()
-    readers = [row for row in inquiry.behind if entry.row in inquiry._inputs(row) and inquiry.entries[row].dtype != "bool"]
+    readers = [
+        row for row in inquiry.behind if entry.row in inquiry._inputs(row) and inquiry.entries[row].dtype != "bool"
+    ]
     reader = min(readers, key=lambda row: (row not in after, row), default=None)
     at = None if reader is None else spot.source.at(spot.filename, inquiry.entries[reader].site[1] or 0)
     names = {entry.name or "", *(spot.statement.binds() if spot.blamed and at is not spot.statement else [])}
-    names |= {name for space in inquiry._spaces() for name, value in list(space.items()) if inquiry.recorded(value) == entry.row
-              or (isinstance(value, np.ndarray) and value.dtype.kind == "f" and not np.isfinite(value).all())}  # fmt: skip
-    read = [] if at is None else [n for n in at.walk() if isinstance(n, (ast.Name, ast.Attribute)) and isinstance(n.ctx, ast.Load) and unparse(n) in names]
+    names |= {
+        name
+        for space in inquiry._spaces()
+        for name, value in list(space.items())
+        if inquiry.recorded(value) == entry.row
+        or (isinstance(value, np.ndarray) and value.dtype.kind == "f" and not np.isfinite(value).all())
+    }
+    read = (
+        []
+        if at is None
+        else [
+            n
+            for n in at.walk()
+            if isinstance(n, (ast.Name, ast.Attribute)) and isinstance(n.ctx, ast.Load) and unparse(n) in names
+        ]
+    )
     numbers = spot.numbers(entry.row)
-    value: Any = getattr(spot.statement.node, "value", None) if spot.blamed and len({inquiry.entries[row].site for row in readers}) > 1 else None
+    value: Any = (
+        getattr(spot.statement.node, "value", None)
+        if spot.blamed and len({inquiry.entries[row].site for row in readers}) > 1
+        else None
+    )
     places: list[Any] = [value] if value is not None and is_call(value, "tensor", "as_tensor", "from_numpy") else read
     bounds = "" if numbers is None or not np.isinf(numbers).any() else ", posinf=10000.0, neginf=-10000.0"
     text = spot.spelled(spot.dialect.finite.partition("(")[0])
-    return spot.put([(n, (text + "(" + spot.dialect.finite.partition("(")[2]).format(x=unparse(n), bounds=bounds)) for n in places]) if places and text else None
+    return (
+        spot.put(
+            [
+                (n, (text + "(" + spot.dialect.finite.partition("(")[2]).format(x=unparse(n), bounds=bounds))
+                for n in places
+            ]
+        )
+        if places and text
+        else None
+    )
 
 
 def other_factor(spot: Spot) -> Mend | None:
@@ -305,13 +453,26 @@ def other_factor(spot: Spot) -> Mend | None:
 
 def _number(spot: Spot) -> Mend | None:
     """A number of Python's that is zero as a factor."""
-    names = [n for m in spot.statement.walk() if isinstance(m, ast.BinOp) and isinstance(m.op, ast.Mult) for n in (m.left, m.right) if isinstance(n, ast.Name)]
+    names = [
+        n
+        for m in spot.statement.walk()
+        if isinstance(m, ast.BinOp) and isinstance(m.op, ast.Mult)
+        for n in (m.left, m.right)
+        if isinstance(n, ast.Name)
+    ]
     for name in names:
-        zero = any(space.get(name.id, 1) == 0 for space in map(dict, spot.inquiry._spaces()) if isinstance(space.get(name.id), (int, float)))
+        zero = any(
+            space.get(name.id, 1) == 0
+            for space in map(dict, spot.inquiry._spaces())
+            if isinstance(space.get(name.id), (int, float))
+        )
         made = spot.source.last_binding(spot.source.key(name.id, spot.statement.function), spot.statement)
         value = None if made is None else made.value()
         if zero and value is not None and (found := spot.put([(value, f"max(0.01, {unparse(value)})")])) is not None:
-            return Mend(found.steps, f"The other factor is {name.id}, which is 0: begin with a small number. {told(found.steps)}")
+            return Mend(
+                found.steps,
+                f"The other factor is {name.id}, which is 0: begin with a small number. {told(found.steps)}",
+            )
     return None
 
 
@@ -330,17 +491,54 @@ def _made_of_zeros(spot: Spot, row: int) -> Mend | None:
     site = inquiry._made(row) if hasattr(inquiry, "_made") and entry.kind == "source" else entry.site
     name = entry.name or ""
     key = name.rpartition("[")[2].strip("]'\"")
-    made = [s for s in spot.statements if s.line <= (site[1] or 0) <= s.last or any(_is_named(bound, name) for bound in s.binds())]
+    made = [
+        s
+        for s in spot.statements
+        if s.line <= (site[1] or 0) <= s.last or any(_is_named(bound, name) for bound in s.binds())
+    ]
     dicts = [n for s in spot.statements for n in s.walk() if isinstance(n, ast.Dict)]
-    calls: list[Any] = [v for n in dicts for k, v in zip(n.keys, n.values, strict=True) if isinstance(k, ast.Constant) and k.value == key and is_call(v, "zeros")]
+    calls: list[Any] = [
+        v
+        for n in dicts
+        for k, v in zip(n.keys, n.values, strict=True)
+        if isinstance(k, ast.Constant) and k.value == key and is_call(v, "zeros")
+    ]
     calls = calls or [n for s in made for n in s.walk() if is_call(n, "zeros") and name]
     small_numbers = spot.spelled(spot.dialect.small)
-    inits: list[Any] = [n for s in spot.statements for n in s.walk() if is_call(n, "zeros_") and n.args and _is_named(unparse(n.args[0]), name)]
+    inits: list[Any] = [
+        n
+        for s in spot.statements
+        for n in s.walk()
+        if is_call(n, "zeros_") and n.args and _is_named(unparse(n.args[0]), name)
+    ]
     if len(inits) == 1 and not calls:
-        found = spot.put([(inits[0], f"{unparse(inits[0].func).removesuffix('zeros_')}normal_({unparse(inits[0].args[0])}, std=0.01)")])
-        return None if found is None else Mend(found.steps, f"The other factor is {inquiry.called_by_program(row)}, and begins with zeros. If it should not: {told(found.steps)}")
+        found = spot.put(
+            [
+                (
+                    inits[0],
+                    f"{unparse(inits[0].func).removesuffix('zeros_')}normal_({unparse(inits[0].args[0])}, std=0.01)",
+                )
+            ]
+        )
+        return (
+            None
+            if found is None
+            else Mend(
+                found.steps,
+                f"The other factor is {inquiry.called_by_program(row)}, and begins with zeros. If it should not: "
+                f"{told(found.steps)}",
+            )
+        )
     if len(set(calls)) != 1 or small_numbers is None:
         return None
     new = f"0.1 * {small_numbers}({', '.join(map(unparse, [*calls[0].args, *calls[0].keywords]))})"
     found = spot.put([(calls[0], new)])
-    return None if found is None else Mend(found.steps, f"The other factor is {inquiry.called_by_program(row)}, and begins with zeros. If that is meant, as in a LoRA, the gradient comes from the second step on. If not: {told(found.steps)}")
+    return (
+        None
+        if found is None
+        else Mend(
+            found.steps,
+            f"The other factor is {inquiry.called_by_program(row)}, and begins with zeros. If that is meant, as in a "
+            f"LoRA, the gradient comes from the second step on. If not: {told(found.steps)}",
+        )
+    )

@@ -1,7 +1,7 @@
 """Where a program is mended: the statement to blame, what is known of it, and how text is put into its place.
 
-What mends which cause stands in :mod:`table`. A mend changes exactly one place of a line, or several lines, and the program still parses with
-it: no mend is better than one that does not help.
+What mends which cause stands in :mod:`table`. A mend changes exactly one place of a line, or several lines, and the
+program still parses with it: no mend is better than one that does not help.
 """
 
 from __future__ import annotations
@@ -29,9 +29,35 @@ if TYPE_CHECKING:
 SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return)
 _OPERATIONS = (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare)
 REBUILDS = {"tensor", "as_tensor", "from_numpy", "Variable", "Parameter", "constant", "array", "asarray", "FloatTensor"}
-_SIZED = {"StridedSlice", "Reshape", "ExpandDims", "Squeeze", "Transpose", "Tile", "Sum", "Mean", "Max", "Min", "Prod"}  # beside axes and sizes
-_DRAWS = {"rand", "randn", "randint", "rand_like", "randn_like", "normal", "uniform", "bernoulli", "sample", "rsample", "dropout"}
-_INDICES = {"embedding", "Embedding", "gather", "index_select", "one_hot", "range", "arange", "bincount", "cross_entropy", "take", "gather_nd", "embedding_lookup"}
+# beside axes and sizes
+_SIZED = {"StridedSlice", "Reshape", "ExpandDims", "Squeeze", "Transpose", "Tile", "Sum", "Mean", "Max", "Min", "Prod"}
+_DRAWS = {
+    "rand",
+    "randn",
+    "randint",
+    "rand_like",
+    "randn_like",
+    "normal",
+    "uniform",
+    "bernoulli",
+    "sample",
+    "rsample",
+    "dropout",
+}
+_INDICES = {
+    "embedding",
+    "Embedding",
+    "gather",
+    "index_select",
+    "one_hot",
+    "range",
+    "arange",
+    "bincount",
+    "cross_entropy",
+    "take",
+    "gather_nd",
+    "embedding_lookup",
+}
 
 
 class Step(NamedTuple):
@@ -94,8 +120,22 @@ class Spot:
     instead = ""  # the statement in its place, where the words know it
     node: Any = None  # of a tape's graph: what the break is about
 
-    def __init__(self, inquiry: Any, answer: Explanation, source: Source, filename: str, statement: Statement | None, cause: str = "") -> None:
-        self.inquiry, self.answer, self.source, self.filename, self._statement = inquiry, answer, source, filename, statement
+    def __init__(
+        self,
+        inquiry: Any,
+        answer: Explanation,
+        source: Source,
+        filename: str,
+        statement: Statement | None,
+        cause: str = "",
+    ) -> None:
+        self.inquiry, self.answer, self.source, self.filename, self._statement = (
+            inquiry,
+            answer,
+            source,
+            filename,
+            statement,
+        )
         self.cause = cause or answer.cause
         self.dialect = inquiry.dialect
 
@@ -112,7 +152,9 @@ class Spot:
     @cached_property
     def roots(self) -> set[str]:
         """The names that stand alone: of variables and modules, not of attributes."""
-        return {n.id for s in self.source.statements for n in s.walk() if isinstance(n, ast.Name)} | set(self.source.imported)
+        return {n.id for s in self.source.statements for n in s.walk() if isinstance(n, ast.Name)} | set(
+            self.source.imported
+        )
 
     @cached_property
     def entry(self) -> Any:
@@ -143,7 +185,9 @@ class Spot:
         return other
 
     def spelled(self, path: str) -> str | None:
-        """``jnp.log`` as the program would write it; None where it does not know the module, or is written for another framework."""
+        """``jnp.log`` as the program would write it; None where it does not know the module, or is written for another
+        framework.
+        """
         root, _, rest = path.partition(".")
         module = self.dialect.modules.get(root)
         if module is None:
@@ -162,13 +206,20 @@ class Spot:
 
     def operand(self, call: ast.Call) -> ast.expr | None:
         """``x`` of ``f(x)``, ``module.f(x)``, ``x.f()`` and of a layer ``self.f(x)``."""
-        if isinstance(call.func, ast.Attribute) and not self.is_module(call.func.value) and unparse(call.func.value) != "self":
+        if (
+            isinstance(call.func, ast.Attribute)
+            and not self.is_module(call.func.value)
+            and unparse(call.func.value) != "self"
+        ):
             return call.func.value
         return call.args[0] if call.args and not isinstance(call.args[0], ast.Starred) else None
 
     def through(self, call: ast.expr, rounded: ast.expr | None) -> str | None:
         """A call whose derivative is that of what it rounds; None where that must not run a second time."""
-        if rounded is None or any(isinstance(n, ast.Call) and (isinstance(n.func, ast.Name) or last_name(n.func) in _DRAWS) for n in ast.walk(rounded)):
+        if rounded is None or any(
+            isinstance(n, ast.Call) and (isinstance(n.func, ast.Name) or last_name(n.func) in _DRAWS)
+            for n in ast.walk(rounded)
+        ):
             return None
         if not self.dialect.stop:
             return form("{x} + ({call} - {x}).detach()", x=rounded, call=call)
@@ -176,45 +227,88 @@ class Spot:
         return None if stop is None else form(f"{{x}} + {stop}({{call}} - {{x}})", x=rounded, call=call)
 
     def meets_again(self) -> bool:
-        """Whether the row to blame has another beside it, of the same line and the same input: what one of them needs the other must not have."""
+        """Whether the row to blame has another beside it, of the same line and the same input: what one of them needs
+        the other must not have.
+        """
         entry = self.entry
-        return entry is not None and sum((e.op, e.site, e.inputs) == (entry.op, entry.site, entry.inputs) for e in self.inquiry.entries) > 1
+        return (
+            entry is not None
+            and sum((e.op, e.site, e.inputs) == (entry.op, entry.site, entry.inputs) for e in self.inquiry.entries) > 1
+        )
 
     def readers(self) -> list[Statement]:
-        """The other statements that read what this one binds; where it returns something, those that name its function, if that is called by its name."""
+        """The other statements that read what this one binds; where it returns something, those that name its function,
+        if that is called by its name.
+        """
         bound, end = set(self.statement.binds()), isinstance(self.statement.node, ast.Return)
         others = [s for s in self.source.statements if s is not self.statement]
         function = self.statement.function.name if end and self.statement.function is not None else ""
-        return [s for s in others if function in (*CALLED, "") or function in s.mentions()] if end else [s for s in others if bound & {unparse(n) for n in s.reads()}]
+        return (
+            [s for s in others if function in (*CALLED, "") or function in s.mentions()]
+            if end
+            else [s for s in others if bound & {unparse(n) for n in s.reads()}]
+        )
 
     def is_index(self) -> bool:
         """Whether what the statement binds is used as an index, by the text or in a layer that looks something up."""
         way = self.inquiry._way(self.entry.row) if self.entry else []
         lookups = ((given, self.inquiry.entries[row]) for given, row in pairwise(way))
-        if any(re.search("gather|embedding", entry.op, re.I) and (entry.inputs[0] != given or self.looked_up(entry) is not None) for given, entry in lookups):
+        if any(
+            re.search("gather|embedding", entry.op, re.I)
+            and (entry.inputs[0] != given or self.looked_up(entry) is not None)
+            for given, entry in lookups
+        ):
             return True
         bound = set(self.statement.binds())
         for s in [self.statement, *self.readers()]:
             for node in s.walk():
-                inside = [node.slice] if isinstance(node, ast.Subscript) else list(node.args) if isinstance(node, ast.Call) and last_name(node.func) in _INDICES else []
-                if any(unparse(n) in bound or self._whole(n) for part in inside for n in ast.walk(part) if isinstance(n, ast.expr)):
+                inside = (
+                    [node.slice]
+                    if isinstance(node, ast.Subscript)
+                    else list(node.args)
+                    if isinstance(node, ast.Call) and last_name(node.func) in _INDICES
+                    else []
+                )
+                if any(
+                    unparse(n) in bound or self._whole(n)
+                    for part in inside
+                    for n in ast.walk(part)
+                    if isinstance(n, ast.expr)
+                ):
                     return True
         return False
 
     def looked_up(self, entry: Any) -> int | None:
         """What an operation takes elements of, where the source tells which."""
         given = [row for row in entry.inputs if "float" in str(self.inquiry.entries[row].dtype)]
-        chosen = re.search("gather|embedding|index_?select|take", entry.op, re.I) and not self.inquiry._after().isdisjoint({*entry.inputs} - {*given})
+        chosen = re.search(
+            "gather|embedding|index_?select|take", entry.op, re.I
+        ) and not self.inquiry._after().isdisjoint({*entry.inputs} - {*given})
         return given[0] if chosen and given else None
 
     def among_integers(self) -> bool:
         """Whether an operation takes the source together with other whole numbers."""
         rows, entries = list(self.inquiry.rows), self.inquiry.entries
         own = [self.numbers(row) for row in rows if entries[row].kind == "variable"]  # which each reading of it has
-        rows += [e.row for e in entries if e.kind == "constant" and (array := self.numbers(e.row)) is not None and any(one is not None and np.array_equal(array, one) for one in own)]
+        rows += [
+            e.row
+            for e in entries
+            if e.kind == "constant"
+            and (array := self.numbers(e.row)) is not None
+            and any(one is not None and np.array_equal(array, one) for one in own)
+        ]
         after = self.inquiry._computed_from(rows) if rows else set()
-        beside = [(entries[given], e.site) for e in entries if after & set(e.inputs) and e.op not in _SIZED for given in e.inputs if given not in after]
-        numbers = [given for given, site in beside if given.kind == "constant" and given.site == site and not given.shape]  # of Python, which become floats
+        beside = [
+            (entries[given], e.site)
+            for e in entries
+            if after & set(e.inputs) and e.op not in _SIZED
+            for given in e.inputs
+            if given not in after
+        ]
+        # of Python, which become floats
+        numbers = [
+            given for given, site in beside if given.kind == "constant" and given.site == site and not given.shape
+        ]
         return any("int" in str(given.dtype) and given not in numbers for given, _ in beside)
 
     def _whole(self, node: ast.expr) -> bool:
@@ -227,12 +321,19 @@ class Spot:
 
     def names_of_source(self) -> list[str]:
         """What the program may call the source: no name that is another object's where the question is asked."""
-        other = [name for name in (self.inquiry.name, self.inquiry.path) for space in self.inquiry._spaces()[:1] if space.get(name, self.inquiry.source) is not self.inquiry.source]
+        other = [
+            name
+            for name in (self.inquiry.name, self.inquiry.path)
+            for space in self.inquiry._spaces()[:1]
+            if space.get(name, self.inquiry.source) is not self.inquiry.source
+        ]
         return [name for name in dict.fromkeys((self.inquiry.path, self.inquiry.name)) if name and name not in other]
 
     def only_name(self) -> str:
         """The one name that the statement binds, where nobody knows what the source is called."""
-        return "".join(self.statement.binds()) if self.inquiry.name in ("the tensor", "the array") else self.inquiry.name
+        return (
+            "".join(self.statement.binds()) if self.inquiry.name in ("the tensor", "the array") else self.inquiry.name
+        )
 
     def numbers(self, row: int) -> np.ndarray | None:
         """The elements of a row's value; None where they are gone, or are no numbers."""
@@ -248,10 +349,19 @@ class Spot:
         """Whether the input of the row is made with exp or a product, and not a share of the sum of such."""
         given = [self.inquiry.entries[row] for row in (self.entry.inputs if self.entry else [])]
         for entry in given:  # where zeros come from
-            given += [self.inquiry.entries[row] for row in entry.inputs if (array := self.numbers(row)) is not None and not array.all()][: 20 - len(given)]
-        return any(word in text.lower() for entry in given for text in (entry.op, *entry.scope) for word in ("exp", "sigmoid", "logistic", "prod"))
+            given += [
+                self.inquiry.entries[row]
+                for row in entry.inputs
+                if (array := self.numbers(row)) is not None and not array.all()
+            ][: 20 - len(given)]
+        return any(
+            word in text.lower()
+            for entry in given
+            for text in (entry.op, *entry.scope)
+            for word in ("exp", "sigmoid", "logistic", "prod")
+        )
 
-    # -- text -------------------------------------------------------------------------------------------------------------
+    # -- text --------------------------------------------------------------------------------------
 
     def here(self, edit: Edit) -> Mend | None:
         """The statement with the one place changed that an edit knows."""
@@ -260,12 +370,17 @@ class Spot:
         if not changes or not all(other in ast.walk(changes[0][0]) for other, _ in changes):
             return None
         node, new = changes[0]
-        if isinstance(node, ast.stmt) and sum(s.line <= node.lineno <= s.last and s.block == self.statement.block for s in self.statements) > 1:
+        if (
+            isinstance(node, ast.stmt)
+            and sum(s.line <= node.lineno <= s.last and s.block == self.statement.block for s in self.statements) > 1
+        ):
             return None
         return self.put([(node, new) if isinstance(new, str) else new])
 
     def put(self, changes: Sequence[tuple[Any, str]]) -> Mend | None:
-        """The program with nodes replaced, each on one line of its own or a whole statement; None where it is none then."""
+        """The program with nodes replaced, each on one line of its own or a whole statement; None where it is none
+        then.
+        """
         steps: dict[int, Step] = {}
         for node, text in sorted(changes, key=lambda change: (-change[0].lineno, -change[0].col_offset)):
             first, last = node.lineno, node.end_lineno
@@ -278,20 +393,47 @@ class Spot:
             text = self._in_brackets(node, text, before, rest)
             steps[first] = Step(first, last, (before + text.replace("\n", "\n" + indent).encode() + rest).decode())
         steps = {first: step._replace(text="") if _is_itself(step.text) else step for first, step in steps.items()}
-        return self.checked([steps[first] for first in sorted(steps) if steps[first].text != "\n".join(self.lines[first - 1 : steps[first].last])])
+        return self.checked(
+            [
+                steps[first]
+                for first in sorted(steps)
+                if steps[first].text != "\n".join(self.lines[first - 1 : steps[first].last])
+            ]
+        )
 
     def _in_brackets(self, node: Any, text: str, before: bytes, after: bytes) -> str:
-        """An expression as it must stand in the place of another: in brackets, where it is an operand and there are none."""
+        """An expression as it must stand in the place of another: in brackets, where it is an operand and there are
+        none.
+        """
         if isinstance(node, ast.stmt) or "\n" in text or (new := _expression(text)) is None:
             return text
-        around = [n for s in self.statements if s.line <= node.lineno <= s.last for n in s.walk() if any(part is node for part in ast.iter_child_nodes(n))]
-        taken = any(isinstance(n, _OPERATIONS) or getattr(n, "func", None) is node or getattr(n, "value", None) is node is not n for n in around if not isinstance(n, (ast.stmt, ast.keyword)))
-        alone = isinstance(new, (ast.Name, ast.Attribute, ast.Call, ast.Constant, ast.Subscript, ast.List, ast.Dict)) or (before[-1:] == b"(" and after[:1] == b")")
+        around = [
+            n
+            for s in self.statements
+            if s.line <= node.lineno <= s.last
+            for n in s.walk()
+            if any(part is node for part in ast.iter_child_nodes(n))
+        ]
+        taken = any(
+            isinstance(n, _OPERATIONS) or getattr(n, "func", None) is node or getattr(n, "value", None) is node is not n
+            for n in around
+            if not isinstance(n, (ast.stmt, ast.keyword))
+        )
+        alone = isinstance(
+            new, (ast.Name, ast.Attribute, ast.Call, ast.Constant, ast.Subscript, ast.List, ast.Dict)
+        ) or (before[-1:] == b"(" and after[:1] == b")")
         if not taken or alone:
             return unparse(new)
         bare = _statement((before + unparse(new).encode() + after).decode().strip())
-        whole = next((s.node for s in self.statements if s.line == s.last == node.lineno and any(n is node for n in s.walk())), None)
-        same = bare is not None and whole is not None and ast.dump(bare) == ast.dump(rewritten(whole, lambda n: new if n is node else None))
+        whole = next(
+            (s.node for s in self.statements if s.line == s.last == node.lineno and any(n is node for n in s.walk())),
+            None,
+        )
+        same = (
+            bare is not None
+            and whole is not None
+            and ast.dump(bare) == ast.dump(rewritten(whole, lambda n: new if n is node else None))
+        )
         return unparse(new) if same else f"({unparse(new)})"
 
     def checked(self, steps: list[Step], words: str = "") -> Mend | None:
@@ -362,4 +504,8 @@ def is_call(node: ast.AST | None, *names: str) -> TypeGuard[ast.Call]:
 
 def builds(node: ast.AST) -> bool:
     """Whether a node makes a new tensor of something that was computed."""
-    return is_call(node, *REBUILDS) and any(not isinstance(n, (ast.Constant, ast.UnaryOp, ast.List, ast.Tuple, ast.Load, ast.USub)) for a in node.args for n in ast.walk(a))
+    return is_call(node, *REBUILDS) and any(
+        not isinstance(n, (ast.Constant, ast.UnaryOp, ast.List, ast.Tuple, ast.Load, ast.USub))
+        for a in node.args
+        for n in ast.walk(a)
+    )

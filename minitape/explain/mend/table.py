@@ -1,7 +1,8 @@
 """What mends which cause: the table, and how a mend is tried and offered. One for a tape and for every framework.
 
-An edit looks at one piece of the syntax of the statement to blame, and says what should stand in its place, or None; or it looks at the
-whole program, see :class:`Whole`. They are tried in turn. A patch is given where one line changes, and the program still parses with it.
+An edit looks at one piece of the syntax of the statement to blame, and says what should stand in its place, or None; or
+it looks at the whole program, see :class:`Whole`. They are tried in turn. A patch is given where one line changes, and
+the program still parses with it.
 """
 
 from __future__ import annotations
@@ -33,7 +34,13 @@ TABLE: dict[str, list[Edit | Whole]] = {  # by cause; behind one the name of the
     "watched_late": [_WATCH, _WATCHED],
     "not_trainable": [_TRAINABLE, edit.frozen, plan.anywhere(_TRAINABLE), _WATCH, _WATCHED],
     "not_accessed_watched": [_WATCHED, _WATCH, _ACCESSED, plan.anywhere(_ACCESSED)],
-    "requires_grad": [edit.keyword("requires_grad", True), edit.frozen, edit.not_a_buffer, edit.with_requires_grad, edit.before_use("{x}.requires_grad_()")],
+    "requires_grad": [
+        edit.keyword("requires_grad", True),
+        edit.frozen,
+        edit.not_a_buffer,
+        edit.with_requires_grad,
+        edit.before_use("{x}.requires_grad_()"),
+    ],
     "non_leaf": [edit.kept],
     "argnums": [edit.with_argnums],
     "closure": [Whole(plan.handed_over)],
@@ -44,20 +51,40 @@ TABLE: dict[str, list[Edit | Whole]] = {  # by cause; behind one the name of the
     "integer_cast": [value.whole_numbers],
     # cut, paused, outside, kept in a variable
     "stop_gradient": [edit.without("stop_gradient")],
-    "detach": [Whole(plan.detached_later), edit.wrapped_again, edit.without("detach", "detach_"), plan.anywhere(edit.named_parameters)],
+    "detach": [
+        Whole(plan.detached_later),
+        edit.wrapped_again,
+        edit.without("detach", "detach_"),
+        plan.anywhere(edit.named_parameters),
+    ],
     "data": [edit.wrapped_again, edit.attribute("data"), Whole(plan.functional)],
     "copied": [edit.wrapped_again, edit.stacked, Whole(plan.functional)],
-    "no_grad": [plan.together(edit.rebound), edit.sampled, edit.keyword("use_reentrant", False), block.without_block("no_grad", "inference_mode"), Whole(block.switched_on)],
+    "no_grad": [
+        plan.together(edit.rebound),
+        edit.sampled,
+        edit.keyword("use_reentrant", False),
+        block.without_block("no_grad", "inference_mode"),
+        Whole(block.switched_on),
+    ],
     "inference_mode": [block.without_block("inference_mode")],
     "recording_paused": [block.without_block("stop_recording")],
     "computed_before_tape": [Whole(block.into_block)],
     "computed_after_tape": [Whole(block.into_block)],
-    "create_graph": [plan.together(edit.keyword("create_graph", True, "grad")), edit.keyword("create_graph", True, "backward")],
+    "create_graph": [
+        plan.together(edit.keyword("create_graph", True, "grad")),
+        edit.keyword("create_graph", True, "backward"),
+    ],
     "variable_assign": [edit.variable_kept, Whole(block.value_kept)],
     # left
     "left_through_numpy": [Whole(leaving.stayed), Whole(leaving.stays), Whole(leaving.called_inside)],
     "left_torch": [edit.wrapped_again, plan.listed(plan.element), Whole(leaving.stayed), Whole(leaving.stays)],
-    "left_jax": [Whole(plan.elements_set), Whole(plan.static_count), Whole(leaving.stayed), Whole(leaving.stays), Whole(plan.from_jax)],
+    "left_jax": [
+        Whole(plan.elements_set),
+        Whole(plan.static_count),
+        Whole(leaving.stayed),
+        Whole(leaving.stays),
+        Whole(plan.from_jax),
+    ],
     "branch": [edit.larger_of_two, Whole(edit.chosen)],
     "boolean_index": [edit.masked],
     "callback": [Whole(leaving.called_inside)],
@@ -79,12 +106,31 @@ TABLE: dict[str, list[Edit | Whole]] = {  # by cause; behind one the name of the
     "hook": [Whole(block.hook_gone)],
     # not finite
     "nan_input": [Whole(plan.finite_data)],
-    "nan_forward": [value.of_one, value.finite_mask, value.log_softmax, value.sum_of_logs, value.written_out, value.masked_before,
-                    value.at_zero(edit.on_operand("{x} + 1e-06", "log", "log2", "log10", "rsqrt", "reciprocal")), value.length_of_zeros,
-                    value.divided, value.not_below, value.overflow, plan.anywhere(value.finite_mask)],
-    "nan_backward": [value.masked_before, value.unless_all_zero(edit.on_operand("{x} + 1e-12", "sqrt")), edit.on_operand("{x} + 1e-12", "norm", "vector_norm"),
-                     value.unless_all_zero(value.deviation), edit.on_operand("{x} * 0.999999", "acos", "asin", "arccos", "arcsin"),
-                     edit.on_operand("{x} + 1e-06", "acosh", "arccosh"), value.power, value.apart, value.away],
+    "nan_forward": [
+        value.of_one,
+        value.finite_mask,
+        value.log_softmax,
+        value.sum_of_logs,
+        value.written_out,
+        value.masked_before,
+        value.at_zero(edit.on_operand("{x} + 1e-06", "log", "log2", "log10", "rsqrt", "reciprocal")),
+        value.length_of_zeros,
+        value.divided,
+        value.not_below,
+        value.overflow,
+        plan.anywhere(value.finite_mask),
+    ],
+    "nan_backward": [
+        value.masked_before,
+        value.unless_all_zero(edit.on_operand("{x} + 1e-12", "sqrt")),
+        edit.on_operand("{x} + 1e-12", "norm", "vector_norm"),
+        value.unless_all_zero(value.deviation),
+        edit.on_operand("{x} * 0.999999", "acos", "asin", "arccos", "arcsin"),
+        edit.on_operand("{x} + 1e-06", "acosh", "arccosh"),
+        value.power,
+        value.apart,
+        value.away,
+    ],
     # errors
     "in_place": [edit.not_in_place, Whole(block.steps_last)],
     "backward_twice": [Whole(block.kept_graph), Whole(block.state_detached)],
@@ -93,7 +139,7 @@ TABLE: dict[str, list[Edit | Whole]] = {  # by cause; behind one the name of the
     "no_backward": [Whole(block.called, unplaced=True)],
     "has_aux": [Whole(plan.with_aux)],
     "refused": [Whole(plan.elements_set), Whole(plan.backwards)],
-}  # fmt: skip
+}
 
 _SCALES: set[Any] = {value.overflow}  # what their statement computes has another scale, and is divided by its sum
 
@@ -103,7 +149,9 @@ def mend(inquiry: Any, answer: Explanation) -> None:
     if answer.cause == "connected" or answer._steps is not None:  # it was answered inside of a function
         return
     answer._steps = []
-    filename = answer.filename or (inquiry.entries[-1 if inquiry.end is None else inquiry.end].site[0] if inquiry.entries else None)
+    filename = answer.filename or (
+        inquiry.entries[-1 if inquiry.end is None else inquiry.end].site[0] if inquiry.entries else None
+    )
     if filename is None:
         return
     if any(other.kind == "zero" and other.line == answer.line for other in answer.others):
@@ -114,7 +162,9 @@ def mend(inquiry: Any, answer: Explanation) -> None:
     source: Source | None = source_of(filename)
     if source is None:
         return
-    spot = Spot(inquiry, answer, source, filename, source.at(filename, answer.line) if answer.line is not None else None)
+    spot = Spot(
+        inquiry, answer, source, filename, source.at(filename, answer.line) if answer.line is not None else None
+    )
     if spot.blamed or answer.line is None:
         answer.fix = words(spot) or answer.fix
     found = first_mend(spot, lambda way: alone or (alike and isinstance(way, Whole) and way.several))
@@ -125,7 +175,9 @@ def mend(inquiry: Any, answer: Explanation) -> None:
 
 
 def first_mend(spot: Spot, may: Callable[[Edit | Whole], bool] = lambda way: True) -> tuple[Mend, bool] | None:
-    """The first mend that the table has for a cause, and whether it may be a patch: it is carried out where that can be done."""
+    """The first mend that the table has for a cause, and whether it may be a patch: it is carried out where that can be
+    done.
+    """
     for way in TABLE.get(f"{spot.cause} {spot.dialect.name}") or TABLE.get(spot.cause) or []:
         if not may(way) or not (spot.blamed or (isinstance(way, Whole) and way.unplaced)):
             continue

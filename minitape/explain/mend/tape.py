@@ -27,11 +27,16 @@ if TYPE_CHECKING:
     from ..reasons import Inquiry
     from ..words import Explanation
 
-_ALIKE = {"nondifferentiable_op": "nondifferentiable", "state": "variable_assign"}  # causes of a tape that the table knows by other names
+# causes of a tape that the table knows by other names
+_ALIKE = {"nondifferentiable_op": "nondifferentiable", "state": "variable_assign"}
 _KINDS = {  # of causes with kinds those that a line can mend
-    "integer_dtype": ("source", "cast", "cast through"), "left_through_numpy": ("", "instead", "drop", "copy", "predict"), "wrong_object": ("copy",),
-    "nondifferentiable_op": ("step", ""), "state": ("variable", "changed", "expression"), "rebound": ("assign", "replaced assign"),
-}  # fmt: skip
+    "integer_dtype": ("source", "cast", "cast through"),
+    "left_through_numpy": ("", "instead", "drop", "copy", "predict"),
+    "wrong_object": ("copy",),
+    "nondifferentiable_op": ("step", ""),
+    "state": ("variable", "changed", "expression"),
+    "rebound": ("assign", "replaced assign"),
+}
 
 
 class OfTape:
@@ -67,7 +72,15 @@ class OfTape:
     @cached_property
     def path(self) -> str:
         """How the program reaches the source."""
-        return next((name for space in self._spaces() for name, value in list(space.items()) if value is self.source and not name.startswith("_")), self.name)
+        return next(
+            (
+                name
+                for space in self._spaces()
+                for name, value in list(space.items())
+                if value is self.source and not name.startswith("_")
+            ),
+            self.name,
+        )
 
     @cached_property
     def entered(self) -> tuple[str, int] | None:

@@ -1,6 +1,8 @@
-"""A patch carried out before it is offered: the statement, as it is and as it should be, computed from the values that were recorded.
+"""A patch carried out before it is offered: the statement, as it is and as it should be, computed from the values that
+were recorded.
 
-The derivatives must become finite and the values stay as they are where they were finite: else what a mend says are words, and no patch.
+The derivatives must become finite and the values stay as they are where they were finite: else what a mend says are
+words, and no patch.
 """
 
 from __future__ import annotations
@@ -35,7 +37,9 @@ class Unknown(Exception):
 
 
 def holds(spot: Spot, steps: Sequence[Step]) -> bool | None:
-    """Whether a patch of one statement keeps finite values and makes finite derivatives; None where that cannot be computed."""
+    """Whether a patch of one statement keeps finite values and makes finite derivatives; None where that cannot be
+    computed.
+    """
     if len(steps) != 1 or spot.dialect.derive is None:
         return None
     statement = spot.source.at(spot.filename, steps[0].first)
@@ -51,10 +55,17 @@ def holds(spot: Spot, steps: Sequence[Step]) -> bool | None:
         return None
     if trial.recorded is not None and not _alike(trial.recorded, old):
         return None  # it computes something else by itself: a draw, a state
-    kept = np.isfinite(old) if trial.came is None or trial.came.shape != old.shape else np.isfinite(old) & (trial.came != 0)  # what is masked later may change
+    # what is masked later may change
+    kept = (
+        np.isfinite(old)
+        if trial.came is None or trial.came.shape != old.shape
+        else np.isfinite(old) & (trial.came != 0)
+    )
     if new.shape != old.shape or not _alike(new[kept], old[kept]):
         return False
-    return bool(np.isfinite(new).all()) and all(gradient is None or bool(np.isfinite(gradient).all()) for gradient in gradients)
+    return bool(np.isfinite(new).all()) and all(
+        gradient is None or bool(np.isfinite(gradient).all()) for gradient in gradients
+    )
 
 
 def _alike(recorded: np.ndarray, computed: np.ndarray) -> bool:
@@ -62,26 +73,48 @@ def _alike(recorded: np.ndarray, computed: np.ndarray) -> bool:
 
 
 def _value(*nodes: ast.stmt) -> ast.expr:
-    value = getattr(nodes[0], "value", None) if len(nodes) == 1 and isinstance(nodes[0], (ast.Assign, ast.Return, ast.AnnAssign)) else None
+    value = (
+        getattr(nodes[0], "value", None)
+        if len(nodes) == 1 and isinstance(nodes[0], (ast.Assign, ast.Return, ast.AnnAssign))
+        else None
+    )
     if value is None:
         raise Unknown
     return value
 
 
 def goes_on(spot: Spot, steps: Sequence[Step]) -> bool:
-    """Whether what the value meets in the mended program takes a tensor for it, and hands its gradient on: by the text, and by what functions take."""
+    """Whether what the value meets in the mended program takes a tensor for it, and hands its gradient on: by the text,
+    and by what functions take.
+    """
     here = spot.statement if spot.blamed else None
-    if here is None or spot.dialect.name == "tf" or spot.answer.kind not in ("left", "cut") or any(step.first <= here.line <= step.last and not step.text for step in steps):
+    if (
+        here is None
+        or spot.dialect.name == "tf"
+        or spot.answer.kind not in ("left", "cut")
+        or any(step.first <= here.line <= step.last and not step.text for step in steps)
+    ):
         return True
-    line = here.line + sum(step.text.count("\n") + bool(step.text) - (step.last - step.first + 1) for step in steps if step.last < here.line)
+    line = here.line + sum(
+        step.text.count("\n") + bool(step.text) - (step.last - step.first + 1)
+        for step in steps
+        if step.last < here.line
+    )
     source = Source([(spot.filename, ast.parse(stepped("\n".join(spot.lines), steps)))])
     start = source.at(spot.filename, line)
     if start is None:
         return True
-    flow, before = Flow(start, None, [source]), {text for n in here.walk() if isinstance(n, ast.Call) for text in _given(n).values()}
+    flow, before = (
+        Flow(start, None, [source]),
+        {text for n in here.walk() if isinstance(n, ast.Call) for text in _given(n).values()},
+    )
     for s in source.statements:
         for call in (n for n in s.walk() if isinstance(n, ast.Call)):
-            hot = {a for a, text in _given(call).items() if not isinstance(a, ast.Constant) and (text not in before if s is start else flow.enters(s, a))}
+            hot = {
+                a
+                for a, text in _given(call).items()
+                if not isinstance(a, ast.Constant) and (text not in before if s is start else flow.enters(s, a))
+            }
             if hot and not _takes(spot, source, call, hot):
                 return False
     return True
@@ -93,16 +126,26 @@ def _given(call: ast.Call) -> dict[ast.expr, str]:
 
 
 def _takes(spot: Spot, source: Source, call: ast.Call, hot: set[ast.expr]) -> bool:
-    """Whether a call takes tensors for some of its arguments: a function of the framework's does where one of its forms has them there, beside the numbers."""
+    """Whether a call takes tensors for some of its arguments: a function of the framework's does where one of its forms
+    has them there, beside the numbers.
+    """
     name, (root, _, rest) = last_name(call.func), unparse(call.func).partition(".")
     module = "" if "(" in rest else (source.imported.get(root) or spot.dialect.modules.get(root, "")).partition(".")[0]
     if (name in REBUILDS and module != "jax") or module in ("numpy", "math", "scipy"):
         return False
     method = isinstance(call.func, ast.Attribute) and not module
-    found = spot.dialect.forms(name) if spot.dialect.forms is not None and (module == spot.dialect.name or (method and root != "self" and name != "norm")) else []
+    found = (
+        spot.dialect.forms(name)
+        if spot.dialect.forms is not None
+        and (module == spot.dialect.name or (method and root != "self" and name != "norm"))
+        else []
+    )
 
     def fits(form: list[tuple[str, str]]) -> bool:
-        pairs = [*zip(call.args, [kind for _, kind in form[method:]], strict=False), *((k.value, dict(form).get(k.arg or "", "")) for k in call.keywords)]
+        pairs = [
+            *zip(call.args, [kind for _, kind in form[method:]], strict=False),
+            *((k.value, dict(form).get(k.arg or "", "")) for k in call.keywords),
+        ]
         return not any(kind in _NUMBERS if a in hot else kind == "Optional[Tensor]" and numbers(a) for a, kind in pairs)
 
     return not found or any(map(fits, found))
@@ -113,7 +156,9 @@ class Trial:
 
     def __init__(self, spot: Spot, statement: Statement) -> None:
         self.spot, self.statement, self.entries = spot, statement, spot.inquiry.entries
-        rows = [e.row for e in self.entries if e.kind == "operation" and statement.covers(e.site[0] or "", e.site[1] or 0)]
+        rows = [
+            e.row for e in self.entries if e.kind == "operation" and statement.covers(e.site[0] or "", e.site[1] or 0)
+        ]
         blamed = spot.entry.row if spot.entry is not None and spot.entry.row in rows else max(rows, default=None)
         if blamed is None:
             raise Unknown
@@ -127,7 +172,9 @@ class Trial:
         self._found: dict[str, int] = {}
 
     def _run_of(self, rows: list[int], blamed: int) -> list[int]:
-        """The rows of the one time that the statement ran: those around a row without another statement's operation between."""
+        """The rows of the one time that the statement ran: those around a row without another statement's operation
+        between.
+        """
         last = first = rows.index(blamed)
         between = [e.row for e in self.entries if e.kind == "operation" and e.row not in set(rows)]
         apart = [(a, b) for a, b in pairwise(rows) if any(a < row < b for row in between)]
@@ -146,22 +193,35 @@ class Trial:
         names = list(dict.fromkeys(n.id for n in ast.walk(node) if isinstance(n, ast.Name)))
         rows = {name: row for name in names if (row := self._row(name)) is not None}
         space: dict[str, Any] = {name: self._known(name) for name in names if name not in rows}
-        if any(isinstance(n, (ast.Lambda, ast.NamedExpr, ast.Await, ast.ListComp, ast.GeneratorExp)) for n in ast.walk(node)):
+        if any(
+            isinstance(n, (ast.Lambda, ast.NamedExpr, ast.Await, ast.ListComp, ast.GeneratorExp))
+            for n in ast.walk(node)
+        ):
             raise Unknown
         for call in (n for n in ast.walk(node) if isinstance(n, ast.Call)):
             root: ast.AST = call.func
             while isinstance(root, (ast.Attribute, ast.Subscript, ast.Call)):
                 root = root.func if isinstance(root, ast.Call) else root.value
             known = space.get(root.id) if isinstance(root, ast.Name) else None
-            own = callable(known) and not inspect.ismodule(known) and not own_file(inspect.getsourcefile(known) or "" if inspect.isfunction(known) else "")
-            if (own and not hasattr(builtins, getattr(root, "id", ""))) or last_name(call.func).endswith("_") or last_name(call.func) in _ACTS:
+            own = (
+                callable(known)
+                and not inspect.ismodule(known)
+                and not own_file(inspect.getsourcefile(known) or "" if inspect.isfunction(known) else "")
+            )
+            if (
+                (own and not hasattr(builtins, getattr(root, "id", "")))
+                or last_name(call.func).endswith("_")
+                or last_name(call.func) in _ACTS
+            ):
                 raise Unknown  # a function or a layer of the program's: it may do more than compute
         code = compile(ast.fix_missing_locations(ast.Expression(node)), self.spot.filename, "eval")
         arrays = [self._array(row) for row in rows.values()]
         if any(array is None for array in arrays) or self.spot.dialect.derive is None:
             raise Unknown
         with self.spot.inquiry.recording.asleep():
-            value, gradients = self.spot.dialect.derive(lambda tensors: eval(code, space | dict(zip(rows, tensors, strict=True))), arrays, self.came)
+            value, gradients = self.spot.dialect.derive(
+                lambda tensors: eval(code, space | dict(zip(rows, tensors, strict=True))), arrays, self.came
+            )
         return np.asarray(value, np.float64), gradients
 
     def _row(self, name: str) -> int | None:
@@ -175,14 +235,19 @@ class Trial:
     def _bound(self, name: str) -> int | None:
         made = self.spot.source.last_binding(self.spot.source.key(name, self.statement.function), self.statement)
         before = self.entries[: self.rows[0]]
-        found = [e.row for e in before if e.name == name or (made is not None and made.covers(e.site[0] or "", e.site[1] or 0))]
+        found = [
+            e.row
+            for e in before
+            if e.name == name or (made is not None and made.covers(e.site[0] or "", e.site[1] or 0))
+        ]
         read = [row for row in found if row in self.outside] or found
         if read:
             return read[-1]
         values = [space[name] for space in self.spaces if name in space]
         row = next((row for value in values if (row := self.spot.inquiry.recorded(value)) is not None), None)
         left = [given for given in dict.fromkeys(self.outside) if given not in self._found.values()]
-        parameter = row is None and not values and not hasattr(builtins, name) and len(left) == 1  # what comes from outside and has no other name
+        # what comes from outside and has no other name
+        parameter = row is None and not values and not hasattr(builtins, name) and len(left) == 1
         return left[0] if parameter else row
 
     def _known(self, name: str) -> Any:

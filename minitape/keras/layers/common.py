@@ -1,4 +1,6 @@
-"""What several kinds of layers share: a kernel with a bias, sizes of windows and of axes, the order of an image's axes."""
+"""What several kinds of layers share: a kernel with a bias, sizes of windows and of axes, the order of an image's
+axes.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,11 @@ class Affine(Layer):
 
     def _add_bias(self, size: int, initializer: Any) -> None:
         shape = (size,)
-        self.bias = self.add_weight(shape, initializer, regularizer=self.bias_regularizer, name="bias") if self.use_bias else None
+        self.bias = (
+            self.add_weight(shape, initializer, regularizer=self.bias_regularizer, name="bias")
+            if self.use_bias
+            else None
+        )
 
     def _finished(self, product: Any) -> Any:
         """The product of inputs and kernel with the bias and the activation."""
@@ -92,7 +98,9 @@ def pair(value: Any, name: str) -> tuple[int, ...]:
 
 
 def windows(n: int | None, size: int, step: int, padding: str, rate: int = 1) -> int | None:
-    """How many windows of a size stand on an axis of length ``n``, 0 or less where none fits; None of an unknown length."""
+    """How many windows of a size stand on an axis of length ``n``, 0 or less where none fits; None of an unknown
+    length.
+    """
     if n is None:
         return None
     return (n - (rate * (size - 1) if padding == "valid" else 0) - 1) // step + 1

@@ -13,8 +13,9 @@ from .common import Affine, channels_last, pair, windows
 class Conv2D(Affine):
     """Slides ``filters`` kernels over the two middle axes of (batch, height, width, channels).
 
-    ``padding`` is "valid" or "same"; the arguments behind ``dilation_rate`` are those of ``Dense``. Raises ValueError for
-    another order of the axes, for strides together with a dilation and for a kernel that does not fit into the input.
+    ``padding`` is "valid" or "same"; the arguments behind ``dilation_rate`` are those of ``Dense``. Raises ValueError
+    for another order of the axes, for strides together with a dilation and for a kernel that does not fit into the
+    input.
 
     >>> import minitape as tf
     >>> tf.keras.layers.Conv2D(4, 3, padding="same")(tf.ones([1, 5, 5, 2])).shape

@@ -14,9 +14,10 @@ from .common import Affine
 class Dense(Affine):
     """``activation(inputs @ kernel + bias)``, over the last axis of the inputs.
 
-    The kernel and the bias have an initializer and a regularizer each (``kernel_initializer``, ``bias_regularizer``, ...);
-    ``use_bias`` says whether there is a bias. The weights exist once the layer is built: by ``build(input_shape)`` or by its first call.
-    Raises ValueError when ``units`` is no positive int, or when an input has less than two axes.
+    The kernel and the bias have an initializer and a regularizer each (``kernel_initializer``, ``bias_regularizer``,
+    ...); ``use_bias`` says whether there is a bias. The weights exist once the layer is built: by
+    ``build(input_shape)`` or by its first call. Raises ValueError when ``units`` is no positive int, or when an input
+    has less than two axes.
 
     >>> import minitape as tf
     >>> layer = tf.keras.layers.Dense(2, kernel_initializer="ones", name="dense")
@@ -64,8 +65,8 @@ class Dense(Affine):
 class Embedding(Layer):
     """Row ``i`` of a table of ``input_dim`` x ``output_dim`` weights for each integer ``i``.
 
-    Negative ones count from the end. The gradient of the table is an IndexedSlices. ``weights`` is a table to begin with.
-    Raises ValueError when a size is no positive int, and for ``mask_zero``.
+    Negative ones count from the end. The gradient of the table is an IndexedSlices. ``weights`` is a table to begin
+    with. Raises ValueError when a size is no positive int, and for ``mask_zero``.
 
     >>> import minitape as tf
     >>> layer = tf.keras.layers.Embedding(4, 2, embeddings_initializer="ones")
@@ -90,7 +91,8 @@ class Embedding(Layer):
                 )
         if mask_zero:
             raise ValueError(
-                "minitape's layers hand on no masks, so an Embedding cannot mark zeros as padding: multiply the loss or "
+                "minitape's layers hand on no masks, so an Embedding cannot mark zeros as padding: multiply the loss "
+                "or "
                 f"the outputs by a mask of your own. Received: mask_zero={mask_zero}"
             )
         super().__init__(**kwargs)

@@ -68,8 +68,8 @@ class Lambda(Layer):
     """Any function of tensors as a layer. Variables inside it are not seen by the layer.
 
     ``function`` takes the inputs and ``arguments`` by name, and ``training`` where it has an argument of this name;
-    shapes, dtypes and the gradient are its own. ``output_shape`` (without the batch, or a function of the input's shape)
-    is what ``compute_output_shape`` answers; a model calls the function to find out.
+    shapes, dtypes and the gradient are its own. ``output_shape`` (without the batch, or a function of the input's
+    shape) is what ``compute_output_shape`` answers; a model calls the function to find out.
 
     >>> import minitape as tf
     >>> tf.keras.layers.Lambda(lambda x, power: x**power, arguments={"power": 2})(tf.constant([3.0])).numpy()

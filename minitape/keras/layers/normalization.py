@@ -11,7 +11,9 @@ from .common import SameShape
 
 
 class _Normalization(SameShape):
-    """Multiplies what was normalised over ``axis`` by ``gamma`` (with ``scale``) and adds ``beta`` (with ``center``)."""
+    """Multiplies what was normalised over ``axis`` by ``gamma`` (with ``scale``) and adds ``beta`` (with
+    ``center``).
+    """
 
     axis: Any
 
@@ -122,7 +124,8 @@ class BatchNormalization(_Normalization):
 class LayerNormalization(_Normalization):
     """Normalises each example over ``axis`` (one, or a list) to mean 0 and variance 1.
 
-    ``gamma`` (with ``scale``) multiplies and ``beta`` (with ``center``) is added. Raises TypeError for another ``axis``.
+    ``gamma`` (with ``scale``) multiplies and ``beta`` (with ``center``) is added. Raises TypeError for another
+    ``axis``.
 
     >>> import minitape as tf
     >>> tf.keras.layers.LayerNormalization(epsilon=0.0)(tf.constant([[1.0, 3.0], [10.0, 30.0]])).numpy()

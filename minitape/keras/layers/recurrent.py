@@ -14,10 +14,11 @@ from .common import Affine, length
 class LSTM(Affine):
     """Long short-term memory: gates for input, forgetting and output, and a cell that keeps a sum.
 
-    Gives the last output of (batch, steps, features), all of them with ``return_sequences`` and the last states ``h`` and
-    ``c`` as well with ``return_state``. A call takes the ``initial_state``, a list of two (batch, units); zeros by default.
-    The gates' activation is ``recurrent_activation``; ``unit_forget_bias`` begins with ones in the bias of forgetting.
-    The other arguments are those of ``Dense``. Differentiable. Raises ValueError when ``units`` is no positive int, and for another number of states.
+    Gives the last output of (batch, steps, features), all of them with ``return_sequences`` and the last states ``h``
+    and ``c`` as well with ``return_state``. A call takes the ``initial_state``, a list of two (batch, units); zeros by
+    default. The gates' activation is ``recurrent_activation``; ``unit_forget_bias`` begins with ones in the bias of
+    forgetting. The other arguments are those of ``Dense``. Differentiable. Raises ValueError when ``units`` is no
+    positive int, and for another number of states.
 
     >>> import minitape as tf
     >>> layer = tf.keras.layers.LSTM(3, return_sequences=True, return_state=True)
@@ -61,7 +62,10 @@ class LSTM(Affine):
             scope.caller = self
             self.kernel = self._add_kernel(sequences_shape[-1], width)
             self.recurrent_kernel = self.add_weight(
-                (self.units, width), self.recurrent_initializer, regularizer=self.recurrent_regularizer, name="recurrent_kernel"
+                (self.units, width),
+                self.recurrent_initializer,
+                regularizer=self.recurrent_regularizer,
+                name="recurrent_kernel",
             )
             self._add_bias(width, self._first_bias)
 

@@ -6,6 +6,10 @@
 
 from ...engine.namespace import lazy as _lazy
 
-__getattr__, __dir__ = _lazy("tf.data", {
-    "tf.data.dataset": "AUTOTUNE Dataset Iterator=DatasetIterator",
-}, globals())  # fmt: skip
+__getattr__, __dir__ = _lazy(
+    "tf.data",
+    {
+        "tf.data.dataset": "AUTOTUNE Dataset Iterator=DatasetIterator",
+    },
+    globals(),
+)

@@ -65,7 +65,7 @@ class Dataset(metaclass=_Named):
     def __getattr__(self, name: str) -> Any:
         raise above.missing("tf.data.Dataset", name, self)
 
-    # -- sources ------------------------------------------------------------------------------------------------------
+    # -- sources -----------------------------------------------------------------------------------
 
     @staticmethod
     def from_tensor_slices(tensors: Any) -> Dataset:
@@ -85,7 +85,9 @@ class Dataset(metaclass=_Named):
             if part.shape[0] != count:
                 raise ValueError(f"Dimensions {count} and {part.shape[0]} are not compatible")
         spec = map_leaves(lambda t: TensorSpec(t.shape[1:], t.dtype), parts)
-        return Dataset(lambda: (map_leaves(lambda t, i=i: t[i], parts) for i in range(count)), count, "_TensorSliceDataset", spec)
+        return Dataset(
+            lambda: (map_leaves(lambda t, i=i: t[i], parts) for i in range(count)), count, "_TensorSliceDataset", spec
+        )
 
     @staticmethod
     def from_tensors(tensors: Any) -> Dataset:
@@ -114,9 +116,16 @@ class Dataset(metaclass=_Named):
         """
         for spec in leaves(output_signature):
             if not isinstance(spec, TensorSpec):
-                raise TypeError("`output_signature` must contain objects that are subclass of `tf.TypeSpec` but found "
-                                f"{type(spec)} which is not.")  # fmt: skip
-        return Dataset(lambda: (as_yielded(item, output_signature) for item in generator()), UNKNOWN, "_FlatMapDataset", output_signature)
+                raise TypeError(
+                    "`output_signature` must contain objects that are subclass of `tf.TypeSpec` but found "
+                    f"{type(spec)} which is not."
+                )
+        return Dataset(
+            lambda: (as_yielded(item, output_signature) for item in generator()),
+            UNKNOWN,
+            "_FlatMapDataset",
+            output_signature,
+        )
 
     @staticmethod
     def range(*args: Any, output_type: Any = dtypes.int64) -> Dataset:
@@ -128,7 +137,9 @@ class Dataset(metaclass=_Named):
         """
         numbers = range(*map(_number, args))
         kind = dtypes.as_dtype(output_type).as_numpy_dtype
-        return Dataset(lambda: (new_tensor(kind(i)) for i in numbers), len(numbers), "_RangeDataset", TensorSpec((), output_type))
+        return Dataset(
+            lambda: (new_tensor(kind(i)) for i in numbers), len(numbers), "_RangeDataset", TensorSpec((), output_type)
+        )
 
     @staticmethod
     def zip(*args: Any) -> Dataset:
@@ -143,8 +154,10 @@ class Dataset(metaclass=_Named):
         parts = leaves(given)
         for part in parts:
             if not isinstance(part, Dataset):
-                raise TypeError("Invalid input to `zip`. Inputs are expected to be (nested) structures of `tf.data.Dataset` "
-                                f"objects but encountered object of type {type(part)}.")  # fmt: skip
+                raise TypeError(
+                    "Invalid input to `zip`. Inputs are expected to be (nested) structures of `tf.data.Dataset` "
+                    f"objects but encountered object of type {type(part)}."
+                )
         lengths = [p._length for p in parts]
         length = UNKNOWN if UNKNOWN in lengths else min((n for n in lengths if n >= 0), default=INFINITE)
 
@@ -153,13 +166,13 @@ class Dataset(metaclass=_Named):
 
         return Dataset(start, length, "_ZipDataset", lambda: map_leaves(lambda p: p.element_spec, given))
 
-    # -- what is done to the elements -----------------------------------------------------------------------------------
+    # -- what is done to the elements --------------------------------------------------------------
 
     def map(self, map_func: Callable[..., Any], num_parallel_calls: Any = None) -> Dataset:
         """A function of each element; one that is a tuple gives several arguments. A list that it returns is a tuple.
 
-        Elements are made one after the other: ``num_parallel_calls`` says how many TensorFlow makes at a time, and has no
-        effect.
+        Elements are made one after the other: ``num_parallel_calls`` says how many TensorFlow makes at a time, and has
+        no effect.
 
         >>> import minitape as tf
         >>> pairs = tf.data.Dataset.from_tensor_slices(([1, 2], [10, 20]))
@@ -177,7 +190,9 @@ class Dataset(metaclass=_Named):
         return made
 
     def _spec_of_map(self, map_func: Callable[..., Any]) -> Any:
-        """The types of what a function makes of elements, as its trace knows them; None for one that needs their values."""
+        """The types of what a function makes of elements, as its trace knows them; None for one that needs their
+        values.
+        """
         spec = self.element_spec
         try:
             traced = Function(lambda *tensors: call(map_func, pack(spec, tensors))).get_concrete_function(*leaves(spec))
@@ -196,8 +211,10 @@ class Dataset(metaclass=_Named):
         def chosen(element: Any) -> bool:
             answer = tensor(call(predicate, element))
             if answer.dtype != dtypes.bool or answer.shape.rank:
-                raise ValueError("Invalid `predicate`. `predicate` must return a `tf.bool` scalar tensor, but its return type "
-                                 f"is {spec_of(answer)}.")  # fmt: skip
+                raise ValueError(
+                    "Invalid `predicate`. `predicate` must return a `tf.bool` scalar tensor, but its return type "
+                    f"is {spec_of(answer)}."
+                )
             return bool(answer)
 
         return self._derived(lambda: filter(chosen, self), UNKNOWN, "_FilterDataset")
@@ -240,7 +257,7 @@ class Dataset(metaclass=_Named):
         """
         return Dataset.zip(Dataset.range(_number(start), sys.maxsize), self)
 
-    # -- which elements come, when and how often ------------------------------------------------------------------------
+    # -- which elements come, when and how often ---------------------------------------------------
 
     def take(self, count: Any) -> Dataset:
         """The first ``count`` elements; all for -1.
@@ -251,7 +268,13 @@ class Dataset(metaclass=_Named):
         """
         n = _number(count)
         n = n if n >= 0 else sys.maxsize
-        length = min(n, self._length) if self._length >= 0 or n == sys.maxsize else n if self._length == INFINITE else UNKNOWN
+        length = (
+            min(n, self._length)
+            if self._length >= 0 or n == sys.maxsize
+            else n
+            if self._length == INFINITE
+            else UNKNOWN
+        )
         return self._derived(lambda: itertools.islice(iter(self), n), length, "_TakeDataset")
 
     def skip(self, count: Any) -> Dataset:
@@ -360,7 +383,7 @@ class Dataset(metaclass=_Named):
 
         return self._derived(start, self._length, "CacheDataset")
 
-    # -- what is asked of a dataset -------------------------------------------------------------------------------------
+    # -- what is asked of a dataset ----------------------------------------------------------------
 
     def __iter__(self) -> DatasetIterator:
         return DatasetIterator(self)
@@ -408,8 +431,11 @@ def _stack(items: Any) -> Any:
     first = items[0].shape
     for item in items:
         if item.shape != first:
-            raise invalid("Cannot add tensor to the batch: number of elements does not match. Shapes are: "
-                          f"[tensor]: {shape_text(item.shape)}, [batch]: {shape_text(first)}", "IteratorGetNext")  # fmt: skip
+            raise invalid(
+                "Cannot add tensor to the batch: number of elements does not match. Shapes are: "
+                f"[tensor]: {shape_text(item.shape)}, [batch]: {shape_text(first)}",
+                "IteratorGetNext",
+            )
     return stack(items)
 
 

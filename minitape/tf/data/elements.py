@@ -82,16 +82,22 @@ def as_yielded(item: Any, specs: Any) -> Any:
     if isinstance(specs, (tuple, list)):
         if not isinstance(item, (tuple, list)) or len(item) != len(specs):
             expected = map_leaves(lambda spec: spec.dtype, tuple(specs))
-            raise invalid("TypeError: `generator` yielded an element that did not match the expected structure. The "
-                          f"expected structure was {expected}, but the yielded element was {item}.")  # fmt: skip
+            raise invalid(
+                "TypeError: `generator` yielded an element that did not match the expected structure. The "
+                f"expected structure was {expected}, but the yielded element was {item}."
+            )
         return tuple(as_yielded(i, s) for i, s in zip(item, specs, strict=True))
     if isinstance(specs, Mapping):
         return {key: as_yielded(item[key], spec) for key, spec in specs.items()}
     array = np.asarray(item)
-    made = convert_to_tensor(array.astype(dtypes.as_dtype(specs.dtype).as_numpy_dtype) if array.dtype.kind in "fiub" else item, specs.dtype)
+    made = convert_to_tensor(
+        array.astype(dtypes.as_dtype(specs.dtype).as_numpy_dtype) if array.dtype.kind in "fiub" else item, specs.dtype
+    )
     if not specs.shape.is_compatible_with(made.shape):
-        raise invalid(f"TypeError: `generator` yielded an element of shape {made.shape} where an element of shape "
-                      f"{specs.shape} was expected.")  # fmt: skip
+        raise invalid(
+            f"TypeError: `generator` yielded an element of shape {made.shape} where an element of shape "
+            f"{specs.shape} was expected."
+        )
     return made
 
 

@@ -91,7 +91,9 @@ def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None)
 
 
 @postpone
-def triangular_solve(matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = False, name: str | None = None) -> Tensor:
+def triangular_solve(
+    matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = False, name: str | None = None
+) -> Tensor:
     """The x with ``matrix @ x = rhs`` for a triangular matrix; the other triangle is not read. Differentiable in both.
 
     Raises InvalidArgumentError when the shapes do not fit. A zero on the diagonal gives infinities.
@@ -129,7 +131,7 @@ def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
     return call("triangular_solve", factor, y, lower=True, adjoint=True)
 
 
-# -- diagonals and triangles ------------------------------------------------------------------------------------------
+# -- diagonals and triangles -----------------------------------------------------------------------
 
 
 @postpone
@@ -219,7 +221,9 @@ def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = F
     """
     x = tensor_of(a)
     if x.ndim < 2:
-        raise ValueError(f"Argument `a` should be a (batch) matrix with rank >= 2.  Received `a` = {x} with shape: {x.shape}")
+        raise ValueError(
+            f"Argument `a` should be a (batch) matrix with rank >= 2.  Received `a` = {x} with shape: {x.shape}"
+        )
     turned = call("transpose", x, perm=(*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
     return conj(turned) if conjugate and x.dtype.is_complex else turned
 

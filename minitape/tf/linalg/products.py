@@ -43,9 +43,15 @@ def _at_once(general: Same) -> Same:
 @_at_once
 @postpone
 def matmul(
-    a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False, adjoint_a: bool = False,
-    adjoint_b: bool = False, *, name: str | None = None,
-) -> Tensor:  # fmt: skip
+    a: Any,
+    b: Any,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    adjoint_a: bool = False,
+    adjoint_b: bool = False,
+    *,
+    name: str | None = None,
+) -> Tensor:
     """The product of two matrices, or of batches of them (whose other axes broadcast).
 
     ``transpose_*`` swaps the last two axes of an argument first, ``adjoint_*`` conjugates as well. Both must have one
@@ -57,9 +63,13 @@ def matmul(
     [[11]]
     """
     if transpose_a and adjoint_a:
-        raise ValueError("Only one of `transpose_a` and `adjoint_a` can be True. Received `transpose_a`=True, `adjoint_a`=True.")
+        raise ValueError(
+            "Only one of `transpose_a` and `adjoint_a` can be True. Received `transpose_a`=True, `adjoint_a`=True."
+        )
     if transpose_b and adjoint_b:
-        raise ValueError("Only one of `transpose_b` and `adjoint_b` can be True. Received `transpose_b`=True, `adjoint_b`=True.")
+        raise ValueError(
+            "Only one of `transpose_b` and `adjoint_b` can be True. Received `transpose_b`=True, `adjoint_b`=True."
+        )
     a, b = with_dtype_hint(a, b)
     a, b = conj(a) if adjoint_a else a, conj(b) if adjoint_b else b
     return _product(a, b, transpose_a or adjoint_a, transpose_b or adjoint_b)
@@ -95,7 +105,9 @@ def check_product(op: str, a: Any, b: Any, turn_a: bool, turn_b: bool) -> None:
         raise invalid(f"Matrix size-incompatible: In[0]: {shape_text(x)}, In[1]: {shape_text(y)}", op)
     for m, n in zip(reversed(x[:-2]), reversed(y[:-2]), strict=False):
         if None not in (m, n) and m != n and 1 not in (m, n):
-            raise invalid(f"In[0] and In[1] must have compatible batch dimensions: {shape_text(x)} vs. {shape_text(y)}", op)
+            raise invalid(
+                f"In[0] and In[1] must have compatible batch dimensions: {shape_text(x)} vs. {shape_text(y)}", op
+            )
 
 
 def _check_ranks(op: str, tensors: list[Any]) -> None:
@@ -119,7 +131,7 @@ def matvec(a: Any, b: Any, transpose_a: bool = False, adjoint_a: bool = False, *
     return call("reshape", out, shape=tuple(out.shape)[:-1])
 
 
-# -- tensordot --------------------------------------------------------------------------------------------------------
+# -- tensordot -------------------------------------------------------------------------------------
 
 
 def _contracted_axes(a: Any, axes: Any) -> tuple[Any, Any]:
@@ -129,8 +141,10 @@ def _contracted_axes(a: Any, axes: Any) -> tuple[Any, Any]:
         if axes < 0:
             raise ValueError(f"`axes` must be at least 0. Received: {axes}.")
         if axes > a.ndim:
-            raise ValueError(f"`axes` must not be larger than the number of dimensions of tensor {a}.  Received "
-                             f"{axes}, vs tensor dimensions {a.ndim}.")  # fmt: skip
+            raise ValueError(
+                f"`axes` must not be larger than the number of dimensions of tensor {a}.  Received "
+                f"{axes}, vs tensor dimensions {a.ndim}."
+            )
         return list(range(a.ndim - axes, a.ndim)), list(range(axes))
     if len(axes) != 2:
         raise ValueError(f"`axes` must be an integer or have length 2. Received {axes}.")
@@ -173,7 +187,7 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
     return call("reshape", out, shape=(*free_left, *free_right))
 
 
-# -- einsum -----------------------------------------------------------------------------------------------------------
+# -- einsum ----------------------------------------------------------------------------------------
 
 
 @postpone
@@ -233,23 +247,30 @@ def _without_ellipsis(terms: list[str], output: str, ranks: Sequence[int]) -> tu
     for i, (term, rank) in enumerate(zip(terms, ranks, strict=True)):
         named_axes = len(term.replace("...", ""))
         if ("..." in term and rank < named_axes) or ("..." not in term and rank != named_axes):
-            raise invalid(f"Expected input {i} to have rank {'at least ' if '...' in term else ''}{named_axes} but "
-                          f"got: {rank}", "Einsum")  # fmt: skip
+            raise invalid(
+                f"Expected input {i} to have rank {'at least ' if '...' in term else ''}{named_axes} but got: {rank}",
+                "Einsum",
+            )
         extra.append(rank - named_axes)
     most = max(extra, default=0)
     if most and "..." not in output:
-        raise invalid(f"Output contains {most} broadcasting dimension(s) but no ellipsis (...) was found in the output "
-                      "subscripts.", "Einsum")  # fmt: skip
+        raise invalid(
+            f"Output contains {most} broadcasting dimension(s) but no ellipsis (...) was found in the output "
+            "subscripts.",
+            "Einsum",
+        )
     greek = "".join(chr(ord("α") + i) for i in range(most))
     left = tuple(term.replace("...", greek[most - n :]) for term, n in zip(terms, extra, strict=True))
     return left, output.replace("...", greek)
 
 
-# -- norms and clipping -----------------------------------------------------------------------------------------------
+# -- norms and clipping ----------------------------------------------------------------------------
 
 
 @postpone
-def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: Any = None, name: str | None = None) -> Tensor:
+def norm(
+    tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: Any = None, name: str | None = None
+) -> Tensor:
     """The norm of vectors or matrices.
 
     ``axis=None`` takes all elements as one vector, an int the vectors along that axis, a pair of ints the matrices on

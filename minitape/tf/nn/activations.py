@@ -38,7 +38,9 @@ def _simple(name: str, sentence: str, result: str) -> Any:
 relu = _simple("relu", "max(x, 0); the gradient at 0 is 0", "[0. 0. 7.]")
 relu6 = _simple("relu6", "min(max(x, 0), 6); the gradient at 0 and at 6 is 0", "[0. 0. 6.]")
 elu = _simple("elu", "x where it is positive, else exp(x) - 1", "[-0.63212055  0.          7.        ]")
-selu = _simple("selu", "1.0507 * (x where it is positive, else 1.6733 * (exp(x) - 1))", "[-1.1113307  0.         7.354907 ]")
+selu = _simple(
+    "selu", "1.0507 * (x where it is positive, else 1.6733 * (exp(x) - 1))", "[-1.1113307  0.         7.354907 ]"
+)
 
 
 @postpone
@@ -89,7 +91,8 @@ def gelu(features: Any, approximate: bool = False, name: str | None = None) -> T
     return 0.5 * x * (1.0 + apply(TABLE["erf"], (x * convert_to_tensor(_ROOT, x.dtype),), {}))
 
 
-_CUBIC, _ROOT = float(np.float32(0.044715)), float(np.float32(math.sqrt(0.5)))  # float64 gets float32's, as in TensorFlow
+# float64 gets float32's, as in TensorFlow
+_CUBIC, _ROOT = float(np.float32(0.044715)), float(np.float32(math.sqrt(0.5)))
 
 
 @postpone
@@ -118,8 +121,10 @@ def _over_axis(name: str, logits: Any, axis: Any) -> Any:
     if axis == -1 or (axis >= 0 and axis == rank - 1) or isinstance(axis, str):
         return call(name, x, axis=int(axis >= -1) - 2)
     if not -rank <= axis < rank or axis != int(axis):
-        raise invalid(f"`dim` must be in the range [{-rank}, {rank}) where {rank} is the number of dimensions in the "
-                      f"input. Received: dim={axis}")  # fmt: skip
+        raise invalid(
+            f"`dim` must be in the range [{-rank}, {rank}) where {rank} is the number of dimensions in the "
+            f"input. Received: dim={axis}"
+        )
     return call(name, x, axis=int(axis))
 
 

@@ -41,7 +41,9 @@ def pads_of(padding: Any, size: Any, window: Any, strides: Any, dilations: Any) 
 
 
 def check_windows(size: Any, window: Any, strides: Any, dilations: Any, pads: Any, op: str) -> None:
-    """InvalidArgumentError where a window is so much larger than the image that there is no place for it; a little larger: no elements."""
+    """InvalidArgumentError where a window is so much larger than the image that there is no place for it; a little
+    larger: no elements.
+    """
     for n, k, s, d, pad in zip(size, window, strides, dilations, pads, strict=True):
         reach = (k - 1) * d + 1
         if n is None:
@@ -51,8 +53,11 @@ def check_windows(size: Any, window: Any, strides: Any, dilations: Any, pads: An
         left = n + sum(pad) - reach + s
         count = left // s if left >= 0 else -(-left // s)  # as the kernel divides, towards zero
         if count < 0:
-            raise invalid(f"Computed output size would be negative: {count} [input_size: {n}, effective_filter_size: {reach}, "
-                          f"stride: {s}]", op)  # fmt: skip
+            raise invalid(
+                f"Computed output size would be negative: {count} [input_size: {n}, effective_filter_size: {reach}, "
+                f"stride: {s}]",
+                op,
+            )
 
 
 def check_texts(op: str, padding: Any, data_format: str) -> None:
@@ -61,15 +66,20 @@ def check_texts(op: str, padding: Any, data_format: str) -> None:
         accept_text(op, "padding", padding)
     accept_text(op, "data_format", data_format)
     if data_format != "NHWC":
-        raise unimplemented(f"The {op} op currently only supports the NHWC tensor format on the CPU. The op was given "
-                             f"the format: {data_format}", op)  # fmt: skip
+        raise unimplemented(
+            f"The {op} op currently only supports the NHWC tensor format on the CPU. The op was given "
+            f"the format: {data_format}",
+            op,
+        )
 
 
 def _layout(x: Any, k: Any, strides: Any, padding: Any, dilations: Any, op: str) -> dict[str, Any]:
     """The attributes of a convolution primitive, after TensorFlow's checks."""
     for name, steps in (("strides", strides), ("dilations", dilations)):
         if steps[0] != 1 or steps[3] != 1:
-            raise unimplemented(f"Current implementation does not yet support {name} in the batch and depth dimensions.", op)
+            raise unimplemented(
+                f"Current implementation does not yet support {name} in the batch and depth dimensions.", op
+            )
         if min(steps) <= 0:
             raise invalid(f"Row and column {name} should be larger than 0.", op)
     pads = pads_of(padding, x.shape[1:3], k.shape[:2], strides[1:3], dilations[1:3])
@@ -79,9 +89,14 @@ def _layout(x: Any, k: Any, strides: Any, padding: Any, dilations: Any, op: str)
 
 @postpone
 def conv2d(
-    input: Any, filters: Any, strides: Any, padding: Any, data_format: str = "NHWC", dilations: Any = None,
+    input: Any,
+    filters: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str = "NHWC",
+    dilations: Any = None,
     name: str | None = None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """The 2-D convolution (cross-correlation) of images with filters.
 
     ``input`` is batch x height x width x channels, ``filters`` height x width x channels in x channels out.
@@ -110,7 +125,7 @@ def conv2d(
     return call("conv2d", x, k, **_layout(x, k, steps, padding, holes, "Conv2D"))
 
 
-# -- pooling ----------------------------------------------------------------------------------------------------------
+# -- pooling ---------------------------------------------------------------------------------------
 
 
 def _pool(kind: str, input: Any, ksize: Any, strides: Any, padding: Any, data_format: str) -> Any:
@@ -126,7 +141,10 @@ def _pool_windows(x: Any, ksize: Any, strides: Any, padding: Any, op: str) -> di
     """The attributes of a pooling primitive over the height and width of x, after TensorFlow's checks."""
     window, steps = spatial(ksize, "ksize"), spatial(strides, "strides")
     if min(window) <= 0:
-        raise invalid(f"Sliding window ksize must be positive. The specified or inferred ksize is: {','.join(map(str, window))}", op)
+        raise invalid(
+            f"Sliding window ksize must be positive. The specified or inferred ksize is: {','.join(map(str, window))}",
+            op,
+        )
     if window[0] != 1 or window[3] != 1 or steps[0] != 1 or steps[3] != 1:
         raise unimplemented("Pooling is not yet supported on the batch or channel dimension.", op)
     if min(steps) <= 0:
@@ -137,7 +155,9 @@ def _pool_windows(x: Any, ksize: Any, strides: Any, padding: Any, op: str) -> di
 
 
 @postpone
-def max_pool2d(input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC", name: str | None = None) -> Tensor:
+def max_pool2d(
+    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC", name: str | None = None
+) -> Tensor:
     """The largest element of each window of height x width; ``padding`` is "SAME", "VALID" or a list of pairs.
 
     Differentiable: the first largest element of a window gets its gradient.
@@ -152,7 +172,9 @@ def max_pool2d(input: Any, ksize: Any, strides: Any, padding: Any, data_format: 
 
 
 @postpone
-def avg_pool2d(input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC", name: str | None = None) -> Tensor:
+def avg_pool2d(
+    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC", name: str | None = None
+) -> Tensor:
     """The mean of each window of height x width; elements outside the image do not count. Differentiable; floats only.
 
     >>> import minitape as tf

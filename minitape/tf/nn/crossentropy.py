@@ -14,7 +14,9 @@ from ...ops.operands import alike, call, postpone, tensor_of
 
 def _both(name: str, labels: Any, logits: Any) -> None:
     if labels is None or logits is None:
-        raise ValueError(f"Both `labels` and `logits` must be provided for {name}Received: labels={labels} and logits={logits}")
+        raise ValueError(
+            f"Both `labels` and `logits` must be provided for {name}Received: labels={labels} and logits={logits}"
+        )
 
 
 def _wide(x: Any) -> Any:
@@ -49,7 +51,14 @@ def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: int = -1, 
     [0.6931472]
     """
     x, y = tensor_of(logits), tensor_of(labels)
-    if type(x) is type(y) is EagerTensor and type(axis) is int and axis == -1 and x.ndim and x._value.dtype.itemsize > 2 and alike(x, y):
+    if (
+        type(x) is type(y) is EagerTensor
+        and type(axis) is int
+        and axis == -1
+        and x.ndim
+        and x._value.dtype.itemsize > 2
+        and alike(x, y)
+    ):
         return call("softmax_cross_entropy", x, y)
     wide = _wide(x)
     y = y if y.dtype is wide.dtype else TABLE["cast"](y, dtype=wide.dtype)
@@ -59,7 +68,9 @@ def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: int = -1, 
     found = call("softmax_cross_entropy", wide, y)
     rows, wanted = y.shape[:-1].num_elements(), wide.shape[:-1].num_elements()
     if None not in (rows, wanted) and rows > wanted:  # labels may be fewer, but not more
-        raise invalid(f"Input to reshape is a tensor with {rows} values, but the requested shape has {wanted}", "Reshape")
+        raise invalid(
+            f"Input to reshape is a tensor with {rows} values, but the requested shape has {wanted}", "Reshape"
+        )
     return _back(found, x)
 
 
@@ -81,11 +92,15 @@ def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str
     if x.ndim == 0:
         raise ValueError(f"`logits` cannot be a scalar. Received logits={logits}`")
     if y.ndim != x.ndim - 1:
-        raise ValueError("`labels.shape.rank` must equal `logits.shape.rank - 1`. Received: "
-                         f"labels.shape={y.shape} of rank {y.ndim} and logits.shape={x.shape} of rank {x.ndim}")  # fmt: skip
+        raise ValueError(
+            "`labels.shape.rank` must equal `logits.shape.rank - 1`. Received: "
+            f"labels.shape={y.shape} of rank {y.ndim} and logits.shape={x.shape} of rank {x.ndim}"
+        )
     if not y.shape.is_compatible_with(x.shape[:-1]):
-        raise ValueError("`labels.shape` must equal `logits.shape` except for the last dimension. Received: "
-                         f"labels.shape={y.shape} and logits.shape={x.shape}")  # fmt: skip
+        raise ValueError(
+            "`labels.shape` must equal `logits.shape` except for the last dimension. Received: "
+            f"labels.shape={y.shape} and logits.shape={x.shape}"
+        )
     return _back(call("sparse_softmax_cross_entropy", _wide(x), y), x)
 
 

@@ -35,7 +35,9 @@ def moments(x: Any, axes: Any, *, keepdims: bool = False, name: str | None = Non
     y = TABLE["cast"](x, dtype=dtypes.float32) if half else x
     mean = reduce_mean(y, axes, True)
     fixed = apply(TABLE["stop_gradient"], (mean,), {})
-    squares = squared_difference(y, fixed) if y.dtype.kind == "c" else apply(TABLE["squared_difference"], (y, fixed), {})
+    squares = (
+        squared_difference(y, fixed) if y.dtype.kind == "c" else apply(TABLE["squared_difference"], (y, fixed), {})
+    )
     variance = reduce_mean(squares, axes, True)
     out = [v if keepdims else without_axes(v, axes_of(axes) or None) for v in (mean, variance)]
     return tuple(TABLE["cast"](v, dtype=x.dtype) if half else v for v in out)
@@ -77,7 +79,9 @@ def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | 
         if data_format.startswith("NC"):
             axis = 1
         elif not (data_format.startswith("N") and data_format.endswith("C")):
-            raise ValueError(f"`data_format` must be of the form `N...C` or `NC...`. Received: data_format={data_format}")
+            raise ValueError(
+                f"`data_format` must be of the form `N...C` or `NC...`. Received: data_format={data_format}"
+            )
     x = tensor_of(value)
     return call("bias_add", x, tensor_of(bias, x.dtype), axis=axis)
 
@@ -87,12 +91,17 @@ def _check_rate(x: Any, rate: Any) -> None:
     if number and not 0 <= rate < 1:
         raise ValueError(f"`rate` must be a scalar tensor or a float in the range [0, 1). Received: rate={rate}")
     if not x.dtype.is_floating:
-        raise ValueError(f"`x.dtype` must be a floating point tensor as `x` will be scaled. Received: x_dtype={x.dtype}")
+        raise ValueError(
+            f"`x.dtype` must be a floating point tensor as `x` will be scaled. Received: x_dtype={x.dtype}"
+        )
     if not (number or is_tensor_like(rate) or isinstance(rate, (np.ndarray, np.generic))):
         raise ValueError(f"`rate` must be a scalar or scalar tensor. Received: rate={rate}")
     if is_tensor_like(rate):
         if rate.dtype != x.dtype:
-            raise ValueError(f"`x.dtype` must be compatible with `rate.dtype`. Received: x.dtype={x.dtype} and rate.dtype={rate.dtype}")
+            raise ValueError(
+                f"`x.dtype` must be compatible with `rate.dtype`. Received: x.dtype={x.dtype} and "
+                f"rate.dtype={rate.dtype}"
+            )
         rate.shape.assert_has_rank(0)
 
 

@@ -2,6 +2,10 @@
 
 from ...engine.namespace import lazy as _lazy
 
-__getattr__, __dir__ = _lazy("tf.python", {
-    "tf.python.framework": "framework=",
-}, globals())  # fmt: skip
+__getattr__, __dir__ = _lazy(
+    "tf.python",
+    {
+        "tf.python.framework": "framework=",
+    },
+    globals(),
+)

@@ -1,5 +1,5 @@
-"""How values are cut into rows: row splits, and the numbers that follow from them, as NumPy arrays; rows picked by number,
-operators (done on the values, once the operands have the same rows) and reductions."""
+"""How values are cut into rows: row splits, and the numbers that follow from them, as NumPy arrays; rows picked by
+number, operators (done on the values, once the operands have the same rows) and reductions."""
 
 from __future__ import annotations
 
@@ -36,8 +36,10 @@ def partition(value: Any, name: str) -> Any:
     note_used_as_size(tensor)
     array = getattr(tensor, "array", None)
     if array is None:
-        raise ValueError(f"minitape cuts a ragged tensor at {name} that it knows while it traces a function; {tensor} is "
-                         "known only when the graph runs.")  # fmt: skip
+        raise ValueError(
+            f"minitape cuts a ragged tensor at {name} that it knows while it traces a function; {tensor} is "
+            "known only when the graph runs."
+        )
     return np.asarray(array)
 
 
@@ -46,8 +48,10 @@ def check_splits(splits: Any, total: int | None) -> None:
     if not len(splits):
         raise ValueError("row_splits tensor may not be empty.")
     if splits[0] != 0 or (np.diff(splits) < 0).any() or total not in (None, splits[-1]):
-        raise invalid("Arguments do not form a valid RaggedTensor: row splits begin at 0, never fall, and end at the number of "
-                      f"values{'' if total is None else f' ({total})'}, got {splits.tolist()}")  # fmt: skip
+        raise invalid(
+            "Arguments do not form a valid RaggedTensor: row splits begin at 0, never fall, and end at the number of "
+            f"values{'' if total is None else f' ({total})'}, got {splits.tolist()}"
+        )
 
 
 def splits_of(lengths: Any) -> Any:
@@ -110,8 +114,10 @@ def _number(key: Any) -> int:
     if key is None or key is Ellipsis:
         raise ValueError(f"minitape picks from a ragged tensor by numbers and slices only, got {key}")
     if isinstance(key, (bool, float, str)) or not hasattr(key, "__index__"):
-        raise TypeError("Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 "
-                        f"tensors are valid indices, got {key!r}")  # fmt: skip
+        raise TypeError(
+            "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 "
+            f"tensors are valid indices, got {key!r}"
+        )
     return int(key)
 
 
@@ -172,7 +178,9 @@ def _spread(dense: Any, like: Any) -> Any:
     """The elements of a dense tensor at the places of the values; axes of size 1 count for all places."""
     rank = len(like.shape)
     if len(dense.shape) > rank or None in dense.shape.as_list():
-        raise ValueError(f"minitape does not broadcast a tensor of shape {dense.shape} and a ragged one of shape {like.shape}")
+        raise ValueError(
+            f"minitape does not broadcast a tensor of shape {dense.shape} and a ragged one of shape {like.shape}"
+        )
     height, width, *inner = [1] * (rank - len(dense.shape)) + dense.shape.as_list()
     splits = like._splits
     equal = np.arange(height + 1) * width

@@ -28,9 +28,9 @@ class RaggedTensor(Operators):
     """Rows of different lengths: ``values``, cut at ``row_splits``.
 
     Make one with ``tf.ragged.constant``, ``from_row_lengths`` or ``from_row_splits``; the constructor is private
-    (ValueError). ``values`` is a tensor. Where rows begin and end must be known also while a function is traced. Operators
-    compute with the values; so do the functions of one tensor such as ``tf.exp``, ``tf.reduce_sum``, ``tf.reduce_mean``,
-    ``tf.reduce_max``, ``tf.reduce_min`` and ``tf.reduce_prod``.
+    (ValueError). ``values`` is a tensor. Where rows begin and end must be known also while a function is traced.
+    Operators compute with the values; so do the functions of one tensor such as ``tf.exp``, ``tf.reduce_sum``,
+    ``tf.reduce_mean``, ``tf.reduce_max``, ``tf.reduce_min`` and ``tf.reduce_prod``.
     See https://www.tensorflow.org/api_docs/python/tf/RaggedTensor.
 
     >>> import minitape as tf
@@ -50,10 +50,12 @@ class RaggedTensor(Operators):
     _splits: Any  # the row splits, a NumPy array
 
     def __init__(self, values: Any, row_partition: Any, internal: Any = None) -> None:
-        raise ValueError("RaggedTensor constructor is private; please use one of the factory methods instead (e.g., "
-                         "RaggedTensor.from_row_lengths())")  # fmt: skip
+        raise ValueError(
+            "RaggedTensor constructor is private; please use one of the factory methods instead (e.g., "
+            "RaggedTensor.from_row_lengths())"
+        )
 
-    # -- making -------------------------------------------------------------------------------------------------------
+    # -- making ------------------------------------------------------------------------------------
 
     @classmethod
     def _cut(cls, values: Any, splits: Any) -> RaggedTensor:
@@ -84,13 +86,15 @@ class RaggedTensor(Operators):
         splits = splits_of(partition(row_lengths, "row_lengths"))
         return cls._cut(_of_length(values, splits), splits)
 
-    # -- what it is ---------------------------------------------------------------------------------------------------
+    # -- what it is --------------------------------------------------------------------------------
 
     values = property(lambda self: self._values, doc="All rows one after the other, a tensor.")
     flat_values = values
     dtype = property(lambda self: self._values.dtype, doc="The type of the values.")
     ragged_rank = property(lambda self: 1, doc="How many axes are cut at splits.")
-    row_splits = property(lambda self: new_tensor(self._splits), doc="Where rows begin and end: one number more than there are rows.")
+    row_splits = property(
+        lambda self: new_tensor(self._splits), doc="Where rows begin and end: one number more than there are rows."
+    )
     nested_row_splits = property(lambda self: (self.row_splits,), doc="The row splits, alone in a tuple.")
 
     @property
@@ -108,7 +112,7 @@ class RaggedTensor(Operators):
         """
         return new_tensor(np.diff(self._splits))
 
-    # -- other forms --------------------------------------------------------------------------------------------------
+    # -- other forms -------------------------------------------------------------------------------
 
     def with_values(self, new_values: Any) -> RaggedTensor:
         """The same rows of other values; ValueError when their number differs.
@@ -164,7 +168,7 @@ class RaggedTensor(Operators):
             out[i] = row
         return out
 
-    # -- what the tape asks -------------------------------------------------------------------------------------------
+    # -- what the tape asks ------------------------------------------------------------------------
 
     def _watch_on(self, tape: Any) -> None:
         tape.watch(self._values)
@@ -176,7 +180,7 @@ class RaggedTensor(Operators):
     def _like_gradient(self, gradient: Any) -> Any:
         return self.with_values(gradient)
 
-    # -- what the functions of tf ask ---------------------------------------------------------------------------------
+    # -- what the functions of tf ask --------------------------------------------------------------
 
     def _to_tensor(self, dtype: Any = None) -> Any:
         raise ValueError("TypeError: object of type 'RaggedTensor' has no len()\n")  # TensorFlow says no more
@@ -188,7 +192,7 @@ class RaggedTensor(Operators):
     def _reduce(self, name: str, axis: Any, keepdims: bool) -> Any:
         return reduce(name, self, axis, keepdims)
 
-    # -- what structures and graphs ask -------------------------------------------------------------------------------
+    # -- what structures and graphs ask ------------------------------------------------------------
 
     def _components(self) -> list[Any]:
         return [self._values, self.row_splits]
@@ -205,7 +209,7 @@ class RaggedTensor(Operators):
     def _of_parts(self, parts: list[Any]) -> RaggedTensor:
         return self.with_values(parts[0])
 
-    # -- Python's protocols -------------------------------------------------------------------------------------------
+    # -- Python's protocols ------------------------------------------------------------------------
 
     def __getitem__(self, key: Any) -> Any:
         return pick(self, tuple(key) if isinstance(key, (list, tuple)) else (key,))
@@ -237,7 +241,9 @@ def _count(values: Any) -> int | None:
 
 
 def _of_length(values: Any, splits: Any) -> Any:
-    """The values as a tensor, as many as the splits say: in a graph that does not know their number the run sees to it."""
+    """The values as a tensor, as many as the splits say: in a graph that does not know their number the run sees to
+    it.
+    """
     tensor = convert_to_tensor(values)
     if tensor.shape.rank == 0:
         tensor[0]  # raises what TensorFlow raises for a scalar
@@ -260,8 +266,8 @@ def _shown(x: Any) -> str:
 def constant(pylist: Any, dtype: Any = None, *, name: str | None = None) -> Any:
     """A ragged tensor of a list of lists (a plain tensor when they have only one level).
 
-    Raises ValueError when the numbers stand at different depths, and for lists of lists of lists; TypeError for a ragged
-    tensor.
+    Raises ValueError when the numbers stand at different depths, and for lists of lists of lists; TypeError for a
+    ragged tensor.
 
     >>> import minitape as tf
     >>> tf.ragged.constant([[1, 2], [], [3]])
@@ -305,7 +311,9 @@ class RaggedTensorSpec:
 
     __slots__ = ("_shape", "_dtype", "_ragged_rank", "_row_splits_dtype")
 
-    def __init__(self, shape: Any, dtype: Any = dtypes.float32, ragged_rank: int = 1, row_splits_dtype: Any = dtypes.int64) -> None:
+    def __init__(
+        self, shape: Any, dtype: Any = dtypes.float32, ragged_rank: int = 1, row_splits_dtype: Any = dtypes.int64
+    ) -> None:
         self._shape, self._dtype = TensorShape(shape), dtypes.as_dtype(dtype)
         self._ragged_rank, self._row_splits_dtype = ragged_rank, dtypes.as_dtype(row_splits_dtype)
         rank = self._shape.rank
@@ -328,8 +336,10 @@ class RaggedTensorSpec:
         return bool(self._dtype == value.dtype and self._shape.is_compatible_with(value.shape))
 
     def _made_of(self, parts: Any) -> NoReturn:
-        raise ValueError(f"minitape has no ragged tensor in a graph whose rows only a run knows, as the result {self!r} of "
-                         "py_function. Call it outside of tf.function, or return values and row_splits.")  # fmt: skip
+        raise ValueError(
+            f"minitape has no ragged tensor in a graph whose rows only a run knows, as the result {self!r} of "
+            "py_function. Call it outside of tf.function, or return values and row_splits."
+        )
 
     def __repr__(self) -> str:
         return f"RaggedTensorSpec({self._shape!r}, {self._dtype!r}, {self._ragged_rank}, {self._row_splits_dtype!r})"

@@ -1,4 +1,6 @@
-"""The functions of ``tf.random``, whose numbers go on, and those of Keras, which depend on their seed alone; how they take arguments."""
+"""The functions of ``tf.random``, whose numbers go on, and those of Keras, which depend on their seed alone; how they
+take arguments.
+"""
 
 from __future__ import annotations
 
@@ -42,9 +44,13 @@ def _scale_and_shift(op: str, sampler: Any, shape: Any, mean: Any, stddev: Any, 
 
 @postpone
 def normal(
-    shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, seed: Any = None,
+    shape: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = dtypes.float32,
+    seed: Any = None,
     name: str | None = None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """Normal numbers of a float dtype. Differentiable in ``mean`` and ``stddev``, which broadcast to ``shape``.
 
     Raises InvalidArgumentError for a shape that is none, TypeError for integer dtypes.
@@ -59,9 +65,13 @@ def normal(
 
 @postpone
 def truncated_normal(
-    shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, seed: Any = None,
+    shape: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = dtypes.float32,
+    seed: Any = None,
     name: str | None = None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """Normal numbers, drawn again where they are more than two standard deviations off. Differentiable as ``normal``.
 
     >>> import minitape as tf
@@ -73,9 +83,13 @@ def truncated_normal(
 
 @postpone
 def uniform(
-    shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32, seed: Any = None,
+    shape: Any,
+    minval: Any = 0,
+    maxval: Any = None,
+    dtype: Any = dtypes.float32,
+    seed: Any = None,
     name: str | None = None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """Numbers spread evenly over [minval, maxval): floats (up to 1 by default), int32 or int64.
 
     Raises ValueError for other dtypes and for integers without ``maxval``, InvalidArgumentError for an empty range.
@@ -178,7 +192,9 @@ def poisson(shape: Any, lam: Any, dtype: Any = dtypes.float32, seed: Any = None,
     return apply(TABLE["of_poisson"], (sizes, rates), {"numbers": numbers.array})
 
 
-declare("of_poisson", lambda sizes, lam, *, numbers: numbers, None, op="RandomPoissonV2", missing="unregistered", keep="")
+declare(
+    "of_poisson", lambda sizes, lam, *, numbers: numbers, None, op="RandomPoissonV2", missing="unregistered", keep=""
+)
 
 
 def sizes_of(shape: Any, op: str) -> Any:
@@ -265,10 +281,13 @@ def spread(numbers: Any, minval: Any, maxval: Any) -> Any:
 
 # what TensorFlow's graphs call the numbers of a kernel
 _NAMES = {
-    "RandomStandardNormal": "random_normal", "RandomUniform": "random_uniform/RandomUniform",
-    "RandomUniformInt": "random_uniform", "TruncatedNormal": "truncated_normal", "RandomShuffle": "RandomShuffle",
+    "RandomStandardNormal": "random_normal",
+    "RandomUniform": "random_uniform/RandomUniform",
+    "RandomUniformInt": "random_uniform",
+    "TruncatedNormal": "truncated_normal",
+    "RandomShuffle": "RandomShuffle",
     "Multinomial": "categorical/Multinomial",
-}  # fmt: skip
+}
 
 
 def draw(run: Callable[..., list[Any]], shape: Any, dtype: Any, *tensors: Any) -> Any:
@@ -313,8 +332,11 @@ def stateless_normal(shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, 
     return _normal(philox.normal, shape, seed, mean, stddev, dtype)
 
 
-def stateless_truncated_normal(shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32) -> Tensor:
-    """Normal numbers within two standard deviations that depend on ``seed`` alone. Differentiable as ``stateless_normal``.
+def stateless_truncated_normal(
+    shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32
+) -> Tensor:
+    """Normal numbers within two standard deviations that depend on ``seed`` alone. Differentiable as
+    ``stateless_normal``.
 
     >>> print(stateless_truncated_normal([2], seed=[1, 2]).numpy())
     [0.5441101  0.20738031]
@@ -322,7 +344,9 @@ def stateless_truncated_normal(shape: Any, seed: Any, mean: Any = 0.0, stddev: A
     return _normal(philox.truncated_normal, shape, seed, mean, stddev, dtype)
 
 
-def stateless_uniform(shape: Any, seed: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32) -> Tensor:
+def stateless_uniform(
+    shape: Any, seed: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32
+) -> Tensor:
     """Floats spread evenly over [minval, maxval) that depend on ``seed`` alone.
 
     >>> print(stateless_uniform([2], seed=[1, 2]).numpy())

@@ -61,7 +61,9 @@ class Generator:
         """
         return cls(_words(seed), alg)
 
-    state = property(lambda self: self._state_var, doc="The state, an int64 variable: two words of counter, one of key.")
+    state = property(
+        lambda self: self._state_var, doc="The state, an int64 variable: two words of counter, one of key."
+    )
     algorithm = property(lambda self: self._alg, doc="The number of the algorithm: 1 for Philox.")
 
     def _advance(self, blocks: int) -> tuple[int, int]:
@@ -86,7 +88,9 @@ class Generator:
 
         return draw(run, known_sizes(sizes), dtype, sizes) if isinstance(sizes, Tensor) else draw(run, sizes, dtype)
 
-    def normal(self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, name: Any = None) -> Any:
+    def normal(
+        self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, name: Any = None
+    ) -> Any:
         """Normal numbers. Differentiable in ``mean`` and ``stddev``.
 
         >>> import minitape as tf
@@ -97,7 +101,9 @@ class Generator:
         check_numbers((mean, stddev), dtype)
         return scaled(self._draw(philox.normal, shape, dtype), mean, stddev)
 
-    def uniform(self, shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32, name: Any = None) -> Any:
+    def uniform(
+        self, shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32, name: Any = None
+    ) -> Any:
         """Numbers spread evenly over [minval, maxval); integers need both limits or none (ValueError).
 
         >>> import minitape as tf
@@ -109,8 +115,10 @@ class Generator:
             numbers = self._draw(philox.uniform, shape, dtype)
             return spread(numbers, minval, maxval)
         if (minval is None) != (maxval is None):
-            raise ValueError(f"For integer dtype {dtype}, minval and maxval must be both `None` or both non-`None`; "
-                             f"got minval={minval} and maxval={maxval}")  # fmt: skip
+            raise ValueError(
+                f"For integer dtype {dtype}, minval and maxval must be both `None` or both non-`None`; "
+                f"got minval={minval} and maxval={maxval}"
+            )
         accept_attr("StatelessRandomUniformIntV2", "dtype", dtype)
         if minval is None:  # the whole range of the dtype
             return self._draw(philox.bits, shape, dtype)

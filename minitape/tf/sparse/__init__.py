@@ -8,7 +8,11 @@ The places must be known while a function is traced; the values need not be.
 
 from ...engine.namespace import lazy as _lazy
 
-__getattr__, __dir__ = _lazy("tf.sparse", {
-    "tf.sparse.functions": "from_dense reduce_sum sparse_dense_matmul to_dense",
-    "tf.sparse.tensor": "SparseTensor",
-}, globals())  # fmt: skip
+__getattr__, __dir__ = _lazy(
+    "tf.sparse",
+    {
+        "tf.sparse.functions": "from_dense reduce_sum sparse_dense_matmul to_dense",
+        "tf.sparse.tensor": "SparseTensor",
+    },
+    globals(),
+)

@@ -52,15 +52,19 @@ def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
         raise invalid("WhereOp : Unhandled input dimensions: 0", "Where")
     array = getattr(tensor, "array", None)
     if array is None:
-        raise ValueError(f"minitape finds the places of a sparse tensor while it traces a function; the elements of {tensor} "
-                         "are known only when the graph runs.")  # fmt: skip
+        raise ValueError(
+            f"minitape finds the places of a sparse tensor while it traces a function; the elements of {tensor} "
+            "are known only when the graph runs."
+        )
     places = new_tensor(np.argwhere(array != (b"" if tensor.dtype.kind == "s" else 0)))
     found = SparseTensor(places, TABLE["gather_nd"](tensor, places), array.shape)
     with_influences(found.indices, (tensor,), "Where")
     return found
 
 
-def to_dense(sp_input: Any, default_value: Any = None, validate_indices: bool = True, name: str | None = None) -> Tensor:
+def to_dense(
+    sp_input: Any, default_value: Any = None, validate_indices: bool = True, name: str | None = None
+) -> Tensor:
     """The dense tensor, with ``default_value`` (zero) where nothing is given. Differentiable.
 
     InvalidArgumentError, unless ``validate_indices`` is False, when places are out of order, repeated or outside.
@@ -87,8 +91,11 @@ def _check_order(st: SparseTensor) -> None:
         if row == before:
             raise invalid(f"{here} is repeated", "SparseToDense")
         if row < before:
-            raise invalid(f"{here} is out of order. Many sparse ops require sorted indices.\n    Use `tf.sparse.reorder` to "
-                          "create a correctly ordered copy.\n\n", "SparseToDense")  # fmt: skip
+            raise invalid(
+                f"{here} is out of order. Many sparse ops require sorted indices.\n    Use `tf.sparse.reorder` to "
+                "create a correctly ordered copy.\n\n",
+                "SparseToDense",
+            )
 
 
 def _check_inside(st: SparseTensor, op: str) -> None:
@@ -124,7 +131,9 @@ def reduce_sum(sp_input: Any, axis: Any = None, keepdims: bool = False, *, name:
     return dense
 
 
-def sparse_dense_matmul(sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None) -> Tensor:
+def sparse_dense_matmul(
+    sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None
+) -> Tensor:
     """The product of a sparse and a dense matrix, in either order. Differentiable in both.
 
     InvalidArgumentError when they are no matrices or do not fit.
@@ -159,8 +168,11 @@ def _check_matrices(st: SparseTensor, dense: Tensor, adjoint_a: bool, adjoint_b:
     n, k = st.sizes()
     ours, other = n if adjoint_a else k, dense.shape[1 if adjoint_b else 0]
     if other not in (None, ours):
-        raise invalid(f"Cannot multiply A and B because inner dimension does not match: {ours} vs. {other}.  "
-                      f"Did you forget a transpose?  Dimensions of A: [{n}, {k}).  Dimensions of B: {shape_text(dense.shape)}", op)  # fmt: skip
+        raise invalid(
+            f"Cannot multiply A and B because inner dimension does not match: {ours} vs. {other}.  "
+            f"Did you forget a transpose?  Dimensions of A: [{n}, {k}).  Dimensions of B: {shape_text(dense.shape)}",
+            op,
+        )
     _check_inside(st, op)
 
 

@@ -21,9 +21,9 @@ from ...ops.logs import warn_not_watchable
 class SparseTensor(Operators):
     """The elements ``values[i]`` at the places ``indices[i]``, zeros elsewhere; its shape is ``dense_shape``.
 
-    ``indices`` is int64 of shape (n, rank). Raises ValueError when the three do not fit each other. Places and shape must
-    be known also while a function is traced. It can be multiplied with numbers and dense tensors; the
-    functions of ``tf.sparse`` take it, and few others.
+    ``indices`` is int64 of shape (n, rank). Raises ValueError when the three do not fit each other. Places and shape
+    must be known also while a function is traced. It can be multiplied with numbers and dense tensors; the functions of
+    ``tf.sparse`` take it, and few others.
     See https://www.tensorflow.org/api_docs/python/tf/sparse/SparseTensor.
 
     >>> import minitape as tf
@@ -74,7 +74,7 @@ class SparseTensor(Operators):
         """The places as an array."""
         return self._indices.array
 
-    # -- what the tape asks -------------------------------------------------------------------------------------------
+    # -- what the tape asks ------------------------------------------------------------------------
 
     def _watch_on(self, tape: Any) -> None:
         tape.watch(self._values)
@@ -84,7 +84,7 @@ class SparseTensor(Operators):
     def _gradient_leaf(self) -> Any:
         raise ValueError("Type SparseTensor is not supported as a gradient source or gradient target.")
 
-    # -- what the functions of tf, structures and graphs ask ----------------------------------------------------------
+    # -- what the functions of tf, structures and graphs ask ---------------------------------------
 
     def _to_tensor(self, dtype: Any = None) -> Any:
         raise ValueError(f"Attempt to convert a value ({self!r}) with an unsupported type ({type(self)}) to a Tensor.")
@@ -104,7 +104,7 @@ class SparseTensor(Operators):
     def _of_parts(self, parts: list[Any]) -> SparseTensor:
         return self.with_values(parts[0])
 
-    # -- Python's protocols -------------------------------------------------------------------------------------------
+    # -- Python's protocols ------------------------------------------------------------------------
 
     def __repr__(self) -> str:
         return f"SparseTensor(indices={self._indices!s}, values={self._values!s}, dense_shape={self._dense_shape!s})"
@@ -125,8 +125,10 @@ class SparseTensor(Operators):
 
 def _known(part: Any) -> Any:
     if getattr(part, "array", None) is None:
-        raise ValueError("minitape computes with a sparse tensor whose places and shape it knows while it traces a function; "
-                         f"{part} is known only when the graph runs.")  # fmt: skip
+        raise ValueError(
+            "minitape computes with a sparse tensor whose places and shape it knows while it traces a function; "
+            f"{part} is known only when the graph runs."
+        )
     return part
 
 

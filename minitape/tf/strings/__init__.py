@@ -5,7 +5,12 @@ Strings are never differentiated: these functions compute, and record nothing. T
 
 from ...engine.namespace import lazy as _lazy
 
-__getattr__, __dir__ = _lazy("tf.strings", {
-    "tf.strings.functions": "as_string bytes_split join length lower reduce_join split substr to_number unicode_decode "
-                         "unicode_split upper",
-}, globals())  # fmt: skip
+__getattr__, __dir__ = _lazy(
+    "tf.strings",
+    {
+        "tf.strings.functions": "as_string bytes_split join length lower reduce_join split substr to_number "
+        "unicode_decode "
+        "unicode_split upper",
+    },
+    globals(),
+)

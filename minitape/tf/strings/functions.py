@@ -83,11 +83,16 @@ def substr(input: Any, pos: Any, len: Any, name: str | None = None) -> Tensor:
     array = strings_of(input, "Substr")
     starts, sizes = (np.asarray(convert_to_tensor(v).array) for v in (pos, len))
     if starts.shape != sizes.shape:
-        raise invalid(f"pos and len should have the same shape, got: {shape_text(starts.shape)} vs. {shape_text(sizes.shape)}", "Substr")
+        raise invalid(
+            f"pos and len should have the same shape, got: {shape_text(starts.shape)} vs. {shape_text(sizes.shape)}",
+            "Substr",
+        )
     try:
         array, starts, sizes = np.broadcast_arrays(array, starts, sizes)
     except ValueError:
-        raise invalid(f"Incompatible shapes: {shape_text(array.shape)} vs. {shape_text(starts.shape)}", "Substr") from None
+        raise invalid(
+            f"Incompatible shapes: {shape_text(array.shape)} vs. {shape_text(starts.shape)}", "Substr"
+        ) from None
     all_of_them = enumerate(zip(array.flat, starts.flat, sizes.flat, strict=True))
     return texts([_piece(s, p, n, i) for i, (s, p, n) in all_of_them], array.shape)
 
@@ -102,7 +107,8 @@ def _piece(s: bytes, start: int, size: int, index: int) -> bytes:
 
 @postpone
 def split(input: Any, sep: str | None = None, maxsplit: int = -1, name: str | None = None) -> Any:
-    """The pieces between separators (white space by default): a tensor for one string, a ragged tensor for a list of them.
+    """The pieces between separators (white space by default): a tensor for one string, a ragged tensor for a list of
+    them.
 
     After ``maxsplit`` pieces (-1 for all) the rest is one piece.
     ValueError for a tensor that holds no strings.
@@ -257,7 +263,9 @@ def join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
 
 
 @postpone
-def reduce_join(inputs: Any, axis: Any = None, keepdims: bool = False, separator: str = "", name: str | None = None) -> Tensor:
+def reduce_join(
+    inputs: Any, axis: Any = None, keepdims: bool = False, separator: str = "", name: str | None = None
+) -> Tensor:
     """The strings along the axes (all by default) joined, in the order of the axes.
 
     With ``keepdims`` the axes stay, with size 1. OutOfRangeError for an axis that is not there, InvalidArgumentError
@@ -342,4 +350,6 @@ def as_string(input: Any, precision: int = -1, scientific: bool = False, *, name
             return b"true" if value else b"false"
         return (f"({spec % value.real},{spec % value.imag})" if kind == "c" else spec % value).encode()
 
-    return with_influences(texts([one(value) for value in array.reshape(-1).tolist()], array.shape), (tensor,), "AsString")
+    return with_influences(
+        texts([one(value) for value in array.reshape(-1).tolist()], array.shape), (tensor,), "AsString"
+    )

@@ -35,7 +35,23 @@ class Primitive:
     gradient is None) or "unregistered" (LookupError).
     """
 
-    __slots__ = ("name", "op", "label", "forward", "rules", "keep", "keeps", "keeps_beside", "keeps_output", "missing", "mandatory", "each", "code", "texts", "accepted")  # fmt: skip
+    __slots__ = (
+        "name",
+        "op",
+        "label",
+        "forward",
+        "rules",
+        "keep",
+        "keeps",
+        "keeps_beside",
+        "keeps_output",
+        "missing",
+        "mandatory",
+        "each",
+        "code",
+        "texts",
+        "accepted",
+    )
 
     def __init__(
         self,
@@ -50,16 +66,19 @@ class Primitive:
     ) -> None:
         self.name, self.forward, self.keep, self.missing = name, forward, keep, missing
         self.rules: Rules = rules if rules is None or callable(rules) else tuple(rules)
-        self.mandatory = name in ("custom_gradient", "py_function") or missing == "unregistered"  # for its gradient in any case, as TensorFlow does
+        # for its gradient in any case, as TensorFlow does
+        self.mandatory = name in ("custom_gradient", "py_function") or missing == "unregistered"
         self.keeps = None if keep == "all" else tuple(i for i, n in enumerate("xy") if n in keep)  # inputs; None: all
-        self.keeps_beside: tuple[tuple[int, ...], ...] = ()  # the same of a formula whose input 0 or 1 is a Python number
+        # the same of a formula whose input 0 or 1 is a Python number
+        self.keeps_beside: tuple[tuple[int, ...], ...] = ()
         self.keeps_output = keep == "all" or "z" in keep
         self.op = op or "".join(part.capitalize() for part in name.split("_"))
         self.label = label or name
         self.each = type(self.rules) is tuple  # whether a call of it has one rule for each input
         self.code = 0  # its number among the scalar rows, 0 for none
         self.texts: tuple[str, ...] = ()  # forward and rules as the textbook writes them
-        self.accepted: set[tuple[np.dtype, ...]] = set()  # NumPy dtypes of inputs that TensorFlow's kernel is known to take
+        # NumPy dtypes of inputs that TensorFlow's kernel is known to take
+        self.accepted: set[tuple[np.dtype, ...]] = set()
 
     def __call__(self, *inputs: Array, **attrs: Object) -> Result:
         """Applies the primitive: to tensors as a recorded operation, to plain arrays as a plain function."""
@@ -92,7 +111,9 @@ BATCHES: set[type] = set()  # that of batched adjoints among them, once it is in
 
 
 class Tensors:
-    """What :mod:`minitape.engine.tensor.operation` says of tensors, which are made of this table and so come after it."""
+    """What :mod:`minitape.engine.tensor.operation` says of tensors, which are made of this table and so come after
+    it.
+    """
 
     kind: type  # of all of them
     eager: set[type]  # of those with values

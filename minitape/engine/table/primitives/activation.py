@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _add: Function = np.add.reduce  # without the questions that np.sum and np.max ask before
 _largest: Function = np.fmax.reduce  # of the numbers, where there is a NaN
 
+
 def _shift(x: Array, axis: int, op: str) -> Array:
     """Logits less the largest number of each row."""
     if x.ndim < 1:
@@ -29,7 +30,9 @@ def _shift(x: Array, axis: int, op: str) -> Array:
 
 @in_single
 def _softmax(x: Array, *, axis: int = -1, spread: bool = False) -> Array:
-    """A NaN spreads over its row on demand; it stays alone in TensorFlow's kernel, whose reciprocal of a float32 NaN is 0."""
+    """A NaN spreads over its row on demand; it stays alone in TensorFlow's kernel, whose reciprocal of a float32 NaN is
+    0.
+    """
     e = ARRAY["exp"](_shift(x, axis, "Softmax"))
     scale = 1 / _add(e, axis, None, None, True)
     return e * (scale if spread or x.dtype != np.float32 else np.fmax(scale, 0))
@@ -45,11 +48,23 @@ def _total(g: Array, axis: int) -> Array:
     return TABLE["reduce_sum"](g, axis=(axis,), keepdims=True)
 
 
-declare("softmax", _softmax, [lambda g, z, x, *, axis=-1, spread=False: (g - _total(g * z, axis)) * z], op="Softmax", keep="z")
-declare("log_softmax", _log_softmax, [lambda g, z, x, *, axis=-1: g - _total(g, axis) * TABLE["exp"](z)], op="LogSoftmax", keep="z")
+declare(
+    "softmax",
+    _softmax,
+    [lambda g, z, x, *, axis=-1, spread=False: (g - _total(g * z, axis)) * z],
+    op="Softmax",
+    keep="z",
+)
+declare(
+    "log_softmax",
+    _log_softmax,
+    [lambda g, z, x, *, axis=-1: g - _total(g, axis) * TABLE["exp"](z)],
+    op="LogSoftmax",
+    keep="z",
+)
 
 
-# -- cross entropies --------------------------------------------------------------------------------------------------
+# -- cross entropies -------------------------------------------------------------------------------
 
 
 def _column(g: Array) -> Array:
@@ -63,7 +78,9 @@ def _cross_entropy(x: Array, y: Array) -> Array:
         x, y = (x, y) if x.shape == y.shape else np.broadcast_arrays(x, y)
     except ValueError:
         sizes = [shape_text((int(np.prod(s[:-1])), s[-1])) for s in (x.shape, y.shape)]
-        raise invalid(f"logits and labels must be broadcastable: logits_size={sizes[0]} labels_size={sizes[1]}", op) from None
+        raise invalid(
+            f"logits and labels must be broadcastable: logits_size={sizes[0]} labels_size={sizes[1]}", op
+        ) from None
     away = _shift(x, -1, op)
     rest = ARRAY["log"](_add(ARRAY["exp"](away), -1, None, None, True)) - away
     return _add(np.where(y == 0, 0, y * rest), -1, x.dtype)
@@ -107,7 +124,8 @@ declare("sparse_softmax_cross_entropy", _sparse_cross_entropy, [_sparse_rule, No
         op="SparseSoftmaxCrossEntropyWithLogits", label="xent", keep="xy")  # fmt: skip
 
 
-# -- leaky relu and bias ----------------------------------------------------------------------------------------------
+# -- leaky relu and bias ---------------------------------------------------------------------------
+
 
 @fast.by_blocks
 def _leaky(x: Array, *, alpha: float) -> Array:
@@ -120,7 +138,9 @@ def _leaky_gate(g: Array, x: Array, *, alpha: float) -> Array:
     return select(x > 0, g, g * g.dtype.type(alpha)).astype(g.dtype, copy=False)
 
 
-declare("leaky_relu", _leaky, [lambda g, z, x, *, alpha: TABLE["leaky_gate"](g, x, alpha=alpha)], op="LeakyRelu", keep="x")
+declare(
+    "leaky_relu", _leaky, [lambda g, z, x, *, alpha: TABLE["leaky_gate"](g, x, alpha=alpha)], op="LeakyRelu", keep="x"
+)
 declare("leaky_gate", _leaky_gate,
         [lambda g, z, y, x, *, alpha: TABLE["leaky_gate"](g, x, alpha=alpha), lambda g, z, y, x, *, alpha: 0 * g],
         op="LeakyReluGrad", label="gate", keep="y")  # fmt: skip

@@ -27,8 +27,8 @@ def warn_discarded(have: DType, wanted: DType) -> None:
     """Logs that a cast drops the imaginary parts, in TensorFlow's words."""
     if have.is_complex and wanted.is_floating:
         logging.getLogger("tensorflow").warning(
-            "You are casting an input of type %s to an incompatible dtype %s.  This will discard the imaginary part and "
-            "may not be what you intended.", have.name, wanted.name,
+            "You are casting an input of type %s to an incompatible dtype %s.  This will discard the imaginary part "
+            "and may not be what you intended.", have.name, wanted.name,
         )  # fmt: skip
 
 
@@ -50,20 +50,24 @@ def select_in_rule(condition: Array, x: Array, y: Array) -> Array:
 
 
 def complex_exponent_rule(g: Array, z: Array, x: Array, y: Array) -> Array:
-    """The share of a complex exponent: unlike that of a real one it is 0 where the base is 0, not where it is negative."""
+    """The share of a complex exponent: unlike that of a real one it is 0 where the base is 0, not where it is
+    negative.
+    """
     held = TABLE["not_equal"](x, 0)
     return g * z * select_in_rule(held, TABLE["log"](select_in_rule(held, x, 1)), 0)
 
 
 declare("cast", _cast, [_cast_rule], op="Cast", keep="")
-declare("select", select, [None, lambda g, z, c, x, y: select_in_rule(c, g, 0), lambda g, z, c, x, y: select_in_rule(c, 0, g)],
+declare("select", select,
+        [None, lambda g, z, c, x, y: select_in_rule(c, g, 0), lambda g, z, c, x, y: select_in_rule(c, 0, g)],
         op="SelectV2", label="where", keep="x")  # fmt: skip
 declare("zeros_like", lambda x: np.zeros_like(x), [None], op="ZerosLike", keep="")
 declare("ones_like", lambda x: np.ones_like(x), [None], op="OnesLike", keep="")
 declare("string_add", lambda x, y: np.add(x, y, dtype=object), [None, None], op="Add", label="+", keep="")
 RECORDED.update(select=select_in_rule, zero=TABLE["zeros_like"])
 
-# name, TensorFlow's kernel, label in the picture; NumPy has the functions under the same names, and none has a derivative
+# name, TensorFlow's kernel, label in the picture; NumPy has the functions under the same names, and none has a
+# derivative
 BOOLEAN = """
 less           Less          <
 less_equal     LessEqual     <=

@@ -54,8 +54,12 @@ def _spots(tap: Sizes, count: Sizes, strides: Sizes, dilations: Sizes) -> tuple[
     return (_ALL, *[slice(i * d, i * d + (n - 1) * s + 1, s) for i, n, s, d in places])
 
 
-def _overlay(parts: Iterable[Array], g: Array, shape: Sizes, size: Sizes, strides: Sizes, pads: Pads, dilations: Sizes = (1, 1)) -> Array:
-    """The opposite of windows: an array of this shape to which, for each tap in order, its part of the adjoint g is added."""
+def _overlay(
+    parts: Iterable[Array], g: Array, shape: Sizes, size: Sizes, strides: Sizes, pads: Pads, dilations: Sizes = (1, 1)
+) -> Array:
+    """The opposite of windows: an array of this shape to which, for each tap in order, its part of the adjoint g is
+    added.
+    """
     out = np.zeros((shape[0], *[n + sum(pad) for n, pad in zip(shape[1:-1], pads, strict=True)], shape[-1]), g.dtype)
     if all(g.shape[1:-1]):
         for tap, part in zip(np.ndindex(size), parts, strict=False):
@@ -63,7 +67,7 @@ def _overlay(parts: Iterable[Array], g: Array, shape: Sizes, size: Sizes, stride
     return out[(_ALL, *[slice(before, n - after) for (before, after), n in zip(pads, out.shape[1:], strict=False)])]
 
 
-# -- convolution ------------------------------------------------------------------------------------------------------
+# -- convolution -----------------------------------------------------------------------------------
 
 
 @in_single
@@ -105,7 +109,7 @@ declare("conv2d_filter", _conv_filter, [
 ], op="Conv2DBackpropFilter_", label="∗ᵀ", keep="xy")  # fmt: skip
 
 
-# -- pooling ----------------------------------------------------------------------------------------------------------
+# -- pooling ---------------------------------------------------------------------------------------
 
 
 def _pooled_shape(shape: Sizes, size: Sizes, strides: Sizes, pads: Pads) -> Sizes:
@@ -186,4 +190,10 @@ declare("max_repool", _max_repool, [lambda g, z, y, x, **attrs: TABLE["max_unpoo
         op="MaxPoolGradGrad_", keep="y")  # fmt: skip
 declare("avg_pool", _avg_pool, [lambda g, z, x, **attrs: TABLE["avg_unpool"](g, shape=tuple(x.shape), **attrs)],
         op="AvgPool", keep="")  # fmt: skip
-declare("avg_unpool", _avg_unpool, [lambda g, z, y, *, shape, **attrs: TABLE["avg_pool"](g, **attrs)], op="AvgPoolGrad_", keep="")
+declare(
+    "avg_unpool",
+    _avg_unpool,
+    [lambda g, z, y, *, shape, **attrs: TABLE["avg_pool"](g, **attrs)],
+    op="AvgPoolGrad_",
+    keep="",
+)

@@ -42,7 +42,7 @@ def _diagonal_matrix(x: Array) -> Array:
     return TABLE["diag"](x, k=0, rows=x.shape[-1], columns=x.shape[-1])
 
 
-# -- determinants and inverses ----------------------------------------------------------------------------------------
+# -- determinants and inverses ---------------------------------------------------------------------
 
 
 def _inv(x: Array, *, adjoint: bool = False) -> Array:
@@ -70,7 +70,7 @@ declare("slogdet", lambda x: log_determinant(_check(x, "LogMatrixDeterminant")),
 declare("inv", _inv, [_inv_rule], op="MatrixInverse", label="x⁻¹", keep="z")
 
 
-# -- linear equations -------------------------------------------------------------------------------------------------
+# -- linear equations ------------------------------------------------------------------------------
 
 
 def _solve(a: Array, b: Array, *, adjoint: bool = False) -> Array:
@@ -96,8 +96,8 @@ def _triangular(a: Array, b: Array, *, lower: bool = True, adjoint: bool = False
     if n != a.shape[-2]:
         raise invalid(f"In[0] matrices in the last dimensions must be square ({n} =/= {a.shape[-2]})", op)
     if n != b.shape[-2]:
-        raise invalid(f"In[0] mismatch In[1] shape: {n} vs. {b.shape[-2]}: {shape_text(a.shape)} {shape_text(b.shape)} {lower:d} "
-                      f"{adjoint:d}", op)  # fmt: skip
+        raise invalid(f"In[0] mismatch In[1] shape: {n} vs. {b.shape[-2]}: {shape_text(a.shape)} "
+                      f"{shape_text(b.shape)} {lower:d} {adjoint:d}", op)  # fmt: skip
     if adjoint:
         a, lower = adjoint_of(a), not lower
     out = np.broadcast_to(b, np.broadcast_shapes(a.shape[:-2], b.shape[:-2]) + b.shape[-2:]).copy()
@@ -108,7 +108,9 @@ def _triangular(a: Array, b: Array, *, lower: bool = True, adjoint: bool = False
     return out
 
 
-def _triangular_rule(g: Array, z: Array, a: Array, b: Array, *, lower: bool = True, adjoint: bool = False) -> tuple[Array, Array]:
+def _triangular_rule(
+    g: Array, z: Array, a: Array, b: Array, *, lower: bool = True, adjoint: bool = False
+) -> tuple[Array, Array]:
     of_a, of_b = _shares(z, TABLE["triangular_solve"](a, g, lower=lower, adjoint=not adjoint), adjoint)
     return TABLE["band_part"](of_a, lower=-1 if lower else 0, upper=0 if lower else -1), of_b
 
@@ -118,12 +120,13 @@ def _shares(z: Array, of_b: Array, adjoint: bool) -> tuple[Array, Array]:
     return -_product(z, adjoint_of(of_b)) if adjoint else -_product(of_b, adjoint_of(z)), of_b
 
 
-declare("solve", _solve, lambda g, z, a, b, *, adjoint=False: _shares(z, TABLE["solve"](a, g, adjoint=not adjoint), adjoint),
+declare("solve", _solve,
+        lambda g, z, a, b, *, adjoint=False: _shares(z, TABLE["solve"](a, g, adjoint=not adjoint), adjoint),
         op="MatrixSolve", label="a⁻¹b", keep="xyz")  # fmt: skip
 declare("triangular_solve", _triangular, _triangular_rule, op="MatrixTriangularSolve", label="a⁻¹b", keep="xyz")
 
 
-# -- factors ----------------------------------------------------------------------------------------------------------
+# -- factors ---------------------------------------------------------------------------------------
 
 
 def _cholesky(x: Array) -> Array:
@@ -157,7 +160,11 @@ def _svd_rule(g: Array, z: Array, x: Array) -> Array:
     (ds, du, dv), (s, u, v) = g, z
     gaps, size = _inverse_gaps(s * s), _diagonal_matrix(s)
     uu, vv = _product(adjoint_of(u), du), _product(adjoint_of(v), dv)
-    inner = _product(gaps * (uu - adjoint_of(uu)), size) + _product(size, gaps * (vv - adjoint_of(vv))) + _diagonal_matrix(ds)
+    inner = (
+        _product(gaps * (uu - adjoint_of(uu)), size)
+        + _product(size, gaps * (vv - adjoint_of(vv)))
+        + _diagonal_matrix(ds)
+    )
     over = _diagonal_matrix(TABLE["div_no_nan"](TABLE["ones_like"](s), s))
     outer_u = _product(du - _product(u, uu), over)
     outer_v = _product(over, adjoint_of(dv - _product(v, vv)))
@@ -196,7 +203,8 @@ def _factors(x: Array) -> tuple[Array, Array, Array]:
 
 def solve(a: Array, b: Array) -> Array:
     """The x with a @ x = b; LinAlgError for singular matrices."""
-    if np.isnan(a[..., :1, :1]).any():  # a first pivot that is NaN is as zero in TensorFlow, later ones are not looked at
+    # a first pivot that is NaN is as zero in TensorFlow, later ones are not looked at
+    if np.isnan(a[..., :1, :1]).any():
         raise np.linalg.LinAlgError("Singular matrix")
     if not _is_small(a) or a.shape[:-2] != b.shape[:-2]:
         return np.linalg.solve(a, b)

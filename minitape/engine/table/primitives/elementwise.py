@@ -1,10 +1,10 @@
 """Elementwise primitives: a textbook table of derivatives.
 
-One line each: name, TensorFlow's kernel, label in the picture | forward formula | rule of x | rule of y.
-``-`` is a rule that passes nothing (the gradient is None). :mod:`minitape.engine.table.code` compiles the formulas, with the functions
-that :mod:`minitape.engine.table.primitives.formula` lists. Functions that are not there: :mod:`minitape.engine.table.primitives.special`.
-Rules follow TensorFlow's ``math_grad.py`` where there is a choice: ties of maximum and minimum go to the first input,
-sqrt and its kin give 0 where the incoming adjoint is 0.
+One line each: name, TensorFlow's kernel, label in the picture | forward formula | rule of x | rule of y. ``-`` is a
+rule that passes nothing (the gradient is None). :mod:`minitape.engine.table.code` compiles the formulas, with the
+functions that :mod:`minitape.engine.table.primitives.formula` lists. Functions that are not there:
+:mod:`minitape.engine.table.primitives.special`. Rules follow TensorFlow's ``math_grad.py`` where there is a choice:
+ties of maximum and minimum go to the first input, sqrt and its kin give 0 where the incoming adjoint is 0.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ add                AddV2     +    | x + y                | g                    
 subtract           Sub       -    | x - y                | g                             | -g
 multiply           Mul       ×    | x * y                | g * y                         | g * x
 divide             RealDiv   ÷    | x / y                | g / y                         | g * (-x / y / y)
-pow                Pow       ^    | pow(x, y)            | g * y * pow(x, y - 1)         | g * z * select(x > 0, log(select(x > 0, x, 1)), 0)
+pow                Pow       ^    | pow(x, y)            | g * y * pow(x, y - 1)         | g * z * select(x > 0, \
+log(select(x > 0, x, 1)), 0)
 floordiv           FloorDiv  //   | floordiv(x, y)       | -                             | -
 mod                FloorMod  %    | mod(x, y)            | g                             | -g * floordiv(x, y)
 maximum            Maximum   max  | maximum(x, y)        | select(x >= y, g, 0)          | select(x >= y, 0, g)
@@ -77,10 +78,15 @@ rint               Round     round | rint(x)             | -
 LARGE = fast.large
 FIRST_CODE = 2  # of the scalar rows: 0 is a leaf, 1 a call
 
-ARRAY |= {"sigmoid": lambda x: 1 / (1 + np.exp(-x)), "relu_gate": lambda g, z: g * (z > 0),  # infinity times 0 is no number, as in TensorFlow
-          "sqrt_share": lambda z, g: ARRAY["mul_no_nan"](1 / (z + z), g)}  # 0.5 would make float32 of bfloat16  # fmt: skip
+# infinity times 0 is no number, as in TensorFlow
+ARRAY |= {
+    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    "relu_gate": lambda g, z: g * (z > 0),
+    "sqrt_share": lambda z, g: ARRAY["mul_no_nan"](1 / (z + z), g),
+}
 for _real, _functions in SCALAR.items():
-    _functions |= {"sigmoid": lambda x, e=_functions["exp"]: 1 / (1 + e(-x)), "sqrt_share": lambda z, g: g if g == 0 else 0.5 / z * g,
+    _functions |= {"sigmoid": lambda x, e=_functions["exp"]: 1 / (1 + e(-x)),
+                   "sqrt_share": lambda z, g: g if g == 0 else 0.5 / z * g,
                    "relu_gate": lambda g, z, r=_real: g if z > 0 else g * r(0)}  # fmt: skip
 
 
@@ -94,7 +100,9 @@ class Form:
     def __init__(self, texts: tuple[str, ...], functions: dict[str, Function]) -> None:
         text, inputs = texts[0], "x, y" if len(texts) == 3 else "x"
         name, _, rest = text.partition("(")
-        self.forward = functions[name] if name in functions and rest == f"{inputs})" else compile_text(text, functions, inputs)
+        self.forward = (
+            functions[name] if name in functions and rest == f"{inputs})" else compile_text(text, functions, inputs)
+        )
         self.rules = tuple(None if text == "-" else compile_text(text, functions) for text in texts[1:])
 
 
@@ -102,7 +110,9 @@ def _in_blocks(texts: tuple[str, ...], plain: Form) -> Form:
     """The same for large arrays, block by block."""
     form = Form.__new__(Form)
     form.forward = fast.by_formula(texts[0], "xy", plain.forward)
-    form.rules = tuple(rule and fast.by_formula(text, "gzxy", rule) for text, rule in zip(texts[1:], plain.rules, strict=True))
+    form.rules = tuple(
+        rule and fast.by_formula(text, "gzxy", rule) for text, rule in zip(texts[1:], plain.rules, strict=True)
+    )
     return form
 
 
@@ -132,7 +142,12 @@ for _line in DERIVATIVES.strip().splitlines():
     _declare_line(_line)
 
 STOP_CODE = TABLE["stop_gradient"].code  # what follows from it is on no tape
-_WHOLE = {with_operands(p.texts[0], operands): f"{p.name}({', '.join(operands)})" for p in BY_CODE if len(p.texts) == 3 for operands in ("zg", "xg")}
+_WHOLE = {
+    with_operands(p.texts[0], operands): f"{p.name}({', '.join(operands)})"
+    for p in BY_CODE
+    if len(p.texts) == 3
+    for operands in ("zg", "xg")
+}
 
 
 def as_calls(rule: str, *first: str) -> str:
@@ -145,7 +160,9 @@ def as_calls(rule: str, *first: str) -> str:
 
 
 def form_of(code: int, value: Array) -> Form:
-    """What computes an elementwise operation, and its derivatives, for a value of this kind: a number, a large array, any other."""
+    """What computes an elementwise operation, and its derivatives, for a value of this kind: a number, a large array,
+    any other.
+    """
     kind = type(value)
     if kind is np.ndarray:
         return LARGE_FORMS[code] if value.size >= LARGE else ARRAY_FORMS[code]
@@ -157,10 +174,15 @@ def form_of(code: int, value: Array) -> Form:
 
 
 class _Shares(dict["Object", "list[Function]"]):
-    """By the kind of a number and by code: what gives the shares of all inputs at once, None for one that gets nothing."""
+    """By the kind of a number and by code: what gives the shares of all inputs at once, None for one that gets
+    nothing.
+    """
 
     def __missing__(self, kind: Object) -> list[Function]:
-        texts = [", ".join("None" if text == "-" else text for text in p.texts[1:]) + "," * (len(p.texts) == 2) for p in BY_CODE]
+        texts = [
+            ", ".join("None" if text == "-" else text for text in p.texts[1:]) + "," * (len(p.texts) == 2)
+            for p in BY_CODE
+        ]
         self[kind] = found = [_NO_FORM] * FIRST_CODE + [compile_text(f"({text})", SCALAR[kind]) for text in texts]
         return found
 

@@ -1,7 +1,8 @@
 """The functions that formulas call: on NumPy arrays, and on single numbers.
 
-A formula is an expression over ``x``, ``y`` (inputs), ``z`` (output) and ``g`` (adjoint of the output), with ``+ - * /`` and functions.
-The text is the only statement of the mathematics, compiled for arrays, numbers, recorded operations and kernels with other functions each.
+A formula is an expression over ``x``, ``y`` (inputs), ``z`` (output) and ``g`` (adjoint of the output), with ``+ - *
+/`` and functions. The text is the only statement of the mathematics, compiled for arrays, numbers, recorded operations
+and kernels with other functions each.
 """
 
 from __future__ import annotations
@@ -61,7 +62,9 @@ ARRAY: dict[str, Function] = {name: _round(function) for name, function in _LIBR
     "abs": np.abs, "sign": np.sign, "floor": np.floor, "ceil": np.ceil, "rint": np.rint, "sqrt": np.sqrt,
     "atan2": np.arctan2, "pow": _pow, "maximum": np.maximum, "minimum": np.minimum,
     "floordiv": lambda x, y: np.floor_divide(x, y) if np.result_type(x).kind in "iu" else np.floor(x / y),
-    "ones": _ones, "mod": np.mod, "select": select, "mul_no_nan": lambda a, g: select(g == 0, g, a * g), "zero": np.zeros_like, "erf": numerics.erf,
+    "ones": _ones, "mod": np.mod, "select": select, "mul_no_nan": lambda a, g: select(g == 0, g, a * g),
+    "zero": np.zeros_like,
+    "erf": numerics.erf,
     "erfc": numerics.erfc,
 }  # fmt: skip
 
@@ -84,7 +87,8 @@ def _scalar_functions(real: type) -> dict[str, Function]:
         "abs": abs,
         "select": lambda c, a, b: real(a if c else b),
         "mul_no_nan": lambda a, g: g if g == 0 else a * g,
-        "maximum": lambda a, b: a if a > b or a != a else real(b), "minimum": lambda a, b: a if a < b or a != a else real(b),
+        "maximum": lambda a, b: a if a > b or a != a else real(b),
+        "minimum": lambda a, b: a if a < b or a != a else real(b),
         "zero": lambda a: real(0),
     }  # fmt: skip
 

@@ -63,11 +63,17 @@ def _in_order(x: Array, y: Array) -> Array:
     return _add(terms, -3)
 
 
-_FLAGS = {(a, b): {name: True for name, on in (("transpose_a", a), ("transpose_b", b)) if on} for a in (False, True) for b in (False, True)}
+_FLAGS = {
+    (a, b): {name: True for name, on in (("transpose_a", a), ("transpose_b", b)) if on}
+    for a in (False, True)
+    for b in (False, True)
+}
 
 
 def product(x: Array, y: Array, transpose_a: bool, transpose_b: bool) -> Array:
-    """The product of matrices, or of batches of them, of which one or both are transposed first: one row where it is recorded."""
+    """The product of matrices, or of batches of them, of which one or both are transposed first: one row where it is
+    recorded.
+    """
     return TABLE["matmul"](x, y, **_FLAGS[transpose_a, transpose_b])
 
 
@@ -84,7 +90,7 @@ def _right_rule(g: Array, z: Array, x: Array, y: Array, transpose_a: bool = Fals
 declare("matmul", _matmul, [_left_rule, _right_rule], op="MatMul", label="@", keep="xy")
 
 
-# -- einsum -----------------------------------------------------------------------------------------------------------
+# -- einsum ----------------------------------------------------------------------------------------
 
 
 def _check_sizes(xs: tuple[Array, ...], left: tuple[str, ...]) -> None:
@@ -96,8 +102,8 @@ def _check_sizes(xs: tuple[Array, ...], left: tuple[str, ...]) -> None:
             if label >= "α":  # axes of an ellipsis broadcast
                 sizes[label] = max(known, n)
             elif known != n:
-                raise invalid(f"Expected dimension {known} at axis {axis} of the input shaped {shape_text(x.shape)} but got "
-                              f"dimension {n}", "Einsum")  # fmt: skip
+                raise invalid(f"Expected dimension {known} at axis {axis} of the input shaped {shape_text(x.shape)} "
+                              f"but got dimension {n}", "Einsum")  # fmt: skip
 
 
 @in_single
@@ -129,11 +135,12 @@ def _einsum_share(k: int, g: Array, xs: tuple[Array, ...], left: tuple[str, ...]
     return TABLE["einsum"](*factors, left=tuple(terms), right=out)
 
 
-declare("einsum", _einsum, lambda g, z, *xs, left, right: [_einsum_share(k, g, xs, left, right) for k in range(len(xs))],
+declare("einsum", _einsum,
+        lambda g, z, *xs, left, right: [_einsum_share(k, g, xs, left, right) for k in range(len(xs))],
         op="Einsum")  # fmt: skip
 
 
-# -- sums of tensors --------------------------------------------------------------------------------------------------
+# -- sums of tensors -------------------------------------------------------------------------------
 
 
 def _add_n(*xs: Array) -> Array:
@@ -147,4 +154,11 @@ def _add_n(*xs: Array) -> Array:
 
 
 declare("add_n", _add_n, lambda g, z, *xs: [g] * len(xs), op="AddN", label="Σ", keep="")
-declare("l2_loss", in_single(lambda x: np.sum(np.square(x)) / 2), [lambda g, z, x: x * g], op="L2Loss", label="½Σx²", keep="x")
+declare(
+    "l2_loss",
+    in_single(lambda x: np.sum(np.square(x)) / 2),
+    [lambda g, z, x: x * g],
+    op="L2Loss",
+    label="½Σx²",
+    keep="x",
+)

@@ -41,7 +41,9 @@ def in_double(function: Function) -> Function:
 
 
 def in_single(function: Function) -> Function:
-    """Lets a function compute float16 and bfloat16 in float32, as TensorFlow does; the result has the dtype of the first input."""
+    """Lets a function compute float16 and bfloat16 in float32, as TensorFlow does; the result has the dtype of the
+    first input.
+    """
 
     @functools.wraps(function)
     def wide(x: Array, *others: Array, **attrs: Object) -> Array:
@@ -75,7 +77,7 @@ def _polynomial(x: Array, *coefficients: float) -> Array:
     return total
 
 
-# -- the error function -----------------------------------------------------------------------------------------------
+# -- the error function ----------------------------------------------------------------------------
 
 _erf = _from_libm(math.erf)
 erfc = _from_libm(math.erfc)
@@ -83,7 +85,9 @@ erfc = _from_libm(math.erfc)
 
 @fast.by_blocks
 def erf(x: Array) -> Array:
-    """The error function; long arrays in single precision by one rational function of x², to 2 units of the last place."""
+    """The error function; long arrays in single precision by one rational function of x², to 2 units of the last
+    place.
+    """
     if np.size(x) <= LONG or x.dtype != np.float32:
         return _erf(x)
     x = np.clip(x, np.float32(-3.8), np.float32(3.8))
@@ -116,7 +120,7 @@ def erfinv(y: Array) -> Array:
     return np.copysign(np.where(a == 1, np.inf, np.where(a > 1, np.nan, np.where(a == 0, 0.0, x))), y)
 
 
-# -- the Gamma function and its kin -----------------------------------------------------------------------------------
+# -- the Gamma function and its kin ----------------------------------------------------------------
 
 
 def _lgamma(x: float) -> float:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Axes = tuple[int, ...] | None
 
 
-# -- axes -------------------------------------------------------------------------------------------------------------
+# -- axes ------------------------------------------------------------------------------------------
 
 
 def _axis_set(x: Array, axis: Axes) -> set[int]:
@@ -74,7 +74,7 @@ def _reducer(op: str, function: Function) -> Function:
     return forward
 
 
-# -- forward ----------------------------------------------------------------------------------------------------------
+# -- forward ---------------------------------------------------------------------------------------
 
 
 _add: Function = np.add.reduce  # of an array, axes, the dtype, nothing and whether the axes are kept
@@ -86,7 +86,8 @@ def _mean(x: Array, axis: Axes, keepdims: bool) -> Array:
     if dtype.kind not in "iu":
         return _add(x, axis, dtype, None, keepdims) / (x.size if axis is None else _count(x, axis))
     total, count = _add(x, axis, np.int64, None, keepdims), max(_count(x, axis), 1)
-    return (np.sign(total) * (np.abs(total) // count)).astype(dtype)  # integers are divided as C divides them, towards 0
+    # integers are divided as C divides them, towards 0
+    return (np.sign(total) * (np.abs(total) // count)).astype(dtype)
 
 
 def _extreme(ufunc: np.ufunc, sign: int) -> Function:
@@ -105,7 +106,7 @@ def _euclidean(x: Array, axis: Axes, keepdims: bool) -> Array:
     return np.sqrt(_add(wide * np.conj(wide), axis, None, None, keepdims)).astype(x.dtype)
 
 
-# -- rules ------------------------------------------------------------------------------------------------------------
+# -- rules -----------------------------------------------------------------------------------------
 
 
 def _sum_rule(g: Array, z: Array, x: Array, *, axis: Axes = None, keepdims: bool = False) -> Array:
@@ -144,7 +145,14 @@ for _name, _kernel, _label, _forward, _rule, _keep in (
     ("reduce_mean", "Mean", "mean", _mean, _mean_rule, ""),
     ("reduce_max", "Max", "max", _extreme(np.maximum, -1), _extreme_rule, "xz"),
     ("reduce_min", "Min", "min", _extreme(np.minimum, 1), _extreme_rule, "xz"),
-    ("reduce_prod", "Prod", "Π", lambda x, axis, keepdims: _multiply(x, axis, x.dtype, None, keepdims), _prod_rule, "x"),
+    (
+        "reduce_prod",
+        "Prod",
+        "Π",
+        lambda x, axis, keepdims: _multiply(x, axis, x.dtype, None, keepdims),
+        _prod_rule,
+        "x",
+    ),
     ("reduce_euclidean_norm", "EuclideanNorm", "‖x‖", _euclidean, _euclidean_rule, "xz"),
     ("reduce_all", "All", "all", lambda x, axis, keepdims: np.all(x, axis, None, keepdims), None, ""),
     ("reduce_any", "Any", "any", lambda x, axis, keepdims: np.any(x, axis, None, keepdims), None, ""),
@@ -169,10 +177,16 @@ def _broadcast_to(x: Array, *, shape: tuple[int, ...]) -> Array:
     return np.broadcast_to(x, shape)
 
 
-declare("broadcast_to", _broadcast_to, [lambda g, z, x, *, shape: _unbroadcast(g, tuple(x.shape))], op="BroadcastTo", keep="")
+declare(
+    "broadcast_to",
+    _broadcast_to,
+    [lambda g, z, x, *, shape: _unbroadcast(g, tuple(x.shape))],
+    op="BroadcastTo",
+    keep="",
+)
 
 
-# -- along one axis ---------------------------------------------------------------------------------------------------
+# -- along one axis --------------------------------------------------------------------------------
 
 
 def _position(op: str, best: Function, sign: int) -> Function:
@@ -208,11 +222,15 @@ def _scan(function: Function, empty: int) -> Function:
     return forward
 
 
-def _cumsum_rule(g: Array, z: Array, x: Array, *, axis: int = 0, exclusive: bool = False, reverse: bool = False) -> Array:
+def _cumsum_rule(
+    g: Array, z: Array, x: Array, *, axis: int = 0, exclusive: bool = False, reverse: bool = False
+) -> Array:
     return TABLE["cumsum"](g, axis=axis, exclusive=exclusive, reverse=not reverse)
 
 
-def _cumprod_rule(g: Array, z: Array, x: Array, *, axis: int = 0, exclusive: bool = False, reverse: bool = False) -> Array:
+def _cumprod_rule(
+    g: Array, z: Array, x: Array, *, axis: int = 0, exclusive: bool = False, reverse: bool = False
+) -> Array:
     """As TensorFlow: divided by x, and 0 where x is 0 (which is not the derivative there)."""
     from . import special  # noqa: F401 - declares div_no_nan
 

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 
 def _grid(shape: Sizes, indices: Array, batch_dims: int, depth: int = 0) -> list[np.ndarray]:
-    """The NumPy index of all positions in the first axes, beside indices behind them whose last ``depth`` axes are used up."""
+    """The NumPy index of all positions in the first axes, beside indices behind them whose last ``depth`` axes are used
+    up.
+    """
     if not batch_dims:
         return []
     for axis, (n, m) in enumerate(zip(shape[:batch_dims], indices.shape, strict=False)):
@@ -29,13 +31,15 @@ def _grid(shape: Sizes, indices: Array, batch_dims: int, depth: int = 0) -> list
     return [i.reshape(i.shape + inner) for i in np.ix_(*map(np.arange, shape[:batch_dims]))]
 
 
-# -- along one axis ---------------------------------------------------------------------------------------------------
+# -- along one axis --------------------------------------------------------------------------------
 
 
 def _gather(x: Array, indices: Array, *, axis: int = 0, batch_dims: int = 0) -> Array:
     if not batch_dims:
         if not x.shape[axis] and indices.size:
-            raise invalid(f"indices{[0] * indices.ndim} = {indices.flat[0]} is not in [0, 0)".replace("[]", ""), "GatherV2")
+            raise invalid(
+                f"indices{[0] * indices.ndim} = {indices.flat[0]} is not in [0, 0)".replace("[]", ""), "GatherV2"
+            )
         return np.take(x, indices, axis=axis)
     rank = indices.ndim
     out = np.moveaxis(x, axis, batch_dims)[(*_grid(x.shape, indices, batch_dims), indices)]
@@ -75,13 +79,19 @@ def _scatter_slices(values: Array, indices: Array, *, shape: Sizes) -> Array:
 
 declare("gather", _gather, [_gather_rule, None], op="GatherV2", keep="y")
 declare("scatter_axis", _scatter_axis,
-        [lambda g, z, x, i, *, axis, shape, batch_dims=0: TABLE["gather"](g, i, axis=axis, batch_dims=batch_dims), None],
+        [lambda g, z, x, i, *, axis, shape, batch_dims=0:
+             TABLE["gather"](g, i, axis=axis, batch_dims=batch_dims), None],
         op="GatherGrad", keep="y")  # fmt: skip
-declare("scatter_slices", _scatter_slices,
-        [lambda g, z, v, i, *, shape: TABLE["gather"](g, i, axis=0), None], op="UnsortedSegmentSum", keep="y")  # fmt: skip
+declare(
+    "scatter_slices",
+    _scatter_slices,
+    [lambda g, z, v, i, *, shape: TABLE["gather"](g, i, axis=0), None],
+    op="UnsortedSegmentSum",
+    keep="y",
+)
 
 
-# -- at places: rows of indices ---------------------------------------------------------------------------------------
+# -- at places: rows of indices --------------------------------------------------------------------
 
 
 def places(indices: Array) -> tuple[Array, ...]:
@@ -102,7 +112,9 @@ def _gather_nd_rule(g: Array, z: Array, x: Array, indices: Array, *, batch_dims:
 
 
 def _targets(indices: Array, sizes: Sizes) -> tuple[Array, ...]:
-    """The NumPy index of places to write to. A graph knows them only here; NumPy would count negative ones from behind."""
+    """The NumPy index of places to write to. A graph knows them only here; NumPy would count negative ones from
+    behind.
+    """
     bad = outside(indices, sizes[: indices.shape[-1]]) if np.size(indices) else None
     if bad is not None:
         raise invalid(f"indices{bad[0]} = {bad[1]} does not index into shape {shape_text(sizes)}")
@@ -170,7 +182,7 @@ for _name, _forward, _rules in _scatters:
     declare(f"tensor_scatter_{_name}", _forward, _rules, op=_kernel, keep="all" if callable(_rules) else "y")
 
 
-# -- slices of variables ----------------------------------------------------------------------------------------------
+# -- slices of variables ---------------------------------------------------------------------------
 
 
 def _slice_update(x: Array, value: Array, *, spec: Index) -> Array:
@@ -190,7 +202,7 @@ def _slice_update(x: Array, value: Array, *, spec: Index) -> Array:
 declare("slice_update", _slice_update, [None, None], op="ResourceStridedSliceAssign", label="[…]=", keep="")
 
 
-# -- what is found among elements -------------------------------------------------------------------------------------
+# -- what is found among elements ------------------------------------------------------------------
 
 
 def _first_places(x: Array, out_idx: DType) -> tuple[Array, Array, Array]:
@@ -201,6 +213,13 @@ def _first_places(x: Array, out_idx: DType) -> tuple[Array, Array, Array]:
     return x[first[order]], np.argsort(order)[inverse].astype(kind), count[order].astype(kind)
 
 
-declare("where", lambda x: np.argwhere(x != b"" if x.dtype == object else x).reshape(-1, x.ndim), None, op="Where", missing="unregistered", keep="")
+declare(
+    "where",
+    lambda x: np.argwhere(x != b"" if x.dtype == object else x).reshape(-1, x.ndim),
+    None,
+    op="Where",
+    missing="unregistered",
+    keep="",
+)
 declare("unique", lambda x, *, out_idx: _first_places(x, out_idx)[:2], None, missing="unregistered", keep="")
 declare("unique_with_counts", lambda x, *, out_idx: _first_places(x, out_idx), None, missing="unregistered", keep="")

@@ -24,7 +24,9 @@ _UFUNC = {"sum": np.add, "mean": np.add, "prod": np.multiply, "max": np.maximum,
 
 @in_single
 def _collect(x: Array, ids: Array, *, ufunc: np.ufunc, count: int, empty: Array, start: bool) -> Array:
-    """``ufunc`` over the rows of each segment; segments without rows hold ``empty``, with which the others start on demand."""
+    """``ufunc`` over the rows of each segment; segments without rows hold ``empty``, with which the others start on
+    demand.
+    """
     tail, flat = x.shape[ids.ndim :], ids.reshape(-1)
     order = np.argsort(flat, kind="stable")[np.count_nonzero(flat < 0) :]
     found, first = np.unique(flat[order], return_index=True)
@@ -56,7 +58,9 @@ def _sorted(name: str, op: str) -> Function:
 def _unsorted(name: str, op: str) -> Function:
     def forward(x: Array, ids: Array, *, num_segments: int) -> Array:
         _check_unsorted(x, ids, num_segments, op)
-        empty = int(name == "prod") if name in ("sum", "prod") else dtype_of(x).min if name == "max" else dtype_of(x).max
+        empty = (
+            int(name == "prod") if name in ("sum", "prod") else dtype_of(x).min if name == "max" else dtype_of(x).max
+        )
         return _collect(x, ids, ufunc=_UFUNC[name], count=num_segments, empty=empty, start=True)
 
     return forward
@@ -72,7 +76,9 @@ def _check(x: Array, ids: Array, op: str) -> None:
         raise at_run("segment_ids should be the same size as dimension 0 of input.", op)
     if ids.size and ids[0] < 0:
         count = int(ids[-1]) + 1
-        raise invalid(f"Segment id {ids[0]} out of range [0, {count}), possibly because 'segment_ids' input is not sorted.", op)
+        raise invalid(
+            f"Segment id {ids[0]} out of range [0, {count}), possibly because 'segment_ids' input is not sorted.", op
+        )
     if np.any(np.diff(ids) < 0):
         raise at_run("segment ids are not increasing", op)
 
@@ -88,7 +94,7 @@ def _check_unsorted(x: Array, ids: Array, count: int, op: str) -> None:
         raise at_run(f"segment_ids{shape_text(at)} = {ids[at]} is out of range [0, {count})", op)
 
 
-# -- rules ------------------------------------------------------------------------------------------------------------
+# -- rules -----------------------------------------------------------------------------------------
 
 
 def _rows(g: Array, ids: Array) -> Array:

@@ -1,7 +1,7 @@
 """``np.where`` on large float arrays: bits are masked, where NumPy decides at each element anew.
 
-A processor cannot foresee a mask without a pattern, as the signs of activations are. NumPy then takes 4 ns for each element
-(measured on a million of float32), the mask 0.3.
+A processor cannot foresee a mask without a pattern, as the signs of activations are. NumPy then takes 4 ns for each
+element (measured on a million of float32), the mask 0.3.
 """
 
 from __future__ import annotations
@@ -26,7 +26,12 @@ def select(condition: Array, x: Array, y: Array) -> Array:
     >>> select(x > 0, x, 0).dtype, bool(np.array_equal(select(x > 0, x, -x), np.abs(x)))
     (dtype('float32'), True)
     """
-    if type(condition) is np.ndarray and condition.size >= LONG and condition.dtype == np.bool_ and _in_order(condition):
+    if (
+        type(condition) is np.ndarray
+        and condition.size >= LONG
+        and condition.dtype == np.bool_
+        and _in_order(condition)
+    ):
         dtype = x.dtype if isinstance(x, (np.ndarray, np.generic)) else getattr(y, "dtype", None)
         a, b = _bits(x, dtype, condition.shape), _bits(y, dtype, condition.shape)
         if a is not None and b is not None:
@@ -50,7 +55,12 @@ def _bits(value: Array, dtype: NumPyType, shape: tuple[int, ...]) -> Array:
         value = value[(0,) * value.ndim]
     if type(value) is int or type(value) is float:
         value = dtype.type(value)
-    if not isinstance(value, (np.ndarray, np.generic)) or value.dtype != dtype or value.shape not in ((), shape) or not _in_order(value):
+    if (
+        not isinstance(value, (np.ndarray, np.generic))
+        or value.dtype != dtype
+        or value.shape not in ((), shape)
+        or not _in_order(value)
+    ):
         return None
     number: Array = value
     return number.view(_BITS[dtype]) if number.shape else number[()].view(_BITS[dtype])

@@ -93,7 +93,9 @@ def _pad_rule(g: Array, z: Array, x: Array, *, paddings: Paddings, mode: str, fi
         return TABLE["slice"](g, spec=_inner(x.shape, paddings))
     shape, size = tuple(x.shape), math.prod(x.shape)  # each element is added to the one that it mirrors
     origins = _pad(np.arange(size).reshape(shape), paddings=paddings, mode=mode)
-    flat = TABLE["scatter_slices"](TABLE["reshape"](g, shape=(-1,)), constant_for(g, origins.reshape(-1)), shape=(size,))
+    flat = TABLE["scatter_slices"](
+        TABLE["reshape"](g, shape=(-1,)), constant_for(g, origins.reshape(-1)), shape=(size,)
+    )
     return TABLE["reshape"](flat, shape=shape)
 
 
@@ -122,8 +124,13 @@ declare("repeat", lambda x, *, repeats, axis: np.repeat(x, repeats, axis), [_rep
 declare("pad", _pad, [_pad_rule], op="PadV2", keep="")
 declare("reverse", lambda x, *, axis: np.flip(x, axis), [lambda g, z, x, *, axis: TABLE["reverse"](g, axis=axis)],
         op="ReverseV2", keep="")  # fmt: skip
-declare("roll", lambda x, *, shift, axis: np.roll(x, shift, axis),
-        [lambda g, z, x, *, shift, axis: TABLE["roll"](g, shift=tuple(-s for s in shift), axis=axis)], op="Roll", keep="")  # fmt: skip
+declare(
+    "roll",
+    lambda x, *, shift, axis: np.roll(x, shift, axis),
+    [lambda g, z, x, *, shift, axis: TABLE["roll"](g, shift=tuple(-s for s in shift), axis=axis)],
+    op="Roll",
+    keep="",
+)
 declare("conj", np.conj, [lambda g, z, x: TABLE["conj"](g)], op="Conj", keep="")
 
 
@@ -151,7 +158,8 @@ def _shape(x: Array, *, dtype: DType) -> Array:
 
 
 def _size(x: Array, *, dtype: DType) -> Array:
-    if np.size(x) >= MOST_INT32 and dtype.size == 4:  # tf.size of an eager tensor would go round to a negative number in TensorFlow
+    # tf.size of an eager tensor would go round to a negative number in TensorFlow
+    if np.size(x) >= MOST_INT32 and dtype.size == 4:
         raise at_run("Number of elements was larger than representable by 32-bit output type", "Size")
     return dtype.as_numpy_dtype(np.size(x))
 

@@ -60,7 +60,7 @@ def _top_k_rule(g: Array, z: Array, x: Array, *, k: int, sorted: bool = True, in
 declare("top_k", _top_k, [_top_k_rule], op="TopKV2", label="top k", keep="z")
 
 
-# -- counting and searching: TensorFlow has no gradient for these -----------------------------------------------------
+# -- counting and searching: TensorFlow has no gradient for these ----------------------------------
 
 
 def _bincount(x: Array, size: Array, weights: Array, *, rows: bool, binary: bool) -> Array:
@@ -90,7 +90,8 @@ def _invert(x: Array) -> Array:
 
 declare("bincount", _bincount, None, op="DenseBincount", missing="unregistered", keep="")
 declare("histogram",
-        lambda x, *, place, size, dtype: np.bincount(place.reshape(-1), minlength=size).astype(dtype.as_numpy_dtype), None,
+        lambda x, *, place, size, dtype:
+            np.bincount(place.reshape(-1), minlength=size).astype(dtype.as_numpy_dtype), None,
         op="HistogramFixedWidth", missing="unregistered", keep="")  # fmt: skip
 declare("invert_permutation", _invert, None, op="InvertPermutation", keep="")
 

@@ -1,7 +1,8 @@
 """Elementwise primitives beyond the textbook table: special functions, safe divisions, activations, complex parts.
 
-One line each: name, TensorFlow's kernel, label | forward formula | rule of x | rule of y. Forward formulas are of arrays;
-rules are of primitives, so that one compilation serves arrays and recorded sweeps. ``-`` is a rule that passes nothing.
+One line each: name, TensorFlow's kernel, label | forward formula | rule of x | rule of y. Forward formulas are of
+arrays; rules are of primitives, so that one compilation serves arrays and recorded sweeps. ``-`` is a rule that passes
+nothing.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ erfinv          Erfinv    erf⁻¹   | erfinv(x)             | g * (0.8862269254
 xlogy           Xlogy     x·lny   | zero_where(x, x * log(y))   | g * xlogy(nonzero(x), y)   | g * xdivy(x, y)
 xlog1py         Xlog1py   x·ln(1+y) | zero_where(x, x * log1p(y)) | g * xlog1py(nonzero(x), y) | g * xdivy(x, y + 1)
 xdivy           Xdivy     x÷y     | zero_where(x, x / y)  | g * xdivy(nonzero(x), y)       | g * xdivy(-x, y * y)
-div_no_nan      DivNoNan  ÷       | zero_where(y, x / y)  | div_no_nan(g, conjugate(y)) | g * conjugate(div_no_nan(div_no_nan(-x, y), y))
+div_no_nan      DivNoNan  ÷       | zero_where(y, x / y)  | div_no_nan(g, conjugate(y)) | g * \
+conjugate(div_no_nan(div_no_nan(-x, y), y))
 truncatediv     TruncateDiv //    | truncatediv(x, y)     | -                              | -
 truncatemod     TruncateMod %     | fmod(x, y)            | -                              | -
 softsign        Softsign  softsign | x / (1 + abs(x))     | softsign_gate(g, x)
@@ -39,9 +41,11 @@ softsign_gate   SoftsignGrad gate | x / square(1 + abs(y)) | -                  
 relu6           Relu6     relu6   | minimum(maximum(x, 0), 6) | relu6_gate(g, z)
 relu6_gate      Relu6Grad gate    | x * ((y > 0) & (y < 6)) | relu6_gate(g, y)             | zeros_like(y)
 elu             Elu       elu     | select(x < 0, exp(minimum(x, 0)) - 1, x) | elu_gate(g, z)
-elu_gate        EluGrad   gate    | select(y < 0, x * (y + 1), x) | elu_gate(g, y)         | select(y < 0, g * x, zeros_like(y))
+elu_gate        EluGrad   gate    | select(y < 0, x * (y + 1), x) | elu_gate(g, y)         | select(y < 0, g * x, \
+zeros_like(y))
 selu            Selu      selu    | select(x < 0, ALPHA * (exp(minimum(x, 0)) - 1), SCALE * x) | selu_gate(g, z)
-selu_gate       SeluGrad  gate    | select(y < 0, x * (y + ALPHA), x * SCALE) | selu_gate(g, y) | select(y < 0, g * x, zeros_like(y))
+selu_gate       SeluGrad  gate    | select(y < 0, x * (y + ALPHA), x * SCALE) | selu_gate(g, y) | select(y < 0, g * \
+x, zeros_like(y))
 nearest         Rint      rint    | rint(x)               | -
 is_nan          IsNan     nan?    | is_nan(x)             | -
 is_inf          IsInf     inf?    | is_inf(x)             | -
@@ -80,13 +84,17 @@ def _declare_line(line: str) -> None:
 
 for _line in RULES.strip().splitlines():
     _declare_line(_line)
-_RECORDED: dict[str, Function] = {**TABLE, "select": select_in_rule, "conjugate": conjugate,
-                                  "nonzero": lambda x: TABLE["cast"](TABLE["not_equal"](x, 0), dtype=dtype_of_any(x))}  # fmt: skip
+_RECORDED: dict[str, Function] = {
+    **TABLE,
+    "select": select_in_rule,
+    "conjugate": conjugate,
+    "nonzero": lambda x: TABLE["cast"](TABLE["not_equal"](x, 0), dtype=dtype_of_any(x)),
+}
 for _made in [p for p in TABLE.values() if p.texts and not p.code and p.missing == "none"]:
     _made.rules = [None if t == "-" else compile_text(t, _RECORDED) for t in _made.texts[1:]]
 
 
-# -- complex numbers --------------------------------------------------------------------------------------------------
+# -- complex numbers -------------------------------------------------------------------------------
 
 
 def _complex_abs_rule(g: Array, z: Array, x: Array) -> Array:
@@ -101,7 +109,9 @@ def _angle_rule(g: Array, z: Array, x: Array) -> Array:
 
 
 def _complex(x: Array, y: Array) -> Array:
-    out = np.empty(np.broadcast_shapes(np.shape(x), np.shape(y)), np.complex64 if x.dtype == np.float32 else np.complex128)
+    out = np.empty(
+        np.broadcast_shapes(np.shape(x), np.shape(y)), np.complex64 if x.dtype == np.float32 else np.complex128
+    )
     out.real, out.imag = x, y
     return out[()]
 

@@ -2,12 +2,16 @@
 
 from ....engine.namespace import lazy as _lazy
 
-__getattr__, __dir__ = _lazy("tf.python.framework.ops", {
-    "engine.tensor.tensor": "EagerTensor Tensor",
-    "ops.convert": "convert_to_tensor",
-    "graphs.build": "Graph",
-    "graphs.session": "get_default_graph reset_default_graph",
-    "graphs.symbolic": "Operation",
-    "graphs.sweep": "NoGradient=no_gradient NotDifferentiable RegisterGradient no_gradient",
-    "compat.v1.legacy": "name_scope op_scope",
-}, globals())  # fmt: skip
+__getattr__, __dir__ = _lazy(
+    "tf.python.framework.ops",
+    {
+        "engine.tensor.tensor": "EagerTensor Tensor",
+        "ops.convert": "convert_to_tensor",
+        "graphs.build": "Graph",
+        "graphs.session": "get_default_graph reset_default_graph",
+        "graphs.symbolic": "Operation",
+        "graphs.sweep": "NoGradient=no_gradient NotDifferentiable RegisterGradient no_gradient",
+        "compat.v1.legacy": "name_scope op_scope",
+    },
+    globals(),
+)
