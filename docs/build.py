@@ -17,7 +17,7 @@ BUILD = ROOT / "build" / "docs"
 sys.path[:0] = [str(ROOT / "docs" / "site"), str(ROOT / "docs"), str(ROOT), str(ROOT / "widgets")]
 
 import api  # noqa: E402
-import house  # noqa: E402
+import packages  # noqa: E402
 
 from minitape.cli.lesson_pages import FILE, say_in  # noqa: E402
 from minitape.cli.lesson_pages import pages as lesson_pages  # noqa: E402
@@ -31,11 +31,11 @@ docs/trust.md""".split()
 
 # a page's link to the same in another language, which `build` writes, too
 TWIN = re.compile(r"^\[[^\[\]]*\]\([\w.]+\.md\)\n\n", re.MULTILINE)
-# the picture of the house, which is drawn here and not kept: the page's text -> the same with the picture
+# the picture of the packages, which is drawn here and not kept: the page's text -> the same with the picture
 PICTURE = (
-    "## The house\n",
-    "## The house\n\n![The rooms of minitape. Each may import from those on which it stands, and from no "
-    "other.](docs/house.svg)\n",
+    "## The packages\n",
+    "## The packages\n\n![The packages of minitape. Each may import from those below it, and from no "
+    "other.](docs/packages.svg)\n",
 )
 
 
@@ -98,7 +98,7 @@ def copy_files(edition: Edition, source: Path) -> None:
                 copy = source / file.relative_to(ROOT)
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(file, copy)
-    (source / "docs" / "house.svg").write_text(house.drawn(), encoding="utf-8")
+    (source / "docs" / "packages.svg").write_text(packages.drawn(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ import pytest
 # Scripts that ask TensorFlow itself; nothing to collect for pytest.
 collect_ignore_glob = ["house/make_*.py", "oracle/make_*.py"]
 if importlib.util.find_spec("minitape.speed") is None:  # all else passes without the accelerators' folder
-    collect_ignore_glob += ["speed/*", "house/test_rooms.py", "cli/test_warmup.py"]
+    collect_ignore_glob += ["speed/*", "repository/test_layers.py", "cli/test_warmup.py"]
 
 REPOSITORY = Path(__file__).parents[1]
 # The files that take longest. They begin first, one with kernels or a browser beside the next, and what is left for the

@@ -1,4 +1,4 @@
-"""The names of `tf.compat.v1`, for editors and type checkers: see `python tests/house/make_stubs.py`."""
+"""The names of `tf.compat.v1`, for editors and type checkers: see `python tests/repository/make_stubs.py`."""
 
 from typing import Any as _Any
 from minitape import (

@@ -1,3 +1,3 @@
-"""`tf.autodiff`: see `python tests/house/make_stubs.py`."""
+"""`tf.autodiff`: see `python tests/repository/make_stubs.py`."""
 
 from minitape.tf.autodiff import *

@@ -1,3 +1,3 @@
-"""`tf.autograph`: see `python tests/house/make_stubs.py`."""
+"""`tf.autograph`: see `python tests/repository/make_stubs.py`."""
 
 from minitape.tf.autograph import *

@@ -1,3 +1,3 @@
-"""`tf.config`: see `python tests/house/make_stubs.py`."""
+"""`tf.config`: see `python tests/repository/make_stubs.py`."""
 
 from minitape.tf.config import *

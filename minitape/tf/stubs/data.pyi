@@ -1,3 +1,3 @@
-"""`tf.data`: see `python tests/house/make_stubs.py`."""
+"""`tf.data`: see `python tests/repository/make_stubs.py`."""
 
 from minitape.tf.data import *

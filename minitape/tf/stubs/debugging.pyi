@@ -1,3 +1,3 @@
-"""`tf.debugging`: see `python tests/house/make_stubs.py`."""
+"""`tf.debugging`: see `python tests/repository/make_stubs.py`."""
 
 from minitape.tf.debugging import *

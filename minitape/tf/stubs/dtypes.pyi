@@ -1,3 +1,3 @@
-"""`tf.dtypes`: see `python tests/house/make_stubs.py`."""
+"""`tf.dtypes`: see `python tests/repository/make_stubs.py`."""
 
 from minitape.tf.dtypes import *

@@ -1,3 +1,3 @@
-"""`tf.errors`: see `python tests/house/make_stubs.py`."""
+"""`tf.errors`: see `python tests/repository/make_stubs.py`."""
 
 from minitape.tf.errors import *

@@ -1,3 +1,3 @@
-"""`tf.linalg`: see `python tests/house/make_stubs.py`."""
+"""`tf.linalg`: see `python tests/repository/make_stubs.py`."""
 
 from minitape.tf.linalg import *

@@ -1,3 +1,3 @@
-"""`tf.math`: see `python tests/house/make_stubs.py`."""
+"""`tf.math`: see `python tests/repository/make_stubs.py`."""
 
 from minitape.tf.math import *

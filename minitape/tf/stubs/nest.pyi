@@ -1,3 +1,3 @@
-"""`tf.nest`: see `python tests/house/make_stubs.py`."""
+"""`tf.nest`: see `python tests/repository/make_stubs.py`."""
 
 from minitape.tf.nest import *

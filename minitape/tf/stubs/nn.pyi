@@ -1,3 +1,3 @@
-"""`tf.nn`: see `python tests/house/make_stubs.py`."""
+"""`tf.nn`: see `python tests/repository/make_stubs.py`."""
 
 from minitape.tf.nn import *

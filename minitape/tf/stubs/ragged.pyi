@@ -1,3 +1,3 @@
-"""`tf.ragged`: see `python tests/house/make_stubs.py`."""
+"""`tf.ragged`: see `python tests/repository/make_stubs.py`."""
 
 from minitape.tf.ragged import *

@@ -1,3 +1,3 @@
-"""`tf.random`: see `python tests/house/make_stubs.py`."""
+"""`tf.random`: see `python tests/repository/make_stubs.py`."""
 
 from minitape.tf.random import *

@@ -1,3 +1,3 @@
-"""`tf.sparse`: see `python tests/house/make_stubs.py`."""
+"""`tf.sparse`: see `python tests/repository/make_stubs.py`."""
 
 from minitape.tf.sparse import *

@@ -1,3 +1,3 @@
-"""`tf.strings`: see `python tests/house/make_stubs.py`."""
+"""`tf.strings`: see `python tests/repository/make_stubs.py`."""
 
 from minitape.tf.strings import *

@@ -1,3 +1,3 @@
-"""`tf.test`: see `python tests/house/make_stubs.py`."""
+"""`tf.test`: see `python tests/repository/make_stubs.py`."""
 
 from minitape.tf.test import *

@@ -1,3 +1,3 @@
-"""`tf.version`: see `python tests/house/make_stubs.py`."""
+"""`tf.version`: see `python tests/repository/make_stubs.py`."""
 
 from minitape.tf.version import *

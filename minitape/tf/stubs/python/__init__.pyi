@@ -1,3 +1,3 @@
-"""`tf.python`: see `python tests/house/make_stubs.py`."""
+"""`tf.python`: see `python tests/repository/make_stubs.py`."""
 
 from minitape.tf.python import *

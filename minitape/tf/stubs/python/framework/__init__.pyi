@@ -1,3 +1,3 @@
-"""`tf.python.framework`: see `python tests/house/make_stubs.py`."""
+"""`tf.python.framework`: see `python tests/repository/make_stubs.py`."""
 
 from minitape.tf.python.framework import *

@@ -1,3 +1,3 @@
-"""`tf.python.framework.ops`: see `python tests/house/make_stubs.py`."""
+"""`tf.python.framework.ops`: see `python tests/repository/make_stubs.py`."""
 
 from minitape.tf.python.framework.ops import *

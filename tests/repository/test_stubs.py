@@ -54,7 +54,7 @@ print(double(x), tf.compat.v1.placeholder, tf.float32.name)
 
 
 def test_the_stubs_say_what_the_tables_say():
-    """`python tests/house/make_stubs.py` writes them anew."""
+    """`python tests/repository/make_stubs.py` writes them anew."""
     wanted = stubs()
     assert {*PACKAGE.rglob("*.pyi")} == {*wanted}
     assert [str(path) for path, text in wanted.items() if path.read_text(encoding="utf-8") != text] == []

@@ -3,7 +3,7 @@ methods of the classes.
 
 Run it with a Python that has TensorFlow.
 
-    python tests/house/make_tensorflow_names.py
+    python tests/repository/make_tensorflow_names.py
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def methods() -> Iterator[str]:
 
 
 def main() -> None:
-    lines = [f"# TensorFlow {tf.__version__}, written by tests/house/make_tensorflow_names.py"]
+    lines = [f"# TensorFlow {tf.__version__}, written by tests/repository/make_tensorflow_names.py"]
     lines += [f"{namespace}: {' '.join(names(find(namespace)))}" for namespace in NAMESPACES]
     lines += methods()
     LIST.write_text("\n".join(lines) + "\n", encoding="utf-8")

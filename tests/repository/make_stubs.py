@@ -1,6 +1,6 @@
 """Writes the stubs (`*.pyi`) by which editors and type checkers know the names that minitape loads late.
 
-    python tests/house/make_stubs.py
+    python tests/repository/make_stubs.py
 
 A namespace is a table of names and of the modules that hold them (see `minitape.engine.namespace`). Its stub says the
 same in the words of Python's imports; functions that a module makes while it loads, and that its text does not show,
@@ -23,7 +23,7 @@ from minitape.tf.api import NAMESPACES
 
 PACKAGE = Path(str(minitape.__file__)).parent
 ALIASES = PACKAGE / "tf" / "stubs"
-HEAD = '"""The names of `{name}`, for editors and type checkers: see `python tests/house/make_stubs.py`."""\n'
+HEAD = '"""The names of `{name}`, for editors and type checkers: see `python tests/repository/make_stubs.py`."""\n'
 
 
 def stubs() -> dict[Path, str]:
@@ -42,7 +42,10 @@ def aliases() -> Iterator[tuple[Path, str]]:
         parts = name.split(".")
         folder = any(other.startswith(f"{name}.") for other in names)
         path = ALIASES.joinpath(*parts, "__init__.pyi") if folder else ALIASES.joinpath(*parts).with_suffix(".pyi")
-        yield path, f'"""`tf.{name}`: see `python tests/house/make_stubs.py`."""\n\nfrom minitape.tf.{name} import *\n'
+        yield (
+            path,
+            f'"""`tf.{name}`: see `python tests/repository/make_stubs.py`."""\n\nfrom minitape.tf.{name} import *\n',
+        )
 
 
 def namespaces(module: ModuleType, seen: set[str]) -> Iterator[ModuleType]:

@@ -1,4 +1,4 @@
-"""The rooms of `minitape/`: few, with doors that go one way, and without large circles of files."""
+"""The packages of `minitape/`: few, with imports that go one way, and without large circles of files."""
 
 import re
 import subprocess
@@ -15,7 +15,7 @@ PACKAGE = Path(minitape.__file__).parent
 REPOSITORY = PACKAGE.parent
 MOST_ENTRIES = 16
 LARGEST_CIRCLE = 3
-# bound to these files, not to rooms
+# files, not packages
 AROUND = {"__init__.py", "__init__.pyi", "__pycache__"}
 
 
@@ -26,12 +26,12 @@ def imports():
     return {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
 
 
-def test_the_folder_shows_its_rooms():
+def test_the_folder_shows_its_packages():
     entries = {path.name for path in PACKAGE.iterdir()} - AROUND
     assert len(entries) <= MOST_ENTRIES, sorted(entries)
 
 
-@pytest.mark.skipif(not (REPOSITORY / "pyproject.toml").exists(), reason="the contracts stand in the repository")
+@pytest.mark.skipif(not (REPOSITORY / "pyproject.toml").exists(), reason="the contracts are in the repository")
 def test_the_contracts_hold():
     """Those of pyproject.toml: `lint-imports` says more."""
     script = "from importlinter.cli import lint_imports_command; lint_imports_command()"
@@ -46,7 +46,7 @@ WRITES = {  # where a file is opened for writing elsewhere, and why
 }
 
 
-def test_files_are_written_through_one_door():
+def test_files_are_written_by_one_module():
     """``engine/write_beside.py``: the old file stays until the new one is whole."""
     writing = re.compile(
         r"\.write_(?:text|bytes)\(|\bos\.open\(|\bmkstemp\(|\bnp\.savez?\(|\bjson\.dump\(|open\([^)]*[\"'][wax]b?\+?[\"']"
@@ -86,7 +86,7 @@ READS = {  # what is read elsewhere, and why: none of it was written by others
 }
 
 
-def test_what_others_wrote_is_read_through_one_door():
+def test_what_others_wrote_is_read_by_one_module():
     """``engine/read_data.py``: of a bounded size, as text or JSON."""
     reading = re.compile(
         r"\.read_(?:text|bytes)\(|\bjson\.loads?\(|\bnbformat\.read\(|\bnp\.load\(|\bpickle\.|\byaml\.|\btomllib\.|\bcsv\.reader\("
@@ -107,15 +107,15 @@ def test_what_others_wrote_is_read_through_one_door():
 def test_files_that_import_each_other_in_a_circle_are_few(imports):
     found = [sorted(circle) for circle in circles(imports)]
     assert [circle for circle in found if len(circle) > LARGEST_CIRCLE] == []
-    assert [circle for circle in found if len({room(module) for module in circle}) > 1] == []
+    assert [circle for circle in found if len({package_of(module) for module in circle}) > 1] == []
 
 
 def test_a_circle_is_seen():
     assert list(circles({"a": {"b"}, "b": {"c", "d"}, "c": {"a"}, "d": set()})) == [{"a", "b", "c"}]
 
 
-def room(module: str) -> str:
-    """The room in which a module stands."""
+def package_of(module: str) -> str:
+    """The package of a module."""
     return ".".join(module.split(".")[:2])
 
 
@@ -150,7 +150,7 @@ def circles(imports):
                 lowest[module] = min(lowest[module], number[following])
 
 
-def test_every_question_to_a_room_above_has_an_answer_and_every_answer_a_question():
+def test_every_question_to_a_package_above_has_an_answer_and_every_answer_a_question():
     told = set(places(minitape._ANSWERS))
     files = [path for path in PACKAGE.rglob("*.py") if "__pycache__" not in path.parts and path.name != "above.py"]
     asked = {

@@ -1,4 +1,4 @@
-"""What is said about the house is true: its picture, and what each room says of its files."""
+"""What is said about the packages is true: their picture, and what each says of its files."""
 
 import ast
 import importlib.util
@@ -11,11 +11,11 @@ import pytest
 import minitape as tf
 
 PACKAGE = Path(tf.__file__).parent
-ROOMS = sorted(path.parent.name for path in PACKAGE.glob("*/__init__.py"))
+PACKAGES = sorted(path.parent.name for path in PACKAGE.glob("*/__init__.py"))
 
 
-@pytest.mark.parametrize("name", ROOMS)
-def test_a_room_says_of_each_of_its_files_what_it_is_for(name):
+@pytest.mark.parametrize("name", PACKAGES)
+def test_a_package_says_of_each_of_its_files_what_it_is_for(name):
     folder = PACKAGE / name
     text = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))) or ""
     offered = dir(tf if name == "tf" else getattr(tf, name, None))  # the names of a namespace speak for themselves
@@ -23,13 +23,13 @@ def test_a_room_says_of_each_of_its_files_what_it_is_for(name):
     assert [module for module in sorted(modules) if f"``{module}``" not in text] == []
 
 
-def test_the_picture_of_the_house_shows_each_of_its_rooms(repository):
-    script = repository / "docs" / "house.py"
-    specification = importlib.util.spec_from_file_location("house", script)
-    house = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(house)
-    names = re.findall(r'class="name"[^>]*>([^<]+)/<', house.drawn())
-    assert sorted(names) == sorted([*ROOMS, "minitape_widgets"])
+def test_the_picture_shows_each_package(repository):
+    script = repository / "docs" / "packages.py"
+    specification = importlib.util.spec_from_file_location("packages", script)
+    drawing = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(drawing)
+    names = re.findall(r'class="name"[^>]*>([^<]+)/<', drawing.drawn())
+    assert sorted(names) == sorted([*PACKAGES, "minitape_widgets"])
 
 
 PAGES = (
@@ -59,7 +59,7 @@ def test_the_files_that_a_page_names_are_there(page, repository):
 def walk():
     """The steps of the walk in CONTRIBUTING.md: the files that each names, and the lines that it quotes."""
     text = (PACKAGE.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    for step in re.findall(r"^\d\. (.*(?:\n   .*)*)", text.partition("A walk through the house")[2], re.MULTILINE):
+    for step in re.findall(r"^\d\. (.*(?:\n   .*)*)", text.partition("A walk through the packages")[2], re.MULTILINE):
         spans = re.findall(r"`([^`]+)`", " ".join(step.split()))
         files = [span for span in spans if span.endswith(".py")]
         yield (

@@ -12,15 +12,15 @@ PACKAGE = Path(minitape.__file__).parent
 SETTINGS = PACKAGE.parent / "pyproject.toml"
 
 
-# the rooms that know no other framework, and whose values have types of their own (minitape/engine/types.py)
-ROOMS = ("cli", "course", "engine", "explain", "picture")
+# the packages that know no other framework, and whose values have types of their own (minitape/engine/types.py)
+PACKAGES = ("cli", "course", "engine", "explain", "picture")
 EVERY = "mend"  # explain/mend asks the recordings of every framework
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_any_is_written_with_its_reason_only(room):
+@pytest.mark.parametrize("package", PACKAGES)
+def test_any_is_written_with_its_reason_only(package):
     found = []
-    for path in sorted((PACKAGE / room).rglob("*.py")):
+    for path in sorted((PACKAGE / package).rglob("*.py")):
         if EVERY in path.parts:
             continue
         text = path.read_text(encoding="utf-8")
