@@ -1,5 +1,6 @@
-"""Draws the packages and their layers from the import contracts in `pyproject.toml`: the docs site shows it; `python docs/packages.py` writes
-`docs/packages.svg`.
+"""Draws the packages and their layers from the import contracts in `pyproject.toml`.
+
+The docs site shows the picture; `python docs/packages.py` writes it to `docs/packages.svg`.
 
 A package rests on those that it may import. Its purpose is the first sentence of its `__init__.py`, and its size is
 counted: so the picture is drawn when the site is built, and not kept.
@@ -26,7 +27,8 @@ STYLE = """
   .aside { stroke-dasharray: 5 4 }
   .arrow { stroke: #818b98; fill: none; stroke-width: 1.5 }
   @media (prefers-color-scheme: dark) {
-    text { fill: #e6edf3 } .size { fill: #9198a1 } .package { fill: #161b22; stroke: #6e7681 } .arrow { stroke: #6e7681 }
+    text { fill: #e6edf3 } .size { fill: #9198a1 } .package { fill: #161b22; stroke: #6e7681 }
+    .arrow { stroke: #6e7681 }
   }
 """
 

@@ -1,4 +1,4 @@
-"""The names of `tf`, for editors and type checkers: see `python tests/repository/make_stubs.py`."""
+"""The names of `tf`, for editors: see `python tests/repository/make_stubs.py`."""
 
 from typing import Any as _Any
 from minitape import (
@@ -406,13 +406,16 @@ def tanh(x: _Any, name: _Any = None) -> _Tensor:
     """Computes elementwise: hyperbolic tangent."""
 
 def tensor_scatter_nd_add(tensor: _Any, indices: _Any, updates: _Any, name: _Any = None) -> _Tensor:
-    """A copy of ``tensor`` with ``updates`` added (places may repeat) at the places that the last axis of ``indices`` lists."""
+    """A copy of ``tensor`` with ``updates`` added (places may repeat) at the places that the last axis of ``indices``
+    lists."""
 
 def tensor_scatter_nd_max(tensor: _Any, indices: _Any, updates: _Any, name: _Any = None) -> _Tensor:
-    """A copy of ``tensor`` with the larger of element and update at the places that the last axis of ``indices`` lists."""
+    """A copy of ``tensor`` with the larger of element and update at the places that the last axis of ``indices``
+    lists."""
 
 def tensor_scatter_nd_min(tensor: _Any, indices: _Any, updates: _Any, name: _Any = None) -> _Tensor:
-    """A copy of ``tensor`` with the smaller of element and update at the places that the last axis of ``indices`` lists."""
+    """A copy of ``tensor`` with the smaller of element and update at the places that the last axis of ``indices``
+    lists."""
 
 def tensor_scatter_nd_sub(tensor: _Any, indices: _Any, updates: _Any, name: _Any = None) -> _Tensor:
     """A copy of ``tensor`` with ``updates`` subtracted at the places that the last axis of ``indices`` lists."""

@@ -1,4 +1,4 @@
-"""The names of `tf.explain`, for editors and type checkers: see `python tests/repository/make_stubs.py`."""
+"""The names of `tf.explain`, for editors: see `python tests/repository/make_stubs.py`."""
 
 from minitape.explain.answer import (
     explain as explain,

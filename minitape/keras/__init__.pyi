@@ -1,4 +1,4 @@
-"""The names of `tf.keras`, for editors and type checkers: see `python tests/repository/make_stubs.py`."""
+"""The names of `tf.keras`, for editors: see `python tests/repository/make_stubs.py`."""
 
 from minitape.keras import (
     activations as activations,

@@ -116,6 +116,6 @@ def is_of_tensorflow(namespace: str, name: str) -> bool:
 
 @cache
 def _names_of_tensorflow() -> dict[str, set[str]]:
-    """TensorFlow's public names by namespace or class, as tests/repository/make_tensorflow_names.py has written them."""
+    """TensorFlow's public names by namespace or class, as tests/repository/make_tensorflow_names.py lists them."""
     lines = Path(__file__).with_name("tensorflow_names.txt").read_text(encoding="utf-8").splitlines()
     return {space.partition("(")[0]: set(found.split()) for space, _, found in (line.partition(": ") for line in lines)}

@@ -1,4 +1,4 @@
-"""The names of `tf.tf.autodiff`, for editors and type checkers: see `python tests/repository/make_stubs.py`."""
+"""The names of `tf.tf.autodiff`, for editors: see `python tests/repository/make_stubs.py`."""
 
 from minitape.engine.back.tape import (
     GradientTape as GradientTape,

@@ -1,4 +1,4 @@
-"""The names of `tf.tf.config`, for editors and type checkers: see `python tests/repository/make_stubs.py`."""
+"""The names of `tf.tf.config`, for editors: see `python tests/repository/make_stubs.py`."""
 
 from minitape.graphs.settings import (
     functions_run_eagerly as functions_run_eagerly,

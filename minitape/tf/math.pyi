@@ -1,4 +1,4 @@
-"""The names of `tf.tf.math`, for editors and type checkers: see `python tests/repository/make_stubs.py`."""
+"""The names of `tf.tf.math`, for editors: see `python tests/repository/make_stubs.py`."""
 
 from typing import Any as _Any
 from minitape.engine.tensor.tensor import (
@@ -252,10 +252,12 @@ def tanh(x: _Any, name: _Any = None) -> _Tensor:
     """Computes elementwise: hyperbolic tangent."""
 
 def unsorted_segment_max(data: _Any, segment_ids: _Any, num_segments: _Any, name: _Any = None) -> _Tensor:
-    """The maximum (the lowest number if there is none) of the rows of ``data`` that share an id, for the ids below ``num_segments`` in any order."""
+    """The maximum (the lowest number if there is none) of the rows of ``data`` that share an id, for the ids below
+    ``num_segments`` in any order."""
 
 def unsorted_segment_min(data: _Any, segment_ids: _Any, num_segments: _Any, name: _Any = None) -> _Tensor:
-    """The minimum (the largest number if there is none) of the rows of ``data`` that share an id, for the ids below ``num_segments`` in any order."""
+    """The minimum (the largest number if there is none) of the rows of ``data`` that share an id, for the ids below
+    ``num_segments`` in any order."""
 
 def unsorted_segment_prod(data: _Any, segment_ids: _Any, num_segments: _Any, name: _Any = None) -> _Tensor:
     """The product of the rows of ``data`` that share an id, for the ids below ``num_segments`` in any order."""

@@ -1,4 +1,4 @@
-"""The names of `tf.tf.nest`, for editors and type checkers: see `python tests/repository/make_stubs.py`."""
+"""The names of `tf.tf.nest`, for editors: see `python tests/repository/make_stubs.py`."""
 
 from minitape.engine.values.nest import (
     assert_same_structure as assert_same_structure,

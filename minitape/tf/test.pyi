@@ -1,4 +1,4 @@
-"""The names of `tf.tf.test`, for editors and type checkers: see `python tests/repository/make_stubs.py`."""
+"""The names of `tf.tf.test`, for editors: see `python tests/repository/make_stubs.py`."""
 
 from minitape.check import (
     compute_gradient as compute_gradient,

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import textwrap
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
@@ -23,7 +24,7 @@ from minitape.tf.api import NAMESPACES
 
 PACKAGE = Path(str(minitape.__file__)).parent
 ALIASES = PACKAGE / "tf" / "stubs"
-HEAD = '"""The names of `{name}`, for editors and type checkers: see `python tests/repository/make_stubs.py`."""\n'
+HEAD = '"""The names of `{name}`, for editors: see `python tests/repository/make_stubs.py`."""\n'
 
 
 def stubs() -> dict[Path, str]:
@@ -134,10 +135,16 @@ def definition(name: str, function: Any) -> str:
     text = str(inspect.Signature(arguments)).replace("'_Any'", "_Any")
     sentence = (function.__doc__ or "").strip().partition("\n")[0]
     return (
-        f'def {name}{text} -> {returns}:\n    """{sentence}"""\n'
+        f"def {name}{text} -> {returns}:\n    {_docstring(sentence)}\n"
         if sentence
         else f"def {name}{text} -> {returns}: ...\n"
     )
+
+
+def _docstring(sentence: str) -> str:
+    """A docstring of this sentence, in lines of at most 120 characters."""
+    lines = textwrap.wrap(f'"""{sentence}"""', 116, subsequent_indent="    ", break_on_hyphens=False)
+    return "\n".join(lines)
 
 
 class Default:

@@ -1,4 +1,4 @@
-"""The names of `tf.keras.layers`, for editors and type checkers: see `python tests/repository/make_stubs.py`."""
+"""The names of `tf.keras.layers`, for editors: see `python tests/repository/make_stubs.py`."""
 
 from minitape.keras.layer import (
     Layer as Layer,

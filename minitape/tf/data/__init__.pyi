@@ -1,4 +1,4 @@
-"""The names of `tf.tf.data`, for editors and type checkers: see `python tests/repository/make_stubs.py`."""
+"""The names of `tf.tf.data`, for editors: see `python tests/repository/make_stubs.py`."""
 
 from minitape.tf.data.dataset import (
     AUTOTUNE as AUTOTUNE,

@@ -1,4 +1,4 @@
-"""The names of `tf.tf.linalg`, for editors and type checkers: see `python tests/repository/make_stubs.py`."""
+"""The names of `tf.tf.linalg`, for editors: see `python tests/repository/make_stubs.py`."""
 
 from minitape.ops.clipping import (
     global_norm as global_norm,

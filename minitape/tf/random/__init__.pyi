@@ -1,4 +1,4 @@
-"""The names of `tf.tf.random`, for editors and type checkers: see `python tests/repository/make_stubs.py`."""
+"""The names of `tf.tf.random`, for editors: see `python tests/repository/make_stubs.py`."""
 
 from minitape.ops.seeds import (
     set_seed as set_seed,

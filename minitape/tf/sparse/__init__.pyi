@@ -1,4 +1,4 @@
-"""The names of `tf.tf.sparse`, for editors and type checkers: see `python tests/repository/make_stubs.py`."""
+"""The names of `tf.tf.sparse`, for editors: see `python tests/repository/make_stubs.py`."""
 
 from minitape.tf.sparse.functions import (
     from_dense as from_dense,

@@ -1,4 +1,4 @@
-"""The names of `tf.tf.strings`, for editors and type checkers: see `python tests/repository/make_stubs.py`."""
+"""The names of `tf.tf.strings`, for editors: see `python tests/repository/make_stubs.py`."""
 
 from minitape.tf.strings.functions import (
     as_string as as_string,

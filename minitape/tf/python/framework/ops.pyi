@@ -1,4 +1,4 @@
-"""The names of `tf.tf.python.framework.ops`, for editors and type checkers: see `python tests/repository/make_stubs.py`."""
+"""The names of `tf.tf.python.framework.ops`, for editors: see `python tests/repository/make_stubs.py`."""
 
 from typing import Any as _Any
 from minitape.compat.v1.legacy import (
