@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 # Scripts that ask TensorFlow itself; nothing to collect for pytest.
-collect_ignore_glob = ["house/make_*.py", "oracle/make_*.py"]
+collect_ignore_glob = ["repository/make_*.py", "oracle/make_*.py"]
 if importlib.util.find_spec("minitape.speed") is None:  # all else passes without the accelerators' folder
     collect_ignore_glob += ["speed/*", "repository/test_layers.py", "cli/test_warmup.py"]
 
