@@ -79,7 +79,7 @@ def nothing_has_left_yet(monkeypatch: pytest.MonkeyPatch) -> None:
     from minitape.engine.recording import evidence
     from minitape.engine.recording.state import state
 
-    fresh = evidence.Exits()
+    fresh = evidence.ValuesLeft()
     monkeypatch.setattr(state, "exits", fresh)
     monkeypatch.setattr(evidence, "THREADS", deque([fresh], maxlen=16))
 

@@ -9,7 +9,7 @@ from threading import get_ident
 from types import ClassMethodDescriptorType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from ..engine.recording.block import Exit
+from ..engine.recording.block import InterruptSafeExit
 
 if TYPE_CHECKING:
     from ..engine.types import Leaving
@@ -118,4 +118,4 @@ class Block(Generic[Kind]):
         self._recording.close()
         self._entered, self._held = False, None
 
-    __exit__: Leaving = Exit(_leave, lambda block: block._entered)
+    __exit__: Leaving = InterruptSafeExit(_leave, lambda block: block._entered)

@@ -9,7 +9,7 @@ from time import perf_counter, process_time
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..engine.recording.block import Exit
+from ..engine.recording.block import InterruptSafeExit
 from ..engine.recording.frames import user_frame
 from ..explain.asking import warn_user
 from .changes import Block, Changes
@@ -44,7 +44,7 @@ def _place(frame: FrameType | None) -> Place:
     )
 
 
-class Steps:
+class SampledSteps:
     """A block that records the steps that are due. ``latest`` is the recording of the last of them, and answers what is
     asked of the block, such as ``explain``; ``steps`` counts all.
 
@@ -139,7 +139,7 @@ class Steps:
         self._changes.undo()
         self._entered = False
 
-    __exit__: Leaving = Exit(_leave, lambda block: block._entered)
+    __exit__: Leaving = InterruptSafeExit(_leave, lambda block: block._entered)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -149,7 +149,7 @@ class Steps:
         return getattr(self.latest, name)
 
 
-class Every(Steps):
+class Every(SampledSteps):
     """What ``record(every=100)`` gives: the first step and then each hundredth is recorded."""
 
     def __init__(self, every: int, *of_framework: Any) -> None:
@@ -199,7 +199,7 @@ class Found(NamedTuple):
         return f"Step {self.step} gave {self.why.name} {self.what}.\n{self.why}"
 
 
-class AfterBadGradient(Steps):
+class AfterBadGradient(SampledSteps):
     """What ``record(after_bad_gradient=True)`` gives: ``found`` has what was bad and why, and each is a warning when it
     is found.
 

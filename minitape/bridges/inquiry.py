@@ -23,7 +23,7 @@ from ..explain.source import read_again, statement_at
 from ..explain.statement import LOOPS, Statement, last_name, unparse
 from ..explain.words import Explanation, not_all, words_alone
 from ..picture.reading import spaces
-from ..recording.rows import Sweep
+from ..recording.rows import BackwardPass
 from ..recording.sites import NOWHERE, Site
 from ..recording.values import numbers_of
 from .recording import Number
@@ -268,6 +268,6 @@ class Inquiry(Cuts):
         return self.recording.row_of(value) if hasattr(value, "shape") and hasattr(value, "dtype") else None
 
     @property
-    def sweep(self) -> Sweep | None:
+    def sweep(self) -> BackwardPass | None:
         """The last backward pass from the target."""
         return next((s for s in reversed(self.recording.sweeps) if self.end in s.target), None)

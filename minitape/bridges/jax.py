@@ -33,10 +33,10 @@ from .need import need
 
 jax = need("jax", "JAX", (0, 7))
 
-from .jax_log import NUMBERS, Extra, Log, Value, argument_names, form, inexact  # noqa: E402 - behind the check
-from .jax_origin import Leaf, Origin, keys  # noqa: E402
-from .jax_run import Run, Values, concrete, jit_disabled  # noqa: E402
-from .jax_sweep import Back, Forward  # noqa: E402
+from .jax_log import NUMBERS, JaxExtra, JaxLog, JaxVariable, argument_names, form, inexact  # noqa: E402 - behind the check
+from .jax_origin import JaxLeaf, JaxOrigin, keys  # noqa: E402
+from .jax_run import JaxRun, JaxValues, concrete, jit_disabled  # noqa: E402
+from .jax_sweep import Back, JaxForward  # noqa: E402
 from .recording import Number, Recording  # noqa: E402
 
 
@@ -54,7 +54,7 @@ class JaxRecording(Recording):
 
     def __init__(self) -> None:
         super().__init__("jax")
-        self.log = Log(self)
+        self.log = JaxLog(self)
         self.ran = False  # all equations, and there is a value
         self.value: Any = None
         self.gradient: Any = None
@@ -66,8 +66,8 @@ class JaxRecording(Recording):
         self.stopped: Site = NOWHERE  # where an error came up while the equations ran
         # the function, its arguments, and the line that records them
         self.asked: tuple[Any, tuple[Any, ...], Site] = None, (), NOWHERE
-        self.given: list[Leaf] = []  # the leaves of the arguments
-        self.results: list[Value] = []  # the leaves of the result
+        self.given: list[JaxLeaf] = []  # the leaves of the arguments
+        self.results: list[JaxVariable] = []  # the leaves of the result
         self.target: int | None = None  # the row of the first
         self.chosen: list[int] = []  # the rows of what is differentiated
         self.unreached: set[int] = set()  # those of them that no adjoint came to: their gradient is zero
@@ -236,10 +236,10 @@ def _traced(
         "static": [(every, False), (floats, False)],
         "part": [(floats, False)],
     }
-    for traced, known in tries[Origin(function, args, recording.asked[2]).compiled]:
-        values = Values([leaves[k] for k in traced])
+    for traced, known in tries[JaxOrigin(function, args, recording.asked[2]).compiled]:
+        values = JaxValues([leaves[k] for k in traced])
 
-        def again(*tracers: Any, traced: list[int] = traced, values: Values = values) -> Any:
+        def again(*tracers: Any, traced: list[int] = traced, values: JaxValues = values) -> Any:
             values.begin(tracers)
             whole = dict(enumerate(leaves)) | dict(zip(traced, tracers, strict=True))
             return function(*jax.tree_util.tree_unflatten(tree, list(whole.values())))
@@ -269,24 +269,26 @@ def _traced(
     return None
 
 
-def _arguments(recording: JaxRecording, function: Any, args: tuple[Any, ...], numbers: tuple[int, ...]) -> list[Value]:
+def _arguments(
+    recording: JaxRecording, function: Any, args: tuple[Any, ...], numbers: tuple[int, ...]
+) -> list[JaxVariable]:
     """The rows of the arguments' leaves; of what is no number, such as a text, there is none."""
-    found: list[Value] = []
+    found: list[JaxVariable] = []
     for number, (argument, names) in enumerate(zip(args, argument_names(function, args), strict=True)):
         paths = jax.tree_util.tree_flatten_with_path(argument)[0]
         for (path, leaf), name in zip(paths, names, strict=True):
             if not hasattr(leaf, "dtype") and not isinstance(leaf, NUMBERS):
-                found.append(Value(leaf))
+                found.append(JaxVariable(leaf))
                 continue
             found.append(recording.log.leaf(leaf, name, number in numbers))
-            recording.given.append(Leaf(leaf, found[-1].known_row, number, keys(path)))
+            recording.given.append(JaxLeaf(leaf, found[-1].known_row, number, keys(path)))
     recording.chosen = [leaf.row for leaf in recording.given if leaf.argument in numbers]
     return found
 
 
-def _forward(recording: JaxRecording, closed: Any, leaves: list[Value], shape: Any) -> bool:
+def _forward(recording: JaxRecording, closed: Any, leaves: list[JaxVariable], shape: Any) -> bool:
     """Runs the function; False where a value in it is none."""
-    log, run = recording.log, Run(recording.log)
+    log, run = recording.log, JaxRun(recording.log)
     try:
         results = run.closed(closed, leaves)
     except jax.errors.UnexpectedTracerError as error:
@@ -300,7 +302,7 @@ def _forward(recording: JaxRecording, closed: Any, leaves: list[Value], shape: A
                 kind="constant",
                 site=result.site,
                 differentiable=False,
-                extra=Extra(),
+                extra=JaxExtra(),
                 **form(result.value),
             )
         log.remember(result.value, result.row)
@@ -313,7 +315,12 @@ def _forward(recording: JaxRecording, closed: Any, leaves: list[Value], shape: A
 
 
 def _backward(
-    recording: JaxRecording, function: Any, args: tuple[Any, ...], argnums: Any, has_aux: bool, chosen: list[Value]
+    recording: JaxRecording,
+    function: Any,
+    args: tuple[Any, ...],
+    argnums: Any,
+    has_aux: bool,
+    chosen: list[JaxVariable],
 ) -> None:
     """JAX's backward pass from a result that is one float to arguments that are floats; otherwise what JAX says against
     it.
@@ -370,12 +377,12 @@ def _directions(args: tuple[Any, ...], tangents: tuple[Any, ...]) -> list[Any]:
     return [None if direction is None else jax.numpy.asarray(direction) for direction in found]
 
 
-def _go_forward(recording: JaxRecording, moved: list[tuple[Value, Any]]) -> None:
+def _go_forward(recording: JaxRecording, moved: list[tuple[JaxVariable, Any]]) -> None:
     """JAX's forward mode from the arguments that move, each with its direction, to the result; otherwise what JAX says
     against it.
     """
     try:
-        found = Forward(recording.log, recording.results, [leaf for leaf, _ in moved]).tangents(
+        found = JaxForward(recording.log, recording.results, [leaf for leaf, _ in moved]).tangents(
             [direction for _, direction in moved]
         )
     except Exception as error:

@@ -16,7 +16,7 @@ import numpy as np
 from ..engine.recording.frames import own_file
 from ..explain.source import source_of
 from ..recording.sites import NOWHERE, Site
-from .kept import SMALL, Bound, Kept
+from .kept import SMALL, Bound, KeptValues
 
 LABELS = {
     "add": "+",
@@ -45,7 +45,7 @@ NUMBERS = (bool, int, float, complex)
 SHARES = {"softmax", "log_softmax", "logsumexp", "standardize", "var", "std", "_var", "_std"}
 
 
-class JaxValue(Kept):
+class JaxValue(KeptValues):
     """An array of JAX, to be shown when somebody asks. It does not change."""
 
     __slots__ = ()
@@ -55,7 +55,7 @@ class JaxValue(Kept):
         return np.asarray(jax.random.key_data(self.given)) if is_key(self.given) else super().array()
 
 
-class Value:
+class JaxVariable:
     """What a variable of a jaxpr stands for: an array, and its row; None for what was computed from nothing that is a
     row.
     """
@@ -83,7 +83,7 @@ class Value:
         return self.row
 
 
-class Extra(NamedTuple):
+class JaxExtra(NamedTuple):
     """What explain asks about a row of JAX."""
 
     why: str = ""  # why no gradient passes
@@ -93,13 +93,13 @@ class Extra(NamedTuple):
     bad: Site = NOWHERE  # where a NaN or infinity came up in what it was given and is no row
 
 
-class Call(NamedTuple):
+class JaxCall(NamedTuple):
     """An operation that ran: what computes it (again), from what, and which rows it made."""
 
     compute: Callable[..., list[Any]]
-    inputs: list[Value]
+    inputs: list[JaxVariable]
     rows: list[int]
-    ended: Sequence[Value]  # of a loop whose steps are rows: what the last of them gave
+    ended: Sequence[JaxVariable]  # of a loop whose steps are rows: what the last of them gave
 
 
 class Fork(NamedTuple):
@@ -110,12 +110,12 @@ class Fork(NamedTuple):
     taken: int
 
 
-class Log:
+class JaxLog:
     """Writes the rows of a recording."""
 
     def __init__(self, recording: Any) -> None:
         self.recording, self.entries = recording, recording.entries
-        self.calls: list[Call] = []
+        self.calls: list[JaxCall] = []
         self.forks: list[Fork] = []
         self.silent = 0  # more than 0 inside of what has a rule of its own: its rows are on no gradient's way
         self._bound = Bound()
@@ -149,15 +149,15 @@ class Log:
 
     # -- new rows ----------------------------------------------------------------------------------
 
-    def leaf(self, value: Any, name: str, differentiated: bool) -> Value:
+    def leaf(self, value: Any, name: str, differentiated: bool) -> JaxVariable:
         """An argument: no line of the function made it."""
         array = value if is_key(value) else jnp.asarray(value)
         on_way = differentiated and inexact(array)
         row = self.recording.leaf(
-            self.keep(array), name=name, kind="source", differentiable=on_way, extra=Extra(), **form(array)
+            self.keep(array), name=name, kind="source", differentiable=on_way, extra=JaxExtra(), **form(array)
         )
         self.remember(value, row)
-        return Value(array, row, live=inexact(array))
+        return JaxVariable(array, row, live=inexact(array))
 
     def bind(self, row: int, name: str, before: int | None) -> None:
         """A statement of the program's binds a name to a row, and no more to the one before, which was a part of it."""
@@ -167,7 +167,7 @@ class Log:
             if before is not None and before != row and self.entries[before].name == name:
                 self.entries[before].name = None
 
-    def constant(self, value: Value, name: str | None = None) -> int | None:
+    def constant(self, value: JaxVariable, name: str | None = None) -> int | None:
         """The row of an array that is no argument; None for a single number, which stands in the label."""
         if value.row is not None or np.ndim(value.value) == 0:
             return value.row
@@ -180,7 +180,7 @@ class Log:
             kind="constant",
             site=value.site,
             differentiable=False,
-            extra=Extra(roots=value.roots, bad=value.bad),
+            extra=JaxExtra(roots=value.roots, bad=value.bad),
             **form(value.value),
         )
         self.entries[row].label = name or "const"
@@ -191,13 +191,13 @@ class Log:
         self,
         op: str,
         compute: Callable[..., list[Any]],
-        inputs: list[Value],
+        inputs: list[JaxVariable],
         site: Site,
         scope: tuple[str, ...] = (),
         label: str = "",
         custom: str = "",
-        ended: Sequence[Value] = (),
-    ) -> list[Value]:
+        ended: Sequence[JaxVariable] = (),
+    ) -> list[JaxVariable]:
         """Runs an operation and writes its rows; none for what is computed from nothing that is a row.
 
         A loop that ran step by step has ``ended`` with what the last step gave.
@@ -235,17 +235,17 @@ class Log:
                 scope=scope,
                 cut=CUTS.get(why) if on_way else None,
                 differentiable=on_way and not why,
-                extra=Extra(why, (), custom, bad=bad_of(inputs)),
+                extra=JaxExtra(why, (), custom, bad=bad_of(inputs)),
                 **form(result),
             )
             made.append(row)
-        self.calls.append(Call(compute, inputs, made, ended))
-        return [Value(result, row, live) for result, row in zip(results, made, strict=True)]
+        self.calls.append(JaxCall(compute, inputs, made, ended))
+        return [JaxVariable(result, row, live) for result, row in zip(results, made, strict=True)]
 
-    def _folded(self, results: list[Any], inputs: list[Value], site: Site) -> list[Value]:
+    def _folded(self, results: list[Any], inputs: list[JaxVariable], site: Site) -> list[JaxVariable]:
         """What is computed from nothing that is a row."""
         roots = list({id(root): root for given in inputs for root in given.roots}.values())
-        made = [Value(result, site=site, roots=roots) for result in results]
+        made = [JaxVariable(result, site=site, roots=roots) for result in results]
         for value in made:
             if inexact(value.value) and not is_key(value.value) and not jnp.isfinite(value.value).all():
                 floats = [jnp.asarray(given.value) for given in inputs if inexact(jnp.asarray(given.value))]
@@ -262,7 +262,7 @@ class Log:
             return "integer_cast" if op == "convert_element_type" else "no_derivative"
         return "zero_derivative" if op in STEPS else ""
 
-    def _label(self, label: str, op: str, inputs: list[Value]) -> str:
+    def _label(self, label: str, op: str, inputs: list[JaxVariable]) -> str:
         """With the number that an operation has beside its one array: "× 2.0"."""
         if len(inputs) != 2 or len([given for given in inputs if given.row is None and np.ndim(given.value) == 0]) != 1:
             return label
@@ -301,7 +301,7 @@ def is_key(value: Any) -> bool:
     return isinstance(value, jax.Array) and jnp.issubdtype(value.dtype, jax.dtypes.prng_key)
 
 
-def bad_of(inputs: Sequence[Value]) -> Site:
+def bad_of(inputs: Sequence[JaxVariable]) -> Site:
     """Where a NaN or infinity came up in one of these values, if none of them is a row."""
     return next((given.bad for given in inputs if given.bad is not NOWHERE), NOWHERE)
 
@@ -330,7 +330,7 @@ def places(eqn: Any) -> list[Site]:
     ]
 
 
-class Place(NamedTuple):
+class JaxPlace(NamedTuple):
     """Where an equation was made."""
 
     site: Site = NOWHERE  # the user's innermost line
@@ -339,7 +339,7 @@ class Place(NamedTuple):
     name: str = ""
 
 
-def place_of(eqn: Any) -> Place:
+def place_of(eqn: Any) -> JaxPlace:
     """The place of an equation in the user's program.
 
     >>> def double(x):
@@ -353,9 +353,9 @@ def place_of(eqn: Any) -> Place:
         if not own_file(frame.file_name):
             codes, instructions = traceback.raw_frames()
             span = tuple(traceback.code_addr2location(codes[k], instructions[k]))
-            return Place((frame.file_name, frame.line_num), called, bound(frame.file_name, *span))
+            return JaxPlace((frame.file_name, frame.line_num), called, bound(frame.file_name, *span))
         called = frame.function_name
-    return Place()
+    return JaxPlace()
 
 
 @lru_cache(maxsize=4096)

@@ -21,7 +21,7 @@ GRADIENTS = {"grad", "value_and_grad", "filter_grad", "filter_value_and_grad"}
 COMPILERS = {"jit", "pmap", "vmap", "shard_map", "filter_jit"}  # under which a value is not known in Python
 
 
-class Leaf(NamedTuple):
+class JaxLeaf(NamedTuple):
     """A leaf of an argument."""
 
     value: Any
@@ -42,7 +42,7 @@ def keys(path: Sequence[Any]) -> tuple[Any, ...]:
     )
 
 
-class Origin:
+class JaxOrigin:
     """The texts behind a recorded function and its arguments."""
 
     def __init__(self, function: Any, args: tuple[Any, ...], call: Site) -> None:
@@ -126,7 +126,7 @@ class Origin:
 
     # -- its arguments -----------------------------------------------------------------------------
 
-    def made(self, leaf: Leaf) -> Site:
+    def made(self, leaf: JaxLeaf) -> Site:
         """The line that made a leaf of an argument; else the call."""
         given, where = self._given()[1:], self._statement()
         if where is not None and len(given) > leaf.argument:
@@ -230,7 +230,7 @@ class Origin:
 
     # -- what it reads -----------------------------------------------------------------------------
 
-    def read(self, leaf: Leaf) -> Site | None:
+    def read(self, leaf: JaxLeaf) -> Site | None:
         """The line on which it reads a leaf of its arguments by the name of a global or of a function around it."""
         argument, array = self.args[leaf.argument], np.ndim(leaf.value) > 0
         given = self._given()[1:]

@@ -19,7 +19,7 @@ from ..engine.recording.block import block
 from ..engine.recording.frames import own_file
 from ..recording.sites import NOWHERE, Site, here
 from .changes import Changes
-from .jax_log import SHARES, Fork, Log, Place, Value, place_of
+from .jax_log import SHARES, Fork, JaxLog, JaxPlace, JaxVariable, place_of
 from .recording import MOST
 
 try:
@@ -34,16 +34,16 @@ jit_disabled = block(jax.disable_jit.__wrapped__)  # ends at once where Ctrl-C c
 CUSTOM = {"custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr"}
 
 
-class Run:
+class JaxRun:
     """The computation of one jaxpr."""
 
-    def __init__(self, log: Log) -> None:
+    def __init__(self, log: JaxLog) -> None:
         self.log = log
         self.failed: Site = NOWHERE  # where an equation raised an error
         self.site: Site = NOWHERE  # of the equation that runs
         # more than 0 inside of a function of a library's: its jaxpr may have been traced for another line
         self.library = 0
-        self.opens: dict[str, Callable[[Any, list[Value], Scope], list[Value]]] = {
+        self.opens: dict[str, Callable[[Any, list[JaxVariable], Scope], list[JaxVariable]]] = {
             "jit": self._call,
             "pjit": self._call,
             "closed_call": self._call,
@@ -55,30 +55,32 @@ class Run:
             "while": self._while,
         } | dict.fromkeys(CUSTOM, self._custom)
 
-    def run(self, jaxpr: Any, consts: list[Value], args: list[Value], scope: Scope = ()) -> list[Value]:
+    def run(
+        self, jaxpr: Any, consts: list[JaxVariable], args: list[JaxVariable], scope: Scope = ()
+    ) -> list[JaxVariable]:
         """What a jaxpr computes from these values."""
-        known: dict[Any, Value] = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *args], strict=True))
+        known: dict[Any, JaxVariable] = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *args], strict=True))
 
-        def read(atom: Any) -> Value:
-            return Value(atom.val) if isinstance(atom, Literal) else known[atom]
+        def read(atom: Any) -> JaxVariable:
+            return JaxVariable(atom.val) if isinstance(atom, Literal) else known[atom]
 
-        last: tuple[Place, int | None] = Place(), None  # the statement, and the row that has its name
+        last: tuple[JaxPlace, int | None] = JaxPlace(), None  # the statement, and the row that has its name
         for eqn in jaxpr.eqns:
             results = self._equation(eqn, [read(atom) for atom in eqn.invars], scope)
             last = self._bind(eqn, results, *last)
             known.update(zip(eqn.outvars, results, strict=True))
         return [read(atom) for atom in jaxpr.outvars]
 
-    def closed(self, closed: Any, args: list[Value], scope: Scope = ()) -> list[Value]:
+    def closed(self, closed: Any, args: list[JaxVariable], scope: Scope = ()) -> list[JaxVariable]:
         """The same for a jaxpr with its constants."""
         jaxpr = getattr(closed, "jaxpr", closed)
-        return self.run(jaxpr, [Value(const) for const in getattr(closed, "consts", ())], args, scope)
+        return self.run(jaxpr, [JaxVariable(const) for const in getattr(closed, "consts", ())], args, scope)
 
-    def _equation(self, eqn: Any, inputs: list[Value], scope: Scope) -> list[Value]:
+    def _equation(self, eqn: Any, inputs: list[JaxVariable], scope: Scope) -> list[JaxVariable]:
         scope = (*scope, *(part for part in str(eqn.source_info.name_stack).split("/") if part))
         opens = self.opens.get(eqn.primitive.name)
         outer = self.site
-        place = Place() if self.library else place_of(eqn)
+        place = JaxPlace() if self.library else place_of(eqn)
         self.site = outer if place.site is NOWHERE else place.site
         # a function of several equations that JAX does not call, but writes out
         if place.called in SHARES and opens is None:
@@ -99,19 +101,23 @@ class Run:
         finally:
             self.site = outer
 
-    def _bind(self, eqn: Any, results: list[Value], place: Place, before: int | None) -> tuple[Place, int | None]:
+    def _bind(
+        self, eqn: Any, results: list[JaxVariable], place: JaxPlace, before: int | None
+    ) -> tuple[JaxPlace, int | None]:
         """Gives a result the name that the program has for it; what came before it in the same expression has it no
         more.
         """
         row = results[0].row if len(results) == 1 else None
         # a derivative has the place of its function
-        found = Place() if self.library or "jvp(" in str(eqn.source_info.name_stack) else place_of(eqn)
+        found = JaxPlace() if self.library or "jvp(" in str(eqn.source_info.name_stack) else place_of(eqn)
         if not found.name or row is None:
-            return Place(), None
+            return JaxPlace(), None
         self.log.bind(row, found.name, before if (found.site, found.name) == (place.site, place.name) else None)
         return found, row
 
-    def _row(self, eqn: Any, inputs: list[Value], scope: Scope, ended: Sequence[Value] = ()) -> list[Value]:
+    def _row(
+        self, eqn: Any, inputs: list[JaxVariable], scope: Scope, ended: Sequence[JaxVariable] = ()
+    ) -> list[JaxVariable]:
         name = eqn.primitive.name
         if name == "convert_element_type" and getattr(inputs[0].value, "dtype", None) == eqn.params["new_dtype"]:
             return inputs  # says only that the dtype is no guess of JAX's any more
@@ -121,7 +127,7 @@ class Run:
 
     # -- calls that are opened ---------------------------------------------------------------------
 
-    def _call(self, eqn: Any, inputs: list[Value], scope: Scope) -> list[Value]:
+    def _call(self, eqn: Any, inputs: list[JaxVariable], scope: Scope) -> list[JaxVariable]:
         closed = eqn.params["jaxpr"] if "jaxpr" in eqn.params else eqn.params["call_jaxpr"]
         strange = own_file(file_of(closed))
         self.library += strange
@@ -130,7 +136,7 @@ class Run:
         finally:
             self.library -= strange
 
-    def _custom(self, eqn: Any, inputs: list[Value], scope: Scope) -> list[Value]:
+    def _custom(self, eqn: Any, inputs: list[JaxVariable], scope: Scope) -> list[JaxVariable]:
         """A function with a rule of its own: what it computes is shown, and the gradient goes by the rule, through one
         row.
         """
@@ -143,7 +149,7 @@ class Run:
             del self.log.calls[calls:]  # only looked at: JAX goes through it neither back nor forward
         return self._row(eqn, inputs, scope)
 
-    def _scan(self, eqn: Any, inputs: list[Value], scope: Scope) -> list[Value]:
+    def _scan(self, eqn: Any, inputs: list[JaxVariable], scope: Scope) -> list[JaxVariable]:
         """As ``jax.disable_jit`` runs it: step by step."""
         given = eqn.params
         consts, carry = inputs[: given["num_consts"]], inputs[given["num_consts"] :][: given["num_carry"]]
@@ -169,14 +175,14 @@ class Run:
             *(self.log.call("stack", lambda *ys: [jnp.stack(ys)], list(column), site, scope)[0] for column in columns),
         ]
 
-    def _cond(self, eqn: Any, inputs: list[Value], scope: Scope) -> list[Value]:
+    def _cond(self, eqn: Any, inputs: list[JaxVariable], scope: Scope) -> list[JaxVariable]:
         branches, taken = eqn.params["branches"], int(inputs[0].value)
         taken = min(max(taken, 0), len(branches) - 1)
         rows = [given.row for given in inputs[1:] if given.row is not None]
         self.log.forks.append(Fork(rows, self.site, taken))
         return self.closed(branches[taken], inputs[1:], (*scope, f"cond[{taken}]"))
 
-    def _while(self, eqn: Any, inputs: list[Value], scope: Scope) -> list[Value]:
+    def _while(self, eqn: Any, inputs: list[JaxVariable], scope: Scope) -> list[JaxVariable]:
         """JAX cannot go back through it, but forward: its steps are shown, and it is one row."""
         given = eqn.params
         count, more = given["cond_nconsts"], given["body_nconsts"]
@@ -255,10 +261,10 @@ def size_of(eqn: Any) -> int:
 # -- what tracers know: without jit a Python condition may ask for a value -------------------------
 
 
-class Values:
+class JaxValues:
     """The values of the tracers of one trace, computed where somebody asks.
 
-    >>> values = Values([3.0])
+    >>> values = JaxValues([3.0])
     >>> def loss(x):
     ...     values.begin([x])
     ...     return x * 2.0 if x > 0 else x
@@ -333,7 +339,7 @@ class Values:
 
 
 @contextmanager
-def concrete(values: Values) -> Iterator[None]:
+def concrete(values: JaxValues) -> Iterator[None]:
     """In the block the tracers of one trace know their values, and what depends on none of them is computed at once."""
     changes = Changes()
     changes.begin()
@@ -354,7 +360,7 @@ def concrete(values: Values) -> Iterator[None]:
         changes.undo()
 
 
-def _whole(values: Values, name: str, function: Callable[..., Any], tracer: Any, *args: Any, **kwargs: Any) -> Any:
+def _whole(values: JaxValues, name: str, function: Callable[..., Any], tracer: Any, *args: Any, **kwargs: Any) -> Any:
     """NumPy and Python may have what no derivative passes, whole numbers and conditions, which ``jax.grad`` does not
     trace.
     """

@@ -13,16 +13,16 @@ from typing import Any
 import jax
 import numpy as np
 
-from ..recording.rows import Sweep
-from .jax_log import Call, Log, Value, inexact
+from ..recording.rows import BackwardPass
+from .jax_log import JaxCall, JaxLog, JaxVariable, inexact
 
 
 class Back:
     """One backward pass. What it needs it lets go as soon as JAX has passed it."""
 
-    def __init__(self, log: Log, target: int, sources: list[Value]) -> None:
+    def __init__(self, log: JaxLog, target: int, sources: list[JaxVariable]) -> None:
         self.log, self.entries, self.target, self.sources = log, log.entries, target, sources
-        self.sweep = Sweep([target])
+        self.sweep = BackwardPass([target])
         self.calls = [call for call in log.calls if any(self._on_way(row) for row in call.rows)]
         self.values: dict[int, Any] = {}  # of rows, as JAX computes them again
         self.adjoints: dict[int, Any] = {}  # of rows whose operation has sent nothing yet
@@ -95,7 +95,7 @@ class Back:
                 self.adjoints.pop(made, None)
                 self.values.pop(made, None)
 
-    def _sent(self, call: Call) -> list[tuple[int, int, Any]]:
+    def _sent(self, call: JaxCall) -> list[tuple[int, int, Any]]:
         """(port, row, product) for each input that is on the way."""
         places = [k for k, given in enumerate(call.inputs) if self._on_way(given.row)]
         values = [
@@ -123,10 +123,10 @@ class Back:
         return np.zeros(np.shape(result), result.dtype if inexact(result) else jax.dtypes.float0)
 
 
-class Forward:
+class JaxForward:
     """JAX's way forward: the tangents of the rows, from those of some arguments."""
 
-    def __init__(self, log: Log, ends: list[Value], moved: list[Value]) -> None:
+    def __init__(self, log: JaxLog, ends: list[JaxVariable], moved: list[JaxVariable]) -> None:
         self.log, self.ends, self.moved = log, ends, moved
 
     def tangents(self, directions: list[Any]) -> list[Any]:

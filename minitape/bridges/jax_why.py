@@ -19,7 +19,7 @@ from ..explain.words import Explanation
 from ..recording.sites import NOWHERE, Site
 from .inquiry import Inquiry
 from .jax_log import SHARES, STAIRS, places
-from .jax_origin import Origin, returned
+from .jax_origin import JaxOrigin, returned
 from .jax_texts import BENT, CHOICES, PATCHES, TEXT, ZEROS
 
 TRACED = ("Tracer", "traced", "concrete")  # what errors say that come of a number that is not there
@@ -67,7 +67,7 @@ class JaxInquiry(Inquiry):
     def __init__(self, recording: Any, target: Any, source: Any, rows: list[int]) -> None:
         known = recording.entries[rows[0]].name if rows else None
         end = recording.target if target is None or target is recording.value else target
-        self.origin = Origin(*recording.asked)
+        self.origin = JaxOrigin(*recording.asked)
         super().__init__(recording, end, source, rows, known or "the array")
 
     def _called(self, row: int) -> str:

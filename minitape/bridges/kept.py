@@ -14,10 +14,10 @@ import numpy as np
 
 from ..picture.fields import Shown
 from ..picture.values import show_value
-from ..recording.values import Value
+from ..recording.values import ValueSummary
 
 if TYPE_CHECKING:
-    from .recording import Entry, Recording
+    from .recording import Recording, RecordingEntry
 
 MOST_BYTES = 64 * 2**20
 SMALL = 4096  # elements of an array that is not counted
@@ -26,11 +26,11 @@ SMALL = 4096  # elements of an array that is not counted
 Said = TypeVar("Said")
 
 
-class Kept(Value):
+class KeptValues(ValueSummary):
     """A value of a framework; a bridge says what its elements are.
 
     >>> import numpy as np
-    >>> Kept(np.float32(2.0)).shown(), Kept(np.zeros(3)).facts()
+    >>> KeptValues(np.float32(2.0)).shown(), KeptValues(np.zeros(3)).facts()
     ({'text': '2.0', 'data': 2.0}, (True, True))
     """
 
@@ -57,7 +57,7 @@ class Kept(Value):
 class Noted(Generic[Said]):
     """What was noted of objects, as long as they live: by identity, for tensors are compared element by element.
 
-    >>> one, other, lines = Kept(1.0), Kept(1.0), Noted()
+    >>> one, other, lines = KeptValues(1.0), KeptValues(1.0), Noted()
     >>> lines[one] = 3
     >>> lines.get(one, 0), lines.get(other, 0)
     (3, 0)
@@ -93,7 +93,7 @@ class Bound:
     """How many bytes a recording keeps.
 
     >>> import numpy as np
-    >>> bound, values = Bound(most=100), [Kept(np.full(5000, k, np.int8)) for k in range(3)]
+    >>> bound, values = Bound(most=100), [KeptValues(np.full(5000, k, np.int8)) for k in range(3)]
     >>> for value in values:
     ...     bound.add(value, 5000, 50)
     >>> [value.given is None for value in values], values[0].shown()["stats"]["mean"]
@@ -150,7 +150,7 @@ def held(recording: Recording) -> int:
     return sum(size_of(entry) for value, entry in kept.values() if getattr(value, "given", value) is not None)
 
 
-def size_of(entry: Entry) -> int:
+def size_of(entry: RecordingEntry) -> int:
     """The bytes of a row's value.
 
     >>> from .recording import Recording

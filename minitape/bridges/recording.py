@@ -1,7 +1,7 @@
 """What another framework computed, as pictures read it. No framework is known here: a bridge writes, a picture reads.
 
-A bridge adds a row for each leaf and each operation, and for each backward pass a :class:`Sweep`: the adjoint that
-arrived at a row, and what the row's operation sent on to its inputs. ``docs/bridges.md`` writes one by hand.
+A bridge adds a row for each leaf and each operation, and for each backward pass a :class:`BackwardPass`: the
+adjoint that arrived at a row, and what the row's operation sent to its inputs. ``docs/bridges.md`` writes one by hand.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from ..picture.diagnosis import alarms_of
 from ..picture.fields import EventFields, Fields, Kind, ResultFields, SourceFields, SweepFields, TapeFields
 from ..picture.reading import Reader, spaces
 from ..picture.results import CALLS, SOURCES, STEPS
-from ..picture.rows import Row
+from ..picture.rows import PictureRow
 from ..picture.short import short_name
 from ..picture.values import show_value
-from ..recording.rows import Exit, Sweep
+from ..recording.rows import BackwardPass, RowExit
 from ..recording.sites import NOWHERE, Site
 from .kept import as_size, held
 
@@ -60,7 +60,7 @@ def slim(part: Any, thumbs: Iterator[int]) -> Any:
     return part
 
 
-class Entry:
+class RecordingEntry:
     """One row: a leaf or a result of an operation. A bridge may keep more about it in ``extra``."""
 
     __slots__ = (
@@ -110,7 +110,7 @@ class Entry:
         """The rows with whose values a leaf was made."""
         return self.extra.came
 
-    def picture_row(self) -> Row:
+    def picture_row(self) -> PictureRow:
         """The row of a snapshot."""
         value = shown(self.value)
         operation = self.kind == "operation"
@@ -138,7 +138,7 @@ class Entry:
             "scope": [short_name(part) for part in self.scope],
         }
         own: Fields | None = None if self.tangent is None else {"tangent": shown(self.tangent)}
-        return Row(self.row, form, tuple(self.inputs), None, value, own)
+        return PictureRow(self.row, form, tuple(self.inputs), None, value, own)
 
 
 class Number(int):
@@ -167,10 +167,10 @@ class Recording:
     def __init__(self, framework: str) -> None:
         self.framework = framework
         self.failure: Exception | None = None  # the mistake of the bridge's own that ended it early
-        self.entries: list[Entry] = []
-        self.sweeps: list[Sweep] = []
+        self.entries: list[RecordingEntry] = []
+        self.sweeps: list[BackwardPass] = []
         self.events: list[dict[str, Any]] = []
-        self.left: list[Exit] = []
+        self.left: list[RowExit] = []
         self.left_out = 0  # operations after the first MOST rows
         self.watched: dict[int, int] = {}
         self.watchers: list[Callable[[], None]] = []
@@ -241,20 +241,20 @@ class Recording:
         dtype: str,
         shape: Sequence[int],
         extra: Any,
-    ) -> Entry:
+    ) -> RecordingEntry:
         """A new row, which is added when it is whole: Ctrl-C may come before."""
-        entry = Entry(len(self.entries), op, label, kind, value, site, differentiable)
+        entry = RecordingEntry(len(self.entries), op, label, kind, value, site, differentiable)
         entry.dtype, entry.shape, entry.extra = dtype, tuple(shape), extra
         return entry
 
     def leave(self, row: int, how: str, site: Site) -> None:
         """A value leaves the framework."""
-        self.left.append(Exit(row, how, site, len(self.entries)))
+        self.left.append(RowExit(row, how, site, len(self.entries)))
         self.events.append({"kind": "numpy", "row": row, "line": site[1]})
 
-    def sweep(self, target: Sequence[int] = ()) -> Sweep:
+    def sweep(self, target: Sequence[int] = ()) -> BackwardPass:
         """A new backward pass."""
-        self.sweeps.append(Sweep(target))
+        self.sweeps.append(BackwardPass(target))
         return self.sweeps[-1]
 
     def fail(self, error: Exception) -> None:
@@ -345,11 +345,11 @@ class Recording:
         """The last row that stands for one of the framework's tensors; a number is a row itself."""
         return value if isinstance(value, int) and 0 <= value < len(self.entries) else None
 
-    def sources(self, sweep: Sweep) -> list[int]:
+    def sources(self, sweep: BackwardPass) -> list[int]:
         """What a sweep was asked for, or the leaves at which it arrived."""
         return sweep.sources or [row for row in sorted(sweep.adjoints) if self.entries[row].kind != "operation"]
 
-    def sweep_of(self, target: Any = None) -> Sweep | None:
+    def sweep_of(self, target: Any = None) -> BackwardPass | None:
         """The last sweep, or the last one that began at ``target``."""
         if target is None:
             return self.sweeps[-1] if self.sweeps else None
@@ -406,10 +406,10 @@ class Recording:
         """What reads the rows for a picture."""
         return _Reader(self, namespaces)
 
-    def picture_steps(self, target: Any, sources: Any) -> Steps | None:
+    def picture_steps(self, target: Any, sources: Any) -> RecordingSteps | None:
         """The sweep for a picture; None where there is none from ``target``."""
         found = None if self._open else self.sweep_of(target)
-        return None if found is None else Steps(self, found, sources)
+        return None if found is None else RecordingSteps(self, found, sources)
 
     def picture_results(self, target: Any, sources: Any, namespaces: Iterable[dict[str, Any]]) -> list[ResultFields]:
         """What each backward pass left at its sources, the last ones; with ``target`` that of its pass alone."""
@@ -417,7 +417,7 @@ class Recording:
         names = self.picture_reader(namespaces).names() if wanted and not self._open else {}
         found, room = [], STEPS
         for sweep in reversed([] if self._open else wanted):
-            steps, last = Steps(self, sweep, sources if target is not None else None), sweep is wanted[-1]
+            steps, last = RecordingSteps(self, sweep, sources if target is not None else None), sweep is wanted[-1]
             result: ResultFields = {
                 "target": [{"name": self._name(row, names), "row": row} for row in sorted(sweep.target)],
                 "sources": [
@@ -452,10 +452,10 @@ class Recording:
         }
 
 
-class Steps:
+class RecordingSteps:
     """A sweep that was recorded, as a picture takes it: all steps are there at once."""
 
-    def __init__(self, recording: Recording, sweep: Sweep, sources: Any = None) -> None:
+    def __init__(self, recording: Recording, sweep: BackwardPass, sources: Any = None) -> None:
         self._recording, self._sweep, self.rest = recording, sweep, 0
         wanted = sources if isinstance(sources, (list, tuple)) else [] if sources is None else [sources]
         found = [recording.row_of(s) for s in wanted]
@@ -502,7 +502,7 @@ class _Reader(Reader):
     tape: Any  # a Recording
     record: Any  # the same, or None
 
-    def read(self, limit: int | None = None) -> list[Row]:
+    def read(self, limit: int | None = None) -> list[PictureRow]:
         if not self._start():
             return []
         first = self.count
@@ -510,7 +510,7 @@ class _Reader(Reader):
         self.count = last
         return [self._row_at(row) for row in range(first, last)]
 
-    def read_ends(self, most: int) -> list[Row]:
+    def read_ends(self, most: int) -> list[PictureRow]:
         if not self._start() or len(self.record) <= most:
             return self.read()
         ends = [*range(most // 2), *range(len(self.record) - most // 2, len(self.record))]
@@ -522,7 +522,7 @@ class _Reader(Reader):
     def insides(self, target: Any = None, sources: Any = None, row: int | None = None) -> list[Any]:
         return self.tape.insides(target, row)
 
-    def _row_at(self, row: int) -> Row:
+    def _row_at(self, row: int) -> PictureRow:
         entry = self.tape.entries[row]
         if entry.site[0]:
             self.files.add(entry.site[0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .recording import MOST, Entry, Recording
+from .recording import MOST, Recording, RecordingEntry
 
 KINDS = ("source", "variable", "constant", "operation")
 
@@ -92,7 +92,7 @@ class Replay(Recording):
                 sweep.adjoints.setdefault(entry.row, _Said(None))
 
 
-def _entry(row: dict[str, Any], number: int) -> Entry:
+def _entry(row: dict[str, Any], number: int) -> RecordingEntry:
     """The entry that a ROW was made of."""
     texts = [
         row["op"],
@@ -112,7 +112,7 @@ def _entry(row: dict[str, Any], number: int) -> Entry:
     ):
         raise ValueError(f"This is no snapshot of a recording: row {number} is none.")
     value, site = _Said(row["value"]), (row["file"], row["line"])
-    entry = Entry(row["row"], row["op"], row["label"], row["kind"], value, site, bool(row["tapes"]))
+    entry = RecordingEntry(row["row"], row["op"], row["label"], row["kind"], value, site, bool(row["tapes"]))
     for field in ("name", "version", "inputs", "call", "output", "dtype", "scope", "cut", "watched"):
         setattr(entry, field, row[field])
     entry.shape = tuple(row["shape"])

@@ -37,9 +37,9 @@ from ..engine.recording.block import During  # noqa: E402
 from .changes import Block  # noqa: E402
 from .every import NOT_FINITE, ZERO, AfterBadGradient, Every  # noqa: E402
 from .recording import Recording  # noqa: E402
-from .tensorflow_log import Log  # noqa: E402
+from .tensorflow_log import TensorFlowLog  # noqa: E402
 from .tensorflow_value import unrecorded  # noqa: E402
-from .tensorflow_watch import Watcher  # noqa: E402
+from .tensorflow_watch import TensorFlowWatcher  # noqa: E402
 
 
 class TensorFlowRecording(Recording):
@@ -55,7 +55,7 @@ class TensorFlowRecording(Recording):
 
     def __init__(self) -> None:
         super().__init__("tensorflow")
-        self.log = Log(self)
+        self.log = TensorFlowLog(self)
 
     def _why(self, target: Any, source: Any) -> Any:
         from .tensorflow_why import TensorFlowInquiry, why_last
@@ -127,7 +127,7 @@ def record(
             _watch_steps, lambda: record(open_functions=open_functions), ENDS, TFE_Py_TapeSetIsEmpty
         )
     recording = TensorFlowRecording()
-    return Block(recording, Watcher(recording, open_functions))
+    return Block(recording, TensorFlowWatcher(recording, open_functions))
 
 
 def _watch_steps(block: AfterBadGradient) -> None:

@@ -27,7 +27,7 @@ from ..explain.source import statement_at
 from ..explain.statement import last_name
 from ..recording.sites import NOWHERE, Site
 from .tensorflow_ops import changes_variable, handle_of, name_of, variable_of
-from .tensorflow_value import Variable
+from .tensorflow_value import VariableValue
 
 CALLED = {
     "If": "cond",
@@ -52,7 +52,7 @@ READS = ("ReadVariableOp", "ResourceGather", "ResourceGatherNd")
 _FLOW = re.compile(r"(while|cond|case|switch_case|branch)(_\d+)?").fullmatch
 
 
-class Step(NamedTuple):
+class InsideStep(NamedTuple):
     """What Python did while a graph was made."""
 
     first: int  # the graph had so many operations when it began,
@@ -97,7 +97,7 @@ def traced_here() -> Site:
     return site_of(tf_stack.extract_stack())
 
 
-def has_tapes(graph: Any, steps: dict[Any, list[Step]]) -> bool:
+def has_tapes(graph: Any, steps: dict[Any, list[InsideStep]]) -> bool:
     """Whether a tape began while a graph was made, or one of the graphs that it calls."""
     return any(step.word == "begins" for step in steps.get(graph, ())) or any(
         has_tapes(inner, steps) for op in graph.get_operations() for inner in graphs_of(op)
@@ -179,10 +179,10 @@ class Again:
             value, trainable=known is None or known.trainable, name=None if known is None else name_of(known)
         )
         self.values[id(handle)], self.variables[id(copy.handle)] = copy.handle, copy
-        self.inner.variables[id(copy.handle)] = Variable(copy.handle, copy)
+        self.inner.variables[id(copy.handle)] = VariableValue(copy.handle, copy)
         return copy.handle
 
-    def run(self, graph: Any, given: Sequence[Any], until: Step | None = None) -> list[Any]:
+    def run(self, graph: Any, given: Sequence[Any], until: InsideStep | None = None) -> list[Any]:
         """The results of a graph; ``until`` a step, of one that was not traced to its end."""
         self.values.update(zip(map(id, graph.inputs), given, strict=False))
         copied = {id(inside): self.value(outside) for inside, outside in copied_into(graph)}
@@ -254,7 +254,7 @@ class Again:
 
     # -- what Python did ---------------------------------------------------------------------------
 
-    def _step(self, step: Step, passed: int) -> int:
+    def _step(self, step: InsideStep, passed: int) -> int:
         """Does it again; the operations before the number that it returns were made by it."""
         if step.first < passed:
             return passed
@@ -262,36 +262,36 @@ class Again:
         getattr(self, f"_{step.word}")(step)
         return step.last
 
-    def _begins(self, step: Step) -> None:
+    def _begins(self, step: InsideStep) -> None:
         tape = self.tapes.get(id(step.subject))
         if tape is None:
             tape = tf.GradientTape(persistent=True, watch_accessed_variables=step.subject._watch_accessed_variables)
         self.tapes[id(step.subject)] = tape.__enter__()
 
-    def _ends(self, step: Step) -> None:
+    def _ends(self, step: InsideStep) -> None:
         self.tapes[id(step.subject)].__exit__(None, None, None)
 
-    def _pauses(self, step: Step) -> None:
+    def _pauses(self, step: InsideStep) -> None:
         self.pauses[id(step.subject)] = self.tapes[id(step.subject)].stop_recording()
         self.pauses[id(step.subject)].__enter__()
 
-    def _goes_on(self, step: Step) -> None:
+    def _goes_on(self, step: InsideStep) -> None:
         self.pauses.pop(id(step.subject)).__exit__(None, None, None)
 
-    def _resets(self, step: Step) -> None:
+    def _resets(self, step: InsideStep) -> None:
         self.tapes[id(step.subject)].reset()
 
-    def _watches(self, step: Step) -> None:
+    def _watches(self, step: InsideStep) -> None:
         self.tapes[id(step.subject)].watch(self._values(step.given))
 
-    def _gradient(self, step: Step) -> None:
+    def _gradient(self, step: InsideStep) -> None:
         args, kwargs = self._values(step.given)
         self._made(step.made, self.tapes[id(step.subject)].gradient(*args, **kwargs))
 
-    def _custom(self, step: Step) -> None:
+    def _custom(self, step: InsideStep) -> None:
         self._made(step.made, tf.custom_gradient(step.subject)(*self._values(step.given)))
 
-    def _applies(self, step: Step) -> None:
+    def _applies(self, step: InsideStep) -> None:
         """An optimizer's step: what it computes is not shown, and the variables keep their values."""
         for gradient, variable in step.given:
             handle = self.value(handle_of(variable))

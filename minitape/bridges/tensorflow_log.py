@@ -13,7 +13,7 @@ from tensorflow.python import pywrap_tfe
 from tensorflow.python.ops import gen_resource_variable_ops
 
 from ..engine.recording.block import During
-from ..recording.rows import Sweep
+from ..recording.rows import BackwardPass
 from ..recording.sites import NOWHERE, Site, here, way_here
 from .changes import Changes
 from .kept import Bound, Noted
@@ -33,10 +33,10 @@ from .tensorflow_ops import (
     watching,
     written,
 )
-from .tensorflow_value import Extra, Made, Span, Tape, TensorValue, Traced, Variable, unrecorded
+from .tensorflow_value import Made, Span, Tape, TensorFlowExtra, TensorFlowValue, TracedValue, VariableValue, unrecorded
 
 
-class Log:
+class TensorFlowLog:
     """Writes the rows of a recording."""
 
     def __init__(self, recording: Any) -> None:
@@ -52,10 +52,10 @@ class Log:
         self.tapes: list[Tape] = []
         self._open_tapes: list[Tape] = []
         self._early: list[Any] = []  # what a tape may have recorded that began before the block
-        self.variables: dict[int, Variable] = {}  # by the identity of the handle
+        self.variables: dict[int, VariableValue] = {}  # by the identity of the handle
         self.made: Noted[Made] = Noted()  # what tapes gave back, in sweeps that no other tape recorded
         self.steps: dict[Any, list[Any]] = {}  # by graph: what Python did while it was made
-        self.traced: list[Traced] = []
+        self.traced: list[TracedValue] = []
         self.failed: tuple[int, int] | None = None  # (after how many backward passes, from which row) one was refused
         self.captured: list[Any] = []  # the variables that the functions of a dataset read, while its iterator is made
         self.place: tuple[Site, list[str]] | None = None  # where the program is, when a graph runs again
@@ -125,7 +125,7 @@ class Log:
             version=len(self.rows_of(handle)),
             site=self.here(),
             differentiable=watched,
-            extra=Extra(handle),
+            extra=TensorFlowExtra(handle),
             **self._form(value),
         )
         if not watched:  # a function may read it after this, and a tape hear of it then
@@ -168,7 +168,7 @@ class Log:
             self.remember(tensor, row)
             return row
         value = self._keep_for_tapes(tensor)
-        extra = Extra(value)
+        extra = TensorFlowExtra(value)
         row = self.recording.leaf(
             value,
             kind="source" if watched else "constant",
@@ -200,7 +200,7 @@ class Log:
         """A tape says which variables it watched: leaves that have the same memory were these."""
         for variable in variables:
             handle = handle_of(variable)
-            self.variables[id(handle)] = Variable(handle, variable)
+            self.variables[id(handle)] = VariableValue(handle, variable)
             if id(handle) in self._current or not isinstance(variable, tf.Variable):
                 continue
             with unrecorded():
@@ -240,7 +240,7 @@ class Log:
     def wrote(self, op: str, inputs: Sequence[Any], outputs: Sequence[Any], function: Any = None) -> None:
         """An operation ran eagerly; ``function`` where it is the call of a ``tf.function``."""
         if op in ("ReadVariableOp", "ResourceGather") and id(inputs[0]) not in self.variables:
-            self.variables[id(inputs[0])] = Variable(inputs[0], None)
+            self.variables[id(inputs[0])] = VariableValue(inputs[0], None)
         if op == "VarHandleOp":
             self.born[outputs[0]] = len(self.born), self.way()
         if op == "ReadVariableOp":
@@ -290,7 +290,7 @@ class Log:
             watched = watching(tensor)
             why = self._reason(op, tensor, watched, on_way)
             value = self._keep_for_tapes(tensor)
-            extra = Extra(value, why, op)
+            extra = TensorFlowExtra(value, why, op)
             extra.function = function
             extra.way = () if watched else self.way()
             row = self.recording.operation(
@@ -343,7 +343,7 @@ class Log:
     def enters(self, variables: Sequence[Any], inputs: Sequence[Any]) -> None:
         """A ``tf.function`` is about to run: its variables may have changed when it has."""
         for variable in variables:
-            self.variables.setdefault(id(variable.handle), Variable(variable.handle, variable))
+            self.variables.setdefault(id(variable.handle), VariableValue(variable.handle, variable))
         self._later = True
         for handle in inputs:
             if handle.dtype == tf.resource and id(handle) in self.variables:
@@ -434,16 +434,16 @@ class Log:
 
     # -- values ------------------------------------------------------------------------------------
 
-    def keep(self, tensor: Any) -> TensorValue:
+    def keep(self, tensor: Any) -> TensorFlowValue:
         """A tensor to be shown later."""
-        value = TensorValue(tensor)
+        value = TensorFlowValue(tensor)
         dense = tensor.values if isinstance(tensor, tf.IndexedSlices) else tensor
         if dense.dtype not in (tf.resource, tf.variant, tf.string):
             count = dense.shape.num_elements() or 0
             self._bound.add(value, count, count * dense.dtype.size)
         return value
 
-    def _keep_for_tapes(self, tensor: Any) -> TensorValue:
+    def _keep_for_tapes(self, tensor: Any) -> TensorFlowValue:
         """The same; the tensor itself is held as long as a tape that records it."""
         if not pywrap_tfe.TFE_Py_TapeSetIsEmpty():
             for held in [tape.held for tape in self._open_tapes] or [self._early]:
@@ -461,7 +461,7 @@ class Sent:
     row it is.
     """
 
-    def __init__(self, log: Log, sweep: Sweep, adjoints: dict[int, Any]) -> None:
+    def __init__(self, log: TensorFlowLog, sweep: BackwardPass, adjoints: dict[int, Any]) -> None:
         self.log, self.sweep, self.adjoints = log, sweep, adjoints
         self.waiting: dict[str, list[int]] = {}
         for row in sorted(adjoints):

@@ -13,12 +13,12 @@ from ..engine.recording.block import During
 from ..explain.source import statement_at
 from ..explain.values import OPAQUE
 from ..explain.words import mistaken
-from ..recording.rows import Sweep
+from ..recording.rows import BackwardPass
 from ..recording.values import numbers_of
 from .changes import Block
 from .tensorflow_inside import READS, Again, again, arguments, graphs_of
 from .tensorflow_ops import changes_variable, handle_of, is_dataset
-from .tensorflow_watch import Watcher
+from .tensorflow_watch import TensorFlowWatcher
 
 if TYPE_CHECKING:
     from ..picture.fields import Inside
@@ -43,7 +43,7 @@ def opened(
         return None
     inner = type(recording)()
     try:
-        with During(recording.log.changes, thread=None), Block(inner, Watcher(inner)):
+        with During(recording.log.changes, thread=None), Block(inner, TensorFlowWatcher(inner)):
             given, ends = again(recording, inner, row, watched, seeds)
     except tf.errors.OpError:  # what cannot run again, such as a function that asks a dataset, stays one row
         return None
@@ -60,7 +60,7 @@ def traced_again(recording: Any, traced: Any) -> tuple[Any, Any, dict[int, Any]]
     try:
         with (
             During(recording.log.changes, thread=None),
-            Block(inner, Watcher(inner)),
+            Block(inner, TensorFlowWatcher(inner)),
             closing(Again(recording.log, inner.log)) as run,
         ):
             # TensorFlow has no derivative of an operation, or refuses a stand-in: the rows before are there
@@ -100,14 +100,14 @@ def _batch(recording: Any, graph: Any) -> list[Any]:
     return []
 
 
-def seeds_of(recording: Any, call: int, sweep: Sweep | None) -> list[Any]:
+def seeds_of(recording: Any, call: int, sweep: BackwardPass | None) -> list[Any]:
     """The adjoints that a sweep brought to the results of a call."""
     came = {} if sweep is None else sweep.adjoints
     results = (entry.row for entry in recording.entries[call:] if entry.call == call)
     return [came[row].known if row in came and not came[row].is_gone else None for row in results]
 
 
-def insides_of(recording: Any, sweep: Sweep | None, row: int | None) -> list[Inside]:
+def insides_of(recording: Any, sweep: BackwardPass | None, row: int | None) -> list[Inside]:
     """The INSIDEs of the first calls, or of the one at ``row``: of those which computed the same when they ran
     again.
     """
@@ -119,7 +119,7 @@ def insides_of(recording: Any, sweep: Sweep | None, row: int | None) -> list[Ins
     return [found for call in calls[:CALLS] if (found := _inside_of(recording, call, sweep)) is not None]
 
 
-def _inside_of(recording: Any, call: int, sweep: Sweep | None) -> Inside | None:
+def _inside_of(recording: Any, call: int, sweep: BackwardPass | None) -> Inside | None:
     entry = recording.entries[call]
     if not _is_repeatable(entry.extra.function.graph):
         return None

@@ -12,7 +12,7 @@ from ..explain.flow import Flow
 from ..explain.source import Source, statement_at
 from ..explain.statement import Def, Statement, last_name, once, unparse
 from ..explain.words import Explanation
-from ..recording.rows import Sweep
+from ..recording.rows import BackwardPass
 from ..recording.sites import NOWHERE, Site
 from .inquiry import Inquiry
 from .tensorflow_ops import handle_of, variable_of
@@ -50,7 +50,7 @@ class TapeInquiry(Inquiry):
     log: Any
 
     @property
-    def sweep(self) -> Sweep | None:
+    def sweep(self) -> BackwardPass | None:
         """The last backward pass from the target that was asked for the source; else the last one from it."""
         found = [sweep for sweep in reversed(self.recording.sweeps) if self.end in sweep.target]
         own = handle_of(self.source)

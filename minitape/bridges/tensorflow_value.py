@@ -14,12 +14,12 @@ from tensorflow.python.eager import record
 
 from ..engine.recording.block import block
 from ..recording.sites import Site
-from .kept import Kept
+from .kept import KeptValues
 
 unrecorded = block(record.stop_recording.__wrapped__)  # TensorFlow's, which ends at once where Ctrl-C comes
 
 
-class TensorValue(Kept):
+class TensorFlowValue(KeptValues):
     """A tensor, to be shown when somebody asks. TensorFlow's tensors do not change."""
 
     __slots__ = ("_left",)
@@ -56,7 +56,7 @@ class TensorValue(Kept):
         return tensor._numpy()  # not .numpy(): that is where a program's values leave TensorFlow
 
 
-class Extra:
+class TensorFlowExtra:
     """What explain asks about a row of TensorFlow, which stands ``of`` a tensor's value or a variable's handle."""
 
     __slots__ = ("of", "why", "came", "op", "late", "function", "at", "way")
@@ -71,8 +71,8 @@ class Extra:
 
     @property
     def asked(self) -> Any:
-        """Of what a sweep is asked: the handle, or the tensor (:attr:`TensorValue.known`)."""
-        return self.of.known if isinstance(self.of, TensorValue) else self.of
+        """Of what a sweep is asked: the handle, or the tensor (:attr:`TensorFlowValue.known`)."""
+        return self.of.known if isinstance(self.of, TensorFlowValue) else self.of
 
 
 class Tape:
@@ -97,7 +97,7 @@ class Span(NamedTuple):
     tape: Tape
 
 
-class Variable(NamedTuple):
+class VariableValue(NamedTuple):
     """A variable that the program read or changed."""
 
     handle: Any
@@ -112,7 +112,7 @@ class Made(NamedTuple):
     before: int
 
 
-class Traced(NamedTuple):
+class TracedValue(NamedTuple):
     """A gradient that a tape was asked for while a function was traced."""
 
     graph: Any

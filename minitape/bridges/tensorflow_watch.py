@@ -24,21 +24,21 @@ from tensorflow.python.ops import custom_gradient, resource_variable_ops, script
 
 from ..engine.recording.block import During
 from ..engine.recording.frames import own_file
-from .tensorflow_inside import Step, changes_in, traced_here
-from .tensorflow_log import Log, Sent
+from .tensorflow_inside import InsideStep, changes_in, traced_here
+from .tensorflow_log import Sent, TensorFlowLog
 from .tensorflow_ops import changes_variable, handle_of
-from .tensorflow_value import Traced, Variable
+from .tensorflow_value import TracedValue, VariableValue
 
 LEAVES = ("numpy", "__array__", "__float__", "__int__", "__bool__", "__index__", "__complex__")
 
 
-class Watcher:
+class TensorFlowWatcher:
     """Follows a program from the beginning of the block to its end."""
 
     def __init__(self, recording: Any, open_functions: bool = False) -> None:
         self.recording = recording
         self.open_functions = open_functions
-        self.log: Log = recording.log
+        self.log: TensorFlowLog = recording.log
         self.quiet = 0
         self._custom_calls = 0
         self._accessed: dict[int, Any] = {}  # the variables that were read inside of a tf.custom_gradient
@@ -175,9 +175,11 @@ class Watcher:
         steps, first, site = self.log.steps.setdefault(graph, []), len(graph.get_operations()), traced_here()
         made: list[Any] = []
         number = len(steps)
-        steps.append(Step(first, first, word, site, subject, given, None))
+        steps.append(InsideStep(first, first, word, site, subject, given, None))
         yield made.append
-        steps[number] = Step(first, len(graph.get_operations()), word, site, subject, given, made[0] if made else None)
+        steps[number] = InsideStep(
+            first, len(graph.get_operations()), word, site, subject, given, made[0] if made else None
+        )
 
     def _traced(self, function: Any, subject: Any, *args: Any, **kwargs: Any) -> Any:
         """A gradient that a tape is asked for, also while a function is traced."""
@@ -192,7 +194,7 @@ class Watcher:
         finally:
             given = inspect.signature(function).bind(subject, *args, **kwargs).arguments
             self.log.traced.append(
-                Traced(
+                TracedValue(
                     graph, self.log.steps[graph][number], given["target"], given["sources"], len(self.recording.sweeps)
                 )
             )
@@ -320,7 +322,7 @@ class Watcher:
             handle = handle_of(variable)
             known = self.log.variables.get(id(handle))
             if known is None or known.variable is None:
-                self.log.variables[id(handle)] = Variable(handle, variable)
+                self.log.variables[id(handle)] = VariableValue(handle, variable)
             self._accessed[id(handle)] = handle
         return function(variable)
 
@@ -338,7 +340,7 @@ class Watcher:
 
     def _before_watch(self, value: Any) -> None:
         if isinstance(value, tf.Variable):
-            self.log.variables.setdefault(id(value.handle), Variable(value.handle, value))
+            self.log.variables.setdefault(id(value.handle), VariableValue(value.handle, value))
 
     def _border(self, function: Any, tape: Any, *args: Any) -> Any:
         """A tape's block begins or ends."""
@@ -521,7 +523,7 @@ class Watcher:
         Sent(log, sweep, adjoints).write(passed)
 
 
-def captured_by(dataset: Any, known: dict[int, Variable]) -> list[Any]:
+def captured_by(dataset: Any, known: dict[int, VariableValue]) -> list[Any]:
     """The handles of variables that the functions of a dataset, and of those behind it, read; their variables are
     noted.
     """
@@ -531,7 +533,7 @@ def captured_by(dataset: Any, known: dict[int, Variable]) -> list[Any]:
         waiting += at._inputs()
         for function in at._functions():
             for variable in function.function.graph.variables:
-                known.setdefault(id(variable.handle), Variable(variable.handle, variable))
+                known.setdefault(id(variable.handle), VariableValue(variable.handle, variable))
                 found.append(variable.handle)
     return found
 

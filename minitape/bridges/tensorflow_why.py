@@ -17,7 +17,7 @@ from ..explain.owners import living
 from ..explain.source import statement_at
 from ..explain.statement import last_name, unparse
 from ..explain.words import Explanation
-from ..recording.rows import Exit
+from ..recording.rows import RowExit
 from ..recording.sites import NOWHERE, Site, last_return
 from ..recording.values import numbers_of
 from .inquiry import LEFT_BY
@@ -413,27 +413,29 @@ class TensorFlowInquiry(TapeInquiry):
                 )
         return None
 
-    def _unseen(self) -> Iterable[Exit]:
+    def _unseen(self) -> Iterable[RowExit]:
         """NumPy reads a tensor's memory without a word to TensorFlow: the text of the program says where. No word, no
         ``how``.
         """
         sites = {} if self.used else {self.entries[row].site: row for row in sorted(self._after())}
-        return (Exit(row, "", read, row + 1) for site, row in sites.items() if (read := numpy_call(site)) is not None)
+        return (
+            RowExit(row, "", read, row + 1) for site, row in sites.items() if (read := numpy_call(site)) is not None
+        )
 
-    def _exits(self) -> list[Exit]:
+    def _exits(self) -> list[RowExit]:
         """Those first that an open way leads to, and that the text shows to come back."""
         reached, found = self._reached(), super()._exits()
         found.reverse()  # the last one is nearest to the target
         return sorted(found, key=lambda exit: (exit.row not in reached, not self.flows_back(exit), not exit.how))
 
-    def _left_at(self, exit: Exit) -> Explanation:
+    def _left_at(self, exit: RowExit) -> Explanation:
         return (
             (None if exit.how == "__bool__" else self._copied_from(exit))
             or self._cut_before(exit)
             or self._left_by(exit)
         )
 
-    def _left_by(self, exit: Exit) -> Explanation:
+    def _left_by(self, exit: RowExit) -> Explanation:
         """In the words for the function that the line calls, where it is known."""
         if exit.how == "__bool__":
             return self.say("python_branch", exit.site, row=exit.row)
@@ -454,7 +456,7 @@ class TensorFlowInquiry(TapeInquiry):
         kind = "function" if instead else ""
         return self.say("left_through_numpy", exit.site, row=exit.row, what=what, other=", ".join(instead), kind=kind)
 
-    def flows_back(self, exit: Exit) -> bool:
+    def flows_back(self, exit: RowExit) -> bool:
         """The same, or a loss returns it to Keras."""
         start = statement_at(exit.site)
         of_keras = start is not None and start.function in dict(predictions(start.source))
@@ -470,7 +472,7 @@ class TensorFlowInquiry(TapeInquiry):
             row = self.entries[row].inputs[0]
         return row
 
-    def _cut_before(self, exit: Exit) -> Explanation | None:
+    def _cut_before(self, exit: RowExit) -> Explanation | None:
         """What cuts the way before the value leaves; a comparison belongs to the choice that is made by it."""
         found = (
             TensorFlowInquiry(self.recording, exit.row, self.source, self.name)._cut()
@@ -481,7 +483,7 @@ class TensorFlowInquiry(TapeInquiry):
             return None
         return found
 
-    def _copied_from(self, exit: Exit) -> Explanation | None:
+    def _copied_from(self, exit: RowExit) -> Explanation | None:
         """The values were put into another variable before any tape began, and that one was used."""
         inside = any(span.word == "begins" and span.at < exit.before for span in self.log.spans)
         copies = [handle for handle, _, site, _ in self.log.stores if site == exit.site and self._read_again(handle)]

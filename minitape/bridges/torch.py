@@ -34,8 +34,8 @@ from torch.utils.hooks import RemovableHandle  # noqa: E402
 from .changes import Block  # noqa: E402
 from .every import NOT_FINITE, ZERO, AfterBadGradient, Every  # noqa: E402
 from .recording import Number, Recording  # noqa: E402
-from .torch_log import Log  # noqa: E402
-from .torch_mode import Watcher  # noqa: E402
+from .torch_log import TorchLog  # noqa: E402
+from .torch_mode import TorchWatcher  # noqa: E402
 
 
 class TorchRecording(Recording):
@@ -53,7 +53,7 @@ class TorchRecording(Recording):
         # that a backward pass, or a change of a leaf, ended in, and where
         self.error: tuple[Exception, Any] | None = None
         self.failed: list[int] = []  # from which rows the last backward pass began, if it failed
-        self.log = Log(self)
+        self.log = TorchLog(self)
 
     def _why(self, target: Any, source: Any) -> Any:
         from .torch_why import TorchInquiry
@@ -116,7 +116,7 @@ def record(*, every: int | None = None, after_bad_gradient: bool = False) -> Abs
     if after_bad_gradient:
         return AfterBadGradient(_watch_steps, record, ENDS)
     recording = TorchRecording()
-    return Block(recording, Watcher(recording))
+    return Block(recording, TorchWatcher(recording))
 
 
 def _watch_steps(block: AfterBadGradient) -> None:

@@ -12,12 +12,12 @@ from typing import Any
 
 import torch
 
-from ..recording.rows import Sweep
+from ..recording.rows import BackwardPass
 from ..recording.sites import NOWHERE, Site
-from .recording import Entry
+from .recording import RecordingEntry
 
 
-class Graph:
+class TorchGraph:
     """Hooks on the tensors and nodes of a recording."""
 
     def __init__(self, log: Any) -> None:
@@ -31,7 +31,7 @@ class Graph:
         self._leaf_nodes: set[Any] = set()  # what writes .grad
         self._leaves: list[tuple[torch.Tensor, Any]] = []  # the hooks on leaves
         self._task = -1
-        self._sweep: Sweep | None = None
+        self._sweep: BackwardPass | None = None
         self._sums: dict[int, torch.Tensor] = {}  # adjoints so far, of rows to which something was sent
         self._raw: dict[int, torch.Tensor] = {}  # adjoints as they came, until their nodes run
         self._last: dict[int, list[Any]] = {}  # where the last sums stand, until the adjoint itself arrives
@@ -144,7 +144,7 @@ class Graph:
         finally:
             torch._C._set_grad_enabled(enabled)
 
-    def _now(self) -> Sweep:
+    def _now(self) -> BackwardPass:
         """The backward pass that runs: one for each call of the program's, although a checkpoint's has others
         inside.
         """
@@ -239,7 +239,7 @@ class Graph:
         self._handles, self._leaves, self._leaf_nodes = [], [], set()
         self._nodes, self._sums, self._last, self._raw = {}, {}, {}, {}
 
-    def _settle(self, sweep: Sweep) -> None:
+    def _settle(self, sweep: BackwardPass) -> None:
         """What was sent to a row whose adjoint never came (a pass that ended in an error) is kept, too."""
         keep = self.log.keeper.keep
         for call, edges in sweep.edges.items():
@@ -262,7 +262,7 @@ def node_of(tensor: torch.Tensor) -> Any:
         return None
 
 
-def ports_of(entry: Entry) -> Callable[[int], int]:
+def ports_of(entry: RecordingEntry) -> Callable[[int], int]:
     """A function that says, each time that it is asked about a row, the how many-th input it is then."""
     taken: Counter[int] = Counter()
 

@@ -13,7 +13,7 @@ from torch.autograd.function import BackwardCFunction
 from ..recording.sites import NOWHERE, Site, here, last_return, way_here
 from .kept import Noted
 from .recording import MOST
-from .torch_graph import Graph, node_of
+from .torch_graph import TorchGraph, node_of
 from .torch_value import Keeper, storage_of, version_of
 
 LABELS = {
@@ -48,7 +48,7 @@ LABELS = {
 }
 
 
-class Extra:
+class TorchExtra:
     """What explain asks about a row of PyTorch."""
 
     __slots__ = ("ref", "why", "node", "came", "requires", "custom")
@@ -64,14 +64,14 @@ class Extra:
         self.custom = type(node)._forward_cls.backward if isinstance(node, BackwardCFunction) else None
 
 
-class Log:
+class TorchLog:
     """Writes the rows of a recording."""
 
     def __init__(self, recording: Any) -> None:
         self.recording = recording
         self.entries = recording.entries
         self.keeper = Keeper()
-        self.graph = Graph(self)
+        self.graph = TorchGraph(self)
         self.scope: tuple[str, ...] = ()
         self.names: Noted[str] = Noted()  # of parameters and buffers
         # rows of what was computed before the block, or by C++ alone: their line is that of the first use
@@ -274,7 +274,7 @@ class Log:
             dtype=dtype_of(tensor),
             shape=tensor.shape,
             differentiable=tensor.requires_grad,
-            extra=Extra(tensor, why, came),
+            extra=TorchExtra(tensor, why, came),
         )
         self.remember(tensor, row)
         self.has_hook(row, tensor)
@@ -332,7 +332,7 @@ class Log:
                 scope=self.scope,
                 cut=CUTS.get(reason) if on_way else None,
                 differentiable=differs,
-                extra=Extra(tensor, reason),
+                extra=TorchExtra(tensor, reason),
             )
             self.remember(tensor, row)
             rows.append(row)

@@ -23,7 +23,7 @@ from torch.utils.hooks import RemovableHandle
 from ..engine.recording.frames import own_file
 from ..recording.sites import here
 from .changes import Changes
-from .torch_log import Log, differentiable
+from .torch_log import TorchLog, differentiable
 
 LEAVES = {"item", "numpy", "tolist", "__float__", "__int__", "__bool__", "__array__", "__index__", "__complex__"}
 VIEWS = {"T", "mT", "H", "mH", "real", "imag", "data"}  # attributes that are tensors computed from this one
@@ -41,9 +41,9 @@ HIDDEN = {"batch_norm", "instance_norm"}  # change arguments although their name
 
 
 class Mode(TorchFunctionMode):
-    """Hands every call of a PyTorch function to a :class:`Watcher`."""
+    """Hands every call of a PyTorch function to a :class:`TorchWatcher`."""
 
-    def __init__(self, watcher: Watcher) -> None:
+    def __init__(self, watcher: TorchWatcher) -> None:
         super().__init__()
         self.watcher = watcher
         self.above: list[Any] = []  # the modes that began after it, while it is taken away
@@ -84,12 +84,12 @@ class Mode(TorchFunctionMode):
                 _push_mode(mode)
 
 
-class Watcher:
+class TorchWatcher:
     """Follows a program from the beginning of the block to its end."""
 
     def __init__(self, recording: Any) -> None:
         self.recording = recording
-        self.log: Log = recording.log
+        self.log: TorchLog = recording.log
         self.quiet = 0  # more than 0 while a call is one row whose inner calls are not to be seen
         # leaves that a function with a backward() of its own uses, arguments or not
         self.inside: list[torch.Tensor] | None = None

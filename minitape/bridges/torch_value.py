@@ -13,10 +13,10 @@ import ml_dtypes
 import numpy as np
 import torch
 
-from .kept import SMALL, Bound, Kept
+from .kept import SMALL, Bound, KeptValues
 
 
-class TensorValue(Kept):
+class TorchValue(KeptValues):
     """A tensor as it was when it was kept."""
 
     __slots__ = ("version",)
@@ -46,17 +46,17 @@ class Keeper:
     """Keeps tensors for a recording."""
 
     def __init__(self) -> None:
-        self._waiting: dict[int, list[TensorValue]] = {}  # by storage: a change of it concerns all of them
+        self._waiting: dict[int, list[TorchValue]] = {}  # by storage: a change of it concerns all of them
         self._bound = Bound()
 
-    def keep(self, tensor: torch.Tensor, copy: bool = False) -> TensorValue:
+    def keep(self, tensor: torch.Tensor, copy: bool = False) -> TorchValue:
         """The tensor as it is now; ``copy`` where somebody may change it unseen."""
         plain = tensor.detach()
         small = tensor.numel() <= SMALL  # a copy costs less than to look after it
         if copy or small:
-            value = TensorValue(plain.clone())
+            value = TorchValue(plain.clone())
         else:
-            value = TensorValue(plain)
+            value = TorchValue(plain)
             self._waiting.setdefault(storage_of(plain), []).append(value)
         self._bound.add(value, plain.numel(), plain.numel() * plain.element_size())
         return value

@@ -14,7 +14,7 @@ from ..explain.owners import living
 from ..explain.source import statement_at
 from ..explain.statement import Statement, last_name, unparse
 from ..explain.words import Explanation
-from ..recording.rows import Exit, Sweep
+from ..recording.rows import BackwardPass, RowExit
 from ..recording.sites import NOWHERE, Site, last_return, text_of
 from .inquiry import LEFT_BY, Inquiry
 from .recording import Number
@@ -230,7 +230,7 @@ class TorchInquiry(Inquiry):
         )
         return self.say(CAUSES[why], row=row, kind=why if why in ("wrapped", "inside") else "", what=what)
 
-    def _left_by(self, exit: Exit) -> Explanation:
+    def _left_by(self, exit: RowExit) -> Explanation:
         if exit.how == "__bool__":
             return self.say("branch", exit.site, row=exit.row)
         return self.say("left_torch", exit.site, row=exit.row, what=LEFT_BY.get(exit.how, f".{exit.how}()"))
@@ -349,7 +349,7 @@ class TorchInquiry(Inquiry):
         ]
         return (made[-1].filename, made[-1].line) if made else site
 
-    def _filled(self, sweep: Sweep, row: int) -> Explanation | None:
+    def _filled(self, sweep: BackwardPass, row: int) -> Explanation | None:
         """What arrived is not zero, and .grad is: something filled it with zeros."""
         gradient = self.source.grad if self.source.is_leaf else None
         if (

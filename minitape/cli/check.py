@@ -27,7 +27,7 @@ from .rules import (
     DEPENDS_ON_ANSWERS,
     NOT_REPEATABLE,
     UNSAVED,
-    Finding,
+    CheckFinding,
     is_compared,
     is_exercise,
     run_findings,
@@ -64,7 +64,7 @@ class Result:
     """
 
     name: str
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[CheckFinding] = field(default_factory=list)
     runs: list[CellRun] = field(default_factory=list)
     sources: list[str] = field(default_factory=list)
     uncompared: list[int] = field(default_factory=list)
@@ -232,7 +232,7 @@ def _take_in(record: Ran, notebook: Notebook, variant: str, result: Result, fold
             result.findings.append(finding)
 
 
-def _with_other_run(finding: Finding, result: Result) -> Finding:
+def _with_other_run(finding: CheckFinding, result: Result) -> CheckFinding:
     """An output that differs, seen beside the same cell's in the run before, which tells why it differs."""
     if all(run.variant == finding.variant for run in result.runs if run.cell == finding.cell):
         return finding

@@ -13,7 +13,7 @@ from .handins import HandIn, Work
 
 
 @dataclass(frozen=True)
-class Wrong:
+class WrongAnswers:
     """A wrong answer: the hint that it got, and how many learners gave it."""
 
     answer: str
@@ -37,7 +37,7 @@ class ExerciseFigures:
     untried: int
     tries: float | None
     minutes: float | None
-    wrong: Wrong | None
+    wrong: WrongAnswers | None
 
     @property
     def solved(self) -> int:
@@ -128,14 +128,14 @@ def _median(values: Iterable[float | None]) -> float | None:
     return median(known) if known else None
 
 
-def _commonest(works: Iterable[Work]) -> Wrong | None:
+def _commonest(works: Iterable[Work]) -> WrongAnswers | None:
     """The wrong answer that most learners gave; of several the first in alphabetical order."""
     given = [pair for work in works for pair in work.wrong.items()]
     counts = Counter(answer for answer, _ in given)
     if not counts:
         return None
     answer = min(counts, key=lambda text: (-counts[text], text))
-    return Wrong(answer, dict(given)[answer], counts[answer])
+    return WrongAnswers(answer, dict(given)[answer], counts[answer])
 
 
 def _of_lesson(lesson: str, names: Sequence[str], hand_ins: Sequence[HandIn]) -> LessonFigures:

@@ -19,7 +19,7 @@ from rich.text import Text
 
 from .check import Result, check_notebooks, count_runs
 from .html_page import page
-from .rules import NOT_REPEATABLE, REMEDIES, UNCHECKED, Finding, place_in
+from .rules import NOT_REPEATABLE, REMEDIES, UNCHECKED, CheckFinding, place_in
 
 LONGEST_LINE = 200
 PICTURE = re.compile(r'<img src="data:image/svg\+xml;base64,([A-Za-z0-9+/=]+)"[^>]*>')
@@ -120,19 +120,19 @@ def _uncompared(result: Result) -> str:
     )
 
 
-def where(finding: Finding, result: Result) -> str:
+def where(finding: CheckFinding, result: Result) -> str:
     """A finding's place in words: the cell, and that its solutions were put in where only that run showed it."""
     return place_in(result.sources, finding.cell) + (" with the solutions" if finding.variant == "solved" else "")
 
 
-def _only_a_picture(finding: Finding, result: Result) -> bool:
+def _only_a_picture(finding: CheckFinding, result: Result) -> bool:
     """Whether what differs is a picture of a notebook that is not saved yet: its elements would tell nobody
     anything.
     """
     return result.unsaved and bool(PICTURE.search((finding.saved or "") + (finding.new or "")))
 
 
-def _difference(finding: Finding) -> Iterator[str]:
+def _difference(finding: CheckFinding) -> Iterator[str]:
     if finding.saved is None and finding.new is None:
         return
     saved, new = (
@@ -142,7 +142,7 @@ def _difference(finding: Finding) -> Iterator[str]:
     yield from difflib.unified_diff(saved, new, *sides(finding), lineterm="", n=2)
 
 
-def sides(finding: Finding) -> tuple[str, str]:
+def sides(finding: CheckFinding) -> tuple[str, str]:
     """What the two texts of a finding are."""
     return ("one run", "another") if finding.rule == NOT_REPEATABLE else ("saved", "new")
 

@@ -76,7 +76,7 @@ class Ran(TypedDict):
 
 
 @dataclass(frozen=True)
-class Finding:
+class CheckFinding:
     """One thing that is wrong in a notebook.
 
     `cell` counts all cells of the notebook from 0, None where the whole notebook is meant. `saved` and `new` are the
@@ -142,44 +142,50 @@ def solution_of(cells: Sequence[Cell], exercise: int) -> str | None:
     return None
 
 
-def saved_findings(notebook: Notebook, folder: Path = Path()) -> Iterator[Finding]:
+def saved_findings(notebook: Notebook, folder: Path = Path()) -> Iterator[CheckFinding]:
     """What can be seen without running the notebook, which lies in `folder`."""
     if "widgets" in notebook.metadata:
-        yield Finding("widget-state", None, "widget state is saved in the notebook: save it with minitape save")
+        yield CheckFinding("widget-state", None, "widget state is saved in the notebook: save it with minitape save")
     code = [(place, cell) for place, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
     for place, cell in code:
         if cell.execution_count is None and cell.source.strip():
-            yield Finding("not-run", place, "this cell was never run, so it has no output to compare with")
+            yield CheckFinding("not-run", place, "this cell was never run, so it has no output to compare with")
         if any(WIDGET_VIEW in output.get("data", {}) for output in cell.outputs):
-            yield Finding("widget-view", place, "a live widget is saved here, which no reader sees: use minitape save")
+            yield CheckFinding(
+                "widget-view", place, "a live widget is saved here, which no reader sees: use minitape save"
+            )
         if is_exercise(cell) and solution_of(notebook.cells, place) is None:
-            yield Finding("exercise", place, "no cell tagged 'solution' with one ```python block follows this exercise")
+            yield CheckFinding(
+                "exercise", place, "no cell tagged 'solution' with one ```python block follows this exercise"
+            )
         if not is_exercise(cell) and NOT_ANSWERED in _SAID.findall(in_english(outputs_text(cell.outputs), folder)):
-            yield Finding("exercise", place, "this exercise is not tagged 'exercise', so its solution is never tried")
+            yield CheckFinding(
+                "exercise", place, "this exercise is not tagged 'exercise', so its solution is never tried"
+            )
     yield from _order_findings(code)
 
 
-def _order_findings(code: Iterable[tuple[int, Cell]]) -> Iterator[Finding]:
+def _order_findings(code: Iterable[tuple[int, Cell]]) -> Iterator[CheckFinding]:
     """The first cell that shows that the notebook was not run once, from top to bottom."""
     for expected, (place, cell) in enumerate(((p, c) for p, c in code if c.source.strip()), 1):
         if cell.execution_count is None:
             return
         if cell.execution_count != expected:
             message = f"saved as In [{cell.execution_count}] where In [{expected}] was due"
-            yield Finding("run-order", place, f"{message}: run all cells in order, in a fresh kernel")
+            yield CheckFinding("run-order", place, f"{message}: run all cells in order, in a fresh kernel")
             return
 
 
-def run_findings(notebook: Notebook, record: Ran, variant: str, folder: Path = Path()) -> Iterator[Finding]:
+def run_findings(notebook: Notebook, record: Ran, variant: str, folder: Path = Path()) -> Iterator[CheckFinding]:
     """What one cell's run shows; `record` is what the recorder sent, and `folder` that of the notebook."""
     place = record["cell"]
     cell, outputs = notebook.cells[place], record["outputs"]
     errors = plain("".join(output["text"] for output in outputs if _is_stderr(output)))
     if magic := _UNKNOWN_MAGIC.search(errors):
-        yield Finding("unknown-magic", place, f"the magic {magic.group(1)} does not exist", variant=variant)
+        yield CheckFinding("unknown-magic", place, f"the magic {magic.group(1)} does not exist", variant=variant)
         return
     if errors:
-        yield Finding("stderr", place, "this cell writes to stderr", new=errors, variant=variant)
+        yield CheckFinding("stderr", place, "this cell writes to stderr", new=errors, variant=variant)
     if record["problem"] == AFTER_DEATH:
         return
     only_errors = errors and _without_stderr(cell.outputs) == _without_stderr(outputs)
@@ -207,14 +213,14 @@ def _without_stderr(outputs: Iterable[Output]) -> str:
     return outputs_text(output for output in outputs if not _is_stderr(output))
 
 
-def _problem(cell: Cell, record: Ran, variant: str) -> Finding:
+def _problem(cell: Cell, record: Ran, variant: str) -> CheckFinding:
     """The finding for a cell in which nbval, or the kernel, failed."""
     place, problem = record["cell"], record["problem"] or ""
     saved, new = _without_stderr(cell.outputs), _without_stderr(record["outputs"])
     failed = [output for output in record["outputs"] if output["output_type"] == "error"]
     if problem == OUTPUTS_DIFFER and saved == new:
         saved, new = ("; ".join(kinds(outputs)) for outputs in (cell.outputs, record["outputs"]))
-        return Finding(
+        return CheckFinding(
             "outputs-differ",
             place,
             "this cell's outputs come in another order or kind than the saved ones",
@@ -223,28 +229,30 @@ def _problem(cell: Cell, record: Ran, variant: str) -> Finding:
             variant,
         )
     if problem == OUTPUTS_DIFFER:
-        return Finding("outputs-differ", place, "this cell's output is not the saved one", saved, new, variant)
+        return CheckFinding("outputs-differ", place, "this cell's output is not the saved one", saved, new, variant)
     if failed and failed[-1]["ename"] == "KeyboardInterrupt":
-        return Finding("timeout", place, "this cell takes too long and was stopped", saved, new, variant)
+        return CheckFinding("timeout", place, "this cell takes too long and was stopped", saved, new, variant)
     if failed and failed[-1]["ename"] == "CalledProcessError":
         message = f"a command of this cell fails: {plain(failed[-1]['evalue'])}"
-        return Finding("failing-command", place, message, saved, new, variant)
+        return CheckFinding("failing-command", place, message, saved, new, variant)
     if failed:
         message = f"this cell raises {failed[-1]['ename']}: {plain(failed[-1]['evalue'])}"
         if variant == "solved" and is_exercise(cell):
             message = f"the solution raises {failed[-1]['ename']}: {plain(failed[-1]['evalue'])}"
-        return Finding("error", place, message, saved, new, variant)
-    return Finding("timeout" if "Timeout" in problem else "not-runnable", place, plain(problem), saved, new, variant)
+        return CheckFinding("error", place, message, saved, new, variant)
+    return CheckFinding(
+        "timeout" if "Timeout" in problem else "not-runnable", place, plain(problem), saved, new, variant
+    )
 
 
-def _exercise_findings(place: int, outputs: list[Output], variant: str, folder: Path) -> Iterator[Finding]:
+def _exercise_findings(place: int, outputs: list[Output], variant: str, folder: Path) -> Iterator[CheckFinding]:
     """Left blank, an exercise says that it is not answered yet; with its solution, that this is correct."""
     wanted = CORRECT if variant == "solved" else NOT_ANSWERED
     text = outputs_text(outputs)
     said = _SAID.findall(in_english(text, folder))
     if not said or any(word != wanted for word in said):
         which = "the solution" if variant == "solved" else "this exercise, left blank,"
-        yield Finding("exercise", place, f"{which} should be told {wanted!r}", new=text, variant=variant)
+        yield CheckFinding("exercise", place, f"{which} should be told {wanted!r}", new=text, variant=variant)
 
 
 def place_in(sources: Sequence[str], cell: int | None) -> str:

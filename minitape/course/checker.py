@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..engine.texts import cut, say
-from .compare import Comparison, as_array, compare, is_blank, kind, together
+from .compare import AnswerComparison, as_array, compare, is_blank, kind, together
 from .exercise import Exercise, exercises_of
 from .near import in_common
 from .progress import note_try, tries_at
 from .seen import Seen, watching
 from .slips import line_of, slip_in, told_of
 from .trials import is_empty, lines_of, try_out, wrong_kind
-from .unknown import Unknown
+from .unknown import UnknownFunction
 
 if TYPE_CHECKING:
     from ..engine.types import Function
@@ -188,12 +188,12 @@ def _judge_value(exercise: Exercise, answer: Answer) -> Verdict:
     )
 
 
-def _compare(exercise: Exercise, answer: Answer, expected: Answer = ...) -> Comparison:
+def _compare(exercise: Exercise, answer: Answer, expected: Answer = ...) -> AnswerComparison:
     result = compare(answer, exercise.expect if expected is ... else expected, exercise.rtol, exercise.atol)
     if expected is ... and result.approximate and exercise.dtype is not None:
         given = np.asarray(as_array(answer)).dtype.name
         if given != exercise.dtype:
-            return Comparison(
+            return AnswerComparison(
                 False,
                 False,
                 problem=say("expected dtype {dtype}, got dtype {given}", dtype=exercise.dtype, given=given),
@@ -202,7 +202,7 @@ def _compare(exercise: Exercise, answer: Answer, expected: Answer = ...) -> Comp
 
 
 @dataclass(frozen=True)
-class Run:
+class CheckRun:
     """What a learner's function did on one case."""
 
     value: Answer = None
@@ -225,7 +225,7 @@ def _judge_function(exercise: Exercise, answer: Answer) -> Verdict:
         return Verdict(None)
     parts = []
     for case, wanted, run in zip(exercise.cases, expected, runs, strict=True):
-        part = Comparison(False, False) if run.error else _compare(exercise, run.value, wanted)
+        part = AnswerComparison(False, False) if run.error else _compare(exercise, run.value, wanted)
         parts.append(part)
         if not part.approximate:
             if run.error and (slip := slip_in(run.error, answer)):
@@ -249,7 +249,7 @@ def _judge_function(exercise: Exercise, answer: Answer) -> Verdict:
 
 
 def _hint_for(
-    exercise: Exercise, source: str, runs: list[Run], expected: list[Answer], failed: Run, wanted: Answer
+    exercise: Exercise, source: str, runs: list[CheckRun], expected: list[Answer], failed: CheckRun, wanted: Answer
 ) -> str:
     """What to say of a function whose result in one case is not the one that is wanted; "" where only the exercise's
     hints are left.
@@ -269,7 +269,7 @@ def _hint_for(
     return _nothing_watched(failed) or in_common([run.value for run in runs], expected)
 
 
-def _nothing_watched(run: Run) -> str:
+def _nothing_watched(run: CheckRun) -> str:
     """That a tape was asked about a function which it did not record; "" where that is not so."""
     if run.seen.calls and run.seen.questions and not run.seen.recorded:
         return say("A tape was asked, but it did not record the function: what went in was not watched.")
@@ -300,7 +300,7 @@ def _without_a_tape(exercise: Exercise, runs: list[Seen]) -> str:
                 "A tape needs one call, and is exact.",
                 n=len(seen.calls),
             )
-        if unwatched := _nothing_watched(Run(seen=seen)):
+        if unwatched := _nothing_watched(CheckRun(seen=seen)):
             return unwatched
         if not seen.questions:
             return say(
@@ -315,16 +315,16 @@ def _without_a_tape(exercise: Exercise, runs: list[Seen]) -> str:
 
 
 def _has_unknown(given: Answer) -> bool:
-    return isinstance(given, Unknown) or (isinstance(given, (list, tuple)) and any(map(_has_unknown, given)))
+    return isinstance(given, UnknownFunction) or (isinstance(given, (list, tuple)) and any(map(_has_unknown, given)))
 
 
-def _run(exercise: Exercise, answer: Function, case: tuple[Answer, ...]) -> Run:
+def _run(exercise: Exercise, answer: Function, case: tuple[Answer, ...]) -> CheckRun:
     """One call of a learner's function, its result through the exercise's view."""
     with watching() as seen:
         value, error = _call(answer, case)
     if exercise.view is not None and not error and value is not None and not is_blank(value):
         value, error = _call(exercise.view, (value,))
-    return Run(value, error, seen)
+    return CheckRun(value, error, seen)
 
 
 def _raised(error: Exception, function: Function) -> str:
@@ -376,19 +376,19 @@ def _call(function: Function, case: tuple[Answer, ...]) -> tuple[Answer, Excepti
         return None, error
 
 
-def _same_on_all(exercise: Exercise, runs: list[Run], mistake: Function) -> Comparison:
+def _same_on_all(exercise: Exercise, runs: list[CheckRun], mistake: Function) -> AnswerComparison:
     """Whether the learner's function did on every case what this mistake does."""
     for case, run in zip(exercise.cases, runs, strict=True):
         wanted, mistaken_error = _call(mistake, case)
         if bool(run.error) != bool(mistaken_error) or not (
             run.error or _compare(exercise, run.value, wanted).approximate
         ):
-            return Comparison(False, False)
-    return Comparison(True, True)
+            return AnswerComparison(False, False)
+    return AnswerComparison(True, True)
 
 
 def _hint(
-    exercise: Exercise, compared: Callable[[Answer], Comparison], source: str = "", error: Exception | None = None
+    exercise: Exercise, compared: Callable[[Answer], AnswerComparison], source: str = "", error: Exception | None = None
 ) -> str:
     """The hint of the first mistake that gives the same, and whose marks stand in the source and the error; "" where
     there is none.
@@ -407,7 +407,7 @@ def _blank(exercise: Exercise) -> str:
     return "\n".join([text, *(f"  {line}" for line in lines_of([], exercise.trials, _show))])
 
 
-def _close(comparison: Comparison) -> list[str]:
+def _close(comparison: AnswerComparison) -> list[str]:
     """How far off an answer is that is right, where it is not exactly so."""
     off = comparison.largest_difference
     return (
@@ -433,7 +433,7 @@ def _not_yet(exercise: Exercise, verdict: Verdict, tries: int) -> str:
     return "\n".join([*text, say(HINT, hint=say(verdict.hint, exercise.lesson))] if verdict.hint else text)
 
 
-def _measures(comparison: Comparison, kept_back: bool = False) -> list[str]:
+def _measures(comparison: AnswerComparison, kept_back: bool = False) -> list[str]:
     """How far a wrong answer is off, or why that cannot be said; and how much of a list or dict is right.
 
     Where the answer is kept back, neither how far it is, nor of which kind one of its parts is.
@@ -496,7 +496,7 @@ def _plainly(value: Answer) -> Answer:
         return type(value)(map(_plainly, value))
     if type(value) is dict:
         return {key: _plainly(part) for key, part in value.items()}
-    if isinstance(value, Unknown):
+    if isinstance(value, UnknownFunction):
         return value
     if inspect.ismethod(value):
         return _Words(say("the method {name}", name=value.__name__))

@@ -19,7 +19,7 @@ MANY = 1000
 
 
 @dataclass(frozen=True)
-class Comparison:
+class AnswerComparison:
     """How an answer compares: `problem` is set where the two cannot be compared number by number.
 
     `parts` of a list or dict of several answers: how many of them are right, and how many there are. `quoted`: what
@@ -58,13 +58,13 @@ def is_blank(answer: Answer) -> bool:
     return answer is ...
 
 
-def compare(given: Answer, expected: Answer, rtol: float, atol: float) -> Comparison:
+def compare(given: Answer, expected: Answer, rtol: float, atol: float) -> AnswerComparison:
     """Compare two answers; never raises for anything that a learner can hand in."""
     if isinstance(expected, dict):
         if not isinstance(given, dict):
             return _of_another_kind(given, expected)
         if set(given) != set(expected):
-            return Comparison(
+            return AnswerComparison(
                 False,
                 False,
                 problem=say("expected the keys {keys}, got {given}", keys=_keys(expected), given=_keys(given)),
@@ -78,14 +78,14 @@ def compare(given: Answer, expected: Answer, rtol: float, atol: float) -> Compar
     if _is_numeric(expected):
         return _compare_numbers(given, expected, rtol, atol)
     if given is expected or (type(given) is type(expected) and given == expected):
-        return Comparison(True, True)
+        return AnswerComparison(True, True)
     if isinstance(given, str) and isinstance(expected, str):
         same = _plain(given) == _plain(expected)
-        return Comparison(same, same)
-    return Comparison(False, False) if kind(given) == kind(expected) else _of_another_kind(given, expected)
+        return AnswerComparison(same, same)
+    return AnswerComparison(False, False) if kind(given) == kind(expected) else _of_another_kind(given, expected)
 
 
-def _compare_numbers(given: Answer, expected: Answer, rtol: float, atol: float) -> Comparison:
+def _compare_numbers(given: Answer, expected: Answer, rtol: float, atol: float) -> AnswerComparison:
     if isinstance(given, (list, tuple)) and len(given) > MANY and len(given) != _length(expected):
         return _of_another_kind(given, expected)  # without a look at each of them
     if not _is_numeric(given):
@@ -96,7 +96,7 @@ def _compare_numbers(given: Answer, expected: Answer, rtol: float, atol: float) 
     if a.shape != b.shape:
         if kind(given) != kind(expected) and isinstance(given, (list, tuple)):
             return _of_another_kind(given, expected)
-        return Comparison(
+        return AnswerComparison(
             False, False, problem=say("expected {kind}, got {given}", kind=_block(b.shape), given=_block(a.shape))
         )
     counted = a.dtype.kind in "biu" and b.dtype.kind in "biu"  # True and False, the numbers of lines
@@ -110,13 +110,13 @@ def _compare_numbers(given: Answer, expected: Answer, rtol: float, atol: float) 
     largest = float(difference.max(initial=0.0))
     near = difference <= atol + rtol * np.abs(np.where(np.isfinite(b), b, 0))
     parts = (int(near.sum()), near.size) if isinstance(expected, (list, tuple)) and near.ndim == 1 else None
-    return Comparison(bool(same.all()), bool(near.all()), None if counted else largest, parts=parts)
+    return AnswerComparison(bool(same.all()), bool(near.all()), None if counted else largest, parts=parts)
 
 
-def together(parts: list[Comparison]) -> Comparison:
+def together(parts: list[AnswerComparison]) -> AnswerComparison:
     """Several comparisons as one: the first problem, the largest of the differences."""
     differences = [part.largest_difference for part in parts if part.largest_difference is not None]
-    return Comparison(
+    return AnswerComparison(
         all(part.exact for part in parts),
         all(part.approximate for part in parts),
         max(differences, default=None),
@@ -125,7 +125,7 @@ def together(parts: list[Comparison]) -> Comparison:
     )
 
 
-def _counted(parts: list[Comparison]) -> Comparison:
+def _counted(parts: list[AnswerComparison]) -> AnswerComparison:
     """The parts of a list or dict together, and how many of them are right."""
     return replace(together(parts), parts=(sum(part.approximate for part in parts), len(parts)))
 
@@ -216,7 +216,7 @@ def _block(shape: tuple[int, ...]) -> str:
     return say("an array of {sizes} numbers", sizes=say(" by ").join(map(str, shape))) if shape else say("a number")
 
 
-def _of_another_kind(given: Answer, expected: Answer) -> Comparison:
+def _of_another_kind(given: Answer, expected: Answer) -> AnswerComparison:
     """An answer of another kind than expected, or the first of its parts that is."""
     given, expected = as_array(given), as_array(expected)
     if _length(given) == _length(expected) > 0:
@@ -224,10 +224,12 @@ def _of_another_kind(given: Answer, expected: Answer) -> Comparison:
             if kind(part) != kind(other):
                 return _of_another_kind(part, other)
     if kind(given) == kind(expected) == kind(0):
-        return Comparison(False, False, problem=say("expected a number, got one that is too large"))
+        return AnswerComparison(False, False, problem=say("expected a number, got one that is too large"))
     if isinstance(given, str) and kind(_without_quotes(given)) == kind(expected):
-        return Comparison(False, False, quoted=say("{text} stands in quotes: leave them out", text=given))
-    return Comparison(False, False, problem=say("expected {kind}, got {given}", kind=kind(expected), given=kind(given)))
+        return AnswerComparison(False, False, quoted=say("{text} stands in quotes: leave them out", text=given))
+    return AnswerComparison(
+        False, False, problem=say("expected {kind}, got {given}", kind=kind(expected), given=kind(given))
+    )
 
 
 def _without_quotes(text: str) -> Answer:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     from .seen import Seen
 
-from .trials import Trial
+from .trials import AnswerTrial
 
 Answer: TypeAlias = Any  # what a learner hands in, and what it is compared with: numbers, texts, arrays, functions, ...
 
@@ -81,7 +81,7 @@ class Exercise:
     blank: Answer = ...
     start: str = ""
     asks: str = ""
-    trials: Sequence[Trial] = ()
+    trials: Sequence[AnswerTrial] = ()
     rtol: float = 1e-5
     atol: float = 1e-6
 

@@ -33,7 +33,7 @@ FORMULA = "<formula "
 
 
 @dataclass
-class Step:
+class CallStep:
     """A call of one function of minitape: `depth` says how many other calls it stands in.
 
     `caller` is the step that called it. `rows` is how many rows the tape had after it, if it wrote one, else 0.
@@ -43,7 +43,7 @@ class Step:
     file: str
     line: int
     depth: int
-    caller: Step | None = field(repr=False)
+    caller: CallStep | None = field(repr=False)
     code: CodeType = field(repr=False)
     rows: int = 0
 
@@ -62,13 +62,13 @@ class Way:
     """The calls that a program made inside minitape, in their order, and what the program gave."""
 
     value: Object
-    steps: list[Step]
+    steps: list[CallStep]
 
-    def writers(self) -> list[Step]:
+    def writers(self) -> list[CallStep]:
         """The innermost functions that wrote a row, in the order of the rows."""
         return sorted((step for step in self.steps if step.rows), key=lambda step: step.rows)
 
-    def rule(self, formula: str) -> Step:
+    def rule(self, formula: str) -> CallStep:
         """The first step that was made from this formula, or from several of which it is one.
 
         Raises LookupError where there is none.
@@ -87,8 +87,8 @@ def follow(work: Callable[[], Object], tape: Object = None) -> Way:
 
     Generators' turns are calls, too. The compiled loop for long tapes is one call: what is inside is no Python.
     """
-    steps: list[Step] = []
-    inside: list[Step | None] = []
+    steps: list[CallStep] = []
+    inside: list[CallStep | None] = []
     rows = _rows(tape)
 
     def see(frame: FrameType, event: str, _: Object) -> None:
@@ -114,7 +114,7 @@ def follow(work: Callable[[], Object], tape: Object = None) -> Way:
 
 @cache
 def table_of_rules() -> str:
-    """The file with the rules of all operations, as `Step.file` has it: where the line of `multiply` stands.
+    """The file with the rules of all operations, as `CallStep.file` has it: where the line of `multiply` is.
 
     >>> table_of_rules().rpartition("/")[2]
     'elementwise.py'
@@ -134,7 +134,7 @@ def _rows(tape: Object) -> int:
     return 0 if tape is None else len(snapshot(tape)["rows"])
 
 
-def _step(code: CodeType, caller: Step | None) -> Step | None:
+def _step(code: CodeType, caller: CallStep | None) -> CallStep | None:
     """The step of a call; None for what is no code of minitape."""
     file = code.co_filename
     if not file.startswith(FORMULA):
@@ -143,10 +143,10 @@ def _step(code: CodeType, caller: Step | None) -> Step | None:
             return None
         file = path.relative_to(PACKAGE).as_posix()
     name = getattr(code, "co_qualname", code.co_name).replace("<locals>.", "")
-    return Step(name, file, code.co_firstlineno, caller.depth + 1 if caller else 0, caller, code)
+    return CallStep(name, file, code.co_firstlineno, caller.depth + 1 if caller else 0, caller, code)
 
 
-def _line(step: Step) -> str:
+def _line(step: CallStep) -> str:
     place = f"{step.file}:{step.line}"
     if step.formula:
         place = (

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from .compare import with_zero
 from .exercise import Exercise, Mistake, raises
-from .unknown import Polynomial, Unknown, descend
+from .unknown import Polynomial, UnknownFunction, descend
 
 if TYPE_CHECKING:
     from .exercise import Answer
     from .seen import Seen
 
-F = Unknown("a * a * b", lambda a, b: a * a * b, lambda a, b: [2 * a * b, a * a])
-G = Unknown("a * b + b * b * b", lambda a, b: a * b + b * b * b, lambda a, b: [b, a + 3 * b * b])
+F = UnknownFunction("a * a * b", lambda a, b: a * a * b, lambda a, b: [2 * a * b, a * a])
+G = UnknownFunction("a * b + b * b * b", lambda a, b: a * b + b * b * b, lambda a, b: [b, a + 3 * b * b])
 
 HILL, RIDGE = Polynomial(0, 2, -1), Polynomial(1, 0, 0.5, 0, -0.25)
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .exercise import Exercise, Mistake, raises
-from .unknown import Polynomial, Unknown, descend
+from .unknown import Polynomial, UnknownFunction, descend
 
 if TYPE_CHECKING:
     from .exercise import Answer
     from .seen import Seen
 
-SQUARE = Unknown("(a - b) ** 2", lambda a, b: (a - b) ** 2, lambda a, b: [2 * (a - b), -2 * (a - b)])
-OTHER = Unknown("a * b + a * a", lambda a, b: a * b + a * a, lambda a, b: [b + 2 * a, a])
+SQUARE = UnknownFunction("(a - b) ** 2", lambda a, b: (a - b) ** 2, lambda a, b: [2 * (a - b), -2 * (a - b)])
+OTHER = UnknownFunction("a * b + a * a", lambda a, b: a * b + a * a, lambda a, b: [b + 2 * a, a])
 REST = Polynomial(0, 1, 0, 2)
 
 

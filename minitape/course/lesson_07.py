@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .exercise import Exercise, Mistake, gives_none
-from .unknown import Polynomial, Unknown, descend, newton
+from .unknown import Polynomial, UnknownFunction, descend, newton
 
 if TYPE_CHECKING:
     from .exercise import Answer
     from .seen import Seen
 
 F, G = Polynomial(0, 1, 0, -2, 0, 1), Polynomial(1, 0, 3, 1, 1)
-BENT = Unknown("x[0] * x[1] * x[1]", lambda x: x[0] * x[1] * x[1])
-STEEP = Unknown("x[0] ** 3 + x[0] * x[1]", lambda x: x[0] ** 3 + x[0] * x[1])
+BENT = UnknownFunction("x[0] * x[1] * x[1]", lambda x: x[0] * x[1] * x[1])
+STEEP = UnknownFunction("x[0] ** 3 + x[0] * x[1]", lambda x: x[0] ** 3 + x[0] * x[1])
 Pair = Sequence[float]
 
 
-def _gradient(f: Unknown, point: Pair, direction: Pair) -> np.ndarray:
+def _gradient(f: UnknownFunction, point: Pair, direction: Pair) -> np.ndarray:
     x, y = point
     return np.array([y * y, 2 * x * y] if f is BENT else [3 * x * x + y, x])
 
 
-def _hessian(f: Unknown, point: Pair, direction: Pair) -> np.ndarray:
+def _hessian(f: UnknownFunction, point: Pair, direction: Pair) -> np.ndarray:
     x, y = point
     return np.array([[0.0, 2 * y], [2 * y, 2 * x]] if f is BENT else [[6 * x, 1.0], [1.0, 0.0]])
 

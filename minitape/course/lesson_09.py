@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .exercise import Exercise, Mistake, gives_none, raises
-from .unknown import Polynomial, Unknown, descend
+from .unknown import Polynomial, UnknownFunction, descend
 
 if TYPE_CHECKING:
     from .exercise import Answer
@@ -17,7 +17,7 @@ F, G = Polynomial(0, 0, 1), Polynomial(1, -2, 0, 1)
 BOWL, HOLE = Polynomial(9, -6, 1), Polynomial(2, 1, 0.5)
 
 
-class Distance(Unknown):
+class Distance(UnknownFunction):
     """How far heights are from points that only the check knows: the mean of the squares."""
 
     def __init__(self, points: Sequence[float]) -> None:

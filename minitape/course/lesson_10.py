@@ -8,14 +8,14 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from .exercise import Exercise, Mistake, raises
-from .unknown import Polynomial, Traced
+from .unknown import Polynomial, TracedNumber
 
 if TYPE_CHECKING:
     from ..engine.types import Function
     from .seen import Seen
 
-F, G = Traced(0, 0, 1), Traced(1, -2, 0, 1)
-GROWS, TURNS = Traced(1, 0, 0.5), Traced(-1, 2)
+F, G = TracedNumber(0, 0, 1), TracedNumber(1, -2, 0, 1)
+GROWS, TURNS = TracedNumber(1, 0, 0.5), TracedNumber(-1, 2)
 HILL, STEEP, LINE = Polynomial(0, 12, -4), Polynomial(0, 2, 0, 1), Polynomial(-1, 2)
 FLAT = Polynomial(0, 0, 1)  # where it is 0 it is level, so each correction halves the angle only: ten are not nine
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from .trials import Trial
+from .trials import AnswerTrial
 
 FIRST_ROW = "The first row is row 0: one less than len(self.rows) after the append."
-AB = partial(Trial, before="tape = Tape()\na, b = tape.watch(2.0), tape.watch(3.0)\n")
+AB = partial(AnswerTrial, before="tape = Tape()\na, b = tape.watch(2.0), tape.watch(3.0)\n")
 
 ROWS = (
-    Trial(
+    AnswerTrial(
         "Tape().rows",
         [],
         (
@@ -19,7 +19,7 @@ ROWS = (
             "def __init__(self): self.rows = []",
         ),
     ),
-    Trial(
+    AnswerTrial(
         "tape = Tape()\ntape.watch(2.0)\ntape.rows",
         [("watched", [], 2.0)],
         (
@@ -33,7 +33,7 @@ ROWS = (
             ("IndexError", FIRST_ROW),
         ],
     ),
-    Trial(
+    AnswerTrial(
         "one, two = Tape(), Tape()\none.watch(2.0)\ntwo.rows",
         [],
         (
@@ -42,7 +42,7 @@ ROWS = (
             "def __init__(self): self.rows = [], and no line rows = [] in the class itself",
         ),
     ),
-    Trial(
+    AnswerTrial(
         "tape = Tape()\na = tape.watch(2.0)\na.row, a.value",
         (0, 2.0),
         (
@@ -52,7 +52,7 @@ ROWS = (
         ),
         slips=[("NoneType", "watch gives nothing back: write return before the Number."), ("IndexError", FIRST_ROW)],
     ),
-    Trial(
+    AnswerTrial(
         "tape = Tape()\na, b = tape.watch(2.0), tape.watch(3.0)\nb.row, b.value, a.value",
         (1, 3.0, 2.0),
         (
@@ -61,7 +61,7 @@ ROWS = (
             "After the append: Number(self, len(self.rows) - 1)",
         ),
     ),
-    Trial(
+    AnswerTrial(
         "tape = Tape()\nc = tape.append('constant', [], 5.0)\nc.value, c.tape is tape, tape.rows",
         (5.0, True, [("constant", [], 5.0)]),
         (
@@ -243,7 +243,7 @@ BACK = (
             "adjoints[target.row] = 1.0",
         ),
     ),
-    Trial(
+    AnswerTrial(
         "tape = Tape()\na = tape.watch(2.0)\ntape.gradient(sum([a] * 3000, a), [a])",
         [3001.0],
         (

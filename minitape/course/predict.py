@@ -27,7 +27,7 @@ WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 LONGEST = 1000
 
 
-class Question:
+class PredictionQuestion:
     """What `predict` shows: buttons to choose from in a live notebook, plain text everywhere else."""
 
     def __init__(self, name: str, text: str, choices: Sequence[str]):
@@ -84,13 +84,13 @@ class Question:
         return Choices(self.text, self.choices, self.commit, self.chosen, self.before())
 
 
-_asked: dict[str, Question] = {}
+_asked: dict[str, PredictionQuestion] = {}
 """The questions of this kernel. A restarted one has none, and asks again."""
 _waiting: dict[str, Callable[[], None]] = {}
 """What is to be told once the question of this name is answered."""
 
 
-def predict(name: str, text: str, choices: Sequence[Answer]) -> Question:
+def predict(name: str, text: str, choices: Sequence[Answer]) -> PredictionQuestion:
     """Ask for a prediction before an important cell; the choice is kept in the learner's progress.
 
     >>> predict("demo.p1", "What will y be?", [6.0, 9.0])
@@ -99,7 +99,7 @@ def predict(name: str, text: str, choices: Sequence[Answer]) -> Question:
       - 9.0
     To choose, run this cell.
     """
-    question, before = Question(name, text, [str(choice) for choice in choices]), _asked.get(name)
+    question, before = PredictionQuestion(name, text, [str(choice) for choice in choices]), _asked.get(name)
     if before is not None and before.choices == question.choices:  # the cell is run again
         question.chosen = before.chosen
     _asked[name] = question

@@ -27,27 +27,27 @@ MOST = 2**53
 Kept: TypeAlias = Any  # what JSON holds: anything
 
 
-class Wrong(TypedDict):
+class WrongAnswer(TypedDict):
     """What is kept of a wrong answer."""
 
     times: int
     hint: str
 
 
-class Entry(TypedDict, total=False):
+class ProgressEntry(TypedDict, total=False):
     """What is kept of an exercise."""
 
     tries: Required[int]
     solved: Required[bool]
     right_at: int
-    wrong: dict[str, Wrong]
+    wrong: dict[str, WrongAnswer]
 
 
 class Progress(TypedDict, total=False):
     """The file."""
 
     version: Required[int]
-    exercises: Required[dict[str, Entry]]
+    exercises: Required[dict[str, ProgressEntry]]
     predictions: Required[dict[str, str]]
     last: str
     times: dict[str, list[int]]

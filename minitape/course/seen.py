@@ -27,7 +27,7 @@ QUESTIONS, CHANGES = ("gradient", "jacobian", "batch_jacobian"), ("assign", "ass
 
 
 @dataclass(frozen=True)
-class Call:
+class LoggedCall:
     """One call of an unknown function: of each input, on how many of the tapes it was, and whether it is a trainable
     variable.
 
@@ -45,7 +45,7 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Question:
+class LoggedQuestion:
     """One question to a tape, such as "gradient" or "jvp": how many tapes recorded it in turn, and whether a number
     came out.
 
@@ -62,8 +62,8 @@ class Question:
 class Seen:
     """What was seen of one run of a learner's function."""
 
-    calls: list[Call] = field(default_factory=list)
-    questions: list[Question] = field(default_factory=list)
+    calls: list[LoggedCall] = field(default_factory=list)
+    questions: list[LoggedQuestion] = field(default_factory=list)
     assigned: int = 0  # how often a variable was changed
 
     @property
@@ -101,7 +101,7 @@ def note_call(inputs: tuple[Answer, ...], result: Answer) -> None:
             raise RuntimeError(say("the function was called {n} times: does the loop around it end?", n=MANY))
         on = tuple(sum(_tracks(tape, value) for tape in state.tapes) for value in inputs)
         trainable = tuple(bool(getattr(value, "trainable", False)) for value in inputs)
-        _runs[-1].calls.append(Call(on, hasattr(result, "graph"), trainable))
+        _runs[-1].calls.append(LoggedCall(on, hasattr(result, "graph"), trainable))
 
 
 def _tracks(tape: GradientTape, value: Answer) -> bool:
@@ -135,7 +135,9 @@ def watching() -> Iterator[Seen]:
             finally:
                 busy[0] = False
             answered = _holds_a_number(found)
-            seen.questions.append(Question(name, within, answered, not answered and bool(rows) and rows[0] < rows[-1]))
+            seen.questions.append(
+                LoggedQuestion(name, within, answered, not answered and bool(rows) and rows[0] < rows[-1])
+            )
             return found
 
         return ask

@@ -20,7 +20,7 @@ EMPTY = frozenset(
 
 
 @dataclass(frozen=True)
-class Trial:
+class AnswerTrial:
     """A program that uses what the learner wrote by its name; its last line is an expression, and `expect` is its
     value.
 
@@ -52,7 +52,7 @@ class Trial:
 class Outcome:
     """What a trial gave: a value, or the error that ended it."""
 
-    trial: Trial
+    trial: AnswerTrial
     value: Answer = None
     error: Exception | None = None
     passed: bool = False
@@ -87,7 +87,7 @@ def is_empty(answer: Answer) -> bool:
     )
 
 
-def try_out(name: str, answer: Answer, trials: Sequence[Trial]) -> list[Outcome]:
+def try_out(name: str, answer: Answer, trials: Sequence[AnswerTrial]) -> list[Outcome]:
     """The outcomes up to the first that failed; the answer has this name in the programs, and its table the name
     RULES.
     """
@@ -111,7 +111,7 @@ def _globals_of(answer: Answer) -> Iterator[dict[str, Answer]]:
         yield from (method.__globals__ for method in vars(owner).values() if hasattr(method, "__globals__"))
 
 
-def _outcome(trial: Trial, names: dict[str, Answer]) -> Outcome:
+def _outcome(trial: AnswerTrial, names: dict[str, Answer]) -> Outcome:
     *lines, last = trial.lines()
     try:
         exec("\n".join(lines), names)
@@ -122,7 +122,7 @@ def _outcome(trial: Trial, names: dict[str, Answer]) -> Outcome:
         return Outcome(trial, error=error)
 
 
-def lines_of(outcomes: Sequence[Outcome], trials: Sequence[Trial], show: Callable[[Answer], str]) -> list[str]:
+def lines_of(outcomes: Sequence[Outcome], trials: Sequence[AnswerTrial], show: Callable[[Answer], str]) -> list[str]:
     """The trials as a list with marks; of the one that failed the whole program, and what it gave beside what it
     should.
     """

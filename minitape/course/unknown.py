@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from .exercise import Answer
 
 
-class Unknown:
+class UnknownFunction:
     """A function whose formula is shown in the feedback, and not before; `check` sees which of its calls a tape
     recorded.
 
     It takes tensors and variables only.
 
-    >>> Unknown("x * x", lambda x: x * x)(3.0)
+    >>> UnknownFunction("x * x", lambda x: x * x)(3.0)
     Traceback (most recent call last):
         ...
     TypeError: this function takes tensors: values that a tape can follow
@@ -41,7 +41,7 @@ class Unknown:
         return self.formula
 
 
-class Polynomial(Unknown):
+class Polynomial(UnknownFunction):
     """An unknown function of one number, which knows its own derivatives.
 
     >>> cubic = Polynomial(0, 2, 0, 1)
@@ -67,12 +67,12 @@ class Polynomial(Unknown):
         return float(np.polynomial.Polynomial(self.coefficients).deriv(order)(at))
 
 
-class Traced(Polynomial):
+class TracedNumber(Polynomial):
     """An unknown function that is to stand in a graph: it refuses to run beside one, where `@tf.function` was taken
     away.
 
     >>> import minitape as tf
-    >>> Traced(0, 0, 1)(tf.constant(3.0))
+    >>> TracedNumber(0, 0, 1)(tf.constant(3.0))
     Traceback (most recent call last):
         ...
     TypeError: this function belongs in a graph: keep @tf.function, and call it in there

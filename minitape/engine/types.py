@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     Attributes: TypeAlias = dict[str, Any]  # of an operation, or arguments by name: each has a type of its own
     Function: TypeAlias = Callable[..., Any]  # of arguments and results that only its caller knows
 
-    class Values(Protocol):
+    class ArrayValues(Protocol):
         """The values of a recording's rows: arrays, or the tensors that an outer tape knows."""
 
         def __getitem__(self, row: int, /) -> Adjoint: ...

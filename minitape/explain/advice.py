@@ -6,7 +6,7 @@ import ast
 import builtins
 from typing import TYPE_CHECKING
 
-from ..engine.recording.evidence import OFTEN, Exit, Origin
+from ..engine.recording.evidence import OFTEN, ValueLeft, ValueOrigin
 from ..engine.recording.rows import CALL
 from ..engine.tensor.tensor import Tensor
 from .asking import asking_frame, where
@@ -14,7 +14,7 @@ from .bodies import INTO, bodies_of
 from .connection import operations
 from .mend.dialects import TAPE
 from .mend.leaving import FLAT, LEAVES, in_framework, of_another_library
-from .nodes import Node, Place
+from .nodes import CodePlace, TapeNode
 from .remedies import STEPS, Absent, is_layer, term, value_of
 from .sentences import fill
 from .source import RUN_ONCE
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..engine.recording.rows import Call
     from ..engine.types import End
     from .nodes import Subject
-    from .reasons import Inquiry
+    from .reasons import GradientInquiry
 
 _OPS = {
     "step": "Round Floor Ceil Rint FloorDiv Sign",
@@ -76,12 +76,12 @@ class Advice(Absent):
     def __init__(
         self,
         cause: str,
-        place: Place | None,
+        place: CodePlace | None,
         what: str,
         subject: Subject,
         source: End,
-        inquiry: Inquiry | None,
-        until: Place | None = None,
+        inquiry: GradientInquiry | None,
+        until: CodePlace | None = None,
     ) -> None:
         self.place, self.what, self.subject, self.source, self._inquiry = place, what, subject, source, inquiry
         self.until = until
@@ -113,7 +113,11 @@ class Advice(Absent):
 
     def _nondifferentiable_op(self) -> str:
         node = self.subject
-        if node is not None and not isinstance(node, Origin) and self.inquiry.trace.label(node) == "custom_gradient":
+        if (
+            node is not None
+            and not isinstance(node, ValueOrigin)
+            and self.inquiry.trace.label(node) == "custom_gradient"
+        ):
             self.fields["code"] = unparse(self.call.func) if isinstance(self.call, ast.Call) else "tf.custom_gradient"
             return "custom"
         self._name_operation()
@@ -163,7 +167,7 @@ class Advice(Absent):
     def _passes_another(self) -> bool:
         """Whether the operation has a derivative by another one of its inputs."""
         node = self.subject
-        if node is None or isinstance(node, Origin) or node.record is None:
+        if node is None or isinstance(node, ValueOrigin) or node.record is None:
             return False
         return any(broken is None for _, broken in self.inquiry.trace.edges(node))
 
@@ -195,7 +199,7 @@ class Advice(Absent):
         typed = [name for name in ("fn_output_signature", "TensorArray") if self._mentioned(name)]
         if typed:
             self.fields["used"] = fill(", and let {names} say tf.float32 as well", names=fill(" and ").join(typed))
-        cast = node is not None and not isinstance(node, Origin) and self.inquiry.trace.label(node) == "cast"
+        cast = node is not None and not isinstance(node, ValueOrigin) and self.inquiry.trace.label(node) == "cast"
         if cast and self._chosen_by(_LOOKUPS):
             return "cast index"
         return "" if not cast else "cast through" if self._read_as_floats() and self._past_the_cast() else "cast"
@@ -256,7 +260,7 @@ class Advice(Absent):
 
     def _left_through_numpy(self) -> str:
         if (
-            isinstance(self.subject, Exit)
+            isinstance(self.subject, ValueLeft)
             and self.what not in ("int", "index")
             and self.inquiry.only_decides(self.subject)
         ):
@@ -292,8 +296,8 @@ class Advice(Absent):
         )
 
     def _state(self) -> str:
-        kind = self.subject.kind if isinstance(self.subject, Origin) else self.what
-        early = isinstance(self.subject, Origin) and not self.inquiry.after_tape(self.subject)
+        kind = self.subject.kind if isinstance(self.subject, ValueOrigin) else self.what
+        early = isinstance(self.subject, ValueOrigin) and not self.inquiry.after_tape(self.subject)
         if kind == "variable":
             names = self.statement.binds() if self.statement is not None else []
             self.fields["code"] = names[0] if names else ""
@@ -326,7 +330,7 @@ class Advice(Absent):
         line where it begins.
         """
         code = self.at.frames[0][0]
-        last = next((Place((frame,)) for frame in (self.until or self.at).frames if frame[0] is code), self.at)
+        last = next((CodePlace((frame,)) for frame in (self.until or self.at).frames if frame[0] is code), self.at)
         end = next((s for s, _ in self.inquiry.statements(last)), None)
         if end is None or self.statement is None or end.line <= self.statement.line:
             return ""
@@ -346,9 +350,9 @@ class Advice(Absent):
             return "data"
         enters = [note for note in self.inquiry.tape.notes if note[0] == "enter"]
         inside = bool(enters) and self._stands_inside(enters[0][3])
-        if enters and self.subject is not None and not isinstance(self.subject, Origin):
+        if enters and self.subject is not None and not isinstance(self.subject, ValueOrigin):
             return self._beside_spans(self.subject) or self._under_another(inside)
-        if not enters or not isinstance(self.subject, Origin):
+        if not enters or not isinstance(self.subject, ValueOrigin):
             return ""
         if self.subject.when > min(when for _, _, when, _ in enters):
             if self._in_another_thread(self.subject.stack):
@@ -384,7 +388,7 @@ class Advice(Absent):
             return ""
         return "earlier" if inside else "another"
 
-    def _beside_spans(self, node: Node) -> str:
+    def _beside_spans(self, node: TapeNode) -> str:
         """Whether a row of the tape's own recording was written before the block began, or after it had ended."""
         spans = self.inquiry.trace.spans
         if node.record is not self.inquiry.record or not spans:
@@ -404,7 +408,7 @@ class Advice(Absent):
     def _rebound(self) -> str:
         if isinstance(self.subject, str):
             return self.subject
-        if isinstance(self.subject, Node):
+        if isinstance(self.subject, TapeNode):
             return "inside" if self.inquiry.born_after(self.subject, self.source) else "new"
         if self.what == "of the variable" and self.statement is not None and self.statement.binds():
             self.fields["what"] = self.statement.binds()[0]
@@ -448,7 +452,7 @@ class Advice(Absent):
         """Whether the place, or a call that led to it, stands inside the with block that begins at ``frames``, or
         behind it.
         """
-        block = next((s for s, _ in self.inquiry.statements(Place(frames) if frames else None)), None)
+        block = next((s for s, _ in self.inquiry.statements(CodePlace(frames) if frames else None)), None)
         if block is None or not isinstance(block.node, (ast.With, ast.AsyncWith)):
             return False
         lines = [line for name, line in self.at.outer() if name == block.filename]

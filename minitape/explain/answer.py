@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..engine.back.tape import GradientTape
     from ..engine.types import End, Structure
     from .connection import Finding
-    from .reasons import Inquiry
+    from .reasons import GradientInquiry
 
 
 def explain(tape: GradientTape, target: Structure, sources: Structure) -> Structure:
@@ -58,12 +58,12 @@ def explain_flat(tape: GradientTape, targets: list[End], sources: list[End]) -> 
 
 
 def _answers(tape: GradientTape, targets: list[End], sources: list[End]) -> list[Explanation]:
-    from .reasons import Finding, Inquiry
+    from .reasons import Finding, GradientInquiry
 
     plain = [t for t in targets if not _is_tensor(t)][:1]
     if not plain:
         try:
-            inquiry = Inquiry(tape, targets, [s for s in sources if _is_tensor(s)])
+            inquiry = GradientInquiry(tape, targets, [s for s in sources if _is_tensor(s)])
         except Exception as error:
             return [describe(Finding("independent"), s, tape, None, error) for s in sources]
     answers = []
@@ -88,7 +88,7 @@ def _is_tensor(value: object) -> bool:
     return isinstance(value, Tensor) or hasattr(value, "_tape_rows")
 
 
-def guess(inquiry: Inquiry, source: End) -> Finding:
+def guess(inquiry: GradientInquiry, source: End) -> Finding:
     """The most plausible finding when explain itself failed: connected or not, and no more."""
     from .reasons import Finding
 

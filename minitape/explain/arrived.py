@@ -16,27 +16,27 @@ from ..engine.recording.rows import operation_of
 from ..engine.table.primitives.elementwise import LARGE
 from ..engine.texts import paragraph
 from ..engine.values import nest
-from ..recording.rows import Sweep
+from ..recording.rows import BackwardPass
 from ..recording.sites import NOWHERE, Site, last_return
-from ..recording.values import Value, facts_of, numbers_of
+from ..recording.values import ValueSummary, facts_of, numbers_of
 from .asking import asking_names, in_brackets
 from .bodies import own_shares
 from .connection import is_leaf
 from .families import CHOICES, CLASSES, MOVES, POINTS, ZEROS
-from .nodes import Node, Place, is_state
+from .nodes import CodePlace, TapeNode, is_state
 from .parts import MAKES
-from .replay import MOST, Step, dense, opened, replay, shown, starts_of, swept
+from .replay import MOST, ReplayStep, dense, opened, replay, shown, starts_of, swept
 from .sentences import fill
 from .source_names import name_of
 from .statement import last_name, once
 from .value_texts import CURES, OF_ZERO, RELEASED, SMOOTH, VALUE, WHERE
-from .values import Values
+from .values import RowValues
 from .words import Explanation, in_words
 
 if TYPE_CHECKING:
     from ..engine.back.tape import GradientTape
     from ..engine.types import Array, End, Structure
-    from .reasons import Inquiry
+    from .reasons import GradientInquiry
 
 # causes that are said by the operation
 _BY_OPERATION = ("zero_derivative", "dead_relu", "saturated", "not_selected", "zero_factor")
@@ -44,14 +44,14 @@ _ARGUMENT = r"(?<=\()x(?= \+|, 1e)"  # of the function that is called, in a cure
 _OWN = ("dropout", "clip_by_value")  # functions that are several operations, and are said by their own name
 
 
-class Row:
+class TapeRow:
     """A value that led to the target: an operation or leaf of the recording, or what was computed before."""
 
     scope: tuple[str, ...] = ()
     came: tuple[int, ...] = ()
     name: str | None = None
 
-    def __init__(self, inquiry: Inquiry, row: int, node: Node, inputs: list[int]) -> None:
+    def __init__(self, inquiry: GradientInquiry, row: int, node: TapeNode, inputs: list[int]) -> None:
         self.inquiry, self.row, self.call, self.node, self.inputs = inquiry, row, row, node, inputs
         made = operation_of(node.record, node.row)[0] if node.record is not None else None
         primitive = (
@@ -72,7 +72,7 @@ class Row:
         dtype = inquiry.trace.dtype(node)
         self.differentiable = (dtype is None or dtype.differentiable) and (made is None or not made.flat)
         self.dtype = "" if dtype is None else dtype.name
-        self._value: Value | None = None
+        self._value: ValueSummary | None = None
 
     @property
     def why(self) -> str:
@@ -81,10 +81,10 @@ class Row:
         return breaks[0].cause if breaks and breaks[0] is not None and all(breaks) else ""
 
     @property
-    def value(self) -> Value:
+    def value(self) -> ValueSummary:
         """Its elements, where they are kept."""
         if self._value is None:
-            self._value = Value(self.inquiry.value(self.node))
+            self._value = ValueSummary(self.inquiry.value(self.node))
         return self._value
 
     @property
@@ -93,7 +93,7 @@ class Row:
         return tuple(np.shape(self.value.given))
 
     @property
-    def place(self) -> Place | None:
+    def place(self) -> CodePlace | None:
         """The statement that computed it, or where a leaf was made."""
         trace = self.inquiry.trace
         return trace.birth(self.node) if is_leaf(self.node) and self.node.origin is not None else trace.place(self.node)
@@ -104,10 +104,10 @@ class Row:
         return NOWHERE if self.place is None else (self.place.filename, self.place.line)
 
 
-class Rows(Sweep):
+class Rows(BackwardPass):
     """What the targets of a question were computed from, and one sweep through it."""
 
-    def __init__(self, inquiry: Inquiry, starts: dict[int, Array], steps: Iterable[Step]) -> None:
+    def __init__(self, inquiry: GradientInquiry, starts: dict[int, Array], steps: Iterable[ReplayStep]) -> None:
         super().__init__()
         self.inquiry = inquiry
         given = dict(self._walk())
@@ -122,7 +122,7 @@ class Rows(Sweep):
         )
         self.by_key: dict[Hashable, int] = {node.key: i for i, node in enumerate(nodes)}
         self.entries = [
-            Row(inquiry, i, node, [self.by_key[one.key] for one in given[node]]) for i, node in enumerate(nodes)
+            TapeRow(inquiry, i, node, [self.by_key[one.key] for one in given[node]]) for i, node in enumerate(nodes)
         ]
         for row, adjoint in starts.items():
             self._arrive(row, adjoint)
@@ -130,7 +130,7 @@ class Rows(Sweep):
         for step in steps:
             self._step(step)
 
-    def _walk(self) -> Iterator[tuple[Node, list[Node]]]:
+    def _walk(self) -> Iterator[tuple[TapeNode, list[TapeNode]]]:
         """Everything that the targets were computed from, each with what it was computed from itself; a call of a
         function is one.
         """
@@ -157,23 +157,23 @@ class Rows(Sweep):
         """The entry of a row, which has this adjoint now."""
         at = self.row_of(row)
         if at is not None:
-            self.arrive(at, Value(adjoint))
+            self.arrive(at, ValueSummary(adjoint))
         return at
 
-    def _step(self, step: Step) -> None:
+    def _step(self, step: ReplayStep) -> None:
         call = self._arrive(step.row, step.adjoint)
         for row, share, total in step.shares:
-            product, to = Value(share), self._arrive(row, total)
+            product, to = ValueSummary(share), self._arrive(row, total)
             if call is not None and to is not None:
                 if np.size(total) >= LARGE:  # the sum goes on in its own memory
                     product.facts(), self.adjoints[to].facts()
                 self.send(call, to, 0, product, self.adjoints[to])
 
 
-class TapeValues(Values):
+class TapeValues(RowValues):
     """Why the gradient of one source is zero or not finite."""
 
-    entries: list[Row]
+    entries: list[TapeRow]
     sweep: Rows
     zeros, choices, classes, moves, points = ZEROS, CHOICES, CLASSES, MOVES, POINTS
     causes = (*ZEROS, "zero_sum", "custom_rule", "nan_input", "nan_forward", "nan_backward")
@@ -362,7 +362,7 @@ class TapeValues(Values):
     def _later_choice(self, row: int) -> bool:
         return any(self.entries[at].label == "select" for at in self._computed_from([row]))
 
-    def _cure(self, entry: Row) -> str:
+    def _cure(self, entry: TapeRow) -> str:
         """What helps against an operation that makes NaN or infinity."""
         first = self.entries[entry.inputs[0]] if entry.inputs else None
         if entry.label == "log" and first is not None and first.label in ("softmax", "sigmoid"):
@@ -373,7 +373,7 @@ class TapeValues(Values):
         cure = fill(negative or CURES.get(called) or CURES.get(entry.label, ""))
         return re.sub(_ARGUMENT, lambda _: written, cure) if written and called == entry.label else cure
 
-    def _called(self, entry: Row) -> str:
+    def _called(self, entry: TapeRow) -> str:
         """What the user knows an operation as: ``sqrt``, or ``sqrt in norm(...)``."""
         if entry.label == "function":
             return fill("the tf.function")
@@ -384,7 +384,7 @@ class TapeValues(Values):
             else fill("{operation} in {function}(...)", operation=entry.label, function=written)
         )
 
-    def _begins(self, entry: Row, value: str) -> str:
+    def _begins(self, entry: TapeRow, value: str) -> str:
         """That a value which nothing was computed from is the first that is not finite."""
         if entry.node.variable is not None:
             return fill(
@@ -438,7 +438,7 @@ def _array_like(made: ast.AST, value: Array) -> str:
 # -- the answers -----------------------------------------------------------------------------------
 
 
-def arrived(inquiry: Inquiry, source: End, name: str) -> Explanation | None:
+def arrived(inquiry: GradientInquiry, source: End, name: str) -> Explanation | None:
     """What is wrong with the value of a gradient that is there; None where nothing is, or nobody can tell."""
     if hasattr(inquiry.record, "reads"):
         return None  # a graph has no values
@@ -456,11 +456,11 @@ def arrived(inquiry: Inquiry, source: End, name: str) -> Explanation | None:
     return TapeValues(inquiry.rows, source, name).answer()
 
 
-def _connected(inquiry: Inquiry) -> list[End]:
+def _connected(inquiry: GradientInquiry) -> list[End]:
     return [source for source in inquiry.sources if inquiry.connected(source)]
 
 
-def _sums(inquiry: Inquiry) -> dict[int, Array] | Literal[False]:
+def _sums(inquiry: GradientInquiry) -> dict[int, Array] | Literal[False]:
     """What arrives at the rows of all sources; False where the sweep cannot be run again."""
     sources = _connected(inquiry)
     steps = replay(inquiry, sources)
@@ -468,7 +468,7 @@ def _sums(inquiry: Inquiry) -> dict[int, Array] | Literal[False]:
     return False if steps is None else {row: total for step in steps for row, _, total in step.shares if row in rows}
 
 
-def _promised(inquiry: Inquiry, source: End, name: str) -> Explanation | None:
+def _promised(inquiry: GradientInquiry, source: End, name: str) -> Explanation | None:
     """A gradient that comes in any case, as that of tf.py_function does, though the way is broken inside."""
     broken = next((b for _, _, b in inquiry.trace.path(inquiry.starts, source) or () if b is not None), None)
     if broken is not None:
@@ -481,11 +481,11 @@ def _promised(inquiry: Inquiry, source: End, name: str) -> Explanation | None:
 
 def explain_nonfinite(tape: GradientTape, target: Structure, sources: Structure) -> Explanation:
     """See ``GradientTape.explain_nonfinite``."""
-    from .reasons import Inquiry
+    from .reasons import GradientInquiry
 
     try:
         asked = [leaf_of(s) for s in nest.flatten(sources)]
-        inquiry = Inquiry(tape, [leaf_of(t) for t in nest.flatten(target)], asked)
+        inquiry = GradientInquiry(tape, [leaf_of(t) for t in nest.flatten(target)], asked)
         named = [(source, name_of(source, inquiry)) for source in asked]
         answers = [arrived(inquiry, *one) for one in named if inquiry.connected(one[0])]
         found = next((answer for answer in answers if answer is not None and answer.kind == "nonfinite"), None)

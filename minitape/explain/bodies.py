@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..engine.recording.rows import Call
     from ..engine.tensor.variable import ResourceVariable
     from ..engine.types import Graph, Object
-    from .nodes import Node
+    from .nodes import TapeNode
 
 INTO = ("function", "while", "case")
 
@@ -33,12 +33,12 @@ class Caller(NamedTuple):
     given.
     """
 
-    node: Node
+    node: TapeNode
     outer: dict[int, int]
     again: dict[int, int]
 
 
-class Body(NamedTuple):
+class FunctionBody(NamedTuple):
     """A graph that a call runs, the row that it computes a result with, and how its inputs are called outside."""
 
     graph: Graph
@@ -47,14 +47,14 @@ class Body(NamedTuple):
     again: dict[int, int]
 
 
-def outermost(node: Node) -> Node:
+def outermost(node: TapeNode) -> TapeNode:
     """The call on the tape in which a node of a graph ran; a node of the tape itself."""
     while node.caller is not None:
         node = node.caller.node
     return node
 
 
-def bodies_of(call: Call, output: int | None) -> Iterator[Body]:
+def bodies_of(call: Call, output: int | None) -> Iterator[FunctionBody]:
     """The bodies in which a call computes one of its outputs (None: all, by no row); none where nothing is known of
     them.
     """
@@ -67,11 +67,11 @@ def bodies_of(call: Call, output: int | None) -> Iterator[Body]:
         if output is None or output < count:
             inputs, fetches = _given(call), body.fetches
             again = {row: fetches[at] for at, row in enumerate(body.feeds[:count])}
-            yield Body(body.graph, _row(fetches, output), dict(zip(body.feeds, inputs, strict=True)), again)
+            yield FunctionBody(body.graph, _row(fetches, output), dict(zip(body.feeds, inputs, strict=True)), again)
     elif call.primitive.name == "case":
         for body in attrs["bodies"]:
             if output is None or output < len(body.fetches):
-                yield Body(
+                yield FunctionBody(
                     body.graph, _row(body.fetches, output), dict(zip(body.feeds, call.inputs[1:], strict=True)), {}
                 )
 
@@ -80,12 +80,12 @@ def _row(fetches: list[int], output: int | None) -> int:
     return -1 if output is None else fetches[output]
 
 
-def test_of(call: Call) -> Body | None:
+def test_of(call: Call) -> FunctionBody | None:
     """The condition of a loop, which decides how many turns it takes; None for other calls."""
     test = call.attrs.get("test")
     if test is None or call.primitive.name != "while":
         return None
-    return Body(test.graph, test.fetches[0], dict(zip(test.feeds, _given(call), strict=True)), {})
+    return FunctionBody(test.graph, test.fetches[0], dict(zip(test.feeds, _given(call), strict=True)), {})
 
 
 def _given(call: Call) -> tuple[int, ...]:
@@ -94,13 +94,13 @@ def _given(call: Call) -> tuple[int, ...]:
     return call.inputs[:count] + call.inputs[count + len(call.inputs) - len(call.attrs["body"].feeds) :]
 
 
-def _of_function(attrs: dict[str, Object], call: Call, output: int | None) -> Body:
+def _of_function(attrs: dict[str, Object], call: Call, output: int | None) -> FunctionBody:
     concrete = attrs["concrete"] if "concrete" in attrs else attrs["taped"].concrete
     feeds = [[t._row] for t in concrete.body.inputs] + [rows for _, rows in concrete._reads.values()]
     if "taped" in attrs:
         feeds += [[row] for row in attrs["taped"].held]
     outer = {row: given for rows, given in zip(feeds, call.inputs, strict=False) for row in rows}
-    return Body(concrete.graph, _row(concrete.body.fetches, output), outer, {})
+    return FunctionBody(concrete.graph, _row(concrete.body.fetches, output), outer, {})
 
 
 def assigns(graph: Graph, variable: object, before: int) -> Iterator[tuple[Call, list[Call]]]:

@@ -9,7 +9,7 @@ from ..engine.back.reach import differentiable, on_tape
 from ..engine.recording.rows import CALL, CHUNK, LEAF, operation_of
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from .flow import Flow, Flows
-from .nodes import Break, Node, Place
+from .nodes import Break, CodePlace, TapeNode
 from .owners import Owners
 from .source import read_again
 from .statement import once
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # of each scalar operation whether its first and its second input get something
 _PASSES = [(False, False)] * FIRST_CODE + [(p.texts[1] != "-", len(p.texts) > 2 and p.texts[2] != "-") for p in BY_CODE]
 
-Path = list[tuple[Node, Node, Break | None]]
+Path = list[tuple[TapeNode, TapeNode, Break | None]]
 
 
 class Finding(Break):
@@ -36,7 +36,7 @@ class Finding(Break):
     def __init__(
         self,
         cause: str,
-        place: Place | None = None,
+        place: CodePlace | None = None,
         what: str = "",
         breaks: Iterable[Break] = (),
         path: Path | None = None,
@@ -127,21 +127,21 @@ class Connection:
                     if passes and differentiable(record, parent):
                         live[parent] = 1
 
-    def watched(self, node: Node) -> bool:
+    def watched(self, node: TapeNode) -> bool:
         """Whether a node is a row that is on the tape."""
         return node.record is self.record and bool(self.on()[node.row])
 
-    def was_watched(self, node: Node) -> bool:
+    def was_watched(self, node: TapeNode) -> bool:
         """Whether ``watch`` (or the reading of a variable) put a row on the tape."""
         return node.record is self.record and node.row in self.tape.watched
 
     @once
-    def ancestors(self) -> dict[Hashable, Node]:
+    def ancestors(self) -> dict[Hashable, TapeNode]:
         """Everything that the targets were computed from."""
         return self.trace.ancestors(self.starts)
 
 
-def is_leaf(node: Node) -> bool:
+def is_leaf(node: TapeNode) -> bool:
     """Whether a node is no result of a recorded operation."""
     return node.record is None or node.record.cell(node.row)[0] == LEAF
 

@@ -15,10 +15,10 @@ from .flow import Flows
 from .search import breaks_of
 from .source import statement_at
 from .statement import Statement, once
-from .values import Values
+from .values import RowValues
 
 if TYPE_CHECKING:
-    from ..recording.rows import Entry, Exit
+    from ..recording.rows import RecordedRow, RowExit
     from ..recording.sites import Site
     from .words import Explanation
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 _CHOOSE = ("no_derivative", "nondifferentiable", "integer", "integer_cast", "integer_dtype")
 
 
-class Cuts(Values):
+class Cuts(RowValues):
     """Why nothing arrived at the rows of a source."""
 
     end: int | None  # the row of the target; None of a plain number
-    exits: Sequence[Exit]  # where values left, in the order of time
+    exits: Sequence[RowExit]  # where values left, in the order of time
 
     def _break(self) -> Explanation | None:
         """What cuts the way that has the fewest breaks, and what cuts ways beside it."""
@@ -122,7 +122,7 @@ class Cuts(Values):
         answer = next(answers, None)
         return None if answer is None else answer.with_beside(answers)
 
-    def _exits(self) -> list[Exit]:
+    def _exits(self) -> list[RowExit]:
         """Where values that were computed from the source left that came back on the way to the target."""
         after = self._after()
         return [
@@ -131,23 +131,23 @@ class Cuts(Values):
             if exit.row in after and exit.how != "__bool__" and self.comes_back(exit)
         ]
 
-    def _unseen(self) -> Iterable[Exit]:
+    def _unseen(self) -> Iterable[RowExit]:
         """Exits that nobody saw, by the text."""
         return ()
 
-    def _left_at(self, exit: Exit) -> Explanation:
+    def _left_at(self, exit: RowExit) -> Explanation:
         """What is to blame where a value left."""
         return self._left_by(exit)
 
-    def _left_by(self, exit: Exit) -> Explanation:
+    def _left_by(self, exit: RowExit) -> Explanation:
         """That a value left."""
         raise NotImplementedError
 
-    def comes_back(self, exit: Exit) -> bool:
+    def comes_back(self, exit: RowExit) -> bool:
         """Whether a value that left may have come back: by the text, or as the elements of a leaf."""
         return self.flows_back(exit) or self._is_in_a_leaf(exit)
 
-    def flows_back(self, exit: Exit) -> bool:
+    def flows_back(self, exit: RowExit) -> bool:
         """Whether the text lets a value that left reach what ran after it on the way to the target; where there is no
         text, it may.
         """
@@ -156,7 +156,7 @@ class Cuts(Values):
             return start is None or not isinstance(start.node, ast.Expr)
         return any(self._points()[site] >= exit.before for site in self._entered(start))
 
-    def _is_in_a_leaf(self, exit: Exit) -> bool:
+    def _is_in_a_leaf(self, exit: RowExit) -> bool:
         taken = numbers_of(self.entries[exit.row].value)
         later = (numbers_of(leaf.value) for leaf in self._leaves() if leaf.row >= exit.before)
         return (
@@ -166,7 +166,7 @@ class Cuts(Values):
         )
 
     @once
-    def _leaves(self) -> list[Entry]:
+    def _leaves(self) -> list[RecordedRow]:
         """The leaves that the target was computed from, but for the source."""
         return [
             self.entries[row] for row in self.behind if row not in self.rows and self.entries[row].kind != "operation"

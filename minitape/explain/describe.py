@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from ..engine.back.tape import GradientTape
     from ..engine.types import End
     from .connection import Finding
-    from .reasons import Inquiry
+    from .reasons import GradientInquiry
 
 
 def describe(
     finding: Finding,
     source: End,
     tape: GradientTape | None,
-    inquiry: Inquiry | None,
+    inquiry: GradientInquiry | None,
     error: BaseException | None = None,
 ) -> Explanation:
     """A finding in words."""
@@ -62,7 +62,7 @@ def describe(
     return answer
 
 
-def _of_connected(answer: Explanation, finding: Finding, source: End, inquiry: Inquiry) -> None:
+def _of_connected(answer: Explanation, finding: Finding, source: End, inquiry: GradientInquiry) -> None:
     """What is to be said of a gradient that is there: that it is zero, not finite, a sum, or that a part is missing."""
     found = None if finding.what == "cut" else _value(inquiry, source, answer.name)
     if finding.what == "cut" or (found is not None and found.fix == fill(EAGERLY) and answer.others):
@@ -103,7 +103,7 @@ def _cut_to_zero(answer: Explanation) -> Explanation:
     )
 
 
-def _value(inquiry: Inquiry, source: End, name: str) -> Explanation | None:
+def _value(inquiry: GradientInquiry, source: End, name: str) -> Explanation | None:
     """Why the gradient is zero or not finite; None where it is neither."""
     try:
         return arrived(inquiry, source, name)

@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ..engine.recording.evidence import Origin, creation_of, origin_of
+from ..engine.recording.evidence import ValueOrigin, creation_of, origin_of
 from ..engine.tensor.tensor import Tensor
 from ..engine.tensor.variable import UnreadVariable
 from .connection import Connection, is_leaf
-from .nodes import Break, Node, Place, is_state, place_of_origin
+from .nodes import Break, CodePlace, TapeNode, is_state, place_of_origin
 from .source import source_of
 from .statement import Statement, covers, last_name, unparse
 
@@ -27,34 +27,34 @@ class Names(Connection):
 
     # -- places ------------------------------------------------------------------------------------
 
-    def statements(self, place: Place | None) -> Iterator[tuple[Statement, Place]]:
+    def statements(self, place: CodePlace | None) -> Iterator[tuple[Statement, CodePlace]]:
         """The statement at a place and those that called it, innermost first, with their places."""
         frames = () if place is None else place.frames
         for i in range(len(frames)):
-            here = Place(frames[i:])
+            here = CodePlace(frames[i:])
             source = source_of(here.filename)
             statement = None if source is None else source.at(here.filename, here.line, here.column)
             if statement is not None:
                 yield statement, here
 
-    def called_at(self, place: Place | None) -> str:
+    def called_at(self, place: CodePlace | None) -> str:
         """The last name of the function that the user's text calls at a place; empty for an operator."""
         call = self._call_at(place)
         return "" if call is None else last_name(call.func)
 
-    def given_at(self, place: Place | None) -> str:
+    def given_at(self, place: CodePlace | None) -> str:
         """What the call at a place is given first, as the user writes it; empty for an operator."""
         call = self._call_at(place)
         first = call.args[0] if call is not None and call.args else None
         text = unparse(first) if isinstance(first, _TERMS) else ""
         return text if len(text) <= _LONG else ""
 
-    def _call_at(self, place: Place | None) -> ast.Call | None:
+    def _call_at(self, place: CodePlace | None) -> ast.Call | None:
         found = next(self.statements(place), None)
         call = None if found is None else found[0].expression(found[1].span)
         return call if isinstance(call, ast.Call) else None
 
-    def in_stream(self, place: Place | None) -> bool:
+    def in_stream(self, place: CodePlace | None) -> bool:
         """Whether a place stands in a function that the text gives to a dataset: ``ds.map(lambda x: x * w)``."""
         found = next(self.statements(place), None)
         if place is None or found is None or found[1].frames != place.frames:
@@ -74,7 +74,7 @@ class Names(Connection):
             return any(isinstance(value, ast.Lambda) and covers(value, here.line, here.column) for value in given)
         return any(last_name(value) == name for value in given)
 
-    def made(self, variable: ResourceVariable) -> Place | None:
+    def made(self, variable: ResourceVariable) -> CodePlace | None:
         """Where a variable was created: of a layer's own weights where the layer was."""
         place = place_of_origin(getattr(variable, "_born", None) or origin_of(variable._state))
         statement = next(self.statements(place), None)
@@ -82,10 +82,10 @@ class Names(Connection):
             owner = self.owners.of(variable)
             frames = () if owner is None else creation_of(owner)
             if frames:
-                return Place(frames)
+                return CodePlace(frames)
         return place
 
-    def born(self, source: End, used: bool = True) -> Place | None:
+    def born(self, source: End, used: bool = True) -> CodePlace | None:
         """Where a tensor or a variable was made; with ``used`` where the tape met it first, if that is all that is
         known.
         """
@@ -98,7 +98,7 @@ class Names(Connection):
             return self.trace.place(node)
         return self.trace.birth(node) or (self.trace.place(node) if used and node.record is not None else None)
 
-    def after_tape(self, origin: Origin) -> bool:
+    def after_tape(self, origin: ValueOrigin) -> bool:
         """Whether something was made after this tape had begun to record."""
         return any(what == "enter" and when < origin.when for what, _, when, _ in self.tape.notes)
 
@@ -109,7 +109,7 @@ class Names(Connection):
         if first.cause == "not_watched" and isinstance(source, Tensor):
             found = self.rebinding(source)
             return None if found is None else Break("rebound", found[1], found[0].binds()[0], source)
-        if first.cause == "outside_tape" and isinstance(first.subject, Origin) and first.subject.kind == "op":
+        if first.cause == "outside_tape" and isinstance(first.subject, ValueOrigin) and first.subject.kind == "op":
             found = next(self.statements(first.place), None)
             if found is not None and found[0].reads_itself() and not self.after_tape(first.subject):
                 held = not isinstance(source, Tensor) and any(
@@ -119,7 +119,7 @@ class Names(Connection):
                     return Break("rebound", found[1].at(found[0].line), found[0].binds()[0], source)
         return None
 
-    def rebinding(self, value: Tensor) -> tuple[Statement, Place] | None:
+    def rebinding(self, value: Tensor) -> tuple[Statement, CodePlace] | None:
         """The statement that bound a name to ``value`` although the name held a variable or a watched tensor before."""
         node = self.trace.of_tensor(value)
         for statement, where in self.statements(self.born(value)):
@@ -136,7 +136,7 @@ class Names(Connection):
             return None
         return None
 
-    def from_state(self, node: Node, statement: Statement, depth: int = 0) -> bool:
+    def from_state(self, node: TapeNode, statement: Statement, depth: int = 0) -> bool:
         """Whether a value was computed, by this statement alone, from a variable or a watched tensor."""
         for parent, _ in self.trace.edges(node):
             if is_state(parent.origin) or parent.variable is not None or self.was_watched(parent):
@@ -146,12 +146,12 @@ class Names(Connection):
                 return True
         return False
 
-    def made_by(self, node: Node, statement: Statement) -> bool:
+    def made_by(self, node: TapeNode, statement: Statement) -> bool:
         """Whether a value was computed by this statement."""
         place = self.trace.birth(node) if is_leaf(node) else self.trace.place(node)
         return place is not None and any(statement.covers(*at) for at in place.outer())
 
-    def named_otherwise(self, node: Node, statement: Statement) -> bool:
+    def named_otherwise(self, node: TapeNode, statement: Statement) -> bool:
         """Whether the statement reads a variable under a name of its own: in ``h = h + v`` it is not h that was one."""
         place = place_of_origin(node.origin) if node.variable is None else self.made(node.variable)
         binds = {text for s, _ in self.statements(place) for text in s.binds()}

@@ -12,7 +12,7 @@ import numpy as np
 from ..engine.recording.frames import place_of
 
 if TYPE_CHECKING:
-    from ..engine.recording.evidence import Origin
+    from ..engine.recording.evidence import ValueOrigin
     from ..engine.recording.record import Record
     from ..engine.tensor.tensor import Tensor
     from ..engine.tensor.variable import ResourceVariable
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Subject: TypeAlias = Any  # what a break is about, which its cause tells: a node, an origin, an exit, the source, a word
 
 
-class Place:
+class CodePlace:
     """A line of the user's code; ``frames`` are the user's frames around it, innermost first."""
 
     __slots__ = ("filename", "line", "frames")
@@ -42,9 +42,9 @@ class Place:
         code, offset = self.frames[0]
         return next(islice(code.co_positions(), offset // 2, None), (None,) * 4)
 
-    def at(self, line: int) -> Place:
+    def at(self, line: int) -> CodePlace:
         """The same place with the first line of its statement."""
-        place = Place(self.frames)
+        place = CodePlace(self.frames)
         place.line = line
         return place
 
@@ -63,10 +63,10 @@ class Break:
 
     __slots__ = ("cause", "place", "what", "subject", "until", "ways")
 
-    def __init__(self, cause: str, place: Place | None, what: str = "", subject: Subject = None) -> None:
+    def __init__(self, cause: str, place: CodePlace | None, what: str = "", subject: Subject = None) -> None:
         self.cause, self.place, self.what, self.subject = cause, place, what, subject
         self.until = place
-        self.ways: list[tuple[Node, Node]] = []
+        self.ways: list[tuple[TapeNode, TapeNode]] = []
 
     @property
     def at(self) -> tuple[str, int] | None:
@@ -74,7 +74,7 @@ class Break:
         return None if self.place is None else (self.place.filename, self.place.line)
 
 
-class Node:
+class TapeNode:
     """A value: a row of a recording, or what is known of one outside of it."""
 
     __slots__ = ("key", "record", "row", "origin", "tensor", "variable", "caller", "_edges")
@@ -84,22 +84,22 @@ class Node:
         key: Hashable,
         record: Record | None = None,
         row: int = -1,
-        origin: Origin | None = None,
+        origin: ValueOrigin | None = None,
         tensor: Tensor | None = None,
         variable: ResourceVariable | None = None,
     ) -> None:
         self.key, self.record, self.row, self.origin = key, record, row, origin
         self.tensor, self.variable = tensor, variable
         self.caller: Caller | None = None  # of a row inside a tf.function, a loop or a branch
-        self._edges: list[tuple[Node, Break | None]] | None = None
+        self._edges: list[tuple[TapeNode, Break | None]] | None = None
 
 
-def place_of_origin(origin: Origin | None) -> Place | None:
+def place_of_origin(origin: ValueOrigin | None) -> CodePlace | None:
     """Where something was made, where that is known."""
-    return Place(origin.stack) if origin is not None and origin.stack else None
+    return CodePlace(origin.stack) if origin is not None and origin.stack else None
 
 
-def state_of(origin: Origin | None) -> ResourceVariable | None:
+def state_of(origin: ValueOrigin | None) -> ResourceVariable | None:
     """The variable whose state a value was, if it was one's."""
     return origin.detail() if origin is not None and is_state(origin) and origin.detail is not None else None
 
@@ -110,6 +110,6 @@ def array_of(value: Object) -> Array:
     return value if isinstance(value, np.ndarray) else getattr(value, "array", None)
 
 
-def is_state(origin: Origin | None) -> bool:
+def is_state(origin: ValueOrigin | None) -> bool:
     """Whether an origin is the state of a variable."""
     return origin is not None and origin.kind.startswith(("variable", "assign", "scatter"))

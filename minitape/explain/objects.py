@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.recording.evidence import Origin, creation_of, origin_of
+from ..engine.recording.evidence import ValueOrigin, creation_of, origin_of
 from ..engine.recording.frames import place_of
 from ..engine.tensor.tensor import Tensor
 from ..engine.tensor.variable import UnreadVariable
 from .connection import Finding, is_leaf, operations
 from .names import Names
-from .nodes import Node, Place, array_of, place_of_origin
+from .nodes import CodePlace, TapeNode, array_of, place_of_origin
 from .owners import variables_of
 from .source import RUN_ONCE
 from .statement import Statement, once
@@ -57,7 +57,7 @@ class Objects(Names):
                 return None  # else the object that it belongs to may have been made anew
         return None
 
-    def built_late(self, source: End, where: Place) -> bool:
+    def built_late(self, source: End, where: CodePlace) -> bool:
         """Whether a statement only called the layer of a variable, made before: what it binds is what the layer
         gave.
         """
@@ -71,7 +71,7 @@ class Objects(Names):
         return not here and all(code is not made[0][0] for code, _ in inside)
 
     @once
-    def bound_elsewhere(self, statement: Statement, text: str) -> list[tuple[Node, Place]]:
+    def bound_elsewhere(self, statement: Statement, text: str) -> list[tuple[TapeNode, CodePlace]]:
         """The first two values on the way to the target that a name got from other statements, with the places of
         these.
         """
@@ -112,7 +112,7 @@ class Objects(Names):
                     return layer
         return None
 
-    def makes(self, statement: Statement, where: Place, source: End) -> bool:
+    def makes(self, statement: Statement, where: CodePlace, source: End) -> bool:
         """Whether a function makes, in this statement, the source or the object that holds it, whenever it is
         called.
         """
@@ -123,7 +123,7 @@ class Objects(Names):
         constructed = bool(inner) and inner[-1][0].co_name in RUN_ONCE[:2]
         return isinstance(source, Tensor) or constructed or statement.makes_variable()
 
-    def layer_of_call(self, node: Node) -> Finding | None:
+    def layer_of_call(self, node: TapeNode) -> Finding | None:
         """A layer that was made, and built, by one and the same call of the function that makes it."""
         place = None if node.variable is None else self.made(node.variable)
         born = getattr(node.variable, "_born", None)
@@ -135,9 +135,9 @@ class Objects(Names):
         return Finding("rebound", place.at(statement.line), statement.binds()[0], subject=node)
 
     @once
-    def leaves(self) -> dict[tuple[str, int], list[tuple[int, Node, Place]]]:
+    def leaves(self) -> dict[tuple[str, int], list[tuple[int, TapeNode, CodePlace]]]:
         """By line what was made there, or by a call there, and led to the target, each with its number and place."""
-        found: dict[tuple[str, int], list[tuple[int, Node, Place]]] = {}
+        found: dict[tuple[str, int], list[tuple[int, TapeNode, CodePlace]]] = {}
         for i, n in enumerate(self.ancestors().values()):
             birth = self.trace.birth(n) if n.variable is None else self.born(n.variable)
             if birth is not None and is_leaf(n):
@@ -145,16 +145,16 @@ class Objects(Names):
                     found.setdefault(at, []).append((i, n, birth))
         return found
 
-    def born_after(self, node: Node, source: End) -> bool:
+    def born_after(self, node: TapeNode, source: End) -> bool:
         """Whether a value was made after the source was."""
         mine, other = self.origin(source), self.origin_of(node)
         return mine is not None and other is not None and other.when > mine.when
 
-    def origin_of(self, node: Node) -> Origin | None:
+    def origin_of(self, node: TapeNode) -> ValueOrigin | None:
         """The same of the value or variable behind a node."""
         return node.origin if node.variable is None else getattr(node.variable, "_born", None)
 
-    def origin(self, source: End) -> Origin | None:
+    def origin(self, source: End) -> ValueOrigin | None:
         """What is known of the making of a tensor or variable; None when nothing is."""
         return origin_of(source) if isinstance(source, Tensor) else getattr(source, "_born", None)
 
@@ -181,7 +181,7 @@ class Objects(Names):
 
     # -- copies ------------------------------------------------------------------------------------
 
-    def relatives(self, node: Node) -> list[Node]:
+    def relatives(self, node: TapeNode) -> list[TapeNode]:
         """What a value was made from that the tape's operations on the way to the target have read as well."""
         used, variables = self.read_on_tape()
         if node.variable is not None:  # what it was created from; two variables may well start from the same constant
@@ -199,7 +199,7 @@ class Objects(Names):
         variables |= {id(t) for t in self.targets if not isinstance(t, Tensor)}
         return {n.key for n in used}, variables
 
-    def is_copy(self, node: Node) -> bool:
+    def is_copy(self, node: TapeNode) -> bool:
         """Whether a value is a copy or an item of another one, or equal to one that led to the target."""
         origin = node.origin
         label = origin.detail.name if origin is not None and origin.kind == "op" else self.trace.label(node)
@@ -209,13 +209,13 @@ class Objects(Names):
             return True
         return any(equal_arrays(self.value(node), self.value(n)) for n in self.ancestors().values() if n is not node)
 
-    def value(self, node: Node) -> Array:
+    def value(self, node: TapeNode) -> Array:
         """The array of a value, None when it is gone."""
         if node.tensor is not None:
             return node.tensor.array
         return None if node.record is None or node.caller is not None else node.record.value(node.row)
 
-    def use_or_birth(self, source: End, other: Node) -> Place | None:
+    def use_or_birth(self, source: End, other: TapeNode) -> CodePlace | None:
         """Where the mix-up happened: the other object's use once the source was watched, else the source's birth."""
         node = self.trace.of(source)[0]
         if isinstance(source, Tensor) and self.was_watched(node) and other.record is self.record:
@@ -247,22 +247,22 @@ class Objects(Names):
         return None
 
     @once
-    def values(self) -> dict[Hashable, list[Node]]:
+    def values(self) -> dict[Hashable, list[TapeNode]]:
         """The leaves that led to the target, by what those of one value have in common."""
-        found: dict[Hashable, list[Node]] = {}
+        found: dict[Hashable, list[TapeNode]] = {}
         for n in self.ancestors().values():
             if n.origin is not None and is_leaf(n) and (value := self.value(n)) is not None:
                 found.setdefault((_value_key(value), n.variable is None), []).append(n)
         return found
 
-    def alike(self, source: End) -> list[Node]:
+    def alike(self, source: End) -> list[TapeNode]:
         """The tensors, or variables, of the same value that led to the target."""
         array = array_of(source)
         key = _value_key(array)
         alike = [] if key is None else self.values().get((key, isinstance(source, Tensor)), [])
         return [n for n in alike if array.size <= SAMPLE or equal_arrays(array, self.value(n))]
 
-    def watched_instead(self, node: Node, made: Origin, source: End) -> bool:
+    def watched_instead(self, node: TapeNode, made: ValueOrigin, source: End) -> bool:
         """Whether a value, and not the source, which was made later, was given to ``watch``."""
         mine = self.origin(source)
         later = isinstance(source, Tensor) and mine is not None and mine.when > made.when
@@ -277,7 +277,7 @@ class Objects(Names):
         """The rows that operations of the recording have read, each with the last row that did."""
         return {row: reader for reader, inputs in operations(self.record, 0) for row in inputs}
 
-    def last_use(self, source: End) -> Place | None:
+    def last_use(self, source: End) -> CodePlace | None:
         """The last statement that used a tensor or variable under this tape."""
         readers = [self.reads()[row] for row in self.tape._rows_of(source) if row in self.reads()]
         return self.trace.place(self.trace.of_row(self.record, max(readers))) if readers else None
@@ -304,16 +304,16 @@ class Objects(Names):
         for frames in reversed(alike):  # made by the same line, in a function that was called elsewhere
             call = None if place is None else _parting(frames, place.frames)
             if call is not None and place is not None:
-                mine = Place(place.frames[len(frames) - len(call.frames) :])
+                mine = CodePlace(place.frames[len(frames) - len(call.frames) :])
                 return Finding("unused_layer", mine, what, subject=call)
         other = None if alike or place is None else self.namesake(place)
         return Finding("unused_layer", other or place, what, subject=(place,) if other else "again" if alike else None)
 
-    def namesake(self, place: Place) -> Place | None:
+    def namesake(self, place: CodePlace) -> CodePlace | None:
         """Where a layer that was called got the name of one made elsewhere, such as a local one in a function."""
         mine = next((s for s, _ in self.statements(place)), None)
         for frames in reversed(self.used_births() if mine is not None else ()):
-            for statement, at in self.statements(Place(frames)):
+            for statement, at in self.statements(CodePlace(frames)):
                 for name in mine.binds() if mine is not None else ():
                     # what was made has been forgotten: that it was built is known
                     called = statement.calls(name.rpartition(".")[2])
@@ -349,7 +349,7 @@ class Objects(Names):
         births = (creation_of(self.owners.of(v)) or getattr(getattr(v, "_born", None), "stack", ()) for v in used)
         return [frames for frames in births if frames]
 
-    def construction(self, owner: Object, variable: ResourceVariable) -> Place | None:
+    def construction(self, owner: Object, variable: ResourceVariable) -> CodePlace | None:
         """The statement that made a layer: noted by layers and modules themselves, else around the constructor."""
         frames = creation_of(owner)
         if not frames and getattr(variable, "_born", None) is not None:
@@ -358,22 +358,22 @@ class Objects(Names):
                 frames = frames[1:]
                 if type(owner).__init__.__code__ is not frames[0][0]:
                     break
-        return Place(frames) if frames else None
+        return CodePlace(frames) if frames else None
 
 
-def _parting(theirs: Stack, mine: Stack) -> Place | None:
+def _parting(theirs: Stack, mine: Stack) -> CodePlace | None:
     """The call, in one stack, by which it differs from another one that ends at the same line; None where they do
     not.
     """
     if not theirs or not mine or place_of(*theirs[0])[:2] != place_of(*mine[0])[:2]:
         return None
     calls = enumerate(zip(theirs, mine, strict=False))
-    return next((Place(theirs[i:]) for i, (a, b) in calls if place_of(*a)[:2] != place_of(*b)[:2]), None)
+    return next((CodePlace(theirs[i:]) for i, (a, b) in calls if place_of(*a)[:2] != place_of(*b)[:2]), None)
 
 
-def _outwards(place: Place) -> Iterator[Place]:
+def _outwards(place: CodePlace) -> Iterator[CodePlace]:
     """A place, and those of the calls that led to it."""
-    return (Place(place.frames[i:]) for i in range(len(place.frames)))
+    return (CodePlace(place.frames[i:]) for i in range(len(place.frames)))
 
 
 def _value_key(x: Array) -> Hashable:

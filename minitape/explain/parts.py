@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from ..engine.recording.evidence import Exit, Origin
+from ..engine.recording.evidence import ValueLeft, ValueOrigin
 from ..engine.recording.rows import CALL
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..recording.values import facts_of
 from .bodies import outermost
 from .connection import Connection, is_leaf
-from .nodes import Break, Node, Place
+from .nodes import Break, CodePlace, TapeNode
 from .replay import MOST as ROWS
 from .replay import shown, starts_of, sweep_of
 from .search import LIMIT, SHAPES
@@ -33,7 +33,7 @@ from .trace import Trace
 
 if TYPE_CHECKING:
     from ..engine.types import Array, End
-    from .reasons import Inquiry
+    from .reasons import GradientInquiry
 
 # causes that cut values, whatever the text says
 _VALUES = ("left_through_numpy", "recording_paused", "outside_tape", "state")
@@ -43,7 +43,7 @@ _ADDED = ("add", "subtract", "squared_difference", "negative", "cast", "reduce_s
 _CHOICES = ("bool", "index", "text")  # how a value leaves that comes back as none
 MOST = 50  # exits that are looked at, the last first
 
-Edge = tuple[Node, Node, "Break | None"]
+Edge = tuple[TapeNode, TapeNode, "Break | None"]
 _AS_IT_WAS = ("stop_gradient", "state", "left_through_numpy")  # causes of which the value goes on
 Site = tuple[CodeType, int]  # code and offset of a user's frame
 MAKES = ("constant", "convert_to_tensor", "zeros", "ones", "fill", "eye", "range", "linspace", "Variable")
@@ -57,7 +57,7 @@ class Arrivals:
     ran on it.
     """
 
-    def __init__(self, inquiry: Connection, nodes: Iterable[Node]) -> None:
+    def __init__(self, inquiry: Connection, nodes: Iterable[TapeNode]) -> None:
         self.inquiry, self.trace = inquiry, inquiry.trace
         self.lines: set[tuple[str, int]] = set()  # of everything: a branch may have decided whether it runs
         self._sites: dict[tuple[Site, int | None], int] = {}  # with the most that comes in there
@@ -68,7 +68,7 @@ class Arrivals:
         self.points = [point for point, _ in found]
         self.values = [point for point, most in found if most != PLACES]
 
-    def _note(self, node: Node) -> None:
+    def _note(self, node: TapeNode) -> None:
         for place in (self.trace.place(node), self.trace.birth(node)):
             if place is not None:
                 self.lines.update(place.outer())
@@ -82,7 +82,7 @@ class Arrivals:
     def _comes_in(self, site: Site, what: int, side: int | None = None) -> None:
         self._sites[site, side] = max(what, self._sites.get((site, side), what))
 
-    def _arrives(self, place: Place | None, what: int) -> None:
+    def _arrives(self, place: CodePlace | None, what: int) -> None:
         """A constant or a variable was made here: of literals alone, or of what a call handed on."""
         if place is None:
             return
@@ -91,7 +91,7 @@ class Arrivals:
             for frame in place.frames:
                 self._comes_in(frame, what)
 
-    def _of_row(self, node: Node) -> None:
+    def _of_row(self, node: TapeNode) -> None:
         """A row takes Python's values in as attributes, or as a number beside a tensor."""
         record = node.record
         assert record is not None
@@ -113,7 +113,7 @@ class Arrivals:
                     self._comes_in(place.frames[0], VALUES, side if two else None)
 
 
-def _whole(trace: Trace, node: Node) -> bool:
+def _whole(trace: Trace, node: TapeNode) -> bool:
     """Whether a value is no float: an index, a size, a truth."""
     dtype = trace.dtype(node)
     return dtype is not None and not dtype.differentiable
@@ -121,7 +121,7 @@ def _whole(trace: Trace, node: Node) -> bool:
 
 def _point(site: Site, side: int | None) -> tuple[Statement, ast.AST | None] | None:
     """The statement at a frame, with the expression that ran or one side of it; None where there is no text."""
-    place = Place((site,))
+    place = CodePlace((site,))
     source = source_of(place.filename)
     statement = None if source is None else source.at(place.filename, place.line, place.column)
     if statement is None:
@@ -143,12 +143,12 @@ def _literal(expression: ast.AST | None) -> bool:
 class Parts:
     """The cut ways to the connected sources of one question."""
 
-    def __init__(self, inquiry: Inquiry) -> None:
+    def __init__(self, inquiry: GradientInquiry) -> None:
         self.inquiry, self.trace = inquiry, inquiry.trace
         self._since = min((note[2] for note in inquiry.tape.notes if note[0] == "enter"), default=0)
         self._edges = self._walk()
         self._cuts = [edge for edge in self._edges if edge[2] is not None]
-        self._into: dict[Hashable, list[Node]] = {}  # by the key of a node: what was computed from it, without a break
+        self._into: dict[Hashable, list[TapeNode]] = {}  # by the key of a node: what came from it without a break
         for child, parent, broken in self._edges if self._cuts else ():
             if broken is None:
                 self._into.setdefault(parent.key, []).append(child)
@@ -174,7 +174,7 @@ class Parts:
             first.ways += b.ways if first is not b else []
         return sorted(kept.values(), key=lambda b: b.at or ("", 0))
 
-    def _shifts(self, stopped: Node, broken: Break) -> bool:
+    def _shifts(self, stopped: TapeNode, broken: Break) -> bool:
         """Whether a stop is that of the largest value, which is taken off before ``exp``: the result does not depend on
         it.
         """
@@ -185,7 +185,7 @@ class Parts:
         }
         return any(parent.key in less and self.trace.label(child) == "exp" for child, parent, _ in self._edges)
 
-    def _same(self, node: Node, source: End) -> bool:
+    def _same(self, node: TapeNode, source: End) -> bool:
         """Whether a value of an earlier recording is that which the source still holds: it was used there as well."""
         held = getattr(source, "_state", source)
         return (
@@ -220,7 +220,7 @@ class Parts:
         edges: list[Edge] = []
         seen: dict[Hashable, bool] = {}
         # a term? None: it divides
-        waiting: list[tuple[Node, bool | None]] = [(node, True) for node in self.inquiry.starts]
+        waiting: list[tuple[TapeNode, bool | None]] = [(node, True) for node in self.inquiry.starts]
         while waiting and len(seen) < LIMIT:
             node, term = waiting.pop()
             if node.key in seen:
@@ -233,14 +233,14 @@ class Parts:
                     waiting.append((parent, counted or self._is_term(node, parent, term)))
         return edges
 
-    def _is_flat(self, node: Node, broken: Break) -> bool:
+    def _is_flat(self, node: TapeNode, broken: Break) -> bool:
         """Whether a result has no derivative at all: a truth, a count, a place. It chooses, but where it is a term it
         counts.
         """
         flat = broken.cause == "nondifferentiable_op" and broken.what not in SHAPES
         return flat and all(b is not None for _, b in self.trace.edges(node))
 
-    def _is_term(self, node: Node, parent: Node, term: bool | None) -> bool | None:
+    def _is_term(self, node: TapeNode, parent: TapeNode, term: bool | None) -> bool | None:
         """Whether what is computed from a value counts as it is: a truth among such terms is no mask. None where it
         divides.
         """
@@ -252,7 +252,7 @@ class Parts:
         begins = self._meets(node, parent) or name in ("reduce_sum", "reduce_mean")
         return (term or begins) and self._hands_on(node, parent)
 
-    def _meets(self, node: Node, parent: Node) -> bool:
+    def _meets(self, node: TapeNode, parent: TapeNode) -> bool:
         """Whether a value is added to another one that is computed, or compared with it: it is no mask then, and counts
         itself.
         """
@@ -260,7 +260,7 @@ class Parts:
             return False
         return any(self.trace.edges(other) for other, _ in self.trace.edges(node) if other is not parent)
 
-    def _hands_on(self, node: Node, parent: Node) -> bool:
+    def _hands_on(self, node: TapeNode, parent: TapeNode) -> bool:
         """Whether a value is a sum of which ``parent`` is a term, as it is or times a constant."""
         name = self.trace.label(node)
         if name in _ADDED:
@@ -276,12 +276,12 @@ class Parts:
         """
         if b.cause in _VALUES:
             made = b.subject
-            if isinstance(made, Exit):
+            if isinstance(made, ValueLeft):
                 return made.how not in _CHOICES
-            return not (b.cause == "state" and isinstance(made, Origin) and made.when < self._since)
+            return not (b.cause == "state" and isinstance(made, ValueOrigin) and made.when < self._since)
         node = b.subject
         if b.cause == "integer_dtype":
-            return isinstance(node, Node) and (self.trace.label(node) in _ADDED or _elementwise(node))
+            return isinstance(node, TapeNode) and (self.trace.label(node) in _ADDED or _elementwise(node))
         written = self._written(b.place)
         if b.cause == "stop_gradient":
             stops = isinstance(written, ast.Call) and last_name(written.func) == "stop_gradient"
@@ -292,12 +292,12 @@ class Parts:
             )
         return False
 
-    def _written(self, place: Place | None) -> ast.expr | None:
+    def _written(self, place: CodePlace | None) -> ast.expr | None:
         """The expression that stands at a place."""
         found = next(iter(self.inquiry.statements(place)), None)
         return None if found is None or place is None else found[0].expression(place.span)
 
-    def _passes_through(self, place: Place | None, call: ast.Call) -> bool:
+    def _passes_through(self, place: CodePlace | None, call: ast.Call) -> bool:
         """Whether a stop is part of ``x + tf.stop_gradient(f(x) - x)``, or of ``f(x) - tf.stop_gradient(x) + x``:
         nothing is lost there.
         """
@@ -356,7 +356,7 @@ class Parts:
                 or (path and path[0][1].key not in mine)
             ):
                 continue
-            found += self._merged([*before, Break("left_through_numpy", Place(exit.stack), exit.how, exit)])
+            found += self._merged([*before, Break("left_through_numpy", CodePlace(exit.stack), exit.how, exit)])
         return found
 
 
@@ -367,14 +367,14 @@ def _terms(node: ast.expr) -> list[ast.expr]:
     return [node]
 
 
-def _elementwise(node: Node) -> bool:
+def _elementwise(node: TapeNode) -> bool:
     return node.record is not None and node.record.cell(node.row)[0] > CALL
 
 
 # -- what it would have added: the adjoint that arrives behind the cut is handed on before it ------
 
 
-def added(inquiry: Inquiry, source: End, b: Break) -> str:
+def added(inquiry: GradientInquiry, source: End, b: Break) -> str:
     """What a way from a source would add to its gradient if it were not cut; empty where nobody can tell."""
     record = inquiry.record
     if len(record) > ROWS or not (b.cause in _AS_IT_WAS or b.what in VALUED):
@@ -384,7 +384,7 @@ def added(inquiry: Inquiry, source: End, b: Break) -> str:
     if not found or len(shares) < len(found):
         return (
             fill("What it would add cannot be told: no tape follows what NumPy and Python compute.")
-            if isinstance(b.subject, Exit)
+            if isinstance(b.subject, ValueLeft)
             else ""
         )
     total = np.asarray(sum(shares[1:], start=shares[0]))
@@ -397,7 +397,7 @@ def added(inquiry: Inquiry, source: End, b: Break) -> str:
     return fill("It would add {value} to the gradient.", value=shown(total))
 
 
-def _along(inquiry: Inquiry, source: End, b: Break, child: Node, parent: Node) -> Array | None:
+def _along(inquiry: GradientInquiry, source: End, b: Break, child: TapeNode, parent: TapeNode) -> Array | None:
     """The share of one cut way; None where the value behind the cut is not the one before it."""
     record = inquiry.record
     if child.record is not record or child.caller is not None or not _goes_on(inquiry, b, child, parent):
@@ -410,7 +410,7 @@ def _along(inquiry: Inquiry, source: End, b: Break, child: Node, parent: Node) -
     return _arrives(inquiry, {parent.row: behind}, set(inquiry.tape._rows_of(source)))
 
 
-def _goes_on(inquiry: Inquiry, b: Break, child: Node, parent: Node) -> bool:
+def _goes_on(inquiry: GradientInquiry, b: Break, child: TapeNode, parent: TapeNode) -> bool:
     """Whether the value behind a cut is the one before it, or near it."""
     behind, before = inquiry.value(child), inquiry.value(parent)
     if behind is None or before is None or np.shape(behind) != np.shape(before):
@@ -418,7 +418,7 @@ def _goes_on(inquiry: Inquiry, b: Break, child: Node, parent: Node) -> bool:
     return b.cause == "nondifferentiable_op" or bool(np.array_equal(behind, before))
 
 
-def _arrives(inquiry: Inquiry, starts: dict[int, Array], wanted: set[int]) -> Array | None:
+def _arrives(inquiry: GradientInquiry, starts: dict[int, Array], wanted: set[int]) -> Array | None:
     """The adjoint that a sweep brings to these rows together; None where none arrives."""
     found = [adjoint for row, adjoint in starts.items() if row in wanted]
     for step in sweep_of(inquiry, starts, wanted) or ():

@@ -6,14 +6,14 @@ import ast
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from ..engine.recording.evidence import Exit, Origin, all_exits
+from ..engine.recording.evidence import ValueLeft, ValueOrigin, all_exits
 from ..engine.tensor.tensor import Tensor
 from ..engine.tensor.variable import UnreadVariable
 from .bodies import INTO, outermost
 from .connection import Finding, Path, is_leaf
 from .flow import Flow
 from .kinds import CUTS, KINDS
-from .nodes import Break, Node, Place, array_of
+from .nodes import Break, CodePlace, TapeNode, array_of
 from .objects import Objects, equal_arrays
 from .parts import Arrivals, Parts
 from .search import LONG
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..engine.back.tape import GradientTape
     from ..engine.types import End, Object
 
-__all__ = ["Finding", "Inquiry"]
+__all__ = ["Finding", "GradientInquiry"]
 
 _BEFORE_EXITS = ("stop_gradient", "nondifferentiable_op", "integer_dtype", "left_through_numpy")
 # statements that are looked at for where values go, the last to leave first: a long session has many cells
@@ -34,7 +34,7 @@ OF_ONE_CALL = 20  # exits of one call that are compared, the last to leave first
 _BEFORE_WATCHING = ("outside_tape", "recording_paused", "state", "left_through_numpy")
 
 
-class Inquiry(Objects):
+class GradientInquiry(Objects):
     """The questions about one tape and its targets."""
 
     wrong_rows: tuple[str, str] | None = None  # see wrong.py
@@ -42,7 +42,7 @@ class Inquiry(Objects):
     def __init__(self, tape: GradientTape, targets: list[End], sources: list[End] | None = None) -> None:
         super().__init__(tape, targets, sources)
         # sources with a bit each, and who leads where
-        self._leads: tuple[dict[int, tuple[End, int]], Callable[[Node], int]] | None = None
+        self._leads: tuple[dict[int, tuple[End, int]], Callable[[TapeNode], int]] | None = None
 
     def ask(self, source: End) -> Finding:
         """Why no gradient reaches ``source``, or that one does."""
@@ -117,12 +117,17 @@ class Inquiry(Objects):
         """An operation outside the tape with the line to move: the call, beside the with block, that returned its
         value.
         """
-        if b.cause != "outside_tape" or b.place is None or not isinstance(b.subject, Origin) or self.in_stream(b.place):
+        if (
+            b.cause != "outside_tape"
+            or b.place is None
+            or not isinstance(b.subject, ValueOrigin)
+            or self.in_stream(b.place)
+        ):
             return b
         enters = [note for note in self.tape.notes if note[0] == "enter"]
         beside = {code for note in enters for code, _ in note[3]}
         blocks = [
-            s.node for note in enters if note[2] < b.subject.when for s, _ in [*self.statements(Place(note[3]))][:1]
+            s.node for note in enters if note[2] < b.subject.when for s, _ in [*self.statements(CodePlace(note[3]))][:1]
         ]
         frames = b.place.frames
         # of what calls objects, the call
@@ -142,7 +147,7 @@ class Inquiry(Objects):
                 break
         if not at:
             return b
-        whole_call = Break(b.cause, Place(frames[at:]), b.what, b.subject)
+        whole_call = Break(b.cause, CodePlace(frames[at:]), b.what, b.subject)
         whole_call.until = b.until
         return whole_call
 
@@ -150,24 +155,24 @@ class Inquiry(Objects):
         """An operation that no tape recorded, as paused where the text says so: a gradient leaves no rows in a
         pause.
         """
-        if b.cause == "recording_paused" and isinstance(b.subject, Node) and b.place is not None:
+        if b.cause == "recording_paused" and isinstance(b.subject, TapeNode) and b.place is not None:
             return self.called_in_pause(b, b.place, b.subject)
         if (
             b.cause != "outside_tape"
             or b.place is None
-            or not isinstance(b.subject, Origin)
+            or not isinstance(b.subject, ValueOrigin)
             or not self.in_pause(b.place)
         ):
             return b
         return Break("recording_paused", b.place, b.what, b.subject)
 
-    def called_in_pause(self, b: Break, place: Place, node: Node) -> Break:
+    def called_in_pause(self, b: Break, place: CodePlace, node: TapeNode) -> Break:
         """A paused operation of a helper with the line of the block that called it: rows know the innermost frame
         alone.
         """
         event = self.trace.paused(node.row)
         site = None if event is None else event.site
-        block = None if site is None else next((s for s, _ in self.statements(Place((site,)))), None)
+        block = None if site is None else next((s for s, _ in self.statements(CodePlace((site,)))), None)
         if site is None or block is None or not isinstance(block.node, ast.With):
             return b
         if place.filename == block.filename and block.line <= place.line <= block.last:
@@ -175,7 +180,7 @@ class Inquiry(Objects):
         calls = [n for n in ast.walk(block.node) if isinstance(n, ast.Call) and block.line < n.lineno]
         named = [n for n in calls if last_name(n.func) == place.frames[0][0].co_name] or calls
         lines = {n.lineno for n in named}
-        at = Place((site,)).at(lines.pop()) if len(lines) == 1 else Place((site,))
+        at = CodePlace((site,)).at(lines.pop()) if len(lines) == 1 else CodePlace((site,))
         return Break(b.cause, at, b.what, b.subject)
 
     def not_watched_either(self, source: End, path: Path) -> bool:
@@ -233,16 +238,16 @@ class Inquiry(Objects):
             return Break("not_trainable", self.made(source) or use, "", source)
         return Break("not_watched", use, "", source)
 
-    def in_block(self, use: Place | None) -> Place | None:
+    def in_block(self, use: CodePlace | None) -> CodePlace | None:
         """A use that stands in the tape's block; the line where the block begins, where a function uses it that is
         called there.
         """
-        begins = [Place(note[3]) for note in self.tape.notes if note[0] == "enter" and note[3]]
+        begins = [CodePlace(note[3]) for note in self.tape.notes if note[0] == "enter" and note[3]]
         blocks = [s.node for place in begins for s, _ in [*self.statements(place)][:1]]
         inside = next((any(around.node in blocks for around in s.around) for s, _ in self.statements(use)), True)
         return use if inside or len(begins) != 1 else begins[0]
 
-    def first_use(self, path: Path) -> Place | None:
+    def first_use(self, path: Path) -> CodePlace | None:
         """The statement that used the source first, on the path; of a tf.function the call."""
         if not path:
             return None
@@ -254,11 +259,11 @@ class Inquiry(Objects):
         reset = max((i for i, note in enumerate(notes) if note[0] == "reset"), default=-1)
         for what, row, subject, frames in notes[reset + 1 :]:
             if what == "watch" and subject is not None and subject() is source and frames:
-                lost = self.trace.paused(row) is not None or self.in_pause(Place(frames))
-                return Break("recording_paused" if lost else "watched_late", Place(frames), "", source)
+                lost = self.trace.paused(row) is not None or self.in_pause(CodePlace(frames))
+                return Break("recording_paused" if lost else "watched_late", CodePlace(frames), "", source)
         return None
 
-    def in_pause(self, place: Place) -> bool:
+    def in_pause(self, place: CodePlace) -> bool:
         """Whether a place stands in a with block of ``stop_recording()``: of one without rows the recording cannot
         tell.
         """
@@ -281,10 +286,10 @@ class Inquiry(Objects):
                     equal_arrays(self.value(node), array_of(source))
                     and not (node.tensor is not None and self.used(node.tensor))
                 ):
-                    return Break("wrong_object", Place(frames), "watch", node.tensor)
+                    return Break("wrong_object", CodePlace(frames), "watch", node.tensor)
         return None
 
-    def watched_at(self, row: int, other: Object) -> list[Node]:
+    def watched_at(self, row: int, other: Object) -> list[TapeNode]:
         """What ``watch`` was given when there were so many rows, its tensor being gone; nothing for a variable."""
         if other is not None:
             return []
@@ -295,7 +300,7 @@ class Inquiry(Objects):
 
     def through_python(self, source: End) -> Finding | None:
         """The exit by which the source's value left and came back as a number, if a flow in the text joins the two."""
-        found: list[tuple[int, Exit, Path]] = []  # those of one call, with their numbers of breaks
+        found: list[tuple[int, ValueLeft, Path]] = []  # those of one call, with their numbers of breaks
         for exit in self.in_time():
             if (
                 (found and exit.stack != found[0][1].stack)
@@ -313,7 +318,7 @@ class Inquiry(Objects):
         _, exit, path = min(found, key=lambda one: one[0])
         return self.by_exit(source, exit, path)
 
-    def leads(self, exit: Exit, source: End) -> bool:
+    def leads(self, exit: ValueLeft, source: End) -> bool:
         """Whether a value that left was computed from a source."""
         if self._leads is None or id(source) not in self._leads[0]:
             asked = {id(one): one for one in (*self.sources, source)}
@@ -327,19 +332,19 @@ class Inquiry(Objects):
         return bool(bits_of(self.trace.of_ref(exit.value)) & known[id(source)][1])
 
     @once
-    def in_time(self) -> list[Exit]:
+    def in_time(self) -> list[ValueLeft]:
         """What left before the targets had been computed, the last first: names are used again, and that is meant."""
         return [exit for exit in reversed(self.leaving()) if not self.too_late(exit)]
 
-    def too_late(self, exit: Exit) -> bool:
+    def too_late(self, exit: ValueLeft) -> bool:
         """Whether a value left after the targets had been computed."""
         if exit.record is None or exit.record() is not self.record:
             return False
         return all(node.record is self.record and node.row < exit.row for node in self.starts) and not self.picked(exit)
 
-    def by_exit(self, source: End, exit: Exit, path: Path) -> Finding:
+    def by_exit(self, source: End, exit: ValueLeft, path: Path) -> Finding:
         """The first break on the way to an exit, or the exit itself."""
-        at = Break("left_through_numpy", Place(exit.stack) if exit.stack else None, exit.how, exit)
+        at = Break("left_through_numpy", CodePlace(exit.stack) if exit.stack else None, exit.how, exit)
         breaks = [*merge([b for _, _, b in path if b is not None]), at]
         blame = next(b for b in breaks if b.cause in _BEFORE_EXITS)
         if not source.dtype.differentiable:
@@ -348,11 +353,11 @@ class Inquiry(Objects):
         return Finding(blame.cause, blame.place, blame.what, others, path, blame.subject)
 
     @once
-    def leaving(self) -> list[Exit]:
+    def leaving(self) -> list[ValueLeft]:
         """What left, on this thread and on others, oldest first."""
         return all_exits()
 
-    def arrived(self, exit: Exit) -> bool:
+    def arrived(self, exit: ValueLeft) -> bool:
         """Whether the text lets the value that left reach a point where one came in, or decide what ran."""
         if self._followed.steps > ENOUGH:
             return False
@@ -370,11 +375,11 @@ class Inquiry(Objects):
     def _enters(self, flow: Flow) -> bool:
         return any(flow.enters(*point) for point in self.arrivals().points)
 
-    def picked(self, exit: Exit) -> bool:
+    def picked(self, exit: ValueLeft) -> bool:
         """Whether ``max``, ``min`` or ``sorted`` of Python's compared a value with one that the target was computed
         from, and took that.
         """
-        statement = next((s for s, _ in self.statements(Place(exit.stack))), None) if exit.stack else None
+        statement = next((s for s, _ in self.statements(CodePlace(exit.stack))), None) if exit.stack else None
         if (
             exit.how != "bool"
             or statement is None
@@ -391,12 +396,12 @@ class Inquiry(Objects):
         ran = map(statement_at, self.arrivals().lines)  # a conditional expression, max, tf.cond
         return any(flow.decides(s) or flow.chooses(s) or (chose and s is flow.start) for s in ran if s is not None)
 
-    def only_decides(self, exit: Exit) -> bool:
+    def only_decides(self, exit: ValueLeft) -> bool:
         """Whether a value that left came back nowhere, and decided no more than what ran."""
         flow = self.flow(exit, self.arrivals().lines) if self.arrived(exit) else None
         return flow is not None and not self._enters(flow)
 
-    def comes_back(self, exit: Exit, arrivals: Arrivals) -> bool:
+    def comes_back(self, exit: ValueLeft, arrivals: Arrivals) -> bool:
         """Whether the text lets a value that left reach one of these points as a value: neither as an index nor as a
         mask.
         """
@@ -404,7 +409,7 @@ class Inquiry(Objects):
         choosing = {part for _, part in self.arrivals().points} - {part for _, part in arrivals.values}
         return flow is not None and any(flow.carries(*point, choosing) for point in arrivals.values)
 
-    def flows(self, exit: Exit, places: frozenset[tuple[str, int]]) -> bool:
+    def flows(self, exit: ValueLeft, places: frozenset[tuple[str, int]]) -> bool:
         """Whether the text lets the value that left reach one of these lines."""
         if self._followed.steps > ENOUGH:
             return False
@@ -413,7 +418,7 @@ class Inquiry(Objects):
             return bool(exit.stack)
         return any(flow.reaches(s) for s in map(statement_at, places) if s is not None)
 
-    def through_exits(self, source: End) -> list[Node]:
+    def through_exits(self, source: End) -> list[TapeNode]:
         """What had left and may have become the source: through ``tf.Variable(v.numpy())`` and the like."""
         place, origin = self.born(source), self.origin(source)
         if place is None:
@@ -433,11 +438,11 @@ class Inquiry(Objects):
             return None  # another result of the same computation, simply not used
         return Finding("wrong_object", self.use_or_birth(source, related[0]))
 
-    def flow(self, exit: Exit, places: Iterable[tuple[str, int]]) -> Flow | None:
+    def flow(self, exit: ValueLeft, places: Iterable[tuple[str, int]]) -> Flow | None:
         """Where the value goes that left, in the files of these lines; None where it left in no text."""
         key = exit.when, frozenset(name for name, _ in places)
         if key not in self._flows:
-            found = next(self.statements(Place(exit.stack)), None) if exit.stack else None
+            found = next(self.statements(CodePlace(exit.stack)), None) if exit.stack else None
             known = None if found is None or found[1].frames != exit.stack else found
             self._flows[key] = (
                 None
@@ -472,7 +477,7 @@ def with_flat_ones(breaks: list[Break]) -> list[Break]:
 
 def _is_operation(origin: object) -> bool:
     """Whether an origin is an operation that ran outside of any tape."""
-    return isinstance(origin, Origin) and origin.kind == "op"
+    return isinstance(origin, ValueOrigin) and origin.kind == "op"
 
 
 def merge(breaks: list[Break]) -> list[Break]:
@@ -505,7 +510,7 @@ def merge(breaks: list[Break]) -> list[Break]:
     return kept
 
 
-def _drops(statement: Statement, here: Place) -> bool:
+def _drops(statement: Statement, here: CodePlace) -> bool:
     """Whether a statement does not keep what a call in it returned, as ``items.append(f(x))`` does."""
     node, call = statement.node, statement.expression(here.span)
     if not isinstance(node, ast.Expr):
@@ -520,4 +525,4 @@ def _drops(statement: Statement, here: Place) -> bool:
     return not given
 
 
-Trace.inquiry = Inquiry
+Trace.inquiry = GradientInquiry

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.recording.evidence import Origin
+from ..engine.recording.evidence import ValueOrigin
 from ..engine.tensor.tensor import Tensor
 from .asking import asking_frame, asking_names, in_brackets, where
 from .mend.dialects import TAPE
 from .mend.edits import assigned
 from .mend.leaving import LEAVES, OF_ARRAYS
-from .nodes import Place, array_of, is_state
+from .nodes import CodePlace, array_of, is_state
 from .owners import variables_of
 from .sentences import fill
 from .source_names import in_a_layer
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..engine.tensor.variable import ResourceVariable
     from ..engine.types import End, Object
     from .nodes import Subject
-    from .reasons import Inquiry
+    from .reasons import GradientInquiry
 
 _COPIES = ("__array__", "float16", "float32", "float64", "int32", "int64")
 _OTHER_SHAPE = {
@@ -67,15 +67,15 @@ class Remedies:
 
     what: str
     source: End
-    place: Place | None
+    place: CodePlace | None
     subject: Subject
-    _inquiry: Inquiry | None
+    _inquiry: GradientInquiry | None
     fields: dict[str, str]
     statement: Statement | None
     call: ast.expr | None
 
     @property
-    def inquiry(self) -> Inquiry:
+    def inquiry(self) -> GradientInquiry:
         """The questions about the tape, where there is one."""
         assert self._inquiry is not None
         return self._inquiry
@@ -87,14 +87,16 @@ class Remedies:
         return self.statement
 
     @property
-    def at(self) -> Place:
+    def at(self) -> CodePlace:
         """The place, where it is known."""
         assert self.place is not None
         return self.place
 
     def _changed(self) -> ResourceVariable | None:
         """The variable in which a value was stored; None when it is gone."""
-        return self.subject.detail() if isinstance(self.subject, Origin) and callable(self.subject.detail) else None
+        return (
+            self.subject.detail() if isinstance(self.subject, ValueOrigin) and callable(self.subject.detail) else None
+        )
 
     def _in_namespace(self, function: ast.expr) -> bool:
         """Whether an expression begins with a module: ``tf.math.round``, or ``M.round`` after ``M = tf.math``."""
@@ -288,7 +290,7 @@ class Absent(Remedies):
     def _unused_layer(self) -> str:
         owner = self.inquiry.owners.of(self.source)
         made = self.subject[0] if isinstance(self.subject, tuple) else self.subject
-        if isinstance(made, Place):
+        if isinstance(made, CodePlace):
             self.fields["used"] = where(made.filename, made.line)
             return "twin" if made is self.subject else "namesake"
         branch = None if self.subject else self._read_in_a_branch() or self._called_in_a_branch()

@@ -26,14 +26,14 @@ from ..engine.tensor.tensor import new_tensor
 
 if TYPE_CHECKING:
     from ..engine.types import Adjoint, Array, End
-    from .reasons import Inquiry
+    from .reasons import GradientInquiry
 
 MOST = 20_000  # rows that are swept again at most
 EAGERLY = "Call tf.config.run_functions_eagerly(True) before it, and ask again: then the operation has a name."
 _USERS = {"custom_gradient", "py_function"}  # their rules are the user's functions: not run a second time
 
 
-class Step(NamedTuple):
+class ReplayStep(NamedTuple):
     """One row of a sweep: its adjoint, and the shares (input row, array, sum so far) that it handed on."""
 
     row: int
@@ -41,7 +41,7 @@ class Step(NamedTuple):
     shares: list[tuple[int, Array, Array]]
 
 
-def replay(inquiry: Inquiry, sources: list[End]) -> Iterator[Step] | None:
+def replay(inquiry: GradientInquiry, sources: list[End]) -> Iterator[ReplayStep] | None:
     """The steps of the sweep from the targets to the sources; None when it cannot be run again."""
     record, tape = inquiry.record, inquiry.tape
     if len(record) > MOST:
@@ -53,7 +53,7 @@ def replay(inquiry: Inquiry, sources: list[End]) -> Iterator[Step] | None:
     return sweep_of(inquiry, starts, wanted, reachable_rows(tape, wanted))
 
 
-def starts_of(inquiry: Inquiry) -> dict[int, Array]:
+def starts_of(inquiry: GradientInquiry) -> dict[int, Array]:
     """The rows of the targets, with the ones that a sweep begins with."""
     starts: dict[int, Array] = {}
     for target in inquiry.targets:
@@ -63,8 +63,8 @@ def starts_of(inquiry: Inquiry) -> dict[int, Array]:
 
 
 def sweep_of(
-    inquiry: Inquiry, starts: dict[int, Array], wanted: set[int], reachable: bytearray | None = None
-) -> Iterator[Step] | None:
+    inquiry: GradientInquiry, starts: dict[int, Array], wanted: set[int], reachable: bytearray | None = None
+) -> Iterator[ReplayStep] | None:
     """The steps of a sweep from some rows with their adjoints to others, through the rows of ``reachable`` (None:
     any).
     """
@@ -92,7 +92,7 @@ def sweep_of(
     return _steps(Sweep(record, starts, wanted, reachable, stepwise=True), reachable)
 
 
-def _steps(sweep: Sweep, reachable: bytearray) -> Iterator[Step]:
+def _steps(sweep: Sweep, reachable: bytearray) -> Iterator[ReplayStep]:
     steps = sweep.steps()
     while True:
         before = WARNINGS[OFF]
@@ -104,7 +104,7 @@ def _steps(sweep: Sweep, reachable: bytearray) -> Iterator[Step]:
         if row is None:
             return
         shares = [(r, dense(share), dense(total)) for r, share, total in sweep.edges if reachable[r]]
-        yield Step(row, dense(sweep.adjoint(row)), shares)
+        yield ReplayStep(row, dense(sweep.adjoint(row)), shares)
 
 
 def dense(g: Adjoint) -> Array:
@@ -132,7 +132,7 @@ def shown(value: Array) -> str:
 DEEP = 3  # calls inside of calls that are looked into
 
 
-def opened(inquiry: Inquiry, row: int) -> tuple[Inquiry, list[End]] | None:
+def opened(inquiry: GradientInquiry, row: int) -> tuple[GradientInquiry, list[End]] | None:
     """The question about the results of the call at a row, inside of it, and its inputs; None where it cannot run
     again.
 
@@ -160,8 +160,8 @@ def opened(inquiry: Inquiry, row: int) -> tuple[Inquiry, list[End]] | None:
 
 
 def swept(
-    inquiry: Inquiry, row: int, adjoint: Array
-) -> tuple[Inquiry, list[End], dict[int, Array], Iterator[Step]] | None:
+    inquiry: GradientInquiry, row: int, adjoint: Array
+) -> tuple[GradientInquiry, list[End], dict[int, Array], Iterator[ReplayStep]] | None:
     """The sweep inside of a call, from the adjoints of its results to its inputs, with the question about it, these,
     and what it begins with.
     """

@@ -14,8 +14,8 @@ from .statement import last_name
 
 if TYPE_CHECKING:
     from ..engine.types import End, Object
-    from .nodes import Place
-    from .reasons import Inquiry
+    from .nodes import CodePlace
+    from .reasons import GradientInquiry
     from .statement import Statement
 
 _PLACES = (ModuleType, type)
@@ -23,7 +23,7 @@ _MANY = 1000  # objects whose attributes are looked through at once
 _MAKES = ("Variable", "add_weight", "get_variable", "deepcopy", "copy")  # what makes a variable in the user's text
 
 
-def name_of(source: End, inquiry: Inquiry | None) -> str:
+def name_of(source: End, inquiry: GradientInquiry | None) -> str:
     """What the user calls a source: the name that its creating statement binds, or the variable's own."""
     frame = asking_frame()
     with suppress(Exception):  # no text: then it goes by what holds it
@@ -42,7 +42,7 @@ def name_of(source: End, inquiry: Inquiry | None) -> str:
     return name.split(":")[0] if isinstance(name, str) and name and "Variable" not in name else fill("the source")
 
 
-def _makes_variable(statement: Statement, place: Place) -> bool:
+def _makes_variable(statement: Statement, place: CodePlace) -> bool:
     """Whether the name that a statement binds is that of the variable: of several values the one at this place makes
     it.
     """
@@ -52,7 +52,7 @@ def _makes_variable(statement: Statement, place: Place) -> bool:
     return statement.calls(*_MAKES)
 
 
-def _as_reached(name: str, source: End, frame: FrameType | None, inquiry: Inquiry | None) -> str:
+def _as_reached(name: str, source: End, frame: FrameType | None, inquiry: GradientInquiry | None) -> str:
     """What the code that asks calls a source: ``cell.h`` for ``self.h``, ``weights["b"]`` for one of ``weights``."""
     if frame is None:
         return name

@@ -10,14 +10,14 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ..engine.more.pyfunction import last_run
-from ..engine.recording.evidence import Origin, Ref, exits, origin_of, read
+from ..engine.recording.evidence import Ref, ValueOrigin, exits, origin_of, read
 from ..engine.recording.record import Record
 from ..engine.recording.rows import CALL
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.tensor.tensor import Tensor
 from ..engine.values.dtypes import dtype_of_numpy
-from .bodies import INTO, Body, Caller, assigns, bodies_of, passes_of_own, read_by, test_of
-from .nodes import Break, Node, Place, is_state, place_of_origin, state_of
+from .bodies import INTO, Caller, FunctionBody, assigns, bodies_of, passes_of_own, read_by, test_of
+from .nodes import Break, CodePlace, TapeNode, is_state, place_of_origin, state_of
 from .search import LIMIT, LONG, Chains, Search
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..engine.tensor.variable import ResourceVariable
     from ..engine.types import Attributes, End, Graph
     from ..engine.values.dtypes import DType
-    from .reasons import Inquiry
+    from .reasons import GradientInquiry
 
 
 COPIES = {
@@ -51,14 +51,14 @@ _OPEN: list[PythonCall] = []  # runs of py_functions that are being asked about
 class Trace:
     """The graph as one tape sees it."""
 
-    inquiry: type[Inquiry]  # the class that asks about a whole tape, of another module: `reasons` sets it
+    inquiry: type[GradientInquiry]  # the class that asks about a whole tape, of another module: `reasons` sets it
 
     def __init__(self, tape: GradientTape) -> None:
         self.tape = tape
         self.record = Record() if tape._record is None else tape._record
-        self.nodes: dict[Hashable, Node] = {}
+        self.nodes: dict[Hashable, TapeNode] = {}
         self.ends: set[Hashable] = set()  # the targets
-        self._searches: dict[Hashable, Search[Node]] = {}  # by the nodes that they began from
+        self._searches: dict[Hashable, Search[TapeNode]] = {}  # by the nodes that they began from
         self._chains: dict[Hashable, Chains] = {}
         self.wanted: set[int] = set()  # the rows that a search looks for: no run is contracted over them
         self._passes: dict[int, tuple[Call, list[bool]]] = {}
@@ -70,7 +70,7 @@ class Trace:
 
     # -- nodes -------------------------------------------------------------------------------------
 
-    def of(self, value: End) -> list[Node]:
+    def of(self, value: End) -> list[TapeNode]:
         """The nodes of a tensor, or of the states of a variable, newest first."""
         if isinstance(value, Tensor):
             return [self.of_tensor(value)]
@@ -81,7 +81,7 @@ class Trace:
         current = self.of_tensor(state)
         return nodes if current in nodes else [current, *nodes]
 
-    def of_tensor(self, tensor: Tensor) -> Node:
+    def of_tensor(self, tensor: Tensor) -> TapeNode:
         """The node of a tensor: its row in the tape's recording or in another one, else its origin."""
         if hasattr(tensor, "graph"):  # inside a tf.function: a row of its graph
             return self.of_row(tensor.graph, tensor._row)
@@ -92,7 +92,7 @@ class Trace:
             return self.of_row(home, tensor._row)
         return self._node(("tensor", id(tensor)), origin=origin, tensor=tensor, variable=state_of(origin))
 
-    def of_row(self, record: Record, row: int) -> Node:
+    def of_row(self, record: Record, row: int) -> TapeNode:
         """The node of a row."""
         key = (id(record), row)
         node = self.nodes.get(key)
@@ -104,10 +104,10 @@ class Trace:
                 origin = read(leaf.origin) if tensor is None else origin_of(tensor)
             elif hasattr(record, "reads"):  # a graph's
                 variable = read_by(record, row)
-            node = self.nodes[key] = Node(key, record, row, origin, tensor, variable)
+            node = self.nodes[key] = TapeNode(key, record, row, origin, tensor, variable)
         return node
 
-    def of_ref(self, ref: Ref) -> Node:
+    def of_ref(self, ref: Ref) -> TapeNode:
         """The node of a value that may be gone."""
         tensor = ref.tensor()
         if tensor is not None:
@@ -123,7 +123,7 @@ class Trace:
         origin = read(ref.origin)
         return self._node(key, origin=origin, variable=state_of(origin))
 
-    def of_origin(self, origin: Origin | None) -> Node:
+    def of_origin(self, origin: ValueOrigin | None) -> TapeNode:
         """The node of a value of which only the origin is known."""
         return self._node(("origin", id(origin)), origin=origin, variable=state_of(origin))
 
@@ -132,18 +132,18 @@ class Trace:
         key: Hashable,
         record: Record | None = None,
         row: int = -1,
-        origin: Origin | None = None,
+        origin: ValueOrigin | None = None,
         tensor: Tensor | None = None,
         variable: ResourceVariable | None = None,
-    ) -> Node:
+    ) -> TapeNode:
         node = self.nodes.get(key)
         if node is None:
-            node = self.nodes[key] = Node(key, record, row, origin, tensor, variable)
+            node = self.nodes[key] = TapeNode(key, record, row, origin, tensor, variable)
         return node
 
     # -- edges -------------------------------------------------------------------------------------
 
-    def edges(self, node: Node) -> list[tuple[Node, Break | None]]:
+    def edges(self, node: TapeNode) -> list[tuple[TapeNode, Break | None]]:
         """What a value was computed from, and what breaks on the way."""
         if node._edges is None:
             if node.record is not None:
@@ -152,14 +152,14 @@ class Trace:
                 node._edges = list(self._origin_edges(node.origin))
         return node._edges
 
-    def _in_run(self, node: Node, op: int) -> bool:
+    def _in_run(self, node: TapeNode, op: int) -> bool:
         """Whether a scalar row stands in a long recording and nothing breaks there."""
         record = node.record
         if record is not self.record or len(record) <= LONG or "-" in BY_CODE[op - FIRST_CODE].texts[1:]:
             return False
         return self.scope(node) is None
 
-    def _run_edges(self, node: Node) -> Iterator[tuple[Node, Break | None]]:
+    def _run_edges(self, node: TapeNode) -> Iterator[tuple[TapeNode, Break | None]]:
         """The ends of a long run of scalar rows, each row with those of its inputs that lie outside the run."""
         record = node.record
         assert record is not None
@@ -173,7 +173,7 @@ class Trace:
             made._edges = [(parent, broken) for parent, broken in edges if parent.row in outside]
             yield made, None
 
-    def _row_edges(self, node: Node, whole: bool = True) -> Iterator[tuple[Node, Break | None]]:
+    def _row_edges(self, node: TapeNode, whole: bool = True) -> Iterator[tuple[TapeNode, Break | None]]:
         record = node.record
         assert record is not None
         op, a, b, _ = record.cell(node.row)
@@ -220,17 +220,17 @@ class Trace:
                 yield from self._assigned_inside(node, row)
             yield parent, outside or self._op_break(node, parent, primitive, rules, i)
 
-    def beside(self, node: Node, row: int) -> Node:
+    def beside(self, node: TapeNode, row: int) -> TapeNode:
         """Another row of the recording or of the run of a function that a node is in."""
         record = node.record
         assert record is not None
         return self.of_row(record, row) if node.caller is None else self.within(record, row, node.caller)
 
-    def inside(self, node: Node, call: Call, body: Body) -> Node:
+    def inside(self, node: TapeNode, call: Call, body: FunctionBody) -> TapeNode:
         """The row of a body that computed this output of a call."""
         return self.within(body.graph, body.row, Caller(self.beside(node, call.row), body.outer, body.again))
 
-    def _assigned_inside(self, node: Node, row: int) -> Iterator[tuple[Node, Break | None]]:
+    def _assigned_inside(self, node: TapeNode, row: int) -> Iterator[tuple[TapeNode, Break | None]]:
         """What the same function had assigned to the variable that a row of its graph reads, also in a loop or a
         branch.
         """
@@ -246,7 +246,7 @@ class Trace:
             for given in made_by.inputs:
                 yield self.beside(beside, given), Break("state", self.place(made), made_by.primitive.name, made)
 
-    def within(self, graph: Graph, row: int, caller: Caller) -> Node:
+    def within(self, graph: Graph, row: int, caller: Caller) -> TapeNode:
         """The node of a row of a graph, as one call ran it; of what came from outside the node there."""
         if row in caller.outer and row not in caller.again:
             return self.beside(caller.node, caller.outer[row])
@@ -257,7 +257,7 @@ class Trace:
         node.caller = caller
         return node
 
-    def _of_shape(self, node: Node) -> Iterator[tuple[Node, Break | None]]:
+    def _of_shape(self, node: TapeNode) -> Iterator[tuple[TapeNode, Break | None]]:
         """What a constant of a graph has its shape from."""
         graph: Graph = node.record
         given, op = graph.shaped[node.row]
@@ -268,20 +268,20 @@ class Trace:
         elif value is not None:
             yield from ((one, broken) for one in self.of(value)[:1])
 
-    def _turns(self, node: Node) -> Iterator[tuple[Node, Break | None]]:
+    def _turns(self, node: TapeNode) -> Iterator[tuple[TapeNode, Break | None]]:
         """What a turn of a loop is given: what the loop was, and what a turn made."""
         caller, graph = node.caller, node.record
         assert caller is not None and graph is not None
         yield self.beside(caller.node, caller.outer[node.row]), None
         yield self.within(graph, caller.again[node.row], caller), None
 
-    def scope(self, node: Node) -> Break | None:
+    def scope(self, node: TapeNode) -> Break | None:
         """The break of an operation that ran where this tape did not record."""
         if node.record is self.record and any(a <= node.row < b for a, b in self.spans):
             return None
         for what, row, _, frames in reversed(self.tape.notes) if node.record is self.record else ():
             if what == "reset" and node.row < row and frames:
-                return Break("outside_tape", Place(frames), "reset", node)
+                return Break("outside_tape", CodePlace(frames), "reset", node)
         cause = (
             "recording_paused" if node.record is self.record and self.paused(node.row) is not None else "outside_tape"
         )
@@ -298,7 +298,7 @@ class Trace:
         return inside
 
     def _op_break(
-        self, node: Node, parent: Node, primitive: Primitive, rules: Sequence[object] | Rule | None, i: int
+        self, node: TapeNode, parent: TapeNode, primitive: Primitive, rules: Sequence[object] | Rule | None, i: int
     ) -> Break | None:
         name = primitive.name
         where, label = self.place(node), primitive.label
@@ -331,7 +331,7 @@ class Trace:
             return Break("nondifferentiable_op", where, primitive.op or label, node)
         return self._broken_in_python(node, where, i) if name == "py_function" else None
 
-    def _broken_in_python(self, node: Node, where: Place | None, i: int) -> Break | None:
+    def _broken_in_python(self, node: TapeNode, where: CodePlace | None, i: int) -> Break | None:
         """What breaks inside a ``tf.py_function``: it promises a gradient, which is zero then."""
         record = node.record
         assert record is not None
@@ -373,14 +373,14 @@ class Trace:
         self._passes[id(call)] = call, found
         return found
 
-    def _origin_edges(self, origin: Origin | None) -> Iterator[tuple[Node, Break | None]]:
+    def _origin_edges(self, origin: ValueOrigin | None) -> Iterator[tuple[TapeNode, Break | None]]:
         if origin is None:
             return
         place = place_of_origin(origin)
         if origin.kind == "constant":
             if origin.detail is not None:
                 exit = origin.detail
-                place = Place(exit.stack) if exit.stack else place
+                place = CodePlace(exit.stack) if exit.stack else place
                 yield self.of_ref(exit.value), Break("left_through_numpy", place, exit.how, exit)
             return
         if is_state(origin):
@@ -398,18 +398,18 @@ class Trace:
 
     # -- what a node is ----------------------------------------------------------------------------
 
-    def place(self, node: Node) -> Place | None:
+    def place(self, node: TapeNode) -> CodePlace | None:
         """The user's statement that made a value (of a leaf: where it was first used)."""
         if node.record is not None:
             found = node.record.site_of(node.row)
-            return None if found is None else Place((found,))
+            return None if found is None else CodePlace((found,))
         return self.birth(node)
 
-    def birth(self, node: Node) -> Place | None:
+    def birth(self, node: TapeNode) -> CodePlace | None:
         """Where a leaf, or a value outside of recordings, was made."""
         return place_of_origin(node.origin)
 
-    def dtype(self, node: Node) -> DType | None:
+    def dtype(self, node: TapeNode) -> DType | None:
         """The dtype of a value, None when nobody knows."""
         if node.tensor is not None:
             return node.tensor.dtype
@@ -417,7 +417,7 @@ class Trace:
             return dtype_of_numpy(node.record.shape_dtype(node.row)[1])
         return None
 
-    def label(self, node: Node) -> str:
+    def label(self, node: TapeNode) -> str:
         """The name of the operation behind a row, empty for anything else."""
         if node.record is None:
             return ""
@@ -427,22 +427,22 @@ class Trace:
         calls = node.record.calls  # none are left where the recording was forgotten
         return calls[a].primitive.name if op == CALL and a < len(calls) else ""
 
-    def is_number(self, node: Node) -> bool:
+    def is_number(self, node: TapeNode) -> bool:
         """True when a node is a Python number that was written in the program: one row for all its uses."""
         return node.record is not None and node.caller is None and node.record.is_number(node.row)
 
     # -- search ------------------------------------------------------------------------------------
 
-    def path(self, targets: list[Node], value: End) -> list[tuple[Node, Node, Break | None]] | None:
+    def path(self, targets: list[TapeNode], value: End) -> list[tuple[TapeNode, TapeNode, Break | None]] | None:
         """The edges (made value, what from, break) from ``value`` to a target with the fewest breaks; None: no path."""
         self.look_for(value)
         return self._search(targets).path(self.names(value))
 
-    def path_of(self, targets: list[Node], node: Node) -> list[tuple[Node, Node, Break | None]] | None:
+    def path_of(self, targets: list[TapeNode], node: TapeNode) -> list[tuple[TapeNode, TapeNode, Break | None]] | None:
         """The same from a node that was met on a walk."""
         return self._search(targets).path_of(node)
 
-    def _search(self, targets: list[Node]) -> Search[Node]:
+    def _search(self, targets: list[TapeNode]) -> Search[TapeNode]:
         key = tuple(node.key for node in targets)
         return self._searches.get(key) or self._searches.setdefault(
             key, Search(targets, self.edges, names=self.stands_for)
@@ -470,7 +470,7 @@ class Trace:
             self.nodes.clear()
             self._searches.clear()
 
-    def leads(self, values: Iterable[End]) -> Callable[[Node], int]:
+    def leads(self, values: Iterable[End]) -> Callable[[TapeNode], int]:
         """Tells of a node from which values it was computed, breaks or not: a bit for each value, the first one's
         lowest.
 
@@ -483,7 +483,7 @@ class Trace:
                 asked[name] = asked.get(name, 0) | 1 << i
         found: dict[Hashable, int] = {}
 
-        def of(start: Node) -> int:
+        def of(start: TapeNode) -> int:
             waiting = [start]
             while waiting and len(found) < LIMIT:
                 node = waiting[-1]
@@ -502,7 +502,7 @@ class Trace:
 
         return of
 
-    def stands_for(self, node: Node) -> Iterator[tuple[str, int]]:
+    def stands_for(self, node: TapeNode) -> Iterator[tuple[str, int]]:
         """What :meth:`names` calls the tensor, the variable and the row of a node."""
         if node.tensor is not None:
             yield "tensor", id(node.tensor)
@@ -511,9 +511,9 @@ class Trace:
         if node.record is self.record:
             yield "row", node.row
 
-    def ancestors(self, starts: list[Node]) -> dict[Hashable, Node]:
+    def ancestors(self, starts: list[TapeNode]) -> dict[Hashable, TapeNode]:
         """Everything that the nodes were computed from, breaks or not, and themselves."""
-        found: dict[Hashable, Node] = {}
+        found: dict[Hashable, TapeNode] = {}
         waiting = list(starts)
         while waiting and len(found) < LIMIT:
             node = waiting.pop()

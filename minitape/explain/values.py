@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..recording.rows import Entry
+from ..recording.rows import RecordedRow
 from ..recording.sites import NOWHERE, Site, text_of
-from ..recording.values import Value, numbers_of
+from ..recording.values import ValueSummary, numbers_of
 from .nodes import Break
 from .search import WHOLE, Search
 from .statement import once
@@ -28,10 +28,10 @@ CLIPS = {"max", "min", "Maximum", "Minimum"}  # of which a function clips
 OPAQUE = ("resource", "variant", "string")  # types of what has no numbers itself: a dataset, a list, a text
 
 
-class Values:
+class RowValues:
     """Why what arrived at the rows of a source is zero or not finite."""
 
-    entries: Sequence[Entry]  # by row
+    entries: Sequence[RecordedRow]  # by row
     rows: list[int]  # of the source
     ends: list[int]  # of the target
     behind: set[int]  # the rows that the target was computed from
@@ -121,7 +121,7 @@ class Values:
 
     # -- what arrived ------------------------------------------------------------------------------
 
-    def _arrived(self) -> list[Value]:
+    def _arrived(self) -> list[ValueSummary]:
         sweep = self.sweep
         return [] if sweep is None else [sweep.adjoints[row] for row in self.used if row in sweep.adjoints]
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..engine.types import End
     from .advice import Advice
     from .nodes import Break
-    from .reasons import Inquiry
+    from .reasons import GradientInquiry
 
 
 MOST = 5  # further breaks that are told
@@ -164,7 +164,7 @@ def _picture(explanation: Explanation) -> str:
 AT_SOURCE = ("not_watched", "watched_late", "not_trainable", "not_accessed_watched", "integer_dtype")
 
 
-def in_words(found: Break, name: str, source: End, inquiry: Inquiry | None) -> Explanation:
+def in_words(found: Break, name: str, source: End, inquiry: GradientInquiry | None) -> Explanation:
     """The words for a finding or a break."""
     from .advice import Advice
     from .mend.leaving import changed_in_place, helper_in_numpy
@@ -247,7 +247,7 @@ def mistaken(what: str, error: Exception) -> None:
     warnings.warn(f"{what}, which is a mistake of minitape's own: {error!r}", stacklevel=3)
 
 
-def say_unwatched(name: str, source: End, inquiry: Inquiry | None) -> str:
+def say_unwatched(name: str, source: End, inquiry: GradientInquiry | None) -> str:
     """For a tensor that the tape does not watch, that this is wanted as well."""
     if inquiry is None or not isinstance(source, Tensor) or inquiry.watched(inquiry.trace.of_tensor(source)):
         return ""

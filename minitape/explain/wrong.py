@@ -15,14 +15,14 @@ from ..engine.recording.state import state
 from ..engine.texts import paragraph
 from .asking import in_brackets, warn_user
 from .bodies import INTO, assigns, read_by
-from .nodes import Node, Place, place_of_origin
+from .nodes import CodePlace, TapeNode, place_of_origin
 from .sentences import fill
 from .source_names import name_of
 
 if TYPE_CHECKING:
     from ..engine.recording.record import Record
     from ..engine.types import End, Graph
-    from .reasons import Inquiry
+    from .reasons import GradientInquiry
 
 MOST = 20_000  # rows that are looked at
 _COMPARE = ("subtract", "squared_difference")
@@ -37,21 +37,21 @@ _CHANGES = ("assign_sub", "assign_add")  # how optimizers change variables
 Said = tuple[str, str]  # what is wrong, and what mends it
 
 
-def wrong(inquiry: Inquiry, source: End) -> Said:
+def wrong(inquiry: GradientInquiry, source: End) -> Said:
     """What is wrong with a gradient that is there, and what mends it; empty where nothing is known to be."""
     if inquiry.wrong_rows is None:  # it is the same for all sources
         inquiry.wrong_rows = _of_rows(inquiry) or ("", "")
     return _mispaired(inquiry, source) or inquiry.wrong_rows
 
 
-def _at(place: Place | None) -> str:
+def _at(place: CodePlace | None) -> str:
     return "" if place is None else in_brackets(place.filename, place.line)
 
 
 # -- of the way to the target ----------------------------------------------------------------------
 
 
-def _of_rows(inquiry: Inquiry) -> Said | None:
+def _of_rows(inquiry: GradientInquiry) -> Said | None:
     """A table in place of a difference, or probabilities in place of logits."""
     record = inquiry.record
     if len(record) > MOST:
@@ -63,7 +63,7 @@ def _of_rows(inquiry: Inquiry) -> Said | None:
     return None
 
 
-def _nodes(inquiry: Inquiry, record: Record) -> Iterator[Node]:
+def _nodes(inquiry: GradientInquiry, record: Record) -> Iterator[TapeNode]:
     """The rows on the way to the target, and those of the functions, loops and branches that ran there."""
     live, trace = inquiry.live(), inquiry.trace
     for row in range(len(record)):
@@ -74,7 +74,7 @@ def _nodes(inquiry: Inquiry, record: Record) -> Iterator[Node]:
                 yield from (one for one in trace.ancestors([node]).values() if one.caller is not None)
 
 
-def _spread(inquiry: Inquiry, node: Node) -> Said | None:
+def _spread(inquiry: GradientInquiry, node: TapeNode) -> Said | None:
     """Where a column of predictions was compared with a row of labels."""
     record = node.record
     name, inputs = ("", ()) if record is None else _operation(record, node.row)
@@ -103,7 +103,7 @@ def _column_and_row(first: tuple[int, ...], second: tuple[int, ...]) -> bool:
     return len(second) == 1 and second[0] is not None and second[0] > 1 and first == (second[0], 1)
 
 
-def _twice(inquiry: Inquiry, node: Node) -> Said | None:
+def _twice(inquiry: GradientInquiry, node: TapeNode) -> Said | None:
     """Where a loss that applies a softmax or a sigmoid itself was given the result of one."""
     record, row = node.record, node.row
     if record is None:
@@ -149,7 +149,7 @@ def _operation(record: Record, row: int) -> tuple[str, tuple[int, ...]]:
 # -- after the gradient ----------------------------------------------------------------------------
 
 
-def _mispaired(inquiry: Inquiry, source: End) -> Said | None:
+def _mispaired(inquiry: GradientInquiry, source: End) -> Said | None:
     """Where a variable was changed by the gradient of another one, although this tape gave its own as well."""
     asked = [*inquiry.tape.questions, *filter(None, [inquiry.tape.last])]
     if not any(source is one for question in asked for one in question.sources):
@@ -167,7 +167,7 @@ def _mispaired(inquiry: Inquiry, source: End) -> Said | None:
     ), fill(_PAIRS)
 
 
-def _changed_by_others(variable: End, graph: Graph | None) -> tuple[Place | None, list[End]] | None:
+def _changed_by_others(variable: End, graph: Graph | None) -> tuple[CodePlace | None, list[End]] | None:
     """Where a variable was changed last, and the sources of the gradients in it; None where its own is among them, or
     none.
     """
@@ -175,7 +175,7 @@ def _changed_by_others(variable: End, graph: Graph | None) -> tuple[Place | None
     if graph is not None:  # of a tf.function: in it the variable is changed when it is called
         of_it = [c for c in graph.calls if c.primitive.name in _CHANGES and c.attrs.get("variable") is variable]
         site = graph.site_of(of_it[-1].row) if of_it else None
-        place = None if site is None else Place((site,))
+        place = None if site is None else CodePlace((site,))
         found = _gradients_of_rows(graph, of_it[-1].inputs) if of_it else []
     else:
         held = getattr(variable, "_state", None)

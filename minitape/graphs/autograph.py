@@ -19,7 +19,7 @@ from ..engine.values import nest
 from ..engine.values.errors import OpError
 from ..ops.convert import convert_to_tensor
 from ..ops.parts import flatten_parts, pack_parts, with_rows_of
-from .body import Body, BodyGraph, TestGraph, trace_body
+from .body import BodyGraph, GraphBody, TestGraph, trace_body
 from .calls import call, rewritten  # noqa: F401 - rewritten functions find it here
 from .control import branch_number, build_case, cond_graph, refuse_number
 from .loops import for_stmt, while_stmt  # noqa: F401 - rewritten functions find them here
@@ -79,7 +79,7 @@ class _Branches:
 
     def joined(self, merged: list[Any]) -> tuple[Any, ...]:
         """Adds the operation; the values of what was merged."""
-        bodies = [Body(graph, [], list(values)) for graph, values in zip(self._graphs, self._outs, strict=True)]
+        bodies = [GraphBody(graph, [], list(values)) for graph, values in zip(self._graphs, self._outs, strict=True)]
         found = build_case(branch_number(self.test), bodies, "cond")
         return tuple(m.found_in(found) if isinstance(m, _Pending) else m for m in merged)
 

@@ -32,7 +32,7 @@ class TestGraph(BodyGraph):
     """The graph of a loop's condition: nobody sees of which operations it is made."""
 
 
-class Body:
+class GraphBody:
     """A traced Python function: rows of its inputs and outputs, and what it captured from the graph around it."""
 
     def __init__(self, graph: Graph, inputs: Sequence[SymbolicTensor], result: Any) -> None:
@@ -130,7 +130,7 @@ def as_output(graph: Graph, value: Any) -> SymbolicTensor:
 
 def trace_body(
     function: Callable[..., Any], specs: Sequence[Any], kind: type[Graph] = BodyGraph, scope: str = "", name: str = ""
-) -> Body:
+) -> GraphBody:
     """Traces ``function`` on inputs of these (shape, dtype) pairs inside the graph that is being built, in a name
     ``scope``.
     """
@@ -138,10 +138,10 @@ def trace_body(
     with graph.as_default(), graph.name_scope(scope):
         inputs = [graph.input(dtype, shape, name) for shape, dtype in specs]
         result = function(*inputs)
-    return Body(graph, inputs, result)
+    return GraphBody(graph, inputs, result)
 
 
-def share_captures(bodies: Sequence[Body]) -> list[Any]:
+def share_captures(bodies: Sequence[GraphBody]) -> list[Any]:
     """Gives several bodies the same captured tensors; returns those of the graph around them."""
     graph: Any = bodies[0].graph.outer
     captured = [t if t.graph is graph else graph.capture(t) for body in bodies for t in body.captured]
@@ -171,12 +171,12 @@ def lift(graph: Any) -> None:
                 body.take(graph.tensor_at(row), tensor)
 
 
-def _bodies(attrs: dict[str, Any]) -> list[Body]:
+def _bodies(attrs: dict[str, Any]) -> list[GraphBody]:
     given = [*attrs.get("bodies", ()), attrs.get("test"), attrs.get("body")]
-    return [b for b in given if isinstance(b, Body)]
+    return [b for b in given if isinstance(b, GraphBody)]
 
 
-def _constants(bodies: list[Body]) -> list[Any]:
+def _constants(bodies: list[GraphBody]) -> list[Any]:
     """The tensors that are constants of the bodies, each once."""
     found: dict[int, Any] = {}
     for body in bodies:

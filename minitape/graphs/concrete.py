@@ -12,7 +12,7 @@ import numpy as np
 
 from ..engine.back.reach import on_tape
 from ..engine.more.custom import for_batches
-from ..engine.recording.evidence import ASSIGNED, Origin, clock, origin_of_new, stack
+from ..engine.recording.evidence import ASSIGNED, ValueOrigin, clock, origin_of_new, stack
 from ..engine.recording.rows import CALL
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE, Primitive
@@ -23,7 +23,7 @@ from ..engine.values import nest
 from ..engine.values.invalid import mismatch
 from ..ops.parts import is_composite
 from ..ops.seeds import global_seed
-from .body import Body, held_elsewhere, lift, passes
+from .body import GraphBody, held_elsewhere, lift, passes
 from .build import Graph
 from .gradients import sweep_rows
 from .primitive import as_eager, dense, eager_vjp, floats, with_value
@@ -88,7 +88,7 @@ class ConcreteFunction:
     np.float32(6.0)
     """
 
-    def __init__(self, body: Body, name: str, signature: Any) -> None:
+    def __init__(self, body: GraphBody, name: str, signature: Any) -> None:
         self.body, self.signature, self.label = body, signature, name
         self.name = f"__inference_{name}_{next(_numbers)}".encode()
         graph: Any = body.graph
@@ -192,7 +192,9 @@ class ConcreteFunction:
             for v in self._assigned:
                 if (at := self._assigned_at.get(id(v))) is None:
                     at = self._assigned_at[id(v)] = sum(_assigned_at(self.graph, v), ())
-                v._state._origin = Origin(clock(), known.kind, at + place, known.values, weakref.ref(v), known.depth)
+                v._state._origin = ValueOrigin(
+                    clock(), known.kind, at + place, known.values, weakref.ref(v), known.depth
+                )
 
     def check(self, tensors: Sequence[Any]) -> None:
         """InvalidArgumentError for a tensor of another dtype than was traced."""
@@ -306,7 +308,7 @@ class Taped:
         self.forward = Program(graph, [*body.fetches, *self.saved], body.feeds, body.effects)
         self.backward = Program(graph, rows, [*self.saved, *body.feeds, *starts])
 
-    def _trace_backward(self, graph: Any, body: Body) -> None:
+    def _trace_backward(self, graph: Any, body: GraphBody) -> None:
         differentiable = [t for t in body.outputs if t.dtype.differentiable]
         self.starts = [
             graph.placeholder(t.dtype, t.shape, "grad_ys") if t.dtype.differentiable else None for t in body.outputs

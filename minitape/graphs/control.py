@@ -21,7 +21,7 @@ from ..engine.values.invalid import invalid, shape_text
 from ..ops.assertions import Assert
 from ..ops.convert import convert_to_tensor
 from ..ops.parts import flatten_parts, is_composite, with_rows_of
-from .body import Body, share_captures, trace_body
+from .body import GraphBody, share_captures, trace_body
 from .primitive import GraphPrimitive, write_notes
 from .program import branch
 from .scopes import control_dependencies
@@ -31,7 +31,7 @@ from .symbolic import Operation, SymbolicTensor
 # -- cond ------------------------------------------------------------------------------------------
 
 
-def _branch(index: Any, bodies: Sequence[Body]) -> Body:
+def _branch(index: Any, bodies: Sequence[GraphBody]) -> GraphBody:
     if index.ndim:  # one number may have axes
         if np.size(index) != 1:
             raise invalid(f"The second input must be a scalar, but it has shape {shape_text(index.shape)}", "Switch")
@@ -40,11 +40,11 @@ def _branch(index: Any, bodies: Sequence[Body]) -> Body:
     return bodies[at] if 0 <= at < len(bodies) else bodies[-1]
 
 
-def _case_forward(index: Any, *arrays: Any, bodies: Sequence[Body]) -> tuple[Any, ...]:
+def _case_forward(index: Any, *arrays: Any, bodies: Sequence[GraphBody]) -> tuple[Any, ...]:
     return _branch(index, bodies).run(arrays)
 
 
-def _case_noting(index: Any, *arrays: Any, bodies: Sequence[Body]) -> tuple[Any, ...]:
+def _case_noting(index: Any, *arrays: Any, bodies: Sequence[GraphBody]) -> tuple[Any, ...]:
     found, notes = _branch(index, bodies).run_noting(arrays)
     return (*found, write_notes(notes))
 
@@ -86,7 +86,7 @@ CASE = {
 }
 
 
-def build_case(index: Any, bodies: list[Body], name: str) -> list[Any]:
+def build_case(index: Any, bodies: list[GraphBody], name: str) -> list[Any]:
     """Adds the operation that runs one of the bodies."""
     captured = share_captures(bodies)
     stateful = any(b.effects for b in bodies)
@@ -120,7 +120,7 @@ def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None 
     return cond_graph(pred, true_fn, false_fn)
 
 
-def cond_graph(pred: Any, true_fn: Callable[[], Any] | Body, false_fn: Callable[[], Any] | Body) -> Any:
+def cond_graph(pred: Any, true_fn: Callable[[], Any] | GraphBody, false_fn: Callable[[], Any] | GraphBody) -> Any:
     """``cond`` on a symbolic tensor, of functions or of what was traced of them."""
     then, orelse = _trace_branch(true_fn, pred), _trace_branch(false_fn, pred)
     counts = [len(then.flat), len(orelse.flat)]
@@ -145,9 +145,9 @@ def cond_graph(pred: Any, true_fn: Callable[[], Any] | Body, false_fn: Callable[
     return then.pack(found)
 
 
-def _trace_branch(function: Callable[[], Any] | Body, decides: Any) -> Body:
+def _trace_branch(function: Callable[[], Any] | GraphBody, decides: Any) -> GraphBody:
     """The body of a branch; an operation that it returns becomes ``decides``."""
-    if isinstance(function, Body):
+    if isinstance(function, GraphBody):
         return function
 
     def as_tensor(leaf: Any) -> Any:
@@ -179,7 +179,7 @@ def refuse_number(pred: Any) -> None:
         )
 
 
-def _unlike_branches(then: Body, orelse: Body, details: Any) -> TypeError:
+def _unlike_branches(then: GraphBody, orelse: GraphBody, details: Any) -> TypeError:
     return TypeError(
         "true_fn and false_fn arguments to tf.cond must have the same number, type, and overall structure of return "
         f"values.\n\ntrue_fn output: {_describe(then)}\nfalse_fn output: {_describe(orelse)}\n\nError "
@@ -187,7 +187,7 @@ def _unlike_branches(then: Body, orelse: Body, details: Any) -> TypeError:
     )
 
 
-def _describe(body: Body) -> Any:
+def _describe(body: GraphBody) -> Any:
     """What a branch returns, as error messages show it."""
     if any(map(is_composite, nest.flatten(body.result))):
         return body.result

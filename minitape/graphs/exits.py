@@ -16,7 +16,7 @@ from .syntax import LOOPS, SCOPES, CanNotConvert, assign, at, blocks, falls_thro
 COPIED = 1000  # nodes of statements that are repeated in several branches: what repeats more is not converted
 
 
-class Exits:
+class LoopExits:
     """Rewrites the exits of one function; ``fresh`` makes names that nobody else has."""
 
     def __init__(self, fresh: Callable[[str], str]) -> None:

@@ -19,7 +19,7 @@ from ..engine.values import nest
 from ..engine.values.shape import TensorShape
 from ..ops.convert import convert_to_tensor
 from ..ops.parts import is_composite, of_parts, open_parts
-from .body import Body
+from .body import GraphBody
 from .concrete import ConcreteFunction, FuncGraph
 from .settings import EAGER_FUNCTIONS
 from .signature import (
@@ -320,7 +320,7 @@ class Function:
             result = self._function()(*self._with_owner(args), **kwargs)
             _refuse_changed(before, structure, self._python_function, self._with_owner(()))
             result = _as_outputs(result, self._python_function)
-        return ConcreteFunction(Body(graph, inputs, result), self._name, signature), graph.created
+        return ConcreteFunction(GraphBody(graph, inputs, result), self._name, signature), graph.created
 
     def _function(self) -> Callable[..., Any]:
         if not self._autograph:

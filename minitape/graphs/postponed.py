@@ -18,7 +18,7 @@ from .effects import add_effect
 from .failures import raising_primitive
 from .infer import sizes_to_try, stand_in_array, trying
 from .program import Program, find_needed
-from .slicing import Place
+from .slicing import SlicePlace
 from .symbolic import SymbolicTensor
 
 Guess = tuple[int, int]  # a size and a rank, for what is not known
@@ -91,7 +91,7 @@ def refuse(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: 
 
 
 class Postponed:
-    """A call that waits for tensors: where they go, a :class:`Place` stands among the arguments."""
+    """A call that waits for tensors: where they go, a :class:`SlicePlace` is among the arguments."""
 
     def __init__(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> None:
         self.function, self.args, self.kwargs = function, args, kwargs
@@ -99,7 +99,7 @@ class Postponed:
     def run(self, tensors: Sequence[Any]) -> Any:
         """What the function gives for these tensors."""
         args, kwargs = nest.map_structure(
-            lambda v: tensors[v.number] if type(v) is Place else v, (self.args, self.kwargs)
+            lambda v: tensors[v.number] if type(v) is SlicePlace else v, (self.args, self.kwargs)
         )
         return self.function(*args, **kwargs)
 
@@ -118,7 +118,7 @@ def postpone(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> li
         value = _as_leaf(value)
         if type(value) is SymbolicTensor:
             symbolic.append(value)
-            return Place(len(symbolic) - 1)
+            return SlicePlace(len(symbolic) - 1)
         return value
 
     called = Postponed(function, *nest.map_structure(leaf, (list(args), kwargs)))

@@ -12,7 +12,7 @@ import copy
 from collections.abc import Sequence
 from typing import Any
 
-from .exits import Exits
+from .exits import LoopExits
 from .syntax import (
     CanNotConvert,
     Liveness,
@@ -121,7 +121,7 @@ class Rewriter:
         positional = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
         own = {a.arg for a in [*positional, arguments.vararg, arguments.kwarg] if a is not None}
         self.locals = {*own, *assigned_names(node.body)} - set(self.declared)
-        whole = Exits(self._fresh).rewritten(node.body)
+        whole = LoopExits(self._fresh).rewritten(node.body)
         self.live = Liveness(whole)
         body = self.block(whole)
         undefined = [n for n in self.state if n not in own and n not in self.declared]

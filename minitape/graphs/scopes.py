@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from ..engine.recording.block import Elsewhere, Exit
+from ..engine.recording.block import Elsewhere, InterruptSafeExit
 from ..engine.recording.state import state
 from .primitive import GraphPrimitive
 
@@ -50,7 +50,7 @@ class name_scope:
         self._exits.pop()
         self._held = None
 
-    __exit__: Any = Exit(_leave, lambda block: block._exits)
+    __exit__: Any = InterruptSafeExit(_leave, lambda block: block._exits)
 
 
 def init_scope() -> AbstractContextManager[None]:

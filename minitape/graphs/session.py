@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..engine.recording.block import During, Exit
+from ..engine.recording.block import During, InterruptSafeExit
 from ..engine.recording.state import state
 from ..engine.tensor.slices import IndexedSlices
 from ..engine.tensor.tensor import EagerTensor, Tensor
@@ -140,7 +140,7 @@ class Session:
         self.close()
         self._contexts, self._held = [], None
 
-    __exit__: Any = Exit(_leave, lambda session: session._contexts)
+    __exit__: Any = InterruptSafeExit(_leave, lambda session: session._contexts)
 
     def as_default(self) -> AbstractContextManager[Session]:
         """``eval()`` and ``run()`` in the block use this session.

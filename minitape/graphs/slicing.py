@@ -40,14 +40,14 @@ def getitem(tensor: Any, key: Any) -> Any:
         )
     numbers = {id(e): i for i, e in enumerate(dynamic)}
     template = tuple(
-        _map_slice(_with_constants(e), lambda part: Place(numbers[id(part)]) if id(part) in numbers else part)
+        _map_slice(_with_constants(e), lambda part: SlicePlace(numbers[id(part)]) if id(part) in numbers else part)
         for e in entries
     )
     attrs = {"key": template, "shape": _shape(tensor.shape, template)}
     return state.graph.apply(GETITEM, (tensor, *dynamic), attrs)[0]
 
 
-class Place:
+class SlicePlace:
     """Where a tensor goes that only a run of the graph has."""
 
     __slots__ = ("number",)
@@ -76,7 +76,8 @@ def _map_slice(entry: Any, function: Callable[[Any], Any]) -> Any:
 
 def _eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
     key = [
-        _map_slice(e, lambda p: int(tensors[p.number + 1].array) if isinstance(p, Place) else p) for e in attrs["key"]
+        _map_slice(e, lambda p: int(tensors[p.number + 1].array) if isinstance(p, SlicePlace) else p)
+        for e in attrs["key"]
     ]
     return [tensors[0][tuple(key)]]
 
@@ -108,7 +109,7 @@ def _length(entry: slice, size: int | None) -> int | None:
     ends = (entry.start, entry.stop, entry.step)
     if ends in ((None, None, None), (None, None, 1), (0, None, None)):
         return size
-    if size is None or any(isinstance(e, Place) for e in ends):
+    if size is None or any(isinstance(e, SlicePlace) for e in ends):
         return None
     return len(range(size)[entry])
 

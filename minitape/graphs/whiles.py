@@ -14,7 +14,7 @@ from ..engine.values.shape import TensorShape
 from ..ops.convert import convert_to_tensor
 from ..ops.parts import flatten_parts, is_composite, open_parts, pack_parts, with_rows_of
 from .arrays import TensorArray
-from .body import Body, share_captures, trace_body
+from .body import GraphBody, share_captures, trace_body
 from .primitive import GraphPrimitive, write_notes
 from .program import turn
 from .spec import TensorSpec
@@ -43,11 +43,11 @@ def _split_inputs(inputs: Sequence[Any], count: int, limit: Any) -> tuple[list[A
     return list(inputs[:count]), captured, int(captured.pop(0)) if limit == GIVEN else limit
 
 
-def _while_forward(*arrays: Any, test: Body, body: Body, count: int, limit: Any) -> tuple[Any, ...]:
+def _while_forward(*arrays: Any, test: GraphBody, body: GraphBody, count: int, limit: Any) -> tuple[Any, ...]:
     return tuple(_while(lambda a: bool(test.run(a)[0]), body.run, *_split_inputs(arrays, count, limit)))
 
 
-def _while_noting(*arrays: Any, test: Body, body: Body, count: int, limit: Any) -> tuple[Any, ...]:
+def _while_noting(*arrays: Any, test: GraphBody, body: GraphBody, count: int, limit: Any) -> tuple[Any, ...]:
     notes = []
 
     def step(values: Sequence[Any]) -> Any:
@@ -69,7 +69,7 @@ def _while_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
     return _while(lambda t: _replayed_test(test, t), body.replay, values, captured, limit)
 
 
-def _replayed_test(test: Body, tensors: Sequence[Any]) -> bool:
+def _replayed_test(test: GraphBody, tensors: Sequence[Any]) -> bool:
     """The test of a loop that runs again for its gradient: variables hold what they held before it."""
     if not any(c.primitive.op == "ReadVariableOp" for c in test.graph.calls):
         return bool(test.run([t.array for t in tensors])[0])
@@ -112,7 +112,7 @@ MAPPED = _declare(
 REDUCE = _declare("ReduceDataset", "ReduceDataset", _reduce_eager, None)  # no gradient passes a loop over a dataset
 
 
-def build_while(test: Body, body: Body, values: Sequence[Any], limit: Any, kinds: Any = WHILE) -> list[Any]:
+def build_while(test: GraphBody, body: GraphBody, values: Sequence[Any], limit: Any, kinds: Any = WHILE) -> list[Any]:
     """Adds the operation that runs a loop; ``limit`` is what ``as_limit`` gives."""
     captured = share_captures([test, body])
     stateful = bool(test.effects or body.effects)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .. import tf
-from ..engine.recording.block import Exit
+from ..engine.recording.block import InterruptSafeExit
 from ..engine.recording.state import state as _thread
 from ..engine.table.code import define
 from ..engine.tensor.tensor import EagerTensor, Tensor
@@ -205,7 +205,7 @@ class name_scope:
         self._before.pop()
         self._held = None
 
-    __exit__: Any = Exit(_leave, lambda scope: scope._before)
+    __exit__: Any = InterruptSafeExit(_leave, lambda scope: scope._before)
 
 
 def current_path() -> str:

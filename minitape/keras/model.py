@@ -16,7 +16,7 @@ from . import base
 from .base import convert
 from .calls import InputSpec, check_inputs
 from .layer import Layer
-from .symbolic import InputLayer, KerasTensor, Step, by_depth, infer, nodes_between, replay
+from .symbolic import InputLayer, KerasStep, KerasTensor, by_depth, infer, nodes_between, replay
 from .training import Trainer
 
 
@@ -177,7 +177,7 @@ class Functional(Model):
     @property
     def layers(self) -> list[Layer]:
         """The layers, inputs first; of plain operations on symbolic tensors only ``operations`` knows."""
-        return [o for o in self._operations if not isinstance(o, Step)]
+        return [o for o in self._operations if not isinstance(o, KerasStep)]
 
     @property
     def operations(self) -> list[Layer]:

@@ -70,10 +70,10 @@ class KerasTensor(Operators):
 
     def cast(self, dtype: str) -> Any:
         """The symbolic tensor with its elements in another type."""
-        return Step(lambda x: convert(x, dtype), "cast")(self)
+        return KerasStep(lambda x: convert(x, dtype), "cast")(self)
 
 
-class Step(Layer):
+class KerasStep(Layer):
     """A plain function of tensors as a node of the graph: what operators on symbolic tensors become."""
 
     def __init__(self, function: Callable[..., Any], name: str) -> None:
@@ -128,7 +128,7 @@ def _operator(method: str, name: str) -> Callable[..., Any]:
             first, *rest = (next(given) if isinstance(x, KerasTensor) else x for x in operands)
             return getattr(first, method)(*rest)
 
-        return Step(function, name)(*[x for x in operands if isinstance(x, KerasTensor)])
+        return KerasStep(function, name)(*[x for x in operands if isinstance(x, KerasTensor)])
 
     return applied
 
@@ -137,7 +137,7 @@ for _method, _name in _OPERATORS.items():
     setattr(KerasTensor, _method, _operator(_method, _name))
 
 
-class Node:
+class KerasNode:
     """One call of a layer on symbolic tensors."""
 
     def __init__(self, layer: Layer, args: Any, kwargs: Any, outputs: Any) -> None:
@@ -196,7 +196,7 @@ class InputLayer(Layer):
         tensor = KerasTensor(batch_shape, dtype or FLOAT, name)
         self.batch_shape, self._dtype = tensor.shape, tensor.dtype
         self.built = True
-        Node(self, (), {}, tensor)
+        KerasNode(self, (), {}, tensor)
 
     def call(self, *inputs: Any) -> Any:
         """An input layer is not called by a user."""
@@ -231,7 +231,7 @@ def note_call(layer: Layer, given_kwargs: Any, args: Any, kwargs: Any) -> Any:
     """
     outputs = nest.map_structure(lambda t: KerasTensor(t.shape, t.dtype), infer(layer, args, kwargs))
     noted = {k: v for k, v in kwargs.items() if k in given_kwargs or k != "training"}
-    Node(layer, args, noted, outputs)
+    KerasNode(layer, args, noted, outputs)
     return outputs
 
 
@@ -289,20 +289,20 @@ def _combined(a: Any, b: Any) -> Any:
     return KerasTensor(shape, a.dtype, name="inferred")
 
 
-def nodes_between(inputs: list[KerasTensor], outputs: Any) -> list[Node]:
+def nodes_between(inputs: list[KerasTensor], outputs: Any) -> list[KerasNode]:
     """The calls that lead from the inputs to a structure of outputs, each after those that it needs.
 
     Raises ValueError when an output does not depend on the inputs alone.
     """
     done = {id(x) for x in inputs}
-    order: list[Node] = []
+    order: list[KerasNode] = []
     for path, output in _with_paths(outputs):
         if not _nodes_before(output, done, order):
             raise ValueError(f"Output with path `{'.'.join(path)}` is not connected to `inputs`")
     return order
 
 
-def _nodes_before(output: KerasTensor, done: set[int], order: list[Node]) -> bool:
+def _nodes_before(output: KerasTensor, done: set[int], order: list[KerasNode]) -> bool:
     """Adds the calls that an output needs to ``order``, and their outputs to ``done``; False when one cannot be
     made.
     """
@@ -338,7 +338,7 @@ def _with_paths(structure: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tu
 
 
 def replay(
-    nodes: list[Node], inputs: list[KerasTensor], outputs: Any, values: list[Any], run: Callable[..., Any]
+    nodes: list[KerasNode], inputs: list[KerasTensor], outputs: Any, values: list[Any], run: Callable[..., Any]
 ) -> Any:
     """Runs the noted calls on other values, tensors or symbols: ``run(layer, args, kwargs)`` gives the result of
     one.
@@ -349,7 +349,7 @@ def replay(
     return known[id(outputs)] if type(outputs) is KerasTensor else nest.map_structure(lambda x: known[id(x)], outputs)
 
 
-def by_depth(nodes: list[Node], inputs: list[KerasTensor], outputs: Any) -> list[Any]:
+def by_depth(nodes: list[KerasNode], inputs: list[KerasTensor], outputs: Any) -> list[Any]:
     """The layers of a model in Keras's order: those with most calls between them and the outputs first.
 
     Of two that are as far away the one comes first that is met first on the way back from the outputs.

@@ -70,7 +70,7 @@ class Arrived(TypedDict):
     adjoint: Shown | None
 
 
-class Step(TypedDict, total=False):
+class SnapshotStep(TypedDict, total=False):
     """A STEP of the sweep."""
 
     row: int
@@ -84,7 +84,7 @@ class SweepFields(TypedDict, total=False):
 
     target: list[int]
     sources: list[int]
-    steps: list[Step]
+    steps: list[SnapshotStep]
     gradients: list[Shown | None]
     rest: int
 

@@ -19,7 +19,7 @@ from .ways import Point, curve, way
 from .words import word
 
 if TYPE_CHECKING:
-    from .fields import Fields, Share, Shown, Snapshot, SourceFields, Step
+    from .fields import Fields, Share, Shown, Snapshot, SnapshotStep, SourceFields
 
 WIDTH, HEIGHT, COLUMN, HALF = 120, 52, 182, 35  # of a node; distance of columns and of half-slots
 LONGEST = 40  # letters of a name among the results
@@ -516,7 +516,7 @@ def _card(right: float, top: float, texts: list[str], shown: Shown | None) -> st
     return box + lines + (small_map(shown, x + 5, top + height - 16, width - 10, 12) if shown else "")
 
 
-def final_adjoints(steps: Iterable[Step]) -> dict[int, Shown | None]:
+def final_adjoints(steps: Iterable[SnapshotStep]) -> dict[int, Shown | None]:
     """By row what has arrived after these steps of a sweep."""
     found: dict[int, Shown | None] = {}
     for step in steps:

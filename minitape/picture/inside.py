@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..engine.tensor.tensor import EagerTensor
     from ..engine.types import Array, Structure
     from .fields import Inside, Snapshot
-    from .rows import Row
+    from .rows import PictureRow
 
 CALLS = 16  # of one recording that a snapshot has the inside of
 ROWS = 2_000  # of one inside that are shown
@@ -120,7 +120,7 @@ def _same(record: Record, call: Call, outputs: Sequence[EagerTensor]) -> bool:
     return True
 
 
-def _name_reads(rows: list[Row]) -> None:
+def _name_reads(rows: list[PictureRow]) -> None:
     """A variable that is read in a loop or branch goes by its name there, too."""
     for row in rows:
         if row.form["op"] != "identity" or row.get("name") is not None:

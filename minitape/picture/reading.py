@@ -25,7 +25,7 @@ from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.values.dtypes import as_dtype
 from .events import events_of
 from .replay import is_small, missing_bytes, recomputed, values_of
-from .rows import Around, Row, fields_of, first_of, last_of
+from .rows import Around, PictureRow, fields_of, first_of, last_of
 from .short import short_lines, short_name
 from .values import pack_value, show_value
 
@@ -116,7 +116,7 @@ class Reader:
 
     # -- rows --------------------------------------------------------------------------------------
 
-    def read(self, limit: int | None = None) -> list[Row]:
+    def read(self, limit: int | None = None) -> list[PictureRow]:
         """The rows that were written since the last call, at most ``limit`` of them."""
         record = self._start()
         if record is None:
@@ -126,8 +126,8 @@ class Reader:
         self._look_around()  # after the rows were taken: what holds for them is known by then
         return self._read(record, cells, first)
 
-    def _read(self, record: Record, cells: Columns, first: int) -> list[Row]:
-        rows: list[Row] = []
+    def _read(self, record: Record, cells: Columns, first: int) -> list[PictureRow]:
+        rows: list[PictureRow] = []
         on, watched = self.on, self._watched_at
         around, end = None, first
         for row, op, a, b, site, value in zip(range(first, first + len(cells[0])), *cells, strict=True):
@@ -144,11 +144,11 @@ class Reader:
                 form = forms.get((op, site, tapes, type(value)))
                 if form is None:
                     form = forms[op, site, tapes, type(value)] = self._form(row, (op, a, b, site), around, tapes)
-                rows.append(Row(row, form, a, b if len(form["rule"]) > 1 else -1, pack_value(value)))
+                rows.append(PictureRow(row, form, a, b if len(form["rule"]) > 1 else -1, pack_value(value)))
             self.count += 1
         return rows
 
-    def read_ends(self, most: int) -> list[Row]:
+    def read_ends(self, most: int) -> list[PictureRow]:
         """At most ``most`` rows: the first and the last ones of a longer recording. Only in the recording's thread."""
         record = self._start()
         if record is None:
@@ -214,7 +214,7 @@ class Reader:
 
     def _row(
         self, row: int, cell: tuple[int, int, int, int], value: Array, around: Around, tapes: int | None = None
-    ) -> Row:
+    ) -> PictureRow:
         """A row that is no scalar operation; ``tapes`` are bits of those that it is on, where they are known."""
         record = self._known
         op, a, b, _ = cell
@@ -239,7 +239,7 @@ class Reader:
         if op == LEAF:
             form = self._form(row, cell, around, tapes) | {"released": shown is None}
             self._shown[row] = (form["watched"], form["kind"], tuple(form["tapes"]), form["name"])
-            return Row(row, form, inputs, None, shown, own)
+            return PictureRow(row, form, inputs, None, shown, own)
         what = op if op != CALL else None if call is None else call.primitive
         key = (what, cell[3], tapes, value.shape, value.dtype, shown is None, row in self._watched_at)
         found = around.forms.get(key)
@@ -248,7 +248,7 @@ class Reader:
             found = around.forms[key] = self._form(row, cell, around, tapes) | {"released": shown is None}
         if inputs and tapes and found["cut"] is None and not any(differentiable(record, i) for i in inputs):
             own = {**(own or {}), "cut": "integer"}
-        return Row(row, found, inputs, None, shown, own)
+        return PictureRow(row, found, inputs, None, shown, own)
 
     def _form(self, row: int, cell: tuple[int, int, int, int], around: Around, tapes: int) -> Fields:
         """What a row has in common with those of the same operation at the same place on the same tapes."""
@@ -464,7 +464,7 @@ class Reader:
                 found.setdefault(row, name)
         return found
 
-    def name_rows(self, rows: list[Row]) -> None:
+    def name_rows(self, rows: list[PictureRow]) -> None:
         """Puts Python names into rows that have none."""
         names = self.names()
         for row in rows if names else ():

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from ..engine.back.endpoints import Question, ends_of
+from ..engine.back.endpoints import GradientQuestion, ends_of
 from ..engine.texts import paragraph
 from .short import short_name
 from .stepping import adjoints_of, element_of, stepper_of
@@ -52,7 +52,7 @@ def results_of(
         return []
     if target is not None:
         ends = ends_of(target)[1]
-        calls = [Question(ends, ends_of(sources)[1], [None] * len(ends), [], "gradient", [])]
+        calls = [GradientQuestion(ends, ends_of(sources)[1], [None] * len(ends), [], "gradient", [])]
     else:
         calls = [*tape.questions[-CALLS:]] or [*filter(None, [tape.last])]
     names = _Names(namespaces)
@@ -67,7 +67,7 @@ def results_of(
 
 
 def _result(
-    tape: GradientTape, call: Question, held: dict[int, Array] | None, names: _Names, last: bool
+    tape: GradientTape, call: GradientQuestion, held: dict[int, Array] | None, names: _Names, last: bool
 ) -> ResultFields:
     targets, sources, jacobian = call.targets, call.sources, call.call != "gradient"
     stepper = stepper_of(tape, targets, sources, held, show_value, adjoints_of(call))

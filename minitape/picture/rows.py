@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .fields import Fields, Packed
 
 
-class Row:
+class PictureRow:
     """One row as it was read. ``form`` is what it has in common with other rows of its kind and place.
 
     ``a`` and ``b`` are the rows of its inputs (``b`` is -1 where there is one), or ``a`` is a tuple of them and ``b``

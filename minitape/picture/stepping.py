@@ -21,11 +21,11 @@ from ..engine.values.errors import OpError
 from .values import show_value
 
 if TYPE_CHECKING:
-    from ..engine.back.endpoints import Question
+    from ..engine.back.endpoints import GradientQuestion
     from ..engine.back.tape import GradientTape
     from ..engine.table.primitives import Rule, Rules
     from ..engine.types import Adjoint, Array, End, Object, Structure
-    from .fields import Share, Shown, Step, SweepFields
+    from .fields import Share, Shown, SnapshotStep, SweepFields
 
 KNOWN, SMALL = 256, 4096  # arrays whose VALUE is kept, and their size
 MOST = 20_000  # rows: the steps of a longer sweep are made when somebody asks for them
@@ -70,7 +70,7 @@ def stepper_of(
     return stepper if stepper.whole() else None
 
 
-def adjoints_of(call: Question) -> list[Adjoint]:
+def adjoints_of(call: GradientQuestion) -> list[Adjoint]:
     """The output gradients with which a call began; of a Jacobian those of the one element whose sweep is shown."""
     element = element_of(call)
     if element is None:
@@ -81,7 +81,7 @@ def adjoints_of(call: Question) -> list[Adjoint]:
     return [adjoint[()]]
 
 
-def element_of(call: Question) -> tuple[int, ...] | None:
+def element_of(call: GradientQuestion) -> tuple[int, ...] | None:
     """Which element of a Jacobian's target has its sweep shown: the first of which a derivative is not finite, else the
     first.
 
@@ -165,9 +165,9 @@ class Stepper:
         values = self.record.columns(first, last)[-1]
         return any(type(value) is Outline and row not in self.held for row, value in enumerate(values, first))
 
-    def take(self, most: int | None = None) -> list[Step] | None:
+    def take(self, most: int | None = None) -> list[SnapshotStep] | None:
         """The next steps, at most ``most``; None where the sweep fails: ``gradient`` raises there, nothing is shown."""
-        steps: list[Step] = []
+        steps: list[SnapshotStep] = []
         if not self.rest:
             return steps
         with look_only(), np.errstate(all="ignore"):
@@ -203,7 +203,7 @@ class Stepper:
             found.append([(r, _dense(value)) for r, value in arrived if value is not None])
         return found
 
-    def _step(self, sweep: Sweep, row: int) -> Step | None:
+    def _step(self, sweep: Sweep, row: int) -> SnapshotStep | None:
         """The STEP of a row; None where it hands nothing on but to constants, which have no adjoint."""
         if all(source in self._unwatched for source, _, _ in sweep.edges):
             return None
@@ -230,7 +230,7 @@ class Stepper:
             for port, (source, share, total) in zip(_ports(inputs, rules, sweep.edges), sweep.edges, strict=True)
             if source not in self._unwatched
         ]
-        step: Step = {"row": row, "adjoint": self._incoming(sweep, row), "edges": edges}
+        step: SnapshotStep = {"row": row, "adjoint": self._incoming(sweep, row), "edges": edges}
         if op == CALL and self.record.calls[number].outputs > 1:
             others = range(row + 1, row + self.record.calls[number].outputs)
             step["others"] = [{"row": r, "adjoint": self._incoming(sweep, r)} for r in others]

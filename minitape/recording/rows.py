@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
 from .sites import NOWHERE, Site
-from .values import Value
+from .values import ValueSummary
 
 
-class Entry(Protocol):
+class RecordedRow(Protocol):
     """A row of a recording: a leaf, or a result of an operation."""
 
     row: int
@@ -35,10 +35,10 @@ class Entry(Protocol):
     @property
     def site(self) -> Site: ...  # where it stands
     @property
-    def value(self) -> Value | None: ...  # its elements, where they are kept
+    def value(self) -> ValueSummary | None: ...  # its elements, where they are kept
 
 
-class Exit(NamedTuple):
+class RowExit(NamedTuple):
     """A value left the framework: by ``.item()``, ``.numpy()``, ``float()`` and the like."""
 
     row: int
@@ -47,7 +47,7 @@ class Exit(NamedTuple):
     before: int  # rows that were there
 
 
-class Sweep:
+class BackwardPass:
     """One backward pass as the framework ran it."""
 
     def __init__(self, target: Sequence[int] = ()) -> None:

@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     from ..engine.types import Adjoint
 
 
-class Value:
+class ValueSummary:
     """The elements of a value, or of the several of one call.
 
-    >>> Value(np.zeros(3)).facts(), Value(np.array([1.0, np.inf])).facts()
+    >>> ValueSummary(np.zeros(3)).facts(), ValueSummary(np.array([1.0, np.inf])).facts()
     ((True, True), (False, False))
     """
 
@@ -31,7 +31,7 @@ class Value:
         """(there are elements, and all are zero; all are finite)."""
         if self._facts is None:
             several = self.given if isinstance(self.given, (tuple, list)) else ()
-            parts = [Value(part).facts() for part in several] or [facts_of(self.array())]
+            parts = [ValueSummary(part).facts() for part in several] or [facts_of(self.array())]
             self._facts = all(zero for zero, _ in parts), all(finite for _, finite in parts)
         return self._facts
 
@@ -49,7 +49,7 @@ def facts_of(array: np.ndarray | None) -> tuple[bool, bool]:
     return bool(numbers.size and not numbers.any()), bool(np.isfinite(numbers).all())
 
 
-def numbers_of(value: Value | None) -> np.ndarray | None:
+def numbers_of(value: ValueSummary | None) -> np.ndarray | None:
     """The elements of a value that a recording keeps; None where they are gone, or are no numbers."""
     array = None if value is None else value.array()
     return None if array is None or array.dtype.kind not in "biufV" else np.asarray(array, np.float64)

@@ -39,11 +39,11 @@ def _compiled(text: str, label: str, name: str, arguments: Sequence[Any]) -> Any
         import numba
 
         from .cache import module_of
-        from .kept import Kept
+        from .kept import KeptCode
 
         module = module_of(text, label)
         function = numba.njit(**OPTIONS)(getattr(module, name))
-        function._cache = Kept(module.__name__, text, name, str(OPTIONS))
+        function._cache = KeptCode(module.__name__, text, name, str(OPTIONS))
         function(*arguments)
         compile_more = function._compile_for_args  # numba calls it when there are arguments of other types
         function._compile_for_args = lambda *values: _apart(lambda: compile_more(*values))

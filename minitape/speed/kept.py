@@ -21,7 +21,7 @@ from ..engine.above import above
 from . import cache
 
 
-class Kept:
+class KeptCode:
     """The machine code of one function of a generated module, as numba's dispatchers ask for it."""
 
     cache_path = None  # numba's statistics ask for it

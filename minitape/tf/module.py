@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from ..engine.recording.block import Exit
+from ..engine.recording.block import InterruptSafeExit
 from ..engine.recording.evidence import note_creation
 from ..engine.recording.state import state
 from ..engine.tensor.variable import ResourceVariable
@@ -48,7 +48,7 @@ class ModuleScope:
         self._before.pop()
         self._held = None
 
-    __exit__: Any = Exit(_leave, lambda scope: scope._before)
+    __exit__: Any = InterruptSafeExit(_leave, lambda scope: scope._before)
 
 
 class Module:

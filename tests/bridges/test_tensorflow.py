@@ -333,7 +333,7 @@ def test_a_mistake_of_the_bridge_ends_the_recording_and_not_the_program(monkeypa
     def broken(*_):
         raise KeyError("mistake")
 
-    monkeypatch.setattr(tensorflow_log.Log, "_write", broken)
+    monkeypatch.setattr(tensorflow_log.TensorFlowLog, "_write", broken)
     x = tensorflow.Variable(2.0)
     with (
         pytest.warns(RuntimeWarning, match="The recording ended early: KeyError: 'mistake'"),

@@ -13,7 +13,7 @@ from torch.overrides import TorchFunctionMode  # noqa: E402
 import minitape as tf  # noqa: E402 - behind the check for PyTorch
 from minitape.bridges import kept, torch_log  # noqa: E402
 from minitape.bridges import torch as bridge  # noqa: E402
-from minitape.bridges.torch_value import Keeper, TensorValue, array_of  # noqa: E402
+from minitape.bridges.torch_value import Keeper, TorchValue, array_of  # noqa: E402
 from minitape.picture.values import show_value  # noqa: E402
 
 from .torch_programs import PROGRAMS  # noqa: E402
@@ -258,7 +258,7 @@ def test_a_mistake_of_the_bridge_ends_the_recording_and_not_the_program(monkeypa
     def broken(*_):
         raise KeyError("mistake")
 
-    monkeypatch.setattr(torch_log.Log, "write", broken)
+    monkeypatch.setattr(torch_log.TorchLog, "write", broken)
     x = torch.tensor(2.0, requires_grad=True)
     with (
         pytest.warns(RuntimeWarning, match="The recording ended early: KeyError: 'mistake'"),
@@ -300,9 +300,9 @@ def test_the_pictures_take_a_recording(tmp_path):
 
 
 def test_values_of_all_kinds_are_shown():
-    assert TensorValue(torch.tensor([1.0, 2.0], dtype=torch.bfloat16)).shown()["data"] == [1.0, 2.0]
-    assert TensorValue(torch.tensor(1 + 2j)).shown()["text"] == "(1+2j)"
-    assert TensorValue(torch.eye(2).to_sparse()).shown()["data"] == [[1.0, 0.0], [0.0, 1.0]]
+    assert TorchValue(torch.tensor([1.0, 2.0], dtype=torch.bfloat16)).shown()["data"] == [1.0, 2.0]
+    assert TorchValue(torch.tensor(1 + 2j)).shown()["text"] == "(1+2j)"
+    assert TorchValue(torch.eye(2).to_sparse()).shown()["data"] == [[1.0, 0.0], [0.0, 1.0]]
     with pytest.raises(ValueError, match="meta"):
         array_of(torch.empty(2, device="meta"))
 

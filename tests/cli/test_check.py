@@ -18,7 +18,7 @@ from nbformat.v4 import new_code_cell, new_output
 from minitape.cli import main, report, rules
 from minitape.cli.check import Result, check_notebook, check_notebooks, find_notebooks
 from minitape.cli.lessons import lessons_folder, notebooks_in
-from minitape.cli.rules import Finding, solution_of
+from minitape.cli.rules import CheckFinding, solution_of
 
 from .conftest import run, small_notebook
 
@@ -233,7 +233,7 @@ def test_an_output_of_chance_is_told_from_one_that_is_wrong_and_one_that_depends
 
 def test_every_rule_has_a_remedy():
     source = Path(rules.__file__).read_text()
-    assert set(re.findall(r'Finding\(\s*"([\w-]+)"', source)) | {"timeout", "not-runnable"} <= set(rules.REMEDIES)
+    assert set(re.findall(r'CheckFinding\(\s*"([\w-]+)"', source)) | {"timeout", "not-runnable"} <= set(rules.REMEDIES)
 
 
 @pytest.mark.long
@@ -364,7 +364,9 @@ class _Cells(HTMLParser):
 
 
 def test_the_page_shows_both_sides_escaped():
-    finding = Finding("outputs-differ", 0, "differs <b>", saved="<script>alert(1)</script>\nsame", new="&amp;\nsame")
+    finding = CheckFinding(
+        "outputs-differ", 0, "differs <b>", saved="<script>alert(1)</script>\nsame", new="&amp;\nsame"
+    )
     page = report.as_html([Result("a<b>.ipynb", findings=[finding], sources=["print('<i>')"], seconds=1.5)])
     parsed = _Cells()
     parsed.feed(page)
@@ -407,7 +409,7 @@ def pictures(*colours):
 
 def test_pictures_that_differ_are_told_by_their_elements_and_shown_on_the_page():
     green, grey = pictures("green", "grey")
-    finding = Finding("outputs-differ", 0, "differs", saved=f"6.0\n{green}", new=f"6.0\n{grey}")
+    finding = CheckFinding("outputs-differ", 0, "differs", saved=f"6.0\n{green}", new=f"6.0\n{grey}")
     result = Result("a.ipynb", findings=[finding], sources=["TapeView(tape)"])
     told = report.as_text(result)
     assert '-<rect fill="green"/>' in told and '+<rect fill="grey"/>' in told
@@ -419,10 +421,10 @@ def test_pictures_that_differ_are_told_by_their_elements_and_shown_on_the_page()
 
 def test_a_notebook_that_was_never_saved_is_told_so_first_and_without_the_elements_of_its_pictures():
     saved, new = pictures("red", "blue")
-    differs = Finding("outputs-differ", 0, "text/html differs", saved, new)
+    differs = CheckFinding("outputs-differ", 0, "text/html differs", saved, new)
     text = report.as_text(Result("a.ipynb", findings=[differs], sources=["", ""]))
     assert "not saved yet" not in text and "rect" in text
-    unsaved = Result("a.ipynb", findings=[differs, Finding("run-order", 1, "run out of order")], sources=["", ""])
+    unsaved = Result("a.ipynb", findings=[differs, CheckFinding("run-order", 1, "run out of order")], sources=["", ""])
     second, *others = report.as_text(unsaved).splitlines()[1:]
     assert second.strip() == "not saved yet: type minitape save a.ipynb first. Found meanwhile:"
     assert len(others) == 2 and "rect" not in "".join(others)
@@ -433,6 +435,6 @@ def test_a_notebook_that_was_never_saved_is_told_so_first_and_without_the_elemen
 def test_what_only_looks_like_a_picture_stays_text():
     (picture,) = pictures("green")
     odd = picture.replace("alt", "onerror=x alt")
-    finding = Finding("outputs-differ", 0, "differs", saved='<img src="x">', new=odd.replace("PHN2", "!!!!"))
+    finding = CheckFinding("outputs-differ", 0, "differs", saved='<img src="x">', new=odd.replace("PHN2", "!!!!"))
     page = report.as_html([Result("a.ipynb", findings=[finding], sources={0: ""})])
     assert "<img" not in page

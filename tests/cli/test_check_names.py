@@ -11,7 +11,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from minitape.cli import check, recorder
 from minitape.cli.check import check_notebook
-from minitape.cli.rules import Finding
+from minitape.cli.rules import CheckFinding
 
 
 def saved(path):
@@ -49,7 +49,7 @@ def test_places_are_counted_once(monkeypatch):
 def test_findings_are_compared_within_their_cell(tmp_path):
     cells = [new_code_cell("1") for _ in range(6_000)]
     notebook = new_notebook(cells=cells)
-    result = check.Result("long", [Finding("not-run", place, "never run") for place in range(len(cells))])
+    result = check.Result("long", [CheckFinding("not-run", place, "never run") for place in range(len(cells))])
     record = {"source": "1", "seconds": 0.0, "skipped": False, "outputs": [], "problem": "it failed"}
     begin = time.perf_counter()
     for place in range(1_000):

@@ -22,7 +22,7 @@ from minitape.cli.rules import is_exercise, solution_of
 from minitape.course import Exercise
 from minitape.course.checker import feedback
 from minitape.course.exercise import ADDED, exercises_of, own_lessons
-from minitape.course.unknown import Unknown
+from minitape.course.unknown import UnknownFunction
 
 numbers = count()
 
@@ -672,7 +672,7 @@ def test_a_program_is_right_as_the_solution_has_it_and_three_others_are_wrong(na
 
 def test_each_exercise_with_an_unknown_function_was_tried_without_a_tape():
     def unknown(given: Any) -> bool:
-        return isinstance(given, Unknown) or (isinstance(given, list) and any(map(unknown, given)))
+        return isinstance(given, UnknownFunction) or (isinstance(given, list) and any(map(unknown, given)))
 
     need_a_tape = {
         exercise.name for exercise in EXERCISES if any(unknown(given) for case in exercise.cases for given in case)

@@ -277,12 +277,12 @@ def test_what_is_no_tensor() -> None:
 
 
 def test_a_mistake_of_its_own_is_said_plainly(monkeypatch: pytest.MonkeyPatch) -> None:
-    from minitape.explain.reasons import Inquiry
+    from minitape.explain.reasons import GradientInquiry
 
-    def broken(self: Inquiry, source: object) -> None:
+    def broken(self: GradientInquiry, source: object) -> None:
         raise KeyError("oops")
 
-    monkeypatch.setattr(Inquiry, "ask", broken)
+    monkeypatch.setattr(GradientInquiry, "ask", broken)
     tape, y, x = stopped()
     answer = tape.explain(y, x)
     assert not answer.connected and "explain failed with KeyError" in answer.message

@@ -10,7 +10,7 @@ import pytest
 import minitape as tf
 from minitape.cli import report
 from minitape.cli.check import Result
-from minitape.cli.rules import Finding
+from minitape.cli.rules import CheckFinding
 from minitape_widgets import TapeView
 from minitape_widgets.page import page as page_text
 
@@ -118,7 +118,7 @@ def pages(text):
     yield "a reason", tape.explain(y, whole)._repr_html_()
     yield (
         "a report",
-        report.as_html([Result(text, findings=[Finding("error", 0, text, saved=text, new=text)], sources=[text])]),
+        report.as_html([Result(text, findings=[CheckFinding("error", 0, text, saved=text, new=text)], sources=[text])]),
     )
 
 

@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from minitape.picture.rows import Row
+from minitape.picture.rows import PictureRow
 from minitape.picture.words import spoken, word
 
 from .engine import BUNDLE
@@ -64,7 +64,7 @@ def page(snapshot: Snapshot | dict[str, list[Snapshot]]) -> str:
     words = {"bundle": bundle, "language": word("en"), "title": word("Tape")}
     given: Any = {**snapshot, **spoken()}
     rows: Any = given.get("rows")
-    if rows and isinstance(rows[0], Row):
+    if rows and isinstance(rows[0], PictureRow):
         data = _streamed(given)
         if len(data) + len(bundle) > MOST:
             data = _streamed(given, summary)

@@ -18,7 +18,7 @@ from minitape.engine.write_beside import write
 from minitape.picture.diagnosis import alarms_of
 from minitape.picture.difference import first_difference
 from minitape.picture.drawing import WHOLE, Picture, how_many
-from minitape.picture.reading import EMPTY, Reader, Row, followed, reader_of, spaces
+from minitape.picture.reading import EMPTY, PictureRow, Reader, followed, reader_of, spaces
 from minitape.picture.snapshots import snapshot
 from minitape.picture.whatif import what_if
 from minitape.picture.words import spoken, word
@@ -87,7 +87,7 @@ class TapeView(AnyWidget):
         tape = followed(tape)
         self._reader = reader_of(tape, spaces(sys._getframe(1)), "TapeView takes")
         self._tape, self._target, self._sources = tape, target, sources
-        self._rows: list[Row] = []
+        self._rows: list[PictureRow] = []
         self._sent = 0  # of them, which the browser has, as far as is known here
         self._changed: list[Fields] = []  # parts of these that it has not yet
         self._sweeps = Sweeps()
@@ -260,7 +260,7 @@ class TapeView(AnyWidget):
         self._sent, self._changed = len(self._rows), []
         return self._part(self._rows, 0, [])
 
-    def _part(self, rows: list[Row], first: int, changed: list[Fields], sweep: bool = True) -> dict[str, Any]:
+    def _part(self, rows: list[PictureRow], first: int, changed: list[Fields], sweep: bool = True) -> dict[str, Any]:
         part: Any = self._reader.frame_of(rows, first) | {"changed": changed}
         part.pop("sweep")
         part.pop("results")

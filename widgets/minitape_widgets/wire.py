@@ -10,7 +10,7 @@ import json
 import zlib
 from typing import TYPE_CHECKING, Any
 
-from minitape.picture.reading import Row
+from minitape.picture.reading import PictureRow
 from minitape.picture.values import unpack_value
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def encode(part: dict[str, Any]) -> bytes:
-    """A snapshot whose "rows" are :class:`Row` and whose steps hold packed values, as zlib-compressed JSON."""
+    """A snapshot whose "rows" are :class:`PictureRow` and whose steps hold packed values, as zlib-compressed JSON."""
     packed = {key: value for key, value in part.items() if key != "rows"}
     packed["packed"] = pack_rows(part["rows"])
     if part.get("sweep"):
@@ -38,7 +38,7 @@ def decode(data: bytes) -> dict[str, Any]:
     own = dict(rows["own"])
     columns = zip(rows["form"], rows["a"], rows["b"], rows["value"], strict=True)
     packed["rows"] = [
-        Row(packed["first"] + i, rows["forms"][form], a, b, value, own.get(i)).full()
+        PictureRow(packed["first"] + i, rows["forms"][form], a, b, value, own.get(i)).full()
         for i, (form, a, b, value) in enumerate(columns)
     ]
     if packed.get("sweep"):
@@ -47,7 +47,7 @@ def decode(data: bytes) -> dict[str, Any]:
     return packed
 
 
-def pack_rows(rows: list[Row]) -> dict[str, Any]:
+def pack_rows(rows: list[PictureRow]) -> dict[str, Any]:
     """The columns of the rows; their numbers follow from the first."""
     known: dict[int, int] = {}
     forms: list[Fields] = []

@@ -40,7 +40,7 @@ class UnconnectedGradients(Enum):
     ZERO = "zero"
 
 
-class Question(NamedTuple):
+class GradientQuestion(NamedTuple):
     """What a tape was asked for, and what came of it."""
 
     targets: list[End]

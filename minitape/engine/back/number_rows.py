@@ -12,7 +12,7 @@ from ..recording.state import state
 from ..table.code import compile_text, define, names_in, with_operands
 from ..table.fp import OFF, WARNINGS, restore
 from ..table.primitives.elementwise import BY_CODE, FIRST_CODE, as_calls
-from ..tensor.functions import Forward, real
+from ..tensor.functions import ForwardFunction, real
 from ..tensor.tensor import EagerTensor
 from .values import column, operations
 
@@ -58,7 +58,7 @@ def _function(p: Primitive, name: str) -> Function:
         enter="" if name == p.name else _ENTER,
         constant=" and ".join(f"{a} in untracked" for a in arguments.split(", ")),
     )
-    return define(text, "<formula row>", {"forward": Forward(p.code), "number": _number})[name]
+    return define(text, "<formula row>", {"forward": ForwardFunction(p.code), "number": _number})[name]
 
 
 def _enter(w: tuple[Object, ...], tensor: Tensor) -> int:

@@ -33,7 +33,7 @@ from .values import STEPS, Overlay, Tensors, column, fit, in_batches, operations
 
 if TYPE_CHECKING:
     from ..table.primitives import Primitive, Rules
-    from ..types import Adjoint, Array, Attributes, Object, Values
+    from ..types import Adjoint, Array, ArrayValues, Attributes, Object
     from .values import Cells
 
 FEW = 24  # rows from which on an accelerator is asked
@@ -51,7 +51,7 @@ class Sweep:
     """
 
     edges: list[tuple[int, Adjoint, Adjoint]]
-    values: Values  # of each row: as NumPy holds it, or as the tensor that an outer tape knows
+    values: ArrayValues  # of each row: as NumPy holds it, or as the tensor that an outer tape knows
     order: Iterable[int] | None = None  # of the rows, where it is not theirs
     long: Object = None  # what sweeps numbers in a compiled loop, see minitape.speed.long
     recorded = stepwise = batched = False

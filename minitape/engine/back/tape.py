@@ -19,7 +19,7 @@ from sys import _getframe
 from typing import TYPE_CHECKING
 
 from ..above import above
-from ..recording.block import Exit
+from ..recording.block import InterruptSafeExit
 from ..recording.evidence import clock, note_gradients, site, weak, with_first_use
 from ..recording.frames import _OWN, user_frame
 from ..recording.merging import merge
@@ -32,7 +32,7 @@ from ..tensor.tensor import EagerTensor, Tensor
 from ..values import nest
 from .backward import gradients_of, rows_of
 from .endpoints import (
-    Question,
+    GradientQuestion,
     UnconnectedGradients,
     ends_of,
     output_adjoints,
@@ -78,8 +78,8 @@ class GradientTape:
     number: int | None = None  # among the recording's members
     _paused = _within = False  # _within: entered again in its own pause
     late = False  # whether something was watched after its first use, or outside of the block
-    last: Question | None = None  # the last one that was answered
-    questions: Sequence[Question] = ()  # each of them, where the tape gives several gradients
+    last: GradientQuestion | None = None  # the last one that was answered
+    questions: Sequence[GradientQuestion] = ()  # each of them, where the tape gives several gradients
     watchers: Sequence[Callable[[], object]] = ()  # live pictures of this tape, told by the recording
     _warns = False
     _held: object = None
@@ -156,7 +156,7 @@ class GradientTape:
                 raise
         self._within, self._held = False, None
 
-    __exit__: Leaving = Exit(_leave, lambda tape: tape._recording or tape._paused)
+    __exit__: Leaving = InterruptSafeExit(_leave, lambda tape: tape._recording or tape._paused)
 
     def _pop(self) -> None:
         """Stops recording; may be called again where it was interrupted."""
@@ -380,7 +380,7 @@ class GradientTape:
         # where the sweep was not recorded, a note says what the gradients came from
         frames = site() if state.tapes else note_gradients(gradients, targets, flat)
         nones = [*map(is_, gradients, _NONES)]
-        self.last = new_tuple(Question, (targets, flat, adjoints, nones, "gradient", ()))
+        self.last = new_tuple(GradientQuestion, (targets, flat, adjoints, nones, "gradient", ()))
         if self._persistent and len(self.questions) < ASKED:
             self.questions = more(self.questions, self.last)
         if True in nones:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..more.batch import Batch
     from ..table.primitives import Rule
     from ..tensor.tensor import Tensor
-    from ..types import Adjoint, Array, Function, Object, Values
+    from ..types import Adjoint, Array, ArrayValues, Function, Object
 
 
 Cells: TypeAlias = tuple[int, int, int, int]  # of a row: its number, op, a and b
@@ -43,14 +43,14 @@ class LongColumn:
 class Overlay:
     """A column of values, and arrays in their place: which were kept from being released, or which might have been."""
 
-    def __init__(self, values: Values, arrays: dict[int, Array]) -> None:
+    def __init__(self, values: ArrayValues, arrays: dict[int, Array]) -> None:
         self.values, self.arrays = values, arrays
 
     def __getitem__(self, row: int) -> Array:
         return self.arrays[row] if row in self.arrays else self.values[row]
 
 
-def column(record: Record) -> Values:
+def column(record: Record) -> ArrayValues:
     """The values of the rows."""
     return LongColumn(record) if record.base else record.rows[WIDTH - 1 :: WIDTH]
 
@@ -74,7 +74,7 @@ def _chunk(record: Record, low: int, end: int) -> Iterable[Cells]:
 class Tensors(dict[int, "Tensor"]):
     """The values of rows as tensors that an outer tape knows: made when they are asked for."""
 
-    def __init__(self, record: Record, column: Values) -> None:
+    def __init__(self, record: Record, column: ArrayValues) -> None:
         self.record, self.column = record, column
 
     def __missing__(self, row: int) -> Tensor:

@@ -20,7 +20,7 @@ from ..back.endpoints import UnconnectedGradients, unconnected_zeros, zeros_of
 from ..back.reach import TERMINAL, reachable_rows
 from ..back.sweep import Sweep
 from ..back.tape import GradientTape
-from ..recording.block import Exit, block
+from ..recording.block import InterruptSafeExit, block
 from ..recording.record import Record
 from ..recording.state import state
 from ..table.primitives import TABLE
@@ -98,7 +98,7 @@ class ForwardAccumulator:
         self._tape._leave()
         self._held = None
 
-    __exit__: Leaving = Exit(_leave, lambda accumulator: accumulator._tape._recording)
+    __exit__: Leaving = InterruptSafeExit(_leave, lambda accumulator: accumulator._tape._recording)
 
     @block
     def _as_inside(self) -> Iterator[None]:

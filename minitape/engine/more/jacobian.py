@@ -10,7 +10,7 @@ import numpy as np
 
 from ..above import above
 from ..back.backward import gradients_of
-from ..back.endpoints import Question, leaf_of, reads_target, wants_zeros
+from ..back.endpoints import GradientQuestion, leaf_of, reads_target, wants_zeros
 from ..back.reach import on_tape
 from ..back.tape import ASKED
 from ..recording.block import block
@@ -169,7 +169,7 @@ def _end(
     """
     nones, eager = [g is None for g in found], recorder().eager
     kept = [None if r is None or r.shape.num_elements() > MOST else r for r in results] if eager else []
-    tape.last = Question([target], sources, [None], nones, call if eager else "gradient", kept)
+    tape.last = GradientQuestion([target], sources, [None], nones, call if eager else "gradient", kept)
     if eager and tape._persistent and len(tape.questions) < ASKED:
         tape.questions = more(tape.questions, tape.last)
     tape._end(nones, site())

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..types import Function, Leaving, Object
 
 
-class Exit(property):
+class InterruptSafeExit(property):
     """The ``__exit__`` of a class whose blocks end even where Ctrl-C comes just before it is called, or inside it.
 
     A ``with`` statement looks ``__exit__`` up before it enters, and holds on to what it found until the block is over,
@@ -77,7 +77,7 @@ class During:
         self._restore()
         self._before, self._held = {}, None
 
-    __exit__: Leaving = Exit(_leave, lambda block: block._before)
+    __exit__: Leaving = InterruptSafeExit(_leave, lambda block: block._before)
 
 
 class Elsewhere(During):
@@ -140,4 +140,4 @@ class _Block(ContextDecorator):
         self._held = None
         return handled
 
-    __exit__: Leaving = Exit(_leave, lambda block: block._steps.gi_suspended)
+    __exit__: Leaving = InterruptSafeExit(_leave, lambda block: block._steps.gi_suspended)

@@ -4,7 +4,7 @@ A recording knows every operation under a tape. What it cannot know is noted her
 tape made a tensor, on which line a constant or a variable's state was made, and which values left to NumPy or Python.
 Nothing here keeps a tensor or an array alive: notes hold weak references, and chains of notes are cut at ``DEPTH``.
 
-A note of origin is a plain tuple, see :class:`Origin`; it hangs on the tensor's ``_origin``.
+A note of origin is a plain tuple, see :class:`ValueOrigin`; it hangs on the tensor's ``_origin``.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ clock = count(1).__next__
 ref = weakref.ref
 
 
-class Origin(NamedTuple):
+class ValueOrigin(NamedTuple):
     """Where a value came from; what is noted often are plain tuples of these fields, which :func:`read` reads.
 
     ``when`` orders origins and exits. ``kind`` is "op" (an operation outside any tape, ``detail`` its primitive),
@@ -77,14 +77,14 @@ class Origin(NamedTuple):
         """The values it was computed from."""
         return tuple(_ref(*pair) for pair in zip(self.values[::2], self.values[1::2], strict=True))
 
-    def with_detail(self, detail: object) -> Origin:
+    def with_detail(self, detail: object) -> ValueOrigin:
         """The origin of another value that was made of the same inputs by the same statement."""
         return self._replace(when=clock(), detail=detail)
 
 
-def read(note: Note) -> Origin | None:
-    """A note of origin as an :class:`Origin`."""
-    return Origin(*note) if type(note) is tuple else note
+def read(note: Note) -> ValueOrigin | None:
+    """A note of origin as an :class:`ValueOrigin`."""
+    return ValueOrigin(*note) if type(note) is tuple else note
 
 
 def _ref(tensor: weakref.ref[Tensor], origin: Note) -> Ref:
@@ -145,7 +145,7 @@ def stack_of(place: Place) -> Stack:
     return tuple(zip(place[::2], place[1::2], strict=True))
 
 
-def origin_of(tensor: Tensor) -> Origin | None:
+def origin_of(tensor: Tensor) -> ValueOrigin | None:
     """Where a tensor came from, as far as it is noted on it."""
     return read(tensor._origin)
 
@@ -154,12 +154,12 @@ class Ref(NamedTuple):
     """A value that may be gone: the tensor if it still lives, its own origin, its place in a recording."""
 
     tensor: Callable[[], Tensor | None]  # weak
-    origin: Origin | None
+    origin: ValueOrigin | None
     record: weakref.ref[Record] | None
     row: int
 
 
-class Exit(NamedTuple):
+class ValueLeft(NamedTuple):
     """A value that left to NumPy or Python: ``how`` is "numpy", "asarray", "float", "int", "text" or the like."""
 
     when: int
@@ -171,7 +171,7 @@ class Exit(NamedTuple):
     out: Any  # what the user was given: an array (weak), a NumPy scalar, or None
 
 
-class Exits:
+class ValuesLeft:
     """The last values that left on this thread. Values leave often and few ask for one: notes are read and sorted out
     late.
     """
@@ -196,13 +196,13 @@ class Exits:
             del self.sites[site]
 
     @property
-    def list(self) -> list[Exit]:
+    def list(self) -> list[ValueLeft]:
         """The exits that are remembered, oldest first."""
         late = _by_statement(self.notes)
         early = [note for site, note in self.sites.items() if site not in late]
         return [_read(note) for note in (*early, *self.notes)]
 
-    def of(self, value: object) -> Exit | None:
+    def of(self, value: object) -> ValueLeft | None:
         """The exit through which this very array (or one that it is a view of) or scalar came."""
         self._index()
         while value is not None:
@@ -227,9 +227,9 @@ def _by_statement(notes: list[ExitNote]) -> dict[Hashable, ExitNote]:
     return {(id(note[3][0]), note[3][1]) if note[3] else None: note for note in notes}
 
 
-def _read(note: ExitNote) -> Exit:
+def _read(note: ExitNote) -> ValueLeft:
     when, how, value, place, *rest = note
-    return Exit(when, how, Ref(*value), stack_of(place), *rest)
+    return ValueLeft(when, how, Ref(*value), stack_of(place), *rest)
 
 
 def _out_of(note: ExitNote) -> object:
@@ -238,19 +238,19 @@ def _out_of(note: ExitNote) -> object:
     return out() if type(out) is weakref.ref else out
 
 
-def exits() -> Exits:
+def exits() -> ValuesLeft:
     """What left on this thread."""
     found = state.exits
     if found is None:
-        found = state.exits = Exits()
+        found = state.exits = ValuesLeft()
         THREADS.append(found)
     return found
 
 
-THREADS: deque[Exits] = deque(maxlen=16)  # of the threads that were the last to begin, also of those that have ended
+THREADS: deque[ValuesLeft] = deque(maxlen=16)  # of the threads that began last, also of those that have ended
 
 
-def all_exits() -> list[Exit]:
+def all_exits() -> list[ValueLeft]:
     """What left on any thread, oldest first."""
     found = exits().list
     for other in [*THREADS]:
@@ -303,7 +303,7 @@ class one_statement:
 
 def origin_of_new(
     kind: str, inputs: Sequence[End] = (), detail: object = None, place: Place | None = None, step: int = 1
-) -> Origin:
+) -> ValueOrigin:
     """The origin of a value that is made right now, by the statement at this place or, without it, that runs now.
 
     It is ``step`` generations younger than the youngest of its inputs whose origin is not too long ago to be
@@ -322,7 +322,7 @@ def origin_of_new(
             else:
                 depth = origin[5] + step
         values += (ref(tensor), origin)
-    return new_tuple(Origin, (clock(), kind, sum(stack(), ()) if place is None else place, values, detail, depth))
+    return new_tuple(ValueOrigin, (clock(), kind, sum(stack(), ()) if place is None else place, values, detail, depth))
 
 
 def note_gradients(gradients: list[Result], targets: list[End], sources: list[End]) -> Stack:
@@ -381,10 +381,10 @@ def note_escape(tensor: Tensor, how: str, array: Array = None) -> None:
 EAGER: list[type[EagerTensor]] = []  # the class of tensors, put here by minitape.engine.tensor.tensor
 
 
-def origin_of_row(tensor: Tensor, old: Record) -> Origin:
+def origin_of_row(tensor: Tensor, old: Record) -> ValueOrigin:
     """The origin of a tensor that leaves a released recording for another one: its row there."""
     site = old.site_of(tensor._row)
-    return Origin(clock(), "row", site or (), (_nothing, (old, tensor._row)))
+    return ValueOrigin(clock(), "row", site or (), (_nothing, (old, tensor._row)))
 
 
 def _nothing() -> None:

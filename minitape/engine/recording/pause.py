@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .block import Exit
+from .block import InterruptSafeExit
 from .state import state
 
 if TYPE_CHECKING:
@@ -45,4 +45,4 @@ class Pause:
             record.note("resume", tape)
         self._held = None
 
-    __exit__: Leaving = Exit(_leave, lambda pause: pause._tape._paused)
+    __exit__: Leaving = InterruptSafeExit(_leave, lambda pause: pause._tape._paused)

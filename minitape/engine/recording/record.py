@@ -36,14 +36,14 @@ if TYPE_CHECKING:
     from ..tensor.tensor import Tensor
     from ..tensor.variable import ResourceVariable
     from ..types import Array, Attributes, End, Result
-    from .evidence import Origin
+    from .evidence import ValueOrigin
 
 EVENTS = 10_000  # events kept by one recording
 _bare = object.__new__
 new_tuple = tuple.__new__  # builds a named tuple at a third of the price
 
 # what minitape.engine.recording.evidence notes of a tensor that leaves a released recording; it needs this module first
-ORIGINS: list[Callable[[Tensor, Record], Origin]] = []
+ORIGINS: list[Callable[[Tensor, Record], ValueOrigin]] = []
 
 
 class Record(Sites, Recorder):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ..back.tape import GradientTape
     from ..tensor.variable import ResourceVariable
     from ..types import Graph, Made
-    from .evidence import Exits
+    from .evidence import ValuesLeft
     from .record import Record
 
 
@@ -27,7 +27,7 @@ class State(threading.local):
     _scope: tuple[str, ...] = ()
     retained: deque[Record] | None = None  # skeletons of released recordings, see minitape.engine.recording.release
     looking = False  # somebody reads skeletons: none is let go of meanwhile
-    exits: Exits | None = None  # values that left to NumPy or Python, see minitape.engine.recording.evidence
+    exits: ValuesLeft | None = None  # values that left to NumPy or Python, see minitape.engine.recording.evidence
     # the user's, while one statement of theirs runs, see evidence.one_statement
     frames: tuple[tuple[CodeType, int], ...] | None = None
     # in a step that TensorFlow compiles: the batch, by identity; see minitape.engine.recording.compiled_step

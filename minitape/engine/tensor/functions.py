@@ -205,7 +205,7 @@ def function_of(
     space: dict[str, Object] = {
         "general": general,
         "primitive": primitive,
-        "forward": Forward(primitive.code),
+        "forward": ForwardFunction(primitive.code),
         "compute": compute,
         "NONE": {},
         "number": number,
@@ -227,7 +227,7 @@ def function_of(
     return define(_TEXT.format(**texts), "<formula function>", space)[name]
 
 
-class Forward(dict[type, "Function"]):
+class ForwardFunction(dict[type, "Function"]):
     """The forward functions of a line of the table, for numbers and arrays that fit, by the type of value."""
 
     def __init__(self, code: int) -> None:

@@ -8,7 +8,7 @@ import ast
 from typing import Any
 
 from ..statement import FUNCTIONS, Statement, form, last_name, unparse
-from .spot import Mend, Spot, Step, Whole, is_call, lines_said
+from .spot import EditStep, Mend, Spot, Whole, is_call, lines_said
 
 ASKS = ("gradient", "jacobian", "batch_jacobian")
 
@@ -51,7 +51,7 @@ def without_block(*names: str) -> Whole:
                 return None
         if not around:
             at = above[0].lineno
-            return spot.checked([Step(at, at, "")], f"Delete line {at} (`{spot.lines[at - 1].strip()}`).")
+            return spot.checked([EditStep(at, at, "")], f"Delete line {at} (`{spot.lines[at - 1].strip()}`).")
         block: Any = around[0]
         first, last = block.body[0].lineno, block.end_lineno
         if first == block.lineno or any(
@@ -65,7 +65,7 @@ def without_block(*names: str) -> Whole:
             f"Delete line {block.lineno} (`{_header(spot, block)}`), and move {lines_said(first, last)} one level "
             "to the left."
         )
-        return spot.checked([Step(block.lineno, last, _shifted(spot, first, last, -_depth(block)))], words)
+        return spot.checked([EditStep(block.lineno, last, _shifted(spot, first, last, -_depth(block)))], words)
 
     return Whole(plan, several=True)
 
@@ -78,7 +78,7 @@ def switched_on(spot: Spot) -> Mend | None:
         return None
     line = spot.lines[at - 1]
     indent = line[: len(line) - len(line.lstrip())]
-    return spot.checked([Step(at, at, f"{indent}{switch}(True)\n{line}")])
+    return spot.checked([EditStep(at, at, f"{indent}{switch}(True)\n{line}")])
 
 
 def _tapes(spot: Spot) -> list[tuple[Statement, str, list[ast.Call]]]:
@@ -126,7 +126,7 @@ def into_block(spot: Spot) -> Mend | None:
                 f"Move {lines_said(first, last)} one level to the right, so that the block of line {block.line} "
                 f"(`{_header(spot, node)}`) has it in it, too."
             )
-            return spot.checked([Step(first, last, _shifted(spot, first, last, _depth(node)))], words)
+            return spot.checked([EditStep(first, last, _shifted(spot, first, last, _depth(node)))], words)
         before = [s for s in beside if s.last < block.line and runs(s)]
         if before and spot.cause == "computed_before_tape" and node.body[0].lineno == block.line + 1:
             first, last = before[-1].line, block.line - 1
@@ -139,14 +139,14 @@ def into_block(spot: Spot) -> Mend | None:
                     f"Move {lines_said(first, last)} into the block, below line {watches[-1]} "
                     f"(`{spot.lines[watches[-1] - 1].strip()}`)."
                 )
-                return spot.checked([Step(first, watches[-1], "\n".join(lines))], words)
+                return spot.checked([EditStep(first, watches[-1], "\n".join(lines))], words)
             words = (
                 f"Move line {block.line} (`{_header(spot, node)}`) up, above line {first}, and "
                 f"{lines_said(first, last)} one level to the right."
             )
             return spot.checked(
                 [
-                    Step(
+                    EditStep(
                         first, block.line, spot.lines[block.line - 1] + "\n" + _shifted(spot, first, last, _depth(node))
                     )
                 ],
@@ -186,7 +186,7 @@ def watched(spot: Spot) -> Mend | None:
     if not made and unparse(body[0]) == f"{tape}.watch({name})":
         return None
     line, watch = spot.lines[at - 1], " " * body[0].col_offset + f"{tape}.watch({name})"
-    return spot.checked([Step(at, at, f"{line}\n{watch}" if made else f"{watch}\n{line}")])
+    return spot.checked([EditStep(at, at, f"{line}\n{watch}" if made else f"{watch}\n{line}")])
 
 
 def value_kept(spot: Spot) -> Mend | None:
@@ -271,7 +271,8 @@ def steps_last(spot: Spot) -> Mend | None:
     at = later[-1].last
     words = f"Move line {step.line} (`{unparse(step.node)}`) down, below line {at}."
     return spot.checked(
-        [Step(step.line, step.line, ""), Step(at, at, f"{spot.lines[at - 1]}\n{spot.lines[step.line - 1]}")], words
+        [EditStep(step.line, step.line, ""), EditStep(at, at, f"{spot.lines[at - 1]}\n{spot.lines[step.line - 1]}")],
+        words,
     )
 
 
@@ -290,7 +291,7 @@ def hook_gone(spot: Spot) -> Mend | None:
         "register_hook", "register_full_backward_hook", "register_post_accumulate_grad_hook"
     )
     return (
-        spot.checked([Step(s.line, s.last, "")], f"To leave it out, delete {lines_said(s.line, s.last)}.")
+        spot.checked([EditStep(s.line, s.last, "")], f"To leave it out, delete {lines_said(s.line, s.last)}.")
         if alone
         else None
     )

@@ -11,7 +11,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from ..statement import form, last_name, parameters, parsed, rewritten, unparse
-from .spot import REBUILDS, SIMPLE, Change, Mend, Spot, Step, builds, edit_with, is_call
+from .spot import REBUILDS, SIMPLE, Change, EditStep, Mend, Spot, builds, edit_with, is_call
 
 _WHOLE_DRAWS = ("bernoulli", "poisson", "binomial", "multinomial")
 _MAKERS = ("Variable", "constant", "convert_to_tensor", "range", "zeros", "ones", "fill", "add_weight")
@@ -138,7 +138,7 @@ def chosen(spot: Spot) -> Mend | None:
         new = f"{unparse(yes.targets[0])} = {where}({unparse(node.test)}, {unparse(yes.value)}, {unparse(no[0].value)})"
     else:
         return None
-    return spot.checked([Step(node.lineno, last, " " * node.col_offset + new)])
+    return spot.checked([EditStep(node.lineno, last, " " * node.col_offset + new)])
 
 
 def scanned(spot: Spot, node: Any) -> Change | None:

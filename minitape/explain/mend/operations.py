@@ -21,7 +21,7 @@ _DRAWN = ("p", "probs", "lam", "rate", "input", "logits")
 _LOW = (ast.Lt, ast.LtE)
 
 
-class Operation(NamedTuple):
+class OperationFix(NamedTuple):
     """Of which causes it is a row, how the operation is called (lower case, without underscores; empty: any), and the
     words or what writes them.
 
@@ -719,95 +719,97 @@ def _index_asked(spot: Spot, node: Any) -> str | None:
 _NONE = "no_derivative nondifferentiable zero_derivative"
 _INTEGER = "integer_cast integer_dtype"
 TABLE = [
-    Operation("integer_dtype", "", _index_asked),
-    Operation("detach", "detach", _cut_twice),
-    Operation("no_grad data", "copy", _written),
-    Operation("left_torch left_through_numpy", r"\w+", _by_numpy),
-    Operation(_NONE, "bernoulli|binomial|poisson|statelessbinomial|statelesspoisson", _draw),
-    Operation(
+    OperationFix("integer_dtype", "", _index_asked),
+    OperationFix("detach", "detach", _cut_twice),
+    OperationFix("no_grad data", "copy", _written),
+    OperationFix("left_torch left_through_numpy", r"\w+", _by_numpy),
+    OperationFix(_NONE, "bernoulli|binomial|poisson|statelessbinomial|statelesspoisson", _draw),
+    OperationFix(
         f"{_NONE} {_INTEGER}",
         "multinomial|categorical|choice|statelesscategorical",
         "A drawn index has no derivative. Weigh what it would choose from by the probabilities (`{softmax}` of the "
         "logits), or multiply the log probability of `{it}` by what the draw has brought.",
     ),
-    Operation(f"{_NONE} {_INTEGER}", "argmax|argmin|max|min", _argmax),
-    Operation(f"{_NONE} {_INTEGER}", "argsort|sort", _ranks),
-    Operation(
+    OperationFix(f"{_NONE} {_INTEGER}", "argmax|argmin|max|min", _argmax),
+    OperationFix(f"{_NONE} {_INTEGER}", "argsort|sort", _ranks),
+    OperationFix(
         _NONE,
         "topk|topkv2",
         "The indices of `{it}` have no derivative, its values have one: compute with the values, or weigh all "
         "elements with `{softmax}({x}, -1)`.",
     ),
-    Operation(
+    OperationFix(
         _NONE,
         "histogram|histogramfixedwidth|histc|bincount",
         "Counts jump. For `{it}` give each element a share of every bin: `{softmax}(-(({x})[..., None] - centres) "
         "** 2 / width ** 2, -1)`, summed over the elements.",
     ),
-    Operation(
+    OperationFix(
         _NONE, "range|arange", "Use a fixed number of points, and scale them: whole numbers as floats, times the step."
     ),
-    Operation(
+    OperationFix(
         _NONE, "asstring|tonumber|stringformat", "Compute with the number itself: what was a text knows nothing of it."
     ),
-    Operation(_NONE, "ctcgreedydecoder|ctcbeamsearchdecoder|editdistance", "Train with tf.nn.ctc_loss of the logits."),
-    Operation(f"{_NONE} {_INTEGER}", "searchsorted|digitize|bucketize", _place),
-    Operation(_NONE, "nonzero|argwhere|where", _places),
-    Operation(_NONE, "logm|sqrtm", _matrix),
-    Operation(f"{_NONE} {_INTEGER}", "round|rint|floor|ceil|trunc|fix|sign|floordiv|floordivide", _steps),
-    Operation(_INTEGER, "long|int|short|astype|cast|to|type", _cast),
-    Operation(_NONE, "compare|greater|greaterequal|less|lessequal", _comparison),
-    Operation(
+    OperationFix(
+        _NONE, "ctcgreedydecoder|ctcbeamsearchdecoder|editdistance", "Train with tf.nn.ctc_loss of the logits."
+    ),
+    OperationFix(f"{_NONE} {_INTEGER}", "searchsorted|digitize|bucketize", _place),
+    OperationFix(_NONE, "nonzero|argwhere|where", _places),
+    OperationFix(_NONE, "logm|sqrtm", _matrix),
+    OperationFix(f"{_NONE} {_INTEGER}", "round|rint|floor|ceil|trunc|fix|sign|floordiv|floordivide", _steps),
+    OperationFix(_INTEGER, "long|int|short|astype|cast|to|type", _cast),
+    OperationFix(_NONE, "compare|greater|greaterequal|less|lessequal", _comparison),
+    OperationFix(
         "branch python_branch left_jax",
         "assert",
         "An assert cannot ask a traced value: delete {lines}, or check outside of the traced function (inside one "
         "of JAX: jax.experimental.checkify).",
     ),
-    Operation("branch python_branch", "compare", _branch),
-    Operation(
+    OperationFix("branch python_branch", "compare", _branch),
+    OperationFix(
         "left_jax",
         "joinedstr|print",
         "A number that is not there yet cannot be written as text: delete {lines}, or write "
         "`jax.debug.print('{{}}', value)` in its place, or return the value and write it outside.",
     ),
-    Operation("left_torch no_derivative", "linspace|full", _factory),
-    Operation("boolean_index", "nonzero|argwhere|flatnonzero", _positions),
-    Operation("variable_assign", r"\w+", _metric),
-    Operation("saturated", "clip|clamp|clipbyvalue|clampmin|clampmax|hardtanh", _clip),
-    Operation("nan_forward", "std|var", _one_element),
-    Operation("nan_forward", "mean|reducemean", _of_nothing),
-    Operation("nan_forward", "crossentropy|nllloss|crossentropyloss|nllloss2d", _none_counts),
-    Operation("nan_forward", "softmax", _none_left),
-    Operation(
+    OperationFix("left_torch no_derivative", "linspace|full", _factory),
+    OperationFix("boolean_index", "nonzero|argwhere|flatnonzero", _positions),
+    OperationFix("variable_assign", r"\w+", _metric),
+    OperationFix("saturated", "clip|clamp|clipbyvalue|clampmin|clampmax|hardtanh", _clip),
+    OperationFix("nan_forward", "std|var", _one_element),
+    OperationFix("nan_forward", "mean|reducemean", _of_nothing),
+    OperationFix("nan_forward", "crossentropy|nllloss|crossentropyloss|nllloss2d", _none_counts),
+    OperationFix("nan_forward", "softmax", _none_left),
+    OperationFix(
         "nan_forward",
         "exp|exp2|cosh|sinh",
         "`{it}` is too large for its type. Where it is divided by its sum, `{softmax}({x})` is the same without it; "
         "else subtract the largest element before, or compute in a wider type.",
     ),
-    Operation(
+    OperationFix(
         "nan_forward nan_backward",
         "log|log2|log10|log1p|rsqrt|reciprocal|sqrt|pow|power|norm|vectornorm|reducestd|std",
         _at_zero,
     ),
-    Operation("nan_forward", "div|truediv|realdiv|divide", _divided),
-    Operation(
+    OperationFix("nan_forward", "div|truediv|realdiv|divide", _divided),
+    OperationFix(
         "nan_backward",
         "acos|asin|arccos|arcsin",
         "`{it}` has no finite slope at -1 and 1: keep `{x}` a little inside, `({x}) * 0.999999`.",
     ),
-    Operation(
+    OperationFix(
         "nan_backward",
         "eigh|eig|svd",
         "`{it}` has no finite derivative where two of its values are equal: make them differ a little, or use the "
         "values alone, whose derivative is finite.",
     ),
-    Operation("saturated", "", _margin),
-    Operation("not_selected", "minimum|maximum|min|max|fmin|fmax", _smaller),
-    Operation("not_selected", "gather|gathernd|take|where|subscript|indexselect|takealongaxis", _index),
-    Operation("unused", "", _thrown_away),
-    Operation("zero_cancels saturated", "", _of_one),
-    Operation("independent unused", "", _overwritten),
-    Operation("computed_before_tape", "", _into_function),
-    Operation("wrong_object", "", _part),
-    Operation("no_backward", "", _never_called),
+    OperationFix("saturated", "", _margin),
+    OperationFix("not_selected", "minimum|maximum|min|max|fmin|fmax", _smaller),
+    OperationFix("not_selected", "gather|gathernd|take|where|subscript|indexselect|takealongaxis", _index),
+    OperationFix("unused", "", _thrown_away),
+    OperationFix("zero_cancels saturated", "", _of_one),
+    OperationFix("independent unused", "", _overwritten),
+    OperationFix("computed_before_tape", "", _into_function),
+    OperationFix("wrong_object", "", _part),
+    OperationFix("no_backward", "", _never_called),
 ]

@@ -14,7 +14,7 @@ from ..statement import FUNCTIONS, last_name, parameters, rewritten, unparse
 from .blocks import ASKS
 from .edits import renamed
 from .leaving import inside, left
-from .spot import Edit, Mend, Spot, Step, is_call, plan_with, told
+from .spot import Edit, EditStep, Mend, Spot, is_call, plan_with, told
 
 _HARD = ("round", "floor", "ceil", "sign", "argmax", "stop_gradient", "cast", "astype", "py_function", "numpy_function")
 
@@ -105,7 +105,7 @@ def static_count(spot: Spot) -> Mend | None:
             elif "functools" in spot.source.imported:
                 new = f"@functools.partial({jit}, static_argnames={names[0]!r})"
             line = spot.lines[at - 1]
-            return spot.checked([Step(at, at, line[: len(line) - len(line.lstrip())] + new)])
+            return spot.checked([EditStep(at, at, line[: len(line) - len(line.lstrip())] + new)])
     return None
 
 
@@ -302,7 +302,7 @@ def without_rule(spot: Spot, *decorators: str) -> Mend | None:
         )
         if not rules or hard:
             continue
-        steps = [Step(rules[0].lineno, rules[0].lineno, "")]
+        steps = [EditStep(rules[0].lineno, rules[0].lineno, "")]
         for other in spot.statements:
             more = [d for d in getattr(other.node, "decorator_list", []) if unparse(d).startswith(f"{node.name}.def")]
             if (
@@ -311,9 +311,9 @@ def without_rule(spot: Spot, *decorators: str) -> Mend | None:
                 and unparse(other.node.value.func)
                 in (f"{node.name}.defvjp", f"{node.name}.defjvp", f"{node.name}.defjvps")
             ):
-                steps.append(Step(other.line, other.last, ""))
+                steps.append(EditStep(other.line, other.last, ""))
             elif more:
-                steps.append(Step(more[0].lineno, other.last, ""))
+                steps.append(EditStep(more[0].lineno, other.last, ""))
         if pairs:
             found = spot.put(
                 [
@@ -386,7 +386,7 @@ def functional(spot: Spot) -> Mend | None:
         return None
     given = ", ".join(map(unparse, runs[0].args)) + ("," if len(runs[0].args) == 1 else "")
     found = spot.put([(runs[0], f"{call}({module}, {{{target.attr!r}: {weight}}}, ({given}))")])
-    return None if found is None else spot.checked([Step(node.lineno, node.end_lineno, ""), *found.steps])
+    return None if found is None else spot.checked([EditStep(node.lineno, node.end_lineno, ""), *found.steps])
 
 
 def finite_data(spot: Spot) -> Mend | None:

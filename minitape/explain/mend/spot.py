@@ -60,7 +60,7 @@ _INDICES = {
 }
 
 
-class Step(NamedTuple):
+class EditStep(NamedTuple):
     """Lines of a program, and what stands in their place; no text: nothing."""
 
     first: int
@@ -68,10 +68,10 @@ class Step(NamedTuple):
     text: str
 
 
-def quoted(lines: list[str], step: Step) -> Step:
+def quoted(lines: list[str], step: EditStep) -> EditStep:
     """A step with the quotes of the lines that it replaces, where a rewritten expression has Python's single ones.
 
-    >>> quoted(['h = params["w"].round()'], Step(1, 1, "h = params['w']")).text
+    >>> quoted(['h = params["w"].round()'], EditStep(1, 1, "h = params['w']")).text
     'h = params["w"]'
     """
     before = "".join(lines[step.first - 1 : step.last])
@@ -86,7 +86,7 @@ def quoted(lines: list[str], step: Step) -> Step:
 class Mend(NamedTuple):
     """What changes in a program; without words one line of it, which is the patch."""
 
-    steps: list[Step]
+    steps: list[EditStep]
     words: str = ""
 
 
@@ -381,7 +381,7 @@ class Spot:
         """The program with nodes replaced, each on one line of its own or a whole statement; None where it is none
         then.
         """
-        steps: dict[int, Step] = {}
+        steps: dict[int, EditStep] = {}
         for node, text in sorted(changes, key=lambda change: (-change[0].lineno, -change[0].col_offset)):
             first, last = node.lineno, node.end_lineno
             if first != last and not isinstance(node, ast.stmt):
@@ -391,7 +391,7 @@ class Spot:
             after = self.lines[last - 1] if last != first else old
             before, rest = old.encode()[: node.col_offset], after.encode()[node.end_col_offset :]
             text = self._in_brackets(node, text, before, rest)
-            steps[first] = Step(first, last, (before + text.replace("\n", "\n" + indent).encode() + rest).decode())
+            steps[first] = EditStep(first, last, (before + text.replace("\n", "\n" + indent).encode() + rest).decode())
         steps = {first: step._replace(text="") if _is_itself(step.text) else step for first, step in steps.items()}
         return self.checked(
             [
@@ -436,7 +436,7 @@ class Spot:
         )
         return unparse(new) if same else f"({unparse(new)})"
 
-    def checked(self, steps: list[Step], words: str = "") -> Mend | None:
+    def checked(self, steps: list[EditStep], words: str = "") -> Mend | None:
         """What changes, where something does and the program still parses."""
         try:
             ast.parse(stepped("\n".join(self.lines), steps))
@@ -445,7 +445,7 @@ class Spot:
         return Mend(steps, words) if steps else None
 
 
-def stepped(text: str, steps: Iterable[Step]) -> str:
+def stepped(text: str, steps: Iterable[EditStep]) -> str:
     """A program with some of its lines changed."""
     lines = text.split("\n")
     for step in sorted(steps, reverse=True):
@@ -468,10 +468,10 @@ def lines_said(first: int, last: int) -> str:
     return f"line {first}" if first == last else f"lines {first} to {last}"
 
 
-def told(steps: list[Step]) -> str:
+def told(steps: list[EditStep]) -> str:
     """Which lines become what.
 
-    >>> told([Step(3, 3, "    y = x"), Step(5, 6, "")])
+    >>> told([EditStep(3, 3, "    y = x"), EditStep(5, 6, "")])
     'Line 3 should be `y = x`. Delete lines 5 to 6.'
     """
     said = []

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from ...engine.above import above
 from ...engine.recording.block import no_tapes
-from ...engine.recording.evidence import Exit
+from ...engine.recording.evidence import ValueLeft
 from ...engine.tensor.tensor import Tensor
 from ..arrived import Rows, TapeValues
 from ..asking import asking_spaces
-from ..nodes import Node, Place
+from ..nodes import CodePlace, TapeNode
 from ..replay import MOST
 from ..source import source_of
 from .dialects import TAPE, derive_by_tape
@@ -24,7 +24,7 @@ from .table import first_mend, patched
 if TYPE_CHECKING:
     from ...engine.types import End
     from ..advice import Advice
-    from ..reasons import Inquiry
+    from ..reasons import GradientInquiry
     from ..words import Explanation
 
 # causes of a tape that the table knows by other names
@@ -42,7 +42,7 @@ _KINDS = {  # of causes with kinds those that a line can mend
 class OfTape:
     """A question about a tape. What is asked of values is made when a mend asks for it: most do not."""
 
-    def __init__(self, inquiry: Inquiry, source: End, name: str, values: TapeValues | None = None) -> None:
+    def __init__(self, inquiry: GradientInquiry, source: End, name: str, values: TapeValues | None = None) -> None:
         self._inquiry, self.source, self.name = inquiry, source, name
         self.dialect = replace(TAPE, derive=derive_by_tape(above.minitape))
         self.recording = self
@@ -86,7 +86,7 @@ class OfTape:
     def entered(self) -> tuple[str, int] | None:
         """Where the tape's block began last."""
         notes = [note[3] for note in self._inquiry.tape.notes if note[0] == "enter" and note[3]]
-        place = Place(notes[-1]) if notes else None
+        place = CodePlace(notes[-1]) if notes else None
         return None if place is None else (place.filename, place.line)
 
     def recorded(self, value: Any) -> int | None:
@@ -94,7 +94,7 @@ class OfTape:
         nodes = self._inquiry.trace.of(value) if isinstance(value, Tensor) or hasattr(value, "_tape_rows") else []
         return next((at for node in nodes if (at := self.row_of(node)) is not None), None)
 
-    def row_of(self, node: Node) -> int | None:
+    def row_of(self, node: TapeNode) -> int | None:
         """The entry of a node."""
         rows = self._values.sweep
         return None if rows is None else rows.by_key.get(node.key)
@@ -107,17 +107,17 @@ def of_break(answer: Explanation) -> None:
     statement, place = advice.statement, advice.place
     if statement is None or place is None or advice.kind not in _KINDS.get(cause, (advice.kind,)):
         return
-    if isinstance(advice.subject, Exit) and advice.subject.when < _begun(advice.inquiry):
+    if isinstance(advice.subject, ValueLeft) and advice.subject.when < _begun(advice.inquiry):
         return  # before the block: the line has to move as well
     asked = OfTape(advice.inquiry, advice.source, answer.name)
     spot = Spot(asked, answer, statement.source, statement.filename, statement, _ALIKE.get(cause, cause))
     spot.call, spot.instead = advice.call, advice.fields["instead"]
-    if isinstance(advice.subject, Node):
+    if isinstance(advice.subject, TapeNode):
         spot.node = advice.subject
     patched(answer, first_mend(spot))
 
 
-def of_value(answer: Explanation, said: Explanation, inquiry: Inquiry, source: End) -> None:
+def of_value(answer: Explanation, said: Explanation, inquiry: GradientInquiry, source: End) -> None:
     """The same of an answer about what arrived, and is zero or not finite, as it was ``said``."""
     values, answer._rows = said._asked, said._rows
     if values is None or answer.filename is None or answer.line is None:
@@ -130,6 +130,6 @@ def of_value(answer: Explanation, said: Explanation, inquiry: Inquiry, source: E
     patched(answer, first_mend(spot))
 
 
-def _begun(inquiry: Inquiry) -> int:
+def _begun(inquiry: GradientInquiry) -> int:
     """When the tape's block began."""
     return max((note[2] for note in inquiry.tape.notes if note[0] == "enter"), default=0)

@@ -26,17 +26,17 @@ from .edits import numbers
 from .spot import REBUILDS, stepped
 
 if TYPE_CHECKING:
-    from .spot import Spot, Step
+    from .spot import EditStep, Spot
 
 _NUMBERS = {"number", "float", "Optional[number]", "Optional[float]"}
 _ACTS = {"append", "backward", "assign", "print", "open", "exec", "eval"}  # that do more than compute
 
 
-class Unknown(Exception):
+class UnknownName(Exception):
     """What a statement computes cannot be told from the recording."""
 
 
-def holds(spot: Spot, steps: Sequence[Step]) -> bool | None:
+def holds(spot: Spot, steps: Sequence[EditStep]) -> bool | None:
     """Whether a patch of one statement keeps finite values and makes finite derivatives; None where that cannot be
     computed.
     """
@@ -47,7 +47,7 @@ def holds(spot: Spot, steps: Sequence[Step]) -> bool | None:
         return None
     try:
         before, after = _value(statement.node), _value(*ast.parse(textwrap.dedent(steps[0].text)).body)
-        trial = Trial(spot, statement)
+        trial = FixTrial(spot, statement)
         with np.errstate(all="ignore"):
             old, _ = trial.compute(before)
             new, gradients = trial.compute(after)
@@ -79,11 +79,11 @@ def _value(*nodes: ast.stmt) -> ast.expr:
         else None
     )
     if value is None:
-        raise Unknown
+        raise UnknownName
     return value
 
 
-def goes_on(spot: Spot, steps: Sequence[Step]) -> bool:
+def goes_on(spot: Spot, steps: Sequence[EditStep]) -> bool:
     """Whether what the value meets in the mended program takes a tensor for it, and hands its gradient on: by the text,
     and by what functions take.
     """
@@ -151,7 +151,7 @@ def _takes(spot: Spot, source: Source, call: ast.Call, hot: set[ast.expr]) -> bo
     return not found or any(map(fits, found))
 
 
-class Trial:
+class FixTrial:
     """One statement with the values of its names."""
 
     def __init__(self, spot: Spot, statement: Statement) -> None:
@@ -161,7 +161,7 @@ class Trial:
         ]
         blamed = spot.entry.row if spot.entry is not None and spot.entry.row in rows else max(rows, default=None)
         if blamed is None:
-            raise Unknown
+            raise UnknownName
         self.rows = self._run_of(rows, blamed)
         self.outside = [given for row in self.rows for given in self.entries[row].inputs if given not in self.rows]
         self.recorded = self._array(self.rows[-1])
@@ -197,7 +197,7 @@ class Trial:
             isinstance(n, (ast.Lambda, ast.NamedExpr, ast.Await, ast.ListComp, ast.GeneratorExp))
             for n in ast.walk(node)
         ):
-            raise Unknown
+            raise UnknownName
         for call in (n for n in ast.walk(node) if isinstance(n, ast.Call)):
             root: ast.AST = call.func
             while isinstance(root, (ast.Attribute, ast.Subscript, ast.Call)):
@@ -213,11 +213,11 @@ class Trial:
                 or last_name(call.func).endswith("_")
                 or last_name(call.func) in _ACTS
             ):
-                raise Unknown  # a function or a layer of the program's: it may do more than compute
+                raise UnknownName  # a function or a layer of the program's: it may do more than compute
         code = compile(ast.fix_missing_locations(ast.Expression(node)), self.spot.filename, "eval")
         arrays = [self._array(row) for row in rows.values()]
         if any(array is None for array in arrays) or self.spot.dialect.derive is None:
-            raise Unknown
+            raise UnknownName
         with self.spot.inquiry.recording.asleep():
             value, gradients = self.spot.dialect.derive(
                 lambda tensors: eval(code, space | dict(zip(rows, tensors, strict=True))), arrays, self.came
@@ -258,5 +258,5 @@ class Trial:
         module = self.spot.source.imported.get(name) or self.spot.dialect.modules.get(name, "")
         found = sys.modules.get(module)
         if found is None:
-            raise Unknown
+            raise UnknownName
         return getattr(found, name, found)

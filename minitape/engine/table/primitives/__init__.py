@@ -110,7 +110,7 @@ TRACERS: dict[type, Function] = {}  # classes that stand for arrays in rules, an
 BATCHES: set[type] = set()  # that of batched adjoints among them, once it is in use
 
 
-class Tensors:
+class PrimitiveTensors:
     """What :mod:`minitape.engine.tensor.operation` says of tensors, which are made of this table and so come after
     it.
     """
@@ -121,7 +121,7 @@ class Tensors:
     convert: Function  # makes them of inputs of which some are none
 
 
-TENSORS = Tensors()
+TENSORS = PrimitiveTensors()
 
 
 def declare(name: str, forward: Function, rules: Rules = None, **options: Object) -> Primitive:
