@@ -63,8 +63,8 @@ _ANSWERS = {
     "tf.strings.functions": "to_number",
     "explain.answer": "explain warn_of",
     "explain.wrong": "warn_of_step",
-    "explain.arrived": "explain_nonfinite",
-    "explain.unasked": "why_no_tensor why_none why_refused why_some_none",
+    "explain.zero_or_nan": "explain_nonfinite",
+    "explain.warnings": "why_no_tensor why_none why_refused why_some_none",
     "explain.uncaught": "watch_errors",
     "picture.drawing": "draw",
 }

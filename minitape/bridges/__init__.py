@@ -4,15 +4,15 @@ A bridge watches a program while it runs, unchanged, and writes what it sees int
 (``TapeView``), the static one (``tf.draw``) and ``recording.explain`` read that. The adjoints are those which the
 framework computed. Nothing of a framework is imported before its bridge is.
 
-    ``need``        the framework, or an error that says what to install
+    ``require``     the framework, or an error that says what to install
     ``recording``   what was recorded, in the words of the snapshot that pictures read; no framework is known here
-    ``changes``     the block: what it changes in a framework, and takes back wherever Ctrl-C comes
+    ``changes``     the block: what it changes in a framework, and undoes wherever Ctrl-C comes
     ``replay``      a recording that was kept as a snapshot, without its framework
     ``inquiry``     a question: a framework's checks in their order, and words; the reasoning that all share is
-                    ``explain.cuts`` and ``explain.values``. ``texts``: the sentences that are the same in all; what
-                    mends which cause stands
-                    in ``minitape/explain/mend``, in the words of the framework that ``*_texts`` names
-    ``every``       a block around a training loop that records every n-th step, or only the one after a bad gradient
+                    ``explain.blocked`` and ``explain.values``. ``texts``: the sentences that are the same in all; the
+                    fixes of each cause are in ``minitape/explain/fixes``, in the words of the framework that
+                    ``*_texts`` names
+    ``sampling``    a block around a training loop that records every n-th step, or only the one after a bad gradient
     ``torch``       PyTorch: ``record()`` and what it adds to a recording
     ``torch_mode``  ... what is called in the block, and in which module
     ``torch_log``   ... the rows that are made of it
@@ -26,10 +26,10 @@ framework computed. Nothing of a framework is imported before its bridge is.
                     ``tensorflow_tapes``: what the tape that was asked recorded and watches
     ``tensorflow_inside``  the graph of a tf.function, run again; ``tensorflow_open``: for explain, and for pictures
                     that open a call
-    ``kept``        arrays that do not change, for TensorFlow and JAX, and how many bytes a recording keeps and holds
+    ``kept_values`` arrays that do not change, for TensorFlow and JAX, and how many bytes a recording keeps and holds
     ``jax``         JAX: ``record(f, *args)``; ``jax_run``: the equations of ``f``, one by one, and what tracers know
-                    of values where there is no ``jit``; ``jax_log``: their rows; ``jax_sweep``: JAX's ways back and
-                    forward through them; ``jax_why``, ``jax_texts``: why a gradient
+                    of values where there is no ``jit``; ``jax_log``: their rows; ``jax_sweep``: JAX's sweeps backward
+                    and forward through them; ``jax_why``, ``jax_texts``: why a gradient
                     is zero or refused; ``jax_origin``: the lines of what was recorded, in the text of the program
 
 >>> from minitape.bridges import Recording

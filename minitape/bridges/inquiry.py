@@ -15,10 +15,10 @@ import numpy as np
 
 from ..engine.recording.frames import own_file
 from ..engine.texts import paragraph
-from ..explain.asking import asking_frame, in_brackets
-from ..explain.cuts import Cuts
-from ..explain.mend.dialects import Dialect
-from ..explain.mend.table import mend
+from ..explain.blocked import Cuts
+from ..explain.caller import asking_frame, in_brackets
+from ..explain.fixes.dialects import Dialect
+from ..explain.fixes.table import mend
 from ..explain.source import read_again, statement_at
 from ..explain.statement import LOOPS, Statement, last_name, unparse
 from ..explain.words import Explanation, not_all, words_alone

@@ -29,7 +29,7 @@ from typing import Any
 import numpy
 
 from ..recording.sites import NOWHERE, Site, here
-from .need import need
+from .require import need
 
 jax = need("jax", "JAX", (0, 7))
 

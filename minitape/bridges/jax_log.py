@@ -16,7 +16,7 @@ import numpy as np
 from ..engine.recording.frames import own_file
 from ..explain.source import source_of
 from ..recording.sites import NOWHERE, Site
-from .kept import SMALL, Bound, KeptValues
+from .kept_values import SMALL, Bound, KeptValues
 
 LABELS = {
     "add": "+",

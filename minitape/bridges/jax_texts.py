@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..explain.mend.dialects import JAX
+from ..explain.fixes.dialects import JAX
 from .jax_log import STEPS
 from .texts import table
 

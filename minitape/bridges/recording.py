@@ -27,7 +27,7 @@ from ..picture.short import short_name
 from ..picture.values import show_value
 from ..recording.rows import BackwardPass, RowExit
 from ..recording.sites import NOWHERE, Site
-from .kept import as_size, held
+from .kept_values import as_size, held
 
 MOST = 20_000  # rows
 THUMBS = 400  # large values that a snapshot shows as pictures, too

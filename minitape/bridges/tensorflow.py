@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy
 
-from .need import need
+from .require import need
 
 tensorflow = need("tensorflow", "TensorFlow", (2, 20))
 
@@ -35,8 +35,8 @@ from tensorflow.python.pywrap_tfe import TFE_Py_TapeSetIsEmpty  # noqa: E402 - b
 
 from ..engine.recording.block import During  # noqa: E402
 from .changes import Block  # noqa: E402
-from .every import NOT_FINITE, ZERO, AfterBadGradient, Every  # noqa: E402
 from .recording import Recording  # noqa: E402
+from .sampling import NOT_FINITE, ZERO, AfterBadGradient, Every  # noqa: E402
 from .tensorflow_log import TensorFlowLog  # noqa: E402
 from .tensorflow_value import unrecorded  # noqa: E402
 from .tensorflow_watch import TensorFlowWatcher  # noqa: E402

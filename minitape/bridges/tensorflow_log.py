@@ -16,7 +16,7 @@ from ..engine.recording.block import During
 from ..recording.rows import BackwardPass
 from ..recording.sites import NOWHERE, Site, here, way_here
 from .changes import Changes
-from .kept import Bound, Noted
+from .kept_values import Bound, Noted
 from .recording import MOST
 from .tensorflow_ops import (
     CUTS,

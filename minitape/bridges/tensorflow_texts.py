@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import tensorflow as tf
 
-from ..explain.mend.dialects import TENSORFLOW, derive_by_tape
+from ..explain.fixes.dialects import TENSORFLOW, derive_by_tape
 from .texts import table
 
 TEXT = table(

@@ -14,7 +14,7 @@ from tensorflow.python.eager import record
 
 from ..engine.recording.block import block
 from ..recording.sites import Site
-from .kept import KeptValues
+from .kept_values import KeptValues
 
 unrecorded = block(record.stop_recording.__wrapped__)  # TensorFlow's, which ends at once where Ctrl-C comes
 

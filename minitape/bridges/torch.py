@@ -24,7 +24,7 @@ from contextlib import AbstractContextManager
 from types import SimpleNamespace
 from typing import Any
 
-from .need import need
+from .require import need
 
 torch = need("torch", "PyTorch", (2, 4))
 
@@ -32,8 +32,8 @@ from torch.optim import optimizer as optimizers  # noqa: E402 - behind the check
 from torch.utils.hooks import RemovableHandle  # noqa: E402
 
 from .changes import Block  # noqa: E402
-from .every import NOT_FINITE, ZERO, AfterBadGradient, Every  # noqa: E402
 from .recording import Number, Recording  # noqa: E402
+from .sampling import NOT_FINITE, ZERO, AfterBadGradient, Every  # noqa: E402
 from .torch_log import TorchLog  # noqa: E402
 from .torch_mode import TorchWatcher  # noqa: E402
 

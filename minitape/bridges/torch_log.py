@@ -11,7 +11,7 @@ import torch
 from torch.autograd.function import BackwardCFunction
 
 from ..recording.sites import NOWHERE, Site, here, last_return, way_here
-from .kept import Noted
+from .kept_values import Noted
 from .recording import MOST
 from .torch_graph import TorchGraph, node_of
 from .torch_value import Keeper, storage_of, version_of

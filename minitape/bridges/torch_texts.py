@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..explain.mend.dialects import TORCH
+from ..explain.fixes.dialects import TORCH
 from .texts import table
 
 _HIDDEN = (

@@ -12,7 +12,8 @@ This module needs NumPy only. It never raises because of what a learner hands in
 
 ``exercise``, ``checker``, ``compare``   what an exercise is, and whether an answer is right; ``lesson_NN`` has the
     answers
-``unknown``, ``seen``, ``slips``   functions that exercises hand in; what tapes saw of their calls; misspelled names
+``unknown``, ``call_log``, ``error_hints``   functions that exercises hand in; what tapes saw of their calls;
+    misspelled names
 ``predict``, ``choices``   predictions, and their buttons
 ``datasets``   real data (``data``)
 ``plot``, ``moving``   pictures for lessons, and their slider

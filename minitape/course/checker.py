@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..engine.texts import cut, say
+from .call_log import Seen, watching
 from .compare import AnswerComparison, as_array, compare, is_blank, kind, together
+from .error_hints import line_of, slip_in, told_of
 from .exercise import Exercise, exercises_of
-from .near import in_common
+from .hints import in_common
 from .progress import note_try, tries_at
-from .seen import Seen, watching
-from .slips import line_of, slip_in, told_of
 from .trials import is_empty, lines_of, try_out, wrong_kind
 from .unknown import UnknownFunction
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from .seen import Seen
+    from .call_log import Seen
 
 from .trials import AnswerTrial
 

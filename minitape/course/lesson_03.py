@@ -11,8 +11,8 @@ from .exercise import Exercise, Mistake, raises
 from .unknown import Polynomial, descend
 
 if TYPE_CHECKING:
+    from .call_log import Seen
     from .exercise import Answer
-    from .seen import Seen
 
 BOWL, DENT = Polynomial(1, -2, 1), Polynomial(2, 1, 0.5, 0, 0.1)
 

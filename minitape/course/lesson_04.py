@@ -9,8 +9,8 @@ from .exercise import Exercise, Mistake, raises
 from .unknown import Polynomial, UnknownFunction, descend
 
 if TYPE_CHECKING:
+    from .call_log import Seen
     from .exercise import Answer
-    from .seen import Seen
 
 F = UnknownFunction("a * a * b", lambda a, b: a * a * b, lambda a, b: [2 * a * b, a * a])
 G = UnknownFunction("a * b + b * b * b", lambda a, b: a * b + b * b * b, lambda a, b: [b, a + 3 * b * b])

@@ -8,8 +8,8 @@ from .exercise import Exercise, Mistake, raises
 from .unknown import Polynomial, UnknownFunction, descend
 
 if TYPE_CHECKING:
+    from .call_log import Seen
     from .exercise import Answer
-    from .seen import Seen
 
 SQUARE = UnknownFunction("(a - b) ** 2", lambda a, b: (a - b) ** 2, lambda a, b: [2 * (a - b), -2 * (a - b)])
 OTHER = UnknownFunction("a * b + a * a", lambda a, b: a * b + a * a, lambda a, b: [b + 2 * a, a])

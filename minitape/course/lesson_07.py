@@ -11,8 +11,8 @@ from .exercise import Exercise, Mistake, gives_none
 from .unknown import Polynomial, UnknownFunction, descend, newton
 
 if TYPE_CHECKING:
+    from .call_log import Seen
     from .exercise import Answer
-    from .seen import Seen
 
 F, G = Polynomial(0, 1, 0, -2, 0, 1), Polynomial(1, 0, 3, 1, 1)
 BENT = UnknownFunction("x[0] * x[1] * x[1]", lambda x: x[0] * x[1] * x[1])

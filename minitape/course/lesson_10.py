@@ -12,7 +12,7 @@ from .unknown import Polynomial, TracedNumber
 
 if TYPE_CHECKING:
     from ..engine.types import Function
-    from .seen import Seen
+    from .call_log import Seen
 
 F, G = TracedNumber(0, 0, 1), TracedNumber(1, -2, 0, 1)
 GROWS, TURNS = TracedNumber(1, 0, 0.5), TracedNumber(-1, 2)

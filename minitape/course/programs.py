@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from ..bridges.need import need
 from ..bridges.recording import Recording
 from ..bridges.replay import Replay
+from ..bridges.require import need
 from ..engine.texts import paragraph, say
 from ..engine.write_beside import write
 from ..explain.words import Explanation

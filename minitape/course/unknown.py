@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..engine.texts import say
-from .seen import note_call
+from .call_log import note_call
 
 if TYPE_CHECKING:
     from .exercise import Answer

@@ -1,7 +1,7 @@
-"""``minitape.explain``: why a gradient is None, on which line, and what mends it.
+"""``minitape.explain``: why a gradient is None, on which line, and how to fix it.
 
 ``tape.explain(target, sources)`` asks about one tape, before or after its gradient. After ``tf.explain.warn()`` every
-gradient that is None says by itself why, as a warning. Errors that a None leads to carry the reason in a note.
+gradient that is None says why, as a warning. Errors that a None leads to carry the reason in a note.
 
 >>> import minitape as tf
 >>> x = tf.constant(3.0)
@@ -11,25 +11,25 @@ gradient that is None says by itself why, as a warning. Errors that a None leads
 Call tape.watch(x) inside the block before x is used, or make it a tf.Variable.
 
 How it works: the recording knows every operation under a tape; :mod:`minitape.engine.recording.evidence` adds what
-happened outside. From both, ``trace`` makes one graph of the way from source to target, breaks included, and
+happened outside. From both, ``trace`` makes one graph of the path from source to target, breaks included, and
 ``reasons`` names the first one.
 
 The question
     ``answer``     takes it, and never raises for what a program did
-    ``unasked``    answers before it is asked: in warnings, and in notes on errors; ``uncaught`` for errors of
+    ``warnings``   answers without a question: in warnings, and in notes on errors; ``uncaught`` for errors of
                    Python's own
-    ``asking``     whose names the answer uses, and how it names a place
+    ``caller``     whose names the answer uses, and how it names a place
     ``connection`` whether there is a gradient, by the rules alone
-    ``trace``, ``nodes``, ``search``   the graph, and the way through it with the fewest breaks
+    ``trace``, ``nodes``, ``search``   the graph, and the path through it with the fewest breaks
     ``bodies``     into functions, loops and branches of graphs
-    ``reasons``    which break is to blame; ``objects``, ``names``, ``owners``: another object, a name bound anew, a
-                   layer's
-    ``parts``      ways that are cut beside one that holds, what they would have added, and where values of Python's
-                   may have come in
-    ``values``, ``families``   what is zero, NaN or infinite: one way for a tape and for every framework
-    ``cuts``       what cuts the rows of a framework's recording, what left them and came back; a framework's own
+    ``reasons``    which break is to blame; ``other_object``, ``names``, ``owners``: another object, a name bound
+                   anew, a layer's
+    ``partial``    blocked paths next to a path that holds, what they would have added, and where values of Python's
+                   own may have come in
+    ``values``, ``families``   what is zero, NaN or infinite: the same for a tape and for every framework
+    ``blocked``    what blocks the gradient in a framework's recording, what left it and came back; a framework's own
                    checks are in ``bridges``
-    ``arrived``, ``replay``   the tape as entries for that, and the sweep once more, also inside of a call
+    ``zero_or_nan``, ``replay``   the tape as entries for that, and the sweep once more, also inside of a call
     ``wrong``      gradients that are there, and not those that were meant
 
 The user's text
@@ -41,7 +41,7 @@ The answer
     ``words``, ``texts``, ``value_texts``, ``describe``   a finding as sentences, which ``sentences`` fills in, in
                    the language of the lessons; ``source_names`` what the user calls a source; ``page`` several of them
     ``advice``, ``remedies``   what exactly happened at a break, and what to write instead
-    ``patches``    the line to blame as it should be; ``mend/``: the same in every framework
+    ``patches``    the line to blame as it should be; ``fixes/``: the same in every framework
 """
 
 from ..engine.namespace import lazy as _lazy

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from ..engine.recording.evidence import OFTEN, ValueLeft, ValueOrigin
 from ..engine.recording.rows import CALL
 from ..engine.tensor.tensor import Tensor
-from .asking import asking_frame, where
 from .bodies import INTO, bodies_of
+from .caller import asking_frame, where
 from .connection import operations
-from .mend.dialects import TAPE
-from .mend.leaving import FLAT, LEAVES, in_framework, of_another_library
+from .fixes.dialects import TAPE
+from .fixes.leaving import FLAT, LEAVES, in_framework, of_another_library
 from .nodes import CodePlace, TapeNode
 from .remedies import STEPS, Absent, is_layer, term, value_of
 from .sentences import fill

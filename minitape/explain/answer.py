@@ -13,7 +13,7 @@ from ..engine.recording.state import state
 from ..engine.tensor.tensor import Tensor
 from ..engine.texts import paragraph
 from ..engine.values import nest
-from .asking import warn_user
+from .caller import warn_user
 from .describe import describe
 from .page import page
 from .sentences import fill
@@ -118,7 +118,7 @@ def warn(on: bool = True) -> None:
 
 def warn_of(tape: GradientTape, targets: list[End], sources: list[End]) -> None:
     """Warns of these sources, whose gradients are None: once for all that have the same reason."""
-    from .unasked import grouped
+    from .warnings import grouped
 
     for answer, more in grouped(explain_flat(tape, targets, sources)):
         warn_user(

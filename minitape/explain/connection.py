@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from ..engine.back.tape import GradientTape
     from ..engine.recording.record import Record
     from ..engine.types import Array, End
-    from .arrived import Rows
     from .nodes import Subject
+    from .zero_or_nan import Rows
 
 # of each scalar operation whether its first and its second input get something
 _PASSES = [(False, False)] * FIRST_CODE + [(p.texts[1] != "-", len(p.texts) > 2 and p.texts[2] != "-") for p in BY_CODE]

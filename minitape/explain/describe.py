@@ -6,14 +6,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ..engine.texts import paragraph
-from .arrived import arrived
-from .mend.tape import of_break, of_value
-from .parts import added
+from .fixes.tape import of_break, of_value
+from .partial import added
 from .replay import EAGERLY
 from .sentences import fill
 from .source_names import name_of
 from .words import AT_SOURCE, Explanation, in_words, mistaken, not_all, say_unwatched, words_alone
 from .wrong import wrong
+from .zero_or_nan import arrived
 
 if TYPE_CHECKING:
     from ..engine.back.tape import GradientTape

@@ -14,8 +14,8 @@ from .connection import Finding, Path, is_leaf
 from .flow import Flow
 from .kinds import CUTS, KINDS
 from .nodes import Break, CodePlace, TapeNode, array_of
-from .objects import Objects, equal_arrays
-from .parts import Arrivals, Parts
+from .other_object import Objects, equal_arrays
+from .partial import Arrivals, Parts
 from .search import LONG
 from .source import CALLED, RUN_ONCE, statement_at
 from .statement import Statement, last_name, once, unparse

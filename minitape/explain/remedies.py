@@ -11,10 +11,10 @@ import numpy as np
 
 from ..engine.recording.evidence import ValueOrigin
 from ..engine.tensor.tensor import Tensor
-from .asking import asking_frame, asking_names, in_brackets, where
-from .mend.dialects import TAPE
-from .mend.edits import assigned
-from .mend.leaving import LEAVES, OF_ARRAYS
+from .caller import asking_frame, asking_names, in_brackets, where
+from .fixes.dialects import TAPE
+from .fixes.edits import assigned
+from .fixes.leaving import LEAVES, OF_ARRAYS
 from .nodes import CodePlace, array_of, is_state
 from .owners import variables_of
 from .sentences import fill

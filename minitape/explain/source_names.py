@@ -8,7 +8,7 @@ from types import FrameType, ModuleType
 from typing import TYPE_CHECKING
 
 from ..engine.tensor.tensor import Tensor
-from .asking import asking_frame, asking_names, asking_spaces
+from .caller import asking_frame, asking_names, asking_spaces
 from .sentences import fill
 from .statement import last_name
 

@@ -67,9 +67,9 @@ def _explain(error: BaseException, trace: TracebackType | None) -> None:
 
 
 def _note_of(name: str) -> Function:
-    from . import unasked
+    from . import warnings
 
-    return getattr(unasked, name)
+    return getattr(warnings, name)
 
 
 def _is_of_none(error: BaseException, text: str) -> bool:

@@ -12,7 +12,7 @@ from ..engine.above import above
 from ..engine.recording.frames import lines_of
 from ..engine.tensor.tensor import Tensor
 from ..engine.texts import paragraph
-from .asking import in_brackets, where
+from .caller import in_brackets, where
 from .kinds import KINDS, THERE
 from .sentences import fill
 from .texts import TEXT
@@ -65,7 +65,7 @@ class Explanation:
         self.name = ""
         self.patch: str | None = None
         self.patch_line: int | None = None
-        self._steps: list[Any] | None = None  # what a bridge found to change, see minitape/explain/mend/table.py
+        self._steps: list[Any] | None = None  # what a bridge found to change, see minitape/explain/fixes/table.py
         self._asked: Any = None  # of a tape what mends ask, until they have: the advice, or what arrived
         self._tape: GradientTape | None = None
         self._rows: list[int] = []
@@ -167,7 +167,7 @@ AT_SOURCE = ("not_watched", "watched_late", "not_trainable", "not_accessed_watch
 def in_words(found: Break, name: str, source: End, inquiry: GradientInquiry | None) -> Explanation:
     """The words for a finding or a break."""
     from .advice import Advice
-    from .mend.leaving import changed_in_place, helper_in_numpy
+    from .fixes.leaving import changed_in_place, helper_in_numpy
 
     cause, place = found.cause, found.place
     if cause in ("connected", "independent"):

@@ -13,8 +13,8 @@ from ..engine.recording.evidence import Ref, origin_of, read
 from ..engine.recording.rows import operation_of
 from ..engine.recording.state import state
 from ..engine.texts import paragraph
-from .asking import in_brackets, warn_user
 from .bodies import INTO, assigns, read_by
+from .caller import in_brackets, warn_user
 from .nodes import CodePlace, TapeNode, place_of_origin
 from .sentences import fill
 from .source_names import name_of

@@ -1,10 +1,10 @@
 """Pictures of a recording: what they read of it, where nodes stand, and the static picture.
 
 ``snapshots`` documents what a picture is given, and ``fields`` names its dictionaries for type checkers; ``reading``,
-``rows`` and ``values`` take it from the recording, ``events`` says what happened beside its rows; ``stepping`` reads a
-sweep, ``results`` what gradients gave, ``diagnosis`` what is wrong; ``replay`` computes again what a used tape let go
-of, ``whatif`` what follows from another value of a leaf; ``tangents`` of forward mode; ``inside`` looks into the calls
-of ``tf.function``; ``short`` bounds names and texts; ``words`` are in the language of the lessons; ``difference`` finds
-where two recordings part. ``placement``, ``ways``, ``marks``, ``figure``, ``pdf`` and ``drawing`` make the static
-picture. The live one is a package of its own, ``minitape_widgets``, which reads the same.
+``rows`` and ``values`` take it from the recording, ``events`` says what happened beside its rows; ``stepping`` reads
+a sweep, ``results`` what gradients gave, ``diagnosis`` what is wrong; ``replay`` computes again what a used tape
+released, ``whatif`` what follows from another value of a leaf; ``tangents`` of forward mode; ``inside`` looks into
+the calls of ``tf.function``; ``short`` bounds names and texts; ``words`` are in the language of the lessons;
+``difference`` finds where two recordings part. ``placement``, ``paths``, ``marks``, ``figure``, ``pdf`` and
+``drawing`` make the static picture. The live one is a package of its own, ``minitape_widgets``, which reads the same.
 """

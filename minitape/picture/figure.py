@@ -13,9 +13,9 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from .marks import brief, rounded, shape_text, small_map, written
+from .paths import Point, curve, way
 from .placement import FAR, Placement, extents, lanes
 from .short import elide, printable, short_name, wide
-from .ways import Point, curve, way
 from .words import word
 
 if TYPE_CHECKING:

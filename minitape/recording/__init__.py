@@ -4,6 +4,6 @@
     ``values``  elements, and what they are
     ``sites``   places in the user's program
 
-A tape presents itself so when it is asked (``explain/arrived.py``); a bridge writes it while a program runs
+A tape presents itself so when it is asked (``explain/zero_or_nan.py``); a bridge writes it while a program runs
 (``bridges/recording.py``).
 """

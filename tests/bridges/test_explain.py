@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from minitape.explain.mend.spot import stepped
+from minitape.explain.fixes.edit_site import stepped
 
 from .cases import blamed, broken, mended
 from .frameworks import FRAMEWORKS, arrived, every_case

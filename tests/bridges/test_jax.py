@@ -323,9 +323,9 @@ def test_the_pictures_take_a_recording(tmp_path):
 
 
 def test_memory_is_bounded_by_summaries(monkeypatch):
-    from minitape.bridges import kept
+    from minitape.bridges import kept_values
 
-    monkeypatch.setattr(kept, "MOST_BYTES", 10 * 40_000)
+    monkeypatch.setattr(kept_values, "MOST_BYTES", 10 * 40_000)
 
     def loss(x):
         for k in range(20):
@@ -409,9 +409,9 @@ def test_values_have_the_names_of_the_program():
 
 def test_nothing_else_holds_arrays_after_it(monkeypatch):
     """Neither the rows nor the backward pass keep more than the bound; what was summarized can be asked about."""
-    from minitape.bridges import kept
+    from minitape.bridges import kept_values
 
-    monkeypatch.setattr(kept, "MOST_BYTES", 10 * 40_000)
+    monkeypatch.setattr(kept_values, "MOST_BYTES", 10 * 40_000)
 
     def loss(x):
         h = x

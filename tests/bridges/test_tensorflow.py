@@ -12,7 +12,7 @@ from tensorflow.python.eager import backprop  # noqa: E402
 from tensorflow.python.framework import op_callbacks, ops  # noqa: E402
 
 import minitape as tf  # noqa: E402
-from minitape.bridges import kept  # noqa: E402
+from minitape.bridges import kept_values  # noqa: E402
 from minitape.bridges import tensorflow as bridge  # noqa: E402
 from minitape.picture.values import show_value  # noqa: E402
 
@@ -359,7 +359,7 @@ def test_the_pictures_take_a_recording(tmp_path):
 
 
 def test_memory_is_bounded_by_summaries(monkeypatch):
-    monkeypatch.setattr(kept, "MOST_BYTES", 10 * 40_000)
+    monkeypatch.setattr(kept_values, "MOST_BYTES", 10 * 40_000)
     made = []
     with bridge.record() as recording:
         for k in range(40):
@@ -384,7 +384,7 @@ def test_what_became_a_summary_is_asked_for_its_adjoint_while_there_is_the_tape(
         w.assign_sub(tape.gradient(loss, w))
         return loss
 
-    monkeypatch.setattr(kept, "MOST_BYTES", 4 * 40_000)
+    monkeypatch.setattr(kept_values, "MOST_BYTES", 4 * 40_000)
     with bridge.record() as recording:
         losses = [step() for _ in range(3)]
         assert sum(tensor() is not None for tensor in made) <= 4
@@ -396,7 +396,7 @@ def test_what_became_a_summary_is_asked_for_its_adjoint_while_there_is_the_tape(
 
 
 def test_a_variable_is_known_after_its_value_became_a_summary(monkeypatch):
-    monkeypatch.setattr(kept, "MOST_BYTES", 4 * 40_000)
+    monkeypatch.setattr(kept_values, "MOST_BYTES", 4 * 40_000)
     w = tensorflow.Variable(tensorflow.ones([100, 100]), name="w")
     with bridge.record() as recording:
         for factor in (2.0, 3.0):
@@ -419,7 +419,7 @@ def test_a_call_that_was_given_what_is_a_summary_stays_closed(monkeypatch):
         return tensorflow.round(x)
 
     def seen(bound):
-        monkeypatch.setattr(kept, "MOST_BYTES", bound)
+        monkeypatch.setattr(kept_values, "MOST_BYTES", bound)
         w = tensorflow.Variable(tensorflow.ones([100, 100]))
         with bridge.record() as recording:
             with tensorflow.GradientTape() as tape:

@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip insta
 from torch.overrides import TorchFunctionMode  # noqa: E402
 
 import minitape as tf  # noqa: E402 - behind the check for PyTorch
-from minitape.bridges import kept, torch_log  # noqa: E402
+from minitape.bridges import kept_values, torch_log  # noqa: E402
 from minitape.bridges import torch as bridge  # noqa: E402
 from minitape.bridges.torch_value import Keeper, TorchValue, array_of  # noqa: E402
 from minitape.picture.values import show_value  # noqa: E402
@@ -216,7 +216,7 @@ def test_a_value_that_changed_unseen_is_not_shown():
 
 
 def test_memory_is_bounded_by_summaries(monkeypatch):
-    monkeypatch.setattr(kept, "MOST_BYTES", 10 * 40_000)
+    monkeypatch.setattr(kept_values, "MOST_BYTES", 10 * 40_000)
     keeper = Keeper()
     values = [keeper.keep(torch.full((100, 100), float(k))) for k in range(40)]
     assert sum(value.given is not None for value in values) <= 10

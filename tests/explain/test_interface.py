@@ -325,11 +325,11 @@ def test_after_a_jacobian_the_answer_is_that_of_the_jacobian() -> None:
 
 def test_many_sources_are_swept_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """One sweep tells of all connected sources where their gradients became zero or infinite."""
-    from minitape.explain import arrived
+    from minitape.explain import zero_or_nan
 
     swept = []
-    replay = arrived.replay
-    monkeypatch.setattr(arrived, "replay", lambda *args: swept.append(args) or replay(*args))
+    replay = zero_or_nan.replay
+    monkeypatch.setattr(zero_or_nan, "replay", lambda *args: swept.append(args) or replay(*args))
     vs = [tf.Variable(float(i + 1)) for i in range(40)]
     with tf.GradientTape() as tape:
         y = tf.add_n([v * v for v in vs[:-4]]) + tf.sign(vs[-4] * 2.0) + tf.nn.relu(-vs[-3]) * 3.0

@@ -14,7 +14,7 @@ SETTINGS = PACKAGE.parent / "pyproject.toml"
 
 # the packages that know no other framework, and whose values have types of their own (minitape/engine/types.py)
 PACKAGES = ("cli", "course", "engine", "explain", "picture")
-EVERY = "mend"  # explain/mend asks the recordings of every framework
+EVERY = "fixes"  # explain/fixes asks the recordings of every framework
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -17,7 +17,7 @@ import pytest
 
 import minitape as tf
 from minitape.engine.recording.state import state
-from minitape.explain import asking
+from minitape.explain import caller
 from minitape.keras.base import current
 
 ENGINE = str(Path(tf.__file__).parent)
@@ -135,7 +135,7 @@ def accumulated(x):
 
 
 def asked(x):
-    with asking.asked_by(sys._getframe()):
+    with caller.asked_by(sys._getframe()):
         pass
 
 
@@ -199,7 +199,7 @@ def traced(subject):
 def check_clean():
     assert state.record is None and state.graph is None and state.by is None and state.site is None
     assert state.tapes == [] and state.scope == () and state.readers == () and not state.trying
-    assert asking._asking.frame is None
+    assert caller._asking.frame is None
     assert current.call is None and current.scopes == []
     assert np.geterr() == WARNED
     x = tf.Variable(3.0)

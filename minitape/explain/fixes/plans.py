@@ -12,9 +12,9 @@ import numpy as np
 
 from ..statement import FUNCTIONS, last_name, parameters, rewritten, unparse
 from .blocks import ASKS
+from .edit_site import Edit, EditStep, Mend, Spot, is_call, plan_with, told
 from .edits import renamed
 from .leaving import inside, left
-from .spot import Edit, EditStep, Mend, Spot, is_call, plan_with, told
 
 _HARD = ("round", "floor", "ceil", "sign", "argmax", "stop_gradient", "cast", "astype", "py_function", "numpy_function")
 

@@ -19,12 +19,12 @@ from ..engine.values import nest
 from ..recording.rows import BackwardPass
 from ..recording.sites import NOWHERE, Site, last_return
 from ..recording.values import ValueSummary, facts_of, numbers_of
-from .asking import asking_names, in_brackets
 from .bodies import own_shares
+from .caller import asking_names, in_brackets
 from .connection import is_leaf
 from .families import CHOICES, CLASSES, MOVES, POINTS, ZEROS
 from .nodes import CodePlace, TapeNode, is_state
-from .parts import MAKES
+from .partial import MAKES
 from .replay import MOST, ReplayStep, dense, opened, replay, shown, starts_of, swept
 from .sentences import fill
 from .source_names import name_of

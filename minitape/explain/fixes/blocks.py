@@ -8,7 +8,7 @@ import ast
 from typing import Any
 
 from ..statement import FUNCTIONS, Statement, form, last_name, unparse
-from .spot import EditStep, Mend, Spot, Whole, is_call, lines_said
+from .edit_site import EditStep, Mend, Spot, Whole, is_call, lines_said
 
 ASKS = ("gradient", "jacobian", "batch_jacobian")
 

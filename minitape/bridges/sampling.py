@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..engine.recording.block import InterruptSafeExit
 from ..engine.recording.frames import user_frame
-from ..explain.asking import warn_user
+from ..explain.caller import warn_user
 from .changes import Block, Changes
-from .kept import Noted
+from .kept_values import Noted
 
 if TYPE_CHECKING:
     from ..engine.types import Leaving

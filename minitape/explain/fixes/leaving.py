@@ -16,8 +16,8 @@ from ..flow import Flow
 from ..sentences import fill
 from ..statement import Statement, last_name, parameters, parsed, rewritten, unparse
 from .dialects import OF_NUMPY, TAPE, Dialect
+from .edit_site import REBUILDS, SIMPLE, Mend, Spot, builds, is_call
 from .edits import numbers
-from .spot import REBUILDS, SIMPLE, Mend, Spot, builds, is_call
 
 LEAVES = ("numpy", "float", "int", "item", "tolist")
 OF_ARRAYS = {

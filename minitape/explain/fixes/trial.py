@@ -22,11 +22,11 @@ from ...engine.recording.frames import own_file
 from ..flow import Flow
 from ..source import Source
 from ..statement import Statement, last_name, unparse
+from .edit_site import REBUILDS, stepped
 from .edits import numbers
-from .spot import REBUILDS, stepped
 
 if TYPE_CHECKING:
-    from .spot import EditStep, Spot
+    from .edit_site import EditStep, Spot
 
 _NUMBERS = {"number", "float", "Optional[number]", "Optional[float]"}
 _ACTS = {"append", "backward", "assign", "print", "open", "exec", "eval"}  # that do more than compute

@@ -14,7 +14,7 @@ from ..engine.back.endpoints import leaf_of
 from ..engine.back.tape import GradientTape
 from ..engine.texts import paragraph
 from .answer import explain_flat
-from .asking import asked_by
+from .caller import asked_by
 from .page import EMPTY
 from .page import grouped as by_reason
 from .sentences import fill

@@ -11,7 +11,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from ..statement import form, last_name, parameters, parsed, rewritten, unparse
-from .spot import REBUILDS, SIMPLE, Change, EditStep, Mend, Spot, builds, edit_with, is_call
+from .edit_site import REBUILDS, SIMPLE, Change, EditStep, Mend, Spot, builds, edit_with, is_call
 
 _WHOLE_DRAWS = ("bernoulli", "poisson", "binomial", "multinomial")
 _MAKERS = ("Variable", "constant", "convert_to_tensor", "range", "zeros", "ones", "fill", "add_weight")

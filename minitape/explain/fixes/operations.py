@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeGuard
 import numpy as np
 
 from ..statement import form, last_name, parsed, unparse
-from .spot import Spot, lines_said
+from .edit_site import Spot, lines_said
 
 _DRAWN = ("p", "probs", "lam", "rate", "input", "logits")
 _LOW = (ast.Lt, ast.LtE)

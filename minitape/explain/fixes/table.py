@@ -16,8 +16,8 @@ from . import edits as edit
 from . import leaving
 from . import plans as plan
 from . import values as value
+from .edit_site import Edit, Mend, Spot, Whole, quoted, told
 from .operations import words
-from .spot import Edit, Mend, Spot, Whole, quoted, told
 from .trial import goes_on, holds
 
 if TYPE_CHECKING:

@@ -12,13 +12,13 @@ from ...engine.above import above
 from ...engine.recording.block import no_tapes
 from ...engine.recording.evidence import ValueLeft
 from ...engine.tensor.tensor import Tensor
-from ..arrived import Rows, TapeValues
-from ..asking import asking_spaces
+from ..caller import asking_spaces
 from ..nodes import CodePlace, TapeNode
 from ..replay import MOST
 from ..source import source_of
+from ..zero_or_nan import Rows, TapeValues
 from .dialects import TAPE, derive_by_tape
-from .spot import Spot
+from .edit_site import Spot
 from .table import first_mend, patched
 
 if TYPE_CHECKING:

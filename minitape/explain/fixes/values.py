@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..statement import Statement, form, last_name, parsed, rewritten, unparse
+from .edit_site import SIMPLE, Change, Edit, Spot, edit_with, is_call
 from .edits import keyword, numbers, renamed, texts
 from .operations import is_integer, operand
-from .spot import SIMPLE, Change, Edit, Spot, edit_with, is_call
 
 
 def at_zero(edit: Edit) -> Edit:
