@@ -18,7 +18,7 @@ from ..engine.texts import paragraph
 from ..explain.blocked import Cuts
 from ..explain.caller import asking_frame, in_brackets
 from ..explain.fixes.dialects import Dialect
-from ..explain.fixes.table import mend
+from ..explain.fixes.table import offer_fix
 from ..explain.source import read_again, statement_at
 from ..explain.statement import LOOPS, Statement, last_name, unparse
 from ..explain.words import Explanation, not_all, words_alone
@@ -44,8 +44,8 @@ DEEP, MANY = 8, 2000  # of what holds what is looked at to find a name
 class Inquiry(Cuts):
     """Why ``source`` gets no gradient from ``target``: the checks of a framework in their order, and its words."""
 
-    texts: dict[str, tuple[str, str]]  # cause, and a kind of it -> what happened, what mends it
-    dialect: Dialect  # how the framework writes what mends a line
+    texts: dict[str, tuple[str, str]]  # cause, and a kind of it -> what happened, what fixes it
+    dialect: Dialect  # how the framework writes what fixes a line
     entries: list[Any]
     origin: Any  # of JAX: the texts behind the function
 
@@ -70,7 +70,7 @@ class Inquiry(Cuts):
             if found is not None:
                 self._add_further(found)
                 with words_alone():
-                    mend(self, found)
+                    offer_fix(self, found)
                 found.fix = paragraph(found.fix, "" if found.connected else not_all(found, str.format))
                 return found
         return self.say("connected")
@@ -88,8 +88,8 @@ class Inquiry(Cuts):
         line = in_brackets(*site, say=str.format)  # a bridge speaks English
         values = self._values(cause, row) if "{values}" in message else ""
         fields = {"x": self.path or self.name, "line": line, "what": what, "other": other, "values": values}
-        mends = fix.format(**fields | {"x": self.path or ("x" if self.name == "the tensor" else self.name)})
-        answer = Explanation(cause, message.format(**fields), mends, *site)
+        fixes = fix.format(**fields | {"x": self.path or ("x" if self.name == "the tensor" else self.name)})
+        answer = Explanation(cause, message.format(**fields), fixes, *site)
         answer._tape, answer._rows, answer.name = self.recording, [] if row is None else [row], fields["x"]
         return answer
 

@@ -1,4 +1,4 @@
-"""The sentences of ``explain`` for JAX: what each cause means, and what mends it.
+"""The sentences of ``explain`` for JAX: what each cause means, and what fixes it.
 
 {x} is what is asked about, {line} the place in brackets, {what} the operation, {other} another name.
 """
@@ -19,7 +19,7 @@ from .texts import table
 
 TEXT = table(
     {
-        # cause: (what happened, what mends it)
+        # cause: (what happened, what fixes it)
         "argnums": (
             "{x} is not differentiated: argnums names other arguments.",
             "Name it: argnums=(0, 1), or put what is to be differentiated into one argument.",

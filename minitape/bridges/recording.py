@@ -304,7 +304,7 @@ class Recording:
         return []
 
     def explain(self, *asked: Any, target: Any = None, source: Any = None) -> Any:
-        """Why the gradient of ``target`` by ``source`` is None, zero or NaN, on which line, and what mends it.
+        """Why the gradient of ``target`` by ``source`` is None, zero or NaN, on which line, and what fixes it.
 
         ``explain(source)`` asks about the last backward pass, or the one that failed. Returns an
         :class:`minitape.explain.Explanation`, as ``tape.explain`` does; a list of them for a list of sources.

@@ -1,4 +1,4 @@
-"""The sentences of ``explain`` for TensorFlow: what each cause means, and what mends it. The causes are those of
+"""The sentences of ``explain`` for TensorFlow: what each cause means, and what fixes it. The causes are those of
 ``tape.explain``.
 
 {x} is what is asked about, {line} the place in brackets, {what} the operation, {other} another tensor's name.
@@ -15,7 +15,7 @@ from .texts import table
 
 TEXT = table(
     {
-        # cause: (what happened, what mends it)
+        # cause: (what happened, what fixes it)
         "not_watched": (
             "{x} is a tensor that no tape watches. What was computed from it{line} was not recorded for it.",
             "Call tape.watch({x}) inside the block before {x} is used, or make it a tf.Variable.",

@@ -7,7 +7,7 @@ from __future__ import annotations
 Texts = dict[str, tuple[str, str]]
 
 SHARED: Texts = {
-    # cause: (what happened, what mends it)
+    # cause: (what happened, what fixes it)
     "connected": ("{x} has a gradient.", ""),
     "dead_relu": (
         "{what}{line} passes no gradient: the inputs that count here are negative.",
@@ -73,5 +73,5 @@ def table(own: Texts, functions: dict[str, str]) -> Texts:
     >>> table({}, {"nan_input": "torch.nan_to_num."})["nan_input"][1]
     'Look at the data: torch.nan_to_num.'
     """
-    shared = {cause: (happened, mends + functions.get(cause, "")) for cause, (happened, mends) in SHARED.items()}
+    shared = {cause: (happened, fixes + functions.get(cause, "")) for cause, (happened, fixes) in SHARED.items()}
     return shared | own

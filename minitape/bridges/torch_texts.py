@@ -1,4 +1,4 @@
-"""The sentences of ``explain`` for PyTorch: what each cause means, and what mends it.
+"""The sentences of ``explain`` for PyTorch: what each cause means, and what fixes it.
 
 {x} is the tensor that is asked about, {line} the place in brackets, {what} the function, {other} another tensor's name.
 """
@@ -24,7 +24,7 @@ _HIDDEN = (
 TEXT = table(
     dict.fromkeys(("detach hidden", "data hidden", "no_grad hidden"), _HIDDEN)
     | {
-        # cause: (what happened, what mends it)
+        # cause: (what happened, what fixes it)
         "requires_grad": (
             "{x} has requires_grad=False{line}, so autograd keeps no gradient for it.",
             "Write {x}.requires_grad_() before it is used, or make it with requires_grad=True or as an nn.Parameter.",

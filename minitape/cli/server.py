@@ -1,7 +1,7 @@
 """The extension of Jupyter's server that installing minitape switches on: for `minitape lab`, on a hub, and everywhere
 else.
 
-It mends six things for notebooks that use minitape, and leaves other notebooks alone:
+It fixes six things for notebooks that use minitape, and leaves other notebooks alone:
 
 - JupyterLab marks a lesson as changed when it is merely opened;
 - on the second day Python says "name is not defined" without saying which cells to run;

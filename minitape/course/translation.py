@@ -6,7 +6,7 @@ same cells and the same code, the texts of the translation in their places, and 
 whose English changed since, and texts without a translation. A folder that is not there yet is made.
 
 A translated cell knows the English text that it was made from: ``"english"`` in its metadata is `mark` of that text.
-Whoever mends the translation of a changed cell takes the mark away; the program puts the new one there.
+Whoever fixes the translation of a changed cell takes the mark away; the program puts the new one there.
 """
 
 from __future__ import annotations

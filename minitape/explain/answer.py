@@ -1,4 +1,4 @@
-"""``tape.explain``: why a gradient is None, on which line, and what mends it.
+"""``tape.explain``: why a gradient is None, on which line, and what fixes it.
 
 Nothing here may disturb the user's program: a mistake of explain's own ends in the most plausible cause, said plainly.
 """

@@ -42,11 +42,11 @@ class Cuts(RowValues):
         beside = self._cuts_beside({broken.subject for _, _, broken in steps if broken is not None})
         return self._broken_at([broken.subject for broken in breaks]).with_beside(map(self._broken, beside))
 
-    def _cuts_beside(self, mended: set[int]) -> list[int]:
+    def _cuts_beside(self, fixed: set[int]) -> list[int]:
         """The rows that alone would cut a way if these cut none; a row that only chooses cuts no way."""
 
         def cuts(row: int) -> bool:
-            return row not in mended and bool(self._cut_at(row))
+            return row not in fixed and bool(self._cut_at(row))
 
         reached = self._computed_from(self.used, cuts)
         found = [
@@ -80,7 +80,7 @@ class Cuts(RowValues):
 
     def _add_further(self, found: Explanation) -> None:
         """What cuts the way a second time where it has no derivative but zeros, which only shows when the first is
-        mended.
+        fixed.
         """
         if found.kind in ("zero", "nonfinite", "error") or not self.used or not found._rows:
             return

@@ -68,7 +68,7 @@ class Connection:
         self.keys = {}
         self.sums: dict[int, Array] | Literal[False] | None = None  # what arrives at the sources, see arrived.py
         self.rows: Rows | None = None
-        self.unswept: Rows | None = None  # the same for mends, where nothing was swept
+        self.unswept: Rows | None = None  # the same for fixes, where nothing was swept
 
     @once
     def on(self) -> bytearray:

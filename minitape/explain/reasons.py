@@ -184,7 +184,7 @@ class GradientInquiry(Objects):
         return Break(b.cause, at, b.what, b.subject)
 
     def not_watched_either(self, source: End, path: Path) -> bool:
-        """Whether a tensor whose way breaks right at its first use is not watched either: then it wants both mended."""
+        """Whether a tensor whose way breaks right at its first use is not watched either: then it wants both fixed."""
         if not isinstance(source, Tensor) or not path or path[0][2] is None:
             return False
         if path[0][2].cause not in ("outside_tape", "recording_paused"):

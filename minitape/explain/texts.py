@@ -1,4 +1,4 @@
-"""The sentences of `explain`: what each cause means, and what mends it.
+"""The sentences of `explain`: what each cause means, and what fixes it.
 
 A key is a cause, or a cause and a kind of it (see :mod:`advice`). In the sentences {x} is the source, {line} the place
 in brackets, {what} the operation or name, {code} the expression or the statement there, {instead} what to write for it.
@@ -35,7 +35,7 @@ _REWRITE = "Write it with tf operations, or give it a derivative with tf.custom_
 _TENSORS = "Stay with tf operations: tf.reduce_mean instead of np.mean, tensors instead of .numpy() and float()."
 
 TEXT = {
-    # cause: (what happened, what mends it)
+    # cause: (what happened, what fixes it)
     "not_watched": (
         "The tape does not watch {x}, a tensor, so its use{line} was not recorded.",
         "Call tape.watch({x}) inside the block before {x} is used, or make it a tf.Variable.",

@@ -1,5 +1,5 @@
 """The words for a gradient of a tape that is there, and zero or not finite: what happened at an operation, and what
-mends that.
+fixes that.
 
 In the sentences {what} is the operation as the user knows it, {x} its first input, {g} the adjoint that came to it.
 """
@@ -27,7 +27,7 @@ _SCALE = (
 _OTHERS = "Use all elements, such as a mean, or ask for those that are taken."
 _TERMS = "Look at the signs: the target may hold the same term twice, once added and once subtracted."
 
-OF_ZERO = {  # an operation, or a cause and a kind of it: (why what it hands on is zero, what mends that)
+OF_ZERO = {  # an operation, or a cause and a kind of it: (why what it hands on is zero, what fixes that)
     "sign": ("sign is flat: its derivative is 0 everywhere", "Use tf.tanh(k * x), which has a slope."),
     "relu": (
         "relu passes nothing where its input is not positive (here {x})",
@@ -104,7 +104,7 @@ OF_ZERO = {  # an operation, or a cause and a kind of it: (why what it hands on 
 
 _EDGE = "The derivative is infinite at 1 and -1: keep the argument between, x * (1 - 1e-6)."
 _NORM = "The norm has no derivative at 0: use tf.sqrt(tf.reduce_sum(x * x) + 1e-12)."
-CURES = {  # an operation, or the function that the user called: what mends NaN and infinity
+CURES = {  # an operation, or the function that the user called: what fixes NaN and infinity
     "log": "Keep the argument away from 0: tf.math.log(x + 1e-7), or tf.maximum(x, 1e-7).",
     "log1p": "Keep the argument above -1.",
     "sqrt": "The derivative of sqrt is infinite at 0: add a small number inside, tf.sqrt(x + 1e-12).",
@@ -133,7 +133,7 @@ CURES = {  # an operation, or the function that the user called: what mends NaN 
     "function": EAGERLY,
 }
 SMOOTH = "Keep the argument where the operation is smooth."
-VALUE = "Mend the value before you differentiate."
+VALUE = "Fix the value before you differentiate."
 WHERE = (
     "tf.where does not help here: the unused branch is differentiated, too, and 0 times infinity is NaN. "
     "Make its argument safe first: tf.where(ok, f(tf.where(ok, x, 1.0)), 0.0)."

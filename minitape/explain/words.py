@@ -66,7 +66,7 @@ class Explanation:
         self.patch: str | None = None
         self.patch_line: int | None = None
         self._steps: list[Any] | None = None  # what a bridge found to change, see minitape/explain/fixes/table.py
-        self._asked: Any = None  # of a tape what mends ask, until they have: the advice, or what arrived
+        self._asked: Any = None  # of a tape what fixes ask, until they have: the advice, or what arrived
         self._tape: GradientTape | None = None
         self._rows: list[int] = []
         self.beside = False  # of one of ``others`` that it cuts another way, and not this one once more
@@ -121,7 +121,7 @@ class Explanation:
         return "\n".join(parts)
 
     def _further(self) -> list[str]:
-        """The further breaks, each with what mends it; what mends two of them is said once."""
+        """The further breaks, each with what fixes it; what fixes two of them is said once."""
         fixes = [self.fix]
         texts = []
         for other in self.others:

@@ -34,11 +34,11 @@ _PAIRS = (
 )
 _CHANGES = ("assign_sub", "assign_add")  # how optimizers change variables
 
-Said = tuple[str, str]  # what is wrong, and what mends it
+Said = tuple[str, str]  # what is wrong, and what fixes it
 
 
 def wrong(inquiry: GradientInquiry, source: End) -> Said:
-    """What is wrong with a gradient that is there, and what mends it; empty where nothing is known to be."""
+    """What is wrong with a gradient that is there, and what fixes it; empty where nothing is known to be."""
     if inquiry.wrong_rows is None:  # it is the same for all sources
         inquiry.wrong_rows = _of_rows(inquiry) or ("", "")
     return _mispaired(inquiry, source) or inquiry.wrong_rows

@@ -277,7 +277,7 @@ class TapeValues(RowValues):
                 return inside
         if site is NOWHERE and row is not None:
             site = self.entries[row].site
-        why, mend = (
+        why, fix = (
             self._of_nan(cause, row, kind)
             if cause.startswith("nan") and row is not None
             else self._of_zero(cause, row, what, kind)
@@ -288,7 +288,7 @@ class TapeValues(RowValues):
             why=why,
             line=in_brackets(*site),
         )
-        answer = Explanation(cause, said, mend, *site)
+        answer = Explanation(cause, said, fix, *site)
         answer._rows, answer._asked = [] if row is None else [row], self
         return answer
 
@@ -301,7 +301,7 @@ class TapeValues(RowValues):
         adjoint = None if row is None else self.sweep.adjoints.get(row)
         if kind == "underflow" and adjoint is not None and adjoint.given.dtype.itemsize < 4:
             kind = "half"
-        why, mend = (
+        why, fix = (
             OF_ZERO.get(f"{cause} {kind}") or OF_ZERO.get(label if cause in _BY_OPERATION else "") or OF_ZERO[cause]
         )
         first = None if entry is None or not entry.inputs else self.entries[entry.inputs[0]].value.given
@@ -312,7 +312,7 @@ class TapeValues(RowValues):
         dtype = "" if g is None else g.dtype
         return fill(
             why, what=what or ("" if entry is None else self._called(entry)), x=shown(first), g=shown(g), dtype=dtype
-        ), fill(mend)
+        ), fill(fix)
 
     def _of_nan(self, cause: str, row: int, kind: str) -> tuple[str, str]:
         entry = self.entries[row]

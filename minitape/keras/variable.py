@@ -20,7 +20,7 @@ class Variable(Operators):
 
     A tape takes gradients with respect to it, but ``tape.watch`` refuses it, as with Keras 3: watch ``value`` instead.
     ``initializer`` is an array, a tensor, or a function of (shape, dtype). A layer gives it a ``regularizer``, a
-    function of the value whose result is added to the loss, and a ``constraint``, a function that mends the value after
+    function of the value whose result is added to the loss, and a ``constraint``, a function that fixes the value after
     each step of an optimizer. Raises ValueError for a name with a slash, a function without a shape, or a shape with
     unknown sizes.
 

@@ -1,4 +1,4 @@
-"""Programs with a mistake in them, and the same ones mended; :mod:`torch_cases` says how they are written."""
+"""Programs with a mistake in them, and the same ones fixed; :mod:`torch_cases` says how they are written."""
 
 import linecache
 import re
@@ -28,7 +28,7 @@ def blamed(text: str) -> list[int]:
     return [number for number, line in enumerate(text.splitlines(), 1) if "#!" in line]
 
 
-def mended(text: str) -> str:
+def fixed(text: str) -> str:
     """The program after what the advice says."""
     lines = []
     for line in text.splitlines():

@@ -6,7 +6,7 @@ import pytest
 
 from minitape.explain.fixes.edit_site import stepped
 
-from .cases import blamed, broken, mended
+from .cases import blamed, broken, fixed
 from .frameworks import FRAMEWORKS, arrived, every_case
 
 # what PyTorch and TensorFlow themselves say in these programs
@@ -88,9 +88,9 @@ def test_cause_and_line(framework, name):
 
 @pytest.mark.parametrize(("framework", "name"), every_case())
 def test_what_mends_it(framework, name):
-    text = mended(framework.cases[name][1])
-    assert arrived(framework.gradient(framework.run(text, f"<{name} mended>")))
-    space, _, why = framework.recorded(text, f"<{name} mended>")
+    text = fixed(framework.cases[name][1])
+    assert arrived(framework.gradient(framework.run(text, f"<{name} fixed>")))
+    space, _, why = framework.recorded(text, f"<{name} fixed>")
     assert "error" not in space and arrived(framework.gradient(space))
     assert why.cause == "connected", str(why)
 
@@ -183,5 +183,5 @@ def test_words_of_an_operation(framework, line):
     assert "error" in space or not arrived(framework.gradient(space))
     new, old = re.search("`([^`]+)` for `([^`]+)`", why.fix).groups()
     assert old in line, why.fix
-    space = framework.run(text.replace(old, new), f"<{line} mended>")
+    space = framework.run(text.replace(old, new), f"<{line} fixed>")
     assert "error" not in space and arrived(framework.gradient(space)), why.fix

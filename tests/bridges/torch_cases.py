@@ -2,8 +2,8 @@
 issues.
 
 Each begins with ``#@ name cause``. The line to blame ends in ``#!``; where none is to blame there is no such line. A
-line that ends in ``#- text`` is replaced by the text in the mended program (nothing: it is left out). ``#+ text`` is a
-line of the mended program only. ``loss`` is the target and ``w`` what is asked about.
+line that ends in ``#- text`` is replaced by the text in the fixed program (nothing: it is left out). ``#+ text`` is a
+line of the fixed program only. ``loss`` is the target and ``w`` what is asked about.
 """
 
 CASES = """

@@ -315,12 +315,12 @@ def test_a_mended_lesson_merges_with_a_learners_work(learners, teachers):
     who.talk.text(f"api/contents/{LESSON}", {"type": "notebook", "format": "json", "content": own}, "PUT")
     text = lesson.read_text(encoding="utf-8")
     title = json.loads(text)["cells"][0]["source"][0].rstrip()
-    lesson.write_text(text.replace(title, f"{title}, mended", 1), encoding="utf-8")
+    lesson.write_text(text.replace(title, f"{title}, fixed", 1), encoding="utf-8")
     shutil.copy(lesson, teachers / "99_new.ipynb")
     commit(teachers)
     who.pull(teachers)
     cells = who.talk.notebook(LESSON)["cells"]
-    assert cells[0]["source"].startswith(f"{title}, mended")
+    assert cells[0]["source"].startswith(f"{title}, fixed")
     assert any(cell["source"].startswith("my = 12.0\n") for cell in cells)
     assert who.talk.notebook("lessons/99_new.ipynb")["cells"]
 

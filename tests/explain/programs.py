@@ -8,7 +8,7 @@ it has taken the gradient itself). ``#!`` marks the line to blame, ``#?`` one th
 bound to the number of a source (``#! 1``), to a cause (``#! :rebound``), or both (``#? 1:independent``).
 ``#@ part A B`` are the causes of ways that are cut beside one that holds.
 ``#@ says TEXT`` is what must be said of a gradient that is there and wrong; the lines for it are marked ``#! :says``.
-``#@ mend N: TEXT`` mends the program: with TEXT as its line N (there may be several) every source has a gradient.
+``#@ fix N: TEXT`` fixes the program: with TEXT as its line N (there may be several) every source has a gradient.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import Path
 import minitape as tf
 
 _MARK = re.compile(r"\s+#([!?])(?: +(\d*)(?::(\w+))?)?\s*$")
-_MEND = re.compile(r"#@ mend (\d+): (.*)")
+_FIX = re.compile(r"#@ fix (\d+): (.*)")
 
 
 @dataclass
@@ -32,14 +32,14 @@ class Case:
     causes: list[list[str]]
     code: str = ""
     marks: list[tuple[int, str, int | None, str | None]] = field(default_factory=list)
-    mends: dict[int, str] = field(default_factory=dict)
+    fixes: dict[int, str] = field(default_factory=dict)
     parts: list[str] | None = None
     says: str | None = None
 
-    def mended(self) -> str:
-        """The code with the lines of ``mends`` in place of its own."""
+    def fixed(self) -> str:
+        """The code with the lines of ``fixes`` in place of its own."""
         lines = self.code.splitlines()
-        for number, text in self.mends.items():
+        for number, text in self.fixes.items():
             old = lines[number - 1]
             lines[number - 1] = old[: len(old) - len(old.lstrip())] + text
         return "\n".join(lines) + "\n"
@@ -70,8 +70,8 @@ def load(folder: Path) -> list[Case]:
                 cases[-1].parts = raw[7:].split()
             elif raw.startswith("#@ says "):
                 cases[-1].says = raw[8:].strip()
-            elif mend := _MEND.match(raw):
-                cases[-1].mends[int(mend[1])] = mend[2]
+            elif fix := _FIX.match(raw):
+                cases[-1].fixes[int(fix[1])] = fix[2]
             else:
                 lines.append(_unmarked(raw, len(lines) + 1, cases[-1]))
                 cases[-1].code = "\n".join(lines).rstrip() + "\n"

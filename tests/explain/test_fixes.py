@@ -66,7 +66,7 @@ def test_one_line(cause: str, line: str, patch: str | None) -> None:
     (gradient,), (why,) = run("one-line", code)
     assert gradient is None and (why.cause, why.line, why.patch) == (cause, 4, patch)
     if patch is not None:
-        (gradient,), (why,) = run("one-line-mended", patched(code, 4, patch))
+        (gradient,), (why,) = run("one-line-fixed", patched(code, 4, patch))
         assert why.connected and float(gradient) != 0.0
 
 
@@ -89,7 +89,7 @@ def test_a_line_of_a_method(body: str, patch: str) -> None:
     code += "with tf.GradientTape() as tape:\n    y = m.f(tf.constant([3.0]))\ntarget, source = y, m.w\n"
     _, (why,) = run("method", code)
     assert first_patch(why).patch == patch
-    (gradient,), _ = run("method-mended", patched(code, 5, patch))
+    (gradient,), _ = run("method-fixed", patched(code, 5, patch))
     assert float(gradient) != 0.0
 
 
@@ -123,7 +123,7 @@ def test_lines_of_other_kinds(made: str, then: str, body: str, source: str, patc
     _, (why,) = run("kinds", code)
     assert why.patch == patch
     if patch is not None:
-        (gradient,), _ = run("kinds-mended", patched(code, why.patch_line, patch))
+        (gradient,), _ = run("kinds-fixed", patched(code, why.patch_line, patch))
         assert float(gradient) != 0.0
 
 
@@ -219,7 +219,7 @@ def test_the_source_itself(made: str, cause: str, line: int, patch: str) -> None
     code = f"{made}\nwith tf.GradientTape() as tape:\n    y = {use} * 2.0\ntarget, source = y, x\n"
     _, (why,) = run("source", code)
     assert (why.cause, why.line, why.patch) == (cause, line, patch)
-    (gradient,), _ = run("source-mended", patched(code, line, patch))
+    (gradient,), _ = run("source-fixed", patched(code, line, patch))
     assert float(gradient) == 2.0
 
 
@@ -228,7 +228,7 @@ PATCHED = [(case, i) for case in CASES for i in range(len(case.causes or [[]]))]
 
 @pytest.mark.parametrize(("case", "i"), PATCHED, ids=lambda v: getattr(v, "name", str(v)))
 def test_each_patch_that_is_printed_gives_a_gradient(case: Case, i: int) -> None:
-    gradients, said = mended(case, i)
+    gradients, said = fixed(case, i)
     if gradients is None:
         assert said[i].connected or said[i].fix  # words alone
     else:
@@ -239,7 +239,7 @@ OLDER = load(Path(__file__).parent / "cases")
 NOT_ENOUGH = {
     "numpy_values/gan-moments": "NumPy goes on with the value of the first line, and with that of the second: no line "
     "is enough",
-    "not_used/running-mean-of-losses-as-weight": "the value is of an earlier round, which no line can mend",
+    "not_used/running-mean-of-losses-as-weight": "the value is of an earlier round, which no line can fix",
     "stop_gradient/asked-in-a-worker": "the program itself asserts that there is no gradient",
     "numpy_functions/asked-in-a-worker-after-numpy-in-main": "the program itself asserts that there is no gradient",
 }
@@ -250,12 +250,12 @@ NOT_ENOUGH = {
 def test_the_patches_of_older_programs(case: Case) -> None:
     _, before = run(case.name, case.code)
     for i, answer in enumerate(before):
-        gradients, said = mended(case, i)
+        gradients, said = fixed(case, i)
         if gradients is not None:
             assert gradients[i] is not None and said[i].connected, answer
 
 
-def mended(case: Case, i: int) -> tuple[list[object] | None, list[Explanation]]:
+def fixed(case: Case, i: int) -> tuple[list[object] | None, list[Explanation]]:
     """The gradients and answers when all patches are applied that are printed, and again; None for a source without
     one.
     """

@@ -71,7 +71,7 @@ def test_a_cut_way_beside_one_that_holds(case: Case) -> None:
 
 @pytest.mark.parametrize("case", WRONG, ids=lambda c: c.name)
 def test_a_gradient_that_is_there_and_wrong(case: Case) -> None:
-    """What is wrong is said, with its line, and what mends it."""
+    """What is wrong is said, with its line, and what fixes it."""
     grads, said = run(case.name, case.code)
     lines = [line for line, mark, _, cause in case.marks if mark == "!" and cause in (None, "says")]
     assert all(g is not None for g in grads) and lines
@@ -112,10 +112,10 @@ def test_what_a_cut_way_would_have_added(cut: str, whole: str) -> None:
     assert said in answer.others[0].message
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.mends], ids=lambda case: case.name)
+@pytest.mark.parametrize("case", [case for case in CASES if case.fixes], ids=lambda case: case.name)
 def test_the_program_mended_by_what_is_said(case: Case) -> None:
     """With the lines written as the answer says, there is a gradient, nothing is cut, and nothing more is told."""
-    grads, said = run(f"{case.name}-mended", case.mended())
+    grads, said = run(f"{case.name}-fixed", case.fixed())
     assert all(g is not None for g in grads)
     for answer in said:
         assert answer.connected and not answer.others, answer

@@ -51,11 +51,11 @@ def test_cause_and_line(case: Case) -> None:
         assert answer.cause in answer._repr_html_()
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if c.mends], ids=lambda c: c.name)
+@pytest.mark.parametrize("case", [c for c in CASES if c.fixes], ids=lambda c: c.name)
 def test_the_mended_program_has_gradients(case: Case) -> None:
     space: dict[str, Any] = {"__name__": "user_code", "tf": tf}
     with contextlib.redirect_stdout(io.StringIO()):
-        exec(compile(case.mended(), "mended.py", "exec", dont_inherit=True), space)
+        exec(compile(case.fixed(), "fixed.py", "exec", dont_inherit=True), space)
         grads = space["grads"] if "grads" in space else space["tape"].gradient(space["target"], space["source"])
     assert all(g is not None for g in nest.flatten(grads))
 

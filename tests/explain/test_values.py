@@ -1,4 +1,4 @@
-"""Gradients that are there, but zero, NaN or infinite: what `explain` says of them, and that its mend is one."""
+"""Gradients that are there, but zero, NaN or infinite: what `explain` says of them, and that its fix is one."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def program(x: str, *body: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("x", "body", "cause", "said", "mend", "mended"),
+    ("x", "body", "cause", "said", "fix", "fixed"),
     [
         (
             "tf.Variable([900.0, -800.0])",
@@ -107,7 +107,7 @@ def program(x: str, *body: str) -> str:
         ),
     ],
 )
-def test_zero(x: str, body: str, cause: str, said: str, mend: str, mended: str) -> None:
+def test_zero(x: str, body: str, cause: str, said: str, fix: str, fixed: str) -> None:
     space = ran(program(x, body))
     why = space["why"]
     assert why.connected and not np.any(space["g"].numpy())
@@ -117,8 +117,8 @@ def test_zero(x: str, body: str, cause: str, said: str, mend: str, mended: str) 
         and why.message.startswith("The gradient of x is zero")
         and said in why.message
     ), str(why)
-    assert mend in why.fix, str(why)
-    assert np.any(ran(program(x, mended))["g"].numpy())
+    assert fix in why.fix, str(why)
+    assert np.any(ran(program(x, fixed))["g"].numpy())
 
 
 def test_zero_of_a_second_derivative() -> None:
@@ -133,7 +133,7 @@ def test_zero_of_a_second_derivative() -> None:
 
 
 @pytest.mark.parametrize(
-    ("x", "body", "cause", "said", "mend", "mended"),
+    ("x", "body", "cause", "said", "fix", "fixed"),
     [
         (
             "tf.Variable([1.0, 0.0])",
@@ -194,7 +194,7 @@ def test_zero_of_a_second_derivative() -> None:
         ),
     ],
 )
-def test_not_finite(x: str, body: str, cause: str, said: str, mend: str, mended: str) -> None:
+def test_not_finite(x: str, body: str, cause: str, said: str, fix: str, fixed: str) -> None:
     space = ran(program(x, body))
     why = space["why"]
     assert not np.all(np.isfinite(space["g"].numpy()))
@@ -204,8 +204,8 @@ def test_not_finite(x: str, body: str, cause: str, said: str, mend: str, mended:
         and re.match("The (gradient of x|target) is not finite: ", why.message)
         and said in why.message
     ), str(why)
-    assert mend in why.fix, str(why)
-    assert np.all(np.isfinite(ran(program(x, mended))["g"].numpy()))
+    assert fix in why.fix, str(why)
+    assert np.all(np.isfinite(ran(program(x, fixed))["g"].numpy()))
 
 
 def test_a_branch_that_is_not_taken_and_that_no_tape_recorded() -> None:

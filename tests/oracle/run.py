@@ -51,7 +51,7 @@ def asking(tf) -> list[str]:
         if [not answer.connected for answer in answers] != nones:
             found.append(f"None: {nones}, said: {[answer.cause for answer in answers]}")
         found.extend(answer.message for answer in answers if "explain failed" in answer.message)
-        found.extend(f"no way to mend it: {answer}" for answer in answers if not (answer.connected or answer.fix))
+        found.extend(f"no way to fix it: {answer}" for answer in answers if not (answer.connected or answer.fix))
         return result
 
     tf.GradientTape.gradient = asked

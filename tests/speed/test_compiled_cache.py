@@ -225,7 +225,7 @@ def test_damaged_files(damage, suffix, spoiled, right):
         assert said == []
     else:
         assert len(said) == 1 and str(folder) in said[0] and "delete that folder" in said[0], said
-    if damage == "a folder":  # nobody mended it
+    if damage == "a folder":  # nobody fixed it
         assert json.loads(told_again) == [right, False] and len(said_again) == 2
     else:
         assert (json.loads(told_again), said_again) == ([right, True], [])

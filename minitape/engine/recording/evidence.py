@@ -432,7 +432,7 @@ def weak(value: object) -> weakref.ref[Object] | None:
         return None
 
 
-def with_first_use(error: Exception, what: str, notes: list[TapeNote], kind: str, mend: str = "") -> Exception:
+def with_first_use(error: Exception, what: str, notes: list[TapeNote], kind: str, fix: str = "") -> Exception:
     """The error with a note of the line on which something happened to the tape before, and how to fix it.
 
     Its message stays TensorFlow's.
@@ -440,6 +440,6 @@ def with_first_use(error: Exception, what: str, notes: list[TapeNote], kind: str
     for noted, _, _, frames in notes:
         if noted == kind and frames:
             name, line, _ = place_of(*frames[0])
-            error.add_note(f"{what} first in {name}, line {line}.{mend}")
+            error.add_note(f"{what} first in {name}, line {line}.{fix}")
             break
     return error

@@ -1,4 +1,4 @@
-"""What mends a program by what runs where: blocks that move, tapes that watch, backward passes and optimizers' steps;
+"""What fixes a program by what runs where: blocks that move, tapes that watch, backward passes and optimizers' steps;
 see :mod:`patches`.
 """
 
@@ -8,7 +8,7 @@ import ast
 from typing import Any
 
 from ..statement import FUNCTIONS, Statement, form, last_name, unparse
-from .edit_site import EditStep, Mend, Spot, Whole, is_call, lines_said
+from .edit_site import EditStep, Fix, Spot, Whole, is_call, lines_said
 
 ASKS = ("gradient", "jacobian", "batch_jacobian")
 
@@ -37,7 +37,7 @@ def without_block(*names: str) -> Whole:
     def is_block(s: Statement) -> bool:
         return isinstance(s.node, ast.With) and len(s.node.items) == 1 and named(s.node.items[0].context_expr)
 
-    def plan(spot: Spot) -> Mend | None:
+    def plan(spot: Spot) -> Fix | None:
         around = [s.node for s in reversed(spot.statement.around) if is_block(s)]
         above = [
             d for s in spot.statement.around if isinstance(s.node, FUNCTIONS) for d in s.node.decorator_list if named(d)
@@ -70,7 +70,7 @@ def without_block(*names: str) -> Whole:
     return Whole(plan, several=True)
 
 
-def switched_on(spot: Spot) -> Mend | None:
+def switched_on(spot: Spot) -> Fix | None:
     """Recording switched on again where a call has switched it off."""
     off = any(isinstance(s.node, ast.Expr) and is_call(s.node.value, "set_grad_enabled") for s in spot.statements)
     at, switch = spot.statement.line, spot.spelled("torch.set_grad_enabled")
@@ -100,7 +100,7 @@ def _tapes(spot: Spot) -> list[tuple[Statement, str, list[ast.Call]]]:
     return found
 
 
-def into_block(spot: Spot) -> Mend | None:
+def into_block(spot: Spot) -> Fix | None:
     """The lines before or after the block of the tape that is asked, moved into it."""
     line, within = spot.statement.line, spot.statement.function
 
@@ -155,7 +155,7 @@ def into_block(spot: Spot) -> Mend | None:
     return None
 
 
-def watched(spot: Spot) -> Mend | None:
+def watched(spot: Spot) -> Fix | None:
     """``tape.watch(x)`` in the block of the tape that is asked for x, as early as there is an x."""
     tapes = [
         (s, tape, asks, {unparse(n) for call in asks for a in call.args[1:] for n in ast.walk(a)})
@@ -189,7 +189,7 @@ def watched(spot: Spot) -> Mend | None:
     return spot.checked([EditStep(at, at, f"{line}\n{watch}" if made else f"{watch}\n{line}")])
 
 
-def value_kept(spot: Spot) -> Mend | None:
+def value_kept(spot: Spot) -> Fix | None:
     """The value by a name, for the variable that it was assigned to: ``state_now`` for ``state`` after
     ``state.assign(h)``.
     """
@@ -221,7 +221,7 @@ def value_kept(spot: Spot) -> Mend | None:
     return spot.put([(node, new), *((n, name) for n in read)])
 
 
-def kept_graph(spot: Spot) -> Mend | None:
+def kept_graph(spot: Spot) -> Fix | None:
     """``retain_graph=True`` in the backward pass before, on another line."""
     sites = [
         s.site for s in spot.inquiry.recording.sweeps if s.site[0] == spot.filename and s.site[1] != spot.answer.line
@@ -233,7 +233,7 @@ def kept_graph(spot: Spot) -> Mend | None:
     return spot.put([(calls[0], f"{unparse(calls[0].func)}(retain_graph=True)")]) if len(calls) == 1 else None
 
 
-def state_detached(spot: Spot) -> Mend | None:
+def state_detached(spot: Spot) -> Fix | None:
     """``h.detach()`` for the state that a loop hands from one step to the next: ``y, h = cell(x, h)``."""
     within = spot.statement.loops()[-1:]
     steps = [
@@ -256,7 +256,7 @@ def state_detached(spot: Spot) -> Mend | None:
     return spot.put([(read[0], f"{name}.detach()")]) if alone or spot.inquiry.recorded(held) is not None else None
 
 
-def steps_last(spot: Spot) -> Mend | None:
+def steps_last(spot: Spot) -> Fix | None:
     """Optimizers' steps after all backward passes."""
     step = spot.statement
     call = step.node.value if isinstance(step.node, ast.Expr) and step.line == step.last else None
@@ -276,7 +276,7 @@ def steps_last(spot: Spot) -> Mend | None:
     )
 
 
-def called(spot: Spot) -> Mend | None:
+def called(spot: Spot) -> Fix | None:
     """``loss.backward()`` for ``loss.backward``."""
     found = [
         s.node.value for s in spot.statements if isinstance(s.node, ast.Expr) and last_name(s.node.value) == "backward"
@@ -284,7 +284,7 @@ def called(spot: Spot) -> Mend | None:
     return spot.put([(found[0], f"{unparse(found[0])}()")]) if len(found) == 1 else None
 
 
-def hook_gone(spot: Spot) -> Mend | None:
+def hook_gone(spot: Spot) -> Fix | None:
     """The line that puts the hook, taken away."""
     s = spot.statement
     alone = isinstance(s.node, ast.Expr) and s.calls(

@@ -1,4 +1,4 @@
-"""How each framework writes what mends need. No framework is imported for it: a program that is mended has its own."""
+"""How each framework writes what fixes need. No framework is imported for it: a program that is fixed has its own."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Where a program is mended: the statement to blame, what is known of it, and how text is put into its place.
+"""Where a program is fixed: the statement to blame, what is known of it, and how text is put into its place.
 
-What mends which cause stands in :mod:`table`. A mend changes exactly one place of a line, or several lines, and the
-program still parses with it: no mend is better than one that does not help.
+What fixes which cause stands in :mod:`table`. A fix changes exactly one place of a line, or several lines, and the
+program still parses with it: no fix is better than one that does not help.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def quoted(lines: list[str], step: EditStep) -> EditStep:
     return step._replace(text=text) if same else step
 
 
-class Mend(NamedTuple):
+class Fix(NamedTuple):
     """What changes in a program; without words one line of it, which is the patch."""
 
     steps: list[EditStep]
@@ -98,8 +98,8 @@ Edit = Callable[["Spot", Any], "Change | None"]
 class Whole:
     """An edit that looks at the whole program."""
 
-    plan: Callable[[Spot], Mend | None]
-    several: bool = False  # whether it also mends what breaks the way in the same manner on other lines
+    plan: Callable[[Spot], Fix | None]
+    several: bool = False  # whether it also fixes what breaks the way in the same manner on other lines
     unplaced: bool = False  # whether it needs no line to blame
 
 
@@ -108,7 +108,7 @@ def edit_with(write: Callable[..., Change | None]) -> Callable[..., Edit]:
     return lambda *words, **named: lambda spot, node: write(spot, node, *words, **named)
 
 
-def plan_with(write: Callable[..., Mend | None]) -> Callable[..., Whole]:
+def plan_with(write: Callable[..., Fix | None]) -> Callable[..., Whole]:
     """The same of an edit that looks at the whole program."""
     return lambda *words, **named: Whole(lambda spot: write(spot, *words, **named))
 
@@ -363,7 +363,7 @@ class Spot:
 
     # -- text --------------------------------------------------------------------------------------
 
-    def here(self, edit: Edit) -> Mend | None:
+    def here(self, edit: Edit) -> Fix | None:
         """The statement with the one place changed that an edit knows."""
         changes = [(node, new) for node in self.statement.walk() if (new := edit(self, node)) is not None]
         changes = [change for change in changes if change[0] is self.call] or changes
@@ -377,7 +377,7 @@ class Spot:
             return None
         return self.put([(node, new) if isinstance(new, str) else new])
 
-    def put(self, changes: Sequence[tuple[Any, str]]) -> Mend | None:
+    def put(self, changes: Sequence[tuple[Any, str]]) -> Fix | None:
         """The program with nodes replaced, each on one line of its own or a whole statement; None where it is none
         then.
         """
@@ -436,13 +436,13 @@ class Spot:
         )
         return unparse(new) if same else f"({unparse(new)})"
 
-    def checked(self, steps: list[EditStep], words: str = "") -> Mend | None:
+    def checked(self, steps: list[EditStep], words: str = "") -> Fix | None:
         """What changes, where something does and the program still parses."""
         try:
             ast.parse(stepped("\n".join(self.lines), steps))
         except SyntaxError:
             return None
-        return Mend(steps, words) if steps else None
+        return Fix(steps, words) if steps else None
 
 
 def stepped(text: str, steps: Iterable[EditStep]) -> str:

@@ -1,4 +1,4 @@
-"""What mends a line where nothing arrives: each edit says what should stand in the place of a piece of syntax, or None;
+"""What fixes a line where nothing arrives: each edit says what should stand in the place of a piece of syntax, or None;
 see :mod:`patches`.
 """
 
@@ -11,7 +11,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from ..statement import form, last_name, parameters, parsed, rewritten, unparse
-from .edit_site import REBUILDS, SIMPLE, Change, EditStep, Mend, Spot, builds, edit_with, is_call
+from .edit_site import REBUILDS, SIMPLE, Change, EditStep, Fix, Spot, builds, edit_with, is_call
 
 _WHOLE_DRAWS = ("bernoulli", "poisson", "binomial", "multinomial")
 _MAKERS = ("Variable", "constant", "convert_to_tensor", "range", "zeros", "ones", "fill", "add_weight")
@@ -106,7 +106,7 @@ def larger_of_two(spot: Spot, node: Any) -> Change | None:
     return None
 
 
-def chosen(spot: Spot) -> Mend | None:
+def chosen(spot: Spot) -> Fix | None:
     """``x = jnp.where(condition, a, b)`` for an ``if`` whose branches both give ``x`` a value, or return one."""
     node, where = spot.statement.node, spot.spelled("jnp.where")
     if not isinstance(node, ast.If) or where is None or len(node.body) != 1:

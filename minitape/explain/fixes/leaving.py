@@ -16,7 +16,7 @@ from ..flow import Flow
 from ..sentences import fill
 from ..statement import Statement, last_name, parameters, parsed, rewritten, unparse
 from .dialects import OF_NUMPY, TAPE, Dialect
-from .edit_site import REBUILDS, SIMPLE, Mend, Spot, builds, is_call
+from .edit_site import REBUILDS, SIMPLE, Fix, Spot, builds, is_call
 from .edits import numbers
 
 LEAVES = ("numpy", "float", "int", "item", "tolist")
@@ -240,7 +240,7 @@ def _rebuilt(
 # -- lines -----------------------------------------------------------------------------------------
 
 
-def stayed(spot: Spot) -> Mend | None:
+def stayed(spot: Spot) -> Fix | None:
     """The line without what leads out to NumPy and Python, and with the framework's functions in place of theirs."""
     statement = spot.statement
     value = statement.node.value if isinstance(statement.node, SIMPLE) else None
@@ -300,7 +300,7 @@ def _swapped(spot: Spot, node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
         yield from _swapped(spot, part)
 
 
-def stays(spot: Spot) -> Mend | None:
+def stays(spot: Spot) -> Fix | None:
     """All lines on which a value goes through NumPy, with functions of the framework."""
     changes: list[tuple[Any, str]] = []
     waiting, seen = [spot.statement], {spot.statement}
@@ -329,7 +329,7 @@ def _reads(node: ast.AST, tensors: set[str]) -> bool:
     )
 
 
-def called_inside(spot: Spot) -> Mend | None:
+def called_inside(spot: Spot) -> Fix | None:
     """A function of the program's own called as it is, for a callback that computes outside of the framework."""
     calls: list[Any] = [
         n for n in spot.statement.walk() if is_call(n, "pure_callback", "numpy_function", "py_function")

@@ -1,4 +1,4 @@
-"""What mends a line, in words, chosen by the operation that stands there and by what its result is used for.
+"""What fixes a line, in words, chosen by the operation that stands there and by what its result is used for.
 
 One table for every framework. The words of a cause (``*_texts``) count where no row of it fits. A row tries each
 expression of the line to blame that is called by one of its names; it writes the program's own expressions into its

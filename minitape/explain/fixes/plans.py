@@ -1,4 +1,4 @@
-"""What mends a program elsewhere than on the line to blame, or on several lines: calls, functions, the other factor,
+"""What fixes a program elsewhere than on the line to blame, or on several lines: calls, functions, the other factor,
 data; see :mod:`patches`.
 """
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from ..statement import FUNCTIONS, last_name, parameters, rewritten, unparse
 from .blocks import ASKS
-from .edit_site import Edit, EditStep, Mend, Spot, is_call, plan_with, told
+from .edit_site import Edit, EditStep, Fix, Spot, is_call, plan_with, told
 from .edits import renamed
 from .leaving import inside, left
 
@@ -20,22 +20,22 @@ _HARD = ("round", "floor", "ceil", "sign", "argmax", "stop_gradient", "cast", "a
 
 
 @plan_with
-def anywhere(spot: Spot, edit: Edit) -> Mend | None:
+def anywhere(spot: Spot, edit: Edit) -> Fix | None:
     """An edit of the one place in the program that it knows."""
     found = [s for s in spot.statements for node in s.walk() if edit(spot.on(s), node) is not None]
     return spot.on(found[0]).here(edit) if len(found) == 1 else None
 
 
 @plan_with
-def to_try(spot: Spot, edit: Edit, lead: str) -> Mend | None:
+def to_try(spot: Spot, edit: Edit, lead: str) -> Fix | None:
     """An edit that is one way of several: it is told, and is no patch. It is of the line to blame, or of the one place
     that it knows.
     """
     found = spot.here(edit) or anywhere(edit).plan(spot)
-    return None if found is None else Mend(found.steps, f"{lead} {told(found.steps)}")
+    return None if found is None else Fix(found.steps, f"{lead} {told(found.steps)}")
 
 
-def with_aux(spot: Spot) -> Mend | None:
+def with_aux(spot: Spot) -> Fix | None:
     """``has_aux=True`` where the gradient of a function is asked for that returns more than the loss."""
     asked = spot.inquiry.origin.function.__name__
     changes: list[tuple[Any, str]] = []
@@ -86,7 +86,7 @@ def with_aux(spot: Spot) -> Mend | None:
     return spot.put(changes)
 
 
-def static_count(spot: Spot) -> Mend | None:
+def static_count(spot: Spot) -> Fix | None:
     """``static_argnames`` where a loop has its number of steps, or an array its shape, from an argument of a compiled
     function.
     """
@@ -109,7 +109,7 @@ def static_count(spot: Spot) -> Mend | None:
     return None
 
 
-def handed_over(spot: Spot) -> Mend | None:
+def handed_over(spot: Spot) -> Fix | None:
     """The argument by its own name, where a function reads it by the name that it has outside."""
     function = next((s.node for s in reversed(spot.statement.around) if isinstance(s.node, FUNCTIONS)), None)
     if function is None:
@@ -130,7 +130,7 @@ def handed_over(spot: Spot) -> Mend | None:
     return None
 
 
-def elements_set(spot: Spot) -> Mend | None:
+def elements_set(spot: Spot) -> Fix | None:
     """``x = x.at[i].set(v)`` for each ``x[i] = v``, of an array of jax.numpy."""
     first: Any = spot.statement.node
     targets = (
@@ -165,7 +165,7 @@ def elements_set(spot: Spot) -> Mend | None:
 
 
 @plan_with
-def together(spot: Spot, edit: Edit) -> Mend | None:
+def together(spot: Spot, edit: Edit) -> Fix | None:
     """An edit of the line to blame, and of the lines beside it that are written alike: the program does the same with
     other tensors there.
     """
@@ -180,7 +180,7 @@ def together(spot: Spot, edit: Edit) -> Mend | None:
 
 
 @plan_with
-def listed(spot: Spot, edit: Edit) -> Mend | None:
+def listed(spot: Spot, edit: Edit) -> Fix | None:
     """An edit of what goes into a list, of which ``torch.stack`` makes a tensor then."""
     stack, call = (
         spot.spelled("torch.stack"),
@@ -220,7 +220,7 @@ def element(spot: Spot, node: Any) -> str | None:
     return None if inner is None else f"{unparse(inner)}.squeeze()"
 
 
-def detached_later(spot: Spot) -> Mend | None:
+def detached_later(spot: Spot) -> Fix | None:
     """The detach at the uses before the first backward pass, as of a generator's images for the critic's loss, and not
     where the value is made.
     """
@@ -245,7 +245,7 @@ def detached_later(spot: Spot) -> Mend | None:
     return spot.put([(value, unparse(value.func.value)), *((n, f"{n.id}.detach()") for n in early)])
 
 
-def passed_on(spot: Spot) -> Mend | None:
+def passed_on(spot: Spot) -> Fix | None:
     """The adjoint itself, returned by the backward of a function of the program's own that has one argument."""
     end = spot.statement
     if end.function is None or end.function.name != "backward" or len(parameters(end.function)) != 2:
@@ -259,11 +259,11 @@ def passed_on(spot: Spot) -> Mend | None:
     return (
         None
         if found is None
-        else Mend(found.steps, f"Where it should pass unchanged, line {value.lineno} is `return {adjoint}`.")
+        else Fix(found.steps, f"Where it should pass unchanged, line {value.lineno} is `return {adjoint}`.")
     )
 
 
-def other_target(spot: Spot) -> Mend | None:
+def other_target(spot: Spot) -> Fix | None:
     """Another result that the source does have an influence on, where its gradient is asked for."""
     inquiry = spot.inquiry
     after = inquiry._after() - set(inquiry.rows)
@@ -281,11 +281,11 @@ def other_target(spot: Spot) -> Mend | None:
         f"{name} (line {inquiry.entries[row].site[1]}) was computed with {inquiry.path or inquiry.name}: ask for "
         "its gradient."
     )
-    return None if found is None else Mend(found.steps, f"{words} {told(found.steps)}")
+    return None if found is None else Fix(found.steps, f"{words} {told(found.steps)}")
 
 
 @plan_with
-def without_rule(spot: Spot, *decorators: str) -> Mend | None:
+def without_rule(spot: Spot, *decorators: str) -> Fix | None:
     """The rule of a function's own taken away: the framework derives what the function computes."""
     around = [s for s in spot.statement.around if isinstance(s.node, FUNCTIONS)]
     called = {last_name(n.func) for n in spot.statement.walk() if isinstance(n, ast.Call)}
@@ -329,12 +329,12 @@ def without_rule(spot: Spot, *decorators: str) -> Mend | None:
     return None
 
 
-def backwards(spot: Spot) -> Mend | None:
+def backwards(spot: Spot) -> Fix | None:
     """``jax.jacrev`` for ``jax.jacfwd``, where a rule knows the way back only."""
     return anywhere(renamed(jacfwd="jax.jacrev")).plan(spot) if "jacrev" in spot.answer.fix else None
 
 
-def from_jax(spot: Spot) -> Mend | None:
+def from_jax(spot: Spot) -> Fix | None:
     """``jax.scipy`` for SciPy, where the function to blame calls it."""
     used = spot.statement.mentions()
     found: list[Any] = [
@@ -359,7 +359,7 @@ def _importable(module: str, name: str) -> bool:
     return False
 
 
-def functional(spot: Spot) -> Mend | None:
+def functional(spot: Spot) -> Fix | None:
     """``functional_call`` with a tensor as a weight, for a module that it is made a parameter of."""
     node: Any = spot.statement.node
     target, value = (node.targets[0], node.value) if isinstance(node, ast.Assign) else (None, None)
@@ -389,7 +389,7 @@ def functional(spot: Spot) -> Mend | None:
     return None if found is None else spot.checked([EditStep(node.lineno, node.end_lineno, ""), *found.steps])
 
 
-def finite_data(spot: Spot) -> Mend | None:
+def finite_data(spot: Spot) -> Fix | None:
     """Finite numbers for NaNs and infinities, where the data are used for the first time."""
     inquiry, entry = spot.inquiry, spot.entry
     if entry is None:
@@ -438,7 +438,7 @@ def finite_data(spot: Spot) -> Mend | None:
     )
 
 
-def other_factor(spot: Spot) -> Mend | None:
+def other_factor(spot: Spot) -> Fix | None:
     """The factor that is zero: where it was made, and what it may be instead."""
     inquiry, entry = spot.inquiry, spot.entry
     after = inquiry._after()
@@ -451,7 +451,7 @@ def other_factor(spot: Spot) -> Mend | None:
     return _made_of_zeros(spot, row)
 
 
-def _number(spot: Spot) -> Mend | None:
+def _number(spot: Spot) -> Fix | None:
     """A number of Python's that is zero as a factor."""
     names = [
         n
@@ -469,7 +469,7 @@ def _number(spot: Spot) -> Mend | None:
         made = spot.source.last_binding(spot.source.key(name.id, spot.statement.function), spot.statement)
         value = None if made is None else made.value()
         if zero and value is not None and (found := spot.put([(value, f"max(0.01, {unparse(value)})")])) is not None:
-            return Mend(
+            return Fix(
                 found.steps,
                 f"The other factor is {name.id}, which is 0: begin with a small number. {told(found.steps)}",
             )
@@ -485,7 +485,7 @@ def _is_named(text: str, name: str) -> bool:
     return text == name or f".{name}".endswith(f".{text.removeprefix('self.')}")
 
 
-def _made_of_zeros(spot: Spot, row: int) -> Mend | None:
+def _made_of_zeros(spot: Spot, row: int) -> Fix | None:
     """Small numbers for the zeros that a factor begins with."""
     entry, inquiry = spot.inquiry.entries[row], spot.inquiry
     site = inquiry._made(row) if hasattr(inquiry, "_made") and entry.kind == "source" else entry.site
@@ -523,7 +523,7 @@ def _made_of_zeros(spot: Spot, row: int) -> Mend | None:
         return (
             None
             if found is None
-            else Mend(
+            else Fix(
                 found.steps,
                 f"The other factor is {inquiry.called_by_program(row)}, and begins with zeros. If it should not: "
                 f"{told(found.steps)}",
@@ -536,7 +536,7 @@ def _made_of_zeros(spot: Spot, row: int) -> Mend | None:
     return (
         None
         if found is None
-        else Mend(
+        else Fix(
             found.steps,
             f"The other factor is {inquiry.called_by_program(row)}, and begins with zeros. If that is meant, as in a "
             f"LoRA, the gradient comes from the second step on. If not: {told(found.steps)}",

@@ -1,4 +1,4 @@
-"""What mends which cause: the table, and how a mend is tried and offered. One for a tape and for every framework.
+"""What fixes which cause: the table, and how a fix is tried and offered. One for a tape and for every framework.
 
 An edit looks at one piece of the syntax of the statement to blame, and says what should stand in its place, or None; or
 it looks at the whole program, see :class:`Whole`. They are tried in turn. A patch is given where one line changes, and
@@ -16,7 +16,7 @@ from . import edits as edit
 from . import leaving
 from . import plans as plan
 from . import values as value
-from .edit_site import Edit, Mend, Spot, Whole, quoted, told
+from .edit_site import Edit, Fix, Spot, Whole, quoted, told
 from .operations import words
 from .trial import goes_on, holds
 
@@ -28,7 +28,7 @@ _WATCHED = Whole(block.watched)
 _TRAINABLE = edit.keyword("trainable", True)
 _ACCESSED = edit.keyword("watch_accessed_variables", True)
 
-TABLE: dict[str, list[Edit | Whole]] = {  # by cause; behind one the name of the only dialect whose programs it mends
+TABLE: dict[str, list[Edit | Whole]] = {  # by cause; behind one the name of the only dialect whose programs it fixes
     # not tracked
     "not_watched": [edit.rebound, _WATCH, _WATCHED],
     "watched_late": [_WATCH, _WATCHED],
@@ -144,7 +144,7 @@ TABLE: dict[str, list[Edit | Whole]] = {  # by cause; behind one the name of the
 _SCALES: set[Any] = {value.overflow}  # what their statement computes has another scale, and is divided by its sum
 
 
-def mend(inquiry: Any, answer: Explanation) -> None:
+def offer_fix(inquiry: Any, answer: Explanation) -> None:
     """Adds to an answer the patch, or to its words what to write on which line; nothing where nobody can tell."""
     if answer.cause == "connected" or answer._steps is not None:  # it was answered inside of a function
         return
@@ -167,15 +167,15 @@ def mend(inquiry: Any, answer: Explanation) -> None:
     )
     if spot.blamed or answer.line is None:
         answer.fix = words(spot) or answer.fix
-    found = first_mend(spot, lambda way: alone or (alike and isinstance(way, Whole) and way.several))
+    found = first_fix(spot, lambda way: alone or (alike and isinstance(way, Whole) and way.several))
     if found is not None:
         answer._steps = found[0].steps
         patched(answer, found)
         answer.fix += " " + (found[0].words or told(found[0].steps))
 
 
-def first_mend(spot: Spot, may: Callable[[Edit | Whole], bool] = lambda way: True) -> tuple[Mend, bool] | None:
-    """The first mend that the table has for a cause, and whether it may be a patch: it is carried out where that can be
+def first_fix(spot: Spot, may: Callable[[Edit | Whole], bool] = lambda way: True) -> tuple[Fix, bool] | None:
+    """The first fix that the table has for a cause, and whether it may be a patch: it is carried out where that can be
     done.
     """
     for way in TABLE.get(f"{spot.cause} {spot.dialect.name}") or TABLE.get(spot.cause) or []:
@@ -193,7 +193,7 @@ def first_mend(spot: Spot, may: Callable[[Edit | Whole], bool] = lambda way: Tru
     return None
 
 
-def patched(answer: Explanation, found: tuple[Mend, bool] | None) -> None:
+def patched(answer: Explanation, found: tuple[Fix, bool] | None) -> None:
     """Gives an answer its patch, without the indentation of the line."""
     if found is not None and found[1]:
         step = found[0].steps[0]

@@ -1,4 +1,4 @@
-"""What mends ask of a tape, in the words in which they ask a framework's recording."""
+"""What fixes ask of a tape, in the words in which they ask a framework's recording."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..source import source_of
 from ..zero_or_nan import Rows, TapeValues
 from .dialects import TAPE, derive_by_tape
 from .edit_site import Spot
-from .table import first_mend, patched
+from .table import first_fix, patched
 
 if TYPE_CHECKING:
     from ...engine.types import End
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # causes of a tape that the table knows by other names
 _ALIKE = {"nondifferentiable_op": "nondifferentiable", "state": "variable_assign"}
-_KINDS = {  # of causes with kinds those that a line can mend
+_KINDS = {  # of causes with kinds those that a line can fix
     "integer_dtype": ("source", "cast", "cast through"),
     "left_through_numpy": ("", "instead", "drop", "copy", "predict"),
     "wrong_object": ("copy",),
@@ -40,7 +40,7 @@ _KINDS = {  # of causes with kinds those that a line can mend
 
 
 class OfTape:
-    """A question about a tape. What is asked of values is made when a mend asks for it: most do not."""
+    """A question about a tape. What is asked of values is made when a fix asks for it: most do not."""
 
     def __init__(self, inquiry: GradientInquiry, source: End, name: str, values: TapeValues | None = None) -> None:
         self._inquiry, self.source, self.name = inquiry, source, name
@@ -101,7 +101,7 @@ class OfTape:
 
 
 def of_break(answer: Explanation) -> None:
-    """Adds the patch of a break, where one changed line mends it."""
+    """Adds the patch of a break, where one changed line fixes it."""
     advice: Advice = answer._asked
     answer._asked, cause = None, answer.cause
     statement, place = advice.statement, advice.place
@@ -114,7 +114,7 @@ def of_break(answer: Explanation) -> None:
     spot.call, spot.instead = advice.call, advice.fields["instead"]
     if isinstance(advice.subject, TapeNode):
         spot.node = advice.subject
-    patched(answer, first_mend(spot))
+    patched(answer, first_fix(spot))
 
 
 def of_value(answer: Explanation, said: Explanation, inquiry: GradientInquiry, source: End) -> None:
@@ -127,7 +127,7 @@ def of_value(answer: Explanation, said: Explanation, inquiry: GradientInquiry, s
     if found is None or statement is None:
         return
     spot = Spot(OfTape(inquiry, source, answer.name or values.name, values), answer, found, answer.filename, statement)
-    patched(answer, first_mend(spot))
+    patched(answer, first_fix(spot))
 
 
 def _begun(inquiry: GradientInquiry) -> int:

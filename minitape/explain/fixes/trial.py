@@ -1,7 +1,7 @@
 """A patch carried out before it is offered: the statement, as it is and as it should be, computed from the values that
 were recorded.
 
-The derivatives must become finite and the values stay as they are where they were finite: else what a mend says are
+The derivatives must become finite and the values stay as they are where they were finite: else what a fix says are
 words, and no patch.
 """
 
@@ -84,7 +84,7 @@ def _value(*nodes: ast.stmt) -> ast.expr:
 
 
 def goes_on(spot: Spot, steps: Sequence[EditStep]) -> bool:
-    """Whether what the value meets in the mended program takes a tensor for it, and hands its gradient on: by the text,
+    """Whether what the value meets in the fixed program takes a tensor for it, and hands its gradient on: by the text,
     and by what functions take.
     """
     here = spot.statement if spot.blamed else None

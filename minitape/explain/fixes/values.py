@@ -1,4 +1,4 @@
-"""What mends a line that makes zeros or NaNs, or whose steps have no derivative: edits as in :mod:`edits`."""
+"""What fixes a line that makes zeros or NaNs, or whose steps have no derivative: edits as in :mod:`edits`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def power(spot: Spot, node: Any) -> Change | None:
 
 def length_of_zeros(spot: Spot, node: Any) -> Change | None:
     """What is divided by a length that is zero: the derivative of the root has to be finite, too, so that the length
-    itself is mended.
+    itself is fixed.
     """
     if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Div) or spot.entry is None:
         return None

@@ -119,7 +119,7 @@ class Embedding(Layer):
         """The rows."""
         if inputs.dtype not in (tf.int32, tf.int64):
             inputs = tf.cast(inputs, tf.int32)
-        known = getattr(inputs, "array", None)  # most have no negative number, which costs less to see than to mend
+        known = getattr(inputs, "array", None)  # most have no negative number, which costs less to see than to fix
         if known is None or (known < 0).any():
             inputs = tf.where(inputs < 0, inputs + self.input_dim, inputs)
         return tf.gather(self.embeddings, inputs, axis=0)
