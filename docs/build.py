@@ -69,7 +69,7 @@ def edition_of(code: str) -> Edition:
     course = sorted(page.removesuffix(".md") for page in texts if page.startswith("notebooks/"))
     the_lessons = say_in(folder)("The lessons")
     parts = texts.pop("README.md", index(folder, own=False)).split("\n## ")
-    parts.insert(4, f"{the_lessons}\n\n{lesson_list(folder)}\n")
+    parts.insert(3, f"{the_lessons}\n\n{lesson_list(folder)}\n")
     texts["index.md"] = "\n## ".join(parts) + contents(the_lessons, *course)
     if code != ENGLISH:
         texts["index.md"] += contents(
