@@ -12,6 +12,7 @@ import threading
 import pytest
 
 import minitape as tf
+from minitape.engine.recording.record import Record
 
 THREADS, TURNS = 8, 200
 
@@ -51,3 +52,30 @@ def test_tapes_are_let_go_of_by_other_threads(hasty):
     for thread in threads:
         thread.join()
     assert failed == []
+
+
+@pytest.mark.parametrize("known", [False, True], ids=["new", "known"])
+@pytest.mark.parametrize("make", [tf.Variable, tf.constant])
+def test_threads_that_begin_to_use_a_tensor_at_once(make, known, monkeypatch):
+    """While one thread writes a tensor into its recording, another one writes it into its own."""
+    x, write_leaf, made = make(2.0), Record.write_leaf, {}
+
+    def use(factor):
+        with tf.GradientTape(persistent=True) as tape:
+            if make is tf.constant:
+                tape.watch(x)
+            made[factor] = tape, x * factor
+
+    def interrupted(*given):
+        monkeypatch.undo()
+        other = threading.Thread(target=use, args=(5.0,))
+        other.start()
+        other.join()
+        return write_leaf(*given)
+
+    if known:  # a tape that is still there
+        use(7.0)
+    monkeypatch.setattr(Record, "write_leaf", interrupted)
+    use(3.0)
+    assert {factor: tape.gradient(y, x).numpy() for factor, (tape, y) in made.items()} == {f: f for f in made}
+    assert len(made) == 2 + known

@@ -68,7 +68,7 @@ class Record(Sites, Recorder):
         self.arrays, self.discrete, self.kinds, self.segments, self.thread = set(), set(), set(), [], get_ident()
         self.calls: list[Call] = []
         self.leaves: dict[int, Leaf] = {}
-        self.leaf_of: dict[int, int] = {}  # id of a leaf tensor, where that does not know its row here -> row
+        self.leaf_of: dict[int, int] = {}  # id of a leaf tensor -> its row here, also while it knows another one
         # Python numbers that were operands, alone and with a dtype -> their tensors
         self.numbers: dict[float | tuple[float, type], Tensor] = {}
         # id of a variable -> it and the rows of its states
@@ -103,7 +103,7 @@ class Record(Sites, Recorder):
         """
         old, stays = tensor._record, False
         if old is not None:
-            row = self.find(tensor) if old is self or self.leaf_of or self.merged else None
+            row = self.find(tensor)
             if row is not None:
                 if variable is not None and self.leaves[row].owner is None:
                     self.leaves[row] = new_tuple(
@@ -112,15 +112,15 @@ class Record(Sites, Recorder):
                 for tape in tapes:
                     tape._watch_row(row)
                 return row
-            if old.tapes > 0:  # they may still ask for it
-                stays = tensor._row not in old.leaves
-                if not stays:
-                    old.leaf_of[id(tensor)] = tensor._row
+            if old.tapes > 0:  # they may still ask for it, and another thread may be using it there
+                stays = old.thread != self.thread or tensor._row not in old.leaves
             if not stays and tensor._origin is None:
                 tensor._origin = ORIGINS[0](tensor, old)
         owner, version = (None, 0) if variable is None else (ref(variable), variable._version)
         leaf = new_tuple(Leaf, (ref(tensor), owner, version, None, tensor._origin))
-        return self.write_leaf(tensor, leaf, self.current_site() if site is None else site, stays, tapes)
+        site = self.current_site() if site is None else site
+        self.leaf_of[id(tensor)] = row = self.write_leaf(tensor, leaf, site, self if stays else old, tapes)
+        return row
 
     def takes(self, tensor: Tensor, site: int) -> bool:
         """Enters an operand of a statement; False where it stays in another recording."""
@@ -128,12 +128,13 @@ class Record(Sites, Recorder):
         return tensor._record is self
 
     def write_leaf(
-        self, tensor: Tensor, leaf: Leaf, site: int, stays: bool = False, tapes: Sequence[GradientTape] = ()
+        self, tensor: Tensor, leaf: Leaf, site: int, old: Record | None = None, tapes: Sequence[GradientTape] = ()
     ) -> int:
         """Writes the row of a tensor that is new here, of the state of a variable or of a Python number, as ``leaf``
         says; these tapes watch it.
 
-        A tensor that ``stays`` knows its row in another recording.
+        The tensor itself knows its row here from now on, where it belongs to ``old`` until then. Nothing is called
+        between that question and its answer: threads of Python change at calls, so that only one of them takes it.
         """
         if (place := len(self.rows)) >= FULL and self.pack():
             place = 0
@@ -152,9 +153,7 @@ class Record(Sites, Recorder):
                 tape.watched[row] = row + 1
         else:
             self.untracked.add(row)
-        if stays:
-            self.leaf_of[id(tensor)] = row
-        else:
+        if tensor._record is old:
             tensor._record, tensor._row = self, row
         return row
 
