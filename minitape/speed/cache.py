@@ -39,9 +39,9 @@ def module_of(text: str, label: str) -> ModuleType:
 def written(folder: Path, name: str, text: str) -> Path:
     """The file with this text in a folder; raises OSError where it cannot be, or where others could write to it."""
     if not private(folder):
-        raise PermissionError(f"others than its owner can write to {folder}")
-    for place in (folder, folder / "__pycache__"):
-        place.mkdir(mode=0o755, parents=True, exist_ok=True)
+        raise PermissionError(f"others than you own {folder} or can write there, or to a folder around it")
+    for place in (*reversed(folder.parents), folder, folder / "__pycache__"):
+        place.mkdir(mode=0o755, exist_ok=True)
     path = folder / f"{name}.py"
     if _bytes(path) == text.encode():
         with contextlib.suppress(OSError):  # a folder that only others may write
@@ -94,15 +94,26 @@ def shared() -> Path:
     return Path(sys.prefix, "var", "cache", "minitape")
 
 
+def trusted() -> set[int]:
+    """Whose folders code is read from: the user's, root's, and those of who installed the package."""
+    return {os.getuid(), 0, Path(__file__).stat().st_uid}
+
+
 def private(folder: Path) -> bool:
-    """Whether nobody but its owner can put files into a folder; if that is the user, his own group may, too."""
-    user = os.getuid() if hasattr(os, "getuid") else None
-    if user is None:
+    """Whether only the :func:`trusted` can put files into a folder, or another folder in its place: nobody else owns
+    it, a parent or a link on the path, and no group can write there (to a parent only as to the system's temporary
+    folder, where nobody renames what others own).
+    """
+    if not hasattr(os, "getuid"):
         return True
-    for place in (folder, folder / "__pycache__"):
+    inside, owners = {folder / "__pycache__", folder.absolute(), Path(os.path.realpath(folder))}, trusted()
+    for place in inside.union(*(place.parents for place in inside)):
         with contextlib.suppress(FileNotFoundError):
             found = place.stat()
-            if found.st_mode & (stat.S_IWOTH if found.st_uid == user else stat.S_IWOTH | stat.S_IWGRP):
+            loose = found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+            if {found.st_uid, place.lstat().st_uid} - owners:
+                return False
+            if loose and (place in inside or not found.st_mode & stat.S_ISVTX):
                 return False
     return True
 

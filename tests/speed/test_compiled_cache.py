@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from minitape.speed import kernels
+from minitape.speed.cache import private, written
 from minitape.speed.compiled import compiled
 
 pytest.importorskip("numba")
@@ -56,9 +57,10 @@ version, none = (ctypes.c_uint32 * 2)(0x20080522), (ctypes.c_uint32 * 6)()
 assert ctypes.CDLL(None).capset(version, none) == 0
 """
 NO_HOME = """
-import tempfile, minitape.speed.cache as cache
+import os, tempfile, minitape.speed.cache as cache
 tempfile.tempdir = {nowhere!r}
 cache.shared = lambda: cache.Path({shared!r}, "__pycache__")
+cache.trusted = lambda: {{0, os.getuid(), 65534}}  # who installed the package
 """
 NO_COMPILER = """
 import numba.core.dispatcher as dispatcher
@@ -163,6 +165,7 @@ CASES = [(damage, suffix) for damage in DAMAGES for suffix in ("nbi", "nbc")] + 
 EACH = """
 import tempfile, numba, numpy
 from minitape.speed import kernels
+from minitape.speed.cache import private, written
 numba.njit(lambda: 0)()  # what is not tried here is loaded once for all
 loaded = kernels.load(numpy.float32)
 assert loaded.forward and loaded.backward
@@ -319,12 +322,59 @@ class Evil:
         return os.mkdir, (self.path,)
 
 
+def mode(bits, *parts):
+    return lambda cache: Path(cache, *parts).chmod(bits)
+
+
+def given_away(*parts):
+    return pytest.param(
+        lambda cache: os.chown(Path(cache, *parts), 65534, 65534),
+        marks=pytest.mark.skipif(not ROOT, reason="only root gives folders away"),
+    )
+
+
+LOOSE = [mode(0o777, "__pycache__"), mode(0o775, "__pycache__"), mode(0o775), mode(0o777, "..")]
+LOOSE += [given_away("__pycache__"), given_away(), given_away("..")]
+
+
+@POSIX
+@pytest.mark.parametrize("loosen", LOOSE)
+def test_a_folder_that_others_can_change_is_not_private(folder, loosen):
+    kept = folder / "cache"
+    (kept / "__pycache__").mkdir(mode=0o755, parents=True)
+    kept.chmod(0o755)
+    (folder / "link").symlink_to(kept)
+    assert private(kept) and private(folder / "link") and private(folder / "not there yet")
+    loosen(kept)
+    assert not private(kept) and not private(folder / "link")
+
+
+@POSIX
+@pytest.mark.skipif(not ROOT, reason="only root gives links away")
+def test_a_link_of_others_is_not_private(folder):
+    (folder / "link").symlink_to(folder)
+    os.chown(folder / "link", 65534, 65534, follow_symlinks=False)
+    assert private(folder) and not private(folder / "link")
+
+
+@POSIX
+def test_a_folder_that_is_made_is_private(folder):
+    before = os.umask(0o002)
+    try:
+        written(folder / "a" / "b", "minitape_kernels_x", "")
+    finally:
+        os.umask(before)
+    assert private(folder / "a" / "b")
+
+
 @pytest.mark.long
 @POSIX
-def test_a_folder_that_others_can_write_is_not_read(cache, right):
+@pytest.mark.parametrize("loosen", [mode(0o777, "__pycache__"), given_away()])
+def test_a_folder_that_others_can_write_is_not_read(warm, folder, loosen, right):
+    cache = shutil.copytree(warm, folder / "cache")
     for path in cache.rglob("*.nb?"):
         path.write_bytes(pickle.dumps(Evil(str(cache / "evil"))))
-    (cache / "__pycache__").chmod(0o777)
+    loosen(cache)
     told, said = run(MINITAPE_CACHE=str(cache))
     assert told == [right, True] and is_told_how(said) and "others" in said[0], said
     assert not (cache / "evil").exists()
