@@ -46,6 +46,21 @@ def test_a_translation_is_in_step(pair):
     assert made == translation
 
 
+STARRED = re.compile(r"[(,] ?\*+\w+(?=[,)])|\(\*+\[")  # arguments such as *things in f(name, *things)
+
+
+@pytest.mark.parametrize("language", LANGUAGES, ids=lambda path: path.name)
+def test_a_translated_hint_has_the_stars_of_its_code(language):
+    different = [
+        (text, translation)
+        for name, texts in tables(ENGLISH).items()
+        for text, translation in ((text, table(name, language)[text]) for text in texts)
+        if STARRED.findall(text) != STARRED.findall(translation)
+    ]
+    assert different == []
+    assert STARRED.findall("def apply(self, name, *things): f(*[1])") == [", *things", "(*["]
+
+
 @pytest.mark.parametrize("language", LANGUAGES, ids=lambda path: path.name)
 def test_each_text_has_a_translation_with_the_same_values(language):
     def values(text):
