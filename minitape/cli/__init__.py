@@ -314,7 +314,8 @@ def site_command(out: Path, folder: Path | None, languages: tuple[str, ...], whe
 
     The lessons are those in FOLDER, or the course's own without it. The pages in the folder OUT need no kernel and no
     network, and load nothing from other machines. They hold no answers: neither the cell that has those of a lesson,
-    nor the folded solutions. They are made with Sphinx: pip install "minitape[docs]". An older site in OUT is replaced.
+    nor the folded solutions. They are made with Sphinx: pip install "minitape[docs]". A site that is in OUT is
+    replaced once the new one is whole; hidden files, CNAME and files of yours stay.
 
     With --lite the folder holds JupyterLite, for a web server: pip install "minitape[lite]". The reader's browser
     fetches Python (Pyodide) from cdn.jsdelivr.net, and packages from the package index.

@@ -14,8 +14,8 @@ from ..engine.read_data import NOTEBOOK, read_json
 from ..engine.write_beside import write
 from .lessons import copy_missing, notebooks_in
 from .parts import need
+from .site_folder import new_site
 
-OWN = "jupyter-lite.json"  # what JupyterLite writes into each site of its own
 NEEDS = ("jupyterlite_core", "jupyterlite_pyodide_kernel")
 # Lessons import minitape, which the kernel in the browser does not have when it starts.
 INSTALL: dict[str, object] = {
@@ -40,20 +40,18 @@ def write_lite(out: Path, wheel: Path, language: str | None = None) -> int:
         raise click.ClickException(
             f"{wheel} is no wheel of minitape. To make one of the repository: pip wheel --no-deps ."
         )
-    if out.exists() and any(out.iterdir()) and not (out / OWN).exists():
-        raise click.ClickException(f"{out} holds files that are no JupyterLite; name another folder")
-    with tempfile.TemporaryDirectory(prefix="minitape-lite-") as scratch:
+    with new_site(out) as new, tempfile.TemporaryDirectory(prefix="minitape-lite-") as scratch:
         contents = Path(scratch) / "contents"
         copy_missing(contents, language=language)
         lessons = [path for path in notebooks_in(contents) if _install(path)]
         command = [
             *(sys.executable, "-c", "from jupyterlite_core.app import main; main()", "build"),
-            *("--lite-dir", scratch, "--contents", str(contents), "--output-dir", str(out.absolute())),
+            *("--lite-dir", scratch, "--contents", str(contents), "--output-dir", str(new.absolute())),
             *("--piplite-wheels", str(wheel.absolute()), "--apps", "lab", "--no-sourcemaps"),
         ]
         done = subprocess.run(command, cwd=scratch, capture_output=True, text=True)  # where it keeps notes of its own
-    if done.returncode:
-        raise click.ClickException(f"JupyterLite cannot be built:\n{done.stdout}{done.stderr}")
+        if done.returncode:
+            raise click.ClickException(f"JupyterLite cannot be built:\n{done.stdout}{done.stderr}")
     return len(lessons)
 
 

@@ -21,6 +21,7 @@ from . import page_links
 from .lesson_pages import linked, pages, place_of, say_in
 from .lessons import lesson_of, lessons_folder, notebooks_in
 from .parts import need
+from .site_folder import new_site
 
 NEEDS = ("sphinx", "myst_parser", "furo", "IPython", "anywidget")
 SETTINGS = Path(__file__).with_name("site_settings")
@@ -151,9 +152,7 @@ def write_site(out: Path, folder: Path | None = None, codes: Sequence[str] = ())
     )
     if folder and not notebooks_in(folder):
         raise click.ClickException(f"there are no notebooks in {folder}")
-    if out.exists() and any(out.iterdir()) and not (out / ".buildinfo").exists():
-        raise click.ClickException(f"{out} holds files that are no site; name another folder")
-    with tempfile.TemporaryDirectory(prefix="minitape-site-") as scratch:
+    with new_site(out) as new, tempfile.TemporaryDirectory(prefix="minitape-site-") as scratch:
         editions = [
             Edition(lessons, {}, f"{language(lessons)}/" if number else "") for number, lessons in enumerate(folders)
         ]
@@ -164,10 +163,8 @@ def write_site(out: Path, folder: Path | None = None, codes: Sequence[str] = ())
             )
             names = sorted(page.removesuffix(".md") for page in edition.texts)
             edition.texts["index.md"] = index(edition.lessons, own=bool(folder)) + contents(say("The lessons"), *names)
-        shutil.rmtree(out, ignore_errors=True)
-        problems = build(editions, Path(scratch), out)
-    if problems:
-        raise click.ClickException("the site is broken:\n" + "\n".join(problems))
+        if problems := build(editions, Path(scratch), new):
+            raise click.ClickException("the site is broken:\n" + "\n".join(problems))
     return sum(len(edition.texts) for edition in editions)
 
 

@@ -97,4 +97,4 @@ def test_what_is_missing_or_is_no_wheel_is_said(tmp_path, wheel, monkeypatch):
     done = lite(tmp_path / "out", other)
     assert done.exit_code == 1 and "pip wheel --no-deps ." in done.output
     done = lite(tmp_path, wheel)
-    assert done.exit_code == 1 and "holds files that are no JupyterLite" in done.output and wheel.exists()
+    assert done.exit_code == 1 and "holds files that are no site" in done.output and wheel.exists()
