@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
-from types import TracebackType
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,31 +22,30 @@ _BEGIN = "Graph execution error:"
 _OF_NUMPY = ("operands could not be broadcast", "all input arrays must have the same shape", "matmul: ")
 
 
-def explain(graph: Any, where: dict[int, Any], error: Exception) -> Exception:
-    """The error with the operation that raised it, in TensorFlow's words; it was found by its line in the program."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_frame.f_code.co_filename != "<formula graph>":
-        trace = trace.tb_next
-    call = None if trace is None else where.get(trace.tb_lineno)
+def explain(graph: Any, rows: Any, error: Exception) -> Exception:
+    """The error of rows that were run with the operation that raised it, in TensorFlow's words."""
+    trace, failed = error.__traceback__, None
+    while trace is not None and failed is None:
+        trace, failed = trace.tb_next, rows.failed(trace)
     message = error.message if isinstance(error, errors.OpError) else str(error)
-    if call is None or message.startswith((_BEGIN, "{{function_node ")):
+    if failed is None or message.startswith((_BEGIN, "{{function_node ")):
         return error
+    call, value_of = failed
     kind = type(error) if isinstance(error, errors.OpError) else errors.InvalidArgumentError
-    message = re.sub(r" \[Op:\w*\] name: ?[^\n]*$", "", _in_words(graph, call, trace, message))
+    message = re.sub(r" \[Op:\w*\] name: ?[^\n]*$", "", _in_words(graph, call, value_of, message))
     op = graph.op_of[call.row]
     return kind(None, op, with_location(graph, op, message))
 
 
-def _in_words(graph: Any, call: Any, trace: TracebackType | None, message: str) -> str:
+def _in_words(graph: Any, call: Any, value_of: Callable[[int], Any], message: str) -> str:
     """What NumPy says about shapes, as TensorFlow says it."""
     unshaped = re.fullmatch(r"cannot reshape array of size (\d+) into shape \(([\d,]*)\)", message)
     if unshaped is not None:
         wanted = math.prod(int(size) for size in unshaped[2].split(",") if size)
         return f"Input to reshape is a tensor with {unshaped[1]} values, but the requested shape has {wanted}"
-    if trace is None or not message.startswith(_OF_NUMPY):
+    if not message.startswith(_OF_NUMPY):
         return message
-    values = trace.tb_frame.f_locals
-    arrays = [values.get(f"v{r}", graph.constant_value(r)) for r in call.inputs]
+    arrays = [graph.constant_value(r) if (found := value_of(r)) is None else found for r in call.inputs]
     if len(arrays) < 2 or any(a is None for a in arrays):
         return message
     first, *rest = (np.shape(a) for a in arrays)

@@ -1,14 +1,14 @@
-"""Running a graph: its rows become one generated Python function over arrays, or are replayed as eager operations, or
-copied into another graph."""
+"""Running a graph: its rows are applied to arrays, or replayed as eager operations, or copied into another graph."""
 
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from sys import _getframe
-from typing import Any
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
 
 from ..engine.more.pyfunction import PYTHON
 from ..engine.recording.block import During
@@ -17,68 +17,127 @@ from ..engine.recording.rows import CALL
 from ..engine.recording.state import state
 from ..engine.table.accelerator import fast
 from ..engine.table.fp import OFF, WARNINGS, restore
-from ..engine.tensor.operation import finish
+from ..engine.tensor.operation import CHECKS, finish
 from ..engine.tensor.tensor import new_tensor
 from ..engine.values import errors
 from ..engine.values.invalid import shape_text
+from ..ops.picking import check_gather, check_gather_nd
 from . import failures
-from .compile import Writer
 from .primitive import read_notes, run_eagerly, with_value
+
+if TYPE_CHECKING:
+    from ..engine.recording.rows import Call
+    from ..engine.tensor.tensor import Tensor
+    from ..engine.types import Array, Function
+    from .build import Graph
 
 OFTEN = 64  # runs after which a program is fused when numba is loaded already
 ONCE_MORE = 512  # ... and when it must be loaded for it
 
 
+class Rows:
+    """The needed rows of a graph, applied one after the other: ``function`` takes the arrays of the fed rows and gives
+    those of the fetched ones. ``speed/`` compiles them, see :class:`minitape.speed.programs.CompiledRows`.
+    """
+
+    warns = True  # whether NumPy's warnings can come of it
+
+    def __init__(
+        self,
+        graph: Graph,
+        calls: Sequence[Call],
+        constants: dict[int, Array],
+        fetches: Sequence[int],
+        feeds: Sequence[int],
+        runner: Callable[[Call], Function],
+    ) -> None:
+        self.steps = [(call, runner(call), graph.op_of[call.row].count) for call in calls]
+        self.tuples, self.constants, self.fetches, self.feeds = graph.tuples, constants, fetches, feeds
+
+    def function(self, *arrays: Array) -> tuple[Array, ...]:
+        values = self.constants | dict(zip(self.feeds, arrays, strict=True))
+        for call, run, count in self.steps:
+            found = run(*[values[row] for row in call.inputs])
+            if call.row in self.tuples or call.outputs > 1:
+                values.update(enumerate(found if count else (), call.row))
+            else:
+                values[call.row] = found
+        return tuple([values[row] for row in self.fetches])
+
+    def fuse(self, runs: int) -> bool:
+        """After so many runs; whether there is nothing to do after more."""
+        return True
+
+    def failed(self, trace: TracebackType) -> tuple[Call, Callable[[int], Array]] | None:
+        """The call that ran in a frame of the function, and what finds the array of a row there."""
+        if trace.tb_frame.f_code is not Rows.function.__code__ or "call" not in trace.tb_frame.f_locals:
+            return None
+        return trace.tb_frame.f_locals["call"], trace.tb_frame.f_locals["values"].get
+
+
 class Program:
-    """The rows that some fetches need, compiled: ``program(arrays of the fed rows) -> arrays of the fetched rows``.
+    """The rows that some fetches need: ``run(arrays of the fed rows) -> arrays of the fetched rows``.
 
     ``effects`` are calls that run in any case. A placeholder that is needed and not fed raises InvalidArgumentError.
     """
 
-    def __init__(self, graph: Any, fetches: Sequence[int], feeds: Sequence[int], effects: Iterable[Any] = ()) -> None:
-        self.graph, self.fetches, self.feeds = graph, list(fetches), list(feeds)
-        folds = not any(graph.folded.get(row) is not None for row in self.feeds)  # else a constant itself is fed
-        self.calls, leaves = find_needed(graph, self.fetches, self.feeds, effects, folds)
-        for row in leaves:
-            check_fed(graph, row)
-        self.constants = {
-            row: graph.leaves[row].tensor.array if row in graph.leaves else graph.folded[row] for row in leaves
+    def __init__(
+        self, graph: Graph, fetches: Sequence[int], feeds: Sequence[int], effects: Iterable[Call] = ()
+    ) -> None:
+        self.graph, self.runs, self.next = graph, 0, OFTEN
+        folds = not any(graph.folded.get(row) is not None for row in feeds)  # else a constant itself is fed
+        calls, leaves = find_needed(graph, fetches, feeds, effects, folds)
+        constants = {
+            row: value_of_leaf(graph, row).array if row in graph.leaves else graph.folded[row] for row in leaves
         }
-        self.runs = 0
-        self._write()
+        make = Rows if fast.loops is None else fast.loops.CompiledRows
+        self.rows = make(graph, calls, constants, list(fetches), list(feeds), runner)
 
-    def _write(self, fuse: bool = False) -> None:
-        writer = Writer(self.graph, self.calls, self.constants, self.fetches, self.feeds, fuse)
-        self.function, self.where, self.warns = writer.write(), writer.where, writer.warns
-
-    def run(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
+    def run(self, arrays: Sequence[Array]) -> tuple[Array, ...]:
         """Computes the fetches."""
+        rows = self.rows
         self.runs += 1
-        if self.runs == OFTEN or self.runs == ONCE_MORE:
-            self._fuse()
-        if not self.warns:  # compiled as a whole
-            return self.function(*arrays)
+        if self.runs == self.next:
+            self.next = 0 if rows.fuse(self.runs) else ONCE_MORE
+        if not rows.warns:  # compiled as a whole
+            return rows.function(*arrays)
         before = WARNINGS[OFF]
         try:
-            return self.function(*arrays)
+            return rows.function(*arrays)
         except Exception as error:
-            raise failures.explain(self.graph, self.where, error) from error
+            raise failures.explain(self.graph, rows, error) from error
         finally:
             restore(before)
 
-    def _fuse(self) -> None:
-        """A program that runs often earns compiled loops, where numba is at hand (or after many more runs)."""
-        loops = fast.loops
-        if (
-            loops is None
-            or not loops.available()
-            or sum(loops.fusable(self.graph, c) is not None for c in self.calls) < loops.LEAST
-        ):
-            return
-        if self.runs == OFTEN and "numba" not in sys.modules:
-            return
-        self._write(fuse=True)
-        self.runs = ONCE_MORE
+
+# checks of values that the eager functions make before they run their primitive
+GUARDS: dict[str, Callable[..., None]] = {"GatherV2": check_gather, "GatherNd": check_gather_nd}
+
+
+def _guard(forward: Callable[..., Any], guard: Callable[..., None]) -> Callable[..., Any]:
+    def run(*arrays: Any, **attrs: Any) -> Any:
+        guard(*arrays, **attrs)
+        return forward(*arrays, **attrs)
+
+    return run
+
+
+def runner(call: Any, notes: bool = True) -> Callable[..., Any]:
+    """The function on arrays that one call runs; without ``notes`` it keeps none of what its effects give."""
+    primitive, attrs = call.primitive, call.attrs
+    forward = primitive.forward if notes or not getattr(primitive, "noted", False) else primitive.unnoted
+    if primitive.op in GUARDS:
+        forward = _guard(forward, GUARDS[primitive.op])
+    check = CHECKS.get(primitive.op)
+    if check is not None and len(call.inputs) == 2:
+        inner = forward
+
+        def forward(x: Any, y: Any, **options: Any) -> Any:
+            if y.dtype.kind in "iu":
+                check(primitive, new_tensor(x), new_tensor(y))
+            return inner(x, y, **options)
+
+    return partial(forward, **attrs) if attrs else forward
 
 
 def find_needed(
@@ -108,17 +167,17 @@ def find_needed(
     return [calls[row] for row in sorted(calls)], leaves
 
 
-def check_fed(graph: Any, row: int) -> None:
-    """Raises InvalidArgumentError for a placeholder without a value."""
-    leaf = graph.leaves.get(row)
-    if leaf is not None and leaf.tensor is None:
-        op = graph.op_of[row]
-        tensor = graph.tensors[row]
-        shape = "" if tensor.shape.rank is None else f" and shape {shape_text(tensor.shape)}"
-        detail = (
-            f"You must feed a value for placeholder tensor '{op.name}' with dtype {tensor.dtype.kernel_name}{shape}"
-        )
-        raise errors.InvalidArgumentError(None, op, failures.with_location(graph, op, detail))
+def value_of_leaf(graph: Graph, row: int) -> Tensor:
+    """The tensor of a constant; InvalidArgumentError for a placeholder, which has none."""
+    known = graph.leaves[row].tensor
+    if known is not None:
+        return known
+    tensor = graph.tensors[row]
+    shape = "" if tensor.shape.rank is None else f" and shape {shape_text(tensor.shape)}"
+    detail = (
+        f"You must feed a value for placeholder tensor '{tensor.op.name}' with dtype {tensor.dtype.kernel_name}{shape}"
+    )
+    raise errors.InvalidArgumentError(None, tensor.op, failures.with_location(graph, tensor.op, detail))
 
 
 def replay(graph: Any, fetches: Sequence[int], known: dict[int, Any], notes: dict[int, Any] | None = None) -> list[Any]:
@@ -129,8 +188,7 @@ def replay(graph: Any, fetches: Sequence[int], known: dict[int, Any], notes: dic
     calls, leaves = _needed_again(graph, tuple(fetches), tuple(known))
     values = dict(known)
     for row in leaves:
-        check_fed(graph, row)
-        values[row] = graph.leaves[row].tensor
+        values[row] = value_of_leaf(graph, row)
     with _one_statement():
         for call in calls:
             if call.row not in values or not all(row in values for row in range(call.row, call.row + call.outputs)):

@@ -2,8 +2,8 @@
 
 ``long`` sweeps long tapes of numbers with the ``kernels`` that numba compiles (``text`` writes what numba sees,
 ``compiled``, ``kept`` and ``cache`` see to it that it is compiled once), ``blocks`` computes large arrays block by
-block in memory that is used again, and ``loops`` compiles what runs often of a ``tf.function``: ``fuse`` and ``rolled``
-with numba, ``blockwise`` with NumPy.
+block in memory that is used again, and ``programs`` compiles the rows of a ``tf.function``: what runs often ``fuse``
+and ``rolled`` with numba, ``blockwise`` with NumPy.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class Speed(Accelerator):
 
     @property
     def loops(self) -> Any:
-        """What compiles runs of a graph's calls."""
-        return _module("loops")
+        """What compiles a graph's calls."""
+        return _module("programs")
 
 
 @functools.cache

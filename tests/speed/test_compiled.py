@@ -8,7 +8,7 @@ import pytest
 import minitape as tf
 from minitape.engine.table.primitives import TABLE
 from minitape.graphs import program
-from minitape.speed import kernels, loops
+from minitape.speed import fuse, kernels, programs
 from minitape.speed.rolled import rolled
 
 pytest.importorskip("numba")
@@ -18,7 +18,7 @@ pytest.importorskip("numba")
 def eager_to_fuse(monkeypatch):
     """Programs are fused on their first run, however few operations they have."""
     monkeypatch.setattr(program, "OFTEN", 1)
-    monkeypatch.setattr(loops, "LEAST", 1)
+    monkeypatch.setattr(fuse, "LEAST", 1)
 
 
 def rosenbrock(v):
@@ -69,6 +69,18 @@ def test_fused_loops(f, dtype, eager_to_fuse):
         assert g.numpy().dtype == dtype
         np.testing.assert_allclose(y.numpy(), want.numpy(), rtol=tolerance)
         np.testing.assert_allclose(g.numpy(), want_g.numpy(), rtol=tolerance, atol=10 * tolerance)
+
+
+@pytest.mark.parametrize("f", [rosenbrock, plane, short_functions, mixed], ids=lambda f: f.__name__)
+def test_compiled_rows_give_what_the_rows_give_that_are_applied_one_by_one(f):
+    concrete = tf.function(with_gradient(f)).get_concrete_function(tf.TensorSpec([40], tf.float64))
+    compiled = concrete._forward.rows
+    assert type(compiled) is programs.CompiledRows
+    plain = program.Rows(*compiled.writer.args)
+    v = np.random.default_rng(0).normal(size=40)
+    for got, want in zip(compiled.function(v), plain.function(v), strict=True):
+        assert got.dtype == want.dtype
+        assert got.tobytes() == want.tobytes()
 
 
 @pytest.mark.parametrize("dtype", [tf.float32, tf.float64])
@@ -145,7 +157,7 @@ def irregular(x):
 def test_loops_of_single_numbers(f, repeats, dtype, eager_to_fuse, monkeypatch):
     kernels.load(np.float32)  # so that short runs earn them
     made = []
-    monkeypatch.setattr(loops, "rolled", lambda *args: made.append(rolled(*args)) or made[-1])
+    monkeypatch.setattr(programs, "rolled", lambda *args: made.append(rolled(*args)) or made[-1])
 
     both = with_gradient(f)
     traced = tf.function(both)

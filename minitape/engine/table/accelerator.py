@@ -26,7 +26,7 @@ class Accelerator:
     """
 
     large: float = math.inf  # elements from which on an array is large
-    loops: Object = None  # what compiles runs of a graph's calls: a module like minitape.speed.loops
+    loops: Object = None  # what compiles the rows of a graph: minitape.speed.programs
 
     def kernel(self, record: Record | None, rows: int) -> Function | None:
         """A compiled loop that marks so many rows of a packed recording; None for the walk in Python."""

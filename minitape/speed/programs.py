@@ -1,14 +1,16 @@
-"""Calls of a graph compiled to one Python function over arrays.
+"""The rows of a graph as one Python function over arrays: the fast form of :func:`minitape.graphs.program.row_by_row`.
 
 The function is generated: one line for each call, with the textbook formula itself where there is one. Long runs of
 single numbers are packed into a block of rows and left to the kernel that evaluates tapes; so a chain of a thousand
-scalar operations costs a few nanoseconds each.
+scalar operations costs a few nanoseconds each. What runs often is fused into loops.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from functools import partial
+from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -16,10 +18,10 @@ import numpy as np
 from ..engine.table.accelerator import fast
 from ..engine.table.code import define, with_operands
 from ..engine.table.primitives.formula import ARRAY
-from ..engine.tensor.operation import CHECKS
-from ..engine.tensor.tensor import new_tensor
-from ..ops.picking import check_gather, check_gather_nd
-from .effects import READ
+from . import blockwise, fuse, kernels
+from .rolled import rolled
+
+ONCE_MORE = 512  # runs after which numba is loaded to fuse a program
 
 LONG = 256  # scalar calls that earn the loading of the kernels
 FEW = 48  # scalar calls that are worth a kernel once it is there
@@ -43,9 +45,10 @@ class Writer:
         constants: dict[int, Any],
         fetches: Sequence[int],
         feeds: Sequence[int],
+        runner: Callable[..., Any],
         fuse: bool = False,
     ) -> None:
-        self.fuse, self.loops = fuse, fast.loops
+        self.fuse, self.runner = fuse, runner
         self.graph, self.fetches, self.feeds = graph, list(fetches), list(feeds)
         self.same = _same_values(graph, calls, constants)
         self.calls = [c for c in calls if c.row not in self.same]
@@ -58,18 +61,18 @@ class Writer:
         self.written = 0  # runs
         self.readers = self._find_readers()
         self.unread = {row: len(readers) for row, readers in self.readers.items()}  # by calls that are not written yet
-        self.runs = [] if self.loops is None else self._runs()
+        self.runs = self._runs()
 
     def _runs(self) -> list[_Run]:
         """The kinds of runs that pay here, in the order in which calls may join them."""
         # large shapes that go block by block; None: all
-        self.slow = self.loops.slow_shapes(self.graph, self.calls) if self.fuse else None
+        self.slow = blockwise.slow_shapes(self.graph, self.calls) if self.fuse else None
         self.scalars = {c.row: real for c in self.calls if (real := scalar_type(self.graph, c)) is not None}
         found = [_Run(self._large_kind, self._write_large)]
-        if self.loops.available() and len(self.scalars) >= (FEW if self.loops.loaded() else LONG):
+        if kernels.available() and len(self.scalars) >= (FEW if kernels.loaded() else LONG):
             found.append(_Run(lambda run, call: self.scalars.get(call.row), self._write_numbers))
         if self.fuse:
-            found.append(_Run(lambda run, call: self.loops.fusable(self.graph, call), self._write_fused))
+            found.append(_Run(lambda run, call: fuse.fusable(self.graph, call), self._write_fused))
         return found
 
     def write(self) -> Callable[..., tuple[Any, ...]]:
@@ -116,30 +119,30 @@ class Writer:
         """The shape and float type of a call on large arrays; a sum of another run's rows is none, nor is what reads a
         sum of this one.
         """
-        kind = self.loops.large_kind(self.graph, call)
+        kind = blockwise.large_kind(self.graph, call)
         if kind is None or (self.slow is not None and kind not in self.slow):
             return None
         inside = [r for r in self._inputs(call) if r in run.rows]
-        if call.primitive.name in self.loops.TOTALS and not inside:
+        if call.primitive.name in fuse.TOTALS and not inside:
             return None
         return kind if all(self.graph.shape_dtypes[r][0] == kind[0] for r in inside) else None
 
     def _write_large(self, calls: list[Any], kind: Any) -> bool:
-        if len(calls) < self.loops.LEAST_LARGE:
+        if len(calls) < blockwise.LEAST:
             return False
-        writer = self.loops.Blockwise(self.graph, calls, kind, self.constants, self._alias, self.readers)
+        writer = blockwise.Blockwise(self.graph, calls, kind, self.constants, self._alias, self.readers)
         self._write_run(calls, *writer.function())
         self.warns = True
         return True
 
     def _write_fused(self, calls: list[Any], real: Any) -> bool:
         shapes = {row: shape for row, (shape, _) in self.graph.shape_dtypes.items()}
-        if sum(shapes[c.row] != () for c in calls) < self.loops.LEAST:
+        if sum(shapes[c.row] != () for c in calls) < fuse.LEAST:
             return False
-        writer = self.loops.Fused(self.graph, calls, self.constants, self._alias, self.readers)
+        writer = fuse.Fused(self.graph, calls, self.constants, self._alias, self.readers)
         text = writer.text()
         arguments = [*writer.inputs, *writer.filled]
-        function = self.loops.compiled(text, real, [shapes[r] for r in arguments])
+        function = fuse.compiled(text, real, [shapes[r] for r in arguments])
         if function is None:
             return False
         self.scope |= {"empty": np.empty, "buffer": fast.buffer, real.__name__: real}
@@ -177,8 +180,8 @@ class Writer:
         for row in leaves:
             if row in self.constants:
                 values[place[row]] = self.constants[row]
-        loops = self.loops.rolled(block, len(leaves), real) if self.fuse else None
-        function = loops or self.loops.kernel(real, "forward")
+        loops = rolled(block, len(leaves), real) if self.fuse else None
+        function = loops or kernels.kernel(real, "forward")
         if function is None:  # numba fails
             return False
         name = self._named(function)
@@ -227,12 +230,14 @@ class Writer:
         if formula is None and call.primitive.name == "slice":
             self.scope[f"s{call.row}"] = call.attrs["spec"]
             formula = f"{arguments[0]}[s{call.row}]"
-        if call.primitive is READ and not type(call.attrs["variable"])._uninitialized:
+        if call.primitive.op == "ReadVariableOp" and not type(call.attrs["variable"])._uninitialized:
             self.scope[f"s{call.row}"] = call.attrs["variable"]
             formula = f"s{call.row}._state._value,"
         if formula is None:
             turns = call.primitive.name == "matmul" and call.attrs
-            self.scope[f"f{call.row}"] = call.primitive.forward if turns else runner(call, self._notes_are_read(call))
+            self.scope[f"f{call.row}"] = (
+                call.primitive.forward if turns else self.runner(call, self._notes_are_read(call))
+            )
             formula = f"f{call.row}({', '.join(self._turned(call, arguments) if turns else arguments)})"
         if call.outputs > 1 or call.row in self.graph.tuples:
             none = self.graph.op_of[call.row].count == 0
@@ -339,31 +344,40 @@ def _is_two(graph: Any, row: int) -> bool:
     return value is not None and np.ndim(value) == 0 and value == 2 and graph.shape_dtypes[row][1].kind == "f"
 
 
-# checks of values that the eager functions make before they run their primitive
-GUARDS: dict[str, Callable[..., None]] = {"GatherV2": check_gather, "GatherNd": check_gather_nd}
+class CompiledRows:
+    """Needed rows as one function over arrays: see :class:`minitape.graphs.program.Rows`, which computes the same."""
 
+    def __init__(
+        self,
+        graph: Any,
+        calls: Sequence[Any],
+        constants: dict[int, Any],
+        fetches: Sequence[int],
+        feeds: Sequence[int],
+        runner: Callable[..., Any],
+    ) -> None:
+        self.graph, self.calls = graph, calls
+        self.writer = partial(Writer, graph, calls, constants, fetches, feeds, runner)
+        self._write()
 
-def _guard(forward: Callable[..., Any], guard: Callable[..., None]) -> Callable[..., Any]:
-    def run(*arrays: Any, **attrs: Any) -> Any:
-        guard(*arrays, **attrs)
-        return forward(*arrays, **attrs)
+    def _write(self, fused: bool = False) -> None:
+        writer = self.writer(fused)
+        self.function, self.where, self.warns = writer.write(), writer.where, writer.warns
 
-    return run
+    def fuse(self, runs: int) -> bool:
+        """Rows that run often earn compiled loops, where numba is at hand (or after many more runs); whether that is
+        settled.
+        """
+        if not kernels.available() or sum(fuse.fusable(self.graph, c) is not None for c in self.calls) < fuse.LEAST:
+            return True
+        if runs < ONCE_MORE and "numba" not in sys.modules:
+            return False
+        self._write(fused=True)
+        return True
 
-
-def runner(call: Any, notes: bool = True) -> Callable[..., Any]:
-    """The function on arrays that one call runs; without ``notes`` it keeps none of what its effects give."""
-    primitive, attrs = call.primitive, call.attrs
-    forward = primitive.forward if notes or not getattr(primitive, "noted", False) else primitive.unnoted
-    if primitive.op in GUARDS:
-        forward = _guard(forward, GUARDS[primitive.op])
-    check = CHECKS.get(primitive.op)
-    if check is not None and len(call.inputs) == 2:
-        inner = forward
-
-        def forward(x: Any, y: Any, **options: Any) -> Any:
-            if y.dtype.kind in "iu":
-                check(primitive, new_tensor(x), new_tensor(y))
-            return inner(x, y, **options)
-
-    return partial(forward, **attrs) if attrs else forward
+    def failed(self, trace: TracebackType) -> tuple[Any, Callable[[int], Any]] | None:
+        """The call that ran in a frame of the function, and what finds the array of a row there."""
+        if trace.tb_frame.f_code is not self.function.__code__ or trace.tb_lineno not in self.where:
+            return None
+        values = trace.tb_frame.f_locals
+        return self.where[trace.tb_lineno], lambda row: values.get(f"v{row}")
