@@ -5,7 +5,7 @@ it needs when it is called, so that `minitape --help` answers at once.
 
 ``lab``, ``lessons``, ``pages``   the lessons, copied for a learner and opened in JupyterLab; links of pages that it
     exports
-``site``, ``lesson_pages``, ``page_links``   the lessons as a site, with pictures that step
+``site``, ``site_folder``, ``lesson_pages``, ``page_links``   the lessons as a site, with pictures that step
 ``lite``                                        the lessons in JupyterLite, which runs them in the browser
 ``server``, ``contents``, ``spawner``   what minitape adds to a Jupyter server, also on a hub: how it hands out
     notebooks and starts learners

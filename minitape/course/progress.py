@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import threading
 import time
 from collections.abc import Callable
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any, Required, TypeAlias, TypedDict
 
 from ..engine.read_data import read_json
 from ..engine.texts import say
-from ..engine.write_beside import replace_file
+from ..engine.write_beside import locked, replace_file
 from .exercise import exercises_of, own_lessons
 
 FILE_NAME = ".minitape-progress.json"
@@ -53,8 +53,9 @@ class Progress(TypedDict, total=False):
     times: dict[str, list[int]]
 
 
+Change: TypeAlias = Callable[[Progress], None]
 _lock = threading.Lock()
-_unsaved: dict[Path, Progress] = {}
+_unsaved: dict[Path, list[Change]] = {}
 
 
 def progress_file() -> Path:
@@ -70,21 +71,41 @@ def read_progress() -> Progress:
     each with the hint that was given and how many `times`. Under "times" are the seconds since 1970 of each try and
     prediction. There is no more in it: no names, no code.
 
-    A file that cannot be read counts as empty; it is kept beside the new one under a name ending in `.unreadable`.
+    A file that cannot be read counts as empty.
     """
-    empty: Progress = {"version": VERSION, "exercises": {}, "predictions": {}}
     file = progress_file()
     try:
-        kept = read_json(file)
-        if not is_progress(kept):
-            raise ValueError("not a progress file")
-    except OSError:
-        return _unsaved.get(file, empty)
-    except (AttributeError, KeyError, TypeError, ValueError):
-        with contextlib.suppress(OSError):
-            os.replace(file, file.with_name(file.name + ".unreadable"))
-        return empty
+        kept = _read(file)
+    except (OSError, ValueError):
+        kept = _empty()
+    for change in _unsaved.get(file, ()):
+        change(kept)
     return kept
+
+
+def _empty() -> Progress:
+    return {"version": VERSION, "exercises": {}, "predictions": {}}
+
+
+def _read(file: Path) -> Progress:
+    """What a file holds. Raises OSError where it cannot be read, ValueError where it is no progress."""
+    try:
+        kept: Kept = read_json(file)
+    except FileNotFoundError:
+        return _empty()
+    if not is_progress(kept):
+        raise ValueError("not a progress file")
+    return kept
+
+
+def _read_or_put_aside(file: Path) -> Progress:
+    """What a file holds; one that is no progress gets another name, beside those that were put aside before."""
+    try:
+        return _read(file)
+    except ValueError:
+        names = (file.with_name(f"{file.name}.unreadable{f'-{n}' if n > 1 else ''}") for n in count(1))
+        os.rename(file, next(name for name in names if not name.exists()))
+        return _empty()
 
 
 def is_progress(kept: Kept) -> bool:
@@ -124,24 +145,35 @@ def last_lesson(folder: Path) -> str:
     return last if isinstance(last, str) else ""
 
 
-def change_progress(name: str, change: Callable[[Progress], None]) -> None:
+def change_progress(name: str, change: Change) -> None:
     """Read, change and write the progress, because of the exercise or prediction called `name`.
 
-    Its owner may read the file, and the group that was let in; nobody else. Where the folder cannot be written, it
-    lasts for this session only.
+    Its owner may read the file, and the group that was let in; nobody else. Two kernels take turns. Where the file
+    cannot be read or written now, the change waits in memory for the next one.
+
+    A file that holds something else is kept beside the new one under a name with `.unreadable`.
     """
     with _lock:
-        kept = read_progress()
-        change(kept)
-        kept["last"] = name.rpartition(".")[0]
-        times = kept.setdefault("times", {}).setdefault(name, [])
-        times[MOST_TIMES - 1 :] = [int(time.time())]  # the last one takes the place of the one before
         file = progress_file()
+        waiting = _unsaved.setdefault(file, [])
+        waiting.append(partial(_dated, name, int(time.time()), change))
         try:
-            with replace_file(file, private=True) as writer:
-                writer.write(json.dumps(kept, indent=1, sort_keys=True) + "\n")
+            with locked(file):
+                kept = _read_or_put_aside(file)
+                for waited in waiting:
+                    waited(kept)
+                with replace_file(file, private=True) as writer:
+                    writer.write(json.dumps(kept, indent=1, sort_keys=True) + "\n")
+            waiting.clear()
         except OSError:
-            _unsaved[file] = kept
+            read_progress()  # so that this change, too, is told what there is
+
+
+def _dated(name: str, now: int, change: Change, kept: Progress) -> None:
+    change(kept)
+    kept["last"] = name.rpartition(".")[0]
+    times = kept.setdefault("times", {}).setdefault(name, [])
+    times[MOST_TIMES - 1 :] = [now]  # the last one takes the place of the one before
 
 
 def note_try(name: str, solved: bool, wrong: tuple[str, str] | None = None) -> int:
@@ -175,7 +207,7 @@ def forget_tries(*names: str) -> None:
 
 
 def _forget(name: str, kept: Progress) -> None:
-    entry = kept["exercises"][name]
+    entry = kept["exercises"].setdefault(name, {"tries": 0, "solved": False})
     entry["tries"] = entry["tries"] if entry["solved"] else 0
 
 

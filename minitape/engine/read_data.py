@@ -30,9 +30,9 @@ def read_bytes(path: str | os.PathLike[str], most: int = MOST) -> bytes:
 
 def read_text(path: str | os.PathLike[str], most: int = MOST) -> str:
     """The text of a file. Raises OSError and ValueError as :func:`read_bytes` does, and ValueError where it is no
-    UTF-8.
+    UTF-8. A mark of the order of bytes, as Notepad writes it, is no text.
     """
-    return read_bytes(path, most).decode("utf-8")
+    return read_bytes(path, most).decode("utf-8-sig")
 
 
 def read_json(path: str | os.PathLike[str], most: int = MOST) -> Object:

@@ -91,6 +91,21 @@ def replace_file(path: str | os.PathLike[str], text: bool = True, encoding: str 
         raise
 
 
+@contextlib.contextmanager
+def locked(path: str | os.PathLike[str]) -> Iterator[None]:
+    """A block in which no other process, which asks for the same, changes a file.
+
+    What is locked is a file beside it, which stays. Where there are no such locks (Windows, some network folders), or
+    none can be made, the block runs all the same.
+    """
+    with contextlib.ExitStack() as stack:
+        if flock is not None:
+            with contextlib.suppress(OSError):
+                file = stack.enter_context(open(f"{path}.lock", "ab"))
+                flock(file, LOCK_EX)
+        yield
+
+
 def _hold(file: int) -> None:
     """Marks a file as one that is being written; raises OSError where another process does that."""
     if flock is not None:

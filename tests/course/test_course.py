@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import importlib
 import json
 import os
 import pkgutil
+import subprocess
 import sys
 from time import perf_counter
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -19,7 +22,7 @@ import minitape.course
 from minitape.course import Exercise, Mistake, add_exercise, check, is_right, predict, progress, reveal
 from minitape.course.checker import exercises_of, feedback
 from minitape.course.exercise import ADDED
-from minitape.course.progress import progress_file
+from minitape.course.progress import note_try, progress_file, read_progress
 
 LESSONS = sorted(m.name for m in pkgutil.iter_modules(minitape.course.__path__) if m.name.startswith("lesson_"))
 EXERCISES = [exercise for name in LESSONS for exercise in importlib.import_module(f"minitape.course.{name}").EXERCISES]
@@ -395,6 +398,50 @@ def test_a_spoiled_progress_file_is_kept_aside(exercise):
     assert "correct" in feedback("test.1", 6.0)
     kept = progress_file().with_name(f"{progress_file().name}.unreadable")
     assert kept.read_text() == "{ not json"
+
+
+def test_each_spoiled_progress_file_is_kept_aside(exercise):
+    for text in ("{ one", "{ two", "{ three"):
+        progress_file().write_text(text)
+        assert "correct" in feedback("test.1", 6.0)
+    kept = progress_file().parent.glob(f"{progress_file().name}.unreadable*")
+    assert sorted(path.read_text() for path in kept) == ["{ one", "{ three", "{ two"]
+
+
+def test_a_progress_file_that_notepad_saved_is_read(exercise):
+    feedback("test.1", 6.0)
+    progress_file().write_text(progress_file().read_text(), encoding="utf-8-sig")
+    assert read_progress()["exercises"]["test.1"]["solved"]
+
+
+def test_a_read_that_fails_loses_no_progress(exercise, monkeypatch):
+    """What is answered meanwhile waits for the next time."""
+    feedback("test.1", 6.0)
+    with monkeypatch.context() as patch:
+        patch.setattr(sys.modules[read_progress.__module__], "read_json", Mock(side_effect=OSError(errno.EIO, "error")))
+        assert [note_try("test.2", right) for right in (False, True)] == [1, 2]
+        assert read_progress()["exercises"]["test.2"] == {"tries": 2, "solved": True, "right_at": 2}
+    assert [read_progress()["exercises"][name]["solved"] for name in ("test.1", "test.2")] == [True, True]
+    assert note_try("test.3", True) == 1
+    kept = json.loads(progress_file().read_text())["exercises"]
+    assert {name: entry["tries"] for name, entry in kept.items()} == {"test.1": 1, "test.2": 2, "test.3": 1}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="files are not locked here")
+def test_two_kernels_keep_each_others_progress(tmp_path):
+    code = """
+import sys
+from minitape.course.progress import note_try
+for i in range(60):
+    note_try(f"{sys.argv[1]}.{i}", True)
+"""
+    file = tmp_path / "kept.json"
+    both = [
+        subprocess.Popen([sys.executable, "-c", code, name], env={**os.environ, "MINITAPE_PROGRESS": str(file)})
+        for name in ("one", "two")
+    ]
+    assert [process.wait() for process in both] == [0, 0]
+    assert len(json.loads(file.read_text())["exercises"]) == 120
 
 
 def test_a_folder_that_can_not_be_written_stops_nobody(exercise, monkeypatch):
