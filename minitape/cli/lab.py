@@ -21,8 +21,8 @@ from urllib.parse import quote
 
 import click
 
-from ..engine.texts import ENGLISH, PAGES, say
-from .lessons import FOLDER, copy_missing, language_of, languages, lessons_folder, notebook_to_open, users_language
+from ..engine.texts import ENGLISH, PAGES, say, users_language
+from .lessons import FOLDER, copy_missing, language_of, languages, lessons_folder, notebook_to_open
 from .server import NAME as EXTENSION
 from .writing import advice, broken_notebooks
 
@@ -61,11 +61,15 @@ def copy_and_tell(given: Path | None, asked: str | None) -> Path:
             f"cannot write the lessons to {folder.absolute()}: {error.strerror or error}. "
             "Name a folder that you may write to: minitape lab FOLDER"
         ) from error
-    if copied:
-        what = copied[0] if len(copied) == 1 else f"{len(copied)} files"
-        click.echo(f"copied {what} to {folder}")
-    if kept:
-        click.echo(f"{_count(len(kept), 'file')} already in {folder}: left as you had them")
+    own = languages()[language]
+    if copied[1:]:
+        tell("copied {count} files to {folder}", own, count=len(copied), folder=folder)
+    elif copied:
+        tell("copied {file} to {folder}", own, file=copied[0], folder=folder)
+    if kept[1:]:
+        tell("{count} files already in {folder}: left as you had them", own, count=len(kept), folder=folder)
+    elif kept:
+        tell("{file} already in {folder}: left as you had it", own, file=kept[0], folder=folder)
     if not asked and {language, users_language()} != {ENGLISH}:
         ways = [
             f"{say('English', PAGES, lessons)}: minitape lab --language {code}" for code, lessons in languages().items()
@@ -73,6 +77,14 @@ def copy_and_tell(given: Path | None, asked: str | None) -> Path:
         with suppress(UnicodeEncodeError):  # the terminal cannot show it
             click.echo(" · ".join(ways))
     return folder
+
+
+def tell(text: str, lessons: Path, /, **values: object) -> None:
+    """Say on the terminal, in the language of a folder of lessons, or in English where the terminal cannot show it."""
+    try:
+        click.echo(say(text, PAGES, lessons, **values))
+    except UnicodeEncodeError:
+        click.echo(text.format(**values))
 
 
 def start(folder: Path, ip: str, port: int | None, browser: bool | None, verbose: bool) -> NoReturn:
@@ -202,8 +214,9 @@ def _tell_when_ready(ip: str, port: int, address: str, open_browser: bool, folde
     pause = threading.Event()
     while not _answers(_reachable(ip), port):
         pause.wait(0.2)
-    click.echo(f"JupyterLab is ready{'' if open_browser else '. Open this address in a browser'}:\n\n    {address}\n")
-    click.echo(f"Your work is saved in {folder.absolute()}. Ctrl-C here stops JupyterLab.")
+    tell("JupyterLab is ready:" if open_browser else "JupyterLab is ready. Open this address in a browser:", folder)
+    click.echo(f"\n    {address}\n")
+    tell("Your work is saved in {folder}. Ctrl-C here stops JupyterLab.", folder, folder=folder.absolute())
 
 
 def _answers(host: str, port: int) -> bool:

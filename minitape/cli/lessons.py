@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
-import minitape
 from minitape.course.progress import last_lesson
 from minitape.engine import texts
 from minitape.engine.read_data import NOTEBOOK, read_json
@@ -19,10 +16,6 @@ from minitape.engine.write_beside import write
 
 FOLDER = "minitape-lessons"
 """The folder of a learner's lessons, where `minitape lab` is told no other."""
-PACKAGE = Path(minitape.__file__).parent
-IN_WHEEL = PACKAGE / "lessons"
-IN_REPOSITORY = PACKAGE.parent / "notebooks"
-VARIABLES = ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")  # that say which language a user reads, the first one first
 
 
 def languages() -> dict[str, Path]:
@@ -31,10 +24,12 @@ def languages() -> dict[str, Path]:
 
     Raises click.UsageError where neither exists.
     """
-    for place in (IN_WHEEL, IN_REPOSITORY):
+    for place in texts.COURSE:
         if place.is_dir():
             return {path.name: path for path in sorted(place.iterdir()) if notebooks_in(path)}
-    raise click.UsageError(f"the lessons are missing: looked in {IN_WHEEL} and {IN_REPOSITORY}. Reinstall minitape.")
+    raise click.UsageError(
+        f"the lessons are missing: looked in {texts.COURSE[0]} and {texts.COURSE[1]}. Reinstall minitape."
+    )
 
 
 def lessons_folder(language: str | None = None, instead_of: object = None) -> Path:
@@ -51,27 +46,6 @@ def lessons_folder(language: str | None = None, instead_of: object = None) -> Pa
     if language and language not in there:
         raise click.UsageError(f"there are no lessons in {language!r}; there are: {', '.join(there)}")
     return there[language or texts.ENGLISH]
-
-
-def users_language() -> str:
-    """The language among the course's own that the system says its user reads, such as "fr_FR:zh_CN.UTF-8"; else
-    English.
-    """
-    told = next(filter(None, map(os.environ.get, VARIABLES)), "") or _of_windows()
-    codes = [re.split("[.@]", code)[0].replace("_", "-") for code in told.split(":")]
-    return next(
-        (code for whole in codes for code in (whole, whole.partition("-")[0]) if code in languages()), texts.ENGLISH
-    )
-
-
-def _of_windows() -> str:
-    """The language in which Windows itself speaks, such as "zh_CN"; "" elsewhere."""
-    if sys.platform != "win32":
-        return ""
-    import ctypes
-    import locale
-
-    return locale.windows_locale.get(ctypes.windll.kernel32.GetUserDefaultUILanguage(), "")
 
 
 def language_of(folder: Path) -> str | None:

@@ -12,9 +12,9 @@ import click
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from ..course.translation import keep_in_step
-from ..engine.texts import CODE, ENGLISH, FEEDBACK, FOLDER
+from ..engine.texts import CODE, COURSE, ENGLISH, FEEDBACK, FOLDER
 from ..engine.write_beside import write as write_file
-from .lessons import IN_REPOSITORY, lessons_folder
+from .lessons import lessons_folder
 from .rules import EXERCISE, FOLLOWS_ANSWERS, SOLUTION
 from .save import clean, execute, write
 
@@ -155,7 +155,7 @@ def write_language(code: str) -> tuple[Path, list[str]]:
     """
     if code == ENGLISH or not CODE.fullmatch(code):
         raise click.ClickException(f"{code!r} names no language to translate into; give its code, such as de or pt-BR")
-    folder = (IN_REPOSITORY if IN_REPOSITORY.is_dir() else Path()) / code
+    folder = (COURSE[1] if COURSE[1].is_dir() else Path()) / code
     feedback = folder / FOLDER / f"{FEEDBACK}.json"
     try:
         if not feedback.exists():

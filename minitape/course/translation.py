@@ -174,16 +174,16 @@ def texts_of_feedback() -> list[str]:
 
 
 def texts_of_pages() -> list[str]:
-    """What the pages of lessons say around them: the texts that the command line gives to `say`."""
+    """What the command line says, and pages around their lessons: the texts that it gives to `say` and `tell`."""
     return list(dict.fromkeys(_said_in(Path(__file__).parents[1] / "cli", 3)))
 
 
-def _said_in(room: Path, most: int) -> Iterator[str]:
-    """The texts that a room gives to `say`, in calls with so many arguments at most: one more names a lesson's own
-    table.
+def _said_in(package: Path, most: int) -> Iterator[str]:
+    """The texts that a package gives to `say` or `tell`, in calls with so many arguments at most: one more names a
+    lesson's own table.
     """
-    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in sorted(room.glob("*.py"))]
-    for call in (call for tree in trees for call in _calls(tree, {"say"})):
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in sorted(package.glob("*.py"))]
+    for call in (call for tree in trees for call in _calls(tree, {"say", "tell"})):
         if len(call.args) <= most:
             yield from _texts(call.args[0])
 

@@ -7,13 +7,18 @@ in their plots, ``texts/labels.json``, and one for the pages of a site, ``texts/
 to its translation. What such a file does not have stays English. A key with names in braces stands for the finished
 texts, too: where a lesson draws ``f"step {n}"``, the key "step {n}" is found for "step 3".
 
+Which language is spoken: that of the environment's ``MINITAPE_LANGUAGE``; else that of the lessons in the current
+folder; else, where there are none, that of the system, in the words of the course's own lessons.
+
 ``minitape new-language de`` makes such a folder with empty translations, and keeps it in step.
 """
 
 from __future__ import annotations
 
 import functools
+import os
 import re
+import sys
 import warnings
 from pathlib import Path
 from string import Formatter
@@ -29,8 +34,14 @@ ENGLISH = "en"
 CODE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]+)*")  # of a language
 
 
-def say(text: str, lesson: str = FEEDBACK, folder: Path = Path(), /, **values: object) -> str:
-    """`text` in the language of the lessons in the current folder, or in another `folder`, with `values` put in where
+VARIABLES = ("MINITAPE_LANGUAGE", "LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")
+"""Of the environment: which language a user reads, the first one first."""
+PACKAGE = Path(__file__).parent.parent
+COURSE = (PACKAGE / "lessons", PACKAGE.parent / "notebooks")  # in an installed package; in the repository
+
+
+def say(text: str, lesson: str = FEEDBACK, folder: Path | None = None, /, **values: object) -> str:
+    """`text` in the language that is spoken here, or in that of the lessons in a `folder`, with `values` put in where
     it names them in braces.
 
     >>> say("right: {right} of {of}", right=2, of=3)
@@ -46,14 +57,49 @@ def say(text: str, lesson: str = FEEDBACK, folder: Path = Path(), /, **values: o
     return found.format(**values) if values else found
 
 
-def language(folder: Path = Path()) -> str:
-    """The language of the lessons in a folder, by its code: what their table has for "en".
+def language(folder: Path | None = None) -> str:
+    """The language that is spoken here, or that of the lessons in a folder, by its code: what their table has for "en".
 
     >>> language()
     'en'
     """
     told = table(FEEDBACK, folder).get(ENGLISH, "")
     return told if CODE.fullmatch(told) else ENGLISH
+
+
+def users_language() -> str:
+    """The language among the course's own that the environment says its user reads, such as "fr_FR:zh_CN.UTF-8"; else
+    English.
+    """
+    told = next(filter(None, map(os.environ.get, VARIABLES)), "") or _of_windows()
+    codes = [re.split("[.@]", code)[0].replace("_", "-") for code in told.split(":")]
+    known = [path.name for folder in COURSE if folder.is_dir() for path in folder.iterdir()]
+    return next((code for whole in codes for code in (whole, whole.partition("-")[0]) if code in known), ENGLISH)
+
+
+def _of_windows() -> str:
+    """The language in which Windows itself speaks, such as "zh_CN"; "" elsewhere."""
+    if sys.platform != "win32":
+        return ""
+    import ctypes
+    import locale
+
+    return locale.windows_locale.get(ctypes.windll.kernel32.GetUserDefaultUILanguage(), "")
+
+
+def _spoken() -> Path:
+    """The folder of lessons whose language is spoken in the current folder."""
+    asked = os.environ.get(VARIABLES[0])
+    if not asked and (Path(FOLDER).is_dir() or users_language() == ENGLISH or _has_lessons(Path.cwd())):
+        return Path()
+    return next(folder for folder in COURSE if folder.is_dir()) / users_language()
+
+
+@functools.lru_cache(8)
+def _has_lessons(folder: Path) -> bool:
+    """Whether the course's lessons were copied to a folder."""
+    names = {path.name for course in COURSE for path in (course / ENGLISH).glob("*.ipynb")}
+    return any((folder / name).exists() for name in names)
 
 
 _WIDE = "，。：；？！、（）"  # of full width: they bring their space with them
@@ -149,13 +195,13 @@ def _parts(text: str) -> list[tuple[str, str | None]]:
         return [(text, None)]
 
 
-def table(lesson: str, folder: Path = Path()) -> dict[str, str]:
-    """English -> translation, for one lesson; nothing where there is no such file. A file that cannot be read is warned
-    of.
+def table(lesson: str, folder: Path | None = None) -> dict[str, str]:
+    """English -> translation, for one lesson, in the language that is spoken here or in that of a folder; nothing where
+    there is no such file. A file that cannot be read is warned of.
     """
     if Path(lesson).name != lesson:  # it leads to another folder
         return {}
-    file = folder / FOLDER / f"{lesson}.json"
+    file = (_spoken() if folder is None else folder) / FOLDER / f"{lesson}.json"
     try:
         return _read(file.absolute(), file.stat().st_mtime_ns)
     except FileNotFoundError:

@@ -18,7 +18,7 @@ from minitape.cli import main
 from minitape.cli.check import _places_to_run, check_notebook
 from minitape.cli.figures import figures
 from minitape.cli.handins import find, read
-from minitape.cli.lessons import VARIABLES, copy_missing, language_of, lessons_folder, notebooks_in
+from minitape.cli.lessons import copy_missing, language_of, lessons_folder, notebooks_in
 from minitape.cli.nbgrader import export
 from minitape.cli.pages import LessonPage
 from minitape.cli.report import as_text
@@ -26,6 +26,7 @@ from minitape.cli.rules import outputs_text
 from minitape.cli.save import save
 from minitape.cli.skeleton import write_language
 from minitape.course.checker import feedback
+from minitape.engine.texts import VARIABLES
 from minitape.engine.write_beside import write
 
 FIRST = "01_the_first_tape.ipynb"
@@ -66,6 +67,43 @@ def test_a_new_learner_gets_the_systems_language(variables, language, lab, tmp_p
     assert language_of(folder) == language
     assert [p.name for p in notebooks_in(folder)] == [p.name for p in notebooks_in(lessons_folder(language))]
     assert (SWITCH in said) == (language == "zh")
+
+
+WHY = """
+import minitape as tf
+x = tf.constant(3.0)
+with tf.GradientTape() as tape:
+    y = x * x
+print(tape.explain(y, x).message)
+"""
+
+
+@pytest.mark.parametrize(
+    ("variables", "lessons", "chinese"),
+    [
+        ({}, None, False),
+        ({"LANG": "zh_CN.UTF-8"}, None, True),
+        ({"LANG": "zh_CN.UTF-8"}, "en", False),
+        ({"LANG": "en_US.UTF-8"}, "zh", True),
+        ({"LANG": "zh_CN.UTF-8", "MINITAPE_LANGUAGE": "en"}, "zh", False),
+        ({"LANG": "en_US.UTF-8", "MINITAPE_LANGUAGE": "zh"}, None, True),
+        ({"MINITAPE_LANGUAGE": "xx"}, None, False),
+    ],
+)
+def test_explain_speaks_the_language_of_the_lessons_else_that_of_the_system(variables, lessons, chinese, lab, tmp_path):
+    if lessons:
+        lab(tmp_path, "--language", lessons)
+    environment = {name: value for name, value in os.environ.items() if name not in VARIABLES}
+    environment |= {"PYTHONIOENCODING": "utf-8"} | variables
+    done = subprocess.run(
+        [sys.executable, "-c", WHY], cwd=tmp_path, env=environment, capture_output=True, encoding="utf-8", check=True
+    )
+    assert ("磁带" in done.stdout) == chinese and ("tape" in done.stdout) != chinese, done.stdout
+
+
+def test_the_lab_speaks_the_language_of_its_lessons(lab):
+    assert lab("--language", "zh").startswith("已把") and lab("--language", "zh").endswith("保持原样\n")
+    assert lab("other").startswith("copied")
 
 
 def test_the_language_that_is_asked_for_comes_first_and_a_folder_keeps_its_own(lab, tmp_path):
@@ -187,7 +225,7 @@ def test_a_new_language_needs_no_code(tmp_path, monkeypatch):
     short["cells"] = short["cells"][:2] + short["cells"][17:20]  # the title, what is imported, and the first exercise
     (english / FIRST).write_text(json.dumps(short), encoding="utf-8")
     monkeypatch.setattr("minitape.cli.skeleton.lessons_folder", lambda: english)
-    monkeypatch.setattr("minitape.cli.skeleton.IN_REPOSITORY", tmp_path)
+    monkeypatch.setattr("minitape.cli.skeleton.COURSE", (tmp_path, tmp_path))
 
     folder, left = write_language("de")
     assert folder == tmp_path / "de" and language_of(folder) == "de"
