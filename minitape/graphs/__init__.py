@@ -8,10 +8,11 @@ Building
     ``effects``    rows that do more than compute: variables' reads and assignments, Python functions
     ``sweep``      gradients inside a graph: the one reverse sweep adds rows
     ``slicing``, ``postponed``   what depends on sizes and values that only a run knows
+    ``types``      what the functions here take and give
 
 Running
-    ``program``    the rows that some results need: compiled, replayed as eager operations, or copied into another graph
-    ``compile``    rows as one generated Python function; runs of single numbers go to the kernel
+    ``program``    the rows that some results need: applied to arrays (``speed/`` compiles them), replayed as eager
+                   operations, or copied into another graph
     ``failures``   what does not fit, which operation failed, and where the user wrote it
 
 Interfaces

@@ -8,7 +8,7 @@ As long as nothing was written the shape of the elements may not be known; the b
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,6 +30,11 @@ from .primitive import GraphPrimitive, as_eager
 from .slicing import size_of, zeros_of_size
 from .symbolic import is_symbolic
 
+if TYPE_CHECKING:
+    from ..engine.table.primitives import Primitive
+    from ..engine.types import Adjoint, Attributes, DTypeLike, Index, ShapeLike, Value
+    from .types import Tensors
+
 # -- the operations of a graph ---------------------------------------------------------------------
 
 
@@ -38,7 +43,7 @@ def _is_empty(buffer: Any, element_shape: Sequence[int]) -> bool:
     return buffer.ndim == 2 and buffer.shape[1] == 0 and tuple(element_shape) != (0,)
 
 
-def _write(buffer: Any, index: Any, value: Any, *, dynamic: bool) -> tuple[Any, ...]:
+def _write(buffer: Any, index: Index, value: Value, *, dynamic: bool) -> tuple[Any, ...]:
     """The buffer with a value at an index, or with several values at as many indices."""
     size, places, element_shape = len(buffer), index.tolist(), value.shape[index.ndim :]
     places = places if index.ndim else [places]
@@ -64,7 +69,7 @@ def _write(buffer: Any, index: Any, value: Any, *, dynamic: bool) -> tuple[Any, 
     return (made,)
 
 
-def _read(buffer: Any, index: Any, *, shape: Any = None) -> tuple[Any, ...]:
+def _read(buffer: Any, index: Index, *, shape: ShapeLike = None) -> tuple[Any, ...]:
     """An element, or several."""
     size = len(buffer)
     wrong = next((at for at in np.reshape(index, -1).tolist() if not 0 <= at < size), None)
@@ -73,19 +78,19 @@ def _read(buffer: Any, index: Any, *, shape: Any = None) -> tuple[Any, ...]:
     return (buffer[index],)
 
 
-def _run(primitive: Any, *values: Any, **attrs: Any) -> Any:
+def _run(primitive: Primitive, *values: Any, **attrs: Any) -> Any:
     """A primitive on arrays, or on tensors, so that a tape records it."""
     if any(isinstance(value, Tensor) for value in values):
         return apply(primitive, tuple(map(as_eager, values)), attrs)[0]
     return primitive.forward(*values, **attrs)[0]
 
 
-def _zeros_like(value: Any) -> Any:
+def _zeros_like(value: Value) -> Any:
     return TABLE["zeros_like"](value) if isinstance(value, Tensor) else np.zeros(np.shape(value), value.dtype)
 
 
 @for_batches
-def _write_rule(gs: Any, z: Any, buffer: Any, index: Any, value: Any, *, dynamic: bool) -> tuple[Any, ...]:
+def _write_rule(gs: Adjoint, z: Adjoint, buffer: Any, index: Index, value: Value, *, dynamic: bool) -> tuple[Any, ...]:
     g = gs[0]
     if tuple(buffer.shape[1:]) != tuple(g.shape[1:]):  # nothing was written before
         return _zeros_like(buffer), None, _run(READ, g, index)
@@ -94,30 +99,30 @@ def _write_rule(gs: Any, z: Any, buffer: Any, index: Any, value: Any, *, dynamic
 
 
 @for_batches
-def _read_rule(gs: Any, z: Any, buffer: Any, index: Any, *, shape: Any = None) -> tuple[Any, ...]:
+def _read_rule(gs: Adjoint, z: Adjoint, buffer: Any, index: Index, *, shape: ShapeLike = None) -> tuple[Any, ...]:
     return _run(WRITE, _zeros_like(buffer), index, gs[0], dynamic=False), None
 
 
-def _stack(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
+def _stack(tensors: Tensors, attrs: Attributes) -> list[Any]:
     (buffer,), element_shape = tensors, attrs["shape"]
     if element_shape.is_fully_defined() and _is_empty(buffer, element_shape):
         return [zeros([buffer.shape[0], *element_shape], buffer.dtype)]
     return [TABLE["identity"](buffer)]
 
 
-def _stack_infer(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
+def _stack_infer(tensors: Tensors, attrs: Attributes) -> list[Any]:
     buffer = tensors[0]
     return [(TensorShape([_size(buffer)]).concatenate(attrs["shape"]), buffer.dtype)]
 
 
-def _write_infer(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
+def _write_infer(tensors: Tensors, attrs: Attributes) -> list[Any]:
     buffer, index, value = tensors
     size = None if attrs["dynamic"] else _size(buffer)
     element_shape = TensorShape(None) if index.shape.rank is None else value.shape[index.shape.rank :]
     return [(TensorShape([size]).concatenate(element_shape), buffer.dtype)]
 
 
-def _read_infer(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
+def _read_infer(tensors: Tensors, attrs: Attributes) -> list[Any]:
     buffer, index = tensors
     return [(index.shape.concatenate(attrs.get("shape", buffer.shape[1:])), buffer.dtype)]
 
@@ -162,7 +167,7 @@ class TensorArray:
 
     def __init__(
         self,
-        dtype: Any,
+        dtype: DTypeLike,
         size: Any = None,
         dynamic_size: bool | None = None,
         clear_after_read: bool | None = None,
@@ -209,7 +214,7 @@ class TensorArray:
         (made._buffer,) = parts
         return made
 
-    def _check(self, value: Any) -> None:
+    def _check(self, value: Value) -> None:
         """An element must have the dtype of the array, and the shape of the other elements."""
         if value.dtype != self._dtype:
             raise invalid(
@@ -229,7 +234,7 @@ class TensorArray:
         """
         return new_tensor(np.int32(len(self._elements)))
 
-    def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
+    def write(self, index: Index, value: Value, name: str | None = None) -> TensorArray:
         """The array with ``value`` at ``index``."""
         index = _index(index)
         if index < 0:
@@ -246,7 +251,7 @@ class TensorArray:
         self._elements[index] = value
         return self
 
-    def read(self, index: Any, name: str | None = None) -> Any:
+    def read(self, index: Index, name: str | None = None) -> Any:
         """The element at ``index``: a tensor of the array's dtype and element shape; zeros where nothing was written.
 
         >>> import minitape as tf
@@ -312,7 +317,7 @@ class TensorArray:
         rows = self.stack()
         return TABLE["reshape"](rows, shape=(-1, *rows.shape[2:]))
 
-    def unstack(self, value: Any, name: str | None = None) -> TensorArray:
+    def unstack(self, value: Value, name: str | None = None) -> TensorArray:
         """An array of the slices of ``value`` along its first axis.
 
         >>> import minitape as tf
@@ -327,7 +332,7 @@ class TensorArray:
         self._elements = elements
         return self
 
-    def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
+    def scatter(self, indices: Any, value: Value, name: str | None = None) -> TensorArray:
         """The array with the slices of ``value`` at ``indices``.
 
         >>> import minitape as tf
@@ -339,7 +344,7 @@ class TensorArray:
         return self
 
 
-def _index(value: Any) -> Any:
+def _index(value: Value) -> Any:
     """An index, or several, as plain Python or NumPy."""
     return value.numpy() if isinstance(value, EagerTensor) else value
 
@@ -369,7 +374,7 @@ class GraphTensorArray(TensorArray):
         """The number of elements, as an int32 tensor."""
         return size_of(self._buffer)
 
-    def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
+    def write(self, index: Index, value: Value, name: str | None = None) -> TensorArray:
         """The array with ``value`` at ``index``."""
         value = convert_to_tensor(value, dtype_hint=self._dtype)
         if not self._shape.is_compatible_with(value.shape):
@@ -377,17 +382,17 @@ class GraphTensorArray(TensorArray):
         self._check(value)
         return self._written(convert_to_tensor(index), value)
 
-    def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
+    def scatter(self, indices: Any, value: Value, name: str | None = None) -> TensorArray:
         """The array with the slices of ``value`` at ``indices``."""
         value = convert_to_tensor(value, self._dtype)
         made = self._written(convert_to_tensor(indices), value)
         made._shape = self._shape.merge_with(value.shape[1:])
         return made
 
-    def _written(self, index: Any, value: Any) -> GraphTensorArray:
+    def _written(self, index: Index, value: Value) -> GraphTensorArray:
         return self._rebuild(apply(WRITE, (self._buffer, index, value), {"dynamic": self._dynamic}))
 
-    def read(self, index: Any, name: str | None = None) -> Any:
+    def read(self, index: Index, name: str | None = None) -> Any:
         """The element at ``index``."""
         return apply(READ, (self._buffer, convert_to_tensor(index)), {"shape": self._shape})[0]
 
@@ -395,7 +400,7 @@ class GraphTensorArray(TensorArray):
         """The elements as one tensor."""
         return apply(STACK, (self._buffer,), {"shape": self._shape})[0]
 
-    def unstack(self, value: Any, name: str | None = None) -> TensorArray:
+    def unstack(self, value: Value, name: str | None = None) -> TensorArray:
         """An array of the slices of ``value`` along its first axis."""
         value = convert_to_tensor(value, self._dtype)
         made = self._rebuild([value])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import traceback
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..engine.recording.frames import own_file
 from ..engine.recording.state import state
@@ -36,11 +36,15 @@ from .values import (
     without_variables,
 )
 
+if TYPE_CHECKING:
+    from ..engine.types import Function, Structure, Value
+    from .types import Test
+
 # -- if --------------------------------------------------------------------------------------------
 
 
 def if_stmt(
-    test: Any, then: Any, orelse: Any, get: Any, put: Any, names: tuple[str, ...], outside: tuple[str, ...]
+    test: Test, then: Any, orelse: Any, get: Any, put: Any, names: tuple[str, ...], outside: tuple[str, ...]
 ) -> None:
     """``if``: on a symbolic tensor both branches are traced, and the names that they assign are joined."""
     test = current(test)
@@ -55,7 +59,7 @@ def if_stmt(
 class _Branches:
     """Two branches that were traced: what they return, what they leave in the names, and the operation made of them."""
 
-    def __init__(self, test: Any, then: Any, orelse: Any, get: Any, put: Any) -> None:
+    def __init__(self, test: Test, then: Any, orelse: Any, get: Any, put: Any) -> None:
         self.test = condition(test, "if statement")
         self.before = get()
         self.results, self._graphs, self._after = [], [], []
@@ -90,7 +94,7 @@ class _Pending:
     ``places`` has for each tensor its number among the results, and None with the value where that is known.
     """
 
-    def __init__(self, structure: Any, places: list[tuple[int | None, Any]]) -> None:
+    def __init__(self, structure: Structure, places: list[tuple[int | None, Any]]) -> None:
         self._structure, self._places = structure, places
 
     def found_in(self, results: Sequence[Any]) -> Any:
@@ -146,7 +150,7 @@ def _place(name: str, a: Any, b: Any, outs: list[list[Any]]) -> tuple[int | None
 
 
 def if_return(
-    test: Any, then: Any, orelse: Any, get: Any, put: Any, names: tuple[str, ...], outside: tuple[str, ...]
+    test: Test, then: Any, orelse: Any, get: Any, put: Any, names: tuple[str, ...], outside: tuple[str, ...]
 ) -> Any:
     """An ``if`` whose branches return: both must, and the same structure; MISSING where none does."""
     test = current(test)
@@ -177,7 +181,7 @@ def _merge_returned(first: Any, second: Any, branches: _Branches) -> Any:
     return merged
 
 
-def if_exp(test: Any, then: Any, orelse: Any) -> Any:
+def if_exp(test: Test, then: Any, orelse: Any) -> Any:
     """``a if test else b``."""
     test = current(test)
     if not decides(test):
@@ -189,7 +193,7 @@ def if_exp(test: Any, then: Any, orelse: Any) -> Any:
 # -- and, or, not ----------------------------------------------------------------------------------
 
 
-def not_(value: Any) -> Any:
+def not_(value: Value) -> Any:
     """``not``."""
     value = current(value)
     if not decides(value):
@@ -224,7 +228,7 @@ def _junction(parts: Sequence[Any], goes_on: bool, settles: Callable[[Any], bool
     return value
 
 
-def _lazy(value: Any, rest: Sequence[Any], goes_on: bool, settles: Callable[[Any], bool]) -> Any:
+def _lazy(value: Value, rest: Sequence[Any], goes_on: bool, settles: Callable[[Any], bool]) -> Any:
     """``value and rest``, or with ``goes_on`` False ``value or rest``, as ``tf.cond`` puts it."""
     pred = TABLE["reshape"](value, shape=()) if value.shape.rank and value.shape.num_elements() == 1 else value
     kind = TestGraph if isinstance(state.graph, TestGraph) else BodyGraph
@@ -235,7 +239,7 @@ def _lazy(value: Any, rest: Sequence[Any], goes_on: bool, settles: Callable[[Any
 # -- the function itself ---------------------------------------------------------------------------
 
 
-def convert_entry(function: Callable[..., Any]) -> Callable[..., Any]:
+def convert_entry(function: Function) -> Callable[..., Any]:
     """The rewritten function; errors raised while it is traced say where in the user's code."""
     inner = rewritten(function)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ..engine.recording.state import state
 from ..engine.tensor.tensor import EagerTensor, Tensor
@@ -15,11 +15,16 @@ from .effects import is_stateful
 from .program import Program, replay
 from .symbolic import SymbolicTensor
 
+if TYPE_CHECKING:
+    from ..engine.recording.rows import Call
+    from ..engine.types import Attributes, Function, Value
+    from .types import Arrays, Tensors
+
 
 class BodyGraph(Graph):
     """The graph of a branch or a loop's body inside another graph."""
 
-    def _watched_outside(self, tensor: Any) -> SymbolicTensor | None:
+    def _watched_outside(self, tensor: Value) -> SymbolicTensor | None:
         """An eager tensor as the graphs around know it, if a tape there watches it."""
         graph = self.outer
         if graph is None:
@@ -77,13 +82,13 @@ class GraphBody:
                 marks.update(t._row for t in self.graph.op_of[call.row].outputs if t.dtype.differentiable)
         return not marks.isdisjoint(self.fetches)
 
-    def run(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
+    def run(self, arrays: Arrays) -> tuple[Any, ...]:
         """The outputs' arrays for the arrays of inputs and captured tensors."""
         if self._program is None:
             self._program = Program(self.graph, self.fetches, self.feeds, self.effects)
         return self._program.run(arrays)
 
-    def run_noting(self, arrays: Sequence[Any]) -> tuple[tuple[Any, ...], dict[int, Any]]:
+    def run_noting(self, arrays: Arrays) -> tuple[tuple[Any, ...], dict[int, Any]]:
         """The same, and what each row with effects (or that reads a variable) gave, for a later ``replay``."""
         rows = [c.row + i for c in self._stateful for i in range(self.graph.op_of[c.row].count)]
         if self._noting is None:
@@ -92,7 +97,7 @@ class GraphBody:
         count = len(self.fetches)
         return found[:count], dict(zip(rows, found[count:], strict=True))
 
-    def replay(self, tensors: Sequence[Any], notes: dict[int, Any] | None = None) -> list[Any]:
+    def replay(self, tensors: Tensors, notes: dict[int, Any] | None = None) -> list[Any]:
         """The outputs for eager tensors, as recorded operations; without effects: what they gave is in the notes."""
         return replay(self.graph, self.fetches, dict(zip(self.feeds, tensors, strict=True)), notes)
 
@@ -104,7 +109,7 @@ class GraphBody:
         self.captured = list(captured)
         self._program = self._noting = None
 
-    def take(self, outer: SymbolicTensor, tensor: Any) -> None:
+    def take(self, outer: SymbolicTensor, tensor: Value) -> None:
         """Takes an eager tensor that may be a constant here as a further input; ``outer`` is it in the graph around."""
         row = self.graph.find(tensor)
         if row is None:
@@ -114,7 +119,7 @@ class GraphBody:
         self._program = self._noting = None
 
 
-def passes(call: Any, at: int) -> bool:
+def passes(call: Call, at: int) -> bool:
     """Whether a call has a rule for an input; of branches, whether one of them has."""
     rules, connects = call.primitive.rules, getattr(call.primitive, "connects", None)
     if connects is not None:
@@ -122,14 +127,14 @@ def passes(call: Any, at: int) -> bool:
     return rules is not None and (callable(rules) or rules[min(at, len(rules) - 1)] is not None)
 
 
-def as_output(graph: Graph, value: Any) -> SymbolicTensor:
+def as_output(graph: Graph, value: Value) -> SymbolicTensor:
     """A returned value as a tensor of the graph."""
     tensor = value if isinstance(value, Tensor) else convert_to_tensor(value)
     return graph.tensor_at(graph.enter(tensor))
 
 
 def trace_body(
-    function: Callable[..., Any], specs: Sequence[Any], kind: type[Graph] = BodyGraph, scope: str = "", name: str = ""
+    function: Function, specs: Sequence[Any], kind: type[Graph] = BodyGraph, scope: str = "", name: str = ""
 ) -> GraphBody:
     """Traces ``function`` on inputs of these (shape, dtype) pairs inside the graph that is being built, in a name
     ``scope``.
@@ -151,13 +156,13 @@ def share_captures(bodies: Sequence[GraphBody]) -> list[Any]:
     return shared
 
 
-def held_elsewhere(leaf: Any) -> bool:
+def held_elsewhere(leaf: Value) -> bool:
     """True for a captured eager tensor that somebody outside still holds: a tape may watch it later."""
     kind = type(leaf.tensor)  # in no variable here: whether that counts as a holder depends on the interpreter
     return kind is EagerTensor and leaf.tensor.dtype.differentiable and sys.getrefcount(leaf.tensor) > 2
 
 
-def lift(graph: Any) -> None:
+def lift(graph: Graph) -> None:
     """Hands the held tensors of all bodies inside the graph to the operations around them."""
     done = {id(b) for call in graph.calls for b in _bodies(call.attrs.get("attrs", {}))}  # whose gradients are rows
     for call in graph.calls:
@@ -171,7 +176,7 @@ def lift(graph: Any) -> None:
                 body.take(graph.tensor_at(row), tensor)
 
 
-def _bodies(attrs: dict[str, Any]) -> list[GraphBody]:
+def _bodies(attrs: Attributes) -> list[GraphBody]:
     given = [*attrs.get("bodies", ()), attrs.get("test"), attrs.get("body")]
     return [b for b in given if isinstance(b, GraphBody)]
 

@@ -11,7 +11,7 @@ import re
 import threading
 import weakref
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,6 +31,10 @@ from . import infer
 from .failures import raising_primitive
 from .naming import Named, caller, default_name, name_within
 from .symbolic import InaccessibleTensorError, Operation, SymbolicTensor, out_of_scope
+
+if TYPE_CHECKING:
+    from ..engine.types import Attributes, DTypeLike, ShapeLike, Value
+    from .types import Variable
 
 _UNKNOWN = ((), np.dtype(np.float32))  # of a row that stands for a state of a variable
 
@@ -164,7 +168,7 @@ class Graph(Named, Record):
 
     # -- rows --------------------------------------------------------------------------------------
 
-    def leaf(self, kind: str, name: str, shape: TensorShape, dtype: DType, tensor: Any = None) -> SymbolicTensor:
+    def leaf(self, kind: str, name: str, shape: TensorShape, dtype: DType, tensor: Value = None) -> SymbolicTensor:
         """Appends a leaf: a placeholder, a constant, a captured tensor."""
         row = self.append(LEAF, 0, 0, self.current_site())
         self.leaves[row] = Leaf() if tensor is None else Leaf(weakref.ref(tensor))
@@ -173,11 +177,11 @@ class Graph(Named, Record):
         self._node(kind, name, row, None, [(shape, dtype)])
         return self.tensors[row]
 
-    def placeholder(self, dtype: Any, shape: Any = None, name: str | None = None) -> SymbolicTensor:
+    def placeholder(self, dtype: DTypeLike, shape: ShapeLike = None, name: str | None = None) -> SymbolicTensor:
         """A tensor whose value is given when the graph runs."""
         return self.leaf("Placeholder", name or "Placeholder", TensorShape(shape), dtypes.as_dtype(dtype))
 
-    def input(self, dtype: Any, shape: Any = None, name: str | None = None) -> SymbolicTensor:
+    def input(self, dtype: DTypeLike, shape: ShapeLike = None, name: str | None = None) -> SymbolicTensor:
         """A placeholder through which gradients may flow: an argument of a function, branch or loop."""
         made = self.placeholder(dtype, shape, name)
         self.untracked.discard(made._row)
@@ -193,7 +197,7 @@ class Graph(Named, Record):
         self,
         primitive: Primitive,
         rows: tuple[int, ...],
-        attrs: dict[str, Any],
+        attrs: Attributes,
         outputs: list[tuple[TensorShape, DType]],
         name: str | None = None,
     ) -> list[SymbolicTensor]:
@@ -236,7 +240,7 @@ class Graph(Named, Record):
         """The symbolic tensor of a row."""
         return self.tensors[row]
 
-    def enter(self, tensor: Any, variable: Any = None, site: int | None = None, tapes: Any = ()) -> int:
+    def enter(self, tensor: Value, variable: Variable = None, site: int | None = None, tapes: Any = ()) -> int:
         """The row of a tensor here: its own, that of a constant, or that of a captured tensor of an outer graph.
 
         ``variable``, ``site`` and ``tapes`` are for recordings.
@@ -253,18 +257,18 @@ class Graph(Named, Record):
         self.leaf_of[id(tensor)] = made._row
         return made._row
 
-    def _watched_outside(self, tensor: Any) -> SymbolicTensor | None:
+    def _watched_outside(self, tensor: Value) -> SymbolicTensor | None:
         """An eager tensor as the graphs around know it, if a tape there watches it; only bodies look there."""
         return None
 
-    def enter_number(self, tensor: Any, number: float, site: int) -> None:
+    def enter_number(self, tensor: Value, number: float, site: int) -> None:
         """A Python number that was used as an operand: the graph meets it as the same tensor again. ``site`` is for
         recordings.
         """
         if number != 0:  # 0.0 and -0.0 are one key
             self.numbers[number, type(tensor._value)] = tensor
 
-    def find(self, tensor: Any) -> int | None:
+    def find(self, tensor: Value) -> int | None:
         """The row of a tensor, or None when this graph never met it."""
         if type(tensor) is SymbolicTensor:
             if tensor.graph is self:
@@ -297,9 +301,7 @@ class Graph(Named, Record):
 
     # -- operations --------------------------------------------------------------------------------
 
-    def apply(
-        self, primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any], usual: str | None = None
-    ) -> Any:
+    def apply(self, primitive: Primitive, inputs: tuple[Any, ...], attrs: Attributes, usual: str | None = None) -> Any:
         """Adds an operation; returns its symbolic output, or a tuple of them where there are several.
 
         ``usual`` is its name where the user gives none.
@@ -324,7 +326,7 @@ class Graph(Named, Record):
             self.tuples.add(self.calls[-1].row)
         return tuple(made) if several else made[0]
 
-    def _operand(self, tensor: Any, name: str, index: int) -> int:
+    def _operand(self, tensor: Value, name: str, index: int) -> int:
         if type(tensor) is EagerTensor and self.find(tensor) is None and self._watched_outside(tensor) is None:
             made = self.constant(tensor, f"{name}/{'xy'[index] if index < 2 else index}")
             self.leaf_of[id(tensor)] = made._row
@@ -337,7 +339,7 @@ class Graph(Named, Record):
 
     # -- variables ---------------------------------------------------------------------------------
 
-    def read(self, variable: Any, accessed: bool = True, tapes: Any = None) -> Any:
+    def read(self, variable: Variable, accessed: bool = True, tapes: Any = None) -> Any:
         """A variable's value at this point of the graph.
 
         ``tapes`` (those that are open, if None) watch it when they watch the variable; when it is ``accessed`` they
@@ -347,26 +349,28 @@ class Graph(Named, Record):
 
         return read(self, variable, state.tapes if tapes is None else tapes, accessed)
 
-    def create(self, variable: Any, *given: Any) -> None:
+    def create(self, variable: Variable, *given: Any) -> None:
         """Makes a variable while this graph is being built."""
         above.create_variable(variable, *given)
 
-    def look_at(self, variable: Any) -> Any:
+    def look_at(self, variable: Variable) -> Any:
         """The value of ``variable`` for Python to look at, which is not there: NotImplementedError."""
         raise NotImplementedError("numpy() is only available when eager execution is enabled.")
 
-    def watch_variable(self, variable: Any, tape: Any) -> None:
+    def watch_variable(self, variable: Variable, tape: Any) -> None:
         """A tape watches a variable: what is read here is watched."""
         self.read(variable, tapes=[tape])
 
-    def update(self, variable: Any, primitive: Any, inputs: Any, attrs: Any, how: str, prepare: Any) -> Any:
+    def update(
+        self, variable: Variable, primitive: Primitive, inputs: Any, attrs: Attributes, how: str, prepare: Any
+    ) -> Any:
         """Assigns what a primitive makes of a variable's value and of ``inputs``, at this point of the graph.
 
         It is called an assignment, ``how`` it may have come about; ``prepare`` is for values, which a run will see.
         """
         return variable._assign(self.apply(primitive, (variable._read(), *inputs), attrs), "assign", True)
 
-    def assign(self, variable: Any, tensor: Any, how: str, read_value: bool = True) -> Any:
+    def assign(self, variable: Variable, tensor: Value, how: str, read_value: bool = True) -> Any:
         """An assignment at this point of the graph: the variable as it is then, or the operation alone."""
         from .effects import AssignedVariable, assign, watch_accessed
 
@@ -420,7 +424,7 @@ class Graph(Named, Record):
         found = list(self.collections.get(str(name), []))
         return found if scope is None else [m for m in found if hasattr(m, "name") and re.match(scope, m.name)]
 
-    def add_to_collection(self, name: str, value: Any) -> None:
+    def add_to_collection(self, name: str, value: Value) -> None:
         """Adds a member to a collection."""
         self.collections.setdefault(str(name), []).append(value)
 
@@ -451,7 +455,7 @@ class _Building(Elsewhere):
         super()._restore()
 
 
-def apply(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
+def apply(primitive: Primitive, inputs: tuple[Any, ...], attrs: Attributes) -> Any:
     """Adds an operation to the graph that is being built: here the core hands over what it cannot compute."""
     graph = state.graph
     if graph is None:

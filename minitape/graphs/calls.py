@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import types
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..engine.above import above
 from ..engine.recording.frames import traced_file
@@ -23,6 +23,9 @@ from .streams import DATASETS, is_dataset, is_iterator, next_element
 from .symbolic import NeedsValue, SymbolicTensor, is_symbolic
 from .syntax import CanNotConvert
 from .values import current
+
+if TYPE_CHECKING:
+    from .types import Names
 
 _NOT_CONVERTED = tuple(
     "numpy tensorflow functools itertools collections operator math random inspect typing contextlib logging warnings "
@@ -52,7 +55,7 @@ def _own(function: Any) -> bool:
     return isinstance(module, str) and module.split(".")[0] in ("minitape", "tensorflow")
 
 
-def _own_call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _own_call(function: Any, args: tuple[Any, ...], kwargs: Names) -> Any:
     """A function of minitape. One that needs values which only a run of the graph has is put off until then."""
     try:
         return function(*args, **kwargs)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,11 @@ from .build import Graph
 from .gradients import sweep_rows
 from .primitive import as_eager, dense, eager_vjp, floats, with_value
 from .program import Program, find_needed, inline, replay
+
+if TYPE_CHECKING:
+    from ..engine.recording.rows import Call
+    from ..engine.types import Adjoint, Array, Structure, Value
+    from .types import Arrays, Tensors, Variable
 
 _ONCE = (
     "tf.function only supports singleton tf.Variables created on the first call. Make sure the tf.Variable is only "
@@ -57,7 +62,7 @@ class FuncGraph(Graph):
             raise ValueError(_ONCE)
 
 
-def _assigned_at(graph: Any, variable: Any) -> Any:
+def _assigned_at(graph: Graph, variable: Variable) -> Any:
     """The user's frame of the last assign to a variable, in a graph or in what it calls; () where there is none."""
     for call in reversed(graph.calls):
         if call.attrs.get("variable") is variable and call.primitive.name.startswith("assign"):
@@ -148,7 +153,7 @@ class ConcreteFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.call_flat(self.signature.flat(self, args, kwargs))
 
-    def call_flat(self, tensors: Sequence[Any], arrays: Sequence[Any] | None = None) -> Any:
+    def call_flat(self, tensors: Tensors, arrays: Sequence[Any] | None = None) -> Any:
         """Calls it with the tensors of the placeholders, in their order; ``arrays`` are theirs, where they are
         known.
         """
@@ -170,7 +175,7 @@ class ConcreteFunction:
             self._note(tensors, outputs)
         return self._pack(outputs)
 
-    def _note(self, tensors: Sequence[Any], outputs: Sequence[Any]) -> None:
+    def _note(self, tensors: Tensors, outputs: Sequence[Any]) -> None:
         """Notes for `explain`: what came out of which inputs, where no tape watches them."""
         inputs, place = (*tensors, *[v._state for v in self.variables]), None
         if outputs and state.record is not None:
@@ -182,7 +187,7 @@ class ConcreteFunction:
                 tensor._origin = origin
         self._note_assigns(tensors, place)
 
-    def _note_assigns(self, tensors: Sequence[Any], place: Any = None) -> None:
+    def _note_assigns(self, tensors: Tensors, place: Any = None) -> None:
         """Notes for `explain` that the variables that were assigned hold what was computed from the inputs, at a place
         (None: it is looked for).
         """
@@ -196,7 +201,7 @@ class ConcreteFunction:
                     clock(), known.kind, at + place, known.values, weakref.ref(v), known.depth
                 )
 
-    def check(self, tensors: Sequence[Any]) -> None:
+    def check(self, tensors: Tensors) -> None:
         """InvalidArgumentError for a tensor of another dtype than was traced."""
         for at, (tensor, place) in enumerate(zip(tensors, self.body.inputs, strict=True)):
             if tensor.dtype != place.dtype:
@@ -207,7 +212,7 @@ class ConcreteFunction:
 
     # -- inside another graph ----------------------------------------------------------------------
 
-    def _in_graph(self, tensors: Sequence[Any]) -> list[Any]:
+    def _in_graph(self, tensors: Tensors) -> list[Any]:
         graph = state.graph
         rows: dict[int, int] = {}
         for place, tensor in zip(self.body.inputs, tensors, strict=True):
@@ -226,7 +231,7 @@ class ConcreteFunction:
 
     # -- under a tape ------------------------------------------------------------------------------
 
-    def _under_tape(self, tensors: Sequence[Any]) -> list[Any] | None:
+    def _under_tape(self, tensors: Tensors) -> list[Any] | None:
         record: Any = state.record
         for variable in self._assigned:  # TensorFlow counts every variable of the function as accessed
             variable._read()
@@ -251,7 +256,7 @@ class ConcreteFunction:
         return outputs
 
 
-def _packer(structure: Any) -> Any:
+def _packer(structure: Structure) -> Any:
     """What puts the tensors of an iterator into a structure of lists, tuples and dictionaries; None where it holds more
     than tensors.
     """
@@ -268,12 +273,12 @@ def _packer(structure: Any) -> Any:
     return None
 
 
-def _is_tracked(record: Any, tensor: Any) -> bool:
+def _is_tracked(record: Any, tensor: Value) -> bool:
     row = record.find(tensor)
     return row is not None and row not in record.untracked
 
 
-def _on_tape(record: Any, tensors: Sequence[Any]) -> bool:
+def _on_tape(record: Any, tensors: Tensors) -> bool:
     """True when an active tape follows one of the tensors."""
     rows = [row for row in map(record.find, tensors) if row is not None]
     return any(on[row] for on in map(on_tape, state.tapes) for row in rows)
@@ -308,7 +313,7 @@ class Taped:
         self.forward = Program(graph, [*body.fetches, *self.saved], body.feeds, body.effects)
         self.backward = Program(graph, rows, [*self.saved, *body.feeds, *starts])
 
-    def _trace_backward(self, graph: Any, body: GraphBody) -> None:
+    def _trace_backward(self, graph: Graph, body: GraphBody) -> None:
         differentiable = [t for t in body.outputs if t.dtype.differentiable]
         self.starts = [
             graph.placeholder(t.dtype, t.shape, "grad_ys") if t.dtype.differentiable else None for t in body.outputs
@@ -321,7 +326,7 @@ class Taped:
         )
         self.grads = [_symbolic(graph, g) for g in found]
 
-    def shares(self, gs: Sequence[Any], saved: Sequence[Any], arrays: Sequence[Any]) -> list[Any]:
+    def shares(self, gs: Tensors, saved: Sequence[Any], arrays: Arrays) -> list[Any]:
         """The gradients of the inputs as arrays."""
         if self.error is not None:
             raise self.error
@@ -340,7 +345,7 @@ class Taped:
             self._reading[at] = _reads(self.concrete.graph, _rows_of(self.grads[at]), self.border)
         return self._reading[at]
 
-    def replayed(self, inputs: Sequence[Any], saved: Sequence[Any]) -> list[Any]:
+    def replayed(self, inputs: Tensors, saved: Sequence[Any]) -> list[Any]:
         """The outputs as eager operations of the inputs; what effects returned is taken from the first run."""
         graph, body = self.concrete.graph, self.concrete.body
         known: dict[int, Any] = {}
@@ -352,7 +357,7 @@ class Taped:
         return replay(graph, body.fetches, known, notes)
 
 
-def _rows_of(g: Any) -> list[int]:
+def _rows_of(g: Adjoint) -> list[int]:
     """The rows of a gradient: one, or two for slices (three where only a run knows the dense shape), or none."""
     if g is None:
         return []
@@ -361,14 +366,14 @@ def _rows_of(g: Any) -> list[int]:
     return [g._values._row, g._indices._row] + ([] if hasattr(g._dense_shape, "array") else [g._dense_shape._row])
 
 
-def _symbolic(graph: Any, g: Any) -> Any:
+def _symbolic(graph: Graph, g: Adjoint) -> Any:
     """A gradient as tensors of the graph."""
     if isinstance(g, IndexedSlices):
         return IndexedSlices(_symbolic(graph, g._values), _symbolic(graph, g._indices), g._dense_shape)
     return None if g is None else graph.tensor_at(graph.enter(g))
 
 
-def _share(g: Any, arrays: Any) -> Any:
+def _share(g: Adjoint, arrays: Array) -> Any:
     if g is None:
         return None
     if not isinstance(g, IndexedSlices):
@@ -378,7 +383,7 @@ def _share(g: Any, arrays: Any) -> Any:
 
 
 def _rows_before(
-    graph: Any, rows: list[int], border: int, inputs_of: Callable[[Any], Iterable[int]]
+    graph: Graph, rows: list[int], border: int, inputs_of: Callable[[Any], Iterable[int]]
 ) -> Iterator[tuple[int, bool]]:
     """These rows and those that they depend on, down to the first below the border; whether each is one of a call."""
     stack, seen = list(rows), set()
@@ -391,23 +396,23 @@ def _rows_before(
             stack += inputs_of(graph.calls[number]) if op == CALL and row >= border else ()
 
 
-def _crossing(graph: Any, rows: list[int], border: int) -> set[int]:
+def _crossing(graph: Graph, rows: list[int], border: int) -> set[int]:
     """The rows below the border that rows above it read: what a forward run must keep for the backward one."""
     return {
         row for row, is_call in _rows_before(graph, rows, border, lambda call: call.inputs) if is_call and row < border
     }
 
 
-def _reads(graph: Any, rows: list[int], border: int) -> bool:
+def _reads(graph: Graph, rows: list[int], border: int) -> bool:
     """Whether these rows of a gradient depend smoothly on a row below the border."""
 
-    def smooth(call: Any) -> list[int]:
+    def smooth(call: Call) -> list[int]:
         return [r for i, r in enumerate(call.inputs) if graph.tensors[r].dtype.differentiable and passes(call, i)]
 
     return any(row < border for row, _ in _rows_before(graph, rows, border, smooth))
 
 
-def _stateful_rows(graph: Any, border: int) -> set[int]:
+def _stateful_rows(graph: Graph, border: int) -> set[int]:
     """The rows whose values another run might not give again."""
     return {
         call.row + i
@@ -418,7 +423,7 @@ def _stateful_rows(graph: Any, border: int) -> set[int]:
 
 
 @for_batches
-def _function_rule(gs: Any, z: Any, *inputs: Any, taped: Taped, saved: Any, arrays: Any) -> list[Any]:
+def _function_rule(gs: Adjoint, z: Adjoint, *inputs: Any, taped: Taped, saved: Any, arrays: Array) -> list[Any]:
     if not any(isinstance(g, Tensor) for g in gs):
         return taped.shares(gs, saved, arrays)
     tensors = [as_eager(i) for i in inputs]

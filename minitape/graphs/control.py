@@ -7,7 +7,7 @@ bodies; its derivative runs the taken way again under a tape (:mod:`minitape.gra
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,10 +28,14 @@ from .scopes import control_dependencies
 from .spec import TensorSpec
 from .symbolic import Operation, SymbolicTensor
 
+if TYPE_CHECKING:
+    from ..engine.types import Array, Attributes, Index, Value
+    from .types import Tensors
+
 # -- cond ------------------------------------------------------------------------------------------
 
 
-def _branch(index: Any, bodies: Sequence[GraphBody]) -> GraphBody:
+def _branch(index: Index, bodies: Sequence[GraphBody]) -> GraphBody:
     if index.ndim:  # one number may have axes
         if np.size(index) != 1:
             raise invalid(f"The second input must be a scalar, but it has shape {shape_text(index.shape)}", "Switch")
@@ -40,16 +44,16 @@ def _branch(index: Any, bodies: Sequence[GraphBody]) -> GraphBody:
     return bodies[at] if 0 <= at < len(bodies) else bodies[-1]
 
 
-def _case_forward(index: Any, *arrays: Any, bodies: Sequence[GraphBody]) -> tuple[Any, ...]:
+def _case_forward(index: Index, *arrays: Array, bodies: Sequence[GraphBody]) -> tuple[Any, ...]:
     return _branch(index, bodies).run(arrays)
 
 
-def _case_noting(index: Any, *arrays: Any, bodies: Sequence[GraphBody]) -> tuple[Any, ...]:
+def _case_noting(index: Index, *arrays: Array, bodies: Sequence[GraphBody]) -> tuple[Any, ...]:
     found, notes = _branch(index, bodies).run_noting(arrays)
     return (*found, write_notes(notes))
 
 
-def _case_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
+def _case_eager(tensors: Tensors, attrs: Attributes) -> list[Any]:
     notes = attrs.get("notes")
     bodies = attrs["bodies"]
     taken = _branch(tensors[0].array, bodies)
@@ -58,7 +62,7 @@ def _case_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
     return found if notes is None else [*found, new_tensor(write_notes(notes))]
 
 
-def _case_infer(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
+def _case_infer(tensors: Tensors, attrs: Attributes) -> list[Any]:
     columns = zip(*[b.specs() for b in attrs["bodies"]], strict=True)
     specs = []
     for column in columns:
@@ -69,7 +73,7 @@ def _case_infer(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
     return specs
 
 
-def _case_connects(attrs: dict[str, Any], at: int) -> bool:
+def _case_connects(attrs: Attributes, at: int) -> bool:
     return at > 0 and any(b.connects(at - 1) for b in attrs["bodies"])
 
 
@@ -86,7 +90,7 @@ CASE = {
 }
 
 
-def build_case(index: Any, bodies: list[GraphBody], name: str) -> list[Any]:
+def build_case(index: Index, bodies: list[GraphBody], name: str) -> list[Any]:
     """Adds the operation that runs one of the bodies."""
     captured = share_captures(bodies)
     stateful = any(b.effects for b in bodies)
@@ -150,7 +154,7 @@ def _trace_branch(function: Callable[[], Any] | GraphBody, decides: Any) -> Grap
     if isinstance(function, GraphBody):
         return function
 
-    def as_tensor(leaf: Any) -> Any:
+    def as_tensor(leaf: Value) -> Any:
         if not isinstance(leaf, Operation):
             return leaf
         with control_dependencies([leaf]):

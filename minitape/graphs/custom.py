@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from ..engine.more.custom import CUSTOM, CustomCall, call_as_row
 from ..engine.more.pyfunction import types_of_results
@@ -16,15 +16,21 @@ from .effects import NUMPY, NUMPY_STATELESS, PYTHON
 from .primitive import GraphPrimitive
 from .program import inline, replay
 
+if TYPE_CHECKING:
+    from ..engine.recording.rows import Call
+    from ..engine.types import Adjoint, Array, Attributes, Function, Value
+    from .build import Graph
+    from .types import Names, Tensors
+
 # -- Python functions ------------------------------------------------------------------------------
 
 
-def python_row(func: Any, inputs: Sequence[Any], dtypes: list[Any]) -> Any:
+def python_row(func: Function, inputs: Tensors, dtypes: list[Any]) -> Any:
     """Adds a py_function."""
     return list(state.graph.apply(PYTHON, tuple(inputs), {"func": func, "dtypes": dtypes})[:-1])
 
 
-def numpy_row(func: Any, inputs: Any, Tout: Any, stateful: bool) -> Any:
+def numpy_row(func: Function, inputs: Any, Tout: Any, stateful: bool) -> Any:
     """Adds a numpy_function (``compat.v1.py_func``)."""
     dtypes, several = types_of_results(Tout)
     attrs = {"func": func, "dtypes": dtypes}
@@ -35,20 +41,20 @@ def numpy_row(func: Any, inputs: Any, Tout: Any, stateful: bool) -> Any:
 # -- custom_gradient -------------------------------------------------------------------------------
 
 
-def _forward(*arrays: Any, call: CustomCall, results: int) -> tuple[Any, ...]:
+def _forward(*arrays: Array, call: CustomCall, results: int) -> tuple[Any, ...]:
     return tuple(arrays[:results])
 
 
-def _infer(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
+def _infer(tensors: Tensors, attrs: Attributes) -> list[Any]:
     return [(t.shape, t.dtype) for t in tensors[: attrs["results"]]]
 
 
-def _rule(g: Any, z: Any, *inputs: Any, call: CustomCall, results: int) -> list[Any]:
+def _rule(g: Adjoint, z: Adjoint, *inputs: Any, call: CustomCall, results: int) -> list[Any]:
     gs = list(g) if isinstance(g, (list, tuple)) else [g]
     return [None] * results + call.shares(gs)
 
 
-def _run_eagerly(graph: Any, call: Any, values: dict[int, Any]) -> list[Any]:
+def _run_eagerly(graph: Graph, call: Call, values: dict[int, Any]) -> list[Any]:
     """An eager run of the row: its gradient is traced once, as rows of the graph, and replayed when asked for."""
     results = call.attrs["results"]
     outs = [new_tensor(values[r].array) for r in call.inputs[:results]]
@@ -58,7 +64,7 @@ def _run_eagerly(graph: Any, call: Any, values: dict[int, Any]) -> list[Any]:
     return outs
 
 
-def _elsewhere(graph: Any, call: Any, run: Callable[[list[int], dict[int, Any]], list[Any]]) -> CustomCall:
+def _elsewhere(graph: Graph, call: Call, run: Callable[[list[int], dict[int, Any]], list[Any]]) -> CustomCall:
     """The call with a gradient that is traced in its own graph; ``run`` gives its rows for adjoints elsewhere."""
 
     def grad_fn(*gs: Any) -> Any:
@@ -69,7 +75,7 @@ def _elsewhere(graph: Any, call: Any, run: Callable[[list[int], dict[int, Any]],
     return CustomCall(call.attrs["call"].name, grad_fn, [], len(call.inputs) - call.attrs["results"], None)
 
 
-def _gradient_rows(graph: Any, call: Any) -> tuple[list[int], list[int | None]]:
+def _gradient_rows(graph: Graph, call: Call) -> tuple[list[int], list[int | None]]:
     """The rows of the adjoints and of the shares in them, which the first gradient of a call adds to the graph."""
     with graph.lock:
         if ("gradient", call.row) not in graph.replays:
@@ -82,7 +88,7 @@ def _gradient_rows(graph: Any, call: Any) -> tuple[list[int], list[int | None]]:
         return graph.replays["gradient", call.row]
 
 
-def _copy_attrs(graph: Any, call: Any, rows: dict[int, int]) -> dict[str, Any]:
+def _copy_attrs(graph: Graph, call: Call, rows: dict[int, int]) -> dict[str, Any]:
     """The attributes of the row in the graph that is being built: its gradient becomes a copy of rows, too."""
     target: Any = state.graph
 
@@ -100,20 +106,20 @@ CUSTOM_ROW = GraphPrimitive("custom_gradient", "IdentityN", _infer, forward=_for
 CUSTOM_ROW.replayed, CUSTOM_ROW.copied = _run_eagerly, _copy_attrs
 
 
-def custom_call(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def custom_call(f: Any, args: tuple[Any, ...], kwargs: Names) -> Any:
     """A call of a function with its own gradient while a graph is being built."""
     if kwargs:
         raise ValueError(
             "The custom_gradient decorator currently supports keywords arguments only when eager execution is enabled."
         )
 
-    def row(call: CustomCall, results: list[Any], inputs: list[Any]) -> list[Any]:
+    def row(call: CustomCall, results: list[Any], inputs: Tensors) -> list[Any]:
         return list(state.graph.apply(CUSTOM_ROW, (*results, *inputs), {"call": call, "results": len(results)}))
 
     return call_as_row(f, nest.map_structure(_argument, list(args)), {}, row, hides=True)
 
 
-def _argument(value: Any) -> Any:
+def _argument(value: Value) -> Any:
     if hasattr(value, "_read"):
         return value._read()  # the function gets the value of this moment, also for its gradient
     return value if hasattr(value, "_composite") else convert_to_tensor(value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,10 +22,15 @@ from ..ops.convert import convert_to_tensor
 from .failures import brackets
 from .primitive import GraphPrimitive, write_notes
 
+if TYPE_CHECKING:
+    from ..engine.types import Adjoint, Array, Attributes, DTypeLike, Function, Value
+    from .build import Graph
+    from .types import Tensors, Variable
+
 # -- variables -------------------------------------------------------------------------------------
 
 
-def _read_forward(*outer: Any, variable: Any) -> tuple[Any, ...]:
+def _read_forward(*outer: Any, variable: Variable) -> tuple[Any, ...]:
     if variable._uninitialized:
         raise errors.FailedPreconditionError(
             None,
@@ -37,7 +42,7 @@ def _read_forward(*outer: Any, variable: Any) -> tuple[Any, ...]:
     return (variable._state.array,)
 
 
-def _read_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
+def _read_eager(tensors: Tensors, attrs: Attributes) -> list[Any]:
     return [TABLE["identity"](tensors[0])] if tensors else [new_tensor(attrs["variable"]._state.array)]
 
 
@@ -53,7 +58,7 @@ READ = GraphPrimitive(
 )
 
 
-def read(graph: Any, variable: Any, tapes: Sequence[Any], accessed: bool = True) -> Any:
+def read(graph: Graph, variable: Variable, tapes: Sequence[Any], accessed: bool = True) -> Any:
     """The value of a variable at this point of the graph, watched by those of the tapes that watch what is read."""
     tensor = graph.reads.get(id(variable))
     if tensor is None:
@@ -76,14 +81,14 @@ def read(graph: Any, variable: Any, tapes: Sequence[Any], accessed: bool = True)
     return tensor
 
 
-def watch_accessed(graph: Any, variable: Any, tapes: Sequence[Any]) -> None:
+def watch_accessed(graph: Graph, variable: Variable, tapes: Sequence[Any]) -> None:
     """What an access means to the tapes of a graph: they begin to watch the variable if it is trainable."""
     for tape in tapes:
         if variable.trainable and tape._watch_accessed_variables and tape._record is graph:
             tape.variables[id(variable)] = variable
 
 
-def _assign_forward(value: Any, *, variable: Any, how: str) -> tuple[Any, ...]:
+def _assign_forward(value: Value, *, variable: Variable, how: str) -> tuple[Any, ...]:
     if how == "assign_add" or how == "assign_sub":
         (old,) = _read_forward(variable=variable)
         if old.shape != value.shape:
@@ -122,7 +127,7 @@ ASSIGN = {
 }
 
 
-def assign(graph: Any, variable: Any, tensor: Any, how: str) -> Any:
+def assign(graph: Graph, variable: Variable, tensor: Value, how: str) -> Any:
     """An assignment at this point of the graph; its value is the variable's new one."""
     kind = how if how in _ASSIGN_OPS else "assign"
     if kind != "assign" and not variable.shape.is_compatible_with(tensor.shape):
@@ -138,27 +143,27 @@ def assign(graph: Any, variable: Any, tensor: Any, how: str) -> Any:
 # -- Python functions ------------------------------------------------------------------------------
 
 
-def _python_forward(*arrays: Any, func: Any, dtypes: Any) -> tuple[Any, ...]:
+def _python_forward(*arrays: Array, func: Function, dtypes: Any) -> tuple[Any, ...]:
     """The results, and behind them the run itself: its tape gives the gradient."""
     call = run_python(func, [new_tensor(a) for a in arrays], dtypes, differentiate=True)
     note_run(func, call)
     return (*[o.array for o in call.outputs], write_notes(call))
 
 
-def _promised(tensors: Any, attrs: dict[str, Any]) -> list[Any]:
+def _promised(tensors: Any, attrs: Attributes) -> list[Any]:
     return [(TensorShape(None), d) for d in attrs["dtypes"]]
 
 
-def _python_infer(tensors: Any, attrs: dict[str, Any]) -> list[Any]:
+def _python_infer(tensors: Any, attrs: Attributes) -> list[Any]:
     return [*_promised(tensors, attrs), (TensorShape([]), string)]
 
 
 @for_batches
-def _python_rule(gs: Any, z: Any, *inputs: Any, func: Any, dtypes: Any) -> list[Any]:
+def _python_rule(gs: Adjoint, z: Adjoint, *inputs: Any, func: Function, dtypes: Any) -> list[Any]:
     """The tape of the forward run gives the gradient; derivatives of it are None, as in TensorFlow."""
     tensors = [*gs[:-1], z[-1], *inputs]
     count = len(gs) - 1
-    graph: Any = state.graph
+    graph: Graph = state.graph
     found = graph.apply(PYTHON_GRADIENT, tuple(tensors), {"count": count})
     shares: list[Any] = [None] * len(inputs)
     for i, share in zip([i for i, t in enumerate(inputs) if t.dtype.kind in "fc"], found, strict=True):
@@ -166,12 +171,12 @@ def _python_rule(gs: Any, z: Any, *inputs: Any, func: Any, dtypes: Any) -> list[
     return shares
 
 
-def _python_gradient(*arrays: Any, count: int) -> tuple[Any, ...]:
+def _python_gradient(*arrays: Array, count: int) -> tuple[Any, ...]:
     call: PythonCall = np.asarray(arrays[count], object).item()
     return tuple(share.array for share in call.run_gradient([new_tensor(g) for g in arrays[:count]]))
 
 
-def _python_gradient_infer(tensors: Any, attrs: dict[str, Any]) -> list[Any]:
+def _python_gradient_infer(tensors: Any, attrs: Attributes) -> list[Any]:
     inputs = tensors[attrs["count"] + 1 :]
     return [(t.shape, t.dtype) for t in inputs if t.dtype.differentiable]
 
@@ -184,7 +189,7 @@ PYTHON_GRADIENT = GraphPrimitive(
 )
 
 
-def _numpy_forward(*arrays: Any, func: Any, dtypes: Any) -> tuple[Any, ...]:
+def _numpy_forward(*arrays: Array, func: Function, dtypes: Any) -> tuple[Any, ...]:
     number = next_number()
     with no_tapes(), During(state, compiled=None):
         try:
@@ -196,7 +201,7 @@ def _numpy_forward(*arrays: Any, func: Any, dtypes: Any) -> tuple[Any, ...]:
         return tuple(_as_promised(i, v, d, number) for i, (v, d) in enumerate(zip(values, dtypes, strict=True)))
 
 
-def _as_promised(at: int, value: Any, dtype: Any, number: int) -> Any:
+def _as_promised(at: int, value: Value, dtype: DTypeLike, number: int) -> Any:
     tensor = convert_to_tensor(np.asarray(value) if isinstance(value, (int, float)) else value)
     if tensor.dtype != dtype:
         raise invalid(
@@ -224,14 +229,14 @@ DRAW = GraphPrimitive("draw", "StatefulPartitionedCall", **_LATER, rules=None, s
 NEXT = GraphPrimitive("next_element", "IteratorGetNext", **_LATER, stateful=True)
 
 
-def draw_row(function: Callable[..., list[Any]], tensors: Sequence[Any], spec: Any, name: str | None) -> Any:
+def draw_row(function: Callable[..., list[Any]], tensors: Tensors, spec: Any, name: str | None) -> Any:
     """Adds a row of random numbers, drawn by ``function`` each time that the graph runs; ``spec`` is (shape, dtype)."""
     return state.graph.apply(DRAW, tuple(tensors), {"function": function, "specs": [spec]}, name)[0]
 
 
 def add_effect(
     function: Callable[..., list[Any]],
-    tensors: Sequence[Any],
+    tensors: Tensors,
     specs: list[Any],
     stateful: bool = False,
     name: str | None = None,
@@ -251,7 +256,7 @@ class AssignedVariable(UnreadVariable):
 
     __module__ = "tensorflow.python.ops.resource_variable_ops"
 
-    def __init__(self, variable: Any, tensor: Any) -> None:
+    def __init__(self, variable: Variable, tensor: Value) -> None:
         super().__init__(variable)
         self.assigned = tensor  # the value that was assigned; whoever needs it makes the assignment run
 

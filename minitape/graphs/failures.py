@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,11 +18,18 @@ from ..engine.values.invalid import shape_text
 from ..engine.values.shape import TensorShape
 from .primitive import GraphPrimitive
 
+if TYPE_CHECKING:
+    from ..engine.recording.rows import Call
+    from ..engine.types import Adjoint, Array, DTypeLike
+    from .build import Graph
+    from .symbolic import Operation
+    from .types import Tensors
+
 _BEGIN = "Graph execution error:"
 _OF_NUMPY = ("operands could not be broadcast", "all input arrays must have the same shape", "matmul: ")
 
 
-def explain(graph: Any, rows: Any, error: Exception) -> Exception:
+def explain(graph: Graph, rows: Any, error: Exception) -> Exception:
     """The error of rows that were run with the operation that raised it, in TensorFlow's words."""
     trace, failed = error.__traceback__, None
     while trace is not None and failed is None:
@@ -37,7 +44,7 @@ def explain(graph: Any, rows: Any, error: Exception) -> Exception:
     return kind(None, op, with_location(graph, op, message))
 
 
-def _in_words(graph: Any, call: Any, value_of: Callable[[int], Any], message: str) -> str:
+def _in_words(graph: Graph, call: Call, value_of: Callable[[int], Any], message: str) -> str:
     """What NumPy says about shapes, as TensorFlow says it."""
     unshaped = re.fullmatch(r"cannot reshape array of size (\d+) into shape \(([\d,]*)\)", message)
     if unshaped is not None:
@@ -59,7 +66,7 @@ def _in_words(graph: Any, call: Any, value_of: Callable[[int], Any], message: st
     return f"Incompatible shapes: {shapes[0]} vs. {shapes[1]}"
 
 
-def with_location(graph: Any, op: Any, message: str) -> str:
+def with_location(graph: Graph, op: Operation, message: str) -> str:
     """A message with the operation that it is about and the user's line that made it."""
     place = graph.place_of(op.row)
     line = "" if place is None else f'File "{place[0]}", line {place[1]}, in {place[2].co_name}'
@@ -79,7 +86,7 @@ def with_location(graph: Any, op: Any, message: str) -> str:
 _ENUM = {"float32": "DT_FLOAT", "float64": "DT_DOUBLE", "float16": "DT_HALF"}
 
 
-def enum(dtype: Any) -> str:
+def enum(dtype: DTypeLike) -> str:
     """The name of a dtype in TensorFlow's protocol buffers."""
     return _ENUM.get(dtype.name, "DT_" + dtype.name.upper())
 
@@ -89,16 +96,16 @@ def brackets(shape: TensorShape) -> str:
     return "<unknown>" if shape.rank is None else shape_text(shape)
 
 
-def raising_primitive(primitive: Primitive, error: Exception, tensors: Sequence[Any]) -> GraphPrimitive:
+def raising_primitive(primitive: Primitive, error: Exception, tensors: Tensors) -> GraphPrimitive:
     """In the place of a primitive, one that raises an error when the graph runs: what stands behind it is traced
     before.
     """
     dtype = int64 if primitive.op in ("ArgMax", "ArgMin", "Where") else tensors[0].dtype
 
-    def forward(*arrays: Any) -> Any:
+    def forward(*arrays: Array) -> Any:
         raise error
 
-    def rule(g: Any, z: Any, *inputs: Any) -> list[Any]:
+    def rule(g: Adjoint, z: Adjoint, *inputs: Any) -> list[Any]:
         return [TABLE["zeros_like"](x) if x.dtype.differentiable else None for x in inputs]
 
     infer = lambda tensors, attrs: [(TensorShape(None), dtype)]  # noqa: E731

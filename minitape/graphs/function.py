@@ -9,7 +9,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from operator import is_, is_not
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
@@ -33,6 +33,11 @@ from .signature import (
     with_tensors,
 )
 from .spec import Identity, TensorSpec, covers, is_array, key_of
+
+if TYPE_CHECKING:
+    from ..engine.types import Value
+    from .build import Graph
+    from .types import Names
 
 _LITERALS = {bool, int, float, str, type(None)}
 _TEXT_ALONE = {str}
@@ -148,7 +153,7 @@ class Function:
             self._fast[tuple(key)] = concrete
         return concrete.call_flat(tensors)
 
-    def _run_python(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _run_python(self, args: tuple[Any, ...], kwargs: Names) -> Any:
         return self._python_function(*self._with_owner(args), **kwargs)
 
     def _with_owner(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -172,7 +177,7 @@ class Function:
 
     # -- arguments ---------------------------------------------------------------------------------
 
-    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    def _bind(self, args: tuple[Any, ...], kwargs: Names) -> dict[str, Any]:
         try:
             bound = self._signature.bind(*args, **kwargs)
         except TypeError as error:
@@ -220,7 +225,7 @@ class Function:
         if extra > 0:
             raise TypeError(f"input_signature contains {extra} extra type constraints.")
 
-    def _cast(self, values: dict[str, Any], args: Any, kwargs: Any) -> dict[str, Any]:
+    def _cast(self, values: Names, args: Any, kwargs: Any) -> dict[str, Any]:
         out = dict(values)
         for name, spec in self._named_signature().items():
             try:
@@ -247,7 +252,7 @@ class Function:
             args = self._input_signature
         return self._concrete(self._bind(args, kwargs))
 
-    def _concrete(self, values: dict[str, Any]) -> ConcreteFunction:
+    def _concrete(self, values: Names) -> ConcreteFunction:
         """The trace for these arguments."""
         if self._input_signature is not None:
             named = self._named_signature()
@@ -282,7 +287,7 @@ class Function:
                 best = key
         return None if best is None else self._traces[best]
 
-    def _relaxed(self, values: dict[str, Any], key: Any) -> dict[str, Any]:
+    def _relaxed(self, values: Names, key: Any) -> dict[str, Any]:
         """With ``reduce_retracing``: shapes that cover those of an earlier trace as well."""
         for known, concrete in reversed(self._traces.items()):
             if covers(known, key, lambda old, new: True):
@@ -290,7 +295,7 @@ class Function:
                 return {n: nest.map_structure(_wider, values[n], old[n]) for n in values}
         return values
 
-    def _trace(self, values: dict[str, Any], given: list[Any]) -> ConcreteFunction:
+    def _trace(self, values: Names, given: list[Any]) -> ConcreteFunction:
         signature = Signature(
             self._parameters, {n: nest.map_structure(as_spec, v) for n, v in values.items()}, self._name
         )
@@ -354,7 +359,7 @@ def _refuse_changed(
         )
 
 
-def _tensors(values: dict[str, Any]) -> list[Any]:
+def _tensors(values: Names) -> list[Any]:
     return [
         t
         for v in values.values()
@@ -363,7 +368,7 @@ def _tensors(values: dict[str, Any]) -> list[Any]:
     ]
 
 
-def _access(values: dict[str, Any]) -> None:
+def _access(values: Names) -> None:
     """Reads the variables among the arguments: a call counts as an access, whether the function reads them or not."""
     for value in nest.flatten(list(values.values())):
         if hasattr(value, "_read"):
@@ -403,7 +408,7 @@ def _tell(values: Iterable[Any], key: list[Any], tensors: list[Any], arrays: lis
     return True
 
 
-def _place_leaf(graph: Any, name: str, leaf: Any, inputs: list[Any]) -> Any:
+def _place_leaf(graph: Graph, name: str, leaf: Value, inputs: list[Any]) -> Any:
     if not isinstance(leaf, TensorSpec):
         return leaf
     inputs.append(graph.input(leaf.dtype, leaf.shape, leaf.name or name))
@@ -413,7 +418,7 @@ def _place_leaf(graph: Any, name: str, leaf: Any, inputs: list[Any]) -> Any:
 def _as_outputs(result: Any, function: Any) -> Any:
     """The returned structure as tensors of the graph: variables are read, numbers become constants."""
 
-    def leaf(value: Any) -> Any:
+    def leaf(value: Value) -> Any:
         if value is None:
             return None
         if is_composite(value):

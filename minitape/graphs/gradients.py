@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from ..ops.convert import convert_to_tensor
 from .body import lift
 from .build import Graph
 from .symbolic import SymbolicTensor
+
+if TYPE_CHECKING:
+    from ..engine.types import Adjoint, Value
 
 
 def gradients(
@@ -160,15 +163,15 @@ def sweep_rows(
     return found
 
 
-def _dense(g: Any) -> Any:
+def _dense(g: Adjoint) -> Any:
     return g if isinstance(g, Tensor) else g.dense()
 
 
-def _as_list(value: Any) -> list[Any]:
+def _as_list(value: Value) -> list[Any]:
     return nest.flatten(value) if isinstance(value, (list, tuple, dict)) else [value]
 
 
-def _tensor(value: Any) -> Any:
+def _tensor(value: Value) -> Any:
     return value if isinstance(value, Tensor) else convert_to_tensor(value)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,12 @@ from ..engine.values.invalid import at_run
 from ..engine.values.shape import TensorShape
 from ..ops.opdefs import accept
 from .failures import brackets, enum
+
+if TYPE_CHECKING:
+    from ..engine.recording.rows import Call
+    from ..engine.types import Attributes, DTypeLike, Value
+    from .build import Graph
+    from .types import Tensors
 
 _STATIC = {"Shape", "Size", "Rank", "ShapeN"}  # operations that read nothing but the static shape
 ELEMENTWISE = set(
@@ -48,7 +54,7 @@ class Mismatch(Exception):
     def __init__(self, first: int, second: int) -> None:
         self.sizes = first, second
 
-    def text(self, name: str, primitive: Primitive, tensors: list[Any], given: dict[str, Any]) -> str:
+    def text(self, name: str, primitive: Primitive, tensors: Tensors, given: dict[str, Any]) -> str:
         """TensorFlow's words for it."""
         op, attrs = primitive.op, f"T={enum(tensors[0].dtype)}"
         if op in ("Equal", "NotEqual"):
@@ -87,7 +93,7 @@ def check_dtypes(primitive: Primitive, inputs: tuple[Any, ...]) -> None:
 _TWINS = {"Add", "MatMul", "BatchMatMulV2", "Less", "LessEqual", "Greater", "GreaterEqual", "Equal", "NotEqual"}
 
 
-def outputs(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any]) -> tuple[list[Spec], bool]:
+def outputs(primitive: Primitive, tensors: Tensors, attrs: Attributes) -> tuple[list[Spec], bool]:
     """(shape, dtype) of each output, and whether the primitive returns a tuple."""
     special = getattr(primitive, "infer", None)
     if special is not None:
@@ -108,7 +114,7 @@ def outputs(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any]) -> 
     return specs, several
 
 
-def _trials(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any]) -> list[Any]:
+def _trials(primitive: Primitive, tensors: Tensors, attrs: Attributes) -> list[Any]:
     """Results of the primitive that show which sizes depend on what."""
     errors: list[Exception] = []
 
@@ -144,7 +150,7 @@ def _trials(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any]) -> 
     return [result for _, result in fitting]
 
 
-def _unknown(tensors: list[Any]) -> list[set[tuple[int, int]]]:
+def _unknown(tensors: Tensors) -> list[set[tuple[int, int]]]:
     """Where unknown sizes stand, as (number of the tensor, axis): one at a time, and those of one axis together."""
     ranked = [(at, t.shape.as_list()) for at, t in enumerate(tensors) if t.shape.rank is not None]
     places = [(at, axis) for at, sizes in ranked for axis, size in enumerate(sizes) if size is None]
@@ -152,7 +158,7 @@ def _unknown(tensors: list[Any]) -> list[set[tuple[int, int]]]:
     return [{place} for place in places] + [axes for axes in together if 1 < len(axes) < len(places)]
 
 
-def _refusal(primitive: Primitive, tensors: list[Any], error: Exception, known: bool) -> Exception:
+def _refusal(primitive: Primitive, tensors: Tensors, error: Exception, known: bool) -> Exception:
     if isinstance(error, OpError):
         return error
     refusal: Any = ValueError(f"{error} (in {primitive.op} of {', '.join(map(repr, tensors))})")
@@ -161,7 +167,7 @@ def _refusal(primitive: Primitive, tensors: list[Any], error: Exception, known: 
     return refusal
 
 
-def _beyond(tensors: list[Any], attrs: dict[str, Any]) -> list[int]:
+def _beyond(tensors: Tensors, attrs: Attributes) -> list[int]:
     """Sizes that tell how many windows of a convolution or of pooling fit in; none for other operations."""
     if "strides" not in attrs:
         return []
@@ -171,7 +177,7 @@ def _beyond(tensors: list[Any], attrs: dict[str, Any]) -> list[int]:
     return [reach + 2 * step, reach + step]
 
 
-def sizes_to_try(tensors: list[Any], first: list[int] | None = None) -> Iterator[tuple[int, int]]:
+def sizes_to_try(tensors: Tensors, first: list[int] | None = None) -> Iterator[tuple[int, int]]:
     """(size for unknown sizes, rank for unknown ranks) to try, in turn: those in ``first``, then others."""
     sizes = {d for t in tensors if t.shape.rank is not None for d in t.shape.as_list() if d is not None and d > 1}
     ranks = sorted({t.shape.rank for t in tensors if t.shape.rank is not None}) or [2]
@@ -186,7 +192,7 @@ def sizes_to_try(tensors: list[Any], first: list[int] | None = None) -> Iterator
                 yield size, rank
 
 
-def stand_in(tensor: Any, guess: Guess | None, at: int, kind: int, values: bool) -> Any:
+def stand_in(tensor: Value, guess: Guess | None, at: int, kind: int, values: bool) -> Any:
     """An array for tensor number ``at``, with its value where constants determine it, if ``values`` are wanted."""
     value = tensor.graph.folded.get(tensor._row) if values else None
     if value is not None:
@@ -200,7 +206,7 @@ def stand_in(tensor: Any, guess: Guess | None, at: int, kind: int, values: bool)
     return stand_in_array(sizes, tensor.dtype, kind)
 
 
-def stand_in_array(sizes: tuple[int, ...], dtype: Any, kind: int) -> Any:
+def stand_in_array(sizes: tuple[int, ...], dtype: DTypeLike, kind: int) -> Any:
     """An array of zeros without memory of its own (kind 0), of different values (1), or of unit matrices (2)."""
     if dtype.kind == "s":
         return np.broadcast_to(np.array(b"", object), sizes) if sizes else np.array(b"", object)
@@ -213,7 +219,7 @@ def stand_in_array(sizes: tuple[int, ...], dtype: Any, kind: int) -> Any:
     return (np.arange(count) % 97).astype(dtype.as_numpy_dtype).reshape(sizes)
 
 
-def _run(primitive: Primitive, arrays: list[Any], attrs: dict[str, Any]) -> Any:
+def _run(primitive: Primitive, arrays: list[Any], attrs: Attributes) -> Any:
     kinds = tuple([a.dtype for a in arrays])
     if kinds not in primitive.accepted:
         _accept(primitive, kinds)
@@ -269,7 +275,7 @@ def _check_product(x: Any, y: Any, transpose_a: bool = False, transpose_b: bool 
             raise Mismatch(m, n)
 
 
-def fold(graph: Any, call: Any) -> None:
+def fold(graph: Graph, call: Call) -> None:
     """Notes the values of a call whose inputs are constants, or which reads only shapes that are known."""
     primitive = call.primitive
     if getattr(primitive, "stateful", False) or getattr(primitive, "infer", None) is not None:
@@ -299,7 +305,7 @@ def fold(graph: Any, call: Any) -> None:
         graph.folded.update({call.row + i: value for i, value in enumerate(found)})
 
 
-def _part_of_shape(graph: Any, call: Any) -> Any:
+def _part_of_shape(graph: Graph, call: Call) -> Any:
     """A known size picked out of a shape of which others are unknown: ``tf.shape(x)[1]``."""
     if call.primitive.op != "StridedSlice" or len(call.inputs) != 1:
         return None

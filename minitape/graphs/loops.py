@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,11 +35,16 @@ from .values import (
 )
 from .whiles import WHILE, build_while, kept_shapes
 
+if TYPE_CHECKING:
+    from ..engine.types import Index, Value
+    from .build import Graph
+    from .types import Names, Tensors, Test
+
 _RETURNED = "_ag_return_value"  # how the name begins that holds what the function returns
 
 
 def while_stmt(
-    test: Any,
+    test: Test,
     body: Any,
     get: Any,
     put: Any,
@@ -67,7 +72,7 @@ def while_stmt(
     _Loop(names, get, put, alive, later).run(lambda item: test(), lambda item: body(), None)
 
 
-def _first_test(test: Any) -> Any:
+def _first_test(test: Test) -> Any:
     """The condition before the first turn: apart, for that of a loop in the graph is not run here."""
     if state.graph is None:
         return current(test())
@@ -112,7 +117,7 @@ def for_stmt(
     loop.run(lambda item: True if extra is None else extra(), body, source)
 
 
-def refuse_scalar(tensor: Any) -> None:
+def refuse_scalar(tensor: Value) -> None:
     """ValueError for a tensor without axes: it has no length."""
     if tensor.shape.rank == 0:
         name = state.graph.unique_name("Shape", False)
@@ -155,18 +160,18 @@ class _Elements:
 
     kinds = WHILE
 
-    def __init__(self, tensor: Any) -> None:
+    def __init__(self, tensor: Value) -> None:
         self.tensor, self.start, self.count = tensor, new_tensor(np.int32(0)), size_of(tensor)
 
-    def item(self, index: Any) -> Any:
+    def item(self, index: Index) -> Any:
         if self.tensor.shape[0] == 0:  # the body is traced all the same
             return zeros(self.tensor.shape[1:], self.tensor.dtype)
         return TABLE["gather"](self.tensor, index, axis=0)
 
-    def next(self, index: Any) -> Any:
+    def next(self, index: Index) -> Any:
         return index + 1
 
-    def inside(self, index: Any) -> Any:
+    def inside(self, index: Index) -> Any:
         return index < self.count
 
 
@@ -178,13 +183,13 @@ class _Numbers:
     def __init__(self, start: Any, limit: Any, delta: Any) -> None:
         self.start, self.limit, self.delta = start, limit, delta
 
-    def item(self, index: Any) -> Any:
+    def item(self, index: Index) -> Any:
         return index
 
-    def next(self, index: Any) -> Any:
+    def next(self, index: Index) -> Any:
         return index + self.delta
 
-    def inside(self, index: Any) -> Any:
+    def inside(self, index: Index) -> Any:
         if is_symbolic(self.delta):
             rises = self.delta >= 0
             return rises & (index < self.limit) | ~rises & (index > self.limit)
@@ -199,10 +204,10 @@ class _Flag:
     def __init__(self) -> None:
         self.start = new_tensor(np.bool_(False))
 
-    def item(self, index: Any) -> Any:
+    def item(self, index: Index) -> Any:
         return None
 
-    def next(self, index: Any) -> Any:
+    def next(self, index: Index) -> Any:
         return new_tensor(np.bool_(True))
 
 
@@ -239,7 +244,7 @@ class _Loop:
         self.carried: dict[str, Any] = {}  # those of the names that are carried
         self.late: dict[str, list[TensorShape]] = {}  # names that only a turn gives a value, and its leaves' shapes
 
-    def run(self, test: Any, body: Any, source: Any) -> None:
+    def run(self, test: Test, body: Any, source: Any) -> None:
         """Builds the operation; ``source`` is the tensor or dataset that a ``for`` walks over, or None."""
         self.before = tuple(without_variables(v) for v in self.get())
         walk = None if source is None else _walk(source)
@@ -283,22 +288,22 @@ class _Loop:
             self._demand_a_turn(found[0] if walk is None else TABLE["not_equal"](found[0], walk.start))
         self._leave(found[first:], latest)
 
-    def _tensors(self, values: dict[str, Any]) -> list[Any]:
+    def _tensors(self, values: Names) -> list[Any]:
         """The tensors of the carried names, given their values."""
         return [t for name in self.carried for t in flatten_parts(values[name])]
 
-    def _enter(self, tensors: Sequence[Any]) -> None:
+    def _enter(self, tensors: Tensors) -> None:
         """Gives the names the values with which a turn begins; those that are not alive have none."""
         values = self._filled(tensors, self.carried)
         dead = [n for n in self.names if n not in self.alive]
         self.put(copies(tuple(Undefined(n) if n in dead else values[n] for n in self.names)))
 
-    def _leave(self, tensors: Sequence[Any], latest: dict[str, Any]) -> None:
+    def _leave(self, tensors: Tensors, latest: dict[str, Any]) -> None:
         """Gives the names their values after the loop; a TensorArray is the one of the ``latest`` turn."""
         values = self._filled(tensors, latest)
         self.put(tuple(values[n] for n in self.names))
 
-    def _filled(self, tensors: Sequence[Any], likes: dict[str, Any]) -> dict[str, Any]:
+    def _filled(self, tensors: Tensors, likes: dict[str, Any]) -> dict[str, Any]:
         """The values of all names, with tensors for those that are carried."""
         values, rest = dict(zip(self.names, self.before, strict=True)), iter(tensors)
         for name in self.carried:
@@ -404,19 +409,19 @@ def _not_none(name: str) -> Exception:
     return ValueError(f"'{name}' is not allowed to be None before the loop")
 
 
-def _all_values(value: Any) -> bool:
+def _all_values(value: Value) -> bool:
     """True for what can be carried: structures of tensors and of what becomes a tensor."""
     if value is None or isinstance(value, Undefined):
         return False
     return all(map(is_value, flatten_parts(value)))
 
 
-def _shapes(value: Any) -> list[TensorShape]:
+def _shapes(value: Value) -> list[TensorShape]:
     """The static shapes that the tensors of a value keep by themselves."""
     return [shape for leaf in nest.flatten(value) for shape in kept_shapes(leaf)]
 
 
-def _zeros(value: Any) -> Any:
+def _zeros(value: Value) -> Any:
     """What stands for a value that only the first turn gives."""
     if isinstance(value, TensorArray):
         return value
@@ -424,7 +429,7 @@ def _zeros(value: Any) -> Any:
     return zeros([size or 0 for size in tensor.shape] if tensor.shape.rank else [], tensor.dtype)
 
 
-def _stand_in(graph: Any, value: Any) -> Any:
+def _stand_in(graph: Graph, value: Value) -> Any:
     """A symbolic value of the same kind, for a trial turn of a loop."""
     if not _all_values(value):
         return value

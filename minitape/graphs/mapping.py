@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,8 +22,11 @@ from .spec import TensorSpec
 from .symbolic import is_symbolic
 from .whiles import MAPPED, WHILE, passing, while_graph
 
+if TYPE_CHECKING:
+    from ..engine.types import Array, DTypeLike, Index, Structure, Value
 
-def _over(elems: Any, scalar: Exception | None = None) -> Any:
+
+def _over(elems: Structure, scalar: Exception | None = None) -> Any:
     """The elements as tensors that have a first axis, of one size."""
     elems = nest.map_structure(convert_to_tensor, elems)
     leaves = nest.flatten(elems)
@@ -41,19 +44,19 @@ def _over(elems: Any, scalar: Exception | None = None) -> Any:
     return elems
 
 
-def _element(elems: Any, index: Any) -> Any:
+def _element(elems: Structure, index: Index) -> Any:
     """Element ``index`` of each tensor of a structure."""
     if state.graph is None:
         return nest.map_structure(lambda t: TABLE["slice"](t, spec=(int(index.array),)), elems)
     return nest.map_structure(lambda t: apply(READ, (t, index), {"shape": t.shape[1:]})[0], elems)
 
 
-def _written(arrays: Sequence[TensorArray], index: Any, values: Any) -> list[TensorArray]:
+def _written(arrays: Sequence[TensorArray], index: Index, values: Any) -> list[TensorArray]:
     """The arrays with the parts of a structure at ``index``."""
     return [array.write(index, value) for array, value in zip(arrays, nest.flatten(values), strict=True)]
 
 
-def _stack(arrays: Sequence[TensorArray], like: Any, elems: Any) -> Any:
+def _stack(arrays: Sequence[TensorArray], like: Any, elems: Structure) -> Any:
     """The content of arrays that have an element for each of ``elems``, in the structure of ``like``."""
     count = nest.flatten(elems)[0].shape[0]
     found = [array.stack() for array in arrays]
@@ -65,8 +68,8 @@ def _stack(arrays: Sequence[TensorArray], like: Any, elems: Any) -> Any:
 
 def map_fn(
     fn: Any,
-    elems: Any,
-    dtype: Any = None,
+    elems: Structure,
+    dtype: DTypeLike = None,
     parallel_iterations: int | None = None,
     back_prop: bool = True,
     swap_memory: bool = False,
@@ -97,7 +100,7 @@ def map_fn(
         return passing(_map(fn, elems, signature, infer_shape), back_prop)
 
 
-def _map(fn: Any, elems: Any, signature: Any, infer_shape: bool = True, kinds: Any = WHILE) -> Any:
+def _map(fn: Any, elems: Structure, signature: Any, infer_shape: bool = True, kinds: Any = WHILE) -> Any:
     """``map_fn`` as a loop; in a graph ``fn`` is called once, however many elements there are."""
     count = size_of(nest.flatten(elems)[0])
     like = elems if signature is None else signature
@@ -111,7 +114,7 @@ def _map(fn: Any, elems: Any, signature: Any, infer_shape: bool = True, kinds: A
         for kind in nest.flatten(like)
     ]
 
-    def step(i: Any, arrays: Any) -> list[Any]:
+    def step(i: Any, arrays: Array) -> list[Any]:
         found = fn(_element(elems, i))
         nest.assert_same_structure(like, found)
         return [_written(arrays, i, found)]
@@ -133,7 +136,7 @@ def _count_up(step: Any, begin: Any, count: Any, values: Sequence[Any], kinds: A
     return values
 
 
-def vectorized_map(fn: Any, elems: Any, fallback_to_while_loop: bool = True, warn: bool = True) -> Any:
+def vectorized_map(fn: Any, elems: Structure, fallback_to_while_loop: bool = True, warn: bool = True) -> Any:
     """The same results as ``map_fn``, whatever the dtypes; ``fn`` is called once, as that of a ``tf.function``.
 
     minitape applies it to the elements one by one, so there is nothing to fall back from, and
@@ -172,7 +175,7 @@ def _as_one(found: Any) -> Any:
 
 def scan(
     fn: Any,
-    elems: Any,
+    elems: Structure,
     initializer: Any = None,
     parallel_iterations: int = 10,
     back_prop: bool = True,
@@ -195,7 +198,7 @@ def scan(
 
 def foldl(
     fn: Any,
-    elems: Any,
+    elems: Structure,
     initializer: Any = None,
     parallel_iterations: int = 10,
     back_prop: bool = True,
@@ -215,7 +218,13 @@ def foldl(
 
 
 def _scan_results(
-    fn: Any, elems: Any, initializer: Any, reverse: bool, back_prop: bool, name: str, infer_shape: bool = True
+    fn: Any,
+    elems: Structure,
+    initializer: Any,
+    reverse: bool,
+    back_prop: bool,
+    name: str,
+    infer_shape: bool = True,
 ) -> tuple[Any, Any]:
     """The last of the accumulated values, and all of them stacked."""
     if not callable(fn):
@@ -230,7 +239,7 @@ def _scan_results(
         return passing(last, back_prop), passing(all_of_them, back_prop)
 
 
-def _accumulate(fn: Any, elems: Any, initializer: Any, reverse: bool, infer_shape: bool) -> tuple[Any, Any]:
+def _accumulate(fn: Any, elems: Structure, initializer: Any, reverse: bool, infer_shape: bool) -> tuple[Any, Any]:
     count, one = size_of(nest.flatten(elems)[0]), new_tensor(np.int32(1))
 
     def place(i: Any) -> Any:
@@ -249,7 +258,7 @@ def _accumulate(fn: Any, elems: Any, initializer: Any, reverse: bool, infer_shap
     if initializer is None:
         arrays = _written(arrays, place(begin - one), value)
 
-    def step(i: Any, value: Any, arrays: Any) -> list[Any]:
+    def step(i: Any, value: Value, arrays: Array) -> list[Any]:
         new = fn(value, _element(elems, place(i)))
         nest.assert_same_structure(value if initializer is None or state.graph is not None else initializer, new)
         new = nest.map_structure(convert_to_tensor, new)

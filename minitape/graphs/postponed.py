@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +19,10 @@ from .infer import sizes_to_try, stand_in_array, trying
 from .program import Program, find_needed
 from .slicing import SlicePlace
 from .symbolic import SymbolicTensor
+
+if TYPE_CHECKING:
+    from ..engine.types import Value
+    from .types import Names, Tensors
 
 Guess = tuple[int, int]  # a size and a rank, for what is not known
 
@@ -81,7 +84,7 @@ _NAMES = {
 }
 
 
-def refuse(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception) -> Any:
+def refuse(function: Any, args: tuple[Any, ...], kwargs: Names, error: Exception) -> Any:
     """Adds a row that raises an error which TensorFlow does not see while it traces a call of ``function``."""
     tensors = [t for leaf in nest.flatten([list(args), kwargs]) if isinstance(t := _as_leaf(leaf), Tensor)]
     if not tensors:
@@ -93,10 +96,10 @@ def refuse(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: 
 class Postponed:
     """A call that waits for tensors: where they go, a :class:`SlicePlace` is among the arguments."""
 
-    def __init__(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> None:
+    def __init__(self, function: Any, args: list[Any], kwargs: Names) -> None:
         self.function, self.args, self.kwargs = function, args, kwargs
 
-    def run(self, tensors: Sequence[Any]) -> Any:
+    def run(self, tensors: Tensors) -> Any:
         """What the function gives for these tensors."""
         args, kwargs = nest.map_structure(
             lambda v: tensors[v.number] if type(v) is SlicePlace else v, (self.args, self.kwargs)
@@ -110,11 +113,11 @@ class Postponed:
 _BY_VALUES = {"boolean_mask", "dynamic_partition"}  # sizes of results hang on values
 
 
-def postpone(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any] | None:
+def postpone(function: Any, args: tuple[Any, ...], kwargs: Names) -> list[Any] | None:
     """Adds a row that calls ``function`` with eager tensors; [result], or None when even trial calls fail."""
     symbolic: list[Any] = []
 
-    def leaf(value: Any) -> Any:
+    def leaf(value: Value) -> Any:
         value = _as_leaf(value)
         if type(value) is SymbolicTensor:
             symbolic.append(value)
@@ -130,7 +133,7 @@ def postpone(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> li
     return [nest.pack_sequence_as(structure, found)]
 
 
-def _as_leaf(leaf: Any) -> Any:
+def _as_leaf(leaf: Value) -> Any:
     """A variable's value, and an eager tensor of which gradients may be asked, as the graph knows them; others as they
     are.
     """
@@ -245,7 +248,7 @@ def _apart(symbolic: list[Any], guess: Guess, kind: int) -> list[Any]:
     return tensors
 
 
-def _common(tensors: list[Any], certain: bool) -> Any:
+def _common(tensors: Tensors, certain: bool) -> Any:
     if not certain:  # one trial alone does not tell which sizes depend on what
         return TensorShape([None] * len(tensors[0].shape)), tensors[0].dtype
     sizes = tensors[0].shape

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,11 @@ from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import Tensor, new_tensor
 from ..engine.values.dtypes import string
 from ..engine.values.shape import TensorShape
+
+if TYPE_CHECKING:
+    from ..engine.types import Array, Attributes, Value
+    from .build import Graph
+    from .types import Tensors
 
 Eager = Callable[[Sequence[Any], dict[str, Any]], Sequence[Any]]
 
@@ -64,20 +69,20 @@ class GraphPrimitive(Primitive):
         self.stateful, self.symbolic_rule, self.connects = stateful or self.noted, symbolic_rule, connects
         self.eager: Eager = eager or self._wrapped
 
-    def _run(self, *arrays: Any, **attrs: Any) -> tuple[Any, ...]:
+    def _run(self, *arrays: Array, **attrs: Any) -> tuple[Any, ...]:
         with no_tapes():
             return tuple(t.array for t in self.eager([new_tensor(a) for a in arrays], attrs))
 
-    def _wrapped(self, tensors: Sequence[Any], attrs: dict[str, Any]) -> Sequence[Any]:
+    def _wrapped(self, tensors: Tensors, attrs: Attributes) -> Sequence[Any]:
         return [new_tensor(a) for a in self.forward(*[t.array for t in tensors], **attrs)]
 
 
-def floats(tensors: Sequence[Any]) -> list[int]:
+def floats(tensors: Tensors) -> list[int]:
     """The numbers of the tensors through which gradients flow."""
     return [i for i, t in enumerate(tensors) if t.dtype.differentiable]
 
 
-def distinct_copies(tensors: Sequence[Any]) -> list[Any]:
+def distinct_copies(tensors: Tensors) -> list[Any]:
     """The tensors, with a copy for each that was there before: every input gets the share of its own place."""
     seen: set[int] = set()
     found = []
@@ -87,7 +92,7 @@ def distinct_copies(tensors: Sequence[Any]) -> list[Any]:
     return found
 
 
-def run_eagerly(primitive: Any, attrs: dict[str, Any], tensors: Sequence[Any]) -> list[Any]:
+def run_eagerly(primitive: Primitive, attrs: Attributes, tensors: Tensors) -> list[Any]:
     """The results of any primitive for eager tensors, so that open tapes record them."""
     if isinstance(primitive, GraphPrimitive):
         return list(primitive.eager(tensors, attrs))
@@ -96,7 +101,7 @@ def run_eagerly(primitive: Any, attrs: dict[str, Any], tensors: Sequence[Any]) -
 
 
 def eager_vjp(
-    run: Callable[[Any], Sequence[Any]], gs: Sequence[Any], inputs: Sequence[Any], chosen: Sequence[int] | None = None
+    run: Callable[[Any], Sequence[Any]], gs: Tensors, inputs: Tensors, chosen: Sequence[int] | None = None
 ) -> list[Any]:
     """The shares of eager tensors (of the ``chosen`` ones) in the adjoints ``gs`` of what ``run`` makes of them."""
     inputs = distinct_copies(inputs)
@@ -119,12 +124,12 @@ def _replayed(*values: Any, **attrs: Any) -> Any:
     raise AssertionError("a primitive that is replayed has no rule")
 
 
-def as_eager(value: Any) -> Any:
+def as_eager(value: Value) -> Any:
     """A tensor as it is, an array as a tensor."""
     return value if isinstance(value, Tensor) else new_tensor(np.asarray(value))
 
 
-def with_value(tensor: Any, value: Any) -> Any:
+def with_value(tensor: Value, value: Value) -> Any:
     """A tensor where it has another value: that of a variable which has been assigned in the meantime."""
     same = tensor.array is value or np.array_equal(tensor.array, value)
     return tensor if same else tensor + new_tensor(value - tensor.array)
@@ -140,13 +145,13 @@ def write_notes(notes: Any) -> np.ndarray:
     return array
 
 
-def read_notes(value: Any) -> Any:
+def read_notes(value: Value) -> Any:
     """The counterpart of ``write_notes``."""
     return np.asarray(value.array if isinstance(value, Tensor) else value, np.object_).item()
 
 
 def replay_row(
-    primitive: Any, attrs: dict[str, Any], gs: list[Any], inputs: Sequence[Any], wanted: Sequence[int]
+    primitive: Primitive, attrs: Attributes, gs: Tensors, inputs: Tensors, wanted: Sequence[int]
 ) -> list[Any]:
     """Adds the row that runs the primitive again under a tape: the share of each input, None for those not wanted.
 
@@ -158,7 +163,7 @@ def replay_row(
     shares: list[Any] = [None] * len(inputs)
     if wanted:
         row = {"primitive": primitive, "attrs": attrs, "count": len(gs), "wanted": wanted}
-        graph: Any = state.graph
+        graph: Graph = state.graph
         tensors = (*gs, *inputs)
         links = Links([graph.tensor_at(graph.enter(t)) for t in tensors])
         made = graph.apply(VJP, tensors, row | {"links": links})
@@ -167,7 +172,7 @@ def replay_row(
     return shares
 
 
-def _vjp_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
+def _vjp_eager(tensors: Tensors, attrs: Attributes) -> list[Any]:
     count, own, wanted = attrs["count"], attrs["attrs"], attrs["wanted"]
     gs, inputs = tensors[:count], tensors[count:]
     if getattr(attrs["primitive"], "noted", False):
@@ -179,9 +184,7 @@ def _vjp_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
     return [dense(shares[i], inputs[i]) for i in wanted]
 
 
-def _by_rule(
-    primitive: Any, attrs: dict[str, Any], gs: Sequence[Any], inputs: Sequence[Any], wanted: Sequence[int]
-) -> list[Any]:
+def _by_rule(primitive: Any, attrs: Attributes, gs: Tensors, inputs: Tensors, wanted: Sequence[int]) -> list[Any]:
     """The shares that the rule of a primitive of the table gives, as eager operations."""
     outs = run_eagerly(primitive, attrs, inputs)
     g, z = (gs, outs) if len(gs) > 1 else (gs[0], outs[0])
@@ -199,7 +202,7 @@ def dense(share: Any, like: Any) -> Any:
     return share if share.shape == like.shape else unbroadcast(share, tuple(like.shape))
 
 
-def _vjp_infer(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
+def _vjp_infer(tensors: Tensors, attrs: Attributes) -> list[Any]:
     inputs = tensors[attrs["count"] :]
     return [(inputs[i].shape, inputs[i].dtype) for i in attrs["wanted"]]
 
@@ -207,7 +210,7 @@ def _vjp_infer(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
 class Links:
     """Of a row with derivatives in it: its inputs, and on which of them the derivatives depend once somebody asked."""
 
-    def __init__(self, tensors: list[Any]) -> None:
+    def __init__(self, tensors: Tensors) -> None:
         self.tensors = tensors
         self.found: set[int] | None = None
 
@@ -215,7 +218,7 @@ class Links:
 OURS = ("later", "getitem")  # primitives of graphs that run functions of minitape, not bodies of the user
 
 
-def _is_linked(attrs: dict[str, Any], at: int) -> bool:
+def _is_linked(attrs: Attributes, at: int) -> bool:
     """Whether a derivative depends on this input: not where the function is linear."""
     links = attrs["links"]
     if links.found is None:
@@ -231,14 +234,14 @@ def _is_linked(attrs: dict[str, Any], at: int) -> bool:
     return at in links.found
 
 
-def _is_ours(primitive: Any, attrs: dict[str, Any]) -> bool:
+def _is_ours(primitive: Primitive, attrs: Attributes) -> bool:
     while primitive is VJP:
         attrs = attrs["attrs"]
         primitive = attrs["primitive"]
     return not isinstance(primitive, GraphPrimitive) or primitive.name in OURS
 
 
-def _differentiable(attrs: dict[str, Any], tensors: list[Any], way: int | None = None) -> set[int]:
+def _differentiable(attrs: Attributes, tensors: Tensors, way: int | None = None) -> set[int]:
     """The inputs that make a difference to derivatives of stand-ins for them; all where those are refused.
 
     Of branches one is taken, the ``way``.
@@ -259,7 +262,7 @@ def _differentiable(attrs: dict[str, Any], tensors: list[Any], way: int | None =
     return set(range(len(tensors)))
 
 
-def _stand_ins(attrs: dict[str, Any], tensors: list[Any], guess: Any, way: int | None) -> list[Any]:
+def _stand_ins(attrs: Attributes, tensors: Tensors, guess: Any, way: int | None) -> list[Any]:
     """Tensors in the place of the adjoints and of the inputs."""
     from .infer import stand_in, stand_in_array
 

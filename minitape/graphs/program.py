@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ..engine.tensor.tensor import Tensor
     from ..engine.types import Array, Function
     from .build import Graph
+    from .types import Tensors
 
 OFTEN = 64  # runs after which a program is fused when numba is loaded already
 ONCE_MORE = 512  # ... and when it must be loaded for it
@@ -115,16 +116,17 @@ GUARDS: dict[str, Callable[..., None]] = {"GatherV2": check_gather, "GatherNd": 
 
 
 def _guard(forward: Callable[..., Any], guard: Callable[..., None]) -> Callable[..., Any]:
-    def run(*arrays: Any, **attrs: Any) -> Any:
+    def run(*arrays: Array, **attrs: Any) -> Any:
         guard(*arrays, **attrs)
         return forward(*arrays, **attrs)
 
     return run
 
 
-def runner(call: Any, notes: bool = True) -> Callable[..., Any]:
+def runner(call: Call, notes: bool = True) -> Callable[..., Any]:
     """The function on arrays that one call runs; without ``notes`` it keeps none of what its effects give."""
-    primitive, attrs = call.primitive, call.attrs
+    primitive: Any = call.primitive
+    attrs = call.attrs
     forward = primitive.forward if notes or not getattr(primitive, "noted", False) else primitive.unnoted
     if primitive.op in GUARDS:
         forward = _guard(forward, GUARDS[primitive.op])
@@ -141,7 +143,7 @@ def runner(call: Any, notes: bool = True) -> Callable[..., Any]:
 
 
 def find_needed(
-    graph: Any, fetches: Sequence[int], feeds: Sequence[int], effects: Iterable[Any], folds: bool = False
+    graph: Graph, fetches: Sequence[int], feeds: Sequence[int], effects: Iterable[Any], folds: bool = False
 ) -> tuple[list[Any], list[int]]:
     """The calls (in order) and the leaves that the fetches and effects depend on, down to the fed rows.
 
@@ -180,7 +182,9 @@ def value_of_leaf(graph: Graph, row: int) -> Tensor:
     raise errors.InvalidArgumentError(None, tensor.op, failures.with_location(graph, tensor.op, detail))
 
 
-def replay(graph: Any, fetches: Sequence[int], known: dict[int, Any], notes: dict[int, Any] | None = None) -> list[Any]:
+def replay(
+    graph: Graph, fetches: Sequence[int], known: dict[int, Any], notes: dict[int, Any] | None = None
+) -> list[Any]:
     """Runs the needed rows as eager operations, so that open tapes record them; ``known`` maps rows to tensors.
 
     ``notes`` are the arrays that rows with effects gave when the graph ran: they are not run again.
@@ -197,7 +201,7 @@ def replay(graph: Any, fetches: Sequence[int], known: dict[int, Any], notes: dic
     return [values[row] for row in fetches]
 
 
-def _needed_again(graph: Any, fetches: tuple[int, ...], known: tuple[int, ...]) -> tuple[list[Any], list[int]]:
+def _needed_again(graph: Graph, fetches: tuple[int, ...], known: tuple[int, ...]) -> tuple[list[Any], list[int]]:
     """What is needed, as it was found before: the body of a loop is replayed once for each turn."""
     found = graph.replays.get((fetches, known))
     if found is None or found[0] != len(graph.calls):
@@ -213,7 +217,7 @@ def _one_statement() -> AbstractContextManager[None]:
     return During(state, site=site)
 
 
-def replay_call(graph: Any, call: Any, values: dict[int, Any], notes: dict[int, Any] | None = None) -> None:
+def replay_call(graph: Graph, call: Call, values: dict[int, Any], notes: dict[int, Any] | None = None) -> None:
     """Runs one call eagerly and puts its results into ``values``."""
     primitive = call.primitive
     tensors = [values[r] for r in call.inputs]
@@ -228,9 +232,9 @@ def replay_call(graph: Any, call: Any, values: dict[int, Any], notes: dict[int, 
         values.setdefault(call.row + index, out)
 
 
-def _as_noted(call: Any, tensors: Sequence[Any], found: list[Any]) -> list[Any]:
+def _as_noted(call: Call, tensors: Tensors, found: list[Any]) -> list[Any]:
     """What a call with effects gave when it ran, connected with its inputs where gradients pass."""
-    primitive = call.primitive
+    primitive: Any = call.primitive
     if getattr(primitive, "noted", False):
         return list(primitive.eager(tensors, call.attrs | {"notes": read_notes(found[-1])}))
     outs = [new_tensor(a) for a in found]
@@ -265,19 +269,19 @@ def branch(taken: Any, bodies: Sequence[Any], decides: Any) -> AbstractContextMa
     return During(state, scope=(*state.scope, name))
 
 
-def statement(graph: Any, row: int) -> AbstractContextManager[Any]:
+def statement(graph: Graph, row: int) -> AbstractContextManager[Any]:
     """What runs in the block belongs to the statement of a graph's row, and to the scopes in which it was traced."""
     if not state.within:
         return _UNSEEN
     op = graph.op_of.get(row)
     # a read has the name of its variable, which is not where it stands
-    scoped = op is not None and op.type != "ReadVariableOp"
-    own = [part for part in op.name.split("/")[:-1] if not _STRUCTURE(part)] if scoped else []
+    path = [] if op is None or op.type == "ReadVariableOp" else op.name.split("/")[:-1]
+    own = [part for part in path if not _STRUCTURE(part)]
     scope = {"scope": (*state.scope, *own)} if own else {}
     return During(state, site=graph.site_of(row) or state.site, **scope)
 
 
-def inline(source: Any, target: Any, fetches: list[int], rows: dict[int, int], effects: Sequence[Any]) -> None:
+def inline(source: Graph, target: Graph, fetches: list[int], rows: dict[int, int], effects: Sequence[Call]) -> None:
     """Copies the rows that the fetches and effects need into another graph; ``rows`` maps old numbers to new ones."""
     calls, leaves = find_needed(source, fetches, list(rows), effects)
     for row in leaves:
@@ -302,7 +306,7 @@ def inline(source: Any, target: Any, fetches: list[int], rows: dict[int, int], e
             rows[call.row + i] = tensor._row
 
 
-def _copy_attrs(source: Any, call: Any, rows: dict[int, int]) -> dict[str, Any]:
+def _copy_attrs(source: Graph, call: Call, rows: dict[int, int]) -> dict[str, Any]:
     """The attributes of a copied row: a random operation has a stretch of numbers of its own."""
     attrs, special = call.attrs, getattr(call.primitive, "copied", None)
     if special is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from ..ops.seeds import restart
 from .build import Graph
 from .program import Program
 from .symbolic import Operation, SymbolicTensor
+
+if TYPE_CHECKING:
+    from ..engine.types import DTypeLike, ShapeLike, Value
 
 
 class _Stacks(threading.local):
@@ -92,7 +95,7 @@ def get_default_session() -> Any:
     return _stacks.sessions[-1] if _stacks.sessions else None
 
 
-def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tensor:
+def placeholder(dtype: DTypeLike, shape: ShapeLike = None, name: str | None = None) -> Tensor:
     """A tensor that is given its value by ``feed_dict``. RuntimeError outside a graph.
 
     >>> import minitape as tf
@@ -198,7 +201,7 @@ class Session:
         return _pack(fetches, iter(values))
 
 
-def _public(value: Any) -> Any:
+def _public(value: Value) -> Any:
     if isinstance(value, np.ndarray):
         if value.ndim:
             return value.copy() if not value.flags.writeable or value.base is not None else value
@@ -280,7 +283,7 @@ def _feeds(graph: Graph, feed_dict: Any) -> dict[int, Any]:
     return dict(sorted(feeds.items()))
 
 
-def _feed_array(value: Any, tensor: SymbolicTensor) -> Any:
+def _feed_array(value: Value, tensor: SymbolicTensor) -> Any:
     if tensor.dtype.kind == "s":
         return to_array(value, tensor.dtype)
     array = np.array(value, dtype=tensor.dtype.as_numpy_dtype)

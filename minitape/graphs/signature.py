@@ -5,13 +5,19 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..engine.recording.state import state
 from ..engine.tensor.tensor import Tensor
 from ..engine.values import nest
 from ..ops.convert import convert_to_tensor
 from .spec import TensorSpec, is_array, show
+
+if TYPE_CHECKING:
+    from ..engine.types import Value
+    from .body import GraphBody
+    from .concrete import ConcreteFunction
+    from .types import Names, Tensors
 
 _EMPTY = inspect.Parameter.empty
 _NAMED, _PLACED = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.POSITIONAL_ONLY
@@ -21,7 +27,7 @@ _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 class Signature:
     """The bound arguments of one trace: ``values`` maps names to values in which tensors are TensorSpecs."""
 
-    def __init__(self, parameters: Any, values: dict[str, Any], name: str) -> None:
+    def __init__(self, parameters: Any, values: Names, name: str) -> None:
         self.parameters, self.values, self.name = parameters, values, name
 
     @property
@@ -44,7 +50,7 @@ class Signature:
     def specs(self) -> Any:
         """The specs as (positional arguments, keyword arguments)."""
 
-        def with_name(name: str, value: Any) -> Any:
+        def with_name(name: str, value: Value) -> Any:
             if name in self.parameters and self.parameters[name].kind is inspect.Parameter.VAR_KEYWORD:
                 return {key: with_name(key, part) for key, part in value.items()}
             return nest.map_structure(
@@ -56,7 +62,7 @@ class Signature:
 
     # -- text --------------------------------------------------------------------------------------
 
-    def text(self, body: Any, variables: Sequence[Any], held: Sequence[int]) -> str:
+    def text(self, body: GraphBody, variables: Sequence[Any], held: Sequence[int]) -> str:
         """TensorFlow's ``pretty_printed_signature``."""
         lines = ["Input Parameters:", *(f"  {p.name} ({p.kind.name}): {show(v)}" for p, v in self.given)]
         if len(lines) == 1:
@@ -66,7 +72,7 @@ class Signature:
         captures += [f"  {row}: {show(body.graph.tensors[row])}" for row in held]
         return "\n".join([*lines, *(captures or ["  None"])])
 
-    def short(self, body: Any) -> str:
+    def short(self, body: GraphBody) -> str:
         """The signature on one line."""
         parts, kinds = [], [p.kind for p, _ in self.given]
         for at, (parameter, value) in enumerate(self.given):
@@ -79,7 +85,7 @@ class Signature:
 
     # -- calls of the concrete function ------------------------------------------------------------
 
-    def flat(self, concrete: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    def flat(self, concrete: ConcreteFunction, args: tuple[Any, ...], kwargs: Names) -> list[Any]:
         """The tensors of a call of the concrete function, after the checks that TensorFlow makes.
 
         They may be given as the traced function takes its arguments, or else flat: as tensors by their names.
@@ -98,7 +104,7 @@ class Signature:
         concrete.check(tensors)
         return tensors
 
-    def _structured(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    def _structured(self, args: tuple[Any, ...], kwargs: Names) -> list[Any]:
         parameters, wants = zip(*self.given, strict=True) if self.values else ((), ())
         bound = inspect.Signature(parameters).bind(*args, **kwargs)
         return [
@@ -107,7 +113,7 @@ class Signature:
             for tensor in _match(want, cast(want, bound.arguments[parameter.name]))
         ]
 
-    def _by_name(self, concrete: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    def _by_name(self, concrete: ConcreteFunction, args: tuple[Any, ...], kwargs: Names) -> list[Any]:
         places = {t.op.name: t for t in concrete.body.inputs}
         names = list(places)
         label = f"{self.name}({', '.join(names)})"
@@ -148,7 +154,7 @@ def _match(want: Any, got: Any) -> list[Any]:
     return tensors
 
 
-def _refuse_shapes(tensors: Sequence[Any], places: Iterable[Any]) -> None:
+def _refuse_shapes(tensors: Tensors, places: Iterable[Any]) -> None:
     """TypeError for a tensor whose shape is not that of the trace."""
     for tensor, place in zip(tensors, places, strict=True):
         if not place.shape.is_compatible_with(tensor.shape):
@@ -199,7 +205,7 @@ def spread_positional(parameters: dict[str, inspect.Parameter], count: int) -> d
     return {p.name: p for p in found}
 
 
-def as_spec(value: Any) -> Any:
+def as_spec(value: Value) -> Any:
     """A leaf of the arguments as it is kept in a signature: tensors and arrays as specs."""
     if isinstance(value, TensorSpec):
         return TensorSpec(value.shape, value.dtype, value.name)
@@ -209,7 +215,7 @@ def as_spec(value: Any) -> Any:
     return value
 
 
-def call_arguments(parameters: Any, values: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def call_arguments(parameters: Any, values: Names) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The values as (positional arguments, keyword arguments); one that names no parameter is positional."""
     args: list[Any] = []
     kwargs: dict[str, Any] = {}
@@ -234,7 +240,7 @@ class NoCast(TypeError):
     """Why an argument does not fit its part of the input signature."""
 
 
-def cast(spec: Any, value: Any) -> Any:
+def cast(spec: Any, value: Value) -> Any:
     """An argument as its part of the input signature wants it; NoCast says why it does not fit."""
     if isinstance(spec, dict):
         if not isinstance(value, dict):
@@ -258,7 +264,7 @@ def cast(spec: Any, value: Any) -> Any:
         raise NoCast(str(error)) from error
 
 
-def _cast_leaf(spec: Any, value: Any) -> Any:
+def _cast_leaf(spec: Any, value: Value) -> Any:
     if not isinstance(spec, TensorSpec):
         return value
     if isinstance(value, TensorSpec):
@@ -275,7 +281,7 @@ def _cast_leaf(spec: Any, value: Any) -> Any:
     return tensor
 
 
-def with_tensors(values: dict[str, Any]) -> dict[str, Any]:
+def with_tensors(values: Names) -> dict[str, Any]:
     """The arguments with NumPy values and variables of Keras turned into tensors."""
     for name, value in values.items():
         if isinstance(value, Tensor):
@@ -287,7 +293,7 @@ def with_tensors(values: dict[str, Any]) -> dict[str, Any]:
     return values
 
 
-def _as_argument(value: Any) -> Any:
+def _as_argument(value: Value) -> Any:
     if is_array(value):
         return convert_to_tensor(value)
     if type(value).__name__ in _ROWS:

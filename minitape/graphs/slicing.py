@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,8 +18,12 @@ from ..ops.picking import boolean_mask
 from .primitive import GraphPrimitive
 from .symbolic import SymbolicTensor
 
+if TYPE_CHECKING:
+    from ..engine.types import Attributes, DTypeLike, Value
+    from .types import Tensors
 
-def getitem(tensor: Any, key: Any) -> Any:
+
+def getitem(tensor: Value, key: Any) -> Any:
     """``tensor[key]`` in a graph."""
     entries = key if isinstance(key, (list, tuple)) else (key,)
     ends = [e for p in entries for e in ((p.start, p.stop, p.step) if isinstance(p, slice) else (p,))]
@@ -74,7 +78,7 @@ def _map_slice(entry: Any, function: Callable[[Any], Any]) -> Any:
     return slice(*map(function, (entry.start, entry.stop, entry.step))) if isinstance(entry, slice) else function(entry)
 
 
-def _eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
+def _eager(tensors: Tensors, attrs: Attributes) -> list[Any]:
     key = [
         _map_slice(e, lambda p: int(tensors[p.number + 1].array) if isinstance(p, SlicePlace) else p)
         for e in attrs["key"]
@@ -114,38 +118,38 @@ def _length(entry: slice, size: int | None) -> int | None:
     return len(range(size)[entry])
 
 
-def _infer(tensors: Any, attrs: dict[str, Any]) -> list[Any]:
+def _infer(tensors: Any, attrs: Attributes) -> list[Any]:
     return [(attrs["shape"], tensors[0].dtype)]
 
 
 GETITEM = GraphPrimitive("getitem", "StridedSlice", _infer, eager=_eager)
 
 
-def size_of(tensor: Any) -> Any:
+def size_of(tensor: Value) -> Any:
     """The size of the first axis, as an int32 tensor."""
     return TABLE["shape"](tensor, dtype=int32)[0]
 
 
-def zeros_of_size(size: Any, known: list[int], dtype: Any, shape: TensorShape) -> Any:
+def zeros_of_size(size: Any, known: list[int], dtype: DTypeLike, shape: TensorShape) -> Any:
     """Zeros whose first size is a symbolic tensor."""
     return state.graph.apply(ZEROS, (size,), {"known": tuple(known), "dtype": dtype, "shape": shape})[0]
 
 
-def range_row(start: Any, limit: Any, delta: Any, dtype: Any) -> Any:
+def range_row(start: Any, limit: Any, delta: Any, dtype: DTypeLike) -> Any:
     """``tf.range`` with ends that only a run knows."""
     return state.graph.apply(RANGE, (start, limit, delta), {"dtype": dtype})[0]
 
 
-def _zeros_shape(tensors: Any, attrs: dict[str, Any]) -> list[Any]:
+def _zeros_shape(tensors: Any, attrs: Attributes) -> list[Any]:
     inner = attrs["shape"]
     return [(TensorShape([None]).concatenate(inner) if inner.is_fully_defined() else TensorShape(None), attrs["dtype"])]
 
 
-def _zeros(size: Any, *, known: tuple[int, ...], dtype: Any, shape: TensorShape) -> tuple[Any, ...]:
+def _zeros(size: Any, *, known: tuple[int, ...], dtype: DTypeLike, shape: TensorShape) -> tuple[Any, ...]:
     return (np.full((int(size), *known), b"" if dtype.kind == "s" else 0, dtype.as_numpy_dtype),)
 
 
-def _range(start: Any, limit: Any, delta: Any, *, dtype: Any) -> tuple[Any, ...]:
+def _range(start: Any, limit: Any, delta: Any, *, dtype: DTypeLike) -> tuple[Any, ...]:
     return (numbers(start, limit, delta, dtype),)
 
 

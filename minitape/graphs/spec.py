@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..engine.tensor.tensor import Tensor
 from ..engine.values import dtypes
 from ..engine.values.shape import TensorShape
+
+if TYPE_CHECKING:
+    from ..engine.types import DTypeLike, ShapeLike, Value
 
 
 class TensorSpec:
@@ -23,7 +26,7 @@ class TensorSpec:
 
     __slots__ = ("_shape", "_dtype", "_name")
 
-    def __init__(self, shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> None:
+    def __init__(self, shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None = None) -> None:
         self._shape, self._dtype, self._name = TensorShape(shape), dtypes.as_dtype(dtype), name
 
     shape = property(lambda self: self._shape, doc="The static shape.")
@@ -31,7 +34,7 @@ class TensorSpec:
     name = property(lambda self: self._name, doc="The name of the argument, or None.")
 
     @classmethod
-    def from_tensor(cls, tensor: Any, name: str | None = None) -> TensorSpec:
+    def from_tensor(cls, tensor: Value, name: str | None = None) -> TensorSpec:
         """The spec of a tensor; ValueError for anything else.
 
         >>> import minitape as tf
@@ -69,7 +72,7 @@ class Identity:
 
     __slots__ = ("_ref", "_id")
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: Value) -> None:
         self._id = id(value)
         try:
             self._ref: Any = weakref.ref(value)
@@ -83,7 +86,7 @@ class Identity:
         return self._id
 
 
-def key_of(value: Any) -> Any:
+def key_of(value: Value) -> Any:
     """What a call of a function is told apart by: dtype and shape of tensors, values of Python numbers and text."""
     if isinstance(value, (Tensor, TensorSpec)):
         shape = value.shape
@@ -117,12 +120,12 @@ def covers(old: Any, new: Any, fits: Callable[[Any, Any], bool] = _is_general) -
     return all(covers(a, b, fits) for a, b in zip(old, new, strict=True))
 
 
-def is_array(value: Any) -> bool:
+def is_array(value: Value) -> bool:
     """True for NumPy values, which functions take as tensors."""
     return isinstance(value, (np.ndarray, np.generic))
 
 
-def show(value: Any) -> str:
+def show(value: Value) -> str:
     """An argument's type as it is printed in signatures."""
     if isinstance(value, TensorSpec):
         return repr(value)

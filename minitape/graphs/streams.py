@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from .effects import NEXT, add_effect
 from .scopes import init_scope
 from .spec import TensorSpec
 from .whiles import REDUCE
+
+if TYPE_CHECKING:
+    from ..engine.types import Index, Value
 
 
 class Stream:
@@ -32,11 +35,11 @@ class Stream:
         self._live = iter(self._dataset)
         return [new_tensor(np.int32(0))]
 
-    def _draw(self, index: Any) -> list[Any]:
+    def _draw(self, index: Index) -> list[Any]:
         self._element = next(self._live, self)
         return [new_tensor(np.bool_(self._element is not self))]
 
-    def item(self, index: Any) -> Any:
+    def item(self, index: Index) -> Any:
         """The element, as tensors of the graph."""
         spec = self._dataset.element_spec
         kinds = [(leaf.shape, leaf.dtype) for leaf in nest.flatten(spec)]
@@ -44,16 +47,16 @@ class Stream:
             spec, add_effect(lambda _: nest.flatten(self._element), [index], kinds, stateful=True)
         )
 
-    def next(self, index: Any) -> Any:
+    def next(self, index: Index) -> Any:
         """The index of the following element."""
         return index + 1
 
-    def inside(self, index: Any) -> Any:
+    def inside(self, index: Index) -> Any:
         """Whether there is such an element: it is drawn."""
         return add_effect(self._draw, [index], [(TensorShape([]), dtypes.bool)], stateful=True)[0]
 
 
-def is_dataset(value: Any) -> bool:
+def is_dataset(value: Value) -> bool:
     """True for datasets while a graph is built."""
     return state.graph is not None and hasattr(value, "as_numpy_iterator")
 
@@ -70,7 +73,7 @@ def is_drawn_later(dataset: Any) -> bool:
     return bool(leaves) and all(type(leaf) is TensorSpec for leaf in leaves)
 
 
-def is_iterator(value: Any) -> bool:
+def is_iterator(value: Value) -> bool:
     """True for the iterators of datasets while a graph is built."""
     return state.graph is not None and hasattr(value, "element_spec") and hasattr(value, "get_next")
 

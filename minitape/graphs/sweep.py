@@ -24,7 +24,12 @@ from .primitive import GraphPrimitive, replay_row
 from .symbolic import SymbolicTensor
 
 if TYPE_CHECKING:
-    from ..engine.types import Function
+    from ..engine.recording.rows import Call
+    from ..engine.table.primitives import Primitive
+    from ..engine.types import Adjoint, Attributes, Function, ShapeLike
+    from .build import Graph
+    from .symbolic import Operation
+    from .types import Tensors
 
 
 _SHAPELESS = {"identity", "stop_gradient", "zeros_like", "ones_like", "cast", "matmul", "select", "conj", "transpose"}
@@ -41,7 +46,7 @@ FIT = GraphPrimitive(
 )
 
 
-def _sum(values: Any, indices: Any, shape: Any) -> tuple[Any, ...]:
+def _sum(values: Any, indices: Any, shape: ShapeLike) -> tuple[Any, ...]:
     out = np.zeros(tuple(int(n) for n in shape), values.dtype)
     check_places(indices, int(shape[0]))
     np.add.at(out, indices, values)
@@ -64,7 +69,7 @@ def _dense_shape(tensors: Any) -> TensorShape:
     return TensorShape(None) if values.rank is None else TensorShape([None, *values.as_list()[1:]])
 
 
-def dense(values: Any, indices: Any, shape: Any) -> Any:
+def dense(values: Any, indices: Any, shape: ShapeLike) -> Any:
     """Slices as a dense tensor of a graph; ``shape`` is a tensor of it."""
     return shape.graph.apply(DENSE, (values, indices, shape), {})[0]
 
@@ -72,7 +77,7 @@ def dense(values: Any, indices: Any, shape: Any) -> Any:
 class _Symbolic:
     """The values of a graph's rows: its tensors."""
 
-    def __init__(self, graph: Any) -> None:
+    def __init__(self, graph: Graph) -> None:
         self.graph = graph
 
     def __getitem__(self, row: int) -> Any:
@@ -103,7 +108,7 @@ class GraphSweep(Sweep):
     def _cells(self) -> Iterable[Any]:
         return [cells for cells in super()._cells() if cells[0] not in self.stops]
 
-    def _dense(self, g: Any, row: int) -> Any:
+    def _dense(self, g: Adjoint, row: int) -> Any:
         if g is None:
             return TABLE["zeros_like"](self.tensor(row))
         return g.dense() if type(g) is IndexedSlices else g  # of a graph, too: see DENSE
@@ -125,7 +130,7 @@ class GraphSweep(Sweep):
                 total = state.graph.apply(TABLE["add"], (before, share), {}, "AddN")
         self.adjoints[row] = total
 
-    def _call(self, call: Any) -> bool:
+    def _call(self, call: Call) -> bool:
         graph = self.record
         if not any(r in self.adjoints for r in range(call.row, call.row + call.outputs)):
             return False
@@ -134,7 +139,9 @@ class GraphSweep(Sweep):
             self._apply_rule(call, op)
         return True
 
-    def _shares(self, primitive: Any, wanted: Sequence[int], g: Any, z: Any, inputs: list[Any], attrs: Any) -> Any:
+    def _shares(
+        self, primitive: Any, wanted: Sequence[int], g: Adjoint, z: Adjoint, inputs: list[Any], attrs: Attributes
+    ) -> Any:
         if not getattr(primitive, "replays", False):
             found = list(super()._shares(primitive, wanted, g, z, inputs, attrs))
             return _check_shares(primitive, found, inputs) if self.verifies else found
@@ -149,7 +156,7 @@ class GraphSweep(Sweep):
             return f"{self.prefix}/{name}_grad/"
         return f"gradient_tape/{name.rpartition('/')[0]}".rstrip("/") + "/"
 
-    def _apply_rule(self, call: Any, op: Any) -> None:
+    def _apply_rule(self, call: Call, op: Operation) -> None:
         name = op.gradient or (op.type if op.type in GRADIENTS else None)
         if name is not None:
             self._registered(call, op, name)
@@ -163,13 +170,13 @@ class GraphSweep(Sweep):
         else:
             self._when_run(call)
 
-    def _shapes_known(self, call: Any) -> bool:
+    def _shapes_known(self, call: Call) -> bool:
         if call.primitive.code or call.primitive.name in _SHAPELESS or getattr(call.primitive, "symbolic_rule", False):
             return True
         rows = [*call.inputs, *range(call.row, call.row + call.outputs)]
         return all(self.tensor(r).shape.is_fully_defined() for r in rows if r in self.record.tensors)
 
-    def _slices(self, call: Any) -> bool:
+    def _slices(self, call: Call) -> bool:
         """Hands the adjoint of whole rows that were picked on as slices; False for other calls and unknown shapes."""
         if (
             call.primitive.name not in ("gather", "gather_nd")
@@ -194,7 +201,7 @@ class GraphSweep(Sweep):
         )
         return True
 
-    def _registered(self, call: Any, op: Any, name: str) -> None:
+    def _registered(self, call: Call, op: Operation, name: str) -> None:
         """The gradient function that was registered under a name takes the place of the rules."""
         if name not in GRADIENTS:
             raise LookupError(self.missing.format(op.name, op.type))
@@ -215,7 +222,7 @@ class GraphSweep(Sweep):
                     share.set_shape(self.tensor(row).shape)  # TensorFlow believes the function, too
                 self._add(row, share)
 
-    def _when_run(self, call: Any) -> None:
+    def _when_run(self, call: Call) -> None:
         """Adds the row that applies the rule on arrays, when the shapes are known."""
         rules = call.primitive.rules
         adjoints = [self.adjoints.get(r) for r in range(call.row, call.row + call.outputs)]
@@ -235,7 +242,7 @@ class GraphSweep(Sweep):
             self._add(call.inputs[i], shares[i])
 
 
-def _check_shares(primitive: Any, shares: list[tuple[int, Any]], inputs: list[Any]) -> list[tuple[int, Any]]:
+def _check_shares(primitive: Primitive, shares: list[tuple[int, Any]], inputs: Tensors) -> list[tuple[int, Any]]:
     """The shares of a custom gradient; ValueError for one that has not the shape of its input."""
     for at, share in shares if primitive.name == "custom_gradient" else ():
         if isinstance(share, Tensor) and not share.shape.is_compatible_with(inputs[at].shape):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from ..engine.tensor.tensor import Reference, Tensor, assign_of
 from ..engine.values.dtypes import DType
 from ..engine.values.shape import TensorShape
 from ..ops.logs import warn_not_watchable
+
+if TYPE_CHECKING:
+    from ..engine.types import DTypeLike, ShapeLike, Value
 
 Graph = Any  # minitape.graphs.build.Graph
 
@@ -76,7 +79,7 @@ class SymbolicTensor(Tensor):
         """The same as ``shape``."""
         return self._shape
 
-    def set_shape(self, shape: Any) -> None:
+    def set_shape(self, shape: ShapeLike) -> None:
         """Adds to what is known about the static shape; ValueError when it contradicts."""
         self._shape = self._shape.merge_with(TensorShape(shape))
         self.graph.shape_dtypes[self._row] = (self._shape._dims, self.graph.shape_dtypes[self._row][1])
@@ -141,7 +144,7 @@ class SymbolicTensor(Tensor):
             "`len(x)` for shape information."
         )
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> np.ndarray:
         raise NotImplementedError(
             f"Cannot convert a symbolic tf.Tensor ({self.name}) to a numpy array. This error may indicate that you're "
             "trying to pass a Tensor to a NumPy call, which is not supported."
@@ -272,6 +275,6 @@ def out_of_scope(tensor: SymbolicTensor, kind: type[Exception], while_traced: bo
     return error
 
 
-def is_symbolic(value: Any) -> bool:
+def is_symbolic(value: Value) -> bool:
     """True for a tensor of a graph, which has no value yet."""
     return type(value) is SymbolicTensor

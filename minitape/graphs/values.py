@@ -7,7 +7,7 @@ import sys
 import traceback
 from collections.abc import Callable
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,10 @@ from ..engine.tensor.tensor import Tensor
 from ..engine.values import nest
 from ..ops.convert import convert_to_tensor
 from .symbolic import is_symbolic
+
+if TYPE_CHECKING:
+    from ..engine.types import Value
+    from .types import Test
 
 _PLAIN = (bool, int, float, complex, str, bytes, np.ndarray, np.generic)
 
@@ -107,22 +111,22 @@ class _Missing:
 MISSING = _Missing()
 
 
-def decides(value: Any) -> bool:
+def decides(value: Value) -> bool:
     """Whether a tensor decides here: in a graph each does, also one that has a value already."""
     return state.graph is not None and isinstance(value, Tensor)
 
 
-def is_value(value: Any) -> bool:
+def is_value(value: Value) -> bool:
     """True for what can be a tensor of a graph."""
     return isinstance(value, (Tensor, *_PLAIN)) or hasattr(value, "_read")
 
 
-def dtype_of(value: Any) -> Any:
+def dtype_of(value: Value) -> Any:
     """The dtype that a value has as a tensor."""
     return value.dtype if isinstance(value, Tensor) else convert_to_tensor(value).dtype
 
 
-def condition(test: Any, of: str) -> Any:
+def condition(test: Test, of: str) -> Any:
     """The scalar bool tensor that decides; ValueError for one of another dtype or of several elements."""
     test = convert_to_tensor(test)
     hint = "to check for None, use `is not None`"
@@ -136,14 +140,14 @@ def condition(test: Any, of: str) -> Any:
     return TABLE["reshape"](test, shape=())
 
 
-def repr_of(tensor: Any) -> str:
+def repr_of(tensor: Value) -> str:
     """A tensor as graphs print it; one with a value goes by a number, as what a function captures does."""
     if is_symbolic(tensor):
         return str(tensor)
     return f'Tensor("{id(tensor)}:0", shape={tensor.shape}, dtype={tensor.dtype.name})'
 
 
-def boolean(value: Any) -> Any:
+def boolean(value: Value) -> Any:
     """A tensor as a tensor of bools."""
     from ..engine.values.dtypes import bool as bool_type
 
@@ -151,12 +155,12 @@ def boolean(value: Any) -> Any:
     return value if value.dtype.kind == "b" else TABLE["cast"](value, dtype=bool_type)
 
 
-def current(test: Any) -> Any:
+def current(test: Test) -> Any:
     """A variable's value; anything else as it is."""
     return test._read() if hasattr(test, "_read") else test
 
 
-def without_variables(value: Any) -> Any:
+def without_variables(value: Value) -> Any:
     """The same structure with the tensors that variables hold, where a loop or branch makes the names tensors."""
     leaves = nest.flatten(value)
     if any(not isinstance(v, Undefined) and hasattr(v, "_read") for v in leaves):

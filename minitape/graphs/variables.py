@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,10 @@ from ..ops.convert import convert_to_tensor
 from .program import find_needed, replay
 from .scopes import no_op
 from .symbolic import SymbolicTensor
+
+if TYPE_CHECKING:
+    from ..engine.types import DTypeLike, ShapeLike, Value
+    from .types import Variable
 
 
 class GraphVariable(ResourceVariable):
@@ -47,7 +51,13 @@ class GraphVariable(ResourceVariable):
 
 
 def create(
-    variable: Any, initial_value: Any, trainable: Any, name: str | None, dtype: Any, constraint: Any, shape: Any
+    variable: Variable,
+    initial_value: Any,
+    trainable: Any,
+    name: str | None,
+    dtype: DTypeLike,
+    constraint: Any,
+    shape: ShapeLike,
 ) -> None:
     """What ``Variable.__init__`` does inside a graph."""
     graph = state.graph
@@ -88,7 +98,14 @@ def create(
 
 
 def _lift(
-    root: Any, variable: Any, initial_value: Any, trainable: Any, name: Any, dtype: Any, constraint: Any, shape: Any
+    root: Any,
+    variable: Variable,
+    initial_value: Any,
+    trainable: Any,
+    name: Any,
+    dtype: DTypeLike,
+    constraint: Any,
+    shape: ShapeLike,
 ) -> None:
     """A variable made inside tf.function: once, with a value that is computed outside of the graph."""
     root.creates_variable()
@@ -103,7 +120,7 @@ def _lift(
     root.created.append(variable)
 
 
-def value_now(tensor: Any) -> Any:
+def value_now(tensor: Value) -> Any:
     """The value that a tensor of a function has in the call that is being traced: the first value of a variable.
 
     The rows that it needs run once more, out of the graph; NeedsValue where it hangs on what no call has given yet.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..engine.more.custom import without_tapes
 from ..engine.recording.state import state
@@ -20,6 +20,10 @@ from .program import turn
 from .spec import TensorSpec
 from .symbolic import is_symbolic
 
+if TYPE_CHECKING:
+    from ..engine.types import Array, Attributes, Value
+    from .types import Tensors, Test
+
 # -- the operation ---------------------------------------------------------------------------------
 
 
@@ -27,7 +31,7 @@ TRIED = 1000  # turns of a loop on stand-ins of its values: on zeros, say, it ma
 GIVEN = "an input"  # the limit where only a run of the graph knows it: behind the loop's values
 
 
-def _while(test: Any, step: Any, values: list[Any], captured: list[Any], limit: int | None) -> list[Any]:
+def _while(test: Test, step: Any, values: list[Any], captured: list[Any], limit: int | None) -> list[Any]:
     turns = 0
     while (limit is None or turns < limit) and test([*values, *captured]):
         if state.trying and turns == TRIED:
@@ -37,17 +41,17 @@ def _while(test: Any, step: Any, values: list[Any], captured: list[Any], limit: 
     return values
 
 
-def _split_inputs(inputs: Sequence[Any], count: int, limit: Any) -> tuple[list[Any], list[Any], int | None]:
+def _split_inputs(inputs: Tensors, count: int, limit: Any) -> tuple[list[Any], list[Any], int | None]:
     """The loop's values, what its bodies captured, and the most turns."""
     captured = list(inputs[count:])
     return list(inputs[:count]), captured, int(captured.pop(0)) if limit == GIVEN else limit
 
 
-def _while_forward(*arrays: Any, test: GraphBody, body: GraphBody, count: int, limit: Any) -> tuple[Any, ...]:
+def _while_forward(*arrays: Array, test: GraphBody, body: GraphBody, count: int, limit: Any) -> tuple[Any, ...]:
     return tuple(_while(lambda a: bool(test.run(a)[0]), body.run, *_split_inputs(arrays, count, limit)))
 
 
-def _while_noting(*arrays: Any, test: GraphBody, body: GraphBody, count: int, limit: Any) -> tuple[Any, ...]:
+def _while_noting(*arrays: Array, test: GraphBody, body: GraphBody, count: int, limit: Any) -> tuple[Any, ...]:
     notes = []
 
     def step(values: Sequence[Any]) -> Any:
@@ -59,7 +63,7 @@ def _while_noting(*arrays: Any, test: GraphBody, body: GraphBody, count: int, li
     return (*found, write_notes(notes))
 
 
-def _while_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
+def _while_eager(tensors: Tensors, attrs: Attributes) -> list[Any]:
     test, body = attrs["test"], attrs["body"]
     values, captured, limit = _split_inputs(tensors, attrs["count"], attrs["limit"])
     if "notes" in attrs:  # as many turns as it took
@@ -69,7 +73,7 @@ def _while_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
     return _while(lambda t: _replayed_test(test, t), body.replay, values, captured, limit)
 
 
-def _replayed_test(test: GraphBody, tensors: Sequence[Any]) -> bool:
+def _replayed_test(test: GraphBody, tensors: Tensors) -> bool:
     """The test of a loop that runs again for its gradient: variables hold what they held before it."""
     if not any(c.primitive.op == "ReadVariableOp" for c in test.graph.calls):
         return bool(test.run([t.array for t in tensors])[0])
@@ -77,12 +81,12 @@ def _replayed_test(test: GraphBody, tensors: Sequence[Any]) -> bool:
         return bool(test.replay(tensors)[0])
 
 
-def _while_infer(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
+def _while_infer(tensors: Tensors, attrs: Attributes) -> list[Any]:
     body = attrs["body"]
     return [(t.shape, t.dtype) for t in body.inputs]
 
 
-def _reduce_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
+def _reduce_eager(tensors: Tensors, attrs: Attributes) -> list[Any]:
     with without_tapes():
         return _while_eager(tensors, attrs)
 
@@ -181,7 +185,7 @@ def passing(found: Any, back_prop: bool) -> Any:
 # -- outside of graphs -----------------------------------------------------------------------------
 
 
-def _in_python(test: Any, body: Any, values: Any, limit: int | None) -> Any:
+def _in_python(test: Test, body: Any, values: Any, limit: int | None) -> Any:
     if limit is not None:  # counted by a loop around: its body returns them in their structure
         return _in_python(
             lambda i, v: i < limit and convert_to_tensor(test(*v), dtypes.bool),
@@ -196,7 +200,7 @@ def _in_python(test: Any, body: Any, values: Any, limit: int | None) -> Any:
     return nest.map_structure(lambda value: value if is_composite(value) else convert_to_tensor(value), values)
 
 
-def _spec_of(value: Any) -> Any:
+def _spec_of(value: Value) -> Any:
     """The type of a loop variable; composite ones stand for themselves."""
     if is_composite(value):
         return value
@@ -208,7 +212,7 @@ def _spec_of(value: Any) -> Any:
 
 
 def while_graph(
-    test: Any, body: Any, variables: list[Any], invariants: Any = None, limit: Any = None, kinds: Any = WHILE
+    test: Test, body: Any, variables: list[Any], invariants: Any = None, limit: Any = None, kinds: Any = WHILE
 ) -> Any:
     """``while_loop`` in a graph."""
     variables = nest.map_structure(lambda v: v._read() if hasattr(v, "_read") else v, variables)
@@ -216,7 +220,7 @@ def while_graph(
     specs = [(shape, t.dtype) for shape, t in zip(_loop_shapes(variables, invariants), values, strict=True)]
     latest: list[Any] = []
 
-    def given(tensors: Sequence[Any]) -> Any:
+    def given(tensors: Tensors) -> Any:
         return pack_parts(variables, tensors)
 
     def step(*tensors: Any) -> Any:
@@ -240,7 +244,7 @@ def _loop_shapes(variables: Any, invariants: Any) -> list[TensorShape]:
     return [shape for leaf, want in zip(leaves, wanted, strict=True) for shape in kept_shapes(leaf, want)]
 
 
-def kept_shapes(value: Any, invariant: Any = None) -> list[TensorShape]:
+def kept_shapes(value: Value, invariant: Any = None) -> list[TensorShape]:
     """The shapes that the tensors of a loop variable keep: their own, or those that ``invariant`` allows.
 
     TypeError for an invariant that is neither a shape nor a type.
@@ -262,7 +266,7 @@ def _flat_shapes(invariants: Any) -> list[Any]:
     return [invariants]
 
 
-def _check_kept(value: Any, before: tuple[TensorShape, Any], after: Any) -> None:
+def _check_kept(value: Value, before: tuple[TensorShape, Any], after: Any) -> None:
     """TypeError or ValueError for a loop variable whose dtype or shape is another after a turn."""
     name = state.graph.tensor_at(state.graph.enter(value)).name
     if before[1] != after.dtype:

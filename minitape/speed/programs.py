@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,10 @@ from ..engine.table.code import define, with_operands
 from ..engine.table.primitives.formula import ARRAY
 from . import blockwise, fuse, kernels
 from .rolled import rolled
+
+if TYPE_CHECKING:
+    from ..engine.recording.rows import Call
+    from ..engine.types import Graph
 
 ONCE_MORE = 512  # runs after which numba is loaded to fuse a program
 
@@ -40,8 +44,8 @@ class Writer:
 
     def __init__(
         self,
-        graph: Any,
-        calls: Sequence[Any],
+        graph: Graph,
+        calls: Sequence[Call],
         constants: dict[int, Any],
         fetches: Sequence[int],
         feeds: Sequence[int],
@@ -94,7 +98,7 @@ class Writer:
 
     # -- runs --------------------------------------------------------------------------------------
 
-    def _joins(self, run: _Run, call: Any, sources: list[int]) -> bool:
+    def _joins(self, run: _Run, call: Call, sources: list[int]) -> bool:
         """Lets a call wait in a run for others of its kind; False where it cannot."""
         kind = run.kind_of(run, call)
         if kind != run.kind and not run.rows.isdisjoint(sources):
@@ -115,7 +119,7 @@ class Writer:
             for call in calls:
                 self._line(call)
 
-    def _large_kind(self, run: _Run, call: Any) -> Any:
+    def _large_kind(self, run: _Run, call: Call) -> Any:
         """The shape and float type of a call on large arrays; a sum of another run's rows is none, nor is what reads a
         sum of this one.
         """
@@ -127,7 +131,7 @@ class Writer:
             return None
         return kind if all(self.graph.shape_dtypes[r][0] == kind[0] for r in inside) else None
 
-    def _write_large(self, calls: list[Any], kind: Any) -> bool:
+    def _write_large(self, calls: list[Call], kind: Any) -> bool:
         if len(calls) < blockwise.LEAST:
             return False
         writer = blockwise.Blockwise(self.graph, calls, kind, self.constants, self._alias, self.readers)
@@ -135,7 +139,7 @@ class Writer:
         self.warns = True
         return True
 
-    def _write_fused(self, calls: list[Any], real: Any) -> bool:
+    def _write_fused(self, calls: list[Call], real: Any) -> bool:
         shapes = {row: shape for row, (shape, _) in self.graph.shape_dtypes.items()}
         if sum(shapes[c.row] != () for c in calls) < fuse.LEAST:
             return False
@@ -153,7 +157,7 @@ class Writer:
         self.lines += [f"    v{r} = {real.__name__}(v{r})\n" for r in writer.outputs if shapes[r] == ()]
         return True
 
-    def _write_run(self, calls: Sequence[Any], function: Any, inputs: list[int], outputs: list[int]) -> None:
+    def _write_run(self, calls: Sequence[Call], function: Any, inputs: list[int], outputs: list[int]) -> None:
         """Writes the call of a function that computes several rows."""
         name, arguments = self._named(function), ", ".join(f"v{r}" for r in inputs)
         results = "".join(f"v{r}, " for r in outputs)
@@ -166,7 +170,7 @@ class Writer:
         self.scope[name] = function
         return name
 
-    def _write_numbers(self, calls: list[Any], real: Any) -> bool:
+    def _write_numbers(self, calls: list[Call], real: Any) -> bool:
         """Writes single numbers: as rows for the kernel that evaluates tapes, or rolled up."""
         if len(calls) < FEW:
             return False
@@ -202,7 +206,7 @@ class Writer:
     def _name(self, row: int) -> str:
         return f"v{self._alias(row)}"
 
-    def _inputs(self, call: Any) -> list[int]:
+    def _inputs(self, call: Call) -> list[int]:
         """The rows that a call reads."""
         return [self._alias(r) for r in call.inputs]
 
@@ -218,12 +222,12 @@ class Writer:
 
     # -- one line ----------------------------------------------------------------------------------
 
-    def _notes_are_read(self, call: Any) -> bool:
+    def _notes_are_read(self, call: Call) -> bool:
         if not getattr(call.primitive, "noted", False):
             return True
         return bool(self.readers.get(call.row + call.outputs - 1))
 
-    def _line(self, call: Any) -> None:
+    def _line(self, call: Call) -> None:
         arguments = [self._name(r) for r in call.inputs]
         outs = [f"v{call.row + i}" for i in range(call.outputs)]
         formula = _formula(self.graph, call, arguments)
@@ -248,7 +252,7 @@ class Writer:
         self.warns = True
         self._drop(call.inputs, [call])
 
-    def _turned(self, call: Any, arguments: list[str]) -> list[str]:
+    def _turned(self, call: Call, arguments: list[str]) -> list[str]:
         """The factors of a product, transposed as it says: those that never change only once."""
         found = []
         for side, row, name in zip("ab", self._inputs(call), arguments, strict=True):
@@ -258,7 +262,7 @@ class Writer:
             found.append(f"{name}.swapaxes(-1, -2)" if turn and fixed is None else name)
         return found
 
-    def _drop(self, rows: Sequence[int], calls: Sequence[Any]) -> None:
+    def _drop(self, rows: Sequence[int], calls: Sequence[Call]) -> None:
         """Lets go of those of the rows that nobody reads any more, now that these calls are written."""
         for call in calls:
             for row in self._inputs(call):
@@ -283,12 +287,12 @@ class _Run:
 
     def __init__(self, kind_of: Callable[[_Run, Any], Any], write: Callable[[list[Any], Any], bool]) -> None:
         self.kind_of, self.write = kind_of, write
-        self.calls: list[Any] = []
+        self.calls: list[Call] = []
         self.rows: set[int] = set()
         self.kind: Any = None
 
 
-def scalar_type(graph: Any, call: Any) -> Any:
+def scalar_type(graph: Graph, call: Call) -> Any:
     """The float type of a call that works on single numbers of the textbook table; None for others."""
     primitive = call.primitive
     if not primitive.code or call.outputs > 1:
@@ -302,7 +306,7 @@ def scalar_type(graph: Any, call: Any) -> Any:
     return kind
 
 
-def _same_values(graph: Any, calls: Sequence[Any], constants: dict[int, Any]) -> dict[int, int]:
+def _same_values(graph: Graph, calls: Sequence[Call], constants: dict[int, Any]) -> dict[int, int]:
     """Rows that have the value of a row before them: identities, powers of one, slices that were taken already."""
     same: dict[int, int] = {}
     slices: dict[tuple[int, str], int] = {}  # (what is sliced, how) -> the row of the slice
@@ -317,7 +321,7 @@ def _same_values(graph: Any, calls: Sequence[Any], constants: dict[int, Any]) ->
     return same
 
 
-def _hands_on(graph: Any, call: Any, constants: dict[int, Any]) -> bool:
+def _hands_on(graph: Graph, call: Call, constants: dict[int, Any]) -> bool:
     """True for a call whose value is that of its first input."""
     if call.primitive.name in _ALIASES:
         return graph.shape_dtypes[call.row][1].kind != "O"
@@ -330,7 +334,7 @@ def _hands_on(graph: Any, call: Any, constants: dict[int, Any]) -> bool:
 # -- what one call runs ----------------------------------------------------------------------------
 
 
-def _formula(graph: Any, call: Any, arguments: list[str]) -> str | None:
+def _formula(graph: Graph, call: Call, arguments: list[str]) -> str | None:
     """The textbook formula with the names of the values in it; None where the primitive has none."""
     primitive = call.primitive
     if not primitive.code or call.attrs or any(graph.shape_dtypes[r][1].kind != "f" for r in call.inputs):
@@ -339,7 +343,7 @@ def _formula(graph: Any, call: Any, arguments: list[str]) -> str | None:
     return with_operands(text, arguments)
 
 
-def _is_two(graph: Any, row: int) -> bool:
+def _is_two(graph: Graph, row: int) -> bool:
     value = graph.folded.get(row)
     return value is not None and np.ndim(value) == 0 and value == 2 and graph.shape_dtypes[row][1].kind == "f"
 
@@ -349,8 +353,8 @@ class CompiledRows:
 
     def __init__(
         self,
-        graph: Any,
-        calls: Sequence[Any],
+        graph: Graph,
+        calls: Sequence[Call],
         constants: dict[int, Any],
         fetches: Sequence[int],
         feeds: Sequence[int],
@@ -375,7 +379,7 @@ class CompiledRows:
         self._write(fused=True)
         return True
 
-    def failed(self, trace: TracebackType) -> tuple[Any, Callable[[int], Any]] | None:
+    def failed(self, trace: TracebackType) -> tuple[Call, Callable[[int], Any]] | None:
         """The call that ran in a frame of the function, and what finds the array of a row there."""
         if trace.tb_frame.f_code is not self.function.__code__ or trace.tb_lineno not in self.where:
             return None
