@@ -9,8 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextvars import copy_context
-from threading import Lock, Thread
+from functools import partial
+from threading import Lock
 from typing import Any
+
+from ..engine.threads import in_background
 
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": False, "boundscheck": False}
 
@@ -66,12 +69,10 @@ def _apart(work: Callable[[], Any]) -> Any:
         except BaseException as error:  # is raised where it was asked for
             outcome.append((None, error))
 
-    thread = Thread(target=copy_context().run, args=(run,), name="minitape-compiles")
-    try:
-        thread.start()
-    except RuntimeError:  # there can be no more threads
+    thread = in_background(partial(copy_context().run, run), "minitape-compiles", daemon=False)
+    if thread is None:
         run()
-    while not outcome:
+    while not outcome and thread is not None:
         thread.join(0.1)  # a lock without a limit cannot be interrupted on Windows
     value, error = outcome.pop()
     if error is not None:

@@ -1,4 +1,5 @@
-"""Views that grow while a cell runs: one thread looks at all of them every 40 ms.
+"""Views that grow while a cell runs: one thread looks at all of them every 40 ms. Where there are no threads (a browser's
+Python), whoever brings news sends it.
 
 It never takes more than a small share of the interpreter while a tape is recording, so that recording keeps its
 speed: a few rows in each turn, the rest when the block has ended. Rows carry their numbers; a browser that misses some
@@ -12,6 +13,8 @@ import time
 import weakref
 from typing import Any
 
+from minitape.engine.threads import in_background
+
 TURN = 0.04  # seconds between two looks
 SHORT = 0.005  # the same, while a recording that has ended is not all sent
 SOME = 100  # rows in a turn while the tape is recording
@@ -24,6 +27,7 @@ _views: weakref.WeakSet[Any] = weakref.WeakSet()
 _lock = threading.Lock()
 _thread: list[threading.Thread] = []
 _news = threading.Event()
+_sent = [0.0]  # when rows were last sent without the thread
 
 
 def watch(view: Any) -> None:
@@ -52,13 +56,22 @@ def wake() -> None:
     with _lock:
         if _thread and _thread[0].is_alive():
             return
-        thread = threading.Thread(target=_run, name="minitape-views", daemon=True)
-        try:
-            thread.start()
-        except RuntimeError:  # no threads here (a browser's Python), or the interpreter is ending
-            _flow_all()
-            return
-        _thread[:] = [thread]
+        thread = in_background(_run, "minitape-views")
+        _thread[:] = [] if thread is None else [thread]
+    if thread is None:
+        _send_here()
+
+
+def _send_here() -> None:
+    """Sends what the thread would send: while a tape is recording some rows every 40 ms, afterwards all that is left."""
+    _news.clear()
+    recording = any(view._tape._recording for view in _watched())
+    now = time.perf_counter()
+    if recording and now < _sent[0] + TURN:
+        return
+    _sent[0] = now
+    while _flow_all() and not recording:
+        pass
 
 
 def _run() -> None:
