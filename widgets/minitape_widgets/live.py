@@ -1,5 +1,5 @@
-"""Views that grow while a cell runs: one thread looks at all of them every 40 ms. Where there are no threads (a browser's
-Python), whoever brings news sends it.
+"""Views that grow while a cell runs: one thread looks at all of them every 40 ms. Where there are no threads (a
+browser's Python), whoever brings news sends it.
 
 It never takes more than a small share of the interpreter while a tape is recording, so that recording keeps its
 speed: a few rows in each turn, the rest when the block has ended. Rows carry their numbers; a browser that misses some
@@ -63,7 +63,7 @@ def wake() -> None:
 
 
 def _send_here() -> None:
-    """Sends what the thread would send: while a tape is recording some rows every 40 ms, afterwards all that is left."""
+    """Sends what the thread would send: while a tape is recording some rows every 40 ms, afterwards all of them."""
     _news.clear()
     recording = any(view._tape._recording for view in _watched())
     now = time.perf_counter()
