@@ -13,12 +13,18 @@ framework computed. Nothing of a framework is imported before its bridge is.
                     fixes of each cause are in ``minitape/explain/fixes``, in the words of the framework that
                     ``*_texts`` names
     ``sampling``    a block around a training loop that records every n-th step, or only the one after a bad gradient
+    ``checkup``     a whole model is asked about; ``model_page``: the page of the answers, with their numbers
+    ``suspects``    gradients that are there and wrong, from the rows of any framework; ``suspect_texts``: the table of
+                    the causes
+    ``program``     a file runs as the main program in a block, for the command
     ``torch``       PyTorch: ``record()`` and what it adds to a recording
     ``torch_mode``  ... what is called in the block, and in which module
     ``torch_log``   ... the rows that are made of it
     ``torch_graph`` ... autograd's nodes, and the hooks that read what passes through them
     ``torch_value`` ... tensors that are shown later, but as they were
     ``torch_why``   ... why a .grad is None, zero or NaN; ``torch_texts``: the sentences
+    ``torch_model``  ... its parameters by name; ``torch_training``: the passes and steps that a loop took;
+                    ``torch_suspects``: what is wrong with gradients that are there
     ``tensorflow``  TensorFlow: ``record()``; ``tensorflow_watch``, ``tensorflow_log``, ``tensorflow_why``,
                     ``tensorflow_texts``: the same parts, on TensorFlow's callbacks and tapes instead of hooks;
                     ``tensorflow_ops``: what

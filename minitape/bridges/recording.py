@@ -27,7 +27,9 @@ from ..picture.short import short_name
 from ..picture.values import show_value
 from ..recording.rows import BackwardPass, RowExit
 from ..recording.sites import NOWHERE, Site
+from .checkup import Checkup
 from .kept_values import as_size, held
+from .model_page import names_in
 
 MOST = 20_000  # rows
 THUMBS = 400  # large values that a snapshot shows as pictures, too
@@ -308,15 +310,71 @@ class Recording:
 
         ``explain(source)`` asks about the last backward pass, or the one that failed. Returns an
         :class:`minitape.explain.Explanation`, as ``tape.explain`` does; a list of them for a list of sources.
+        ``explain(model)``, ``explain(model.parameters())``, a dictionary or a name answer with a page
+        (:class:`minitape.bridges.model_page.ModelPage`), and ``explain()`` with one of all that the block trained.
         """
-        if len(asked) > 2 - (target is not None) - (source is not None) or (not asked and source is None):
+        if len(asked) > 2 - (target is not None) - (source is not None):
             raise TypeError("explain() takes a target and a source, or a source alone: explain(loss, w), explain(w).")
-        if source is None:
+        if source is None and asked:
             *asked, source = asked  # type: ignore[assignment]
         target = asked[0] if asked else target
         if isinstance(source, (list, tuple)):
-            return page([self._why(target, s) for s in source])
-        return self._why(target, source)
+            return page([self._answer(target, s) for s in source])
+        known = self._parts_of(source)
+        return self._answer(target, source) if known is None else Checkup(self, target).page(known)
+
+    def _answer(self, target: Any, source: Any) -> Any:
+        """Why no gradient arrives at one source, or what is wrong with one that is there."""
+        return Checkup(self, target).suspect(self._why(target, source), source)
+
+    def _parts_of(self, asked: Any) -> Mapping[str, Any] | None:
+        """The sources that a question is about, by name: of None all that the block trained, of a model, a
+        dictionary, a generator or a name what is in it. None where the question is about one source.
+        """
+        if asked is None or isinstance(asked, str):
+            known = self.trained()
+            return known if asked is None else names_in(known, asked)
+        if isinstance(asked, Mapping):
+            return asked
+        if isinstance(asked, Iterator):
+            wanted = list(asked)
+            known = self.trained()
+            names = {id(source): name for name, source in known.items()}
+            return {names.get(id(source), f"[{k}]"): source for k, source in enumerate(wanted)}
+        return self.model_parts(asked)
+
+    def trained(self) -> dict[str, Any]:
+        """The sources that the block trained, by the name that the program has for them."""
+        raise NotImplementedError(f"explain() is not there for recordings of {self.framework!r}.")
+
+    def model_parts(self, model: Any) -> dict[str, Any] | None:
+        """The sources of a model by name; None for what is no model."""
+        return None
+
+    def rows_of(self, source: Any) -> list[int]:
+        """All rows that stood for a source, in order."""
+        row = self.row_of(source)
+        return [] if row is None else [row]
+
+    def weights_of(self, source: Any) -> tuple[Any, Any]:
+        """The elements of a source before and after its last step; None where there was none."""
+        return None, None
+
+    def target_number(self, sweep: BackwardPass) -> Number:
+        """The target of a backward pass, as a question takes it."""
+        return Number(sweep.target[-1])
+
+    def suspect_checks(self) -> Any:
+        """What finds gradients that are there and wrong; None where there is nothing to look at."""
+        return None
+
+    @property
+    def problems(self) -> list[Any]:
+        """What is missing, not finite, suspect, zero or unknown of what the block trained, the worst first: in a test,
+        ``assert not recording.problems``.
+        """
+        found: list[Any] = self.explain().problems
+        return found
 
     def _why(self, target: Any, source: Any) -> Any:
         """Why no gradient arrives: a bridge that knows says so."""

@@ -61,6 +61,29 @@ class TorchRecording(Recording):
         refused = self.error is not None and not self.sweeps and not self.failed  # before a backward pass
         return TorchInquiry(self, self.last_target() if target is None and not refused else target, source).answer()
 
+    def trained(self) -> dict[str, Any]:
+        from .torch_model import trained
+
+        return trained(self)
+
+    def model_parts(self, model: Any) -> dict[str, Any] | None:
+        from .torch_model import parts_of
+
+        return parts_of(model) if isinstance(model, torch.nn.Module) else None
+
+    def suspect_checks(self) -> Any:
+        from .torch_suspects import TorchSuspectChecks
+
+        return TorchSuspectChecks(self)
+
+    def rows_of(self, source: Any) -> list[int]:
+        return self.log.rows_of(source) if isinstance(source, torch.Tensor) else []
+
+    def weights_of(self, source: Any) -> tuple[Any, Any]:
+        from .torch_model import weights_of
+
+        return weights_of(self, source)
+
     def last_target(self) -> Number | None:
         return Number(self.failed[-1]) if self.failed else super().last_target()
 

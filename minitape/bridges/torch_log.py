@@ -14,6 +14,7 @@ from ..recording.sites import NOWHERE, Site, here, last_return, way_here
 from .kept_values import Noted
 from .recording import MOST
 from .torch_graph import TorchGraph, node_of
+from .torch_training import Training
 from .torch_value import Keeper, storage_of, version_of
 
 LABELS = {
@@ -72,6 +73,8 @@ class TorchLog:
         self.entries = recording.entries
         self.keeper = Keeper()
         self.graph = TorchGraph(self)
+        self.training = Training()
+        self.modules: list[weakref.ref[torch.nn.Module]] = []  # that the program called, and no other module
         self.scope: tuple[str, ...] = ()
         self.names: Noted[str] = Noted()  # of parameters and buffers
         # rows of what was computed before the block, or by C++ alone: their line is that of the first use
@@ -93,6 +96,7 @@ class TorchLog:
         self._count = count()
         # where a module was given another parameter for it, or another layer
         self._replaced: Noted[tuple[Site, Any]] = Noted()
+        self._replacements: list[tuple[weakref.ref[Any], Site]] = []
         self.copies: Noted[weakref.ref[torch.Tensor]] = Noted()  # parameters that copy.deepcopy made, and of which
         self._required: Noted[Site] = Noted()  # where requires_grad was set to True
         self._frozen: Noted[Site] = Noted()  # where requires_grad was set to False
@@ -180,10 +184,19 @@ class TorchLog:
         """A module has another parameter or layer where this one was."""
         for tensor in [old] if isinstance(old, torch.Tensor) else old.parameters():
             self._replaced[tensor] = here(), new
+        self._replacements.append((weakref.ref(new), here()))
 
     def replaced_at(self, tensor: torch.Tensor) -> tuple[Site, Any]:
         """Where that was, and by what."""
         return self._replaced.get(tensor, (NOWHERE, None))
+
+    def replacement_of(self, tensor: torch.Tensor) -> Site:
+        """Where a module was given a parameter, or the layer that has it, in the place of another."""
+        for ref, site in self._replacements:
+            new = ref()
+            if new is tensor or (isinstance(new, torch.nn.Module) and any(p is tensor for p in new.parameters())):
+                return site
+        return NOWHERE
 
     def hooked(self, owner: Any) -> None:
         """The program put a hook on a tensor or a module."""

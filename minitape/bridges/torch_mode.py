@@ -37,6 +37,7 @@ SILENT = set(
 )
 HOOKS = {"register_hook", "register_post_accumulate_grad_hook"}
 COPIES = {"tensor", "Tensor", "as_tensor", "asarray", "scalar_tensor", "new_tensor"}
+NORMS = {"_foreach_norm", "clip_grad_norm_"}  # of gradients, to clip them
 HIDDEN = {"batch_norm", "instance_norm"}  # change arguments although their name does not say so
 
 
@@ -191,6 +192,8 @@ class TorchWatcher:
         if name in LEAVES:
             self._safely(self.log.leave, args[0], name)
             return func(*args, **kwargs)
+        if name in NORMS:
+            self._safely(self.log.training.norm, len(self.recording.sweeps) - 1, here())
         if name == "requires_grad_":
             self._safely(self._required, args[0], all(args[1:]) and kwargs.get("requires_grad", True))
             return func(*args, **kwargs)
@@ -350,9 +353,17 @@ class TorchWatcher:
         finally:
             graph.end()
             self.quiet -= 1
+        self._safely(self._passed)
         if name == "grad":
             self._safely(self._gradients, targets, result)
         return result
+
+    def _passed(self) -> None:
+        """A backward pass has ended: what it left in the parameters."""
+        sweeps, log = self.recording.sweeps, self.log
+        rows = sweeps[-1].adjoints if sweeps else ()
+        leaves = (log.entries[row].extra.ref() for row in rows if log.entries[row].kind == "variable")
+        log.training.passed((leaf for leaf in leaves if leaf is not None), len(sweeps) - 1, log.graph.site)
 
     def _targets(self, targets: list[torch.Tensor]) -> list[int]:
         return [self.log.row_of(t) for t in targets if not self.log.full or self.log.known(t) is not None]
@@ -369,6 +380,8 @@ class TorchWatcher:
     def _enter(self, module: Any, _: Any) -> None:
         if not self._path:
             self._name_parameters(module)
+            if not any(ref() is module for ref in self.log.modules):
+                self.log.modules.append(weakref.ref(module))
             path: tuple[str, ...] = (type(module).__name__,)
         else:
             parent, above = self._path[-1]
@@ -411,6 +424,7 @@ class TorchWatcher:
 
     def _step_begins(self, optimizer: Any) -> None:
         self.quiet += 1
+        self._safely(self.log.training.step, optimizer, len(self.recording.sweeps) - 1, here())
         self._safely(self._steps, [p for group in optimizer.param_groups for p in group["params"]])
         self._mode.rest()
 

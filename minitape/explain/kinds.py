@@ -1,4 +1,4 @@
-"""What sort of thing a cause is: the same fourteen words for a tape, PyTorch, TensorFlow and JAX."""
+"""What sort of thing a cause is: the same words for a tape, PyTorch, TensorFlow and JAX."""
 
 from __future__ import annotations
 
@@ -20,8 +20,11 @@ _CAUSES = {  # kind: the causes of it, of a tape and of the bridges
     "nonfinite": "nan_input nan_forward nan_backward nonfinite_value nonfinite_gradient",
     "error": "in_place backward_twice not_scalar has_aux leaked_tracer refused no_backward grad_cleared grad_returned "
     "nonfinite_released",
+    # there and wrong, as a number or an identity of the run shows
+    "suspect": "broadcast activation_twice not_optimized not_applied accumulated vanishing exploding rounding_only "
+    "underflow sampled in_part scaled",
 }
 # of a cause that cuts one way, beside which there may be others
 CUTS = {"cut", "paused", "outside", "through_state", "left", "no_derivative"}
-THERE = {"connected", "zero", "nonfinite"}  # kinds that a gradient can have which is there
+THERE = {"connected", "zero", "nonfinite", "suspect"}  # kinds that a gradient can have which is there
 KINDS = {cause: kind for kind, causes in _CAUSES.items() for cause in causes.split()}

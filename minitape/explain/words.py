@@ -63,6 +63,7 @@ class Explanation:
         self.filename, self.line = filename, line
         self.others = others or []
         self.name = ""
+        self.numbers: Any = None  # of a model's page: the norm, the share of zeros, the update beside the weight
         self.patch: str | None = None
         self.patch_line: int | None = None
         self._steps: list[Any] | None = None  # what a bridge found to change, see minitape/explain/fixes/table.py

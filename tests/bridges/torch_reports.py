@@ -112,7 +112,7 @@ loss.backward()
 #@ adam_step_between in_place
 a, b = nn.Linear(2, 2), nn.Linear(2, 1)
 w = a.weight
-opt = torch.optim.SGD(b.parameters(), 0.1)
+opt = torch.optim.SGD([*a.parameters(), *b.parameters()], 0.1)
 x = torch.randn(3, 2)
 h = a(x)
 first = b(h).mean()

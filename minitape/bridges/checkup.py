@@ -1,0 +1,90 @@
+"""A whole model is asked about: each source is looked at, what is well is passed quickly, and the rest is asked for its
+reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..explain.words import Explanation
+from ..recording.rows import BackwardPass
+from ..recording.values import numbers_of
+from .model_page import GradientNumbers, ModelPage
+
+if TYPE_CHECKING:
+    from .recording import Recording
+
+
+class Checkup:
+    """The answers for many sources of one recording; each is about ``target``, or the last backward pass that reached
+    it.
+    """
+
+    def __init__(self, recording: Recording, target: Any = None) -> None:
+        self.recording, self.target = recording, target
+        self._checks: Any = None
+
+    def page(self, parts: Mapping[str, Any]) -> ModelPage:
+        """The page of a model."""
+        return ModelPage({name: self.answer(name, source) for name, source in parts.items()})
+
+    def answer(self, name: str, source: Any) -> Explanation:
+        """What is to be said of one source."""
+        sweep = self._reached_by(source)
+        if sweep is None or not self._is_well(source):
+            target = self.target
+            if target is None and sweep is not None and sweep.target:
+                target = self.recording.target_number(sweep)
+            answer: Explanation = self.recording._why(target, source)
+        else:
+            answer = Explanation("connected", f"{name} has a gradient.", "")
+        answer.message = answer.message.replace("the tensor ", f"{name} ")
+        answer.name = name
+        answer.numbers = self._numbers(source, sweep)
+        return self.suspect(answer, source)
+
+    def suspect(self, answer: Explanation, source: Any) -> Explanation:
+        """The same answer, or what is wrong with a gradient that is there."""
+        if answer.kind not in ("connected", "zero"):
+            return answer
+        if self._checks is None:
+            self._checks = self.recording.suspect_checks()
+        found = None if self._checks is None else self._checks.of(source, self.recording.rows_of(source))
+        if found is None or (answer.kind == "zero" and found.cause != "underflow"):
+            return answer
+        other: Explanation = found.explanation(answer.name, self.recording.framework)
+        other.numbers, other._tape = answer.numbers, answer._tape
+        return other
+
+    def _sweeps(self) -> list[BackwardPass]:
+        """The backward passes that are asked about."""
+        if self.target is None:
+            return self.recording.sweeps
+        row = self.recording.row_of(self.target)
+        return [sweep for sweep in self.recording.sweeps if row in sweep.target]
+
+    def _adjoints(self, source: Any) -> list[tuple[BackwardPass, Any]]:
+        """What arrived at a source, in the order of time."""
+        rows = self.recording.rows_of(source)
+        return [(sweep, sweep.adjoints[row]) for sweep in self._sweeps() for row in rows if row in sweep.adjoints]
+
+    def _reached_by(self, source: Any) -> BackwardPass | None:
+        """The last backward pass that reached a source."""
+        found = self._adjoints(source)
+        return found[-1][0] if found else None
+
+    def _is_well(self, source: Any) -> bool:
+        """Whether all that arrived is finite, and not all of it is zero."""
+        facts = [adjoint.facts() for _, adjoint in self._adjoints(source)]
+        return all(finite for _, finite in facts) and not all(zero for zero, _ in facts)
+
+    def _numbers(self, source: Any, sweep: BackwardPass | None) -> GradientNumbers | None:
+        if sweep is None:
+            return None
+        found = [numbers_of(adjoint) for own, adjoint in self._adjoints(source) if own is sweep]
+        arrays = [array for array in found if array is not None]
+        gradient = np.sum(arrays, axis=0) if arrays else None
+        return GradientNumbers.of(gradient, *self.recording.weights_of(source))

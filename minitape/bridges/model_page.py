@@ -1,0 +1,191 @@
+"""One page for a whole model: what is wrong comes first, what is well is one line at the end, with the numbers of each
+group.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..explain.caller import where
+
+if TYPE_CHECKING:
+    from ..explain.words import Explanation
+
+NAMED = 4  # groups of one paragraph that are named
+ORDER = ("error", "nonfinite", "suspect", "zero", "unknown")  # the kinds that come after what has no gradient at all
+FROZEN = {"requires_grad", "not_trainable"}  # as the program has set it, and no finding
+
+
+class GradientNumbers(NamedTuple):
+    """The gradient of one source in numbers; None where its elements are gone.
+
+    >>> print(GradientNumbers.of(np.array([3.0, 0.0, 4.0]), np.array([10.0, 0.0, 0.0]), np.array([0.0, 0.0, 0.0])))
+    norm 5, zeros 33 %, update/weight 1
+    """
+
+    norm: float | None
+    zeros: float | None  # the share of the elements
+    update: float | None  # the length of the last step, in lengths of the weight before it
+
+    @classmethod
+    def of(cls, gradient: np.ndarray | None, before: np.ndarray | None, after: np.ndarray | None) -> GradientNumbers:
+        """From the gradient, and the weight before and after a step."""
+        norm = zeros = update = None
+        if gradient is not None and gradient.size:
+            norm, zeros = float(np.linalg.norm(gradient)), float((gradient == 0).mean())
+        if before is not None and after is not None and before.shape == after.shape and (length := _norm(before)):
+            update = _norm(after - before) / length
+        return cls(norm, zeros, update)
+
+    def __str__(self) -> str:
+        parts = [
+            "" if self.norm is None else f"norm {self.norm:.2g}",
+            "" if self.zeros is None else f"zeros {self.zeros:.0%}".replace("%", " %"),
+            "" if self.update is None else f"update/weight {self.update:.2g}",
+        ]
+        return ", ".join(filter(None, parts))
+
+
+def _norm(array: np.ndarray) -> float:
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(np.linalg.norm(array))
+
+
+class ModelPage(dict[str, "Explanation"]):
+    """An explanation for each source of a model, by its name; a page when it is printed.
+
+    ``problems`` are those that say something is wrong, the worst first: an empty list is a model that is well.
+    """
+
+    @property
+    def problems(self) -> list[Explanation]:
+        """What is missing, not finite, suspect, zero or unknown, the worst first."""
+        return sorted((answer for answer in self.values() if is_problem(answer)), key=rank)
+
+    def groups(self) -> list[list[str]]:
+        """The names, those together of which the same is to be said; the worst first."""
+        found: dict[Any, list[str]] = {}
+        for name, answer in self.items():
+            alike = is_problem(answer) or answer.cause in FROZEN
+            found.setdefault((answer.key() if alike else "", alike), []).append(name)
+        return sorted(found.values(), key=lambda names: rank(self[names[0]]))
+
+    def as_json(self) -> list[dict[str, Any]]:
+        """The same as a list of plain dictionaries: one for each source."""
+        return [
+            {
+                "name": name,
+                "cause": answer.cause,
+                "kind": answer.kind,
+                "connected": answer.connected,
+                "file": answer.filename,
+                "line": answer.line,
+                "message": answer.message,
+                "fix": answer.fix,
+                "patch": answer.patch,
+                **(answer.numbers or GradientNumbers(None, None, None))._asdict(),
+            }
+            for name, answer in self.items()
+        ]
+
+    def __str__(self) -> str:
+        return "\n\n".join(self._paragraphs()) or "The block used no parameters."
+
+    def _repr_html_(self) -> str:
+        parts = self._parts(lambda answer: answer._repr_html_())
+        return "".join(f"<div><b>{html.escape(heading)}</b>{body}</div>" for heading, body in parts)
+
+    def _paragraphs(self) -> Iterator[str]:
+        return (f"{heading}\n{body}" if body else heading for heading, body in self._parts(str))
+
+    def _parts(self, show: Any) -> Iterator[tuple[str, str]]:
+        for names in self.groups():
+            first = self[names[0]]
+            which = f"{said(names)} ({len(names)} of {len(self)})"
+            numbers = spread([answer.numbers for name in names if (answer := self[name]).numbers is not None])
+            behind = f": {numbers}" if numbers else ""
+            if first.cause in FROZEN and not is_problem(first):
+                at = "" if first.line is None else f", {where(first.filename, first.line, str.format)}"
+                yield f"Frozen: {which}{at}.", ""
+            elif not is_problem(first):
+                yield f"Healthy: {which}{behind}.", ""
+            elif first.connected:
+                yield f"A gradient for {which}{behind}.", show(first)
+            else:
+                yield f"No gradient for {which}.", show(first)
+
+
+def is_problem(answer: Explanation) -> bool:
+    """Whether an answer is a finding: what the program has frozen is none."""
+    return answer.kind != "connected" and answer.cause not in FROZEN
+
+
+def rank(answer: Explanation) -> int:
+    """How bad an answer is; 0 is the worst."""
+    if not is_problem(answer):
+        return 9 if answer.cause in FROZEN else 10
+    return 1 + ORDER.index(answer.kind) if answer.connected or answer.kind in ORDER else 0
+
+
+def said(names: Iterable[str]) -> str:
+    """Names as a person says them: parameters of one layer together.
+
+    >>> said(["net.a.weight", "net.a.bias", "net.b.weight"])
+    'net.a.weight, bias, net.b.weight'
+    >>> said(f"net.{k}.weight" for k in range(6))
+    'net.0.weight, net.1.weight, net.2.weight, net.3.weight and 2 more'
+    """
+    layers: dict[str, list[str]] = {}
+    for name in names:
+        layer, dot, last = name.rpartition(".")
+        layers.setdefault(layer + dot, []).append(last)
+    texts = [layer + ", ".join(last) for layer, last in layers.items()]
+    count = sum(len(last) for last in list(layers.values())[NAMED:])
+    return ", ".join(texts[:NAMED]) + (f" and {count} more" if count else "")
+
+
+def spread(numbers: list[GradientNumbers]) -> str:
+    """The numbers of several gradients, each from the smallest to the largest.
+
+    >>> spread([GradientNumbers(1.0, 0.0, None), GradientNumbers(2.0, 0.5, 1e-3)])
+    'norm 1 to 2, zeros 0 to 50 %, update/weight 0.001'
+    """
+    if len(numbers) < 2:
+        return "".join(map(str, numbers))
+    columns = zip(*numbers, strict=True)
+    ranges = [sorted(value for value in column if value is not None) for column in columns]
+    norm, zeros, update = [(of[0], of[-1]) if of else None for of in ranges]
+    parts = [
+        "" if norm is None else f"norm {between(*norm, '.2g')}",
+        "" if zeros is None else f"zeros {between(100 * zeros[0], 100 * zeros[1], '.0f')} %",
+        "" if update is None else f"update/weight {between(*update, '.2g')}",
+    ]
+    return ", ".join(filter(None, parts))
+
+
+def between(low: float, high: float, form: str) -> str:
+    """A range of numbers, or the one number that it is."""
+    texts = [format(low, form), format(high, form)]
+    return texts[0] if texts[0] == texts[1] else " to ".join(texts)
+
+
+def names_in(known: Mapping[str, Any], asked: str) -> dict[str, Any]:
+    """What a name asks about: a parameter, or all that a layer has.
+
+    >>> names_in({"net.a.weight": 1, "net.a.bias": 2, "net.b.bias": 3}, "a")
+    {'net.a.weight': 1, 'net.a.bias': 2}
+    """
+    parts = asked.split(".")
+    found = {
+        name: source
+        for name, source in known.items()
+        if name == asked or any(name.split(".")[k : k + len(parts)] == parts for k in range(len(name.split("."))))
+    }
+    if not found:
+        some = ", ".join(list(known)[:12]) or "none"
+        raise ValueError(f"explain({asked!r}): the block used no parameter of that name. It used: {some}.")
+    return found

@@ -1,0 +1,152 @@
+"""The causes of gradients that are there and wrong: what the run shows, and what fixes it, in one table.
+
+{line} and {other} are places in brackets, {what} and {one} functions or shapes, the others numbers. A fix that reads
+otherwise in a framework has a text of its own there.
+"""
+
+from __future__ import annotations
+
+Fix = str | dict[str, str]
+
+SUSPECTS: dict[str, tuple[str, Fix]] = {
+    # cause, and a kind of it: (what the run shows, what fixes it)
+    "broadcast": (
+        "{what}{line} combines the shapes {one} and {two}, which broadcast to {result}: each of the {n} values meets "
+        "all {n} of the other side.",
+        {
+            "torch": "Give both the same shape: x.squeeze(-1) for the column, or y.unsqueeze(-1) for the row.",
+            "tensorflow": "Give both the same shape: tf.squeeze(x, -1) for the column, or y[:, tf.newaxis] for the "
+            "row.",
+            "jax": "Give both the same shape: x.squeeze(-1) for the column, or y[:, None] for the row.",
+        },
+    ),
+    "activation_twice": (
+        "{what}{line} applies a {one} itself, and its input is the result of a {one} already{other}.",
+        {
+            "torch": "Leave out the {one} before the loss: give the loss the logits.",
+            "tensorflow": "Leave out the {one} before the loss, or use a loss with from_logits=False.",
+            "jax": "Leave out the {one} before the loss: give the loss the logits.",
+        },
+    ),
+    "activation_twice numbers": (
+        "{what}{line} applies a {one} itself, and its input is probabilities already: all are between 0 and 1, and "
+        "each row has the sum 1.",
+        "Give the loss the logits: leave out what made probabilities of them.",
+    ),
+    "not_optimized": (
+        "It has a gradient, but no optimizer holds it: {steps} of {what}{line} did not change it.",
+        {
+            "torch": "Make the optimizer after the whole model is built, and give it all parameters: layers belong in "
+            "nn.ModuleList, not in a list; what is added later, in optimizer.add_param_group.",
+            "tensorflow": "Give apply_gradients all variables that are to be trained: zip(gradients, "
+            "model.trainable_variables).",
+            "jax": "Give the update all parameters.",
+        },
+    ),
+    "not_optimized model": (
+        "It has a gradient, but no optimizer holds it, and no module of the block has it as a parameter: layers in a "
+        "plain list or dictionary{line} are not found by model.parameters().",
+        "Write nn.ModuleList([...]) or nn.ModuleDict({{...}}) there.",
+    ),
+    "not_optimized replaced": (
+        "It has a gradient, but no optimizer holds it: the module was given this layer{line} after the optimizer was "
+        "made, which still holds the parameter before it.",
+        "Make the optimizer after this line, or add the new layer: optimizer.add_param_group({{'params': "
+        "layer.parameters()}}).",
+    ),
+    "not_applied": (
+        "{n} backward passes{line} gave it a gradient, and no step of an optimizer used one.",
+        {
+            "torch": "Write optimizer.step() after backward().",
+            "tensorflow": "Write optimizer.apply_gradients(zip(gradients, variables)) after tape.gradient.",
+            "jax": "Use the updated parameters that the optimizer returns.",
+        },
+    ),
+    "not_applied cleared": (
+        "The gradient was cleared{line} before a step used it: step{other} found none.",
+        "Clear gradients before backward(), or after step(): zero_grad(), backward(), step().",
+    ),
+    "not_applied rate": (
+        "{n} steps of the optimizer{line} changed nothing: its learning rate is 0.",
+        "Set the learning rate, or look at its schedule.",
+    ),
+    "accumulated": (
+        "The gradient was not cleared after a step: the step{line} uses the gradients of earlier steps once more, "
+        "{n} backward passes in all.",
+        {
+            "torch": "Write optimizer.zero_grad() before each backward() that begins a step.",
+            "tensorflow": "Clear what was accumulated after each step.",
+            "jax": "Begin each step with new zeros.",
+        },
+    ),
+    "vanishing": (
+        "The gradient shrinks on its path through {what}{line}: of {from_:.2g} at the end {to:.2g} is left after {n} "
+        "of them, {ratio:.1g} of it.",
+        "Use relu, gelu or tanh with a normalization or residual connections between the layers, and check the "
+        "initial weights.",
+    ),
+    "vanishing saturated": (
+        "{what}{line} is saturated: of an adjoint of {from_:.2g} it passes {to:.2g}, {ratio:.1g} of it.",
+        "Make its input smaller (scale or normalize it), or use a loss of logits.",
+    ),
+    "exploding": (
+        "The gradient grows on its path through {what}{line}: from {from_:.2g} at the end to {to:.2g} after {n} of "
+        "them.",
+        "Make the weights smaller at the beginning (an orthogonal matrix for a recurrence), normalize between the "
+        "steps, or clip the norm of the gradient.",
+    ),
+    "exploding steps": (
+        "Training diverges: the gradient grew from {from_:.2g} to {to:.2g} in {n} steps{line}, and one step changes "
+        "the weight by {ratio:.2g} of its length.",
+        "Use a smaller learning rate.",
+    ),
+    "rounding_only": (
+        "What passes {what}{line} is rounding only: {to:.1g} of an adjoint of {from_:.2g}. The same adjoint comes to "
+        "all elements, and their sum does not depend on the input.",
+        "Use a result that changes with the input: not the sum or the mean of all that a softmax or a normalization "
+        "gives.",
+    ),
+    "underflow": (
+        "The adjoint at {what}{line} is too small for {one}: the largest element of what came is {to:.2g}, and "
+        "{share:.0%} of its elements are 0.",
+        {
+            "torch": "Scale the loss: torch.amp.GradScaler; or compute in bfloat16 or float32 there.",
+            "tensorflow": "Scale the loss: keras.optimizers.LossScaleOptimizer; or compute in bfloat16 or float32 "
+            "there.",
+            "jax": "Scale the loss, and the gradient back; or compute in bfloat16 or float32 there.",
+        },
+    ),
+    "sampled": (
+        "The draw{line} passes no gradient, and the target uses it as if it did: only what log_prob or a divergence "
+        "says of the distribution trains it.",
+        {
+            "torch": "Draw with rsample(), which passes the gradient on.",
+            "tensorflow": "Draw as mean + scale * tf.random.normal(shape), which passes the gradient on.",
+            "jax": "Draw as mean + scale * jax.random.normal(key, shape), which passes the gradient on.",
+        },
+    ),
+    "in_part": (
+        "It lacks a part: {what}{line} took a value out that was computed from it, and the target adds what came "
+        "back as a constant.",
+        "Add the tensor itself to the target, and take numbers out for printing only.",
+    ),
+    "scaled": (
+        "The step{line} used the gradient of the scaled loss: it is {ratio:.4g} times too large.",
+        "Write scaler.step(optimizer) and scaler.update(), or scaler.unscale_(optimizer) before the step.",
+    ),
+    "scaled clip": (
+        "The norm was clipped{line} while the gradient was still {ratio:.4g} times too large, so the step uses a "
+        "gradient that is as much too small.",
+        "Write scaler.unscale_(optimizer) before this line.",
+    ),
+}
+
+
+def words(cause: str, kind: str, framework: str) -> tuple[str, str]:
+    """What the run shows, and what fixes it in the words of a framework.
+
+    >>> words("broadcast", "", "jax")[1]
+    'Give both the same shape: x.squeeze(-1) for the column, or y[:, None] for the row.'
+    """
+    message, fix = SUSPECTS[f"{cause} {kind}".strip()]
+    return message, fix if isinstance(fix, str) else fix[framework]

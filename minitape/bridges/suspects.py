@@ -1,0 +1,321 @@
+"""Gradients that are there and wrong, as far as a number or an identity of the run shows it.
+
+Each check reads the rows and the backward passes of a recording, in any framework, and finds :class:`Suspicion`: of
+which rows' sources, on which line, with which numbers. What a framework alone knows, such as the steps of its
+optimizers, its own checks add. ``suspect_texts`` has the words.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..explain.caller import in_brackets
+from ..explain.words import Explanation
+from ..recording.rows import BackwardPass
+from ..recording.sites import Site, text_of
+from ..recording.values import numbers_of
+from .suspect_texts import words
+
+VANISHED, EXPLODED = 1e-5, 1e4  # of what came to the end of a repeated operation
+REPEATED = 5  # so often an operation is a loop, or a deep net
+EQUAL = 1e-5  # of float32 numbers that are the same but for rounding
+
+
+class OperationNames(NamedTuple):
+    """What a framework calls the operations that the checks look for."""
+
+    compare: Collection[str]  # of two values, element by element
+    losses: Collection[str]  # of which the result is one number
+    sums: Collection[str]  # of all elements
+    shapes: Collection[str]  # change no number
+    adds: Collection[str]
+    factors: Collection[str]
+    of_logits: dict[str, str]  # losses, and what they apply themselves
+    activations: dict[str, str]  # operations, and what people call them
+    normalize: Collection[str]  # whose results have a sum or a mean that does not depend on the input
+    saturate: Collection[str]
+
+
+class Suspicion(NamedTuple):
+    """Something wrong with the gradient of all sources that a row was computed from, or of some alone."""
+
+    cause: str
+    site: Site
+    fields: dict[str, Any]
+    row: int | None = None
+    sources: Collection[int] | None = None  # the identities of sources
+    kind: str = ""
+
+    def explanation(self, name: str, framework: str) -> Explanation:
+        """The answer for a source of this name."""
+        message, fix = words(self.cause, self.kind, framework)
+        fields = {"line": in_brackets(*self.site, say=str.format), **self.fields}
+        answer = Explanation(self.cause, message.format(**fields), fix.format(**fields), *self.site)
+        answer.name = name
+        answer._rows = [] if self.row is None else [self.row]
+        return answer
+
+
+class SuspectChecks:
+    """The checks of one recording."""
+
+    names: OperationNames
+
+    def __init__(self, recording: Any, names: OperationNames) -> None:
+        self.recording, self.entries, self.names = recording, recording.entries, names
+        self.sweeps: list[BackwardPass] = [sweep for sweep in recording.sweeps if sweep.adjoints]
+
+    @cached_property
+    def found(self) -> list[Suspicion]:
+        """What is suspect, the surest first."""
+        return [found for check in self.checks() for found in check()]
+
+    def checks(self) -> Iterable[Callable[[], Iterable[Suspicion]]]:
+        """The checks in their order: of several that find something in one source, the first says it."""
+        return (
+            self.broadcast,
+            self.activation_twice,
+            self.rounding_only,
+            self.underflow,
+            self.along_depth,
+            self.saturated,
+        )
+
+    def of(self, source: Any, rows: Iterable[int]) -> Suspicion | None:
+        """What is suspect about the gradient of a source."""
+        own = set(rows)
+        return next(
+            (
+                found
+                for found in self.found
+                if (id(source) in found.sources if found.sources is not None else False)
+                or (found.row is not None and not own.isdisjoint(self.behind(found.row)))
+            ),
+            None,
+        )
+
+    # -- the graph ---------------------------------------------------------------------------------
+
+    @cached_property
+    def on_path(self) -> dict[int, BackwardPass]:
+        """The operations to which an adjoint came, each with the last backward pass that brought it."""
+        return {row: sweep for sweep in self.sweeps for row in sweep.adjoints if self.entries[row].kind == "operation"}
+
+    @cached_property
+    def readers(self) -> dict[int, list[int]]:
+        """The operations that read a row."""
+        found: dict[int, list[int]] = {}
+        for entry in self.entries:
+            for given in entry.inputs:
+                found.setdefault(given, []).append(entry.row)
+        return found
+
+    def behind(self, row: int) -> set[int]:
+        """The rows that a row was computed from, along paths that gradients take."""
+        found, stack = set[int](), [row]
+        while stack:
+            at = stack.pop()
+            if at not in found:
+                found.add(at)
+                stack += [given for given in self.entries[at].inputs if self.entries[given].differentiable]
+        return found
+
+    def maker(self, row: int) -> int:
+        """The row before those that change no number."""
+        while self.entries[row].op in self.names.shapes and self.entries[row].inputs:
+            row = self.entries[row].inputs[0]
+        return row
+
+    def called(self, row: int) -> str:
+        """What people call an operation."""
+        entry = self.entries[row]
+        return self.names.activations.get(entry.op, entry.op)
+
+    def adjoint(self, row: int) -> np.ndarray | None:
+        """What arrived at a row in the last backward pass that reached it."""
+        sweep = self.on_path.get(row)
+        return None if sweep is None else numbers_of(sweep.adjoints.get(row))
+
+    def operations(self, names: Collection[str]) -> Iterator[Any]:
+        """The operations of these names that passed a gradient on, the last ones first."""
+        return (self.entries[row] for row in sorted(self.on_path, reverse=True) if self.entries[row].op in names)
+
+    # -- shapes and functions ----------------------------------------------------------------------
+
+    def broadcast(self) -> Iterator[Suspicion]:
+        """A column of N values met a row of N: N times N, of which the loss takes the mean."""
+        for entry in self.operations({*self.names.compare, *self.names.factors}):
+            if len(entry.inputs) < 2:
+                continue
+            given = entry.inputs[:2]
+            one, two = (tuple(self.entries[row].shape) for row in given)
+            column = given[0] if column_and_row(one, two) else given[1] if column_and_row(two, one) else None
+            if column is None or self._is_pairwise(entry, given, column) or not self._is_summed(entry):
+                continue
+            n = max(*one, *two)
+            fields = {"what": entry.op, "one": one, "two": two, "result": (n, n), "n": n}
+            yield Suspicion("broadcast", entry.site, fields, entry.row)
+
+    def _is_pairwise(self, entry: Any, given: Sequence[int], column: int) -> bool:
+        """Whether a table is meant: of a vector with itself, or the column was made in the same line."""
+        same = self.maker(given[0]) == self.maker(given[1])
+        return same or (self.entries[column].op in self.names.shapes and self.entries[column].site == entry.site)
+
+    def _is_summed(self, entry: Any) -> bool:
+        """Whether the table goes into a sum of all elements, element by element."""
+        waiting = [entry]
+        while waiting:
+            at = waiting.pop()
+            if at.op in self.names.losses or at.op in self.names.sums:
+                return not at.shape
+            waiting += [
+                reader
+                for row in self.readers.get(at.row, ())
+                if (reader := self.entries[row]).op in self.names.sums or tuple(reader.shape) == tuple(at.shape)
+            ]
+        return False
+
+    def activation_twice(self) -> Iterator[Suspicion]:
+        """A loss of logits was given what an activation made."""
+        for entry in self.operations(self.names.of_logits):
+            wanted = self.names.of_logits[entry.op]
+            made = self.maker(entry.inputs[0])
+            fields = {"what": entry.op, "one": wanted}
+            if self.names.activations.get(self.entries[made].op) == wanted:
+                earlier = self.place(made)
+                yield Suspicion("activation_twice", entry.site, fields | {"other": earlier}, entry.row)
+            elif wanted == "softmax" and are_probabilities(numbers_of(self.entries[made].value)):
+                yield Suspicion("activation_twice", entry.site, fields, entry.row, kind="numbers")
+
+    # -- numbers -----------------------------------------------------------------------------------
+
+    def rounding_only(self) -> Iterator[Suspicion]:
+        """The same adjoint came to all that a softmax or a normalization gave, and cancels but for rounding."""
+        for entry in self.operations(self.names.normalize):
+            came, sent = self.adjoint(entry.row), self._sent(entry)
+            if came is None or sent is None or came.ndim == 0 or came.shape[-1] < 2:
+                continue
+            least, most = largest(sent), largest(came)
+            even = largest(came - came.mean(-1, keepdims=True))
+            if 0 < most < math.inf and even <= EQUAL * most and 0 < least <= EQUAL * most:
+                fields = {"what": self.called(entry.row), "from_": most, "to": least / most}
+                yield Suspicion("rounding_only", entry.site, fields, entry.row)
+
+    def _sent(self, entry: Any) -> np.ndarray | None:
+        """What an operation sent on to its first differentiable input."""
+        edges = self.on_path[entry.row].edges.get(entry.call, ())
+        return next((numbers_of(product) for row, _, product, _ in edges if row in entry.inputs[:1]), None)
+
+    def underflow(self) -> Iterator[Suspicion]:
+        """An adjoint of half precision is smaller than its normal numbers, and parts of it are 0."""
+        limit = float(np.finfo(np.float16).smallest_normal)
+        for row in sorted(self.on_path, reverse=True):
+            entry = self.entries[row]
+            came = self.adjoint(row) if entry.dtype == "float16" else None
+            if came is None or not came.size or largest(came) >= limit:
+                continue
+            before = max((largest(self.adjoint(reader)) for reader in self.readers.get(row, ())), default=0.0)
+            lost = float((came == 0).mean())
+            fields = {"what": self.called(row), "one": entry.dtype, "to": before, "share": lost}
+            if 0 < before < limit and (lost >= 0.05 or largest(came) < limit / 16):
+                yield Suspicion("underflow", entry.site, fields, row)
+                return
+
+    def along_depth(self) -> Iterator[Suspicion]:
+        """An operation that repeats, in a loop or a deep net, made the adjoint smaller or larger each time."""
+        series: dict[Any, list[int]] = {}
+        for row in sorted(self.on_path, reverse=True):
+            entry = self.entries[row]
+            sweep = self.on_path[row]
+            series.setdefault((id(sweep), entry.op, entry.site, tuple(entry.shape)), []).append(row)
+        found: list[tuple[float, bool, list[tuple[int, float]]]] = []
+        for rows in series.values():
+            pairs = [(row, size) for row in rows if 0 < (size := size_of(self.adjoint(row))) < math.inf]
+            if len(pairs) < REPEATED:
+                continue
+            sizes = [size for _, size in pairs]
+            smaller = [b < a for a, b in pairwise(sizes)]
+            ratio, share = sizes[-1] / sizes[0], sum(smaller) / len(smaller)
+            if (ratio < VANISHED and share >= 0.8) or (ratio > EXPLODED and share <= 0.2 and sizes[-1] > 1):
+                named = self.entries[rows[0]].op in self.names.activations
+                found.append((abs(math.log(ratio)) * (1 + named), ratio < 1, pairs))
+        if found:
+            _, less, pairs = max(found, key=lambda one: one[0])
+            first, last = pairs[0], pairs[-1]
+            entry = self.entries[first[0]]
+            ratio = last[1] / first[1]
+            fields = {"what": self.called(entry.row), "from_": first[1], "to": last[1], "n": len(pairs), "ratio": ratio}
+            reached = next(row for row, size in pairs if (size < VANISHED * first[1]) or not less)
+            yield Suspicion("vanishing" if less else "exploding", entry.site, fields, reached if less else first[0])
+
+    def saturated(self) -> Iterator[Suspicion]:
+        """An activation passed almost nothing of what came."""
+        for entry in self.operations(self.names.saturate):
+            came, sent = size_of(self.adjoint(entry.row)), size_of(self._sent(entry))
+            if 0 < sent < VANISHED * came < math.inf:
+                fields = {"what": self.called(entry.row), "from_": came, "to": sent, "ratio": sent / came}
+                yield Suspicion("vanishing", entry.site, fields, entry.row, kind="saturated")
+
+    # -- parts -------------------------------------------------------------------------------------
+
+    def is_term(self, row: int) -> bool:
+        """Whether a row is added to a number of the target, and nothing else is made of it."""
+        readers = self.readers.get(row, [])
+        return bool(readers) and all(
+            self.entries[reader].op in self.names.adds
+            or (
+                self.entries[reader].op in {*self.names.factors, *self.names.shapes}
+                and not self.entries[reader].differentiable
+                and self.is_term(reader)
+            )
+            for reader in readers
+        )
+
+    def place(self, row: int) -> str:
+        """The line of a row, in brackets."""
+        file, line = self.entries[row].site
+        return in_brackets(file, line, say=str.format)
+
+    def text(self, row: int) -> str:
+        """The line of a row."""
+        return text_of(self.entries[row].site)
+
+
+def column_and_row(first: tuple[int, ...], second: tuple[int, ...]) -> bool:
+    """Whether these are the shapes (N, 1) and (N,) of as many numbers.
+
+    >>> column_and_row((8, 1), (8,)), column_and_row((8, 1), (1, 8)), column_and_row((1, 1), (1,))
+    (True, False, False)
+    """
+    return len(second) == 1 and second[0] > 1 and first == (second[0], 1)
+
+
+def are_probabilities(values: np.ndarray | None) -> bool:
+    """Whether all rows are numbers from 0 to 1 whose sum is 1.
+
+    >>> are_probabilities(np.array([[0.2, 0.8], [0.5, 0.5]])), are_probabilities(np.array([[0.2, 0.9], [0.5, 0.5]]))
+    (True, False)
+    """
+    if values is None or values.ndim < 2 or len(values) < 2 or values.shape[1] < 2:
+        return False
+    sums = values.sum(1)
+    return bool((values >= 0).all() and (np.abs(sums - 1) < 1e-4).all())
+
+
+def largest(array: np.ndarray | None) -> float:
+    """The largest absolute number; 0 where there is none."""
+    return float(np.abs(array).max(initial=0.0)) if array is not None else 0.0
+
+
+def size_of(array: np.ndarray | None) -> float:
+    """The root of the mean of squares; 0 where there is none."""
+    if array is None or not array.size:
+        return 0.0
+    top = largest(array)
+    return top * float(np.sqrt(np.mean((array / top) ** 2))) if 0 < top < math.inf else top

@@ -1,0 +1,109 @@
+"""The parameters of a PyTorch program, by the names that it has for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import torch
+
+from ..explain.caller import asking_frame
+from ..picture.reading import spaces
+from ..recording.values import numbers_of
+from .torch_value import array_of
+
+
+def parts_of(module: torch.nn.Module) -> dict[str, Any]:
+    """The parameters of a module, behind the name that the program has for it."""
+    name = name_of(module, spaces(asking_frame())) or type(module).__name__
+    return {f"{name}.{path}": parameter for path, parameter in module.named_parameters()}
+
+
+def trained(recording: Any) -> dict[str, Any]:
+    """What the modules that the block called have as parameters, what optimizers stepped over, and other leaves that
+    were trained. Not what ran without gradients and no optimizer holds: a copy, or a teacher.
+    """
+    log, found = recording.log, dict[str, Any]()
+    known = spaces(asking_frame())
+    modules = [module for ref in log.modules if (module := ref()) is not None]
+    optimizers = [optimizer for step in log.training.steps if (optimizer := step.optimizer()) is not None]
+    held = [p for optimizer in optimizers for group in optimizer.param_groups for p in group["params"]]
+    leaves = [tensor for e in recording.entries if e.kind == "variable" and (tensor := e.extra.ref()) is not None]
+    kept = {id(tensor) for tensor in held}
+    seen = {id(tensor) for tensor in leaves if kept and id(tensor) not in kept and is_aside(recording, tensor)}
+
+    def take(name: str, tensor: Any) -> None:
+        if id(tensor) not in seen:
+            seen.add(id(tensor))
+            found[name if name not in found else f"{name} ({len(found)})"] = tensor
+
+    for module in [m for m in modules if not any(m is not other and m in other.modules() for other in modules)]:
+        root = name_of(module, known) or type(module).__name__
+        for path, parameter in module.named_parameters():
+            take(f"{root}.{path}", parameter)
+    if not (found or held or leaves):
+        leaves = [e.extra.ref() for e in recording.entries if e.kind == "source" and e.extra.requires]
+    for tensor in [*held, *(leaf for leaf in leaves if leaf is not None)]:
+        take(name_of(tensor, known) or log.name_of(tensor), tensor)
+    return found
+
+
+def is_aside(recording: Any, tensor: Any) -> bool:
+    """Whether a parameter was used where nothing is recorded, and nowhere else."""
+    rows = set(recording.log.leaf_rows(tensor))
+    uses = [entry for entry in recording.entries if not rows.isdisjoint(entry.inputs)]
+    return bool(uses) and not any(entry.differentiable for entry in uses)
+
+
+def name_of(wanted: Any, known: Iterable[dict[str, Any]]) -> str:
+    """How a program reaches an object: by a name, or by an attribute or element of what a name holds."""
+    held = [(name, value) for space in known for name, value in list(space.items()) if not name.startswith("_")]
+    direct = next((name for name, value in held if value is wanted), "")
+    return direct or next((name + path for name, value in held if (path := _below(value, wanted))), "")
+
+
+def _below(holder: Any, wanted: Any) -> str:
+    if isinstance(holder, torch.nn.Module):
+        named = [*holder.named_modules(), *holder.named_parameters()]
+        return next((f".{path}" for path, value in named if value is wanted and path), "") or _in(vars(holder), wanted)
+    if isinstance(holder, dict):
+        return next((f"[{key!r}]" for key, value in list(holder.items()) if value is wanted), "")
+    if isinstance(holder, (list, tuple)):
+        return next((f"[{at}]" for at, value in enumerate(holder[:1000]) if value is wanted), "")
+    plain = getattr(holder, "__dict__", None)
+    return _in(plain, wanted) if isinstance(plain, dict) and not isinstance(holder, type(np)) else ""
+
+
+def _in(attributes: dict[str, Any], wanted: Any) -> str:
+    for name, value in list(attributes.items()):
+        if name.startswith("_"):
+            continue
+        if value is wanted:
+            return f".{name}"
+        if isinstance(value, (list, tuple, dict, torch.nn.Module)):
+            for at, module in _modules_in(value):
+                named = [*module.named_modules(), *module.named_parameters()]
+                path = next((path for path, value in named if value is wanted), None)
+                if path is not None:
+                    return f".{name}{at}" + (f".{path}" if path else "")
+    return ""
+
+
+def _modules_in(value: Any) -> Iterable[tuple[str, torch.nn.Module]]:
+    if isinstance(value, torch.nn.Module):
+        return [("", value)]
+    pairs = value.items() if isinstance(value, dict) else enumerate(value)
+    return [(f"[{key!r}]", part) for key, part in list(pairs)[:1000] if isinstance(part, torch.nn.Module)]
+
+
+def weights_of(recording: Any, source: torch.Tensor) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """A parameter before and after the last step of an optimizer that holds it."""
+    if not recording.log.training.steps_of(source):
+        return None, None
+    rows = recording.log.leaf_rows(source)
+    values = [numbers_of(recording.entries[row].value) for row in rows]
+    current = recording.log.known(source) is not None
+    if not current and not source.is_meta and source.device.type == "cpu":
+        values.append(np.asarray(array_of(source), np.float64))
+    return (values[-2], values[-1]) if len(values) > 1 else (None, None)

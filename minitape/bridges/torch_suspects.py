@@ -1,0 +1,347 @@
+"""What is wrong with gradients that are there, in PyTorch: what optimizers and draws show, beside what
+:mod:`suspects` finds in the rows.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import torch
+
+from ..explain.caller import in_brackets
+from ..explain.owners import living
+from ..explain.source import source_of, statement_at
+from ..recording.sites import NOWHERE, Site
+from ..recording.values import numbers_of
+from .recording import Number
+from .suspects import OperationNames, SuspectChecks, Suspicion
+from .torch_training import SAMPLE, TrainingEvent, alike, numbers
+
+_SOFTMAX, _SIGMOID = "softmax", "sigmoid"
+NAMES = OperationNames(
+    compare={"sub", "sub_", "rsub", "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "gaussian_nll_loss"},
+    losses={"mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "gaussian_nll_loss"},
+    sums={"sum", "mean", "nanmean", "nansum"},
+    shapes=set(
+        "view reshape squeeze unsqueeze getitem expand expand_as flatten contiguous to float double half view_as "
+        "clone unflatten movedim transpose permute T".split()
+    ),
+    adds={"add", "sub", "rsub", "iadd", "isub", "add_", "sub_", "radd"},
+    factors={"mul", "div", "true_divide", "rmul", "imul", "mul_"},
+    of_logits={
+        "cross_entropy": _SOFTMAX,
+        "binary_cross_entropy_with_logits": _SIGMOID,
+        "multilabel_soft_margin_loss": _SIGMOID,
+    },
+    activations={"softmax": _SOFTMAX, "sigmoid": _SIGMOID, "sigmoid_": _SIGMOID}
+    | {name: name for name in "tanh relu gelu silu elu leaky_relu softplus hardsigmoid".split()},
+    normalize={"softmax", "layer_norm", "instance_norm", "group_norm"},
+    saturate={"sigmoid", "tanh", "softmax", "hardtanh"},
+)
+CHANCE = ("log_prob", "entropy", "kl_divergence")  # lines that say something of a distribution
+
+
+class TorchSuspectChecks(SuspectChecks):
+    """The checks of one recording of PyTorch."""
+
+    def __init__(self, recording: Any) -> None:
+        super().__init__(recording, NAMES)
+        self.log, self.training = recording.log, recording.log.training
+
+    def checks(self) -> Iterable[Callable[[], Iterable[Suspicion]]]:
+        broadcast, activation, *others = super().checks()
+        return (
+            broadcast,
+            activation,
+            self.scaled,
+            self.accumulated,
+            self.not_applied,
+            self.not_optimized,
+            self.diverges,
+            self.sampled,
+            self.in_part,
+            *others,
+        )
+
+    # -- optimizers --------------------------------------------------------------------------------
+
+    @cached_property
+    def reached(self) -> dict[int, torch.Tensor]:
+        """The parameters that are alive and got a gradient, by identity."""
+        rows = {row for sweep in self.sweeps for row in sweep.adjoints if self.entries[row].kind == "variable"}
+        alive = ((self.entries[row].extra.ref()) for row in sorted(rows))
+        return {id(tensor): tensor for tensor in alive if tensor is not None and tensor.requires_grad}
+
+    @cached_property
+    def optimizers(self) -> list[Any]:
+        """All that are alive."""
+        return list(living(torch.optim.Optimizer))
+
+    @cached_property
+    def held(self) -> set[int]:
+        """What the groups of an optimizer hold."""
+        return {id(p) for optimizer in self.optimizers for group in optimizer.param_groups for p in group["params"]}
+
+    def _arrived(self, event: TrainingEvent, parameter: torch.Tensor) -> np.ndarray | None:
+        """What a backward pass brought to a parameter, as far as samples go."""
+        sweeps = self.recording.sweeps
+        rows = self.log.leaf_rows(parameter)
+        found = [
+            array
+            for row in rows
+            if event.sweep < len(sweeps) and (array := numbers_of(sweeps[event.sweep].adjoints.get(row))) is not None
+        ]
+        return None if not found else np.sum(found, axis=0).reshape(-1)[:SAMPLE]
+
+    def accumulated(self) -> Iterator[Suspicion]:
+        """A step used gradients that an earlier step had used already."""
+        bad: dict[Site, tuple[set[int], int]] = {}
+        for key, parameter in self.reached.items():
+            last, used, stale, count = None, False, False, 0
+            for event in self.training.events:
+                held = event.kind == "step" and key in (event.rates or ())
+                if key not in event.samples and not held:
+                    continue
+                now = numbers(event.samples.get(key))
+                if event.kind == "pass":
+                    came = self._arrived(event, parameter)
+                    used = used and not alike(now, came)  # a new beginning
+                    stale = used and last is not None and came is not None and alike(now, last + came)
+                    count = count + 1 if stale else 1
+                elif held:
+                    if stale:
+                        keys, most = bad.get(event.site, (set(), 0))
+                        bad[event.site] = keys | {key}, max(most, count)
+                    used = True
+                last = now
+        for site, (keys, count) in bad.items():
+            yield Suspicion("accumulated", site, {"n": count}, sources=keys)
+
+    def not_applied(self) -> Iterator[Suspicion]:
+        """No step used a gradient."""
+        never, cleared, still = set[int](), dict[tuple[Site, Site], set[int]](), dict[Site, set[int]]()
+        for key, parameter in self.reached.items():
+            steps, passes = self.training.steps_of(parameter), list(self.training.passes_of(parameter))
+            if not steps and len(passes) > 1 and key in self.held and not self._is_changed(parameter):
+                never.add(key)
+            lost = [step for step in steps if self._is_lost(parameter, step)]
+            if lost:
+                at, _ = self.log.clearings.get(parameter, (NOWHERE, 0))
+                cleared.setdefault((at, lost[-1].site), set()).add(key)
+            elif len(steps) > 2 and not any((step.rates or {})[key] for step in steps):
+                still.setdefault(steps[-1].site, set()).add(key)
+        passes = [event for event in self.training.events if event.kind == "pass"]
+        if never:
+            yield Suspicion("not_applied", passes[-1].site, {"n": len(passes)}, sources=never)
+        for (site, step), keys in cleared.items():
+            other = in_brackets(*step, say=str.format)
+            yield Suspicion("not_applied", site, {"other": other}, sources=keys, kind="cleared")
+        for site, keys in still.items():
+            yield Suspicion("not_applied", site, {"n": len(self.training.steps)}, sources=keys, kind="rate")
+
+    def _is_lost(self, parameter: torch.Tensor, step: TrainingEvent) -> bool:
+        """Whether a backward pass came since the step before, and the step found no gradient."""
+        key, events = id(parameter), self.training.events
+        at = next(k for k, event in enumerate(events) if event is step)
+        before = [event for event in events[:at] if event.kind == "pass" or key in (event.rates or ())]
+        last = before[-1] if before else None
+        if last is None or last.kind != "pass" or key not in last.samples or key not in step.samples:
+            return False
+        had, has = numbers(last.samples[key]), numbers(step.samples[key])
+        return had is not None and bool(had.any()) and (has is None or not has.any())
+
+    def _is_changed(self, parameter: torch.Tensor) -> bool:
+        """Whether the program itself changed it."""
+        return len(self.log.leaf_rows(parameter)) > 1
+
+    def not_optimized(self) -> Iterator[Suspicion]:
+        """A gradient is there, steps were taken, and no optimizer holds the parameter."""
+        steps = self.training.steps
+        if not steps:
+            return
+        taken = {key for step in steps for key in step.rates or ()}
+        missing: dict[tuple[Site, str], set[int]] = {}
+        for key, parameter in self.reached.items():
+            beside = any(taken & event.samples.keys() for event in self.training.passes_of(parameter))
+            if key not in self.held and beside and not self._is_changed(parameter):
+                missing.setdefault(self._why_not_held(parameter), set()).add(key)
+        for (site, kind), keys in missing.items():
+            at = steps[-1].site if site is NOWHERE else site
+            fields = {"what": "an optimizer", "steps": f"{len(steps)} step{'s' if len(steps) > 1 else ''}"}
+            yield Suspicion("not_optimized", at, fields, sources=keys, kind=kind)
+
+    def _why_not_held(self, parameter: torch.Tensor) -> tuple[Site, str]:
+        site = self.log.replacement_of(parameter)
+        if site is not NOWHERE:
+            return site, "replaced"
+        modules = [module for ref in self.log.modules if (module := ref()) is not None]
+        roots = [module for module in modules if not any(module is not m and module in m.modules() for m in modules)]
+        if any(parameter is p for root in roots for p in root.parameters()) or not roots:
+            return NOWHERE, ""
+        for owner in (inner for root in roots for inner in root.modules()):
+            for name, value in vars(owner).items():
+                if isinstance(value, (list, tuple, dict)) and parameter in _Identical(_parameters_in(value)):
+                    return _bound(owner, name), "model"
+        return NOWHERE, ""
+
+    def scaled(self) -> Iterator[Suspicion]:
+        """A step used the gradient of a loss that a scaler had made larger."""
+        scales = [float(scaler._scale) for scaler in living(torch.amp.GradScaler) if scaler._scale is not None]
+        found: dict[tuple[Site, str, float], set[int]] = {}
+        for key in self.reached:
+            came, scale, clipped = None, 1.0, NOWHERE
+            for event in self.training.events:
+                now = numbers(event.samples.get(key))
+                if event.kind == "pass":
+                    came, scale, clipped = now, self._scale(event, scales), NOWHERE
+                elif event.kind == "norm" and scale > 1 and alike(now, came):
+                    clipped = event.site
+                elif key in (event.rates or ()) and scale > 1:
+                    if clipped is not NOWHERE:
+                        found.setdefault((clipped, "clip", scale), set()).add(key)
+                    elif alike(now, came):
+                        found.setdefault((event.site, "", scale), set()).add(key)
+        for (site, kind, scale), keys in found.items():
+            yield Suspicion("scaled", site, {"ratio": scale}, sources=keys, kind=kind)
+
+    def _scale(self, event: TrainingEvent, scales: list[float]) -> float:
+        """By how much the target of a backward pass was scaled."""
+        sweeps = self.recording.sweeps
+        target = sweeps[event.sweep].target if event.sweep < len(sweeps) else []
+        entry = self.entries[target[-1]] if target else None
+        if entry is None or entry.op not in self.names.factors or len(entry.inputs) != 2:
+            return 1.0
+        factor = numbers_of(self.entries[entry.inputs[1]].value)
+        known = factor is not None and factor.size == 1 and not self.entries[entry.inputs[1]].differentiable
+        ratio = float(factor.reshape(-1)[0]) if known and factor is not None else 1.0
+        return ratio if any(ratio in (scale, 2 * scale, scale / 2) for scale in scales) else 1.0
+
+    def diverges(self) -> Iterator[Suspicion]:
+        """From step to step the gradient and the weight grow."""
+        worst: tuple[float, Suspicion] | None = None
+        for parameter in self.reached.values():
+            steps = self.training.steps_of(parameter)
+            rows = self.log.leaf_rows(parameter)
+            arrived = [numbers_of(s.adjoints.get(r)) for s in self.recording.sweeps for r in rows if r in s.adjoints]
+            sizes = [float(np.linalg.norm(array)) for array in arrived if array is not None]
+            weights = [w for row in rows if (w := numbers_of(self.entries[row].value)) is not None]
+            if len(sizes) < 3 or len(steps) < 2 or len(weights) < 2 or not sizes[0]:
+                continue
+            grows = all(b > 1.5 * a for a, b in pairwise(sizes))
+            length = float(np.linalg.norm(weights[-2]))
+            ratio = float(np.linalg.norm(weights[-1] - weights[-2])) / length if length else 0.0
+            if grows and ratio > 0.5 and sizes[-1] > 20 * sizes[0]:
+                fields = {"from_": sizes[0], "to": sizes[-1], "n": len(sizes), "ratio": ratio}
+                found = Suspicion("exploding", steps[-1].site, fields, sources=set(self.reached), kind="steps")
+                worst = max(worst or (0.0, found), (sizes[-1], found), key=lambda one: one[0])
+        if worst is not None:
+            yield worst[1]
+
+    # -- parts -------------------------------------------------------------------------------------
+
+    def sampled(self) -> Iterator[Suspicion]:
+        """A draw that passes no gradient is used in the target by more than its probability."""
+        for entry in self.entries:
+            if (
+                entry.kind == "operation"
+                and entry.extra.why == "no_grad"
+                and entry.dtype.startswith(("float", "bfloat"))
+                and ".sample(" in self.text(entry.row)
+                and any(self.entries[given].differentiable for given in entry.inputs)
+            ):
+                spoken, plain = self._uses(entry.row)
+                weighted = any(
+                    len(row.inputs) > 1
+                    and row.op in self.names.factors
+                    and any(given in spoken for given in row.inputs)
+                    and any(given not in spoken and self.entries[given].shape for given in row.inputs)
+                    for row in map(self.entries.__getitem__, spoken)
+                    if not self._speaks(row.row)
+                )
+                if not weighted and any(row in plain for sweep in self.sweeps for row in sweep.target):
+                    sources = set().union(*(self.behind(given) for given in entry.inputs))
+                    keys = {key for key, p in self.reached.items() if sources.intersection(self.log.leaf_rows(p))}
+                    yield Suspicion("sampled", entry.site, {}, sources=keys)
+
+    def _speaks(self, row: int) -> bool:
+        return any(word in self.text(row) for word in CHANCE)
+
+    def _uses(self, drawn: int) -> tuple[set[int], set[int]]:
+        """The rows that were computed from the probability of a draw, and those from the draw by other paths."""
+        spoken, plain = set[int](), {drawn}
+        for entry in self.entries[drawn + 1 :]:
+            if any(given in plain for given in entry.inputs):
+                (spoken if self._speaks(entry.row) else plain).add(entry.row)
+            if any(given in spoken for given in entry.inputs):
+                spoken.add(entry.row)
+        return spoken, plain
+
+    def in_part(self) -> Iterator[Suspicion]:
+        """A term of the target came back as a constant."""
+        for entry in self.entries:
+            if entry.kind == "operation" and entry.extra.why == "copied" and not entry.differentiable:
+                computed = [given for given in entry.inputs if self.entries[given].kind == "operation"]
+                if computed and self.entries[computed[0]].differentiable and self.is_term(entry.row):
+                    yield Suspicion("in_part", entry.site, {"what": f"torch.{entry.op}(...)"}, computed[0])
+        seen = set[Site]()
+        for exit in self.recording.left:
+            row = self.entries[exit.row]
+            if row.differentiable and row.kind == "operation" and exit.how != "__bool__" and exit.site not in seen:
+                seen.add(exit.site)
+                if self._adds_what_left(exit):
+                    what = f".{exit.how}()" if not exit.how.startswith("__") else f"{exit.how.strip('_')}()"
+                    yield Suspicion("in_part", exit.site, {"what": what}, exit.row)
+
+    def _adds_what_left(self, exit: Any) -> bool:
+        """Whether a number that left is added to the target where it comes back."""
+        from .torch_why import TorchInquiry
+
+        behind = self.behind(exit.row)
+        key = next((key for key, p in self.reached.items() if behind.intersection(self.log.leaf_rows(p))), None)
+        sweep = next((s for s in reversed(self.sweeps) if s.target and s.target[-1] > exit.row), None)
+        if key is None or sweep is None:
+            return False
+        inquiry = TorchInquiry(self.recording, Number(sweep.target[-1]), self.reached[key])
+        start = statement_at(exit.site)
+        entered = [] if start is None or not inquiry.flows_back(exit) else inquiry._entered(start)
+        return any(
+            self.entries[row].op in self.names.adds and len(self.entries[row].inputs) == 1
+            for row in inquiry.behind
+            if row >= exit.before and self.entries[row].site in entered
+        )
+
+
+class _Identical:
+    """Tensors, compared by identity."""
+
+    def __init__(self, values: Iterable[Any]) -> None:
+        self._keys = {id(value) for value in values}
+
+    def __contains__(self, value: Any) -> bool:
+        return id(value) in self._keys
+
+
+def _parameters_in(value: Any) -> Iterator[Any]:
+    for part in value.values() if isinstance(value, dict) else value:
+        if isinstance(part, torch.nn.Module):
+            yield from part.parameters()
+        elif isinstance(part, torch.Tensor):
+            yield part
+        elif isinstance(part, (list, tuple, dict)):
+            yield from _parameters_in(part)
+
+
+def _bound(owner: Any, name: str) -> Site:
+    """The line that gives an object an attribute, in the text of its class."""
+    for kind in type(owner).__mro__:
+        file = getattr(sys.modules.get(kind.__module__), "__file__", None)
+        source = source_of(file) if file else None
+        for statement in [] if source is None else source.statements:
+            if statement.class_name == kind.__name__ and f"self.{name}" in statement.binds():
+                return statement.filename, statement.line
+    return NOWHERE

@@ -1,0 +1,66 @@
+"""Gradients that are there and wrong: the cause and the line, and what only looks so."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+import types
+import warnings
+
+import pytest
+
+from minitape.bridges.suspect_texts import SUSPECTS
+
+from .cases import blamed, broken, compiled, fixed, programs
+
+FRAMEWORKS = ["torch"]
+CASES = {name: programs(importlib.import_module(f"tests.bridges.{name}_suspects").CASES) for name in FRAMEWORKS}
+EVERY = [pytest.param(fw, name, id=f"{fw}-{name}") for fw, cases in CASES.items() for name in cases]
+WRONG = [param for param in EVERY if CASES[param.values[0]][param.values[1]][0] != "connected"]
+
+
+def asked(framework, text, name):
+    """The page of all that a program trained."""
+    pytest.importorskip(framework)
+    bridge = importlib.import_module(f"minitape.bridges.{framework}")
+    program = types.ModuleType(f"program_{name}")
+    program.__file__ = f"<{name}>"
+    sys.modules[program.__name__] = program
+    try:
+        with warnings.catch_warnings(), bridge.record() as recording:
+            warnings.simplefilter("ignore")  # PyTorch warns of some of these itself
+            exec(compiled(text, program.__file__), vars(program))
+        page = eval("recording.explain()", vars(program) | {"recording": recording})
+    finally:
+        del sys.modules[program.__name__]
+    assert recording.failure is None
+    return page
+
+
+@pytest.mark.parametrize(("framework", "name"), EVERY)
+def test_cause_and_line(framework, name):
+    cause, text = CASES[framework][name]
+    page = asked(framework, broken(text), name)
+    found = page.problems
+    if cause == "connected":
+        assert not found, str(page)
+        assert str(page).startswith("Healthy: ")
+        return
+    first = found[0]
+    assert (first.cause, first.line) == (cause, blamed(text)[0]), str(page)
+    assert first.kind == "suspect" and first.connected and first.filename == f"<{name}>"
+    assert first.message and first.fix and "{" not in first.message and first.numbers.norm is not None
+
+
+@pytest.mark.parametrize(("framework", "name"), WRONG)
+def test_what_fixes_it(framework, name):
+    text = CASES[framework][name][1]
+    assert fixed(text) != broken(text), "a program has its fix"
+    page = asked(framework, fixed(text), name)
+    assert not page.problems, str(page)
+
+
+def test_every_cause_has_a_program():
+    told = {cause for cases in CASES.values() for cause, _ in cases.values()}
+    assert told == {key.partition(" ")[0] for key in SUSPECTS} | {"connected"}

@@ -1,0 +1,500 @@
+"""Programs of PyTorch whose gradients are there and wrong, and others that only look so (connected).
+
+They are written as :mod:`torch_cases` says; the whole block is asked about.
+"""
+
+CASES = """
+#@ broadcast_in_the_loss broadcast
+import torch, torch.nn as nn, torch.nn.functional as F
+torch.manual_seed(0)
+x = torch.randn(16, 4); y = x.sum(1)
+net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
+opt = torch.optim.SGD(net.parameters(), 0.1)
+for _ in range(3):
+    opt.zero_grad()
+    loss = F.mse_loss(net(x), y)  #! #- loss = F.mse_loss(net(x).squeeze(-1), y)
+    loss.backward()
+    opt.step()
+
+#@ broadcast_sub broadcast
+import torch, torch.nn as nn
+torch.manual_seed(0)
+class Critic(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Linear(6, 12)
+        self.head = nn.Linear(12, 1)
+    def forward(self, s):
+        return self.head(torch.tanh(self.body(s)))
+critic = Critic()
+opt = torch.optim.Adam(critic.parameters())
+states, returns = torch.randn(10, 6), torch.randn(10)
+value = critic(states)
+advantage = returns - value  #! #- advantage = returns - value.squeeze(-1)
+loss = advantage.pow(2).mean()
+loss.backward()
+opt.step()
+
+#@ weights_broadcast broadcast
+import torch, torch.nn as nn, torch.nn.functional as F
+torch.manual_seed(0)
+model = nn.Linear(5, 3)
+opt = torch.optim.SGD(model.parameters(), 0.1)
+x, y = torch.randn(12, 5), torch.randint(0, 3, (12,))
+weight = torch.rand(12, 1)
+per = F.cross_entropy(model(x), y, reduction="none")
+loss = (per * weight).mean()  #! #- loss = (per * weight.squeeze(-1)).mean()
+opt.zero_grad(); loss.backward(); opt.step()
+
+#@ softmax_twice activation_twice
+import torch, torch.nn as nn
+torch.manual_seed(0)
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 5)
+        self.soft = nn.Softmax(dim=-1)
+    def forward(self, x):
+        return self.soft(self.fc(x))
+net = Net(); crit = nn.CrossEntropyLoss(); opt = torch.optim.Adam(net.parameters(), 1e-3)
+for k in range(4):
+    x, y = torch.randn(16, 8), torch.randint(0, 5, (16,))
+    opt.zero_grad()
+    out = net(x)
+    loss = crit(out, y)  #! #- loss = crit(out.log(), y)
+    loss.backward()
+    opt.step()
+
+#@ sigmoid_twice activation_twice
+import torch, torch.nn as nn
+torch.manual_seed(0)
+enc = nn.Linear(7, 3)
+opt = torch.optim.SGD(enc.parameters(), 0.5)
+x = torch.randn(9, 7); y = torch.randint(0, 2, (9, 3)).float()
+p = torch.sigmoid(enc(x))
+loss = nn.BCEWithLogitsLoss()(p, y)  #! #- loss = nn.BCELoss()(p, y)
+loss.backward(); opt.step()
+
+#@ layers_in_list not_optimized
+import torch, torch.nn as nn
+torch.manual_seed(0)
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.hidden = [nn.Linear(4, 4)]  #! #- self.hidden = nn.ModuleList([nn.Linear(4, 4)])
+        self.out = nn.Linear(4, 1)
+    def forward(self, x):
+        for layer in self.hidden:
+            x = torch.relu(layer(x))
+        return self.out(x)
+net = Net()
+opt = torch.optim.SGD(net.parameters(), 0.1)
+x, y = torch.randn(8, 4), torch.randn(8, 1)
+for _ in range(3):
+    loss = (net(x) - y).pow(2).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+
+#@ forgot_step not_applied
+import torch, torch.nn as nn
+torch.manual_seed(0)
+model = nn.Linear(3, 1)
+opt = torch.optim.SGD(model.parameters(), 0.1)
+x, y = torch.randn(8, 3), torch.randn(8, 1)
+for _ in range(4):
+    opt.zero_grad()
+    loss = (model(x) - y).pow(2).mean()
+    loss.backward()  #!
+    #+ opt.step()
+
+#@ zero_before_step not_applied
+import torch, torch.nn as nn
+torch.manual_seed(0)
+model = nn.Linear(3, 1)
+opt = torch.optim.SGD(model.parameters(), 0.1)
+x, y = torch.randn(8, 3), torch.randn(8, 1)
+for _ in range(4):
+    loss = (model(x) - y).pow(2).mean()
+    loss.backward()
+    opt.zero_grad()  #! #- opt.step()
+    opt.step()  #- opt.zero_grad()
+
+#@ no_zero_grad accumulated
+import torch, torch.nn as nn
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 1))
+opt = torch.optim.SGD(model.parameters(), 0.01)
+for _ in range(4):
+    x, y = torch.randn(8, 3), torch.randn(8, 1)
+    loss = (model(x) - y).pow(2).mean()
+    loss.backward()  #- opt.zero_grad(); loss.backward()
+    opt.step()  #!
+
+#@ zero_wrong_optimizer accumulated
+import torch, torch.nn as nn
+torch.manual_seed(0)
+a, b = nn.Linear(3, 3), nn.Linear(3, 1)
+opt_a, opt_b = torch.optim.SGD(a.parameters(), 0.01), torch.optim.SGD(b.parameters(), 0.01)
+for _ in range(4):
+    x = torch.randn(8, 3)
+    opt_a.zero_grad()  #- opt_a.zero_grad(); opt_b.zero_grad()
+    loss = b(torch.relu(a(x))).pow(2).mean()
+    loss.backward()
+    opt_a.step()
+    opt_b.step()  #!
+
+#@ twenty_sigmoids vanishing
+import torch, torch.nn as nn
+torch.manual_seed(0)
+class Deep(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(16, 16) for _ in range(20)])
+        self.out = nn.Linear(16, 2)
+    def forward(self, x):
+        for layer in self.layers:
+            x = torch.sigmoid(layer(x))  #! #- x = x + torch.tanh(layer(x))
+        return self.out(x)
+net = Deep(); opt = torch.optim.SGD(net.parameters(), 0.1)
+x, y = torch.randn(32, 16), torch.randint(0, 2, (32,))
+loss = nn.functional.cross_entropy(net(x), y)
+opt.zero_grad(); loss.backward(); opt.step()
+
+#@ rnn_explodes exploding
+import torch, torch.nn as nn
+torch.manual_seed(0)
+w = nn.Parameter(torch.randn(12, 12))  #- w = nn.Parameter(nn.init.orthogonal_(torch.empty(12, 12)))
+u = nn.Parameter(torch.randn(4, 12) * 0.1)
+opt = torch.optim.SGD([w, u], 1e-3)
+x = torch.randn(5, 30, 4)
+h = torch.zeros(5, 12)
+for t in range(30):
+    h = x[:, t] @ u + h @ w  #!
+loss = h.pow(2).mean()
+opt.zero_grad(); loss.backward(); opt.step()
+
+#@ lr_too_high exploding
+import torch, torch.nn as nn
+torch.manual_seed(0)
+model = nn.Linear(4, 1)
+opt = torch.optim.SGD(model.parameters(), lr=50.0)  #- opt = torch.optim.SGD(model.parameters(), lr=0.05)
+x, y = torch.randn(16, 4), torch.randn(16, 1)
+for _ in range(6):
+    opt.zero_grad()
+    loss = (model(x) - y).pow(2).mean()
+    loss.backward()
+    opt.step()  #!
+
+#@ softmax_sum rounding_only
+import torch, torch.nn as nn
+torch.manual_seed(0)
+net = nn.Linear(6, 4)
+opt = torch.optim.SGD(net.parameters(), 0.1)
+x = torch.randn(8, 6)
+p = torch.softmax(net(x), dim=-1)  #! #- p = torch.sigmoid(net(x))
+loss = p.sum(-1).log().neg().mean()
+opt.zero_grad(); loss.backward(); opt.step()
+
+#@ layernorm_mean rounding_only
+import torch, torch.nn as nn
+torch.manual_seed(0)
+net = nn.Linear(6, 10)
+norm = nn.LayerNorm(10, elementwise_affine=False)
+opt = torch.optim.SGD(net.parameters(), 0.1)
+x = torch.randn(8, 6)
+h = norm(net(x))  #! #- h = torch.tanh(net(x))
+loss = -h.mean()
+loss.backward(); opt.step()
+
+#@ half_underflow underflow
+import torch, torch.nn as nn
+torch.manual_seed(0)
+w = nn.Parameter(torch.randn(32, 16) * 0.1)
+opt = torch.optim.SGD([w], 0.1)
+x = torch.randn(64, 32) * 0.01
+h = (x.half() @ w.half())  #!
+loss = h.float().pow(2).mean() * 1e-3  #- loss = h.float().pow(2).mean() * 1e5
+loss.backward(); opt.step()
+
+#@ sac_sample sampled
+import torch, torch.nn as nn
+torch.manual_seed(0)
+actor, critic = nn.Linear(4, 2), nn.Linear(5, 1)
+for p in critic.parameters(): p.requires_grad_(False)
+opt = torch.optim.Adam(actor.parameters(), 1e-3)
+s = torch.randn(16, 4)
+mu, log_std = actor(s).chunk(2, -1)
+dist = torch.distributions.Normal(mu, log_std.exp())
+a = dist.sample()  #! #- a = dist.rsample()
+logp = dist.log_prob(a)
+loss = (0.2 * logp - critic(torch.cat([s, a], -1))).mean()
+opt.zero_grad(); loss.backward(); opt.step()
+
+#@ vae_sample sampled
+import torch, torch.nn as nn
+torch.manual_seed(0)
+enc, dec = nn.Linear(10, 6), nn.Linear(3, 10)
+opt = torch.optim.Adam([*enc.parameters(), *dec.parameters()], 1e-3)
+x = torch.randn(20, 10)
+mu, logvar = enc(x).chunk(2, -1)
+q = torch.distributions.Normal(mu, (0.5 * logvar).exp())
+z = q.sample()  #! #- z = q.rsample()
+rec = (dec(z) - x).pow(2).sum(-1).mean()
+kl = 0.5 * (mu ** 2 + logvar.exp() - 1 - logvar).sum(-1).mean()
+loss = rec + kl
+opt.zero_grad(); loss.backward(); opt.step()
+
+#@ item_term in_part
+import torch, torch.nn as nn
+torch.manual_seed(0)
+net = nn.Linear(5, 5)
+opt = torch.optim.SGD(net.parameters(), 0.1)
+x = torch.randn(8, 5)
+h = net(x)
+penalty = h.abs().mean().item()  #! #- penalty = h.abs().mean()
+loss = (h - x).pow(2).mean() + 0.1 * penalty
+opt.zero_grad(); loss.backward(); opt.step()
+
+#@ rewrapped_term in_part
+import torch, torch.nn as nn
+torch.manual_seed(0)
+net = nn.Linear(5, 5)
+opt = torch.optim.SGD(net.parameters(), 0.1)
+x, y = torch.randn(8, 5), torch.randint(0, 5, (8,))
+out = net(x)
+losses = [torch.tensor(out.norm() * 0.01)]  #! #- losses = [out.norm() * 0.01]
+losses.append(nn.functional.cross_entropy(out, y))
+loss = sum(losses)
+opt.zero_grad(); loss.backward(); opt.step()
+
+#@ scaler_no_unscale scaled
+import torch, torch.nn as nn
+torch.manual_seed(0)
+net = nn.Linear(5, 1)
+opt = torch.optim.SGD(net.parameters(), 0.01)
+scaler = torch.amp.GradScaler("cpu")
+x, y = torch.randn(8, 5), torch.randn(8, 1)
+for _ in range(2):
+    opt.zero_grad()
+    loss = (net(x) - y).pow(2).mean()
+    scaler.scale(loss).backward()
+    opt.step()  #! #- scaler.step(opt); scaler.update()
+
+#@ clip_before_unscale scaled
+import torch, torch.nn as nn
+torch.manual_seed(0)
+net = nn.Linear(5, 1)
+opt = torch.optim.SGD(net.parameters(), 0.01)
+scaler = torch.amp.GradScaler("cpu")
+x, y = torch.randn(8, 5), torch.randn(8, 1)
+for _ in range(2):
+    opt.zero_grad()
+    loss = (net(x) - y).pow(2).mean()
+    scaler.scale(loss).backward()
+    #+ scaler.unscale_(opt)
+    nn.utils.clip_grad_norm_(net.parameters(), 1.0)  #!
+    scaler.step(opt); scaler.update()
+
+#@ pairwise connected
+import torch, torch.nn as nn
+torch.manual_seed(0)
+net = nn.Linear(4, 1)
+opt = torch.optim.SGD(net.parameters(), 0.01)
+x, y = torch.randn(10, 4), torch.randn(10)
+s = net(x).squeeze(-1)
+margin = 1 - (s[:, None] - s) * torch.sign(y[:, None] - y)
+loss = torch.relu(margin).mean()
+opt.zero_grad(); loss.backward(); opt.step()
+
+#@ accumulation connected
+import torch, torch.nn as nn
+torch.manual_seed(0)
+net = nn.Linear(4, 1); opt = torch.optim.SGD(net.parameters(), 0.1)
+for step in range(2):
+    opt.zero_grad()
+    for _ in range(4):
+        x = torch.randn(8, 4)
+        (((net(x) - x[:, :1]) ** 2).mean() / 4).backward()
+    opt.step()
+
+#@ frozen_backbone connected
+import torch, torch.nn as nn
+torch.manual_seed(0)
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.back, self.head = nn.Linear(4, 8), nn.Linear(8, 2)
+        self.back.requires_grad_(False)
+    def forward(self, x):
+        return self.head(torch.relu(self.back(x)))
+net = Net(); opt = torch.optim.Adam(net.head.parameters(), 1e-2)
+for _ in range(2):
+    loss = nn.functional.cross_entropy(net(torch.randn(8, 4)), torch.randint(0, 2, (8,)))
+    opt.zero_grad(); loss.backward(); opt.step()
+
+#@ entropy_bonus connected
+import torch, torch.nn as nn, torch.nn.functional as F
+torch.manual_seed(0)
+net = nn.Linear(6, 4); opt = torch.optim.Adam(net.parameters(), 1e-2)
+x, y = torch.randn(8, 6), torch.randint(0, 4, (8,))
+logits = net(x)
+p = F.softmax(logits, -1)
+entropy = -(p * F.log_softmax(logits, -1)).sum(-1).mean()
+loss = F.cross_entropy(logits, y) - 0.01 * entropy
+opt.zero_grad(); loss.backward(); opt.step()
+
+#@ attention connected
+import torch, torch.nn as nn
+torch.manual_seed(0)
+layer = nn.TransformerEncoderLayer(16, 2, 32, batch_first=True)
+head = nn.Linear(16, 3)
+opt = torch.optim.AdamW([*layer.parameters(), *head.parameters()], 1e-3)
+for _ in range(3):
+    x, y = torch.randn(4, 7, 16), torch.randint(0, 3, (4,))
+    loss = nn.functional.cross_entropy(head(layer(x).mean(1)), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+
+#@ conv_bn_bias connected
+import torch, torch.nn as nn
+torch.manual_seed(0)
+net = nn.Sequential(nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.Flatten(), nn.Linear(144, 2))
+opt = torch.optim.SGD(net.parameters(), 0.1, momentum=0.9)
+for _ in range(2):
+    loss = nn.functional.cross_entropy(net(torch.randn(8, 1, 8, 8)), torch.randint(0, 2, (8,)))
+    opt.zero_grad(); loss.backward(); opt.step()
+
+#@ gan connected
+import torch, torch.nn as nn
+import torch.nn.functional as F
+torch.manual_seed(0)
+G = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
+D = nn.Sequential(nn.Linear(2, 8), nn.LeakyReLU(), nn.Linear(8, 1))
+og, od = torch.optim.Adam(G.parameters(), 1e-3), torch.optim.Adam(D.parameters(), 1e-3)
+for _ in range(3):
+    real, fake = torch.randn(8, 2), G(torch.randn(8, 4))
+    od.zero_grad()
+    one, zero = torch.ones(8, 1), torch.zeros(8, 1)
+    true = F.binary_cross_entropy_with_logits(D(real), one)
+    (true + F.binary_cross_entropy_with_logits(D(fake.detach()), zero)).backward()
+    od.step()
+    og.zero_grad()
+    F.binary_cross_entropy_with_logits(D(fake), one).backward()
+    og.step()
+
+#@ ema_byol connected
+import copy, torch, torch.nn as nn
+torch.manual_seed(0)
+online = nn.Linear(6, 4); target = copy.deepcopy(online)
+opt = torch.optim.SGD(online.parameters(), 0.1)
+for _ in range(3):
+    x = torch.randn(8, 6)
+    with torch.no_grad():
+        t = target(x + 0.1 * torch.randn_like(x))
+    loss = (online(x) - t).pow(2).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+    with torch.no_grad():
+        for p, q in zip(online.parameters(), target.parameters()):
+            q.mul_(0.99).add_(p, alpha=0.01)
+
+#@ warmup connected
+import torch, torch.nn as nn
+torch.manual_seed(0)
+net = nn.Linear(4, 1); opt = torch.optim.SGD(net.parameters(), 0.1)
+sched = torch.optim.lr_scheduler.LambdaLR(opt, lambda s: min(1.0, s / 100))
+for _ in range(4):
+    x = torch.randn(8, 4)
+    opt.zero_grad()
+    ((net(x) - 1) ** 2).mean().backward()
+    opt.step(); sched.step()
+
+#@ scaler connected
+import torch, torch.nn as nn
+torch.manual_seed(0)
+net = nn.Sequential(nn.Linear(16, 16), nn.ReLU(), nn.Linear(16, 1)); opt = torch.optim.SGD(net.parameters(), 0.1)
+scaler = torch.amp.GradScaler("cpu", init_scale=1024.0)
+for _ in range(3):
+    x = torch.randn(8, 16)
+    opt.zero_grad()
+    with torch.autocast("cpu", dtype=torch.float16):
+        out = net(x)
+    loss = (out.float() - 1).pow(2).mean()
+    scaler.scale(loss).backward()
+    scaler.unscale_(opt)
+    nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+    scaler.step(opt); scaler.update()
+
+#@ reinforce connected
+import torch, torch.nn as nn
+torch.manual_seed(0)
+policy, value = nn.Linear(4, 3), nn.Linear(4, 1)
+opt = torch.optim.Adam([*policy.parameters(), *value.parameters()], 1e-2)
+s = torch.randn(10, 4)
+dist = torch.distributions.Categorical(logits=policy(s))
+a = dist.sample()
+reward = (a == 1).float()
+v = value(s).squeeze(-1)
+adv = (reward - v).detach()
+loss = -(dist.log_prob(a) * adv).mean() + (reward - v).pow(2).mean() - 0.01 * dist.entropy().mean()
+opt.zero_grad(); loss.backward(); opt.step()
+
+#@ vqvae_ste connected
+import torch, torch.nn as nn
+torch.manual_seed(0)
+enc, dec, code = nn.Linear(6, 3), nn.Linear(3, 6), nn.Embedding(16, 3)
+opt = torch.optim.Adam([*enc.parameters(), *dec.parameters(), *code.parameters()], 1e-3)
+x = torch.randn(20, 6)
+z = enc(x)
+i = torch.cdist(z, code.weight).argmin(-1)
+q = code(i)
+st = z + (q - z).detach()
+loss = (dec(st) - x).pow(2).mean() + (q - z.detach()).pow(2).mean() + 0.25 * (z - q.detach()).pow(2).mean()
+opt.zero_grad(); loss.backward(); opt.step()
+
+#@ small_regular connected
+import torch, torch.nn as nn
+torch.manual_seed(0)
+net = nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.Linear(8, 1)); opt = torch.optim.Adam(net.parameters(), 1e-3)
+for _ in range(2):
+    x = torch.randn(8, 6)
+    loss = 1e-7 * (net(x) - 1).pow(2).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+
+#@ lora connected
+import torch, torch.nn as nn
+torch.manual_seed(0)
+class LoRA(nn.Module):
+    def __init__(self, base):
+        super().__init__()
+        self.base = base.requires_grad_(False)
+        self.a, self.b = nn.Parameter(torch.randn(4, 2) * 0.1), nn.Parameter(torch.zeros(2, 4))
+    def forward(self, x):
+        return self.base(x) + x @ self.a @ self.b
+net = LoRA(nn.Linear(4, 4)); opt = torch.optim.AdamW([p for p in net.parameters() if p.requires_grad], 1e-2)
+for _ in range(3):
+    x = torch.randn(8, 4)
+    loss = (net(x) - x.flip(-1)).pow(2).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+
+#@ soft_targets connected
+import torch, torch.nn as nn, torch.nn.functional as F
+torch.manual_seed(0)
+student, teacher = nn.Linear(6, 4), nn.Linear(6, 4)
+opt = torch.optim.SGD(student.parameters(), 0.1)
+for _ in range(2):
+    x = torch.randn(8, 6)
+    with torch.no_grad():
+        soft = F.softmax(teacher(x) / 2, -1)
+    loss = F.cross_entropy(student(x) / 2, soft)
+    opt.zero_grad(); loss.backward(); opt.step()
+
+#@ logged_items connected
+import torch, torch.nn as nn
+torch.manual_seed(0)
+net = nn.Linear(5, 1); opt = torch.optim.SGD(net.parameters(), 0.1)
+history = []
+for _ in range(3):
+    x = torch.randn(8, 5); y = x.mean(1, keepdim=True)
+    out = net(x)
+    loss = (out - y).pow(2).mean()
+    history.append(loss.item()); acc = (out > 0).float().mean().item()
+    opt.zero_grad(); loss.backward(); opt.step()
+"""
