@@ -19,7 +19,7 @@ from sys import _getframe
 from typing import TYPE_CHECKING
 
 from ..above import above
-from ..recording.block import InterruptSafeExit
+from ..recording.block import InterruptSafeExit, leave_ended
 from ..recording.evidence import clock, note_gradients, site, weak, with_first_use
 from ..recording.frames import _OWN, user_frame
 from ..recording.merging import merge
@@ -82,7 +82,7 @@ class GradientTape:
     questions: Sequence[GradientQuestion] = ()  # each of them, where the tape gives several gradients
     watchers: Sequence[Callable[[], object]] = ()  # live pictures of this tape, told by the recording
     _warns = False
-    _held: object = None
+    _held: Callable[[], object] | None = None
 
     def __init__(
         self, persistent: bool = False, watch_accessed_variables: bool = True, *, explain: str | None = None
@@ -114,6 +114,8 @@ class GradientTape:
         if self._used:  # entered again after its one gradient: it begins anew
             self._forget()
         try:
+            if state.tapes:
+                leave_ended()
             record = state.record
             if self._record is None:
                 if record is None:
@@ -154,6 +156,8 @@ class GradientTape:
             except BaseException:  # Ctrl-C, say
                 self._pop()
                 raise
+        if state.tapes:
+            leave_ended()
         self._within, self._held = False, None
 
     __exit__: Leaving = InterruptSafeExit(_leave, lambda tape: tape._recording or tape._paused)
@@ -357,6 +361,8 @@ class GradientTape:
         >>> {name: g.numpy().tolist() for name, g in tape.gradient(y, {"x": x, "w": w}).items()}
         {'x': [6.0, 12.0], 'w': 5.0}
         """
+        if state.tapes:
+            leave_ended()
         if self._used or self._recording or self._record is None:
             self._begin()
         if target is None:

@@ -29,12 +29,14 @@ class InterruptSafeExit(property):
         def found(block: Object) -> Function:
             held = partial(leave, block)  # whose call is no step of Python's
             if not entered(block):
-                block._held = weakref.ref(held, lambda _: dropped(block))
+                block._held = weakref.ref(held, partial(dropped, block))
             return held
 
-        def dropped(block: Object) -> None:
+        def dropped(block: Object, gone: object) -> None:
             if entered(block):
                 leave(block, GeneratorExit, GeneratorExit(), None)  # as Python ends a generator early
+            elif block._held is gone:  # a lookup that was not a with statement's
+                block._held = None
 
         super().__init__(found)
         self._leave = leave
@@ -42,6 +44,13 @@ class InterruptSafeExit(property):
     def __call__(self, block: object, *error: object) -> object:
         """What ``type(block).__exit__(block, ...)`` does, as contextlib.ExitStack calls it."""
         return self._leave(block, *error)
+
+
+def leave_ended() -> None:
+    """Leaves the tapes whose block has ended without that: after a recursion without end Python has no frame for it."""
+    for tape in [*state.tapes]:
+        if tape._held is not None and tape._held() is None:
+            tape._leave()
 
 
 class During:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ..table.primitives.elementwise import FIRST_CODE
+from .block import leave_ended
 from .rows import ARRAY_ROW, FULL, REALS, WIDTH, Outline
 from .state import more
 
@@ -69,6 +70,7 @@ class ColumnStore:
         """
         if self.open and get_ident() != self.thread:
             return False
+        leave_ended()
         cells = self.rows.copy()
         values: Array = self.rows[WIDTH - 1 :: WIDTH]  # a list, or an array of numbers
         if not cells:
