@@ -19,7 +19,9 @@ Options
 
 import hashlib
 import itertools
+import json
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -63,6 +65,18 @@ def load(area: str) -> list[Case]:
     if twice:
         raise ValueError(f"{area}.txt has two cases of one name: {', '.join(twice)}")
     return cases
+
+
+def goldens(area: str) -> dict:
+    """What TensorFlow did, by the name of the case; empty where that was not asked yet."""
+    return {record["case"]: record for record in stored(area.partition("/")[0]) if record["area"] == area}
+
+
+@cache
+def stored(folder: str) -> list[dict]:
+    """The goldens of all areas of a folder, one from each line of its file."""
+    path = GOLDENS / f"{folder}.jsonl"
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
 
 
 def _expand(area: str, head: str, code: str) -> list[Case]:

@@ -1,4 +1,4 @@
-"""Writes `goldens/AREA.json`: what real TensorFlow does with every case.
+"""Writes `goldens/FOLDER.jsonl`: what real TensorFlow does with every case, a line for each.
 
     python make_goldens.py [AREA ...]         run with a Python that has TensorFlow
     python make_goldens.py --check [AREA ...] run again and say what differs
@@ -21,24 +21,23 @@ for _key, _value in {
 }.items():
     os.environ.setdefault(_key, _value)
 
-from corpus import GOLDENS, areas, load  # noqa: E402
+from corpus import GOLDENS, areas, goldens, load, stored  # noqa: E402
 from observe import compare, observe  # noqa: E402
 
 SLIPS = ("NameError", "SyntaxError", "IndentationError", "CaseTimeout")
 
 
-def dump(area: str, version: str, records: dict) -> str:
-    """The golden file's text: a line for each case, and one for each of its observations where there are several."""
-    lines = [f'{{"area": {json.dumps(area)}, "tensorflow": {json.dumps(version)}, "cases": {{']
-    for i, (name, record) in enumerate(records.items()):
-        rest = {key: value for key, value in record.items() if key not in ("code", "values")}
-        head = f'{json.dumps(name)}: {{"code": {json.dumps(record["code"])}'
-        parts = [f" {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in rest.items()]
-        if "values" in record:
-            items = [json.dumps(item, ensure_ascii=False) for item in record["values"]]
-            head += ', "values": [' + "\n  " * (len(items) > 1) + ",\n  ".join(items) + "]"
-        lines.append(",\n".join([head, *parts]) + "}" + ("," if i + 1 < len(records) else ""))
-    return "\n".join(lines) + "\n}}\n"
+def write(area: str, records: dict) -> None:
+    """Puts the records of an area in the place of its old ones, in the file of its folder."""
+    folder = area.partition("/")[0]
+    known = {other: goldens(other) for other in areas() if other.partition("/")[0] == folder} | {area: records}
+    lines = [
+        json.dumps({"area": name, "case": case, **record}, ensure_ascii=False)
+        for name in sorted(known)
+        for case, record in known[name].items()
+    ]
+    (GOLDENS / f"{folder}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    stored.cache_clear()
 
 
 def slip(record: dict) -> str:
@@ -63,17 +62,15 @@ def main() -> int:
             records[case.name] = {"code": case.digest, **record}
             if slip(record):
                 print(f"  look at {area}/{case.name}: {slip(record)}"[:300])
-        path = GOLDENS / f"{area}.json"
         if args.check:
-            stored = json.loads(path.read_text(encoding="utf-8"))["cases"]
+            want = goldens(area)
             for case in load(area):
                 got = json.loads(json.dumps(records[case.name]))
-                misses = compare(case, got, stored.get(case.name, {}))
+                misses = compare(case, got, want.get(case.name, {}))
                 differences += bool(misses)
                 print("\n".join(f"{area}/{case.name}: {miss}" for miss in misses), end="\n" if misses else "")
         else:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(dump(area, tf.__version__, records), encoding="utf-8")
+            write(area, records)
         print(f"{area}: {len(records)} cases, {time.time() - start:.1f} s")
     return 1 if differences else 0
 

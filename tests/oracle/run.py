@@ -17,14 +17,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from corpus import GOLDENS, Case, areas, load
+from corpus import Case, areas, goldens, load
 from observe import compare, observe
-
-
-def goldens(area: str) -> dict:
-    """Stored records of an area by case name; empty if there is no golden file yet."""
-    path = GOLDENS / f"{area}.json"
-    return json.loads(path.read_text(encoding="utf-8"))["cases"] if path.exists() else {}
 
 
 def check(tf, case: Case, want: dict | None, seconds: float) -> list[str]:

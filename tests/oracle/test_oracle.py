@@ -14,8 +14,8 @@ import pytest
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
-from corpus import areas, load  # noqa: E402
-from run import check, goldens  # noqa: E402
+from corpus import areas, goldens, load  # noqa: E402
+from run import check  # noqa: E402
 
 KNOWN = dict(
     line.split(None, 1)
