@@ -9,16 +9,19 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from math import hypot, isfinite, prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..engine.texts import paragraph
 from .words import word
 
 if TYPE_CHECKING:
     from ..engine.types import Object
-    from .fields import Alarm, EventFields, Fields, ResultFields, Shown, SweepFields
+    from .fields import Alarm, EventFields, Fields, ResultFields, Shown, SnapshotStep, SweepFields
 
 VANISHED = 1e-6  # of what left the target
+SEVERAL = 2  # steps that make a gradient smaller: one alone is a factor
+ROUNDING = 64  # times the precision of a number: a sum that is smaller than this share of its terms is their rounding
+_EPSILON = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23, "float64": 2.0**-52}
 FEW = 4  # of one kind
 _COMPARE = ("subtract", "squared_difference", "sub", "Sub", "SquaredDifference")
 
@@ -201,7 +204,7 @@ def _column_and_row(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
 
 
 def _vanished(rows: Sequence[Fields], sweep: SweepFields | None) -> list[Alarm]:
-    """The gradient gets smaller by more than a million times along the way."""
+    """All that arrives at a source went over steps that made it smaller, by more than a million times in all."""
     steps = sweep["steps"] if sweep else []
     if not steps or sweep is None or sweep["rest"]:
         return []
@@ -211,21 +214,48 @@ def _vanished(rows: Sequence[Fields], sweep: SweepFields | None) -> list[Alarm]:
         for row, gradient in zip(sweep["sources"], sweep["gradients"], strict=False)
         if 0 <= row < len(rows)
     }
-    small = [row for row, size in ends.items() if 0 < size < VANISHED * start]
-    if not small:
-        return []
-    least = min(small, key=ends.__getitem__)
-    for step in steps:
-        if any(0 < _size(edge["product"], rows[edge["input"]]) < VANISHED * start for edge in step["edges"]):
-            text = word(
-                "What arrives at {name} is {share} times what left the target. From here on it is less than a "
-                "millionth.",
-                name=rows[least]["name"] or word("row {row}", row=least),
-                share=f"{ends[least] / start:.1e}",
-            )
-            row = rows[step["row"]]
-            return [_alarm("vanished", word("The gradient vanishes at {place}", place=_place(row)), text, row, True)]
+    least, came = VANISHED * start, _heaviest(rows, steps)
+    for source in sorted((row for row, size in ends.items() if 0 < size < least), key=ends.__getitem__):
+        path = [came[source]] if source in came else []
+        while path and path[-1].row in came:
+            path.append(came[path[-1].row])
+        if any(edge.cancels for edge in path) or sum(edge.size < edge.adjoint for edge in path) < SEVERAL:
+            continue
+        text = word(
+            "What arrives at {name} is {share} times what left the target. From here on it is less than a millionth.",
+            name=rows[source]["name"] or word("row {row}", row=source),
+            share=f"{ends[source] / start:.1e}",
+        )
+        row = rows[next(edge.row for edge in reversed(path) if edge.size < least)]
+        return [_alarm("vanished", word("The gradient vanishes at {place}", place=_place(row)), text, row, True)]
     return []
+
+
+class _Heavy(NamedTuple):
+    """The largest product that arrived at a row: from which row, how large that row's adjoint was, and whether its
+    terms cancel.
+    """
+
+    row: int
+    size: float
+    adjoint: float
+    cancels: bool
+
+
+def _heaviest(rows: Sequence[Fields], steps: Sequence[SnapshotStep]) -> dict[int, _Heavy]:
+    """By row the largest product that arrived there: all paths to a source shrink where the largest one does."""
+    found: dict[int, _Heavy] = {}
+    for step in steps:
+        row = rows[step["row"]]
+        adjoint = _size(step["adjoint"], row)
+        for edge in step["edges"]:
+            there = rows[edge["input"]]
+            size = _size(edge["product"], there)
+            summed = prod(there["shape"]) < prod(row["shape"])
+            cancels = summed and size <= ROUNDING * _EPSILON.get(there["dtype"], 0.0) * adjoint
+            if edge["input"] not in found or size > found[edge["input"]].size:
+                found[edge["input"]] = _Heavy(step["row"], size, adjoint, cancels)
+    return found
 
 
 def _size(value: Shown | None, row: Fields) -> float:
