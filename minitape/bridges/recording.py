@@ -143,6 +143,9 @@ class RecordingEntry:
         return PictureRow(self.row, form, tuple(self.inputs), None, value, own)
 
 
+WATCHED = {"torch": "requires_grad", "jax": "argument"}  # why a gradient goes to a leaf, in the framework's words
+
+
 class Number(int):
     """The number of a row that is asked about: an int of the program's is none."""
 
@@ -201,7 +204,8 @@ class Recording:
         entry = self._entry("leaf", label, kind, value, site, differentiable, dtype, shape, extra)
         entry.name, entry.version = name, version
         if differentiable:
-            entry.watched = "automatic" if kind == "variable" else "explicit"
+            own = "automatic" if kind == "variable" else "explicit"
+            entry.watched = WATCHED.get(self.framework, own)
         self.entries.append(entry)
         return entry.row
 
@@ -507,6 +511,7 @@ class Recording:
             "blame": None,
             "now": None,
             "assigned": 0,
+            "slices": 0,
         }
 
 

@@ -125,6 +125,7 @@ class SourceFields(TypedDict):
     blame: int | None
     now: Shown | None
     assigned: int
+    slices: int
 
 
 class Alarm(TypedDict):

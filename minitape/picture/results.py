@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 CALLS = 16  # of one tape that are shown, the last ones
 SOURCES = 64  # of one call
 LONG = 2000  # rows: what a longer sweep gave is known when its steps are
+OF_THE_SOURCE = ("not_watched", "not_trainable", "integer_dtype", "not_accessed_watched")  # causes
 STEPS = 4000  # of earlier calls' sweeps that are shown with them
 
 
@@ -55,7 +56,7 @@ def results_of(
         calls = [GradientQuestion(ends, ends_of(sources)[1], [None] * len(ends), [], "gradient", [])]
     else:
         calls = [*tape.questions[-CALLS:]] or [*filter(None, [tape.last])]
-    names = _Names(namespaces)
+    names = PythonNames(namespaces)
     found = [_result(tape, call, held, names, k == len(calls) - 1) for k, call in enumerate(calls)]
     room = STEPS
     for result in reversed(found):  # the last ones first
@@ -67,7 +68,7 @@ def results_of(
 
 
 def _result(
-    tape: GradientTape, call: GradientQuestion, held: dict[int, Array] | None, names: _Names, last: bool
+    tape: GradientTape, call: GradientQuestion, held: dict[int, Array] | None, names: PythonNames, last: bool
 ) -> ResultFields:
     targets, sources, jacobian = call.targets, call.sources, call.call != "gradient"
     stepper = stepper_of(tape, targets, sources, held, show_value, adjoints_of(call))
@@ -85,11 +86,13 @@ def _result(
             "blame": None,
             "now": None,
             "assigned": 0,
+            "slices": 0,
         }
         if known and not own:
             row["rows"], (row["reason"], row["blame"]) = [], _reason(tape, targets, source)
         elif own:
             row["rows"] = [r for r, _ in own]
+            row["slices"] = stepper.slices(row["rows"]) if stepper is not None else 0
         row["now"], row["assigned"] = _stored(tape, row["rows"])
         if jacobian:
             row["parts"], row["gradient"] = [], _returned(call.results, len(shown))
@@ -136,11 +139,13 @@ def _reason(tape: GradientTape, targets: list[End], source: End) -> tuple[str | 
     """Why a gradient is None, in the words of ``tape.explain``; and the row that is to blame, where there is one."""
     with suppress(Exception):  # the picture goes on without words
         found = tape.explain(targets[0] if len(targets) == 1 else targets, source)
-        return (None, None) if found.connected else (paragraph(found.message, found.fix), next(iter(found._rows), None))
+        leaf = tape._record.find(source) if found.cause in OF_THE_SOURCE and tape._record is not None else None
+        blame = next(iter(found._rows), None) if leaf is None else leaf
+        return (None, None) if found.connected else (paragraph(found.message, found.fix), blame)
     return None, None
 
 
-class _Names:
+class PythonNames:
     """The names that tensors and variables go by in Python."""
 
     def __init__(self, namespaces: Iterable[dict[str, object]]) -> None:

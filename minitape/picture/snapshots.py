@@ -36,7 +36,7 @@ A ROW::
      "tangent": VALUE,                   its derivative in forward mode's direction; missing: none, or 0
      "line": 3, "file": "<file>", "cell": 4 | null,
      "status": "recorded|ghost",         a ghost ran while a tape was open, but is on no tape
-     "watched": null | "automatic" | "explicit",
+     "watched": null | "automatic" | "explicit" | "requires_grad" (PyTorch) | "argument" (JAX),
      "cut": null | "stop_gradient" | "nondifferentiable" | "no_gradient_registered" | "integer" | "paused",
      "tapes": [0],                       the tapes that recorded it
      "by": null | 0,                     the tape whose gradient() wrote this row on an outer tape
@@ -66,7 +66,9 @@ A RESULT is what a ``gradient`` call gave::
                   "reason": null | "...",                      why it is None,
                   "blame": null | 3,                           and because of which row
                   "now": null | VALUE,                         what the variable holds now, after the optimizer's step,
-                  "assigned": 1}],                     and how often it was assigned after its last state on the tape
+                  "assigned": 1,                       and how often it was assigned after its last state on the tape
+                  "slices": 0}],                       indices of the IndexedSlices that the program got in place of
+                                                       an array; 0 where it got an array
      "more": 0,                                                sources that are not listed
      "known": true,                                            false where the sweep is too long, or cannot be repeated
      "shown": true,                                            the call whose sweep is "sweep"

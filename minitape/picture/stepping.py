@@ -203,6 +203,11 @@ class Stepper:
             found.append([(r, _dense(value)) for r, value in arrived if value is not None])
         return found
 
+    def slices(self, rows: list[int]) -> int:
+        """How many indices there are in what arrived at these rows; 0 where an array is among it."""
+        arrived = [] if self._sweep is None else [self._sweep.adjoint(row) for row in rows]
+        return sum(len(one.indices) for one in arrived) if all(map(_is_slices, arrived)) else 0
+
     def _step(self, sweep: Sweep, row: int) -> SnapshotStep | None:
         """The STEP of a row; None where it hands nothing on but to constants, which have no adjoint."""
         if all(source in self._unwatched for source, _, _ in sweep.edges):
@@ -260,8 +265,12 @@ class Stepper:
         return self.show(_dense(adjoint))
 
 
+def _is_slices(value: Adjoint) -> bool:
+    return hasattr(value, "values") and hasattr(value, "indices")
+
+
 def _dense(value: Adjoint) -> Array:
-    return value.dense() if hasattr(value, "values") and hasattr(value, "indices") else value
+    return value.dense() if _is_slices(value) else value
 
 
 def _ports(inputs: Sequence[int], rules: Rules, edges: list[tuple[int, Adjoint, Adjoint]]) -> list[int]:

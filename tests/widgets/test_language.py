@@ -33,9 +33,6 @@ NAMES = re.compile(
     r"watch\(\)|Python|TapeView[.\w(=), ]*|squeeze|SVG|PNG|DOT|GIF|HTML"
 )
 MADE = {
-    "Watched by watch().",
-    "Watched automatically.",
-    "Not watched.",
     "iteration {0}",
     "turn {0}",
     *(f"fold: {how}" for how in ("auto", "layers", "all", "none")),

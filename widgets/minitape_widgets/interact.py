@@ -8,13 +8,22 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import minitape as tf
+from minitape.picture.results import PythonNames
 
 
 class Rerun:
-    """Runs ``function`` under a new tape with new values of the variables."""
+    """Runs ``function`` under a new tape with new values of the variables, which go by their names in
+    ``namespaces``.
+    """
 
     def __init__(
-        self, function: Callable[[], Any], variables: Any, low: float | None, high: float | None, step: float | None
+        self,
+        function: Callable[[], Any],
+        variables: Any,
+        low: float | None,
+        high: float | None,
+        step: float | None,
+        namespaces: list[dict[str, Any]],
     ) -> None:
         if not callable(function) or _needs_arguments(function):
             raise TypeError(
@@ -33,10 +42,11 @@ class Rerun:
         if low is not None and high is not None and low >= high:
             raise ValueError(f"interact() moves a variable from low to high, but received low={low} and high={high}.")
         self.low, self.high, self.step = low, high, step
+        self.namespaces = namespaces  # where the program's names of the variables are
 
     def knobs(self) -> str:
         """The sliders as the browser builds them."""
-        made = []
+        made, names = [], PythonNames(self.namespaces)
         for variable in self.variables:
             value = float(variable.numpy())
             reach = max(1.0, 2 * abs(value))
@@ -44,7 +54,13 @@ class Rerun:
             high = value + reach if self.high is None else self.high
             step = (high - low) / 200 if self.step is None else self.step
             made.append(
-                {"name": variable.name.removesuffix(":0"), "value": value, "low": low, "high": high, "step": step}
+                {
+                    "name": names.of(variable) or variable.name.removesuffix(":0"),
+                    "value": value,
+                    "low": low,
+                    "high": high,
+                    "step": step,
+                }
             )
         return json.dumps(made)
 

@@ -85,7 +85,8 @@ class TapeView(AnyWidget):
         _differs: dict[str, Any] | None = None,
     ) -> None:
         tape = followed(tape)
-        self._reader = reader_of(tape, spaces(sys._getframe(1)), "TapeView takes")
+        names = spaces(sys._getframe(1)) if _rerun is None else _rerun.namespaces
+        self._reader = reader_of(tape, names, "TapeView takes")
         self._tape, self._target, self._sources = tape, target, sources
         self._rows: list[PictureRow] = []
         self._sent = 0  # of them, which the browser has, as far as is known here
@@ -146,7 +147,7 @@ class TapeView(AnyWidget):
         >>> TapeView.interact(lambda: x * x, x, -5, 5)
         TapeView(2 rows, 1 tape)
         """
-        rerun = Rerun(function, variables, low, high, step)
+        rerun = Rerun(function, variables, low, high, step, spaces(sys._getframe(1)))
         return cls(rerun.run(), _rerun=rerun)
 
     @classmethod
@@ -183,6 +184,8 @@ class TapeView(AnyWidget):
         with self._lock:
             if self._rerun is None:
                 return
+            if self.comm is not None:
+                self.send({"kind": "running"})  # who hears nothing takes it that the kernel has gone
             try:
                 self._tape = self._rerun.run([float(v) for v in values])
                 self._begin(reader_of(self._tape, self._reader.namespaces, "TapeView takes"))

@@ -43,6 +43,11 @@ export class FeelPanel {
     return (this.what ??= new WhatIf(this.store));
   }
 
+  /** Can this row be moved without a kernel? */
+  here(row: Row): boolean {
+    return this.whatIf().can(row.row);
+  }
+
   /** Can this row be moved: here, or by the kernel? */
   can(row: Row | null | undefined): row is Row {
     if (!row || !isMovable(row) || row.kind === "operation") return false;

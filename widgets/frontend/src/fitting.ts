@@ -60,10 +60,9 @@ export class Fitting {
     this.reveal(graph, this.row, false);
   }
 
-  /** The row at which a picture is looked at first: the target, where nothing was stepped yet. */
+  /** The row at which a picture is looked at. */
   private get row(): number {
-    const { position, forward, current } = this.timeline;
-    return position === forward && !this.store.recording ? (this.store.sweep?.target.at(-1) ?? current) : current;
+    return this.timeline.current;
   }
 
   /** Brings a row into view, at the present step with what stands on its edges. */

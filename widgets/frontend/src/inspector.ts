@@ -6,9 +6,10 @@ import { heatmap } from "./heatmap";
 import type { Row, SweepEdge, Value } from "./schema";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
+import { notFinite } from "./scale";
 import { updateParts } from "./update";
 import { formula } from "./formula";
-import { count, cutWords, full, rounded, shapeText, title, toNumber, withNumbers, withRows } from "./value";
+import { count, cutWords, full, rounded, shapeText, title, toNumber, WATCHED, withNumbers, withRows } from "./value";
 import { t } from "./words";
 
 // operations whose derivative is no formula of the engine: where it comes from
@@ -141,8 +142,9 @@ export class Inspector {
     const rule = row.rule[edge.port];
     const own = OWN[row.op];
     const summed = edge.local && String(input.shape) !== String(row.shape) ? t(", summed where it was broadcast") : "";
-    const line = h("div", { class: "mt-eq" }, h("span", { class: "mt-to" }, t("to "), this.link(edge.input), ` (${title(input)})`), rule ? h("code", { class: "mt-rule" }, withRows(rule, row)) : own ? h("span", { class: "mt-own" }, t(own)) : null);
+    const line = h("div", { class: "mt-eq" }, h("span", { class: "mt-to" }, t("to "), this.link(edge.input), ` (${title(input)})`), rule ? h("code", { class: "mt-rule" }, withRows(rule, row, row.dtype.startsWith("complex"))) : own ? h("span", { class: "mt-own" }, t(own)) : null);
     const [local, product, sum] = [full(edge.local), full(edge.product), full(edge.sum)];
+    if (notFinite(edge.local) && !notFinite(edge.product)) line.append(h("p", { class: "mt-note mt-break" }, t("The local derivative is not finite. Where nothing arrives (g = 0) the product is 0 by convention.")));
     if ([local, product].some((text) => text.includes("\n") || text.length > LONG)) {
       line.append(h("div", { class: "mt-break" }));
       if (local) line.append(block(t("local derivative"), local), block(t("× incoming g"), full(incoming)));
@@ -214,15 +216,15 @@ function equation(text: string, value: string): HTMLElement {
 }
 
 function leafSentence(row: Row): string {
-  if (row.kind === "constant") return t("A constant: no tape watches it.");
-  const watched = row.watched === "explicit" ? "watched by watch()" : row.watched ? "watched automatically" : "not watched";
+  if (row.kind === "constant") return t("A constant: no gradient goes to it.");
+  const watched = row.watched ? WATCHED[row.watched] : "not watched";
   if (row.kind === "variable") return t(row.version ? "State {0} of this variable, read; {1}." : "A variable, read; {1}.", row.version, t(watched));
-  return t(`${watched[0].toUpperCase()}${watched.slice(1)}.`);
+  return t("A source: {0}.", t(watched));
 }
 
 function watchedText(row: Row): string[] {
-  if (row.watched) return [t(row.watched === "explicit" ? "watched by watch()" : "watched automatically")];
-  return row.kind === "operation" ? [] : [t("not watched")];
+  if (row.watched) return [t(WATCHED[row.watched])];
+  return row.kind === "operation" || row.kind === "constant" ? [] : [t("not watched")];
 }
 
 function tapesText(store: Store, row: Row): string[] {

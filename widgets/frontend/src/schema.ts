@@ -33,7 +33,7 @@ export interface Row {
   file: string | null;
   cell: number | null;
   status: "recorded" | "ghost";
-  watched: null | "automatic" | "explicit";
+  watched: null | "automatic" | "explicit" | "requires_grad" | "argument";
   cut: string | null;
   tapes: number[];
   by: number | null;
@@ -85,7 +85,7 @@ export interface Sweep {
 /** What a gradient call gave. */
 export interface Result {
   target: { name: string | null; row: number }[];
-  sources: { name: string | null; rows: number[]; parts: (Value | null)[]; gradient: Value | null; reason: string | null; now?: Value | null; assigned?: number }[];
+  sources: { name: string | null; rows: number[]; parts: (Value | null)[]; gradient: Value | null; reason: string | null; now?: Value | null; assigned?: number; slices?: number }[];
   more: number; // sources that are not listed
   known: boolean; // false where the sweep is too long, or cannot be repeated
   shown: boolean; // its sweep is the one to step through

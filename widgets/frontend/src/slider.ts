@@ -2,7 +2,8 @@
 import { h, setText } from "./dom";
 import { t } from "./words";
 
-const PATIENCE = 20000; // milliseconds for the kernel to run the function
+const PATIENCE = 20000; // milliseconds for the kernel to run the function,
+const HEARD = 2500; // and to say that it does
 
 export interface Knob {
   name: string;
@@ -14,6 +15,8 @@ export interface Knob {
 
 export class Sliders {
   readonly el = h("div", { class: "mt-knobs", role: "group", "aria-label": "Variables", hidden: true });
+  private names: string[];
+  private gone = false; // no kernel answered
   private waiting = false; // a run is under way: the newest values are sent when it is done
   private wanted: number[] | null = null;
   private values: number[] = [];
@@ -26,7 +29,9 @@ export class Sliders {
   constructor(
     knobs: Knob[],
     private send: (values: number[]) => boolean,
+    private imagine: (names: string[], values: number[]) => boolean, // what follows, computed here
   ) {
+    this.names = knobs.map((knob) => knob.name);
     this.values = knobs.map((knob) => knob.value);
     this.shown = [...this.values];
     knobs.forEach((knob, k) => {
@@ -54,15 +59,22 @@ export class Sliders {
     if (this.waiting || !this.wanted) return;
     const sent = this.send(this.wanted);
     this.wanted = null;
-    if (!sent) return this.alone();
+    if (!sent || this.gone) return this.alone();
     this.waiting = true;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.alone(), HEARD);
+  }
+
+  /** The kernel runs the function now. */
+  heard(): void {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.alone(), PATIENCE);
   }
 
-  /** Nobody runs the function: the sliders go back to the numbers that are shown. */
+  /** No kernel runs the function: the browser computes what follows, or the sliders go back to the numbers that are shown. */
   private alone(): void {
-    this.waiting = false;
+    [this.waiting, this.gone] = [false, true];
+    if (this.imagine(this.names, this.values)) return setText(this.error, t("No kernel answers: computed in the browser. Branches and loops go as recorded."));
     this.shown.forEach((value, k) => {
       this.values[k] = value;
       this.inputs[k].value = String(value);
@@ -74,7 +86,7 @@ export class Sliders {
   /** The kernel has answered, with what went wrong if something did. */
   answered(error: string): void {
     clearTimeout(this.timer);
-    this.waiting = false;
+    [this.waiting, this.gone] = [false, false];
     if (!error) this.shown = [...this.values];
     setText(this.error, error);
     this.flow();

@@ -55,6 +55,12 @@ export class Timeline {
     return this.store.rows.length;
   }
 
+  /** Where a picture is looked at first: the target is computed; without one, or while more rows come, all rows are. */
+  get opening(): number {
+    const { sweep, recording } = this.store;
+    return sweep?.target.length && !recording ? Math.min(this.forward, Math.max(...sweep.target) + 1) : this.forward;
+  }
+
   /** The position after the last step of the sweep. */
   get swept(): number {
     return this.forward + (this.store.sweep?.steps.length ?? 0);

@@ -160,10 +160,11 @@ function times(formula: string): string {
   return formula.replaceAll(" * ", " × ");
 }
 
-/** A formula or rule of a row's operation, which calls its inputs x and y and its result z, with the rows in their places. */
-export function withRows(text: string, row: Row): string {
+/** A formula or rule of a row's operation, which calls its inputs x and y and its result z, with the rows in their places; the
+    rules of complex numbers read the conjugates. */
+export function withRows(text: string, row: Row, conjugate = false): string {
   const rows: Record<string, number> = { x: row.inputs[0], y: row.inputs[1], z: row.row };
-  return times(text).replace(/\b[xyz]\b/g, (name) => t("row {0}", rows[name]));
+  return times(text).replace(/\b[xyz]\b/g, (name) => (conjugate ? `conj(${t("row {0}", rows[name])})` : t("row {0}", rows[name])));
 }
 
 /** The formula of a row with the numbers of its inputs; with the rows where not all of them are single numbers. */
@@ -193,6 +194,9 @@ export function cutWords(cut: string): string {
   return t(CUTS[cut] ?? cut.replaceAll("_", " "));
 }
 
+/** Why a gradient goes to a leaf, in its framework's words. */
+export const WATCHED = { explicit: "watched by watch()", automatic: "watched automatically", requires_grad: "requires grad", argument: "argument of the function" };
+
 /** One sentence about a row for tooltips and screen readers. */
 export function describe(row: Row): string {
   const parts = [t("row {0}: {1}", row.row, title(row))];
@@ -201,7 +205,7 @@ export function describe(row: Row): string {
   } else parts.push(t(row.kind));
   parts.push(row.shape.length ? t("{0} shape {1}", row.dtype, shapeText(row)) : t("{0} scalar", row.dtype));
   if (row.value?.text !== undefined) parts.push(t("value {0}", elide(row.value.text.replace(/\s+/g, " "), 60)));
-  if (row.watched) parts.push(t(row.watched === "explicit" ? "watched by watch()" : "watched automatically"));
+  if (row.watched) parts.push(t(WATCHED[row.watched]));
   if (row.status === "ghost") parts.push(t("ran, but was not recorded"));
   if (row.cut) parts.push(t("no gradient passes: {0}", cutWords(row.cut)));
   return parts.join(t(", "));

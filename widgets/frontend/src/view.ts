@@ -31,6 +31,7 @@ import { Table } from "./table";
 import { Timeline } from "./timeline";
 import { Tip } from "./tip";
 import { Toolbar, type FoldMode } from "./toolbar";
+import { title } from "./value";
 import { t } from "./words";
 
 export class View {
@@ -77,7 +78,7 @@ export class View {
   ) {
     this.marks = new Marks(store);
     this.timeline = new Timeline(store);
-    this.timeline.position = this.timeline.forward;
+    this.timeline.position = this.timeline.opening;
     this.folding = new Folding(store, !!options.out, (layout) => {
       this.layout = layout;
       this.placed(this.fitting.wrapped(layout));
@@ -234,7 +235,7 @@ export class View {
     } else this.layOut(true);
     this.takeRoom();
     if (atEnd && backward === 0) {
-      this.timeline.position = this.timeline.forward;
+      this.timeline.position = this.timeline.opening;
       if (this.camera.touched) return this.schedule("all");
       if (this.store.recording) this.fitting.reveal(this.graph, this.timeline.current);
       else this.fitting.first(this.graph);
@@ -324,13 +325,21 @@ export class View {
     const { position: before } = this.timeline;
     this.timeline.go(position);
     if (this.timeline.position !== before) this.options.moved?.(this);
-    this.following = this.timeline.position === this.timeline.forward;
+    this.following = this.timeline.position === this.timeline.forward || this.timeline.position === this.timeline.opening;
     this.tip.say("", null); // what it said is of another step
     this.table.reveal(this.timeline.current);
     this.drawState();
     this.scene.update();
     this.minimap.draw(this.timeline.current);
     this.fitting.reveal(this.graph, Math.max(0, this.timeline.current));
+  }
+
+  /** Computes here what follows from other values of these variables; false where that cannot be. */
+  imagine(names: string[], values: number[]): boolean {
+    const rows = names.map((name) => this.store.rows.filter((row) => row.kind === "variable" && title(row) === name));
+    if (!rows.every((found) => found.length === 1 && this.feel.here(found[0]))) return false;
+    rows.forEach(([row], k) => this.feel.move(row.row, values[k]));
+    return true;
   }
 
   /** To where another view of a like tape is: the same row, or as far back. */

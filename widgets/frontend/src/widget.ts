@@ -69,9 +69,9 @@ function attach(el: HTMLElement, store: Store, options: ViewOptions): View {
 /** Shows a widget model's tape in an element; returns what takes it away again. */
 export async function show(one: Shared, el: HTMLElement, bundle: () => Promise<string>): Promise<() => void> {
   await one.ready;
-  const sliders = new Sliders(one.knobs, one.run);
+  const sliders = new Sliders(one.knobs, one.run, (names, values) => view.imagine(names, values));
   one.sliders.add(sliders);
-  const view = attach(el, one.store, { bundle, sliders: sliders.el, explain: one.explain, sweep: one.sweep, again: one.again, inside: one.inside, whatIf: one.whatIf });
+  const view: View = attach(el, one.store, { bundle, sliders: sliders.el, explain: one.explain, sweep: one.sweep, again: one.again, inside: one.inside, whatIf: one.whatIf });
   if (one.place) view.goBack(one.place);
   const dark = new MutationObserver(() => view.theme(isDark()));
   dark.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "class", "data-theme"] });
@@ -118,6 +118,7 @@ export function listen(model: Model): Shared {
     if (sent) later(); // the answer may be lost as well
   };
   const take = async (message: Message, buffers: Bytes[]): Promise<void> => {
+    if (message.kind === "running") for (const one of sliders) one.heard();
     if (message.kind === "ran") for (const one of sliders) one.answered(message.error ?? "");
     if (message.ask !== undefined) asking.get(message.ask)?.(message);
     if (message.kind === "all" && message.sequence === sequence) clearTimeout(timer);

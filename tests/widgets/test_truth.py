@@ -1,0 +1,120 @@
+"""What the picture says of numbers that are right: each sentence was false once."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minitape as tf
+from minitape.bridges.recording import Recording
+from minitape_widgets import TapeView
+
+from .conftest import position, press
+from .test_reach import WITHOUT_A_KERNEL
+
+
+def words(page: Any) -> str:
+    """What stands about the present step."""
+    return page.locator(".mt-step").inner_text().replace("\n", " ")
+
+
+def test_a_variable_of_interact_goes_by_its_name_in_the_program():
+    rate = tf.Variable(3.0)
+    view = TapeView.interact(lambda: rate * rate, rate, -5, 5)
+    snapshot = view._fresh()
+    assert [row["name"] for row in snapshot["rows"]] == ["rate", None]
+    assert snapshot["results"][0]["sources"][0]["name"] == "rate"
+    assert json.loads(view._knobs)[0]["name"] == "rate"
+
+
+@pytest.mark.browser
+def test_a_slider_without_a_kernel_moves_what_the_browser_can_compute(show):
+    x = tf.Variable(3.0, name="x")
+    with tf.GradientTape() as tape:
+        y = x * x
+    page = show(tf.snapshot(tape, y, x))
+    script = WITHOUT_A_KERNEL.replace(
+        "await show(listen(model)",
+        "const shared = listen(model); await shared.ready; shared.store.take(snapshot); await show(shared",
+    )
+    script = script.replace("async () => {", "async snapshot => {").replace(
+        "return [",
+        "await new Promise(done => "
+        "setTimeout(done, 100)); return [el.querySelector('.mt-result-source b').textContent, ",
+    )
+    gradient, value, shown, said = page.evaluate(script, tf.snapshot(tape, y, x))
+    assert (gradient, value, shown) == ("-4.0", "-2", "-2") and "computed in the browser" in said
+
+
+@pytest.mark.browser
+def test_infinity_times_zero_is_said_to_be_a_convention(show):
+    x = tf.Variable([0.0, 1.0, 4.0], name="x")
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.sqrt(x) * tf.constant([0.0, 8.0, 36.0]))
+    page = show(tf.snapshot(tape, y, x))
+    press(page, "End")
+    assert "by convention" in words(page) and "[0. 4. 9.]" in words(page)
+
+
+@pytest.mark.browser
+def test_the_rule_of_complex_numbers_reads_the_conjugate(show):
+    z = tf.Variable(1.0 + 2.0j, name="z", dtype=tf.complex64)
+    with tf.GradientTape() as tape:
+        y = z * (3.0 + 1.0j)
+    page = show(tf.snapshot(tape, y, z))
+    press(page, "End")
+    assert "conj(row 1)" in words(page) and "(3-1j)" in words(page)
+
+
+@pytest.mark.browser
+def test_a_picture_opens_at_its_target(show):
+    x = tf.Variable(2.0, name="x")
+    with tf.GradientTape() as tape:
+        y = x * x
+        _ = y * 3.0
+    page = show(tf.snapshot(tape, y, x))
+    assert position(page) == "forward 2 / 4" and "row 1" in words(page)
+    press(page, "ArrowRight")
+    assert position(page) == "forward 3 / 4"
+
+
+def test_who_was_not_watched_is_blamed_and_not_its_reader():
+    x, c = tf.Variable(2.0, name="x"), tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        y = x * c
+    tape.gradient(y, [x, c])
+    snapshot = tf.snapshot(tape)
+    (alarm,) = snapshot["alarms"]
+    assert snapshot["rows"][alarm["row"]]["kind"] == "constant"
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    "framework, text",
+    [("torch", "requires grad"), ("jax", "argument of the function"), ("by hand", "watched by watch()")],
+)
+def test_a_leaf_is_said_in_the_words_of_its_framework(framework, text, show):
+    recording = Recording(framework)
+    x = recording.leaf(2.0, name="x", shape=())
+    recording.leaf(2.0, kind="constant", shape=(), differentiable=False)
+    recording.operation("square", [x], 4.0, shape=())
+    recording.close()
+    page = show(recording.snapshot())
+    press(page, "Home", "ArrowRight")
+    assert f"A source: {text}." in words(page)
+    press(page, "ArrowRight")
+    assert "tape" not in words(page)
+
+
+@pytest.mark.browser
+def test_indexed_slices_are_said(show):
+    table = tf.Variable(np.ones((10, 4), np.float32), name="table")
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.gather(table, [1, 3, 3]))
+    assert isinstance(tape.gradient(y, table), tf.IndexedSlices)
+    snapshot = tf.snapshot(tape)
+    assert snapshot["results"][0]["sources"][0]["slices"] == 3
+    assert "tf.IndexedSlices with 3 indices" in show(snapshot).locator(".mt-results").inner_text()
