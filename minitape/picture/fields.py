@@ -42,7 +42,9 @@ class Fields(TypedDict, total=False):
     value: Shown | None
     tangent: Shown | None
     released: bool
+    literal: bool
     line: int | None
+    site: int
     file: str | None
     cell: int | None
     status: str

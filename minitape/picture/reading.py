@@ -259,6 +259,7 @@ class Reader:
         form: Fields = {
             "line": line,
             "file": file,
+            "site": max(site, 0),
             "cell": None,
             "dtype": as_dtype(dtype).name,
             "shape": list(shape),
@@ -328,7 +329,7 @@ class Reader:
             version = leaf.version - self._first_version(leaf)
             return {**result, "kind": "variable", "label": label, "name": name, "version": version}
         if leaf.number is not None:
-            return {**result, "kind": "constant", "label": "const"}
+            return {**result, "kind": "constant", "label": "const", "literal": True}
         return {
             **result,
             "kind": "source" if self._watched(row) else "constant",

@@ -35,6 +35,8 @@ A ROW::
      "dtype": "float32", "shape": [2, 3], "value": VALUE | null, "released": false,
      "tangent": VALUE,                   its derivative in forward mode's direction; missing: none, or 0
      "line": 3, "file": "<file>", "cell": 4 | null,
+     "site": 12,                         which of the line's operations it is
+     "literal": true,                    a Python number: the program may have it at several places; missing: no
      "status": "recorded|ghost",         a ghost ran while a tape was open, but is on no tape
      "watched": null | "automatic" | "explicit" | "requires_grad" (PyTorch) | "argument" (JAX),
      "cut": null | "stop_gradient" | "nondifferentiable" | "no_gradient_registered" | "integer" | "paused",

@@ -118,3 +118,24 @@ def test_indexed_slices_are_said(show):
     snapshot = tf.snapshot(tape)
     assert snapshot["results"][0]["sources"][0]["slices"] == 3
     assert "tf.IndexedSlices with 3 indices" in show(snapshot).locator(".mt-results").inner_text()
+
+
+@pytest.mark.browser
+def test_each_number_of_the_program_is_a_node_of_its_own(show):
+    x = tf.Variable(3.0, name="x")
+    with tf.GradientTape() as tape:
+        y = x * 2.0
+        z = y + 2.0 + 2.0 * y
+        loss = z**2.0
+        for _ in range(2):
+            loss = loss * 2.0
+    snapshot = tf.snapshot(tape, loss, x)
+    (two,) = (row["row"] for row in snapshot["rows"] if row.get("literal"))
+    readers = [row["row"] for row in snapshot["rows"] if two in row["inputs"]]
+    assert len(readers) == 6  # the loop reads one place twice
+    page = show(snapshot, "none")
+    nodes = page.locator(".mt-node.mt-constant").evaluate_all("nodes => nodes.map(node => node.dataset.id).sort()")
+    assert nodes == sorted([f"r{two}", *(f"r{two}@{reader}" for reader in readers[1:5])])
+    page.locator(f".mt-node[data-id=r{two}]").click()
+    assert "at several places" in page.locator(".mt-feelings").inner_text()
+    assert page.locator(".mt-mover").count() == 0

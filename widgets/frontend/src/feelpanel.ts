@@ -5,11 +5,13 @@ import type { ViewOptions } from "./options";
 import type { Row } from "./schema";
 import type { Store } from "./store";
 import { title } from "./value";
-import { isMovable, numberOf, WhatIf } from "./whatif";
+import { isMovable, numberOf, placesOf, WhatIf } from "./whatif";
 import { t } from "./words";
 
 const HERE = "It cannot be moved here: an array, or an operation that is not elementwise, depends on it. With a kernel it can.";
 const FAR = "It cannot be moved: what depends on it cannot be computed by itself (a Python function, a call, other shapes). TapeView.interact can.";
+
+const SHARED = "The program has this number at several places, which are one row of the tape: it cannot be moved at one of them alone.";
 
 export class FeelPanel {
   readonly el = h("div", { class: "mt-feelings", hidden: true });
@@ -50,7 +52,7 @@ export class FeelPanel {
 
   /** Can this row be moved: here, or by the kernel? */
   can(row: Row | null | undefined): row is Row {
-    if (!row || !isMovable(row) || row.kind === "operation") return false;
+    if (!row || !isMovable(row) || row.kind === "operation" || placesOf(this.store, row) > 1) return false;
     return this.whatIf().can(row.row) || (!!this.kernel && this.far.get(row.row) !== null);
   }
 
@@ -74,7 +76,7 @@ export class FeelPanel {
     } else {
       this.mover = null;
       this.place.replaceChildren();
-      if (shown && isMovable(shown)) this.note.textContent = t(this.kernel ? FAR : HERE);
+      if (shown && isMovable(shown)) this.note.textContent = t(placesOf(this.store, shown) > 1 ? SHARED : this.kernel ? FAR : HERE);
     }
     this.el.hidden = !curves.length && !this.mover && !this.note.textContent;
   }

@@ -27,6 +27,7 @@ export interface Node {
   group: Group | null;
   home: Group | null; // the innermost group around it
   first: number; // row number, or first row of the group
+  at: number; // the same; of a number that the program has at several places the first row that reads it here
   column: number;
   slot: number;
   line: number;
@@ -117,7 +118,8 @@ export function buildGraph(store: Store, layout: Layout, wrap = 0, pitch = COLUM
     const group = what >= 0 ? null : groups[-1 - what];
     const [column, slot] = [layout.column[index], layout.slot[index]];
     const first = group ? group.start : what;
-    const node = { index, id: group ? group.id : `r${first}`, row, group, home: groups[layout.home[index]] ?? null, first, column, slot, line: Math.floor(column / per), x: (wrap ? column % per : column) * pitch, y: slot * HALF };
+    const at = layout.at[index];
+    const node = { index, id: group ? group.id : at === first ? `r${first}` : `r${first}@${at}`, row, group, home: groups[layout.home[index]] ?? null, first, at, column, slot, line: Math.floor(column / per), x: (wrap ? column % per : column) * pitch, y: slot * HALF };
     nodes.push(node);
     (byColumn[column] ??= []).push(node);
   });
@@ -270,11 +272,11 @@ function rowsBox(graph: Graph, start: number, end: number): Boxes {
   let [low, high] = [0, graph.nodes.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (graph.nodes[middle].first < start) low = middle + 1;
+    if (graph.nodes[middle].at < start) low = middle + 1;
     else high = middle;
   }
   const boxes: Boxes = new Map();
-  for (let i = low; i < graph.nodes.length && graph.nodes[i].first < end; i++) grow(boxes, graph.nodes[i]);
+  for (let i = low; i < graph.nodes.length && graph.nodes[i].at < end; i++) grow(boxes, graph.nodes[i]);
   return boxes;
 }
 

@@ -29,6 +29,7 @@ export interface SeenGroup {
 export interface Layout {
   rows: number; // that were placed
   node: Int32Array; // of each node: its row, or -1 - the number of its group
+  at: Int32Array; // of each node: the first row that it is for; of a number of the program the first that reads it there
   home: Int32Array; // of each node: the innermost group around it, -1 for none
   column: Int32Array;
   slot: Int32Array;
@@ -52,6 +53,26 @@ export function* layoutSteps(rows: Skeleton, wish: Wish): Generator<void, Layout
   const nodeOf = new Map<Group, number>();
   const shown = new Int32Array(rows.count).fill(-1);
   const sections = sectionReader(rows, wish.borders, tree, open);
+  const readers: number[] = []; // of each node of a number that is read at several places: the first row that reads it there
+  const places = new Map<string, number>(); // and that node
+  /** The node of what a row reads: of a number of the program the one of this place in the text. */
+  const nodeRead = (i: number, k: number): number => {
+    const input = rows.inputs[i][k];
+    if (!rows.is(input, Is.LITERAL)) return shown[input];
+    const place = `${input}|${rows.place[i]}|${k}`;
+    let found = places.get(place);
+    if (found === undefined) {
+      found = shown[input];
+      if (found < 0 || readers[found] !== undefined) {
+        found = node.push(input) - 1;
+        placement.add({ inputs: [], leaf: true, section: sections(i) });
+        if (shown[input] < 0) shown[input] = found;
+      }
+      readers[found] = i;
+      places.set(place, found);
+    }
+    return found;
+  };
   for (let i = 0; i < rows.count; i++) {
     if ((i & 255) === 255) yield;
     const group = hiddenBy(tree, i, open);
@@ -61,7 +82,10 @@ export function* layoutSteps(rows: Skeleton, wish: Wish): Generator<void, Layout
     }
     if (!group) {
       const inputs: number[] = [];
-      for (let k = 0; k < rows.inputs[i].length; k++) if (shown[rows.inputs[i][k]] >= 0) inputs.push(shown[rows.inputs[i][k]]);
+      for (let k = 0; k < rows.inputs[i].length; k++) {
+        const read = nodeRead(i, k);
+        if (read >= 0) inputs.push(read);
+      }
       shown[i] = node.push(i) - 1;
       placement.add({ inputs, leaf: rows.is(i, Is.LEAF), section: sections(i) });
       continue;
@@ -91,7 +115,7 @@ export function* layoutSteps(rows: Skeleton, wish: Wish): Generator<void, Layout
     const seen = nodeOf.get(group) ?? (layer && nodeOf.get(layer));
     shown[i] = seen ?? (layer ? shownIn(layer, shown) : -1);
   }
-  return pack(rows, tree, open, placement, node, folded, shown);
+  return pack(rows, tree, open, placement, node, folded, shown, readers);
 }
 
 /** The layout at one go. */
@@ -174,7 +198,7 @@ function groupInputs(rows: Skeleton, tree: FoldTree, group: Group, shown: Int32A
   for (let i = group.start; i < group.end; i++) {
     if (hiddenBy(tree, i, open) !== group) continue;
     const inputs = rows.inputs[i];
-    for (let k = 0; k < inputs.length; k++) if ((inputs[k] < group.start || rows.is(inputs[k], Is.LEAF)) && shown[inputs[k]] >= 0) found.add(shown[inputs[k]]);
+    for (let k = 0; k < inputs.length; k++) if ((inputs[k] < group.start || rows.is(inputs[k], Is.LEAF)) && !rows.is(inputs[k], Is.LITERAL) && shown[inputs[k]] >= 0) found.add(shown[inputs[k]]);
   }
   return [...found];
 }
@@ -219,7 +243,7 @@ function shared(a: string, b: string): string {
   return one.slice(0, differs).map((id) => `${id}/`).join("");
 }
 
-function pack(rows: Skeleton, tree: FoldTree, open: (g: Group) => boolean, placement: Placement, node: number[], folded: Group[], shown: Int32Array): Layout {
+function pack(rows: Skeleton, tree: FoldTree, open: (g: Group) => boolean, placement: Placement, node: number[], folded: Group[], shown: Int32Array, readers: number[]): Layout {
   for (const [index, column, slot] of placement.provisional()) {
     placement.column[index] = column;
     placement.slot[index] = slot;
@@ -243,7 +267,8 @@ function pack(rows: Skeleton, tree: FoldTree, open: (g: Group) => boolean, place
     return hiding ? hiding.parent : tree.home[what];
   };
   const nodes = Int32Array.from(node, (what) => (what < 0 ? -1 - see(folded[-1 - what]) : what));
-  const home = Int32Array.from(node, (what) => see(around(what)));
+  const at = Int32Array.from(node, (what, index) => (what < 0 ? folded[-1 - what].start : shown[what] === index ? what : readers[index]));
+  const home = Int32Array.from(node, (what, index) => see(around(what < 0 ? what : at[index])));
   const edgeAt = new Int32Array(node.length + 1);
   const edges: number[] = [];
   placement.edges.forEach((ending, i) => {
@@ -255,7 +280,7 @@ function pack(rows: Skeleton, tree: FoldTree, open: (g: Group) => boolean, place
   });
   edgeAt[node.length] = edges.length;
   const [column, slot] = [Int32Array.from(placement.column), Int32Array.from(placement.slot)];
-  return { rows: rows.count, node: nodes, home, column, slot, shown, groups, edgeAt, edges: Int32Array.from(edges) };
+  return { rows: rows.count, node: nodes, at, home, column, slot, shown, groups, edgeAt, edges: Int32Array.from(edges) };
 }
 
 /** The edges that end in a node. */

@@ -27,6 +27,9 @@ const MOST_INSIDE = 3000; // rows of a folded part of which the edges are follow
 type Handed = { last: SweepEdge; alone: boolean }; // the last that went over an edge, and whether it was the only one
 type Wanted = { edge: Edge; texts: string[]; map: Value | null };
 
+/** Is this the node, or another one of the same number? */
+const shows = (node: Node, other: Node | null): boolean => node === other || (node.row !== null && node.row === other?.row);
+
 interface Drawn {
   el: SVGGElement;
   value: SVGTextElement | null;
@@ -213,9 +216,9 @@ export class Scene {
     let name = `mt-node mt-${node.group ? "group" : (row?.kind ?? "operation")}`;
     if (row?.kind === "variable" && !row.watched) name += " mt-unwatched";
     if (!done) name += " mt-todo";
-    if (node === current) name += this.timeline.backward ? " mt-current mt-backward" : " mt-current";
-    if (node === hover) name += " mt-hover";
-    if (node === selected) name += " mt-selected";
+    if (shows(node, current)) name += this.timeline.backward ? " mt-current mt-backward" : " mt-current";
+    if (shows(node, hover)) name += " mt-hover";
+    if (shows(node, selected)) name += " mt-selected";
     if (row?.status === "ghost") name += " mt-ghost";
     if (row?.cut) name += " mt-cut";
     if (row && row.by !== null) name += " mt-written";

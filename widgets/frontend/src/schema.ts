@@ -29,7 +29,9 @@ export interface Row {
   value: Value | null;
   tangent: Value | null; // its derivative in the direction that forward mode was asked for
   released: boolean;
+  literal: boolean; // a number of the program: a node for each place at which it is read
   line: number | null;
+  site: number; // which of the line's operations it is
   file: string | null;
   cell: number | null;
   status: "recorded" | "ghost";
@@ -195,7 +197,9 @@ const DEFAULTS: Omit<Row, "row"> = {
   value: null,
   tangent: null,
   released: false,
+  literal: false,
   line: null,
+  site: 0,
   file: null,
   cell: null,
   status: "recorded",

@@ -12,6 +12,7 @@ export const enum Is {
   PARAM = 8, // a leaf that a gradient is asked for: it is seen even where its readers are folded
   GHOST = 16, // it ran, but no tape recorded it
   PLUMB = 32, // it hands its input on: nobody wants to see it inside of a call
+  LITERAL = 64, // a number of the program, which may be there at several places
 }
 
 /** The rows from `first` on, as they travel to the worker. */
@@ -23,7 +24,7 @@ export interface SkeletonPart {
   scopes: string[][]; // all of them
 }
 
-const FACTS = 4; // of a row: its bits, sign, scope, and the tape that wrote it
+const FACTS = 5; // of a row: its bits, sign, scope, the tape that wrote it, and its place
 
 export class Skeleton {
   inputs: ArrayLike<number>[] = [];
@@ -31,10 +32,12 @@ export class Skeleton {
   scope: number[] = []; // a number in `scopes`
   scopes: string[][] = [[]];
   by: number[] = []; // the tape whose gradient wrote the row, -1 for none
+  place: number[] = []; // equal for rows of the same operation in the text of the program
   readFirst: number[] = []; // the first and the last row that reads it, -1 for none
   readLast: number[] = [];
   private bits: number[] = [];
   private signs = new Map<string, number>();
+  private places = new Map<string, number>();
   private scopeOf = new Map<string, number>([["", 0]]);
 
   get count(): number {
@@ -55,17 +58,19 @@ export class Skeleton {
       const scope = path.length ? number(this.scopeOf, path.join("\0")) : 0;
       this.scopes[scope] ??= path;
       const source = row.kind === "source";
-      const bits = [leaf, source, row.kind === "constant" && row.shape.length > 0, source || (row.kind === "variable" && row.watched !== null), row.status === "ghost", row.op === "identity" || row.op === "logical_not"];
-      this.push(row.inputs, [bits.reduce((sum, bit, k) => sum + (Number(bit) << k), 0), sign, scope, row.by ?? -1]);
+      const bits = [leaf, source, row.kind === "constant" && row.shape.length > 0, source || (row.kind === "variable" && row.watched !== null), row.status === "ghost", row.op === "identity" || row.op === "logical_not", row.literal];
+      const place = number(this.places, `${row.line}|${row.site}|${row.file}|${row.op}`);
+      this.push(row.inputs, [bits.reduce((sum, bit, k) => sum + (Number(bit) << k), 0), sign, scope, row.by ?? -1, place]);
     }
   }
 
-  private push(inputs: ArrayLike<number>, [bits, sign, scope, by]: ArrayLike<number> & Iterable<number>): void {
+  private push(inputs: ArrayLike<number>, [bits, sign, scope, by, place]: ArrayLike<number> & Iterable<number>): void {
     const row = this.bits.push(bits) - 1;
     this.inputs.push(inputs);
     this.sign.push(sign);
     this.scope.push(scope);
     this.by.push(by);
+    this.place.push(place);
     this.readFirst.push(-1);
     this.readLast.push(-1);
     for (let k = 0; k < inputs.length; k++) {
@@ -84,7 +89,7 @@ export class Skeleton {
     const [flat, facts]: number[][] = [[], []];
     some.forEach((inputs, i) => {
       for (let k = 0; k < inputs.length; k++) flat.push(inputs[k]);
-      for (const column of [this.bits, this.sign, this.scope, this.by]) facts.push(column[first + i]);
+      for (const column of [this.bits, this.sign, this.scope, this.by, this.place]) facts.push(column[first + i]);
     });
     return { first, counts: Int32Array.from(some, (inputs) => inputs.length), inputs: Int32Array.from(flat), facts: Int32Array.from(facts), scopes: this.scopes };
   }

@@ -20,6 +20,12 @@ export function isMovable(row: Row): boolean {
   return isLeaf(row) && isNumber(row) && Number.isFinite(numberOf(row.value));
 }
 
+/** At how many places the program has this number. */
+export function placesOf(store: Store, row: Row): number {
+  const readers = row.literal ? (store.consumers[row.row] ?? []).map((reader) => store.rows[reader]) : [];
+  return new Set(readers.flatMap(({ line, site, file, inputs }) => inputs.flatMap((input, k) => (input === row.row ? [`${line}|${site}|${file}|${k}`] : [])))).size;
+}
+
 export class WhatIf {
   private values: Float64Array;
   private programs = new Map<number, Program | null>();
@@ -46,6 +52,7 @@ export class WhatIf {
 
   private look(leaf: number): Program | null {
     const { rows } = this.store;
+    if (placesOf(this.store, rows[leaf]) > 1) return null;
     const moved = new Set([leaf]);
     const program: Program = { rows: [] };
     for (let i = leaf + 1; i < rows.length; i++) {

@@ -27,7 +27,7 @@ async function layOut(client: number, wish: Wish, sequence: number): Promise<voi
   if (stopped()) return;
   const layout = await layoutInSlices(skeleton, wish, SLICE, turn, stopped);
   if (!layout) return;
-  const buffers = [layout.node, layout.home, layout.column, layout.slot, layout.shown, layout.edgeAt, layout.edges].map((array) => array.buffer as ArrayBuffer);
+  const buffers = [layout.node, layout.at, layout.home, layout.column, layout.slot, layout.shown, layout.edgeAt, layout.edges].map((array) => array.buffer as ArrayBuffer);
   (postMessage as (message: Answer, transfer: Transferable[]) => void)({ client, sequence, layout }, buffers);
 }
 
