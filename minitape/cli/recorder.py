@@ -20,7 +20,7 @@ import nbformat
 import pytest
 from nbval import plugin
 from nbval.kernel import RunningKernel
-from nbval.plugin import IPyNbCell
+from nbval.plugin import IPyNbCell, IPyNbFile
 
 from .rules import FOLLOWS_ANSWERS, is_exercise, is_grown, kinds, solution_of, tags_of
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 MARK = "\x1eminitape "
 VARIANT_VARIABLE = "MINITAPE_VARIANT"
 NOTEBOOK_VARIABLE = "MINITAPE_NOTEBOOK"
+SHOWN = ("stream", "display_data", "execute_result", "error")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -56,6 +57,7 @@ def pytest_configure() -> None:
     _notice_death()
     _keep_history()
     _compare_order()
+    _follow_changes()
 
 
 def _keep_history() -> None:
@@ -65,7 +67,8 @@ def _keep_history() -> None:
 
     # the message's id
     def execute_cell_input(kernel: RunningKernel, code: str, allow_stdin: bool | None = None) -> Any:
-        return kernel.kc.execute(code, allow_stdin=allow_stdin, stop_on_error=False)
+        kernel.begun = kernel.kc.execute(code, allow_stdin=allow_stdin, stop_on_error=False)
+        return kernel.begun
 
     RunningKernel.execute_cell_input = execute_cell_input
 
@@ -86,6 +89,49 @@ def _compare_order() -> None:
         return bool(same(item, new, saved, skip_compare)) and kinds(new) == kinds(saved)
 
     plugin.coalesce_streams, IPyNbCell.compare_outputs = coalesce_streams, compare_outputs
+
+
+def _follow_changes() -> None:
+    """A cell may clear its outputs and update its displays: what counts is what is left of them, which `save` keeps."""
+    get = IPyNbFile.get_kernel_message
+
+    def get_kernel_message(file: IPyNbFile, timeout: float | None = None, stream: str = "iopub") -> Any:
+        message = get(file, timeout, stream)
+        if message["parent_header"].get("msg_id") == file.kernel.begun:
+            file.screen.show(message["msg_type"], message["content"])
+        return message
+
+    IPyNbFile.get_kernel_message = get_kernel_message
+
+
+class _Screen:
+    """The outputs of a cell that one sees; nbval appends to them what comes."""
+
+    def __init__(self, item: IPyNbCell) -> None:
+        self._item, self._clears = item, False
+        self._displays: dict[str, list[int]] = {}
+
+    def show(self, kind: str, content: Any) -> None:
+        """Do what a message of the kernel says with the outputs that were there before."""
+        outputs, clears = self._item.test_outputs, kind == "clear_output"
+        if clears and content["wait"]:
+            self._clears = True
+        elif clears or (self._clears and kind in SHOWN):
+            outputs.clear()
+            self._displays, self._clears = {}, False
+        if name := content.get("transient", {}).get("display_id"):
+            places = self._displays.setdefault(name, [])
+            for place in places:
+                outputs[place].update(data=content["data"], metadata=content["metadata"])
+            if kind in SHOWN:
+                places.append(len(outputs))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> None:
+    """Begin with an empty screen."""
+    if isinstance(item, IPyNbCell):
+        item.parent.screen = _Screen(item)
 
 
 def _notice_death() -> None:

@@ -115,7 +115,7 @@ def _lines(result: Result) -> Iterator[Text]:
 def _uncompared(result: Result) -> str:
     numbers = ", ".join(str(place + 1) for place in result.uncompared)
     return (
-        f"not compared ({UNCHECKED}, or a picture that grows after its cell has run): the output of "
+        f"not compared ({UNCHECKED} or another mark, or a picture that grows after its cell has run): the output of "
         f"cell{'s' * (len(result.uncompared) > 1)} {numbers}"
     )
 

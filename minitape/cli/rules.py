@@ -103,8 +103,18 @@ def is_grown(output: Output) -> bool:
 
 
 def is_compared(cell: Cell) -> bool:
-    """Whether what a cell shows is compared with what is saved."""
-    return UNCHECKED not in tags_of(cell) and not any(map(is_grown, cell.get("outputs", [])))
+    """Whether what a cell shows is compared with what is saved: nbval leaves out what a tag or a comment names.
+
+    >>> is_compared({"cell_type": "code", "metadata": {}, "source": "# NBVAL_SKIP"})
+    False
+    """
+    if cell["cell_type"] != "code":
+        return True
+    from nbval.plugin import find_comment_markers, find_metadata_tags
+
+    marks = dict([*find_metadata_tags(cell["metadata"]), *find_comment_markers(cell["source"])])
+    skipped = marks.get("skip", False) or not marks.get("check", True)
+    return not skipped and not any(map(is_grown, cell.get("outputs", [])))
 
 
 def is_answers(cell: Cell) -> bool:

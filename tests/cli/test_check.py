@@ -13,12 +13,13 @@ from pathlib import Path
 import nbformat
 import pytest
 from click.testing import CliRunner
-from nbformat.v4 import new_code_cell, new_output
+from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from minitape.cli import main, report, rules
 from minitape.cli.check import Result, check_notebook, check_notebooks, find_notebooks
 from minitape.cli.lessons import lessons_folder, notebooks_in
 from minitape.cli.rules import CheckFinding, solution_of
+from minitape.cli.save import save
 
 from .conftest import run, small_notebook
 
@@ -245,10 +246,53 @@ def test_outputs_that_are_not_compared_are_told(spoiled):
     result = check_notebook(path, ["blank"])
     assert result.exit_code == 0
     assert (
-        "not compared (nbval-ignore-output, or a picture that grows after its cell has run): the output of cell "
-        f"{LAST + 1}" in report.as_text(result)
+        "not compared (nbval-ignore-output or another mark, or a picture that grows after its cell has run): "
+        f"the output of cell {LAST + 1}" in report.as_text(result)
     )
     assert f"the output of cell {LAST + 1}" in report.as_html([result])
+
+
+def written(path, *cells):
+    """A notebook of code cells, as (source, saved text, tags); without a text it was not run yet."""
+    notebook = new_notebook()
+    for number, (source, text, *tags) in enumerate(cells, 1):
+        outputs = [] if text is None else [new_output("stream", name="stdout", text=text)]
+        run = None if text is None else number
+        notebook.cells.append(new_code_cell(source, outputs=outputs, execution_count=run, metadata={"tags": tags}))
+    nbformat.write(notebook, path)
+    return path
+
+
+def test_each_mark_of_nbvals_is_told(tmp_path):
+    """In a comment or a tag, and in nbval's older word."""
+    comments = ["NBVAL_SKIP", "NBVAL_IGNORE_OUTPUT", "PYTEST_VALIDATE_IGNORE_OUTPUT"]
+    tags = ["nbval-skip", "nbval-ignore-output", "pytest-validate-ignore-output"]
+    cells = [(f"# {comment}\nprint(1)", "0\n") for comment in comments] + [("print(1)", "0\n", tag) for tag in tags]
+    both = ("# NBVAL_CHECK_OUTPUT\nprint(1)", "1\n", "nbval-ignore-output")  # the comment counts
+    result = check_notebook(written(tmp_path / "marked.ipynb", *cells, both), ["blank"])
+    assert (result.findings, result.uncompared) == ([], [*range(len(cells))])
+
+
+CHANGING = [
+    "from IPython.display import clear_output, display\nprint('a')\nclear_output()\nprint('b')",
+    "print('a')\nclear_output(wait=True)\ndisplay('b')\nprint('c')",
+    "print('a')\nclear_output(wait=True)",
+    "shown = display('a', display_id='one')\nprint('x')\ndisplay('c', display_id='two')\nshown.update('b')",
+    "shown = display('a', display_id='three')\nclear_output()\nprint('x')\nshown.update('b')\ndisplay('d')",
+    "display('a', display_id='four')\ndisplay('b', display_id='four')",
+]
+
+
+def test_what_save_writes_passes(tmp_path):
+    """Also where outputs are cleared and displays change: of these what is left is compared."""
+    path = written(tmp_path / "changing.ipynb", *((source, None) for source in CHANGING))
+    save(path, 60)
+    assert found(path) == []
+    notebook = nbformat.read(path, 4)
+    for cell in notebook.cells:  # what was on the screen for a moment
+        cell.outputs = [new_output("stream", name="stdout", text="a\n"), *cell.outputs]
+    nbformat.write(notebook, path)
+    assert found(path) == [("outputs-differ", place) for place in range(len(CHANGING))]
 
 
 def test_a_cell_that_takes_too_long_is_stopped(spoiled):
