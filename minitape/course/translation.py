@@ -6,7 +6,9 @@ same cells and the same code, the texts of the translation in their places, and 
 whose English changed since, and texts without a translation. A folder that is not there yet is made.
 
 A translated cell knows the English text that it was made from: ``"english"`` in its metadata is `mark` of that text.
-Whoever fixes the translation of a changed cell takes the mark away; the program puts the new one there.
+Whoever fixes the translation of a changed cell takes the mark away; the program puts the new one there. A changed text
+of a table keeps its translation, and ``texts/changed.json`` has the English text that it was made from, until it is
+taken out of that file.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator
+from difflib import get_close_matches
 from hashlib import sha1
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
 
 # what a lesson calls with words that are seen in a picture
 DRAWN = {"Plot", "Moving", "curve", "line", "points", "draw"}
+CHANGED = "changed.json"  # new English text -> the old one, of which the translation in its table is
 WORDS = {"name", "names", "title"}  # their arguments that are such words, beside the first one
 
 
@@ -104,12 +108,36 @@ def keep_in_step(english: Path, translation: Path) -> list[str]:
         left += [f"{path.name}: {words}" for words in to_do]
         if made != before:
             write(there, json.dumps(made, indent=1, ensure_ascii=False) + "\n")
-    for name, texts in tables(english).items():
+    changed: dict[str, str] = {}
+    changed_file, every = translation / FOLDER / CHANGED, tables(english)
+    made_from = read_json(changed_file) if changed_file.exists() else {}
+    for name, texts in every.items():
         there = translation / FOLDER / f"{name}.json"
         known = read_json(there) if there.exists() else {}
+        made_from |= carry_over(known, texts)
         left += [f"{there.name}: no translation yet of {text!r}" for text in texts if not known.get(text)]
+        changed |= {text: made_from[text] for text in texts if text in made_from}
         write(there, json.dumps({text: known.get(text, "") for text in texts}, indent=1, ensure_ascii=False) + "\n")
+    left += [f"{CHANGED}: the English text was {old!r}, and is {new!r}" for new, old in changed.items()]
+    if changed or changed_file.exists():
+        write(changed_file, json.dumps(changed, indent=1, ensure_ascii=False) + "\n")
     return left
+
+
+def carry_over(known: dict[str, str], texts: list[str]) -> dict[str, str]:
+    """Give a new English text, in the table `known`, the translation of the one that it most resembles among those that
+    are gone; return the new texts with the old ones.
+
+    >>> table = {"The tape watches x.": "磁带监视 x。", "So it does.": "正是。"}
+    >>> carry_over(table, ["The tape watches x, too.", "So it does."]), table["The tape watches x, too."]
+    ({'The tape watches x, too.': 'The tape watches x.'}, '磁带监视 x。')
+    """
+    gone = {text: translation for text, translation in known.items() if translation and text not in texts}
+    found = {}
+    for text in texts:
+        if not known.get(text) and (nearest := get_close_matches(text, gone, 1)):
+            found[text], known[text] = nearest[0], gone.pop(nearest[0])
+    return found
 
 
 def texts_of(lesson: str) -> list[str]:

@@ -100,6 +100,31 @@ def test_what_is_out_of_step_is_listed(tmp_path):
     assert found["first-tape-01"].metadata["english"] == mark(cells(ENGLISH / path.name)["first-tape-01"].source)
 
 
+def test_a_changed_english_text_keeps_its_translation_and_says_so(tmp_path):
+    """Also a second time, until its entry is taken out."""
+    zh, file = tmp_path / "zh", tmp_path / "zh" / "texts" / "feedback.json"
+    shutil.copytree(LANGUAGES[0] / "texts", file.parent)
+    texts = json.loads(file.read_text(encoding="utf-8"))
+    now = "not answered yet"
+    text = next(text for text in texts if now in text)
+    texts = {("not answered, " + key if key == text else key): value for key, value in texts.items()}
+    file.write_text(json.dumps(texts), encoding="utf-8")  # as if the English text had lost two words since
+    english = tmp_path / "en"
+    english.mkdir()
+    for _ in range(2):
+        left = keep_in_step(english, zh)
+        assert f"changed.json: the English text was {'not answered, ' + text!r}, and is {text!r}" in left
+        assert json.loads(file.read_text(encoding="utf-8"))[text] == texts["not answered, " + text]
+    (file.parent / "changed.json").write_text("{}")
+    assert not any(words.startswith("changed.json") for words in keep_in_step(english, zh))
+
+
+@pytest.mark.parametrize("language", LANGUAGES, ids=lambda path: path.name)
+def test_no_translation_is_of_an_older_text(language):
+    file = language / "texts" / "changed.json"
+    assert not file.exists() or json.loads(file.read_text(encoding="utf-8")) == {}
+
+
 def programs(text):
     """The programs of a text, without their comments and without blanks."""
     found = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
