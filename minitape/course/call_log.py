@@ -12,17 +12,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..engine.back.reach import on_tape
 from ..engine.back.tape import GradientTape
 from ..engine.more.forward import ForwardAccumulator
+from ..engine.recording.rows import operation_of
 from ..engine.recording.state import state
 from ..engine.tensor.variable import ResourceVariable
 from ..engine.texts import say
+from .compare import as_array
 
 if TYPE_CHECKING:
     from .exercise import Answer
 
-MANY = 10_000
+MANY, SHORT = 10_000, 500
 QUESTIONS, CHANGES = ("gradient", "jacobian", "batch_jacobian"), ("assign", "assign_add", "assign_sub")
 
 
@@ -31,12 +35,15 @@ class LoggedCall:
     """One call of an unknown function: of each input, on how many of the tapes it was, and whether it is a trainable
     variable.
 
-    `in_graph`: whether the call stands in a graph.
+    `in_graph`: whether the call is in a graph. `tapes`: how many tapes were on. `at`: the inputs that are single
+    numbers, where it was computed at once.
     """
 
     on: tuple[int, ...]
     in_graph: bool
     trainable: tuple[bool, ...] = ()
+    tapes: int = 0
+    at: tuple[float | None, ...] = ()
 
     @property
     def recorded(self) -> bool:
@@ -49,13 +56,18 @@ class LoggedQuestion:
     """One question to a tape, such as "gradient" or "jvp": how many tapes recorded it in turn, and whether a number
     came out.
 
-    `turned`: no number came out, and the target had been there before its source was computed.
+    `turned`: no number came out, and the target had been there before its source was computed. `why`: of the first
+    source that got None, what `explain` says. `sweeps`: how many sweeps that took. `operations`: what a short tape had
+    recorded.
     """
 
     name: str
     within: int
     answered: bool
     turned: bool = False
+    why: str = ""
+    sweeps: int = 1
+    operations: tuple[str, ...] = ()
 
 
 @dataclass
@@ -101,7 +113,15 @@ def note_call(inputs: tuple[Answer, ...], result: Answer) -> None:
             raise RuntimeError(say("the function was called {n} times: does the loop around it end?", n=MANY))
         on = tuple(sum(_tracks(tape, value) for tape in state.tapes) for value in inputs)
         trainable = tuple(bool(getattr(value, "trainable", False)) for value in inputs)
-        _runs[-1].calls.append(LoggedCall(on, hasattr(result, "graph"), trainable))
+        in_graph = hasattr(result, "graph")
+        at = () if in_graph else tuple(map(_number, inputs))
+        _runs[-1].calls.append(LoggedCall(on, in_graph, trainable, len(state.tapes), at))
+
+
+def _number(value: Answer) -> float | None:
+    """What a single number is worth; None of anything else."""
+    array = value.numpy()
+    return float(array) if array.shape == () and array.dtype.kind in "fiu" else None
 
 
 def _tracks(tape: GradientTape, value: Answer) -> bool:
@@ -129,15 +149,16 @@ def watching() -> Iterator[Seen]:
                 return method(tape, *given, **named)
             busy[0] = True
             within = sum(other is not tape or tape._persistent for other in state.tapes)
-            rows = _rows(tape, given[:2])
+            rows, operations = _rows(tape, given[:2]), _operations(tape)
             try:
                 found = method(tape, *given, **named)
+                answered = _holds_a_number(found)
+                turned = not answered and bool(rows) and rows[0] < rows[-1]
+                known = turned or any(question.why for question in seen.questions)
+                why = "" if known else _why_none(tape, [*given, *named.values()], found)
             finally:
                 busy[0] = False
-            answered = _holds_a_number(found)
-            seen.questions.append(
-                LoggedQuestion(name, within, answered, not answered and bool(rows) and rows[0] < rows[-1])
-            )
+            seen.questions.append(LoggedQuestion(name, within, answered, turned, why, _sweeps(name, given), operations))
             return found
 
         return ask
@@ -158,6 +179,31 @@ def watching() -> Iterator[Seen]:
         for (owner, name), method in before.items():
             setattr(owner, name, method)
         _runs.pop()
+
+
+def _why_none(tape: Answer, given: list[Answer], found: Answer) -> str:
+    """What `explain` says of the first source that got None; "" where each has a number, or the question was none."""
+    gradients = found if isinstance(found, (list, tuple)) else [found]
+    if len(given) < 2 or isinstance(found, dict) or all(gradient is not None for gradient in gradients):
+        return ""
+    sources = given[1] if isinstance(given[1], (list, tuple)) else [given[1]]
+    missing = [source for source, gradient in zip(sources, gradients, strict=False) if gradient is None]
+    answers = tape.explain(given[0], missing[:1]) if missing and hasattr(tape, "explain") else []
+    return next((str(why.message) for why in answers if not why.connected), "")
+
+
+def _sweeps(name: str, given: tuple[Answer, ...]) -> int:
+    """How many sweeps an answer takes: one, or one for each number of the target."""
+    return 1 if "jacobian" not in name or not given else int(np.size(as_array(given[0])))
+
+
+def _operations(tape: Answer) -> tuple[str, ...]:
+    """The operations that a short tape has recorded."""
+    record = getattr(tape, "_record", None)
+    if record is None or len(record) > SHORT:
+        return ()
+    found = (operation_of(record, row)[0] for row in range(len(record)))
+    return tuple(primitive.name for primitive in found if primitive is not None)
 
 
 def _rows(tape: Answer, given: tuple[Answer, ...]) -> tuple[int, ...]:

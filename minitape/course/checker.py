@@ -8,18 +8,19 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.texts import cut, say
+from ..engine.texts import cut, paragraph, say
 from .call_log import Seen, watching
 from .compare import AnswerComparison, as_array, compare, is_blank, kind, together
 from .error_hints import line_of, slip_in, told_of
 from .exercise import Exercise, exercises_of
-from .hints import in_common
-from .progress import note_try, tries_at
+from .hints import in_common, of_calls, of_value, parts_of, without_return
+from .progress import hints_at, note_try, tries_at
 from .trials import is_empty, lines_of, try_out, wrong_kind
 from .unknown import UnknownFunction
 
@@ -92,8 +93,13 @@ def feedback(name: str, answer: Answer = ...) -> str:
         return _blank(exercise)
     if verdict.slip:
         return _not_yet(exercise, verdict, tries_at(exercise.name))
-    if not verdict.hint:
-        verdict = replace(verdict, hint=exercise.hints[min(tries_at(exercise.name), len(exercise.hints) - 1)])
+    own = exercise.hints[min(tries_at(exercise.name), len(exercise.hints) - 1)]
+    told = say(verdict.hint, exercise.lesson)
+    if not told or (
+        not exercise.trials and any(hint.startswith(told) for hint in hints_at(exercise.name))
+    ):  # it did not help: go on
+        told = paragraph(told, say(own, exercise.lesson))
+    verdict = replace(verdict, hint=told)
     wrong = None if verdict.right else (verdict.wrong or verdict.given or verdict.measures[0], verdict.hint)
     tries = note_try(exercise.name, wrong is None, wrong)
     return _right(exercise, verdict) if verdict.right else _not_yet(exercise, verdict, tries)
@@ -104,14 +110,16 @@ class Verdict:
     """What is to be said of an answer. `right` is None where there is none yet.
 
     `given` and `expected` are texts. Where `expected` is None, it is the exercise's answer, which is kept back at
-    first. `of_it` is what was looked at, where that is not the answer itself. `hint` is that of a known mistake; where
-    there is none, it is one of the exercise's. `slip`: a misspelled name, which is no try. `wrong`: what is kept of the
-    answer, where that is not `given`. `kept_back`: the measures that may be told while the answer is kept back.
+    first. `of_it` is what was looked at, where that is not the answer itself. `hint` is that of a known mistake, or
+    says what the answer did; where there is none, it is one of the exercise's, and `remark` says what is wrong with a
+    part. `slip`: a misspelled name, which is no try. `wrong`: what is kept of the answer, where that is not `given`.
+    `kept_back`: the measures that may be told while the answer is kept back.
     """
 
     right: bool | None
     measures: Sequence[str] = ()
     hint: str = ""
+    remark: str = ""
     given: str = ""
     expected: str | None = None
     of_it: str = ""
@@ -181,11 +189,34 @@ def _judge_value(exercise: Exercise, answer: Answer) -> Verdict:
     comparison = _compare(exercise, answer)
     if comparison.approximate:
         return Verdict(True, _close(comparison))
-    hint = _hint(exercise, lambda mistake: _compare(exercise, answer, mistake))
+    hint = _hint(exercise, lambda mistake: _compare(exercise, answer, mistake)) or _hint_of_parts(exercise, answer)
+    text = exercise.view is not None and isinstance(exercise.expect, str)  # of things that are no texts
+    remark = "" if hint or text or comparison.quoted else of_value(answer, exercise.expect)
     of_it = "" if kind(given) == kind(answer) else _show(answer)  # it is not the thing itself that is compared
     return Verdict(
-        False, _measures(comparison), hint, _show(given), of_it=of_it, kept_back=_measures(comparison, kept_back=True)
+        False,
+        _measures(comparison),
+        hint,
+        remark,
+        _show(given),
+        of_it=of_it,
+        kept_back=_measures(comparison, kept_back=True),
     )
+
+
+def _hint_of_parts(exercise: Exercise, answer: Answer) -> str:
+    """The hint of the first mistake whose wrong parts all are in the answer, which is wrong elsewhere, too."""
+    given, right = parts_of(answer), parts_of(exercise.expect)
+    for mistake in exercise.mistakes:
+        made = parts_of(mistake.answer)
+        if set(made) != set(right) or len(right) < 2:
+            continue
+        wrong = [place for place in right if not _compare(exercise, made[place], right[place]).approximate]
+        if len(wrong) < len(right) and all(
+            place in given and _compare(exercise, given[place], made[place]).approximate for place in wrong
+        ):
+            return mistake.hint
+    return ""
 
 
 def _compare(exercise: Exercise, answer: Answer, expected: Answer = ...) -> AnswerComparison:
@@ -213,7 +244,7 @@ class CheckRun:
 def _judge_function(exercise: Exercise, answer: Answer) -> Verdict:
     """Call the learner's function on each case beside the right one; report the first case where they part."""
     if not callable(answer):
-        return Verdict(False, [], "", _show(answer), say("a function: its name, without brackets after it"))
+        return Verdict(False, given=_show(answer), expected=say("a function: its name, without brackets after it"))
     source = _source(answer)
     if exercise.start and source and _same_program(source, exercise.start):
         return Verdict(None)
@@ -236,8 +267,8 @@ def _judge_function(exercise: Exercise, answer: Answer) -> Verdict:
             if not empty or _gives_back(source):
                 hint = _hint_for(exercise, source, runs, expected, run, wanted)
             did = _raised(run.error, answer) if run.error else say("gives {value}", value=_show(run.value))
-            call = f"{getattr(answer, '__name__', 'f')}({', '.join(map(_show, case))})"
-            return Verdict(False, _measures(part), hint, f"{call} {did}", _show(wanted))
+            call = _shown_call(getattr(answer, "__name__", "f"), case)
+            return Verdict(False, _measures(part), hint, given=f"{call} {did}", expected=_show(wanted))
     seen = [run.seen for run in runs]
     by_hand = _without_a_tape(exercise, seen) or (
         say(exercise.also(answer, seen), exercise.lesson) if exercise.also else ""
@@ -246,6 +277,14 @@ def _judge_function(exercise: Exercise, answer: Answer) -> Verdict:
         return Verdict(False, [say("The results are right, and the way is not.")], by_hand)
     most = max(seen, key=lambda run: len(run.calls))
     return Verdict(True, [*_close(together(parts)), *filter(None, [most.told() if exercise.order else ""])])
+
+
+def _shown_call(name: str, case: tuple[Answer, ...]) -> str:
+    """A call as a learner would type it; of arrays in a long one only what they are."""
+    text = f"{name}({', '.join(map(_show, case))})"
+    if len(text) <= LONGEST:
+        return text
+    return f"{name}({', '.join(kind(one) if isinstance(one, np.ndarray) else _show(one) for one in case)})"
 
 
 def _hint_for(
@@ -260,19 +299,79 @@ def _hint_for(
         )
     if hint := _hint(exercise, lambda mistake: _same_on_all(exercise, runs, mistake), source, failed.error):
         return hint
+    seen = [run.seen for run in runs]
+    inner = without_return(source)
+    if inner and (failed.value is None or "None" in str(failed.error or "")):
+        return say("The function {name} gives nothing back: write return before its result.", name=repr(inner))
+    why = next((question.why for run in seen for question in run.questions if question.why), "")
     if failed.error:
-        return told_of(failed.error)
-    if compare(failed.value, wanted, NEAR, NEAR).approximate and (
-        by_hand := _without_a_tape(exercise, [run.seen for run in runs])
-    ):
+        return (why if "None" in str(failed.error) else "") or told_of(failed.error)
+    if compare(failed.value, wanted, NEAR, NEAR).approximate and (by_hand := _without_a_tape(exercise, seen)):
         return by_hand  # as differences give it
-    return _nothing_watched(failed) or in_common([run.value for run in runs], expected)
+    if why and _holds_none(failed.value):
+        return why
+    results = [run.value for run in runs]
+    pairs = [*zip(exercise.cases, results, strict=True)]
+    return (
+        of_calls(exercise.expect, pairs, lambda a, b: _compare(exercise, a, b).approximate)
+        or _nothing_watched(failed)
+        or _not_called(exercise, failed)
+        or in_common(results, expected)
+        or _called_elsewhere(exercise, runs)
+        or _of_another_sort(failed.value)
+    )
+
+
+def _holds_none(value: Answer) -> bool:
+    return any(part is None for part in parts_of(value).values())
 
 
 def _nothing_watched(run: CheckRun) -> str:
     """That a tape was asked about a function which it did not record; "" where that is not so."""
-    if run.seen.calls and run.seen.questions and not run.seen.recorded:
-        return say("A tape was asked, but it did not record the function: what went in was not watched.")
+    if not run.seen.calls or not run.seen.questions or run.seen.recorded:
+        return ""
+    if not any(call.tapes for call in run.seen.calls):
+        return say("A tape was asked, but it did not record the function: it was called outside the block.")
+    return say("A tape was asked, but it did not record the function: what went in was not watched.")
+
+
+def _not_called(exercise: Exercise, run: CheckRun) -> str:
+    """That the function which is handed in was not used at all."""
+    if run.seen.calls or not any(map(_has_unknown, exercise.cases)):
+        return ""
+    return say("Your program never called the function that it was given. What should its result depend on?")
+
+
+def _called_elsewhere(exercise: Exercise, runs: list[CheckRun]) -> str:
+    """That the function which is handed in was first called at another number than the one that is handed in with
+    it.
+    """
+    for case, run in zip(exercise.cases, runs, strict=True):
+        numbers = [one for one in case if isinstance(one, float)]
+        places = [call.at[0] for call in run.seen.calls if len(call.at) == 1]
+        if len(numbers) != 1 or not places or places[0] is None or places[0] in (numbers[0], round(numbers[0])):
+            continue
+        if abs(places[0] - numbers[0]) > NEAR and exercise.order:
+            return say(
+                "Your program first called the function at {place}. What was handed in is {number}.",
+                place=f"{places[0]:g}",
+                number=f"{numbers[0]:g}",
+            )
+    return ""
+
+
+def _of_another_sort(value: Answer) -> str:
+    """What to say of a result that is no number and no list of them."""
+    if inspect.isgenerator(value):
+        return say("That is a generator, which has not run yet. Write square brackets around it: it is a list then.")
+    if isinstance(value, (set, frozenset)):
+        return say("A set has no order. Write a list, in square brackets.")
+    if hasattr(value, "watched_variables"):
+        return say("You gave back the tape itself. Give back what it answers.")
+    if inspect.isroutine(value):
+        return say("You gave back a function itself. Are the brackets missing that call it?")
+    if isinstance(value, dict):
+        return say("You gave back a dictionary. Which of its values is asked for?")
     return ""
 
 
@@ -319,9 +418,10 @@ def _has_unknown(given: Answer) -> bool:
 
 
 def _run(exercise: Exercise, answer: Function, case: tuple[Answer, ...]) -> CheckRun:
-    """One call of a learner's function, its result through the exercise's view."""
+    """One call of a learner's function, with lists and arrays of its own, its result through the exercise's view."""
+    own = tuple(copy(one) if isinstance(one, (list, np.ndarray)) else one for one in case)
     with watching() as seen:
-        value, error = _call(answer, case)
+        value, error = _call(answer, own)
     if exercise.view is not None and not error and value is not None and not is_blank(value):
         value, error = _call(exercise.view, (value,))
     return CheckRun(value, error, seen)
@@ -429,6 +529,7 @@ def _not_yet(exercise: Exercise, verdict: Verdict, tries: int) -> str:
         of_it = [say("of it:    {value}", value=verdict.of_it)] if verdict.of_it else []
         expected = say("expected: {value}", value=verdict.expected or _expected(exercise, tries))
         lines[:0] = [say(GIVEN, value=verdict.given), *of_it, expected]
+    lines += [verdict.remark] if verdict.remark else []
     text = [say(WRONG, name=exercise.name), *(f"  {line}" for line in lines)]
     return "\n".join([*text, say(HINT, hint=say(verdict.hint, exercise.lesson))] if verdict.hint else text)
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ast
 import numbers
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
 
 NUMERIC = "biufc"
 MANY = 1000
+LETTERS = list("ABCDEFGH")
 
 
 @dataclass(frozen=True)
@@ -58,8 +62,18 @@ def is_blank(answer: Answer) -> bool:
     return answer is ...
 
 
+class ExactText(str):
+    """A text in which capital letters count, such as the name of a variable."""
+
+    __slots__ = ()
+
+
 def compare(given: Answer, expected: Answer, rtol: float, atol: float) -> AnswerComparison:
-    """Compare two answers; never raises for anything that a learner can hand in."""
+    """Compare two answers; never raises for anything that a learner can hand in.
+
+    A list in the order A, B, C is as good as a dictionary with these keys, and the other way round.
+    """
+    given = _as_asked(given, expected)
     if isinstance(expected, dict):
         if not isinstance(given, dict):
             return _of_another_kind(given, expected)
@@ -69,7 +83,7 @@ def compare(given: Answer, expected: Answer, rtol: float, atol: float) -> Answer
                 False,
                 problem=say("expected the keys {keys}, got {given}", keys=_keys(expected), given=_keys(given)),
             )
-        parts = [compare(given[key], expected[key], rtol, atol) for key in expected]
+        parts = [compare(_as_truth(given[key], expected[key]), expected[key], rtol, atol) for key in expected]
         return together(parts) if isinstance(expected, Described) else _counted(parts)
     if isinstance(expected, (list, tuple)) and not _is_numeric(expected):
         if not isinstance(given, (list, tuple)) or len(given) != len(expected):
@@ -79,10 +93,31 @@ def compare(given: Answer, expected: Answer, rtol: float, atol: float) -> Answer
         return _compare_numbers(given, expected, rtol, atol)
     if given is expected or (type(given) is type(expected) and given == expected):
         return AnswerComparison(True, True)
+    if isinstance(given, type) and issubclass(given, BaseException):
+        given = given.__name__
     if isinstance(given, str) and isinstance(expected, str):
-        same = _plain(given) == _plain(expected)
+        same = given.strip() == expected if isinstance(expected, ExactText) else _plain(given) == _plain(expected)
         return AnswerComparison(same, same)
     return AnswerComparison(False, False) if kind(given) == kind(expected) else _of_another_kind(given, expected)
+
+
+def _as_asked(given: Answer, expected: Answer) -> Answer:
+    """A list for answers that are called A, B, C, or the other way round, as what was asked for; else as it is.
+
+    >>> _as_asked([1, 2], {"A": 3, "B": 4}), _as_asked({"A": 1, "B": 2}, [3, 4])
+    ({'A': 1, 'B': 2}, [1, 2])
+    """
+    if isinstance(expected, dict) and isinstance(given, (list, tuple)) and len(given) == len(expected):
+        return dict(zip(expected, given, strict=True)) if list(expected) == LETTERS[: len(expected)] else given
+    if isinstance(expected, (list, tuple)) and isinstance(given, dict) and len(given) == len(expected):
+        letters = LETTERS[: len(expected)]
+        return [given[letter] for letter in letters] if set(given) == set(letters) else given
+    return given
+
+
+def _as_truth(given: Answer, expected: Answer) -> Answer:
+    """A 0 or 1 among several answers, where True or False is asked for."""
+    return bool(given) if type(given) is int and given in (0, 1) and isinstance(expected, bool) else given
 
 
 def _compare_numbers(given: Answer, expected: Answer, rtol: float, atol: float) -> AnswerComparison:
@@ -100,7 +135,7 @@ def _compare_numbers(given: Answer, expected: Answer, rtol: float, atol: float) 
             False, False, problem=say("expected {kind}, got {given}", kind=_block(b.shape), given=_block(a.shape))
         )
     counted = a.dtype.kind in "biu" and b.dtype.kind in "biu"  # True and False, the numbers of lines
-    if counted:
+    if b.dtype.kind in "biu":
         rtol = 0.0  # of 20,000,000 things one more is wrong
     wide = np.complex128 if "c" in (a.dtype.kind, b.dtype.kind) else np.float64
     a, b = a.astype(wide), b.astype(wide)
@@ -131,11 +166,13 @@ def _counted(parts: list[AnswerComparison]) -> AnswerComparison:
 
 
 def in_order(answer: Answer) -> Answer:
-    """A list, tuple or set as a sorted list, each part once, for an exercise in which any order is right.
+    """A list, tuple or set as a sorted list, each part once, where any order is right; letters in one text, too.
 
-    >>> in_order({7, 5}), in_order([7, 5, 7]), in_order("7, 5")
-    ([5, 7], [5, 7], '7, 5')
+    >>> in_order({7, 5}), in_order([7, 5, 7]), in_order("BD"), in_order("7, 5")
+    ([5, 7], [5, 7], ['B', 'D'], '7, 5')
     """
+    if isinstance(answer, str) and set(answer) <= set(LETTERS):
+        answer = list(answer)
     if not isinstance(answer, (list, tuple, set)):
         return answer
     parts = [
@@ -156,11 +193,18 @@ def with_zero(names: Answer) -> Answer:
     """
     if not isinstance(names, (list, tuple)):
         return names
-    return [f"{name.strip().removesuffix(':0')}:0" if isinstance(name, str) else name for name in names]
+    return [ExactText(f"{name.strip().removesuffix(':0')}:0") if isinstance(name, str) else name for name in names]
 
 
 def as_array(value: Answer) -> Answer:
-    """A tensor or variable as the NumPy value it holds; anything else as it is."""
+    """A tensor or variable as the NumPy value it holds, a shape as a tuple, a fraction as a number; anything else as it
+    is.
+    """
+    if isinstance(value, (Fraction, Decimal)):
+        return float(value)
+    as_list = getattr(value, "as_list", None)
+    if callable(as_list) and getattr(value, "rank", None) is not None:  # a shape
+        return tuple(as_list())
     numpy = getattr(value, "numpy", None)
     return numpy() if callable(numpy) and not isinstance(value, type) else value
 
@@ -186,7 +230,7 @@ def _shape(value: Answer) -> tuple[int, ...]:
 
 
 def kind(value: Answer) -> str:
-    """What an answer is, in words: "a number", "None", "a text", "a list of 3", "answers named 'A', 'B'"."""
+    """What an answer is, in words: "a number", "None", "a list of 3", "a dictionary with the keys 'A', 'B'"."""
     value = as_array(value)
     if value is None or isinstance(value, (bool, np.bool_)):
         return str(value) if value is None else say("True or False")
@@ -195,9 +239,15 @@ def kind(value: Answer) -> str:
     if isinstance(value, Described):
         return value.what
     if isinstance(value, dict):
-        return say("answers named {keys}", keys=_keys(value)) if value else say("no answers")
-    if isinstance(value, (list, tuple)):
-        return say("a {type} of {count}", type=type(value).__name__, count=len(value))
+        return say("a dictionary with the keys {keys}", keys=_keys(value)) if value else say("an empty dictionary")
+    if isinstance(value, list):
+        return say("a list of {count}", count=len(value))
+    if isinstance(value, tuple):
+        return say("a tuple of {count}", count=len(value))
+    if isinstance(value, (set, frozenset)):
+        return say("a set")
+    if isinstance(value, Iterator):
+        return say("a generator, which has not run yet")
     if isinstance(value, (numbers.Number, np.generic)) or (isinstance(value, np.ndarray) and value.shape == ()):
         return say("a number")
     if isinstance(value, np.ndarray):

@@ -5,14 +5,19 @@ up.
 from __future__ import annotations
 
 import difflib
+import inspect
 import linecache
+import re
 from types import TracebackType
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from ..engine.texts import say
 
 if TYPE_CHECKING:
     from ..engine.types import Function
+    from .exercise import Answer
 
 NONE = (
     "Something is None here, and one cannot compute with None. Did a gradient find no path, or does a function "
@@ -21,7 +26,7 @@ NONE = (
 
 
 def slip_in(error: BaseException, function: Function) -> str:
-    """What to say of a misspelled name in the learner's own code; "" for every other error.
+    """What to say of a misspelled name or argument in the learner's own code; "" for every other error.
 
     >>> def half(x):
     ...     return x / too
@@ -31,20 +36,34 @@ def slip_in(error: BaseException, function: Function) -> str:
     ...     print(slip_in(error, half))
     Python does not know the name 'too'. Is it misspelled, or is it made in a cell that has not run?
     """
-    unbound = isinstance(error, UnboundLocalError)  # has no name before Python 3.12
-    name = str(error).split("'")[1] if unbound and "'" in str(error) else getattr(error, "name", None)
-    if not isinstance(name, str) or not name:
-        return ""
-    if unbound:
+    said = str(error)
+    if isinstance(error, UnboundLocalError) and (name := _quoted(r"variable '(\w+)'", said)):
         return say("The name {name} is used before it gets a value.", name=repr(name))
-    if isinstance(error, NameError):
+    if isinstance(error, NameError) and (name := getattr(error, "name", None) or _quoted(r"name '(\w+)'", said)):
+        if name in _public(tf()):
+            return say(
+                "Python does not know the name {name}: it belongs to tf, as {full}.", name=repr(name), full=f"tf.{name}"
+            )
         near = _nearest(name, _names_near(error.__traceback__, function))
         known = say("Python does not know the name {name}.", name=repr(name))
         return f"{known} {near or say('Is it misspelled, or is it made in a cell that has not run?')}"
-    if isinstance(error, AttributeError) and error.obj is not None:
-        near = _nearest(name, dir(error.obj))
-        return f"{say('There is no {name} here.', name=repr('.' + name))} {near}" if near else ""
+    if isinstance(error, AttributeError) and getattr(error, "obj", None) is not None and isinstance(error.name, str):
+        return _no_such_attribute(error.name, error.obj)
+    if isinstance(error, TypeError) and (name := _quoted(r"unexpected keyword argument '(\w+)'", said)):
+        near = _nearest(name, _arguments_of(said))
+        return f"{say('There is no argument {name} here.', name=repr(name))} {near}" if near else ""
     return ""
+
+
+def _no_such_attribute(name: str, owner: object) -> str:
+    """What to say of a name after a dot that is not there, where it is near one that is, or belongs elsewhere."""
+    missing = say("There is no {name} here.", name=repr("." + name))
+    if name in _public(tf().GradientTape):
+        return f"{missing} {say('It is a method of a tape, as in {example}.', example=f'tape.{name}(...)')}"
+    if owner is not tf() and name in _public(tf()):
+        return f"{missing} {say('It belongs to tf: {example}.', example=f'tf.{name}(...)')}"
+    near = _nearest(name, _public(owner))
+    return f"{missing} {near}" if near else ""
 
 
 def told_of(error: BaseException) -> str:
@@ -64,21 +83,109 @@ def told_of(error: BaseException) -> str:
             "The target of a gradient was None. Did a gradient before it find no path, or does a function give "
             "nothing back?"
         )
+    if "'_tape'" in said or "while it is not" in said or "is not recording" in said.lower():
+        return say("A tape was asked to watch while it was off. Is it the tape of this block?")
+    if "no attribute '_id'" in said:  # as TensorFlow says it
+        return say(
+            "A tape was asked about a plain number. Ask it about the tensors and variables that it recorded: of what, "
+            "and with respect to what?"
+        )
+    if isinstance(error, AttributeError) and isinstance(error.name, str):
+        return _attribute_error(error.name, getattr(error, "obj", None))
     if isinstance(error, TypeError) and "NoneType" in said:
         return say(NONE)
-    if "'_tape'" in said:
-        return say("A tape was asked to watch while it was off. Is it the tape of this block?")
-    if isinstance(error, AttributeError) and getattr(error, "name", "").startswith("assign"):
+    if "this function takes tensors" in said:
+        return say("The function got a plain number. Hand it the tensor or the variable that the tape watches.")
+    if isinstance(error, TypeError):
+        return _type_error(error)
+    if isinstance(error, ValueError) and "to unpack" in said:
+        return say("A line that takes a list or tuple apart got another number of parts. What does it get?")
+    if "slice scalar" in said:
+        return say("A single number has no parts, and no order. Leave the square brackets out.")
+    if isinstance(error, RecursionError):
+        return say("Your function calls itself, and does not stop. Which function should it call?")
+    if isinstance(error, IndexError):
+        return say("A place in a list or table is asked for that is not there. Counting starts with 0.")
+    if isinstance(error, ZeroDivisionError):
+        return say("Your program divides by 0. Which number is that, and when is it 0?")
+    return ""
+
+
+def _attribute_error(name: str, owner: object) -> str:
+    """What to say of a name after a dot that is not there."""
+    if name.startswith("assign"):
         return say(
             "Only a variable can be assigned to. Of a tensor compute a new one, and give it the name: x = x - ..."
         )
-    if "this function takes tensors" in said:
-        return say("The function got a plain number. Hand it the tensor or the variable that the tape watches.")
-    if isinstance(error, TypeError) and "positional argument" in said:
-        return say("The function is called with other values than it takes. Leave its first line as it was.")
-    if isinstance(error, TypeError) and "'type' object" in said and "context manager" in said:
-        return say("A tape must be made first: brackets are missing, as in tf.GradientTape().")
+    if owner is None:
+        return say(NONE)
+    if isinstance(owner, (bool, int, float, np.generic, np.ndarray)):
+        return say(
+            "A plain number of Python or NumPy has no {name}, and no tape can follow it. Which tensor or variable "
+            "belongs there?",
+            name=repr("." + name),
+        )
+    if isinstance(owner, (list, tuple)):
+        return say("A list has no {name}. Which one of its parts is meant?", name=repr("." + name))
+    if callable(owner):
+        return say("A function has no {name}. Are brackets missing, which call it?", name=repr("." + name))
     return ""
+
+
+def _type_error(error: TypeError) -> str:
+    said, traceback = str(error), error.__traceback__
+    if missing := _quoted(r"(\w+)\(\) missing", said):
+        lacks = ", ".join(re.findall(r"'(\w+)'", said))
+        if traceback is not None and traceback.tb_next is not None:  # not the call by check
+            return say("A call of {name} lacks what goes there for {lacks}.", name=repr(missing), lacks=lacks)
+        return say("Your function is called with fewer values than it takes. Leave its first line as it was.")
+    if re.search(r"takes .*positional arguments? but", said):
+        if traceback is not None and traceback.tb_next is not None:
+            called = repr(said.partition("(")[0])
+            return say("A call of {name} hands over more than it takes.", name=called)
+        return say("Your function is called with more values than it takes. Leave its first line as it was.")
+    if "context manager" in said:
+        return say("A tape must be made first: brackets are missing, as in tf.GradientTape().")
+    if "not callable" in said:
+        return say(
+            "There are brackets after a value that is no function. Is a * missing, or is one name used for two things?"
+        )
+    if re.search(r"multiply sequence|concatenate|unary .*'(list|tuple)'|type\(s\) for .*'(list|tuple)'", said):
+        return say(
+            "One computes with numbers, not with a whole list or tuple of Python. Compute with each of its parts."
+        )
+    if "not subscriptable" in said or "not iterable" in said or "iterate over" in said:
+        return say("A single value is used as if it were a list. Where does it come from?")
+    return ""
+
+
+def _quoted(pattern: str, said: str) -> str:
+    """What a message names at this place."""
+    found = re.search(pattern, said)
+    return found[1] if found else ""
+
+
+def _public(owner: object) -> list[str]:
+    return [name for name in dir(owner) if not name.startswith("_")]
+
+
+def tf() -> Answer:
+    """minitape, as lessons import it; here, because it imports the course's neighbours."""
+    import minitape
+
+    return minitape
+
+
+def _arguments_of(said: str) -> list[str]:
+    """The names of the arguments of what was called, by the message that one of them is unknown."""
+    names = said.partition("(")[0].split(".")
+    called = getattr(tf(), names[0], None)
+    for name in names[1:]:
+        called = getattr(called, name, None)
+    try:
+        return [*inspect.signature(called).parameters] if callable(called) else []
+    except ValueError:
+        return []
 
 
 def _nearest(name: str, names: list[str]) -> str:

@@ -1,21 +1,24 @@
-"""What wrong results have in common beside the right ones: said from the results alone, so that it holds for every
-exercise.
-"""
+"""What a wrong answer says of itself: told from it and from the right one alone, so it holds for every exercise."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import ast
+import inspect
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..engine.texts import say
-from .compare import as_array
+from .compare import MANY, as_array, compare, kind
+from .unknown import Polynomial
 
 if TYPE_CHECKING:
     from .exercise import Answer
 
 EXACT = 1e-4
+SAME_RATE = 1e-3
+ONE = 1.0
 
 
 def in_common(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
@@ -27,6 +30,8 @@ def in_common(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
     'Your function gives the same, whatever it is given. What should its result depend on?'
     >>> in_common([3.0, 6.0], [6.0, 12.0]), in_common([6.0, 1.0], [6.0, 12.0])
     ('All your results are 0.5 times what they should be.', '')
+    >>> in_common([[1.0, 2.0], [3.0, 5.0]], [[2.0, 1.0], [5.0, 3.0]])
+    'The right numbers, in the reverse order.'
     """
     given, expected = [*map(as_array, given)], [*map(as_array, expected)]
     if all(isinstance(one, str) for one in given):
@@ -35,20 +40,246 @@ def in_common(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
         isinstance(one, (list, tuple)) and len(one) == 1 and np.shape(one[0]) == np.shape(right)
         for one, right in zip(given, expected, strict=True)
     ):
-        return say("Your result stands in brackets of its own. Leave them out.")
+        return say("Your result is in brackets of its own. Leave them out.")
+    return _rearranged(given, expected) or _off(given, expected) or _part_by_part(given, expected)
+
+
+def _rearranged(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
+    """That the right numbers are in other places."""
+    for turned, told in (
+        (lambda one: one[::-1], say("The right numbers, in the reverse order.")),
+        (lambda one: one.T, say("The right numbers, with rows and columns swapped.")),
+        (lambda one: np.roll(one, 1, 0), say("The right numbers, each one place too late.")),
+        (lambda one: np.roll(one, -1, 0), say("The right numbers, each one place too early.")),
+    ):
+        pairs = [(_numbers([one]), _numbers([right])) for one, right in zip(given, expected, strict=True)]
+        if all(one is not None and right is not None and right.size > 1 for one, right in pairs) and all(
+            np.shape(one) == np.shape(moved := turned(np.asarray(right, np.float64)))
+            and np.allclose(np.asarray(one, np.float64), moved, EXACT, EXACT)
+            for one, right in zip(given, expected, strict=True)
+        ):
+            return told
+    return ""
+
+
+def _off(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
+    """By what all numbers are off: a sign, a factor, an amount."""
     a, b = _numbers(given), _numbers(expected)
     if a is None or b is None or a.shape != b.shape:
         return ""
     if len(given) > 1 and all(np.array_equal(one, given[0]) for one in given) and not np.allclose(b, b[0]):
         return say("Your function gives the same, whatever it is given. What should its result depend on?")
     factor = a @ b / (b @ b) if b.any() else 0.0
-    if np.allclose(a, factor * b, rtol=EXACT, atol=EXACT) and len(b) > 1 and factor:
-        if round(factor, 3) == -1.0:
+    if np.allclose(a, factor * b, EXACT, EXACT) and len(b) > 1 and factor and abs(factor - ONE) > EXACT:
+        if round(factor, 3) == -ONE:
             return say("All your results have the wrong sign.")
         return say("All your results are {factor} times what they should be.", factor=f"{factor:.3g}")
     offset = float(np.mean(a - b))
-    if np.allclose(a - b, offset, rtol=EXACT, atol=EXACT) and len(b) > 1 and round(offset, 3):
+    if np.allclose(a - b, offset, EXACT, EXACT) and len(b) > 1 and round(offset, 3):
         return say("All your results are off by {offset}.", offset=f"{offset:.3g}")
+    return ""
+
+
+def _part_by_part(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
+    """What is wrong with one place of lists that are right in the others."""
+    lists = [one for one in (*given, *expected) if isinstance(one, (list, tuple)) and len(one) > 1]
+    if len(lists) != 2 * len(given) or len({len(one) for one in lists}) != 1:
+        return ""
+    columns = [*zip(zip(*given, strict=True), zip(*expected, strict=True), strict=True)]
+    right = [all(compare(a, b, EXACT, EXACT).approximate for a, b in zip(*column, strict=True)) for column in columns]
+    if not any(right):
+        return ""
+    place = right.index(False) if False in right else 0
+    told = in_common(*columns[place]) if all(np.shape(one) == () for one in columns[place][1]) else ""
+    first = say("Place {place} of your list is not right, and others are.", place=place + 1)
+    if any(one is None for one in columns[place][0]) and not any(one is None for one in columns[place][1]):
+        return f"{first} {say('It is None.')}"
+    return f"{first} {told}" if told else first
+
+
+def of_value(given: Answer, expected: Answer) -> str:
+    """One sentence on a wrong value, or on the first of its parts of which there is something to say; "" where there
+    is nothing.
+
+    >>> of_value(-12.0, 12.0), of_value({"A": 3.0, "B": 0.0}, {"A": 3.0, "B": None})
+    ('The size is right, and the sign is not.', 'B: None and 0 are not the same. Which of the two is it here?')
+    >>> of_value([6.0, None], [None, 6.0])
+    'The right answers, in other places.'
+    """
+    places, wanted = parts_of(given), parts_of(expected)
+    if not places or not wanted or set(places) != set(wanted):
+        return _of_kind(given, expected)
+    wrong = {place: (places[place], wanted[place]) for place in wanted if not _same(places[place], wanted[place])}
+    if len(wrong) > 1 and _other_order([*places.values()], [*wanted.values()]):
+        return say("The right answers, in other places.")
+    if len(wrong) == len(wanted) > 1 and all(isinstance(one, (bool, np.bool_)) for one in wanted.values()):
+        return say("Each of them is the other way round.")
+    for place, pair in wrong.items():
+        if told := _of_one(*pair):
+            return f"{repr(place) if ' ' in place and ',' not in place else place}: {told}" if place else told
+    return ""
+
+
+def parts_of(answer: Answer, place: str = "") -> dict[str, Answer]:
+    """The single parts of an answer by their places, which are keys or counted from 1.
+
+    >>> parts_of({"A": [1.0, None], "B": 2}), parts_of(3.0)
+    ({'A, 1': 1.0, 'A, 2': None, 'B': 2}, {'': 3.0})
+    """
+    answer = as_array(answer)
+    answer = answer.tolist() if isinstance(answer, np.ndarray) and answer.size <= MANY else answer
+    if isinstance(answer, (list, tuple)) and len(answer) <= MANY:
+        answer = dict(enumerate(answer, 1))
+    if not isinstance(answer, dict) or len(answer) > MANY:
+        return {place: answer}
+    found: dict[str, Answer] = {}
+    for key, part in answer.items():
+        found |= parts_of(part, f"{place}, {key}" if place else str(key))
+    return found
+
+
+def _same(one: Answer, other: Answer) -> bool:
+    return compare(one, other, EXACT, EXACT).approximate
+
+
+def _other_order(given: list[Answer], expected: list[Answer]) -> bool:
+    left = list(expected)
+    for one in given:
+        place = next((place for place, other in enumerate(left) if _same(one, other)), None)
+        if place is None:
+            return False
+        del left[place]
+    return True
+
+
+def _of_kind(given: Answer, expected: Answer) -> str:
+    """What to say of an answer that has other parts than are expected, or none."""
+    if isinstance(given, (set, frozenset)):
+        return say("A set has no order. Write a list, in square brackets.")
+    if isinstance(given, (list, tuple)) and len(given) == 1 and not isinstance(expected, (dict, list, tuple)):
+        return say("Your answer is in brackets of its own. Leave them out.")
+    return ""
+
+
+def _of_one(given: Answer, expected: Answer) -> str:
+    """What to say of a single wrong part."""
+    if given is None or expected is None:
+        number = expected if given is None else given
+        if isinstance(number, (bool, str)) or kind(number) != kind(0):
+            return ""
+        if not float(number):
+            return say("None and 0 are not the same. Which of the two is it here?")
+        if given is None:
+            return say("None says that there is no path. Is there one?")
+        return say("A number says that there is a path. Is there one?")
+    if isinstance(given, str) and isinstance(expected, str):
+        if len(expected) == 1 and len(given.strip()) != 1:
+            return say("One letter is asked for.")
+        return "" if given.strip() else say("The text is empty.")
+    if isinstance(expected, (str, bool)) or isinstance(given, (str, bool)):
+        return say("True or False is asked for.") if isinstance(expected, bool) else ""
+    if kind(given) != kind(0) or kind(expected) != kind(0) or isinstance(given, complex):
+        return ""
+    return _of_number(float(given), float(expected))
+
+
+def _of_number(given: float, expected: float) -> str:
+    if np.isnan(given) or np.isinf(given):
+        return ""
+    if expected and np.isclose(given, -expected, EXACT):
+        return say("The size is right, and the sign is not.")
+    if expected and np.isclose(given, 2.0 * expected, EXACT):
+        return say("That is twice too much. Is something counted twice?")
+    if expected and np.isclose(given, 0.5 * expected, EXACT):
+        return say("That is half of it. Is something counted once that counts twice?")
+    if abs(given - expected) == ONE and float(expected).is_integer():
+        return say("That is one too many.") if given > expected else say("That is one too few.")
+    if given * expected < 0:
+        return say("The sign is not right.")
+    return say("That is too large.") if given > expected else say("That is too small.")
+
+
+Runs = Sequence[tuple[tuple["Answer", ...], "Answer"]]
+
+
+def of_calls(expect: Callable[..., Answer], runs: Runs, same: Callable[[Answer, Answer], bool]) -> str:
+    """What a function did in place of what was asked, found by trying: one step too many, another learning rate, the
+    value in place of its derivative. `runs` are its cases and what it gave in each.
+    """
+    names = [*inspect.signature(expect).parameters]
+
+    def did(wanted: Callable[..., Answer]) -> bool:
+        try:
+            return all(same(given, wanted(*case)) for case, given in runs)
+        except Exception:  # the solution is not made for what is tried here
+            return False
+
+    for place, name in enumerate(names[: len(runs[0][0])]):
+        if name in ("steps", "times"):
+            for by, told in (
+                (1, say("Your loop takes one step too many.")),
+                (-1, say("Your loop takes one step too few.")),
+            ):
+                if did(lambda *case, place=place, by=by: expect(*case[:place], case[place] + by, *case[place + 1 :])):
+                    return told
+    for place, name in enumerate(names[: len(runs[0][0])]):
+        if did(lambda *case, place=place: case[place]):
+            return say("Your function gives back {name} as it got it.", name=repr(name))
+    if did(_value_at):
+        return say("That is the value of the function. Its derivative is asked for.")
+    for order, told in (
+        (1, say("That is the first derivative.")),
+        (2, say("That is the second derivative.")),
+        (3, say("That is the third derivative.")),
+    ):
+        if did(lambda f, value, *rest, order=order: f.derivative(value, order=order)):
+            return told
+    return _by_another_rate(expect, runs, same)
+
+
+def _value_at(f: Polynomial, value: float, *rest: Answer) -> Answer:
+    return f._compute(value)
+
+
+def _by_another_rate(expect: Callable[..., Answer], runs: Runs, same: Callable[[Answer, Answer], bool]) -> str:
+    """That the steps are those of another learning rate, which is found from a run of one step."""
+    parameters = inspect.signature(expect).parameters
+    rate, place = parameters.get("rate"), [*parameters].index("steps") if "steps" in parameters else 0
+    one = next(((case, given) for case, given in runs if 0 < place < len(case) and case[place] == 1), None)
+    if rate is None or not isinstance(rate.default, float) or one is None:
+        return ""
+    case, given = one
+    try:
+        still, full = (_single(expect(*case, rate=r)) for r in (0.0, ONE))
+        found = (_single(given) - still) / (full - still)
+        if abs(found - rate.default) < SAME_RATE or not all(same(g, expect(*c, rate=found)) for c, g in runs):
+            return ""
+    except Exception:  # as above
+        return ""
+    if found == 0.0:
+        return ""
+    if abs(found + rate.default) < SAME_RATE:
+        return say("Your steps go the other way: is there a plus in place of a minus, or the reverse?")
+    return say(
+        "Your steps are those of the learning rate {found}. Here it is {rate}.", found=f"{found:.3g}", rate=rate.default
+    )
+
+
+def _single(result: Answer) -> float:
+    return float(as_array(result["holds"] if isinstance(result, dict) else result))
+
+
+def without_return(source: str) -> str:
+    """The name of a function inside of another one that gives nothing back; "" where there is none.
+
+    >>> without_return("def f(x):\\n    def rule(g):\\n        0.5 * g\\n    return rule")
+    'rule'
+    """
+    functions = [node for node in ast.walk(ast.parse(source or "0")) if isinstance(node, ast.FunctionDef)]
+    for function in functions[1:]:
+        inner = [node for node in ast.walk(function) if isinstance(node, ast.Return)]
+        if not inner and isinstance(function.body[-1], ast.Expr):
+            return function.name
     return ""
 
 

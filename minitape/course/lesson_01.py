@@ -7,7 +7,7 @@ from .unknown import Polynomial, descend
 
 F, G = Polynomial(1, -3, 0, 1), Polynomial(0, 2, 1, 0, 1)
 BOWL, DENT = Polynomial(1, -2, 1), Polynomial(2, 1, 0.5, 0, 0.1)
-ONE_WATCH = r"(?s)\A(?=.*GradientTape)(?!.*Variable)(?!.*\.watch\(.*\.watch\()"
+ONE_WATCH = r"(?s)\A(?=.*GradientTape.*GradientTape)(?!.*Variable)(?!.*\.watch\(.*\.watch\()"
 
 EXPLAINED = {
     "01.p1": """\
@@ -160,7 +160,7 @@ EXERCISES = (
     ),
     Exercise(
         "01.5",
-        expect=lambda f, start, steps: descend(f, start, steps, rate=0.1),
+        expect=lambda f, start, steps, rate=0.1: descend(f, start, steps, rate),
         cases=[(BOWL, 3.0, 1), (BOWL, -2.0, 5), (DENT, -0.5, 6)],
         mistakes=[
             Mistake(

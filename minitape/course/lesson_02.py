@@ -24,7 +24,8 @@ def _in_any_order(inputs: Answer) -> Answer:
     """The inputs of each row, sorted: a sum and a product are the same in either order."""
     if not isinstance(inputs, dict):
         return inputs
-    return {row: sorted(pair, key=str) if isinstance(pair, (list, tuple)) else pair for row, pair in inputs.items()}
+    plain = {row: pair.tolist() if isinstance(pair, np.ndarray) else pair for row, pair in inputs.items()}
+    return {row: sorted(pair, key=str) if isinstance(pair, (list, tuple)) else pair for row, pair in plain.items()}
 
 
 EXPLAINED = {
@@ -198,7 +199,7 @@ EXERCISES = (
             Mistake(
                 gives_none,
                 "No path: tape.watch(x) must stand inside the block, before y = f(x).",
-                where=r"\.gradient\(",
+                where=r"(?s)\A(?!.*\.watch\().*\.gradient\(",
             ),
         ],
         hint=(

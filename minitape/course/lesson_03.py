@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -54,13 +55,15 @@ def _box(value: Answer) -> Described:
 
 
 def _holding(result: Callable[..., Answer], what: str = "a variable") -> Callable[..., Described]:
-    return lambda *given: Described(
-        say(what), say("{} that holds {holds}"), type=say(what), holds=float(result(*given))
-    )
+    @functools.wraps(result)
+    def holding(*given: Answer, **named: Answer) -> Described:
+        return Described(say(what), say("{} that holds {holds}"), type=say(what), holds=float(result(*given, **named)))
+
+    return holding
 
 
-def _descend(f: Polynomial, start: float, steps: int) -> float:
-    return descend(f, start, steps, rate=0.1)
+def _descend(f: Polynomial, start: float, steps: int, rate: float = 0.1) -> float:
+    return descend(f, start, steps, rate)
 
 
 def _one_assignment_each(answer: Answer, seen: list[Seen]) -> str:
@@ -137,6 +140,10 @@ def learn(loss_of, start, steps):
                 _holding(_descend, "a tensor"),
                 "The number is right, but w is a tensor by now. Let the variable itself learn: it has a method that "
                 "subtracts.",
+            ),
+            Mistake(
+                _holding(_descend, "a number"),
+                "The number is right, but it is a plain number. Hand back the variable itself: return w.",
             ),
             Mistake(
                 lambda f, start, steps: raises() if steps > 1 else _holding(_descend)(f, start, steps),
@@ -238,8 +245,9 @@ def learn(loss_of, start, steps):
     ),
     Exercise(
         "03.5",
-        expect=["d:0"],
+        expect=with_zero(["d:0"]),
         view=with_zero,
+        asks="the names of variables, in a list",
         mistakes=[
             Mistake(["a:0", "d:0"], "a is read before the tape is on. What is left in total is a tensor."),
             Mistake(["c:0", "d:0"], "c is read and changed before the tape is on."),

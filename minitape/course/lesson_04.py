@@ -52,8 +52,8 @@ def _none_from_the_tape(answer: Answer, seen: list[Seen]) -> str:
     """Whether the tape left `a` alone, so that its None is not one that was typed in."""
     if not all(call.trainable[0] for run in seen for call in run.calls):
         return (
-            "f did not get the variable a, or a is no longer trainable. Leave the first two lines: which setting "
-            "keeps the tape from watching a?"
+            "f should get the variable a itself, and a should stay trainable. Which setting keeps the tape from "
+            "watching a?"
         )
     if any(call.on[0] for run in seen for call in run.calls):
         return (
@@ -66,8 +66,9 @@ def _none_from_the_tape(answer: Answer, seen: list[Seen]) -> str:
 EXERCISES = (
     Exercise(
         "04.1",
-        expect=["a:0", "d:0"],
+        expect=with_zero(["a:0", "d:0"]),
         view=with_zero,
+        asks="the names of variables, in a list",
         mistakes=[
             Mistake(["a:0"], "d is watched by hand. Then it does not matter whether it is trainable."),
             Mistake(["a:0", "c:0"], "c is read after the block, when the tape is off. And what about d?"),
@@ -168,7 +169,7 @@ EXERCISES = (
     ),
     Exercise(
         "04.5",
-        expect=lambda f, start, steps: descend(f, start, steps, rate=-0.1),
+        expect=lambda f, start, steps, rate=0.1: descend(f, start, steps, -rate),
         cases=[(HILL, -1.0, 1), (HILL, 2.5, 6), (RIDGE, 0.4, 12)],
         mistakes=[
             Mistake(
@@ -179,6 +180,7 @@ EXERCISES = (
             Mistake(
                 raises,
                 "The gradient was None: x is another tensor in each step, and must be watched again.",
+                where=r"(?s)\A(?!.*for .*\.watch\()",
                 error="NoneType",
             ),
             Mistake(

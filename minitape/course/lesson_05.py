@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from .exercise import Exercise, Mistake, raises
@@ -14,10 +15,17 @@ F, G, CUBE = Polynomial(0, 0, 1), Polynomial(1, 2, 0, -1), Polynomial(0, 0, 0, 1
 
 
 def _errors(answers: Answer) -> Answer:
-    """The answers, with every name of an error as "error"."""
+    """The answers, with every name of an error as "error".
+
+    >>> _errors({"A": "RuntimeError", "B": "an error", "C": "no error", "D": 4.0})
+    {'A': 'error', 'B': 'error', 'C': 'no error', 'D': 4.0}
+    """
     if not isinstance(answers, dict):
         return answers
-    return {key: "error" if isinstance(a, str) and "error" in a.casefold() else a for key, a in answers.items()}
+    named = {
+        key: isinstance(a, str) and re.match(r"\s*(an? |the )?\w*error\b", a.casefold()) for key, a in answers.items()
+    }
+    return {key: "error" if named[key] else a for key, a in answers.items()}
 
 
 EXPLAINED = {

@@ -56,9 +56,12 @@ needed a thousand sweeps more: one for each row of the table.""",
 
 
 def _without_the_table(answer: Answer, seen: list[Seen]) -> str:
-    """Whether the product was found without the whole Hessian."""
-    if any(question.name.endswith("jacobian") for run in seen for question in run.questions):
-        return "That is right, and took the whole Hessian. Which single number has the product as its gradient?"
+    """Whether the product was found without the whole Hessian, in two sweeps."""
+    if any(sum(question.sweeps for question in run.questions) > 2 for run in seen):
+        return (
+            "That is right, and took more than two sweeps, as the whole Hessian does. Which single number has the "
+            "product as its gradient?"
+        )
     return ""
 
 
@@ -164,8 +167,12 @@ def second_derivative(f, value):
         "07.4",
         order=2,
         expect=newton,
-        cases=[(F, 2.0), (G, 1.0), (G, -2.0)],
+        cases=[(F, 2.0), (G, 1.0), (G, -2.0), (F, 0.5)],  # the last bends downwards
         mistakes=[
+            Mistake(
+                lambda f, value: value - f.derivative(value) / abs(f.derivative(value, order=2)),
+                "Divide by the second derivative as it is, also where it is negative.",
+            ),
             Mistake(
                 lambda f, value: value - (value / 2 - 2 * np.sin(2 * value)) / (0.5 - 4 * np.cos(2 * value)),
                 "slope and bend still belong to wavy, from the cell above. Make them anew, from f.",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..engine.texts import say
-from .compare import in_order
+from .compare import Described, in_order
 from .exercise import Exercise, Mistake, gives_none, raises
 from .unknown import Polynomial
 
@@ -21,13 +21,18 @@ def _largest(f: Polynomial, values: list[float]) -> float:
     return max(values, key=lambda value: float(f._compute(value)))
 
 
-def _answer(why: Answer) -> dict[str, str]:
+def _answer(why: Answer) -> Described:
     """What an explanation names: the cause, and the line of the program. Of a list with one explanation, that one."""
     if isinstance(why, (list, tuple)) and len(why) == 1:
         [why] = why
     if not hasattr(why, "cause"):
         raise ValueError(say("hand in the answer of tape.explain itself"))
-    return {"cause": str(why.cause), "code": (why.code or "").strip()}
+    return _named(str(why.cause), (why.code or "").strip())
+
+
+def _named(cause: str, code: str) -> Described:
+    """A cause, and the line of the program."""
+    return Described("an explanation", f"{cause}: {code}" if code else cause, cause=cause, code=code)
 
 
 EXPLAINED = {
@@ -154,6 +159,10 @@ def slopes(f, values):
                 "That is the derivative of the sum. The mean divides by how many.",
             ),
             Mistake(
+                lambda f, values: np.full(len(values), f.derivative(np.mean(values)) / len(values)),
+                "f of the mean is not the mean of f(x): first f for each value, and then the mean.",
+            ),
+            Mistake(
                 lambda f, values: np.mean([f._compute(value) for value in values]),
                 "You gave back y. Give back its derivatives.",
             ),
@@ -210,19 +219,20 @@ def slopes(f, values):
     ),
     Exercise(
         "08.6",
-        expect={"cause": "integer_dtype", "code": "rounds = tf.cast(10.0 * bonus, tf.int32)"},
+        expect=_named("integer_dtype", "rounds = tf.cast(10.0 * bonus, tf.int32)"),
         view=_answer,
+        asks="what tape.explain gives",
         mistakes=[
             Mistake(
-                {"cause": "integer_dtype", "code": "steps = tf.cast(rounds, tf.float32)"},
+                _named("integer_dtype", "steps = tf.cast(rounds, tf.float32)"),
                 "That is the way back to floats. Which line left them? Hand in what tape.explain(loss, w) gives.",
             ),
             Mistake(
-                {"cause": "connected", "code": ""},
+                _named("connected", ""),
                 "You asked about something that is connected. Ask about loss and w: tape.explain(loss, w).",
             ),
             Mistake(
-                {"cause": "independent", "code": ""},
+                _named("independent", ""),
                 "You asked about another variable. Run the cell above once more, and ask about loss and w.",
             ),
         ],

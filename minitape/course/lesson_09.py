@@ -41,8 +41,11 @@ def _grown(loss_of: Distance, x: Sequence[float]) -> list[float]:
     return [float("nan"), float("nan")]
 
 
-def _loop(rate: float) -> Callable[[Polynomial, int], float]:
-    return lambda loss_of, steps: descend(loss_of, 0.0, steps, rate)
+def _loop(rate: float) -> Callable[..., float]:
+    def learned(loss_of: Polynomial, steps: int, rate: float = rate) -> float:
+        return descend(loss_of, 0.0, steps, rate)
+
+    return learned
 
 
 EXPLAINED = {
@@ -192,6 +195,10 @@ def gradient_for_y(f, a, b):
                 "Leave out w =.",
                 where=r"\bw = w\.assign",
             ),
+            Mistake(
+                lambda loss_of, steps: loss_of._compute(_loop(0.25)(loss_of, steps - 1)),
+                "You gave back the loss. Give back w, which has learned.",
+            ),
             Mistake(lambda loss_of, steps: 0.0, "w is still 0: a new value was computed but not stored in w."),
         ],
         hint=(
@@ -227,11 +234,15 @@ def gradient_for_y(f, a, b):
                 "come in the order of the sources.",
                 where=r"\bdb, *dw *=|w\.assign_sub\([^)]*\bdb\b",
             ),
-            Mistake(_grown, "The numbers grew until they were no numbers any more: take a smaller learning rate."),
             Mistake(
-                lambda loss_of, x: _grown(loss_of, x) if x is OTHER_X else _best_line(loss_of, x),
-                "One line is right; with other points the numbers grew until they were no numbers any more. Take a "
-                "smaller learning rate.",
+                _grown,
+                "The numbers grew until they were no numbers any more. Does each variable subtract its own gradient, "
+                "and is the learning rate small enough?",
+            ),
+            Mistake(
+                lambda loss_of, x: _grown(loss_of, x) if x == OTHER_X else _best_line(loss_of, x),
+                "One line is right; with other points the numbers grew until they were no numbers any more. Is the "
+                "learning rate small enough?",
             ),
         ],
         hint=(

@@ -39,6 +39,12 @@ def _aimed(throw: Polynomial, target: float, times: int = 10, part: float = 1.0)
 
 def _traced_once(answer: Function, seen: list[Seen]) -> str:
     """What is wrong with a program that gives both slopes, and not from one traced loss with the penalty in it."""
+    outside = any({"multiply", "add"} <= set(question.operations) for run in seen for question in run.questions)
+    if outside or any(len([question for question in run.questions if question.answered]) < 2 for run in seen):
+        return (
+            "The slope of the penalty does not come from the graph of loss. Let the loss take the penalty as an "
+            "argument, and ask for the gradient of each loss."
+        )
     tree = ast.parse(textwrap.dedent(inspect.getsource(answer)))
     loops = [node for node in ast.walk(tree) if isinstance(node, (ast.For, ast.While, ast.ListComp))]
     if any(isinstance(node, (ast.FunctionDef, ast.Lambda)) for loop in loops for node in ast.walk(loop)):
@@ -57,6 +63,9 @@ def _traced_once(answer: Function, seen: list[Seen]) -> str:
 
 def _looped(answer: Function, seen: list[Seen]) -> str:
     """What is wrong with a program that was unrolled while it was traced."""
+    asked = [question.operations.count("function") for run in seen for question in run.questions]
+    if max(asked, default=0) > 1:
+        return "Python goes through the loop, and each iteration calls a graph. Put the loop into the graph."
     if any(len(run.calls) > 2 for run in seen):
         return (
             "Python went through the loop, and the graph has a copy of f for each iteration. Loop over tf.range(times)."

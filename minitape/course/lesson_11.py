@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from .exercise import Exercise, Mistake
 from .unknown import Polynomial
+
+if TYPE_CHECKING:
+    from .call_log import Seen
+    from .exercise import Answer
 
 F, G, REST = Polynomial(0, 0, 1), Polynomial(1, -2, 0, 1), Polynomial(0, 3, 1)
 
@@ -16,7 +21,7 @@ def _distance(upstream: float, x: float, y: float) -> tuple[float, float]:
 
 
 def _through_sign(rest: Polynomial, value: float) -> float:
-    return rest.derivative(math.copysign(1.0, value)) * (abs(value) < 1.0)
+    return rest.derivative(math.copysign(1.0, value)) * (abs(value) < 1.0) + 0.0
 
 
 EXPLAINED = {
@@ -30,6 +35,13 @@ EXPLAINED = {
     "11.p4": "A session runs the graph with the numbers that it is fed. It runs log_huber eagerly, and with these "
     "values it takes the first branch.",
 }
+
+
+def _by_a_rule(answer: Answer, seen: list[Seen]) -> str:
+    """Whether the tape met an operation with a rule of the learner's own."""
+    if all("custom_gradient" in question.operations for run in seen for question in run.questions):
+        return ""
+    return "The number is right, and no rule of yours was used. Halve the gradient in grad, and put halve after f."
 
 
 def _halved(f: Polynomial, rest: Polynomial, value: float) -> float:
@@ -82,7 +94,16 @@ EXERCISES = (
         "11.3",
         expect=_halved,
         cases=[(F, REST, 3.0), (G, F, -1.0), (G, REST, 0.5)],
+        also=_by_a_rule,
         mistakes=[
+            Mistake(
+                lambda f, rest, value: 0.5 * rest.derivative(0.5 * f._compute(value)) * f.derivative(value),
+                "The value on the way forwards is halved, too. Only the rule halves: the value passes as it is.",
+            ),
+            Mistake(
+                lambda f, rest, value: rest.derivative(0.5 * f._compute(value)) * f.derivative(value),
+                "You halved the value on the way forwards. The value passes as it is; the rule halves the gradient.",
+            ),
             Mistake(
                 lambda f, rest, value: 2.0 * _halved(f, rest, value),
                 "All of the amount was handed on. Hand on half of it.",
@@ -165,6 +186,15 @@ EXERCISES = (
             Mistake(
                 lambda rest, value: float(abs(value) < 1.0),
                 "The rule hands on 1, whatever arrives. Where is upstream?",
+            ),
+            Mistake(
+                lambda rest, value: 0.0,
+                "The condition looks at the amount that arrives. It should look at x: where does x lie?",
+                where=r"abs\(upstream\)",
+            ),
+            Mistake(
+                lambda rest, value: rest.derivative(math.tanh(value)) * (abs(value) < 1.0),
+                "The value on the way forwards is another one: it should be that of tf.sign(x).",
             ),
             Mistake(lambda rest, value: 0.0, "Nothing is handed on. Between -1 and 1, upstream should be."),
             Mistake(

@@ -34,8 +34,10 @@ def _in_words(diagnosis: Answer, patient: Patient | None = None) -> str:
     >>> _in_words([("sign", 6), ("cut", 1)]), _in_words([])
     ('cut in line 1, sign in line 6', 'healthy')
     """
-    if isinstance(diagnosis, str) and diagnosis.strip().casefold() == HEALTHY:
+    if diagnosis is None or (isinstance(diagnosis, str) and diagnosis.strip().casefold() == HEALTHY):
         return say(HEALTHY)
+    if isinstance(diagnosis, (set, frozenset)):
+        diagnosis = list(diagnosis)
     if isinstance(diagnosis, tuple) and len(diagnosis) == 2 and isinstance(diagnosis[0], str):
         diagnosis = [diagnosis]
     if not isinstance(diagnosis, (list, tuple)) or not all(
@@ -45,6 +47,14 @@ def _in_words(diagnosis: Answer, patient: Patient | None = None) -> str:
     same = patient.same if patient else {}
     pairs = {same.get((str(word), line), (str(word), line)) for word, line in diagnosis}
     return ", ".join(_named(word, line) for word, line in sorted(pairs, key=lambda pair: str(pair[1]))) or say(HEALTHY)
+
+
+def _examined(diagnosis: Answer, bed: int, patient: Patient) -> str:
+    """A diagnosis as text; where it is right, the ward knows it from now on."""
+    words, ward = _in_words(diagnosis, patient), the_ward()
+    if ward is not None and words == _in_words(list(patient.diseases)):
+        ward.diagnosed.add(bed)
+    return words
 
 
 def _mistakes(patient: Patient) -> list[Mistake]:
@@ -66,6 +76,15 @@ def _mistakes(patient: Patient) -> list[Mistake]:
         )
     elif patient.diseases:
         found[say(HEALTHY)] = "Its curve is not that of the healthy network."
+    for word in DISEASES if patient.diseases else ():
+        for line in LINES:
+            found.setdefault(_named(word, line), "Neither the disease nor the line is that of this patient.")
+    for word in () if patient.diseases else DISEASES:
+        for line in LINES:
+            found[_named(word, line)] = (
+                "Compare that line with the healthy one. Does it change the gradient of a variable, and does the curve "
+                "suffer?"
+            )
     found.pop(_in_words(list(patient.diseases)), None)
     return [Mistake(diagnosis, hint) for diagnosis, hint in found.items()]
 
@@ -89,7 +108,7 @@ def _bed(bed: int, name: str) -> Exercise:
         f"{LESSON}.{FIRST - 1 + bed}",
         expect=_in_words(list(patient.diseases)),
         asks="a list of pairs of a disease and the number of a line; an empty list for a healthy patient",
-        view=partial(_in_words, patient=patient),
+        view=partial(_examined, bed=bed, patient=patient),
         mistakes=_mistakes(patient),
         hint=sick if patient.diseases else healthy,
         because=patient.says,
@@ -110,6 +129,8 @@ def _cured(beds: Answer) -> str:
             raise ValueError(say("the patient in bed {bed} was not sick", bed=bed))
         if bed not in ward.cured:
             raise ValueError(say("the patient in bed {bed} is not well yet: its curve has not become green", bed=bed))
+        if bed not in ward.diagnosed:
+            raise ValueError(say("the patient in bed {bed} has no diagnosis yet: hand it in first", bed=bed))
     return say("{n} patients are well", n=len(beds))
 
 

@@ -243,6 +243,38 @@ BACK = (
             "adjoints[target.row] = 1.0",
         ),
     ),
+    AB(
+        "RULES['half'] = (lambda x: 0.5 * x, lambda g, z, x: (0.5 * g,))\n"
+        "y = tape.apply('half', a)\ntape.gradient(y * b, [a, b])",
+        [1.5, 1.0],
+        (
+            "Where does the sweep find the rule of an operation, and how many inputs may that have?",
+            "The sweep asks the table RULES at each row, and hands the rule as many values as the row has inputs.",
+            "forward, rule = RULES[name], and shares = rule(adjoints[row], value, *[self.rows[i][2] for i in inputs])",
+        ),
+        slips=[
+            ("unpack", "An operation may have one input: go over the inputs and their shares with zip."),
+            ("IndexError", "An operation may have one input: go over the inputs and their shares with zip."),
+            ([None, 1.0], "The rule of 'half' was not asked. Look the rule up in RULES, by the name in the row."),
+        ],
+    ),
+    AB(
+        "asked = []\nRULES['same'] = (lambda x: x, lambda g, z, x: asked.append(g) or (g,))\n"
+        "y = tape.apply('same', a)\ntape.gradient(y * b, [a, b]), asked",
+        ([3.0, 2.0], [3.0]),
+        (
+            "How often does the sweep ask the rule of a row, and with what?",
+            "Reverse mode asks each rule once, when all has arrived at its row, and hands it that amount.",
+            "One loop over the rows, from the last to the first, and in it one call of the row's rule.",
+        ),
+        slips=[
+            (
+                ([3.0, 2.0], []),
+                "The gradient is right, and no rule was asked: it does not come from a sweep over rules.",
+            ),
+            (([3.0, 2.0], [1.0]), "The rule got 1.0, and 3.0 had arrived: that is forward mode. Go backwards."),
+        ],
+    ),
     AnswerTrial(
         "tape = Tape()\na = tape.watch(2.0)\ntape.gradient(sum([a] * 3000, a), [a])",
         [3001.0],

@@ -216,6 +216,12 @@ def tries_at(name: str) -> int:
     return read_progress()["exercises"].get(name, {"tries": 0})["tries"]
 
 
+def hints_at(name: str) -> set[str]:
+    """The hints that wrong answers to an exercise were given."""
+    entry = read_progress()["exercises"].get(name)
+    return {note["hint"] for note in entry.get("wrong", {}).values()} if entry else set()
+
+
 def progress(*lessons: str | int) -> None:
     """Print how many exercises of these lessons are solved, and which are left; of all lessons if none is named.
 

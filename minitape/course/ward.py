@@ -108,6 +108,7 @@ PATIENTS = {
         (("order", 5),),
         "The gradients come in the order w1, b1, w2, b2. Line 5 hands them out in another one: w2 gets that of b1. "
         "Both have the shape (16,), so nothing complains.",
+        same={("order", 4): ("order", 5)},
     ),
     "high": Patient(
         {"loss = ": "loss = 5.0 + "},
@@ -156,22 +157,20 @@ class Case:
     """A patient during its training: what `report`, `explain` and a picture can be asked about.
 
     `right` and `losses` are the part of right answers and the loss after each step; `tape`, `loss` and `gradients`
-    those of the last.
+    those of the last. `learning`: how many numbers of the network got a gradient in some step, and how many there are.
     """
 
     def __init__(self, ward: Ward, name: str, step: Step, program: str = ""):
         self.name, self.program, self._ward = name, program, ward
         self.network, self.right, self.losses = ward.new_network(), [], []
+        reached = [np.zeros(np.shape(variable.numpy()), bool) for variable in self.network]
         for _ in range(STEPS + 1):
             self.right.append(ward.accuracy(self.network))
             self.tape, self.loss, self.gradients = _three(step(self.network, ward.x, ward.t, RATE))
             self.losses.append(float(self.loss))
-
-    @property
-    def learning(self) -> tuple[int, int]:
-        """How many numbers of the network got a gradient in the last step, and how many there are."""
-        found = [0 if gradient is None else int(np.count_nonzero(gradient.numpy())) for gradient in self.gradients]
-        return sum(found), sum(int(np.size(variable.numpy())) for variable in self.network)
+            for found, gradient in zip(reached, self.gradients, strict=True):
+                found |= False if gradient is None else gradient.numpy() != 0
+        self.learning = sum(int(found.sum()) for found in reached), sum(found.size for found in reached)
 
     @property
     def well(self) -> bool:
@@ -215,9 +214,14 @@ class Treated(Case):
 
     def _told(self) -> str:
         learn, numbers = self.learning
-        counted = say("{learn} of {numbers} numbers got a gradient in the last step", learn=learn, numbers=numbers)
+        counted = say("{learn} of {numbers} numbers got a gradient", learn=learn, numbers=numbers)
         verdict = say("well") if self.well else say("not well yet")
-        return f"{self.name}: {verdict}\n{counted}\n{super()._told()}"
+        other = (
+            say("All of its numbers learn, but its answers are counted with lines 1 and 2 of the healthy network.")
+            if learn == numbers and not self.well
+            else ""
+        )
+        return "\n".join(filter(None, [f"{self.name}: {verdict}", counted, other, super()._told()]))
 
 
 class Ward:
@@ -234,6 +238,7 @@ class Ward:
         self.new_network, self.answer, self.x, self.t = new_network, answer, x, t
         same = _here is not None and _here.beds == self.beds  # the cell may run twice
         self.cured: list[int] = _here.cured if _here and same else []
+        self.diagnosed: set[int] = _here.diagnosed if _here and same else set()
         if _here and not same:
             forget_tries(*(f"13.{number}" for number in range(2, len(self.beds) + 3)))
         self.healthy: Case | None = None

@@ -1,5 +1,5 @@
 """What `check` says of answers that a program made up, exercise by exercise: `python tests/course/report.py [--said]
-[01.2 ...]`.
+[--idle] [01.2 ...]`.
 
 Of each exercise right answers in three forms, and wrong ones of ten kinds and more (`made_up`); those of
 `test_exercise_programs` and `test_ways`, which people made up, are counted beside them.
@@ -8,6 +8,7 @@ Of each exercise right answers in three forms, and wrong ones of ten kinds and m
 from __future__ import annotations
 
 import io
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -60,6 +61,8 @@ class Line:
     kinds: Counter[str] = field(default_factory=Counter)
     said: list[tuple[str, str, str]] = field(default_factory=list)  # a kind, an answer, and what was said of it
     right: int = 0
+    understood: int = 0  # wrong answers that were told what they did
+    idle: list[str] = field(default_factory=list)  # those that were not
 
 
 def variables() -> tuple[list[Any], list[tuple[str, Any]]]:
@@ -199,7 +202,32 @@ def line_for(exercise: Exercise, most: int | None = None) -> Line:
         line.said.append((kind, str(one), said))
         if ": correct." in said:
             line.accepted.append(f"[{kind}] {one}\n{said}")
+        if kind == "by people" or "not answered yet" in said:
+            continue
+        if says_what_it_did(exercise, said):
+            line.understood += 1
+        else:
+            line.idle.append(f"[{kind}] {one}\n{said}")
     return line
+
+
+def says_what_it_did(exercise: Exercise, said: str) -> bool:
+    """Whether feedback says more of the answer than its number and one of the exercise's own hints."""
+    _, *lines = said.splitlines()
+    plain = (
+        "  given:",
+        "  of it:",
+        "  expected:",
+        "  right:",
+        "  largest difference",
+        "      gives:",
+        "      expected:",
+    )
+    rest = [line for line in lines if not line.startswith(plain) and not re.match(r"  (\[[x ]\]|  |Each with)", line)]
+    own = {f"Hint: {hint}" for hint in exercise.hints} | {
+        f"Hint: {hint}" for trial in exercise.trials for hint in trial.hints
+    }
+    return any(line not in own for line in rest)
 
 
 def _said(exercise: Exercise, one: Any) -> str:
@@ -216,18 +244,25 @@ def main() -> None:
     """Print the table, or with `--said` every answer and every word."""
     names = [name for name in sys.argv[1:] if name[0] != "-"]
     chosen = [exercise for exercise in EXERCISES if not names or exercise.name in names or exercise.lesson in names]
-    print("| exercise | right | refused | wrong | kinds | accepted |\n|---|---|---|---|---|---|")
+    print(
+        "| exercise | right | refused | wrong | accepted | told what they did | kinds |\n|---|---|---|---|---|---|---|"
+    )
+    understood = wrong = 0
     for exercise in chosen:
         line = line_for(exercise)
         print(
-            f"| {line.name} | {line.right} | {len(line.refused)} | {line.kinds.total()} | {', '.join(line.kinds)} | "
-            f"{len(line.accepted)} |",
+            f"| {line.name} | {line.right} | {len(line.refused)} | {line.kinds.total()} | {len(line.accepted)} | "
+            f"{line.understood} of {line.understood + len(line.idle)} | {', '.join(line.kinds)} |",
             flush=True,
         )
+        understood, wrong = understood + line.understood, wrong + line.understood + len(line.idle)
+        for text in line.idle if "--idle" in sys.argv else ():
+            print(f"{text}\n")
         for kind, one, said in line.said if "--said" in sys.argv else ():
             print(f"[{kind}] {one}\n--- {said}\n")
         for text in (*line.refused, *line.accepted):
             print(text)
+    print(f"{understood} of {wrong} wrong answers that a program made up were told what they did")
 
 
 if __name__ == "__main__":

@@ -232,7 +232,7 @@ def test_a_misspelled_name_is_told_as_such_and_is_no_try():
     assert "There is no '.wacth' here. Did you mean 'watch'?" in feedback(
         "test.12", lambda x: tf.GradientTape().wacth(x)
     )
-    assert feedback("test.12", lambda x: x).endswith("Hint: Why?"), "these were no tries"
+    assert feedback("test.12", lambda x: x + 0.5).endswith("Hint: Why?"), "these were no tries"
 
 
 def test_a_function_that_forgets_to_return_is_no_blank():

@@ -253,7 +253,7 @@ WRONG = [
         "does not help",
     ),
     ("07.2", TOO_LATE.replace("outer.gradient(first, x)", "first"), "the first derivative"),
-    ("07.2", TOO_LATE.replace("value)\n    with", "value)\n    unused = x\n    with"), "Which line computes"),
+    ("07.2", TOO_LATE.replace("value)\n    with", "value)\n    unused = x\n    with"), "outside the tape's with block"),
     ("08.2", SLOPE.replace("f(x)", "f(tf.cast(x, tf.float32))"), "tf.cast makes another tensor"),
     ("08.2", SLOPE.replace("    with", "    x = tf.cast(x, tf.float32)\n    with"), "tf.cast makes another tensor"),
     ("08.2", SLOPE.replace("        y =", "        tape.watch(x)\n        y ="), "Watching does not help"),
@@ -469,7 +469,7 @@ WRONG = [
         solved(
             "07.5", "return outer.gradient(along, x)", "return tf.linalg.matvec(outer.jacobian(gradient, x), direction)"
         ),
-        "took the whole Hessian",
+        "as the whole Hessian does",
     ),
     ("07.6", solved("07.6", "tf.abs(bend(x))", "bend(x)").replace("f(x - move) > f(x)", "False"), "end on a hilltop"),
     ("07.6", solved("07.6", "f(x - move) > f(x)", "False"), "Halve it until it does"),
@@ -480,7 +480,7 @@ WRONG = [
     ),
     ("01.2", LATE_WATCH.replace("tf.GradientTape()", "tf.GradientTape"), "brackets are missing"),
     ("01.2", LATE_WATCH.replace("(f, value)", "(f)"), "Leave its first line as it was"),
-    ("05.6", solved("05.6", "tf.Variable", "tf.constant"), "what went in was not watched"),
+    ("05.6", solved("05.6", "tf.Variable", "tf.constant"), "The tape does not watch x"),
     (
         "06.4",
         solved("06.4", "x + tf.stop_gradient(tf.round(x) - x)", "tf.round(x) + tf.stop_gradient(x - tf.round(x))"),
@@ -499,9 +499,13 @@ WRONG = [
     (
         "04.3",
         solved("04.3", "tf.Variable(value_of_a)", "tf.Variable(value_of_a, trainable=False)"),
-        "Leave the first two lines",
+        "Which setting keeps the tape from watching a?",
     ),
-    ("04.3", solved("04.3", "tf.Variable(value_of_a)", "tf.constant(value_of_a)"), "Leave the first two lines"),
+    (
+        "04.3",
+        solved("04.3", "tf.Variable(value_of_a)", "tf.constant(value_of_a)"),
+        "Which setting keeps the tape from watching a?",
+    ),
     (
         "01.2",
         LATE_WATCH.replace("        y = f(x)\n        tape", "        tf.GradientTape()").replace(
@@ -547,7 +551,7 @@ WRONG = [
     ("09.6", solved("09.6", "range(500)", "range(0)"), "Nothing was learned yet"),
     ("09.6", solved("09.6", "return [w, b]", "return [b, w]"), "in the wrong order"),
     ("09.6", solved("09.6", "        b.assign_sub(0.1 * db)\n", ""), "through the origin"),
-    ("09.6", SOLUTIONS["09.6"].replace("0.1 * d", "5.0 * d"), "a smaller learning rate"),
+    ("09.6", SOLUTIONS["09.6"].replace("0.1 * d", "5.0 * d"), "is the learning rate small enough?"),
     ("09.6", SOLUTIONS["09.6"].replace("0.1 * d", "0.6 * d"), "One line is right; with other points"),
     ("09.6", SOLUTIONS["09.6"].replace("assign_sub", "assign_add"), "Which way does assign_add go?"),
     ("09.6", solved("09.6", "dw, db =", "db, dw ="), "Does each variable get its own gradient?"),
@@ -562,6 +566,7 @@ WRONG = [
     ("11.3", solved("11.3", "0.5 * upstream", "0.0 * upstream"), "Nothing was handed on"),
     ("11.6", solved("11.6", "tf.where(tf.abs(x) < 1.0, upstream, 0.0)", "upstream"), "Everything is handed on"),
     ("11.6", solved("11.6", "upstream, 0.0)", "1.0, 0.0)"), "Where is upstream?"),
+    ("11.6", solved("11.6", "tf.abs(x) < 1.0", "tf.abs(upstream) < 0.1"), "It should look at x"),
     ("11.6", solved("11.6", "< 1.0", ">= 1.0"), "The two cases are swapped"),
     ("appendix.2", solved("appendix.2", "return x * mask", "return tf.abs(x)"), "abs changes the sign"),
     ("appendix.2", solved("appendix.2", "x > 0, x.dtype", "x < 0, x.dtype"), "turn > into <"),

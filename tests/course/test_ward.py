@@ -143,7 +143,7 @@ def test_the_exercises_ask_about_the_beds_of_the_ward_that_was_opened(ward):
         ("library", "healthy", "is every way whole?"),
         ("high", [], "correct"),
         ("high", "healthy", "correct"),
-        ("high", [("sign", 3)], "which gradient is not what it should be".capitalize()),
+        ("high", [("sign", 3)], "Does it change the gradient of a variable"),
         ("numpy", {"cut": 1}, "a diagnosis is a list of pairs"),
         ("numpy", [("cut", 1, 2)], "a diagnosis is a list of pairs"),
         ("numpy", [(..., 1)], "not answered yet"),
@@ -162,6 +162,9 @@ def test_a_cure_that_was_only_said_is_none(ward):
     well = next(bed for bed in range(1, 10) if bed not in sick)
     assert f"bed {well} was not sick" in feedback("13.11", [well])
     fresh.cured = sick[1:]
+    assert "has no diagnosis yet" in feedback("13.11", sick[1:])  # the healthy program, pasted into each bed
+    for bed in sick:
+        assert "correct" in feedback(f"13.{bed + 1}", fresh.diagnosis(bed))
     assert Ward("Grace", ward.new_network, ward.answer, ward.x, ward.t).cured == sick[1:]  # the cell was run again
     said = feedback("13.11", sick[1:])
     assert f"{len(sick) - 1} patients are well" in said and "Hint: " in said

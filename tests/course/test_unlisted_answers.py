@@ -1,0 +1,247 @@
+"""Answers that are in no exercise's list of mistakes, as two reviews handed them in: right ones in unusual forms, wrong
+ways to right numbers, and slips, each with the words that it must hear, or must not.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from test_exercise_programs import SOLUTIONS, answer, made, solved
+
+import minitape as tf
+from minitape.course.checker import feedback
+from minitape.course.exercise import exercises_of
+
+DERIVATIVE, NESTED = SOLUTIONS["01.2"], SOLUTIONS["01.4"]
+RIGHT = [
+    ("01.1", Fraction(12)),
+    ("01.1", Decimal(12)),
+    ("01.3", {"A": None, "B": 6.0, "C": 9.0}),
+    ("02.1", {1: np.array([0, 0]), 2: np.array([0, 1]), 3: np.array([1, 2])}),
+    ("02.1", {1: [0, 0], 2: [1, 0], 3: [2, 1]}),
+    ("02.4", {"A": 1, "B": 1, "C": 0, "D": 0}),
+    ("07.1", {"A": 25.0, "B": 20.0, "C": None, "D": 10.0}),
+    ("08.1", dict(zip("ABCD", ["not_watched", "stop_gradient", "outside_tape", "recording_paused"], strict=True))),
+    ("09.4", [False, True, True, False, True]),
+    ("09.4", {"A": 0, "B": 1, "C": 1, "D": 0, "E": 1}),
+    ("10.3", [1, 2, 3, 1, 6]),
+    ("14.2", "BD"),
+    ("appendix.1", {"A": tf.TensorShape([4, 5]), "B": "error", "C": (4, 5), "D": tf.TensorShape([3, 4, 5])}),
+    ("appendix.6", {"A": "works", "B": ValueError, "C": TypeError, "D": TypeError}),
+]
+RIGHT_PROGRAMS = [
+    (
+        "07.5",
+        """
+def hessian_row(f, point, direction):
+    x = tf.Variable(point)
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as inner:
+            y = f(x)
+        along = tf.reduce_sum(inner.gradient(y, x) * tf.constant(direction))
+    return outer.jacobian(along, x)
+""",
+    ),
+    (
+        "13.12",
+        """
+def standardize(seen, measures):
+    mean, spread = seen.mean(axis=0), seen.std(axis=0)
+    measures -= mean
+    measures /= spread
+    return measures
+""",
+    ),
+]
+WRONG = [
+    ("02.2", {"x": 28.0, "u": 6.0, "v": 4.0, "y": 2.0}, "u is used twice"),  # two slips: one of them is listed
+    ("05.1", {"A": "no error", "B": 12.0, "C": 16.0, "D": "error"}, "not yet"),
+    ("05.1", {"A": "error", "B": 13.0, "C": 16.0, "D": 4.0}, "D: the first call used the tape up"),
+    ("05.4", 20019.9, "not yet"),
+    ("05.5", "tape = None", "One letter is asked for"),
+    ("03.5", ["D:0"], "not yet"),
+    ("04.1", ["A:0", "d:0"], "not yet"),
+    ("03.5", {"a": 1}, "expected: the names of variables, in a list"),
+    ("06.1", {"A": 3.0, "B": 0.0, "C": 8.0, "D": 2.0}, "B: no path is left from y"),
+    ("01.1", -12.0, "The size is right, and the sign is not."),
+    ("11.1", [-3.0, 2.25], "The right answers, in other places."),
+    ("11.5", {"A": True, "B": True, "C": False, "D": False}, "B gives a number, but is it the right one?"),
+    ("08.6", 17.0, "hand in the answer of tape.explain itself"),
+]
+WRONG_PROGRAMS = [
+    ("01.2", DERIVATIVE.replace("gradient(y, x)", "gradient(y, value)"), "asked about a plain number"),
+    ("01.2", DERIVATIVE.replace("        y = f(x)", "    y = f(x)"), "ran after the tape's with block had ended"),
+    ("01.2", DERIVATIVE.replace("        tape.watch(x)\n", ""), "The tape does not watch x"),
+    ("01.2", DERIVATIVE.replace("y, x)", "y)"), "lacks what goes there for sources"),
+    ("01.2", DERIVATIVE.replace("f(x)", "f(x + 1.0)"), "first called the function at 3"),
+    ("01.2", DERIVATIVE.replace("return tape.gradient(y, x)", "return tape"), "You gave back the tape itself"),
+    ("01.4", NESTED.replace("first = ", "first = 2.0 * "), "2 times what they should be"),
+    ("01.5", solved("01.5", "range(steps)", "range(steps + 1)"), "one step too many"),
+    ("01.5", solved("01.5", "range(steps)", "range(steps - 1)"), "one step too few"),
+    ("01.5", SOLUTIONS["01.5"].replace("0.1 *", "0.2 *"), "the learning rate 0.2. Here it is 0.1"),
+    ("01.5", SOLUTIONS["01.5"].replace("gradient(y, x)", "gradient(y)"), "lacks what goes there for sources"),
+    ("03.2", solved("03.2", "return w", "return w.numpy()"), "it is a plain number"),
+    ("04.3", SOLUTIONS["04.3"].replace("tape.watch(b)", "b.watch()"), "It is a method of a tape"),
+    ("04.5", SOLUTIONS["04.5"].replace("            y = f(x)", "        y = f(x)"), "with block had ended"),
+    ("06.3", SOLUTIONS["06.3"].replace("tf.stop_gradient", "stop_gradient"), "it belongs to tf"),
+    ("06.3", SOLUTIONS["06.3"].replace("tf.stop_gradient", "tape.stop_gradient"), "It belongs to tf"),
+    ("05.2", SOLUTIONS["05.2"].replace("persistent=True", "Persistent=True"), "Did you mean 'persistent'?"),
+    ("05.6", SOLUTIONS["05.6"].replace("return [", "return [[").rstrip() + "]", "not yet"),
+    ("06.5", SOLUTIONS["06.5"].replace("tf.round(w) - w", "tf.round(start) - start"), "not yet"),
+    ("07.2", SOLUTIONS["07.2"].replace("inner.gradient(y, x)", "inner.gradient(y, x).numpy()"), "a plain number"),
+    ("07.4", SOLUTIONS["07.4"].replace("/ bend(x)", "/ tf.abs(bend(x))"), "also where it is negative"),
+    ("07.4", SOLUTIONS["07.4"].replace("/ bend(x)", "/ tf.maximum(bend(x), 0.1)"), "not yet"),
+    ("11.3", SOLUTIONS["11.3"].replace("return 0.5 * upstream", "0.5 * upstream"), "'grad' gives nothing back"),
+    ("11.6", SOLUTIONS["11.6"].replace("return tf.where", "tf.where"), "'grad' gives nothing back"),
+    ("10.2", SOLUTIONS["10.2"].replace("penalty * x", "penalti * x"), "does not know the name 'penalti'"),
+    ("09.5", SOLUTIONS["09.5"].replace("return w", "return loss"), "You gave back the loss"),
+    ("09.5", SOLUTIONS["09.5"].replace("0.25", "0.1"), "the learning rate 0.1. Here it is 0.25"),
+    ("12.6", SOLUTIONS["12.6"].replace("range(steps)", "range(steps - 1)"), "one step too few"),
+    (
+        "07.5",
+        """
+def hessian_row(f, point, direction):
+    x = tf.Variable(point)
+    with tf.GradientTape(persistent=True) as outer:
+        with tf.GradientTape() as inner:
+            y = f(x)
+        g = inner.gradient(y, x)
+        first, second = g[0], g[1]
+    rows = tf.stack([outer.gradient(first, x), outer.gradient(second, x)])
+    return tf.linalg.matvec(rows, tf.constant(direction))
+""",
+        "more than two sweeps",
+    ),
+    (
+        "10.2",
+        """
+def two_slopes(f, value):
+    @tf.function
+    def loss(x):
+        return f(x)
+
+    x = tf.Variable(value)
+    with tf.GradientTape() as tape:
+        y = loss(x)
+    g = tape.gradient(y, x)
+    return [g, g + 5.0]
+""",
+        "not yet",
+    ),
+    (
+        "10.2",
+        """
+def two_slopes(f, value):
+    @tf.function
+    def loss(x):
+        return f(x)
+
+    x = tf.Variable(value)
+    found = []
+    for penalty in (0.0, 5.0):
+        with tf.GradientTape() as tape:
+            y = loss(x) + penalty * x
+        found.append(tape.gradient(y, x))
+    return found
+""",
+        "does not come from the graph",
+    ),
+    (
+        "10.4",
+        """
+def slope_of_repeated(f, value, times):
+    x = tf.Variable(value)
+    g = tf.function(f)
+    with tf.GradientTape() as tape:
+        y = x
+        for _ in range(times):
+            y = g(y)
+    return tape.gradient(y, x)
+""",
+        "Put the loop into the graph",
+    ),
+    (
+        "11.3",
+        """
+def slope(f, rest, value):
+    x = tf.Variable(value)
+    with tf.GradientTape() as tape:
+        y = rest(f(x))
+    return 0.5 * tape.gradient(y, x)
+""",
+        "no rule of yours was used",
+    ),
+    (
+        "12.5",
+        """
+def rule_of_tanh(g, z, x):
+    return (g * (math.tanh(x + 1e-3) - math.tanh(x - 1e-3)) / 2e-3,)
+""",
+        "not yet",
+    ),
+]
+IF_ELIF = (
+    "if name == 'add':\n                shares = (g, g)\n            else:\n                shares = (g * y, g * x)"
+)
+
+
+@pytest.mark.parametrize(("name", "given"), RIGHT)
+def test_a_right_answer_in_another_form_is_right(name, given):
+    assert f"Exercise {name}: correct." in feedback(name, given)
+
+
+@pytest.mark.parametrize(("name", "program"), RIGHT_PROGRAMS)
+def test_a_right_program_of_another_kind_is_right(name, program):
+    assert f"Exercise {name}: correct." in answer(name, program)
+
+
+@pytest.mark.parametrize(("name", "given", "words"), WRONG)
+def test_a_wrong_answer_hears_what_it_did(name, given, words):
+    said = feedback(name, given)
+    assert "not yet" in said and words in said, said
+
+
+@pytest.mark.parametrize(("name", "program", "words"), WRONG_PROGRAMS)
+def test_a_wrong_program_hears_what_it_did(name, program, words):
+    said = answer(name, program)
+    assert "not yet" in said and words in said, said
+    assert "could not be compared" not in said and "is 1 times" not in said and "are 1 times" not in said
+
+
+def test_what_is_handed_out_is_a_copy():
+    exercise = exercises_of("13")["13.12"]
+    before = [one.copy() for case in exercise.cases for one in case]
+    answer("13.12", RIGHT_PROGRAMS[1][1])
+    assert all(
+        np.array_equal(one, other) for one, other in zip(before, [o for c in exercise.cases for o in c], strict=True)
+    )
+
+
+def test_a_hint_that_did_not_help_is_followed_by_the_next_one():
+    exercise = exercises_of("01")["01.1"]
+    first, second, third = (feedback("01.1", 8.0) for _ in range(3))
+    assert first.endswith(exercise.mistakes[0].hint)
+    assert second.endswith(f"{exercise.mistakes[0].hint} {exercise.hint[1]}")
+    assert third.endswith(f"{exercise.mistakes[0].hint} {exercise.hint[2]}")
+
+
+def test_a_mistyped_argument_is_no_try():
+    program = SOLUTIONS["05.2"].replace("persistent=True", "Persistent=True")
+    assert all("try" not in answer("05.2", program).partition("Hint")[0].replace("tries", "") for _ in range(4))
+    exercise = exercises_of("05")["05.2"]
+    assert answer("05.2", solved("05.2", "f(x)", "f(x) ** 3")).count(exercise.hint[2]) == 0
+
+
+def test_a_sweep_that_never_asks_the_table_of_rules_is_told():
+    tape = made(SOLUTIONS["12.3"])
+    assert "correct" in feedback("12.3", tape)
+    known = SOLUTIONS["12.3"].replace(
+        "_, rule = RULES[name]",
+        "rule = {'add': lambda g, z, x, y: (g, g)}.get(name, lambda g, z, x, y: (g * y, g * x))",
+    )
+    assert known != SOLUTIONS["12.3"], SOLUTIONS["12.3"]
+    said = answer("12.3", known)
+    assert "not yet" in said and "RULES['half']" in said, said
