@@ -1,43 +1,97 @@
-"""A program runs under the block of its framework, unchanged, and is asked about when it has ended."""
+"""A program runs under the block of its framework, unchanged: what ``minitape explain train.py`` does."""
 
 from __future__ import annotations
 
+import ast
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from .model_page import ModelPage
 
+FRAMEWORKS = {"torch": "torch lightning pytorch_lightning transformers", "tensorflow": "tensorflow keras", "jax": "jax"}
 
-def run_program(path: Path, arguments: Sequence[str], framework: str, **options: Any) -> tuple[Any, ModelPage]:
-    """Runs a file as the main program in the block of a framework: the recording, and the page of all that was
-    trained. An error of the program is an error here, behind the page in ``recording.ended``.
+
+class Examined(NamedTuple):
+    """What a program left behind: its recording, the page of all that it trained, and the error in which it ended."""
+
+    recording: Any
+    page: ModelPage
+    error: BaseException | None
+
+
+def framework_of(path: Path) -> str:
+    """Which framework a file imports, or what it imports from its folder; empty where none does."""
+    waiting, seen = [path], set[Path]()
+    while waiting:
+        file = waiting.pop()
+        seen.add(file)
+        names = list(_imported(file))
+        for framework, packages in FRAMEWORKS.items():
+            if any(name.partition(".")[0] in packages.split() for name in names):
+                return framework
+        inner = [path.parent.joinpath(*name.split(".")) for name in names]
+        files = [file for part in inner for file in (part.with_suffix(".py"), part / "__init__.py")]
+        waiting += [file for file in files if file.is_file() and file not in seen]
+    return ""
+
+
+def _imported(path: Path) -> Iterator[str]:
+    loader = SourceFileLoader(path.stem, str(path))
+    for node in ast.walk(ast.parse(loader.get_data(str(path)), str(path))):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+
+
+def examine(
+    path: Path,
+    arguments: Sequence[str],
+    framework: str,
+    found: Callable[[ModelPage], object] = lambda page: None,
+    **options: Any,
+) -> Examined:
+    """Runs a file as the main program in the block of a framework. ``options`` choose the steps, as those of
+    ``record`` do; ``found`` is given the first page that has something wrong, as soon as it is known.
     """
     bridge = import_module(f"minitape.bridges.{framework}")
     main = ModuleType("__main__")
     main.__file__ = str(path)
     loader = SourceFileLoader("__main__", str(path))
     code = loader.source_to_code(loader.get_data(str(path)), str(path))
-    ended: BaseException | None = None
+    error: BaseException | None = None
+    pages: list[ModelPage] = []
     with _as_main(main, path, arguments):
         with bridge.record(**options) as recording:
+
+            def look() -> None:
+                page = recording.explain()
+                if page.problems and not pages:
+                    pages.append(page)
+                    found(page)
+
+            if options:
+                recording.recorded = look
             try:
                 exec(code, vars(main))
-            except (Exception, SystemExit) as error:
-                ended = error
-        page = recording.explain()
-    recording.ended = ended
-    return recording, page
+            except (Exception, SystemExit, KeyboardInterrupt) as ended:
+                error = None if isinstance(ended, SystemExit) and not ended.code else ended
+        if not pages:
+            pages.append(recording.explain())
+            if pages[0].problems:
+                found(pages[0])
+    return Examined(recording, pages[0], error)
 
 
 @contextmanager
 def _as_main(main: ModuleType, path: Path, arguments: Sequence[str]) -> Iterator[None]:
-    """While a program runs it is the module ``__main__``, with its own arguments, and imports what is beside it."""
+    """While a program runs it is the module ``__main__``, with its own arguments, and imports what is in its folder."""
     before = sys.modules["__main__"], sys.argv, sys.path[:]
     sys.modules["__main__"], sys.argv = main, [str(path), *arguments]
     sys.path.insert(0, str(path.parent))

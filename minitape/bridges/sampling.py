@@ -58,6 +58,7 @@ class SampledSteps:
     ) -> None:
         self.steps = 0
         self.latest: Recording | None = None
+        self.recorded: Callable[[], object] | None = None  # is called when the recording of a step is complete
         self._block, self._ends, self._ready = block, ends, ready
         self._changes = Changes()
         self._open: Block[Any] | None = None
@@ -72,6 +73,8 @@ class SampledSteps:
 
     def _recorded(self) -> None:
         """The recording of a step is complete."""
+        if self.recorded is not None:
+            self.recorded()
 
     def _none_recorded(self) -> str:
         """Why there is no recording to answer."""
@@ -186,6 +189,26 @@ class Every(SampledSteps):
 
     def __repr__(self) -> str:
         return f"Every({self.every}, {self.steps} step{'' if self.steps == 1 else 's'}, {self.latest!r})"
+
+
+class First(SampledSteps):
+    """What ``record(first=5)`` gives: one recording of the first five steps; the others run as they are."""
+
+    def __init__(self, first: int, *of_framework: Any) -> None:
+        if not isinstance(first, int) or isinstance(first, bool) or first < 1:
+            raise ValueError(f"first={first!r} is no number of steps: first=5 records five.")
+        super().__init__(*of_framework)
+        self.first = first
+
+    def _is_end(self, place: Place) -> bool:
+        """Whether the last step that is recorded ends here."""
+        return super()._is_end(place) and self.steps == self.first
+
+    def _due(self) -> bool:
+        return self.steps < self.first
+
+    def __repr__(self) -> str:
+        return f"First({self.first}, {self.steps} step{'' if self.steps == 1 else 's'}, {self.latest!r})"
 
 
 class Found(NamedTuple):

@@ -36,7 +36,7 @@ from tensorflow.python.pywrap_tfe import TFE_Py_TapeSetIsEmpty  # noqa: E402 - b
 from ..engine.recording.block import During  # noqa: E402
 from .changes import Block  # noqa: E402
 from .recording import Recording  # noqa: E402
-from .sampling import NOT_FINITE, ZERO, AfterBadGradient, Every  # noqa: E402
+from .sampling import NOT_FINITE, ZERO, AfterBadGradient, Every, First  # noqa: E402
 from .tensorflow_log import TensorFlowLog  # noqa: E402
 from .tensorflow_value import unrecorded  # noqa: E402
 from .tensorflow_watch import TensorFlowWatcher  # noqa: E402
@@ -92,17 +92,21 @@ ENDS = [(tensorflow.GradientTape, name) for name in ("gradient", "jacobian", "ba
 
 
 def record(
-    *, open_functions: bool = False, every: int | None = None, after_bad_gradient: bool = False
+    *,
+    open_functions: bool = False,
+    every: int | None = None,
+    first: int | None = None,
+    after_bad_gradient: bool = False,
 ) -> AbstractContextManager[Any]:
     """Watches the TensorFlow program in the block: its eager operations, and the gradients that tapes are asked for in
     it.
 
-    Recorded, a training step takes about twice as long. Two options record a few steps only, from one gradient to the
-    next, and let the others run as they are: such a block may stay in a training loop. ``every=100`` records the first
-    and then each hundredth step. ``after_bad_gradient=True`` looks at the gradients that a tape gives, in each tenth
-    step; where one is None, all zeros, NaN or infinite, it records a step after it and warns with the cause and the
-    line. The recording of the last such step answers. A step that is compiled as a whole, as in ``fit``, is not seen by
-    either.
+    Recorded, a training step takes about twice as long. Three options record a few steps only, from one gradient to the
+    next, and let the others run as they are: such a block may stay in a training loop. ``first=5`` makes one recording
+    of the first five steps. ``every=100`` records the first and then each hundredth step. ``after_bad_gradient=True``
+    looks at the gradients that a tape gives, in each tenth step; where one is None, all zeros, NaN or infinite, it
+    records a step after it and warns with the cause and the line. The last recording answers. A step that is compiled
+    as a whole, as in ``fit``, is not seen by these.
 
     A call of a ``tf.function`` is one row, which pictures open. With ``open_functions`` functions run eagerly in the
     block, line by line: their operations are rows whose scope begins with the function's name, and a tape inside of
@@ -118,10 +122,12 @@ def record(
     >>> [row["name"] or row["label"] for row in recording.snapshot()["rows"]]
     ['x', 'y']
     """
-    if every is not None and after_bad_gradient:
-        raise ValueError("every= and after_bad_gradient= are two ways to choose steps: write one of them.")
+    if (every is not None) + (first is not None) + after_bad_gradient > 1:
+        raise ValueError("every=, first= and after_bad_gradient= are ways to choose steps: write one of them.")
     if every is not None:
         return Every(every, lambda: record(open_functions=open_functions), ENDS, TFE_Py_TapeSetIsEmpty)
+    if first is not None:
+        return First(first, lambda: record(open_functions=open_functions), ENDS, TFE_Py_TapeSetIsEmpty)
     if after_bad_gradient:
         return AfterBadGradient(
             _watch_steps, lambda: record(open_functions=open_functions), ENDS, TFE_Py_TapeSetIsEmpty

@@ -33,7 +33,7 @@ from torch.utils.hooks import RemovableHandle  # noqa: E402
 
 from .changes import Block  # noqa: E402
 from .recording import Number, Recording  # noqa: E402
-from .sampling import NOT_FINITE, ZERO, AfterBadGradient, Every  # noqa: E402
+from .sampling import NOT_FINITE, ZERO, AfterBadGradient, Every, First  # noqa: E402
 from .torch_log import TorchLog  # noqa: E402
 from .torch_mode import TorchWatcher  # noqa: E402
 
@@ -113,14 +113,17 @@ class TorchRecording(Recording):
 ENDS = [(torch.Tensor, "backward"), (torch.autograd, "backward"), (torch.autograd, "grad")]  # of a step
 
 
-def record(*, every: int | None = None, after_bad_gradient: bool = False) -> AbstractContextManager[Any]:
+def record(
+    *, every: int | None = None, first: int | None = None, after_bad_gradient: bool = False
+) -> AbstractContextManager[Any]:
     """Watches the PyTorch program in the block: its operations, and the backward passes that run in it.
 
-    Recorded, a training step takes two to three times as long. Two options record a few steps only, from one backward
-    pass to the next, and let the others run as they are: such a block may stay in a training loop. ``every=100``
-    records the first and then each hundredth step. ``after_bad_gradient=True`` looks at the gradients that an optimizer
-    is given, in each tenth step; where one is None, all zeros, NaN or infinite, it records a step after it and warns
-    with the cause and the line. The recording of the last such step answers.
+    Recorded, a training step takes two to three times as long. Three options record a few steps only, from one backward
+    pass to the next, and let the others run as they are: such a block may stay in a training loop. ``first=5`` makes
+    one recording of the first five steps. ``every=100`` records the first and then each hundredth step.
+    ``after_bad_gradient=True`` looks at the gradients that an optimizer is given, in each tenth step; where one is
+    None, all zeros, NaN or infinite, it records a step after it and warns with the cause and the line. The last
+    recording answers.
 
     At most 20,000 rows are written; ``recording.left_out`` counts what came after them. Small tensors are copied, large
     ones kept as long as nothing changes them, up to 64 MB; of the rest a summary is kept.
@@ -132,10 +135,12 @@ def record(*, every: int | None = None, after_bad_gradient: bool = False) -> Abs
     >>> [row["name"] or row["label"] for row in recording.snapshot()["rows"]]
     ['x', 'sin', 'y']
     """
-    if every is not None and after_bad_gradient:
-        raise ValueError("every= and after_bad_gradient= are two ways to choose steps: write one of them.")
+    if (every is not None) + (first is not None) + after_bad_gradient > 1:
+        raise ValueError("every=, first= and after_bad_gradient= are ways to choose steps: write one of them.")
     if every is not None:
         return Every(every, record, ENDS)
+    if first is not None:
+        return First(first, record, ENDS)
     if after_bad_gradient:
         return AfterBadGradient(_watch_steps, record, ENDS)
     recording = TorchRecording()

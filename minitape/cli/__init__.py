@@ -10,6 +10,7 @@ it needs when it is called, so that `minitape --help` answers at once.
 ``server``, ``contents``, ``spawner``   what minitape adds to a Jupyter server, also on a hub: how it hands out
     notebooks and starts learners
 ``check``, ``rules``, ``recorder``, ``kernel``  notebooks run under nbval, and what else must hold for them
+``explain_program``  a training program run under its framework's bridge
 ``parts``   which command to type for a package that is missing
 ``save``, ``writing``, ``skeleton``             notebooks written, never half; a new lesson
 ``handins``, ``figures``, ``class_report``, ``class_page``   what a class handed in, and how it stands
@@ -162,6 +163,30 @@ def _write_report(path: Path, text: str | None) -> None:
             file.write(text)
     except OSError as error:
         raise click.ClickException(f"cannot write the report {path}: {error.strerror}") from error
+
+
+@main.command("explain", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.argument("program", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@click.option(
+    "--steps", type=click.IntRange(1), default=5, show_default=True, help="How many first steps are recorded."
+)
+@click.option("--every", type=click.IntRange(1), metavar="N", help="Record each N-th step instead.")
+@click.option("--json", "as_json", is_flag=True, help="The answers as JSON on standard output.")
+@click.option("--framework", type=click.Choice(["torch", "tensorflow"]), help="What the program is written in.")
+def explain_command(
+    program: Path, arguments: tuple[str, ...], steps: int, every: int | None, as_json: bool, framework: str | None
+) -> None:
+    """Run a training PROGRAM unchanged, and say what is wrong with its gradients.
+
+    The program gets the ARGUMENTS behind its name. What is missing, not finite, zero or suspect is told as soon as it
+    is known, and a page of all that was trained at the end. The exit status is 1 with findings, or where the program
+    ended in an error.
+    """
+    from .explain_program import explain_program
+
+    options = {"first": steps} if every is None else {"every": every}
+    sys.exit(explain_program(program, arguments, framework, options, as_json))
 
 
 @main.command("save")

@@ -1,0 +1,39 @@
+"""A plugin of pytest: the fixture ``assert_trains`` runs a step of a training and fails where a gradient is missing,
+not finite, zero or suspect.
+
+    def test_the_model_trains(assert_trains):
+        model = Net()
+        optimizer = torch.optim.Adam(model.parameters())
+        assert_trains(model, lambda: step(model, optimizer, batch))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+FRAMEWORKS = {"torch": "torch.nn.modules.module", "tensorflow": "keras.src.layers.layer"}
+
+
+def check_trains(model: Any, step: Callable[[], object], steps: int = 2) -> None:
+    """Runs ``step()`` a few times under the block; raises an AssertionError with the page of what is wrong."""
+    __tracebackhide__ = True
+    found = [name for name, module in FRAMEWORKS.items() if any(of.__module__ == module for of in type(model).__mro__)]
+    if not found:
+        raise TypeError(f"assert_trains() takes a model of PyTorch or Keras, but received {type(model).__name__}.")
+    with import_module(f"minitape.bridges.{found[0]}").record() as recording:
+        for _ in range(steps):
+            step()
+    page = recording.explain(model)
+    if page.problems:
+        pytest.fail(f"{type(model).__name__} does not train.\n{page}", pytrace=False)
+    assert page, f"{type(model).__name__} has no parameters."
+
+
+@pytest.fixture
+def assert_trains() -> Callable[..., None]:
+    """Fails where a model does not train: ``assert_trains(model, step)``."""
+    return check_trains

@@ -1,0 +1,43 @@
+"""``minitape explain train.py``: a training program runs unchanged, and what is wrong with its gradients is told."""
+
+from __future__ import annotations
+
+import json
+import traceback
+from pathlib import Path
+
+import click
+
+from ..bridges.model_page import ModelPage
+from ..bridges.program import examine, framework_of
+
+
+def explain_program(
+    program: Path, arguments: tuple[str, ...], framework: str | None, options: dict[str, int], as_json: bool
+) -> int:
+    """Runs the program and tells; the exit status."""
+    which = framework or framework_of(program)
+    if not which:
+        raise click.UsageError(
+            f"{program.name} imports neither torch nor tensorflow; --framework names what it is written in"
+        )
+    if which == "jax":
+        raise click.UsageError(
+            "a JAX program has no backward pass to watch: call minitape.bridges.jax.record(loss, params, batch) in it"
+        )
+
+    def tell(page: ModelPage) -> None:
+        if not as_json:
+            click.echo(f"\n{page}\n", err=True)
+
+    done = examine(program, arguments, which, tell, **options)
+    if done.error is not None and not isinstance(done.error, SystemExit):
+        inner = done.error.__traceback__
+        while inner is not None and inner.tb_frame.f_code.co_filename != str(program):
+            inner = inner.tb_next
+        click.echo("".join(traceback.format_exception(done.error.with_traceback(inner))), err=True, nl=False)
+    if as_json:
+        click.echo(json.dumps({"program": str(program), "answers": done.page.as_json()}, indent=1))
+    elif not done.page.problems:
+        click.echo(f"\n{done.page}", err=True)
+    return int(bool(done.page.problems) or done.error is not None)

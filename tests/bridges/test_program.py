@@ -1,0 +1,112 @@
+"""``minitape explain train.py``, ``record(first=n)`` and the fixture of pytest."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from minitape.bridges.program import framework_of
+
+BROKEN = """
+import sys
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(3, 1)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for step in range(int(sys.argv[1])):
+    loss = (net(torch.randn(8, 3)) - torch.randn(8)).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+print("done", *sys.argv[2:])
+"""
+HEALTHY = BROKEN.replace("torch.randn(8))", "torch.randn(8, 1))")
+
+
+def explained(tmp_path, text, *options, arguments=("7", "--verbose")):
+    pytest.importorskip("torch")
+    program = tmp_path / "train.py"
+    program.write_text(text)
+    command = [sys.executable, "-m", "minitape", "explain", *options, str(program), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300)
+
+
+def test_a_finding_is_told_and_is_the_exit_status(tmp_path):
+    done = explained(tmp_path, BROKEN)
+    assert done.returncode == 1
+    assert done.stdout == "done --verbose\n"
+    assert "A gradient for net.weight, bias (2 of 2)" in done.stderr
+    assert "broadcast: sub (train.py, line 9) combines the shapes (8, 1) and (8,)" in done.stderr
+
+
+def test_a_healthy_program_is_one_line(tmp_path):
+    done = explained(tmp_path, HEALTHY, "--every", "3")
+    assert (done.returncode, done.stdout) == (0, "done --verbose\n")
+    assert done.stderr.strip().startswith("Healthy: net.weight, bias (2 of 2): norm ")
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_json(tmp_path):
+    done = explained(tmp_path, BROKEN, "--json", arguments=("2",))
+    answers = json.loads(done.stdout.partition("\n")[2])["answers"]
+    assert [(answer["name"], answer["cause"], answer["line"]) for answer in answers] == [
+        ("net.weight", "broadcast", 9),
+        ("net.bias", "broadcast", 9),
+    ]
+
+
+def test_the_error_of_a_program_is_its_own(tmp_path):
+    done = explained(tmp_path, HEALTHY + "raise ValueError('mine')\n")
+    assert done.returncode == 1
+    assert "ValueError: mine" in done.stderr and "minitape" not in done.stderr.partition("Traceback")[2]
+
+
+def test_the_framework_is_that_of_what_a_program_imports(tmp_path):
+    (tmp_path / "model.py").write_text("from torch import nn\n")
+    (tmp_path / "train.py").write_text("import json\nimport model\n")
+    assert framework_of(tmp_path / "train.py") == "torch"
+    assert framework_of(tmp_path / "model.py") == "torch"
+    (tmp_path / "model.py").write_text("import keras\n")
+    assert framework_of(tmp_path / "train.py") == "tensorflow"
+
+
+def test_the_first_steps_are_one_recording():
+    torch = pytest.importorskip("torch")
+    from minitape.bridges.torch import record
+
+    net = torch.nn.Linear(3, 1)
+    optimizer = torch.optim.SGD(net.parameters(), 0.1)
+    with record(first=3) as recording:
+        for _ in range(9):
+            loss = net(torch.ones(2, 3)).sum()
+            loss.backward()
+            optimizer.step()
+    assert len(recording.latest.sweeps) == 3 and repr(recording).startswith("First(3, 9 steps, ")
+    assert recording.explain(net).problems[0].cause == "accumulated"
+    with pytest.raises(ValueError, match="first=0"):
+        record(first=0)
+
+
+def test_a_test_asserts_that_a_model_trains(assert_trains):
+    torch = pytest.importorskip("torch")
+    net = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
+    optimizer = torch.optim.SGD(net.parameters(), 0.1)
+
+    def step(output):
+        optimizer.zero_grad()
+        output(net(torch.ones(2, 3))).pow(2).sum().backward()
+        optimizer.step()
+
+    assert_trains(net, lambda: step(lambda y: y))
+    net[2].requires_grad_(False)
+    assert_trains(net, lambda: step(lambda y: y))
+    net[2].requires_grad_(True)
+    with pytest.raises(pytest.fail.Exception, match="Sequential does not train") as failed:
+        assert_trains(net, lambda: step(lambda y: y.detach() * net[2].bias))
+    assert "No gradient for net.0.weight, bias, net.2.weight (3 of 4)" in str(failed.value)
+    with pytest.raises(TypeError, match="but received int"):
+        assert_trains(3, lambda: None)
