@@ -361,6 +361,8 @@ class TorchLog:
 
     def _reason(self, tensor: torch.Tensor, why: str, on_way: bool) -> str:
         """Why a result has no gradient; empty for what is computed from constants, and would have one otherwise."""
+        if why == "opaque" and not on_way:  # there was nothing to pass
+            return ""
         if why:
             return why
         if tensor.is_inference():
@@ -401,6 +403,7 @@ class TorchLog:
 
 
 CUTS = {
+    "opaque": "nondifferentiable",
     "detach": "stop_gradient",
     "data": "stop_gradient",
     "copied": "stop_gradient",

@@ -13,6 +13,7 @@ from types import GeneratorType
 from typing import Any
 
 import torch
+from torch._functorch import apis, eager_transforms
 from torch.nn.modules import module as modules
 from torch.nn.modules._functions import BackwardHookFunction
 from torch.nn.parameter import UninitializedTensorMixin
@@ -38,6 +39,7 @@ SILENT = set(
 HOOKS = {"register_hook", "register_post_accumulate_grad_hook"}
 COPIES = {"tensor", "Tensor", "as_tensor", "asarray", "scalar_tensor", "new_tensor"}
 NORMS = {"_foreach_norm", "clip_grad_norm_"}  # of gradients, to clip them
+TRANSFORMS = ((apis, "vmap_impl"), (eager_transforms, "grad_impl"), (eager_transforms, "grad_and_value_impl"))
 HIDDEN = {"batch_norm", "instance_norm"}  # change arguments although their name does not say so
 
 
@@ -92,7 +94,7 @@ class TorchWatcher:
         self.recording = recording
         self.log: TorchLog = recording.log
         self.quiet = 0  # more than 0 while a call is one row whose inner calls are not to be seen
-        # leaves that a function with a backward() of its own uses, arguments or not
+        # tensors that such a call uses, arguments or not
         self.inside: list[torch.Tensor] | None = None
         self._mode = Mode(self)
         self._path: list[tuple[Any, tuple[str, ...]]] = []  # the modules that run
@@ -118,6 +120,8 @@ class TorchWatcher:
         self._hook(self._set, modules._global_parameter_registration_hooks)
         self._hook(self._set, modules._global_module_registration_hooks)
         changes.wrap(modules, "RemovableHandle", self._new_hook)
+        for owner, name in TRANSFORMS:
+            changes.wrap(owner, name, self.transform, torch.compiler.is_dynamo_compiling)
         changes.note(self._mode.leave)
         self._mode.__enter__()
 
@@ -177,7 +181,8 @@ class TorchWatcher:
             return func(*args, **kwargs)
         name = getattr(func, "__name__", "")
         if self.inside is not None:
-            self.inside += [t for t in tensors_in((args, kwargs)) if t.requires_grad and t.is_leaf]
+            used = (t for t in tensors_in((args, kwargs)) if t.requires_grad)
+            self.inside += [t for t in used if t.is_leaf or self.log.rows_of(t)]
         # torch.jit.trace writes down what we would do
         unseen = torch._C._are_functorch_transforms_active() or torch._C._is_tracing()
         if self.quiet or name in SILENT or self.recording.failure is not None or unseen:
@@ -336,6 +341,30 @@ class TorchWatcher:
         finally:
             self.quiet -= 1
             self.inside = outer
+
+    def transform(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """A call of ``vmap`` or ``grad`` of torch.func: one row, computed from its arguments and from the leaves that
+        it used. What happens inside it is not recorded.
+        """
+        if self.quiet or torch._C._are_functorch_transforms_active():
+            return function(*args, **kwargs)
+        self.quiet += 1
+        inside = self.inside = list[torch.Tensor]()
+        try:
+            result = function(*args, **kwargs)
+        finally:
+            self.quiet -= 1
+            self.inside = None
+        if self.recording.failure is None and not self.log.full:
+            name = function.__name__.removesuffix("_impl")
+            self._safely(self._transformed, name, [*tensors_in((args, kwargs)), *inside], result)
+        return result
+
+    def _transformed(self, name: str, inputs: list[torch.Tensor], result: Any) -> None:
+        given = {id(tensor): tensor for tensor in inputs}
+        made = [tensor for tensor in tensors_in((result,)) if id(tensor) not in given]
+        if given and made:
+            self.log.write(name, [self.log.row_of(tensor) for tensor in given.values()], made, "opaque")
 
     def _backward(self, func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Autograd's own backward pass: the hooks see what passes through it."""

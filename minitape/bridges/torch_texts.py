@@ -41,6 +41,11 @@ TEXT = table(
             "{what}{line} makes whole numbers. Only floats have gradients.",
             "Leave out the cast, and compute with the float.",
         ),
+        "unknown": (
+            "{x} went into {what}{line}, and what came out has no gradient. minitape does not see inside {what}.",
+            "Look for what blocks the gradient in the function that {what} was given: call the function without {what} "
+            "to see.",
+        ),
         "detach": (
             "{what}{line} cuts the way from {x} to the target.",
             "Leave out .detach(), or apply it only to the part that should count as a constant.",

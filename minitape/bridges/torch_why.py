@@ -200,7 +200,12 @@ class TorchInquiry(Inquiry):
         use = statement_at(self.entries[row].site)
         known = [] if use is None or not isinstance(self.source, torch.nn.Parameter) else use.source.statements
         sets = [s for s in known if not hasattr(s.node, "body") and _FREEZES.search(unparse(s.node))]
-        return (sets[0].filename, sets[0].line) if len(sets) == 1 else self._made(row)
+        if len(sets) == 1:
+            return sets[0].filename, sets[0].line
+        # clf.emb.weight: the module that has it is called emb where it is made
+        holder = self.path.rpartition(".")[0].rpartition(".")[2]
+        made = [s for s in known if s.calls("from_pretrained") and holder in (n.rpartition(".")[2] for n in s.binds())]
+        return (made[0].filename, made[0].line) if len(made) == 1 else self._made(row)
 
     def _break(self) -> Explanation | None:
         found, new = super()._break(), self.log.replaced_at(self.source)[1]
@@ -430,6 +435,7 @@ def _plain(node: str) -> str:
 
 
 CAUSES = {
+    "opaque": "unknown",
     "detach": "detach",
     "data": "data",
     "copied": "copied",

@@ -15,7 +15,7 @@ from .flow import Flows
 from .search import breaks_of
 from .source import statement_at
 from .statement import Statement, once
-from .values import RowValues
+from .values import SUBTRACTS, RowValues
 
 if TYPE_CHECKING:
     from ..recording.rows import RecordedRow, RowExit
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 # what makes a truth, a place or a count
+ADDS = {"add", "__add__", "__radd__", "AddV2"}
 _CHOOSE = ("no_derivative", "nondifferentiable", "integer", "integer_cast", "integer_dtype")
 
 
@@ -52,13 +53,28 @@ class Cuts(RowValues):
         found = [
             row
             for row in sorted(self._behind(self.ends, cut=cuts))
-            if cuts(row) and not reached.isdisjoint(self._inputs(row))
+            if cuts(row) and not reached.isdisjoint(self._inputs(row)) and not self._is_straight_through(row)
         ]
         return [
             row
             for row in found
             if self._cut_at(row) not in _CHOOSE or self.entries[row].op in self.zeros["zero_derivative"]
         ]
+
+    def _is_straight_through(self, row: int) -> bool:
+        """Whether a cut is the one in ``z + (q - z).detach()``, which lets the gradient of z pass on purpose."""
+        given = self.entries[row].inputs
+        made = self.entries[given[0]] if len(given) == 1 else None
+        if made is None or made.op not in SUBTRACTS:
+            return False
+        adds = (entry for entry in self.entries[row + 1 :] if row in entry.inputs and entry.op in ADDS)
+        return any(not set(entry.inputs).isdisjoint(made.inputs) for entry in adds)
+
+    def _chooses(self, exit: RowExit) -> bool:
+        """Whether what left is a whole number, as a sampled action: it chooses what is computed, and is no part of
+        it.
+        """
+        return self.entries[exit.row].dtype.startswith(("int", "uint", "bool"))
 
     def _broken_at(self, rows: list[int]) -> Explanation:
         """What cuts the way at the first of some rows, with what does at the others, each line said once."""
@@ -118,7 +134,7 @@ class Cuts(RowValues):
         left = (self._exits() if after else []) or [
             exit for exit in self.exits if exit.row in after and exit.how == "__bool__"
         ][:1]
-        answers = map(self._left_at, left)
+        answers = map(self._left_at, sorted(left, key=self._chooses))
         answer = next(answers, None)
         return None if answer is None else answer.with_beside(answers)
 

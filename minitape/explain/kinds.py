@@ -15,6 +15,7 @@ _CAUSES = {  # kind: the causes of it, of a tape and of the bridges
     "other_object": "rebound wrong_object",
     "no_derivative": "nondifferentiable_op nondifferentiable no_gradient_registered no_derivative no_gradient "
     "custom_rule while_loop",
+    "unknown": "unknown",
     "unused": "independent unused unused_layer other_branch",
     "zero": "zero_derivative dead_relu saturated not_selected zero_factor zero_cancels zero_sum zero_seed hook",
     "nonfinite": "nan_input nan_forward nan_backward nonfinite_value nonfinite_gradient",
@@ -25,6 +26,6 @@ _CAUSES = {  # kind: the causes of it, of a tape and of the bridges
     "underflow sampled in_part scaled",
 }
 # of a cause that cuts one way, beside which there may be others
-CUTS = {"cut", "paused", "outside", "through_state", "left", "no_derivative"}
+CUTS = {"cut", "paused", "outside", "through_state", "left", "no_derivative", "unknown"}
 THERE = {"connected", "zero", "nonfinite", "suspect"}  # kinds that a gradient can have which is there
 KINDS = {cause: kind for kind, causes in _CAUSES.items() for cause in causes.split()}

@@ -65,7 +65,7 @@ class Chains:
 
 LIMIT = 400_000  # nodes that a search visits at most
 # of a break, by the kind of its cause
-_COST = {"outside": 0.5, "paused": 0.5, "wrong_dtype": 0.9, "no_derivative": 0.98}
+_COST = {"outside": 0.5, "paused": 0.5, "wrong_dtype": 0.9, "no_derivative": 0.98, "unknown": 0.99}
 SHAPES = ("OnesLike", "ZerosLike", "Shape", "ShapeN", "Size", "Rank")
 _OF_SHAPE = 1.5  # what has a value's shape alone was not meant to carry its gradient, where anything else is cut
 # what a break costs more that only goes on with the one before it; a step further outside the tape is one further away

@@ -95,6 +95,36 @@ def test_a_step_that_remains_when_the_first_break_is_mended_is_said():
     assert why.fix.endswith(" That alone is not enough: see line 91, too.") and why.patch is None
 
 
+def test_the_detach_of_a_straight_through_estimator_is_no_second_cause():
+    encoder, code = torch.nn.Linear(2, 2), torch.nn.Parameter(torch.ones(2))
+    with bridge.record() as recording:
+        z = encoder(torch.ones(3, 2)).detach()
+        loss = (z + (code - z).detach()).pow(2).mean()
+    why = recording.explain(loss, encoder.weight)
+    assert (why.cause, why.code, why.others) == ("detach", "z = encoder(torch.ones(3, 2)).detach()", [])
+    assert recording.explain(loss, code).code == "loss = (z + (code - z).detach()).pow(2).mean()"
+
+
+def test_a_graph_that_torch_made_of_a_function_has_the_line_of_its_call():
+    traced = torch.fx.symbolic_trace(lambda w: (w * 2).detach() * w.shape[0])
+    w = torch.ones(2, requires_grad=True)
+    with bridge.record() as recording:
+        loss = traced(w).sum()
+    assert recording.explain(loss, w).code == "loss = traced(w).sum()"
+
+
+def test_a_function_with_vmap_compiles_in_a_block_as_outside_of_it():
+    w, xs = torch.ones(3, requires_grad=True), torch.ones(4, 3)
+    compiled = torch.compile(
+        lambda w, xs: torch.vmap(lambda x: (w * x).sum())(xs).sum(), backend="eager", fullgraph=True
+    )
+    with bridge.record() as recording:
+        loss = compiled(w, xs)
+        loss.backward()
+    assert recording.failure is None and recording.explain(loss, w).connected
+    assert w.grad.tolist() == [4.0, 4.0, 4.0]
+
+
 BEFORE = {  # what stands before the block, what is asked about -> the cause, and which of the lines is to blame
     ("w = torch.ones(3, requires_grad=True) * 0.01", "w"): ("non_leaf", 1),
     ("w = torch.ones(3)", "w"): ("requires_grad", 1),
@@ -121,6 +151,11 @@ BEFORE = {  # what stands before the block, what is asked about -> the cause, an
         "torch.nn.Parameter(torch.ones(3)) * 0.02\nnet = Net()",
         "net.w",
     ): ("non_leaf", 4),
+    (
+        "vectors = torch.ones(3, 3)\nclass Net(torch.nn.Module):\n    def __init__(self):\n        super().__init__()"
+        "\n        self.emb = torch.nn.Embedding.from_pretrained(vectors)\nnet = Net()",
+        "net.emb.weight",
+    ): ("requires_grad", 5),
 }
 
 

@@ -41,6 +41,34 @@ h.detach_() #! #-
 loss = h.sum()
 loss.backward()
 
+#@ detached_in_a_vmapped_function unknown
+w = torch.randn(3, requires_grad=True)
+def score(x):
+    return (w.detach() * x).sum() #- return (w * x).sum()
+loss = torch.vmap(score)(torch.randn(5, 3)).mean() #!
+loss.backward()
+
+#@ detached_in_a_function_of_which_torch_func_takes_the_gradient unknown
+net = nn.Linear(3, 3)
+w = net.weight
+hidden = net(torch.ones(3)) * 2.0
+def energy(x):
+    return (torch.sin(hidden.detach() * x)).sum() #- return (torch.sin(hidden * x)).sum()
+force = torch.func.grad(energy)(torch.ones(3)) #!
+loss = (force ** 2).sum()
+loss.backward()
+
+#@ rewards_as_numbers_beside_a_sampled_action left_torch
+policy = nn.Linear(2, 3)
+w = policy.weight
+scores = torch.log_softmax(policy(torch.ones(5, 2)), dim=1)
+losses = []
+for row in scores:
+    action = int(torch.argmax(row))
+    losses.append(row[action].item()) #! #- losses.append(row[action])
+loss = -torch.tensor(losses, requires_grad=True).mean() #- loss = -torch.stack(losses).mean()
+loss.backward()
+
 #@ data_of_the_output data
 net = nn.Linear(3, 1)
 w = net.weight

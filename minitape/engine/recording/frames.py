@@ -18,7 +18,7 @@ from .block import block
 _PACKAGE = (os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep, "<formula ", "<tf.")
 # ... and that of libraries: neither is ever the user's statement
 _LIBRARIES = tuple(os.path.dirname(os.path.abspath(p)) + os.sep for p in (os.path.dirname(np.__file__), os.__file__))
-_FOREIGN = (*_PACKAGE, *_LIBRARIES, "<frozen ", "<__array_function__")
+_FOREIGN = (*_PACKAGE, *_LIBRARIES, "<frozen ", "<__array_function__", "<eval_with_key>")
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")  # the folders of what pip installs
 
 
