@@ -7,7 +7,6 @@ import builtins
 from typing import TYPE_CHECKING
 
 from ..engine.recording.evidence import OFTEN, ValueLeft, ValueOrigin
-from ..engine.recording.rows import CALL
 from ..engine.tensor.tensor import Tensor
 from .bodies import INTO, bodies_of
 from .caller import asking_frame, where
@@ -235,12 +234,8 @@ class Advice(Absent):
             if rows.intersection(inputs):
                 if trace.label(trace.of_row(record, row)) in by:
                     return True
-                op, number, _, _ = record.cell(row)
-                if (
-                    op == CALL
-                    and record.calls[number].primitive.name in INTO
-                    and self._chooses_inside(record.calls[number], rows, by)
-                ):
+                call = record.call_at(row)
+                if call is not None and call.primitive.name in INTO and self._chooses_inside(call, rows, by):
                     return True
                 if (dtype := trace.dtype(trace.of_row(record, row))) is not None and dtype.is_integer:
                     rows.add(row)  # kept in bounds, say

@@ -15,7 +15,6 @@ import numpy as np
 
 from ..engine.above import above
 from ..engine.recording.block import no_tapes
-from ..engine.recording.rows import CALL
 from ..engine.tensor.tensor import Tensor, new_tensor
 
 if TYPE_CHECKING:
@@ -117,8 +116,8 @@ def assigns(graph: Graph, variable: object, before: int) -> Iterator[tuple[Call,
 
 def read_by(graph: Graph, row: int) -> ResourceVariable | None:
     """The variable that a row of a graph reads; None for other rows."""
-    op, number, _, _ = graph.cell(row)
-    return graph.calls[number].attrs.get("variable") if op == CALL else None
+    call = graph.call_at(row)
+    return None if call is None else call.attrs.get("variable")
 
 
 def passes_of_own(record: Record, call: Call) -> list[bool]:

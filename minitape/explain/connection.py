@@ -110,7 +110,7 @@ class Connection:
     def _pass_on(self, first: int, end: int, live: bytearray) -> None:
         """Hands on what arrives at the rows in [first, end), from the last one on."""
         record, on = self.record, self.on()
-        ops, left, right, _, _ = record.columns(first, end)
+        ops, left, right, calls, _, _ = record.columns(first, end)
         for row in range(end - 1, first - 1, -1):
             if not (live[row] and on[row]):
                 continue
@@ -122,7 +122,7 @@ class Connection:
                 if through[1]:
                     live[right[row - first]] = 1
             elif op == CALL:
-                call = record.calls[a]
+                call = calls[row - first]
                 for parent, passes in zip(call.inputs, self.trace.passes(record, call), strict=True):
                     if passes and differentiable(record, parent):
                         live[parent] = 1

@@ -100,7 +100,7 @@ class Arrivals:
         if place is None:
             return
         if op == CALL:
-            if a < len(record.calls) and record.calls[a].attrs:
+            if record.call_at(node.row).attrs:
                 read = [parent for parent, _ in self.trace.edges(node)] if self.trace.label(node) != "cast" else []
                 self._comes_in(
                     place.frames[0],

@@ -18,7 +18,6 @@ from ..engine.back.tape import GradientTape
 from ..engine.more.pyfunction import look_only
 from ..engine.recording.block import During, no_tapes
 from ..engine.recording.columns import SMALL
-from ..engine.recording.rows import CALL
 from ..engine.recording.state import state
 from ..engine.table.fp import OFF, WARNINGS, restore
 from ..engine.tensor.slices import IndexedSlices
@@ -139,10 +138,9 @@ def opened(inquiry: GradientInquiry, row: int) -> tuple[GradientInquiry, list[En
     Effects are not run again: what they gave is known.
     """
     record = inquiry.record
-    op, number, _, _ = record.cell(row)
-    if op != CALL or inquiry.depth >= DEEP or "taped" not in record.calls[number].attrs:
+    call = record.call_at(row)
+    if call is None or inquiry.depth >= DEEP or "taped" not in call.attrs:
         return None
-    call = record.calls[number]
     arrays: list[Array] = [record.value(i) for i in call.inputs]
     if any(array is None for array in arrays):
         return None

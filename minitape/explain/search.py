@@ -28,7 +28,7 @@ class Chains:
     """The rows of one long recording as plain lists, and what a run of them is made of."""
 
     def __init__(self, record: Record, spans: list[tuple[int, int]], wanted: set[int]) -> None:
-        self.op, self.a, self.b, _, _ = record.columns()
+        self.op, self.a, self.b, *_ = record.columns()
         self.inside = bytearray(len(self.op))
         for first, last in spans:
             self.inside[first:last] = b"\x01" * (min(last, len(self.op)) - first)

@@ -193,8 +193,7 @@ class Trace:
             inputs = (a,) if a == b or len(primitive.texts) == 2 else (a, b)
             rules = [None if t == "-" else t for t in primitive.texts[1:]]
             attrs: Attributes = {}
-        elif op == CALL and a < len(record.calls):
-            call = record.calls[a]
+        elif op == CALL and (call := record.call_at(node.row)) is not None:
             primitive, inputs, rules, attrs = call.primitive, call.inputs, call.primitive.rules, call.attrs
         else:
             home = None if node.tensor is None else node.tensor._record
@@ -322,7 +321,7 @@ class Trace:
         if callable(rules):
             record = node.record
             assert record is not None
-            flat = not self.passes(record, record.calls[record.cell(node.row)[1]])[i]
+            flat = not self.passes(record, record.call_at(node.row))[i]
         else:
             flat = rules is None or rules[i if i < len(rules) else -1] is None
         if flat:
@@ -335,7 +334,7 @@ class Trace:
         """What breaks inside a ``tf.py_function``: it promises a gradient, which is zero then."""
         record = node.record
         assert record is not None
-        call = record.calls[record.cell(node.row)[1]]
+        call = record.call_at(node.row)
         ran = call.attrs["call"] if "call" in call.attrs else last_run(call.attrs["func"])
         if ran is None or not hasattr(ran, "tape") or ran.tape is None or not ran.inputs[i].dtype.differentiable:
             return None
@@ -421,11 +420,11 @@ class Trace:
         """The name of the operation behind a row, empty for anything else."""
         if node.record is None:
             return ""
-        op, a, _, _ = node.record.cell(node.row)
+        op = node.record.cell(node.row)[0]
         if op >= FIRST_CODE:
             return BY_CODE[op - FIRST_CODE].name
-        calls = node.record.calls  # none are left where the recording was forgotten
-        return calls[a].primitive.name if op == CALL and a < len(calls) else ""
+        call = node.record.call_at(node.row)
+        return "" if call is None else call.primitive.name
 
     def is_number(self, node: TapeNode) -> bool:
         """True when a node is a Python number that was written in the program: one row for all its uses."""

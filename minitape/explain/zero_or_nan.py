@@ -249,7 +249,7 @@ class TapeValues(RowValues):
         for child, parent, _ in self.inquiry.trace.path(self.inquiry.starts, self.source) or ():
             if child.record is not record or self.inquiry.trace.label(child) != "custom_gradient":
                 continue
-            call = record.calls[record.cell(child.row)[1]]
+            call = record.call_at(child.row)
             shares = own_shares(record, call)
             if shares is None or any(
                 s is not None and np.any(dense(s.array))

@@ -17,7 +17,6 @@ import numpy as np
 
 from ..engine.above import above
 from ..engine.recording.block import During, Elsewhere
-from ..engine.recording.columns import CONTINUOUS
 from ..engine.recording.record import Record
 from ..engine.recording.rows import CALL, LEAF, Call, Leaf
 from ..engine.recording.state import more, state
@@ -70,6 +69,7 @@ class Graph(Named, Record):
 
     def __init__(self, outer: Graph | None = None) -> None:
         super().__init__()
+        self.listed: list[Call] = []  # its calls in order
         self.outer = outer  # the graph in which this one is a function's body
         self.tensors: dict[int, SymbolicTensor] = {}
         self.shape_dtypes: dict[int, tuple[Any, Any]] = {}  # shape and NumPy dtype of each row
@@ -128,6 +128,11 @@ class Graph(Named, Record):
     def notify(self) -> None:
         """Live pictures follow eager recordings only."""
 
+    @property
+    def calls(self) -> list[Call]:
+        """The calls, in order."""
+        return self.listed
+
     def shape_dtype(self, row: int) -> tuple[tuple[int, ...], Any]:
         """The shape and the NumPy dtype of a row, as far as the graph knows them."""
         return self.shape_dtypes.get(row, _UNKNOWN)
@@ -170,7 +175,7 @@ class Graph(Named, Record):
 
     def leaf(self, kind: str, name: str, shape: TensorShape, dtype: DType, tensor: Value = None) -> SymbolicTensor:
         """Appends a leaf: a placeholder, a constant, a captured tensor."""
-        row = self.append(LEAF, 0, 0, self.current_site())
+        row = self.append(LEAF, 0, 0, None, self.current_site())
         self.leaves[row] = Leaf() if tensor is None else Leaf(weakref.ref(tensor))
         self.alive.append(tensor)
         self.untracked.add(row)
@@ -202,15 +207,16 @@ class Graph(Named, Record):
         name: str | None = None,
     ) -> list[SymbolicTensor]:
         """Appends a call and returns its symbolic outputs (an operation without outputs still has one row)."""
-        site, number = self.current_site(), len(self.calls)
+        site = self.current_site()
         first = len(self)
         call = Call(first, primitive, rows, attrs, max(len(outputs), 1))
         untracked = self.untracked.issuperset(rows)
-        for index in range(max(len(outputs), 1)):
-            row = self.append(CALL, number, index, site)
+        for _ in range(max(len(outputs), 1)):
+            row = self.append(CALL, 0, 0, call, site)
             if untracked:
                 self.untracked.add(row)
-        self.calls.append(call)
+        self.called = True
+        self.listed.append(call)
         if primitive.mandatory:
             self.mandatory = more(self.mandatory, call)
         op = self._node(primitive.op, name or default_name(primitive.op), first, call, outputs)
@@ -219,7 +225,6 @@ class Graph(Named, Record):
         infer.fold(self, call)
         if not outputs:
             self.shape_dtypes[first] = ((), np.dtype(bool))
-            self.discrete.add(first)
             op.count = 0
         return [self.tensors[first + i] for i in range(len(outputs))]
 
@@ -231,8 +236,6 @@ class Graph(Named, Record):
         for index, (shape, dtype) in enumerate(outputs):
             real = np.dtype(dtype.as_numpy_dtype)
             self.shape_dtypes[row + index] = shape._dims, real
-            if real.kind not in CONTINUOUS:
-                self.discrete.add(row + index)
             self.tensors[row + index] = SymbolicTensor(self, row + index, op, index, shape, dtype)
         return op
 
@@ -323,7 +326,7 @@ class Graph(Named, Record):
             outputs, several = primitive.infer(tensors, attrs), False
         made = self.call_row(primitive, rows, attrs, outputs, name)
         if several:
-            self.tuples.add(self.calls[-1].row)
+            self.tuples.add(self.listed[-1].row)
         return tuple(made) if several else made[0]
 
     def _operand(self, tensor: Value, name: str, index: int) -> int:

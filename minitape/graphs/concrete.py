@@ -13,7 +13,6 @@ import numpy as np
 from ..engine.back.reach import on_tape
 from ..engine.more.custom import for_batches
 from ..engine.recording.evidence import ASSIGNED, ValueOrigin, clock, origin_of_new, stack
-from ..engine.recording.rows import CALL
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE, Primitive
 from ..engine.tensor.operation import apply, finish
@@ -391,9 +390,9 @@ def _rows_before(
         row = stack.pop()
         if row not in seen:
             seen.add(row)
-            op, number, _, _ = graph.cell(row)
-            yield row, op == CALL
-            stack += inputs_of(graph.calls[number]) if op == CALL and row >= border else ()
+            call = graph.call_at(row)
+            yield row, call is not None
+            stack += inputs_of(call) if call is not None and row >= border else ()
 
 
 def _crossing(graph: Graph, rows: list[int], border: int) -> set[int]:

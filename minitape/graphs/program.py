@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from ..engine.more.pyfunction import PYTHON
 from ..engine.recording.block import During
 from ..engine.recording.frames import user_frame
-from ..engine.recording.rows import CALL
 from ..engine.recording.state import state
 from ..engine.table.accelerator import fast
 from ..engine.table.fp import OFF, WARNINGS, restore
@@ -157,8 +156,7 @@ def find_needed(
         if row in seen or row in fed:
             continue
         seen.add(row)
-        op, number, _, _ = graph.cell(row)
-        call = graph.calls[number] if op == CALL else None
+        call = graph.call_at(row)
         made = graph.op_of.get(row if call is None else call.row)
         stack += [c.row for c in made._control] if made is not None else []  # also before what constants settle
         if call is None or (folds and graph.folded.get(row) is not None):

@@ -88,7 +88,6 @@ class GraphSweep(Sweep):
     """A reverse sweep over a graph's rows; ``stops`` are rows that hand nothing on."""
 
     record: Any  # a graph
-    plain = False
     stops: Any = ()
     prefix = ""  # the name scope of ``tf.gradients``; nothing for a tape
     missing = "gradient registry has no entry for: {1}"  # what a tape says

@@ -13,9 +13,9 @@ import numpy as np
 from ..engine.above import above
 from ..engine.recording.evidence import note_used_as_size
 from ..engine.recording.state import state
+from ..engine.table.accelerator import fast
 from ..engine.table.code import define
 from ..engine.table.primitives import TABLE, Primitive
-from ..engine.tensor.functions import function_of
 from ..engine.tensor.operation import apply, binary
 from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..engine.types import Given, Made, Same
@@ -222,20 +222,19 @@ def quick_function(name: str, arguments: str, run: Any, primitive: Any = None) -
     Without a primitive, and for other arguments, it is ``run``.
     """
     general, names = run if "," in arguments else _on_values(run), arguments.split(", ")
+    quick = "" if primitive is None or primitive.code else (_QUICK, _QUICK_PAIR)[len(names) - 1].format(*names)
+    space = {
+        "run": general,
+        "primitive": primitive,
+        "apply": apply,
+        "EagerTensor": EagerTensor,
+        "NONE": {},
+        "alike": alike,
+        "_getframe": _getframe,
+    }
+    made = define(_FUNCTION.format(name=name, arguments=arguments, quick=quick), "<tf.math>", space)[name]
     if primitive is not None and primitive.code:
-        made = function_of(primitive, name, general, signature=f"{arguments}, name=None")
-    else:
-        quick = "" if primitive is None else (_QUICK, _QUICK_PAIR)[len(names) - 1].format(*names)
-        space = {
-            "run": general,
-            "primitive": primitive,
-            "apply": apply,
-            "EagerTensor": EagerTensor,
-            "NONE": {},
-            "alike": alike,
-            "_getframe": _getframe,
-        }
-        made = define(_FUNCTION.format(name=name, arguments=arguments, quick=quick), "<tf.math>", space)[name]
+        made = fast.function(made, primitive, name, signature=f"{arguments}, name=None")
     made.__annotations__["return"] = "Tensor"  # what editors say of it
     return made
 

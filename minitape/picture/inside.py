@@ -69,8 +69,7 @@ def _inside_of(reader: Reader, row: int, adjoints: dict[int, Array], deep: int) 
     """The INSIDE of a call, into whose outputs these adjoints come; None where it cannot be run again."""
     record = reader.record
     assert record is not None
-    _, number, _, site = record.cell(row)
-    call = record.calls[number]
+    site, call = record.cell(row)[3], record.call_at(row)
     taped = call.attrs["taped"]
     arrays = [reader.held.get(i, record.value(i)) for i in call.inputs]
     if any(array is None for array in arrays):

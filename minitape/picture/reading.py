@@ -130,12 +130,12 @@ class Reader:
         rows: list[PictureRow] = []
         on, watched = self.on, self._watched_at
         around, end = None, first
-        for row, op, a, b, site, value in zip(range(first, first + len(cells[0])), *cells, strict=True):
+        for row, op, a, b, _, site, value in zip(range(first, first + len(cells[0])), *cells, strict=True):
             if around is None or row >= end:
                 around = self._around(row)
                 end, forms, within = around.end, around.forms, around.within
             if op < FIRST_CODE or row in watched or type(value) not in REALS:
-                if self._is_unfinished(row, op, a):
+                if self._is_unfinished(row, op):
                     break
                 rows.append(self._row(row, (op, a, b, site), value, around))
             else:
@@ -161,8 +161,8 @@ class Reader:
             if tape._record is record:
                 self.on = [o | (t << bit) for o, t in zip(self.on, on_tape(tape), strict=True)]
         first = len(record) - most // 2
-        for row, (*cell, value) in enumerate(zip(*record.columns(first), strict=True), first):
-            rows.append(self._row(row, tuple(cell), value, self._around(row), self.on[row]))
+        for row, (op, a, b, _, site, value) in enumerate(zip(*record.columns(first), strict=True), first):
+            rows.append(self._row(row, (op, a, b, site), value, self._around(row), self.on[row]))
         return rows
 
     def recompute(self, asked: bool = False) -> bool:
@@ -205,12 +205,12 @@ class Reader:
         assert self.record is not None
         return self.record
 
-    def _is_unfinished(self, row: int, op: int, number: int) -> bool:
+    def _is_unfinished(self, row: int, op: int) -> bool:
         """Whether the recording has written a row, but not yet what belongs to it."""
         record = self._known
         if not record.open:
             return False
-        return (op == CALL and number >= len(record.calls)) or (op == LEAF and row not in record.leaves)
+        return op == LEAF and row not in record.leaves
 
     def _row(
         self, row: int, cell: tuple[int, int, int, int], value: Array, around: Around, tapes: int | None = None
@@ -221,10 +221,11 @@ class Reader:
         own: Fields | None = None
         inputs: tuple[int, ...] = ()
         if op == CALL:
-            call = record.calls[a] if a < len(record.calls) else None  # released with its tape
-            inputs = () if call is None else call.inputs
-            if b or (call is not None and call.outputs > 1):
-                own = {"call": row - b, "output": b}
+            call = record.call_at(row)
+            assert call is not None
+            inputs = call.inputs
+            if call.outputs > 1:
+                own = {"call": call.row, "output": row - call.row}
         elif op != LEAF:
             inputs = (a, b) if len(BY_CODE[op - FIRST_CODE].texts) > 2 else (a,)
         if tapes is None:
@@ -240,7 +241,7 @@ class Reader:
             form = self._form(row, cell, around, tapes) | {"released": shown is None}
             self._shown[row] = (form["watched"], form["kind"], tuple(form["tapes"]), form["name"])
             return PictureRow(row, form, inputs, None, shown, own)
-        what = op if op != CALL else None if call is None else call.primitive
+        what = op if op != CALL else call.primitive
         key = (what, cell[3], tapes, value.shape, value.dtype, shown is None, row in self._watched_at)
         found = around.forms.get(key)
         # the label is the function's name
@@ -253,7 +254,7 @@ class Reader:
     def _form(self, row: int, cell: tuple[int, int, int, int], around: Around, tapes: int) -> Fields:
         """What a row has in common with those of the same operation at the same place on the same tapes."""
         record = self._known
-        op, a, _, site = cell
+        op, _, _, site = cell
         file, line = self._place(around.place, site)
         shape, dtype = record.shape_dtype(row)
         form: Fields = {
@@ -268,7 +269,7 @@ class Reader:
         if op == LEAF:
             form |= self._leaf(row)
         elif op == CALL:
-            form |= self._call(row, a)
+            form |= self._call(row)
         else:
             form |= self._operation(BY_CODE[op - FIRST_CODE])
         operation = form["kind"] == "operation"
@@ -292,20 +293,9 @@ class Reader:
             found = self._operations[primitive] = fields_of(primitive)
         return found
 
-    def _call(self, row: int, number: int) -> Fields:
+    def _call(self, row: int) -> Fields:
         record = self._known
-        if number >= len(record.calls):  # released with its tape
-            return {
-                "op": "call",
-                "label": "released",
-                "formula": "",
-                "rule": [],
-                "cut": None,
-                "kind": "operation",
-                "name": None,
-                "version": 0,
-            }
-        call = record.calls[number]
+        call = record.call_at(row)
         result = self._operation(call.primitive).copy()
         if result["cut"] is None and record.shape_dtype(row)[1].kind in "biu":
             result["cut"] = "integer"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.recording.rows import CALL, CHUNK, operation_of
+from ..engine.recording.rows import CHUNK, operation_of
 from ..engine.table.primitives import TABLE
 from ..engine.table.primitives.elementwise import form_of
 
@@ -79,8 +79,8 @@ def _needed(record: Record, missing: list[int]) -> list[int]:
     """The first rows of the calls to run, in order: those whose value is missing."""
     first = set()
     for row in missing:
-        op, number, output, _ = record.cell(row)
-        first.add(row - output if op == CALL and number < len(record.calls) else row)
+        call = record.call_at(row)
+        first.add(row if call is None else call.row)
     return sorted(first)
 
 
@@ -94,12 +94,12 @@ def run_row(record: Record, row: int, arrays: list[Array]) -> tuple[Array, ...]:
     primitive, _ = operation_of(record, row)
     if primitive is None or not is_sure(primitive) or any(a is None for a in arrays):
         return ()
-    op, number, _, _ = record.cell(row)
-    if op != CALL:
+    call = record.call_at(row)
+    if call is None:
         like = max(arrays, key=np.size)
-        return (form_of(op, like).forward(*arrays),)
+        return (form_of(record.cell(row)[0], like).forward(*arrays),)
     try:
-        out: Array = primitive.forward(*arrays, **record.calls[number].attrs)
+        out: Array = primitive.forward(*arrays, **call.attrs)
     except Exception:  # it ran once: what is different now is nothing that a picture should raise
         return ()
     return out if type(out) is tuple else (out,)

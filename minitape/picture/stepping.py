@@ -15,7 +15,7 @@ from ..engine.back.reach import reachable_rows
 from ..engine.back.sweep import Sweep
 from ..engine.more.pyfunction import look_only
 from ..engine.recording.record import Record
-from ..engine.recording.rows import CALL, CHUNK, Outline, operation_of
+from ..engine.recording.rows import CHUNK, Outline, operation_of
 from ..engine.table.primitives.elementwise import FIRST_CODE, form_of
 from ..engine.values.errors import OpError
 from .values import show_value
@@ -212,11 +212,11 @@ class Stepper:
         """The STEP of a row; None where it hands nothing on but to constants, which have no adjoint."""
         if all(source in self._unwatched for source, _, _ in sweep.edges):
             return None
-        op, number, _, _ = self.record.cell(row)
+        op, call = self.record.cell(row)[0], self.record.call_at(row)
         primitive, inputs = operation_of(self.record, row)
         assert primitive is not None  # leaves hand nothing on
         if primitive.name == "function":
-            arrived = {r: sweep.adjoint(r) for r in range(row, row + self.record.calls[number].outputs)}
+            arrived = {r: sweep.adjoint(r) for r in range(row, row + call.outputs)}
             self.into_functions |= {r: _dense(adjoint) for r, adjoint in arrived.items() if adjoint is not None}
         rules = primitive.rules  # one for each input, or one function for all
         local = (
@@ -236,8 +236,8 @@ class Stepper:
             if source not in self._unwatched
         ]
         step: SnapshotStep = {"row": row, "adjoint": self._incoming(sweep, row), "edges": edges}
-        if op == CALL and self.record.calls[number].outputs > 1:
-            others = range(row + 1, row + self.record.calls[number].outputs)
+        if call is not None and call.outputs > 1:
+            others = range(row + 1, row + call.outputs)
             step["others"] = [{"row": r, "adjoint": self._incoming(sweep, r)} for r in others]
         return step
 

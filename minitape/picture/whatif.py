@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.recording.rows import CALL, LEAF, REALS, operation_of
+from ..engine.recording.rows import LEAF, REALS, operation_of
 from .replay import MANY, is_sure, run_row
 from .stepping import MOST, stepper_of
 from .values import show_value
@@ -84,8 +84,8 @@ def _dependent(record: Record, leaves: Iterable[int]) -> list[int] | None:
     """The first rows of the operations that depend on these, in order; None where one of them cannot be run again."""
     reached, order = set(leaves), []
     for row in range(min(reached) + 1, len(record)):
-        op, number, output, _ = record.cell(row)
-        if op == LEAF or (op == CALL and output):
+        op, call = record.cell(row)[0], record.call_at(row)
+        if op == LEAF or (call is not None and call.row != row):
             continue
         primitive, inputs = operation_of(record, row)
         if reached.isdisjoint(inputs):
@@ -93,7 +93,7 @@ def _dependent(record: Record, leaves: Iterable[int]) -> list[int] | None:
         if primitive is None or not is_sure(primitive):
             return None
         order.append(row)
-        reached.update(range(row, row + (record.calls[number].outputs if op == CALL else 1)))
+        reached.update(range(row, row + (1 if call is None else call.outputs)))
     return order
 
 

@@ -1,5 +1,7 @@
 """All that makes minitape faster than its plain engine; with this folder deleted every answer stays the same.
 
+``operators`` has the functions of the table of derivatives and ``apply``, ``packed`` the rows of long recordings,
+``sweeps`` the sweep over numbers, arrays and calls, ``number_rows`` that of numbers which an outer tape records.
 ``long`` sweeps long tapes of numbers with the ``kernels`` that numba compiles (``text`` writes what numba sees,
 ``compiled``, ``kept`` and ``cache`` see to it that it is compiled once), ``blocks`` computes large arrays block by
 block in memory that is used again, and ``programs`` compiles the rows of a ``tf.function``: what runs often ``fuse``
@@ -26,13 +28,25 @@ class Speed(Accelerator):
     by_blocks = staticmethod(blocks.by_blocks)
     in_blocks = staticmethod(blocks.in_blocks)
 
-    def kernel(self, record: Any, rows: int) -> Any:
-        """A kernel where it pays: see :func:`minitape.speed.kernels.for_rows`."""
-        return _module("kernels").for_rows(record, rows, "spread")
+    def __init__(self) -> None:
+        self.pairs: dict[str, tuple[Any, Any]] = {}  # what was replaced: the plain form and the fast one
+        # of the table: a primitive, its plain function, the fast one, and how that differs
+        self.functions: list[tuple[Any, Any, Any, dict[str, Any]]] = []
 
-    def long(self, sweep: Any) -> Any:
-        """See :func:`minitape.speed.long.long_sweep`."""
-        return _module("long").long_sweep(sweep)
+    def instead(self, plain: Any) -> Any:
+        """The fast form of a function or a class of the engine."""
+        name = f"{plain.__module__.removeprefix('minitape.engine.')}.{plain.__name__}"
+        if name not in _INSTEAD:
+            return plain
+        made = getattr(_module(_INSTEAD[name]), plain.__name__)(plain)
+        self.pairs[name] = plain, made
+        return made
+
+    def function(self, plain: Any, primitive: Any, name: str, **how: Any) -> Any:
+        """See :func:`minitape.speed.operators.function_of`."""
+        made = _module("operators").function_of(plain, primitive, name, **how)
+        self.functions.append((primitive, plain, made, how))
+        return made
 
     @property
     def loops(self) -> Any:
@@ -44,3 +58,13 @@ class Speed(Accelerator):
 def _module(name: str) -> Any:
     """A part of this package that long tapes, or functions, alone need."""
     return import_module(f"{__name__}.{name}")
+
+
+_INSTEAD = {
+    "back.sweep.run_sweep": "sweeps",
+    "recording.columns.ColumnStore": "packed",
+    "tensor.operation.apply": "operators",
+    "back.values.column": "packed",
+    "back.values.operations": "packed",
+    "back.reach.propagate": "packed",
+}  # what is replaced -> the module of this package that has a maker of the same name

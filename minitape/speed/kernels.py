@@ -165,7 +165,7 @@ def _numbers(record: Any, real: Any) -> int:
     """How many of the last rows are operations on numbers."""
     from ..engine.recording.rows import CALL
 
-    ops, _, _, _, values = record.columns(max(len(record) - LAST, 0))
+    ops, _, _, _, _, values = record.columns(max(len(record) - LAST, 0))
     numbers = [*map(type, values)].count(real)  # also those that calls made: mostly they are few already
     return (
         numbers

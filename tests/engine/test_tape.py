@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 import tracemalloc
+from importlib.util import find_spec
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,7 +17,6 @@ import minitape as tf
 from minitape.engine.back import tape as tape_module
 from minitape.engine.recording.record import Record
 from minitape.engine.recording.state import state
-from minitape.engine.table.accelerator import Accelerator
 
 
 def interrupt(*args):
@@ -272,7 +272,8 @@ def test_a_million_rows(long):
     peak = tracemalloc.get_traced_memory()[1] - base
     tracemalloc.stop()
     assert gradient.numpy() == pytest.approx(np.exp(-0.5e-6 * rows), rel=1e-2)
-    assert held / rows < 64, f"{held / rows:.1f} bytes held per row"
+    most = 64 if find_spec("minitape.speed") else 150  # packed, or in a list
+    assert held / rows < most, f"{held / rows:.1f} bytes held per row"
     assert peak < 2 * held + 1_000_000, (
         f"{peak / rows:.1f} bytes per row for the gradient of a tape that holds {held / rows:.1f}"
     )
@@ -350,7 +351,7 @@ def test_float32_arithmetic_is_rounded_at_each_step():
 
 
 def test_kernels_and_python_give_the_same_numbers(monkeypatch):
-    from minitape.engine.back import sweep
+    from minitape.engine.back import backward, sweep
 
     def run():
         x, w = tf.Variable(0.3), tf.Variable(1.7)
@@ -361,7 +362,7 @@ def test_kernels_and_python_give_the_same_numbers(monkeypatch):
         return [v.numpy() for v in (y, *tape.gradient(y, [x, w]))]
 
     with_kernels = run()
-    monkeypatch.setattr(sweep, "fast", Accelerator())
+    monkeypatch.setattr(backward, "run_sweep", sweep.run_sweep)
     assert run() == with_kernels
 
 

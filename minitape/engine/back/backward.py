@@ -13,21 +13,22 @@ import numpy as np
 from ..above import above
 from ..recording.frames import user_frame
 from ..recording.record import Record
-from ..recording.rows import REALS
 from ..recording.state import more, state
-from ..table.accelerator import full
+from ..table.accelerator import fast, full
 from ..table.primitives import BATCHES, PLAIN
 from ..tensor.slices import IndexedSlices
 from ..tensor.tensor import EagerTensor, Tensor, from_array, new_tensor
+from . import sweep as plain
 from .endpoints import NO_ADJOINT, first_adjoint, no_tensor, reads_target
 from .reach import differentiable, on_tape, reachable_rows
-from .sweep import FEW, Sweep, number_sweep, plain_sweep
+from .sweep import Sweep
 
 if TYPE_CHECKING:
-    from ..types import Adjoint, End, Function, Result
+    from ..types import Adjoint, End, Function, Object, Result
     from .tape import GradientTape
 
 ONE = {np.dtype(real): real(1) for real in (np.float32, np.float64)}
+run_sweep = fast.instead(plain.run_sweep)
 NOTHING: Any = {}.get, None  # of a sweep that gets nowhere
 
 
@@ -71,8 +72,8 @@ def gradients_of(
             rows = known[1]
         else:
             rows = rows_of(tape, source)
-        if record.discrete:
-            rows = [row for row in rows if row not in record.discrete]
+        if not source.dtype.differentiable:
+            rows = ()
         wanted.update(rows)
         ends.append(rows)
     adjoint, found = sweep(tape, starts, wanted, recorded) if starts else NOTHING
@@ -172,28 +173,11 @@ def sweep(
         if not starts or not (wanted or asked):
             return NOTHING
         high = max(starts)
-    plain = (
-        not (recorded or asked)
-        and type(record) is Record
-        and (not BATCHES or BATCHES.isdisjoint(map(type, starts.values())))
-    )
-    if plain and high - (low := min(wanted)) < FEW:
-        if reachable is None and record.kinds <= REALS:
-            number_sweep(record, starts, wanted, high, low)
-            return starts.get, None
-        return starts.get, plain_sweep(record, starts, wanted, reachable, high, low)
-    kind = Sweep if type(record) is Record else record.sweeper  # a graph's own
-    found: Sweep = kind(record, starts, wanted, reachable, recorded=recorded)
-    if asked:
-        found.visit(asked)
-    if recorded and state.record is not None:
-        _run_and_record(tape, found)
-    else:
-        found.run()
-    return found.adjoints.get if found.long is None else found.adjoint, found
+    given = record, starts, wanted, reachable, recorded, asked
+    return _record_sweep(tape, *given) if recorded and state.record is not None else run_sweep(*given)
 
 
-def _run_and_record(tape: GradientTape, found: Sweep) -> None:
+def _record_sweep(tape: GradientTape, *given: Object) -> tuple[Function, Sweep | None]:
     """Runs a sweep that writes rows: they all belong to the statement that asked for it, and to its tape."""
     outer, site, by = state.record, state.site, state.by
     assert outer is not None
@@ -205,7 +189,7 @@ def _run_and_record(tape: GradientTape, found: Sweep) -> None:
             state.site = None if frame is None else (frame.f_code, frame.f_lasti)
         outer.writers = more(outer.writers, (len(outer), outer.member(tape)))
         outer.pin(state.site)
-        found.run()
+        return run_sweep(*given)
     finally:
         state.by, state.site, outer.fixed = by, site, fixed
         outer.writers = more(outer.writers, (len(outer), None if by is None else outer.member(by)))

@@ -6,20 +6,17 @@ from collections.abc import Iterable
 from itertools import compress
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from ..recording.columns import CONTINUOUS
 from ..recording.record import Record
-from ..recording.rows import CALL, CHUNK, LEAF, operation_of
+from ..recording.rows import LEAF, operation_of
 from ..table.accelerator import fast
 from ..table.primitives.elementwise import STOP_CODE
 
 if TYPE_CHECKING:
     from ..recording.rows import Call
-    from ..types import Function
     from .tape import GradientTape
 
 TERMINAL = 0b101  # reachable, but nothing is handed on from there: a source whose own operation is not on the tape
-LONG = 512  # rows from which on an accelerator is asked
 
 
 # -- which rows matter -----------------------------------------------------------------------------
@@ -81,7 +78,7 @@ def reachable_rows(tape: GradientTape, sources: set[int], high: int = -1, record
         and (len(record.members) == 1 or all(m[2].keys() <= sources for m in record.members))
     ):
         # all that is watched, by any tape, is asked for: what depends on it was noted when it was written
-        if not (record.calls or record.large or (recorded and len(record.members) > 1)):
+        if not (record.called or record.large or (recorded and len(record.members) > 1)):
             return None  # numbers and small arrays: shares for constants cost less than to find them
         reachable = bytearray(b"\1") * len(record)
         for row in record.untracked:
@@ -102,51 +99,30 @@ def reachable_rows(tape: GradientTape, sources: set[int], high: int = -1, record
     return reachable
 
 
+@fast.instead
 def propagate(record: Record, marks: bytearray, low: int, high: int, gate: bytearray | None = None) -> None:
     """Marks each row in [low, high) that has a marked input (and passes the gate)."""
-    run = fast.kernel(record, high - low) if high - low > LONG else None
-    if run is not None:
-        _propagate_long(run, record, marks, low, high, gate)
-        return
-    calls, discrete = record.calls, record.discrete
-    for first in range(low, high, CHUNK):
-        last = min(first + CHUNK, high)
-        ops, left, right, _, _ = record.columns(first, last)
-        for row, op, a, b in compress(zip(range(first, last), ops, left, right, strict=True), ops):  # without leaves
-            if op > CALL:
-                if (marks[a] or marks[b]) and op != STOP_CODE and (gate is None or gate[row]):
-                    marks[row] = 1
-            elif gate is None or gate[row]:
-                call = calls[a]
-                for i in call.inputs if call.primitive.code != STOP_CODE else ():
-                    if marks[i] and i not in discrete:
-                        marks[row] = 1
-                        break
+    ops, left, right, calls, _, _ = record.columns(low, high)
+    for row, op, a, b, call in compress(
+        zip(range(low, high), ops, left, right, calls, strict=True), ops
+    ):  # without leaves
+        if (gate is None or gate[row]) and (
+            depends(record, marks, call) if call else (marks[a] or marks[b]) and op != STOP_CODE
+        ):
+            marks[row] = 1
 
 
-def _propagate_long(
-    run: Function, record: Record, marks: bytearray, low: int, high: int, gate: bytearray | None
-) -> None:
-    view = np.frombuffer(marks, np.uint8)
-    through = np.ones(len(marks), np.uint8) if gate is None else np.frombuffer(gate, np.uint8)
-    for first, block, _ in record.blocks:
-        row, last = max(first, low), min(first + len(block), high)
-        while row < last:
-            row = run(block, first, row, last, view, through)
-            if row < last:  # a call: the kernel hands it over
-                if through[row] and _depends(record, marks, record.calls[record.cell(row)[1]]):
-                    marks[row] = 1
-                row += 1
-
-
-def _depends(record: Record, marks: bytearray, call: Call) -> bool:
+def depends(record: Record, marks: bytearray, call: Call) -> bool:
     """True when an input of the call is marked and of a dtype through which gradients flow."""
-    return call.primitive.code != STOP_CODE and any(marks[row] and differentiable(record, row) for row in call.inputs)
+    for row in call.inputs if call.primitive.code != STOP_CODE else ():
+        if marks[row] and differentiable(record, row):
+            return True
+    return False
 
 
 def differentiable(record: Record, row: int) -> bool:
     """True for a row of a dtype through which gradients flow."""
-    return row not in record.discrete
+    return record.shape_dtype(row)[1].kind in CONTINUOUS
 
 
 # -- which comes first -----------------------------------------------------------------------------
@@ -179,5 +155,5 @@ def breadth_first(record: Record, targets: Iterable[int]) -> list[int]:
 
 
 def _first_row(record: Record, row: int) -> int:
-    op, number, _, _ = record.cell(row)
-    return record.calls[number].row if op == CALL else row
+    call = record.call_at(row)
+    return row if call is None else call.row

@@ -26,7 +26,7 @@ from ..recording.merging import merge
 from ..recording.pause import Pause
 from ..recording.record import Record, new_tuple
 from ..recording.release import release
-from ..recording.rows import FLOATS, WIDTH
+from ..recording.rows import FLOATS
 from ..recording.state import more, state
 from ..tensor.tensor import EagerTensor, Tensor
 from ..values import nest
@@ -128,7 +128,7 @@ class GradientTape:
             elif record is not self._record:
                 merge(self, record)
             self._within = self._paused
-            self._start = now = record.base + len(record.rows) // WIDTH
+            self._start = now = len(record)
             self.notes.append(("enter", now, clock(), site()))
             self._recording = True
             state.tapes.append(self)
@@ -173,7 +173,7 @@ class GradientTape:
             state.record = record.close()
         state.token = object()
         if self._recording:
-            self.spans.append((self._start, record.base + len(record.rows) // WIDTH))
+            self.spans.append((self._start, len(record)))
             self._recording = False
             if record.watchers:
                 record.notify()
@@ -252,7 +252,7 @@ class GradientTape:
         for t in (tensor,) if type(tensor) is EagerTensor else nest.flatten(tensor):
             record = self._record  # another one, perhaps, once a tensor was watched
             if len(self.notes) < NOTES:
-                rows = 0 if record is None else record.base + len(record.rows) // WIDTH
+                rows = 0 if record is None else len(record)
                 self.notes.append(("watch", rows, weakref.ref(t) if type(t) is EagerTensor else weak(t), frames))
             if type(t) is not EagerTensor:
                 if hasattr(t, "_watch_on"):  # variables and composite tensors
@@ -302,7 +302,7 @@ class GradientTape:
         if row not in self.watched:
             record = self._record
             assert record is not None
-            self.watched[row] = now = record.base + len(record.rows) // WIDTH
+            self.watched[row] = now = len(record)
             record.untracked.discard(row)
             if row != now - 1:
                 record.note("watch", (self, row))
@@ -518,7 +518,7 @@ class GradientTape:
             self._used = True
             record = self._record
             assert record is not None
-            self.notes.append(("gradient", record.base + len(record.rows) // WIDTH, None, frames))
+            self.notes.append(("gradient", len(record), None, frames))
             if record.large and (record.tapes == 1 or all(t is None or t._used for t in record.tapes_now())):
                 record.free()
 

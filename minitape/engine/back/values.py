@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from itertools import chain, compress
-from typing import TYPE_CHECKING, TypeAlias
+from itertools import compress
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from ..recording.record import Record
-from ..recording.rows import CHUNK, WIDTH, Outline
+from ..recording.rows import WIDTH, Outline
 from ..table.accelerator import fast
-from ..table.code import define
 from ..table.primitives import TABLE
-from ..table.primitives.elementwise import BY_CODE, FIRST_CODE, LARGE, LARGE_FORMS, as_calls
-from ..table.primitives.formula import ARRAY, SCALAR
-from ..tensor.functions import recorded_functions
+from ..table.primitives.elementwise import LARGE
 from ..tensor.slices import IndexedSlices, concat_slices
 from ..tensor.tensor import EagerTensor
 
@@ -24,20 +21,10 @@ if TYPE_CHECKING:
     from ..more.batch import Batch
     from ..table.primitives import Rule
     from ..tensor.tensor import Tensor
-    from ..types import Adjoint, Array, ArrayValues, Function, Object
+    from ..types import Adjoint, Array, ArrayValues
 
 
-Cells: TypeAlias = tuple[int, int, int, int]  # of a row: its number, op, a and b
-
-
-class LongColumn:
-    """The column of values of a long recording, of which few are read."""
-
-    def __init__(self, record: Record) -> None:
-        self.record = record
-
-    def __getitem__(self, row: int) -> Array:
-        return self.record.held(row)
+Cells: TypeAlias = tuple[int, int, int, int, Any]  # of a row: its number, op, a, b and call
 
 
 class Overlay:
@@ -50,25 +37,19 @@ class Overlay:
         return self.arrays[row] if row in self.arrays else self.values[row]
 
 
+@fast.instead
 def column(record: Record) -> ArrayValues:
     """The values of the rows."""
-    return LongColumn(record) if record.base else record.rows[WIDTH - 1 :: WIDTH]
+    return record.rows[5::WIDTH]
 
 
+@fast.instead
 def operations(record: Record, low: int, high: int) -> Iterable[Cells]:
     """The rows from ``high`` down to ``low`` that are no leaves: their ``op`` is 0."""
-    if record.base:
-        return chain.from_iterable(_chunk(record, low, end) for end in range(high + 1, low, -CHUNK))
-    rows, at = record.rows, WIDTH * high
-    ops = rows[at::-WIDTH]
-    return compress(zip(range(high, low - 1, -1), ops, rows[at + 1 :: -WIDTH], rows[at + 2 :: -WIDTH]), ops)  # noqa: B905 - slow
-
-
-def _chunk(record: Record, low: int, end: int) -> Iterable[Cells]:
-    """Those before ``end`` in a recording that is packed, at most ``CHUNK`` of them."""
-    first = max(low, end - CHUNK)
-    ops, left, right, _, _ = record.columns(first, end)
-    return compress(zip(range(end - 1, first - 1, -1), ops[::-1], left[::-1], right[::-1], strict=True), ops[::-1])
+    ops, left, right, calls, _, _ = record.columns(low, high + 1)
+    return compress(
+        zip(range(high, low - 1, -1), ops[::-1], left[::-1], right[::-1], calls[::-1], strict=True), ops[::-1]
+    )
 
 
 class Tensors(dict[int, "Tensor"]):
@@ -148,65 +129,6 @@ def together(total: Adjoint, share: Adjoint) -> Adjoint:
     if type(total) is np.ndarray and total.size >= LARGE:
         return fast.accumulate(total, share)
     return total + share
-
-
-class _Steps(dict["Object", "Function"]):
-    """By the kind of value (None: large arrays; tensors: recorded), code, and whether the inputs matter: the step back
-    over a row of the table.
-
-    It adds what the row hands on to the adjoints of its inputs, the rows ``a`` and ``b``. Recorded, ``x`` and ``y`` are
-    tensors where a rule reads them.
-    """
-
-    def __missing__(self, key: tuple[type[object] | None, int, int, int]) -> Function:
-        kind, code, *wanted = key
-        p, recorded, text = (
-            BY_CODE[code - FIRST_CODE],
-            kind is EagerTensor,
-            "def step(g, z, x, y, a, b, adjoints):\n    pass\n",
-        )
-        for rule, x, row, matters in zip(p.texts[1:], "xy", "ab", wanted, strict=False):
-            if rule == "-" or not matters:
-                continue
-            if recorded:
-                text += _RECORDED.format(rule=as_calls(rule), like=x, x=f"{x}._value" if p.keeps else x, row=row)
-            else:
-                unlike = [f"share.shape != {x}.shape"] * (kind not in SCALAR and len(p.texts) == 3) + [
-                    f"share.dtype is not {x}.dtype"
-                ] * ("(" in rule or "." in rule)
-                text += _STEP.format(
-                    rule=f"rule_{x}(g, z, x, y)" if kind is None else rule,
-                    unlike=" or ".join(unlike) or False,
-                    x=x,
-                    row=row,
-                )
-        functions = recorded_functions() if recorded else ARRAY if kind is None else SCALAR.get(kind, ARRAY)
-        rules = dict(zip(("rule_x", "rule_y"), LARGE_FORMS[code].rules, strict=False))  # of large arrays
-        space = functions | rules | {"kind": kind, "fit": fit, "unbroadcast": unbroadcast, "together": together}
-        self[key] = step = define(text, "<formula step>", space)["step"]
-        return step
-
-
-_STEP = """
-    share, total = {rule}, adjoints.get({row})
-    if {unlike}:
-        share = fit(share, {x})
-    if total is None:
-        adjoints[{row}] = share
-    elif type(total) is kind:
-        adjoints[{row}] = total + share
-    else:
-        adjoints[{row}] = together(total, share)
-""".lstrip("\n")
-_RECORDED = """
-    share, total = {rule}, adjoints.get({row})
-    if type(share) is not kind:
-        share = fit(share, {like})
-    elif share._value.shape != {x}.shape:
-        share = unbroadcast(share, {x}.shape)
-    adjoints[{row}] = share if total is None else add(total, share) if type(total) is kind else together(total, share)
-""".lstrip("\n")
-STEPS = _Steps()
 
 
 def in_batches(rule: Rule) -> Rule:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..table.primitives.elementwise import FIRST_CODE
-from .rows import CALL, Call, Leaf, Subject
+from .rows import Call, Leaf, Subject
 from .state import more, state
 
 if TYPE_CHECKING:
@@ -45,23 +45,24 @@ def _copy_rows(record: Record, old: Record) -> list[int]:
             *((row + shift, path) for row, path in old.scopes),
             (end, state.scope),
         ]
+    calls: dict[Call, Call] = {}
     for row in range(len(old)):
         op, a, b, site = old.cell(row)
         if op >= FIRST_CODE:
             a, b = rows[a], rows[b]
-        elif op == CALL:
-            a += len(record.calls)
         found = old.site_of(row)
         if found is not None:
             record.begin_segment(found[0], None)
             site = found[1]
-        record.append(op, a, b, site, old.held(row))
+        call = old.call_at(row)
+        if call is not None and call not in calls:
+            calls[call] = Call(
+                call.row + shift, call.primitive, tuple([rows[r] for r in call.inputs]), call.attrs, call.outputs
+            )
+            if call in old.mandatory:
+                record.mandatory = more(record.mandatory, calls[call])
+        record.append(op, a, b, None if call is None else calls[call], site, old.held(row))
     record.frame = None
-    for call in old.calls:
-        inputs = tuple([rows[r] for r in call.inputs])
-        record.calls.append(moved := Call(call.row + shift, call.primitive, inputs, call.attrs, call.outputs))
-        if call in old.mandatory:
-            record.mandatory = more(record.mandatory, moved)
     for row, leaf in old.leaves.items():
         record.leaves[row + shift] = leaf
         if (tensor := leaf.tensor) is not None and rows[row] == row + shift:
@@ -76,7 +77,7 @@ def _copy_rows(record: Record, old: Record) -> list[int]:
     record.untracked -= {here for row, here in enumerate(rows) if row not in old.untracked}
     record.untracked.update(row + shift for row in old.untracked)
     record.large = record.large or old.large
-    record.arrays.update(row + shift for row in old.arrays)
+    record.called = record.called or old.called
     record.merged = more(record.merged, (old, shift))
     return rows
 

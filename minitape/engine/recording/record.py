@@ -25,7 +25,7 @@ from ..table.primitives.elementwise import STOP_CODE
 from .columns import CONTINUOUS
 from .frames import user_frame
 from .recorder import Recorder
-from .rows import CALL, FLOATS, FULL, LEAF, REALS, WIDTH, Call, Event, Leaf, Outline, Subject, number_leaf, outline
+from .rows import CALL, FLOATS, LEAF, Call, Event, Leaf, Outline, Subject, number_leaf, outline
 from .sites import Sites
 from .state import more, state
 
@@ -49,7 +49,7 @@ ORIGINS: list[Callable[[Tensor, Record], ValueOrigin]] = []
 class Record(Sites, Recorder):
     """The table: operations append to it, a sweep reads it backwards."""
 
-    sweeper: type[Sweep]  # of a graph alone
+    sweeper: type[Sweep]  # what goes back over it
     tapes = 0  # tapes that may still ask for gradients
     paused = 0  # tapes inside stop_recording()
     # what few recordings have is made when the first of it comes, see more()
@@ -61,12 +61,15 @@ class Record(Sites, Recorder):
     watchers: Sequence[Callable[[], object]] = ()  # callables of live pictures, see tell()
 
     def __init__(self) -> None:
-        self.rows = []
-        self.put = self.rows.extend
-        # read often: Python finds them sooner here than in the class
-        self.base, self.fixed, self.frame, self.large = 0, None, None, False
-        self.arrays, self.discrete, self.kinds, self.segments, self.thread = set(), set(), set(), [], get_ident()
-        self.calls: list[Call] = []
+        super().__init__()
+        self.fixed, self.frame, self.large, self.called, self.segments, self.thread = (
+            None,
+            None,
+            False,
+            False,
+            [],
+            get_ident(),
+        )  # read often: Python finds them sooner here than in the class
         self.leaves: dict[int, Leaf] = {}
         self.leaf_of: dict[int, int] = {}  # id of a leaf tensor -> its row here, also while it knows another one
         # Python numbers that were operands, alone and with a dtype -> their tensors
@@ -136,22 +139,11 @@ class Record(Sites, Recorder):
         The tensor itself knows its row here from now on, where it belongs to ``old`` until then. Nothing is called
         between that question and its answer: threads of Python change at calls, so that only one of them takes it.
         """
-        if (place := len(self.rows)) >= FULL and self.pack():
-            place = 0
-        row, value = self.base + place // WIDTH, tensor._value
-        if (kind := type(value)) not in REALS:
-            if value.dtype.kind not in CONTINUOUS:
-                self.discrete.add(row)
-            if value.size > self.small:
-                self.arrays.add(row)
-        if kind not in self.kinds:
-            self.kinds.add(kind)
-        self.put((LEAF, 0, 0, site, value))
+        row = self.append(LEAF, 0, 0, None, site, tensor._value)
         self.leaves[row] = leaf
-        if tapes:
-            for tape in tapes:
-                tape.watched[row] = row + 1
-        else:
+        for tape in tapes:
+            tape.watched[row] = row + 1
+        if not tapes:
             self.untracked.add(row)
         if tensor._record is old:
             tensor._record, tensor._row = self, row
@@ -229,38 +221,33 @@ class Record(Sites, Recorder):
         if site is None:
             site = frame.f_lasti if frame is not None and frame is self.frame else self.current_site(frame)
         rows: tuple[int, ...] = ()
+        passes = False  # whether something is watched that a gradient flows through
         for t in inputs:
-            rows += (t._row if t._record is self else self.enter(t, None, site),)
-        if (place := len(self.rows)) >= FULL and self.pack():
-            place = 0
-        row, code = self.base + place // WIDTH, primitive.code
-        untracked = code == STOP_CODE or self.untracked.issuperset(rows)
-        if self.discrete and not untracked:
-            untracked = all(r in self.untracked or r in self.discrete for r in rows)
+            rows += (row := t._row if t._record is self else self.enter(t, None, site),)
+            passes = passes or (row not in self.untracked and t._value.dtype.kind in CONTINUOUS)
+        code, call, a, b = primitive.code, None, 0, 0
+        untracked = code == STOP_CODE or not passes
         if code and not attrs and tensors[0]._value.dtype in FLOATS:
             a, b = rows[0], rows[-1]
         else:
-            code, a, b = CALL, len(self.calls), 0
+            code, self.called = CALL, True
             call = _bare(Call)  # without the frame of a constructor: this runs often
-            call.row, call.primitive, call.inputs, call.attrs, call.outputs = row, primitive, rows, attrs, len(tensors)
-            self.calls.append(call)
+            call.row, call.primitive, call.inputs, call.attrs, call.outputs = (
+                len(self),
+                primitive,
+                rows,
+                attrs,
+                len(tensors),
+            )
             if primitive.mandatory:
                 self.mandatory = more(self.mandatory, call)
         for tensor in tensors:
             value = tensor._value
-            if (dtype := value.dtype) not in FLOATS and dtype.kind not in CONTINUOUS:
-                self.discrete.add(row)
             if self.large or value.size > self.small:
                 value = self._kept(primitive, rows, inputs, value, not untracked and bool(state.tapes))
-                if value.size > self.small and type(value) is not Outline:
-                    self.arrays.add(row)
-            if type(value) not in self.kinds:
-                self.kinds.add(type(value))
-            self.put((code, a, b, site, value))
-            tensor._record, tensor._row = self, row
+            tensor._record, tensor._row = self, self.append(code, a, b, call, site, value)
             if untracked:
-                self.untracked.add(row)
-            row, b = row + 1, b + 1  # b: the number of the output; an elementwise operation has one
+                self.untracked.add(tensor._row)
 
     def _kept(
         self, primitive: Primitive, rows: Sequence[int], inputs: Sequence[Tensor], value: Array, tracked: bool
@@ -307,10 +294,10 @@ class Record(Sites, Recorder):
 
     def free(self) -> None:
         """The last tape that could ask was used up: large arrays are let go of, but for those of leaves."""
-        for row in self.arrays - self.leaves.keys():
-            value = self.held(row)
-            self.hold(row, outline(value.shape, value.dtype))
-        self.large = bool(self.arrays)
+        held = self.large_arrays()
+        for row in held.keys() - self.leaves.keys():
+            self.hold(row, outline(held[row].shape, held[row].dtype))
+        self.large = bool(held.keys() & self.leaves.keys())
 
     def member(self, tape: GradientTape) -> int | None:
         """The number of a tape among those of this recording; None when it is of another one."""

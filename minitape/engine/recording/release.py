@@ -33,15 +33,16 @@ def release(record: Record) -> None:
     """No tape is left to ask: values go, and so does everything else of recordings that are long or old."""
     record.numbers = record.variables = record.leaf_of = _GONE
     record.events, record.frame = (), None
-    if record.base or len(record.rows) > WIDTH * SKELETON:
+    if len(record) > SKELETON:
         _forget(record)
         return
     cells = record.rows
     if len(cells) > WIDTH * FEW:
         cells[WIDTH - 1 :: WIDTH] = map(_outline, cells[WIDTH - 1 :: WIDTH])
-    for row in [*record.arrays]:
-        record.hold(row, _outline(record.held(row)))
-    for call in record.calls:
+    elif record.large:
+        for row, value in record.large_arrays().items():
+            record.hold(row, _outline(value))
+    for call in record.calls if record.called else ():
         call.attrs = _GONE
     retained = state.retained
     if retained is None:
@@ -52,9 +53,9 @@ def release(record: Record) -> None:
 
 
 def _forget(record: Record) -> None:
-    record.blocks = record.rows = record.calls = record.mandatory = record.segments = _NOTHING
-    record.base, record.leaves, record.untracked = 0, _GONE, _NO_ROWS
-    record.discrete = _NO_ROWS
+    record.clear()
+    record.mandatory = record.segments = _NOTHING
+    record.leaves, record.untracked = _GONE, _NO_ROWS
 
 
 def _outline(value: Array) -> Array:

@@ -25,10 +25,8 @@ if TYPE_CHECKING:
     from .record import Record
 
 LEAF, CALL = 0, 1  # the first column of rows that are no elementwise operations
-WIDTH = 5  # columns
-CHUNK = 16384  # rows per packed block
-ARRAY_ROW = 256  # added to the op of packed elementwise rows whose values are no numbers: kernels hand them over
-FULL = WIDTH * CHUNK
+WIDTH = 6  # columns
+CHUNK = 16384  # rows that readers of long recordings take at once
 
 # what an event is about, which its kind says: a row, a tensor, a variable and its version, a tape
 Subject: TypeAlias = Any
@@ -77,6 +75,9 @@ class Call:
         self.row, self.primitive, self.inputs, self.attrs, self.outputs = row, primitive, inputs, attrs, outputs
 
 
+NONE: Attributes = {}  # the attributes of elementwise operations
+
+
 class Leaf(NamedTuple):
     """What a leaf row stands for: a tensor, one state of a variable, or a Python number. It keeps neither alive."""
 
@@ -112,12 +113,17 @@ class Event(NamedTuple):
     site: tuple[CodeType, int] | None
 
 
+def call_of(row: int, op: int, a: int, b: int) -> Call:
+    """A row of an elementwise operation as a call."""
+    primitive = BY_CODE[op - FIRST_CODE]
+    return Call(row, primitive, (a, b)[: len(primitive.texts) - 1], NONE, 1)
+
+
 def operation_of(record: Record, row: int) -> tuple[Primitive | None, tuple[int, ...]]:
     """(primitive, input rows) of the operation that wrote a row; None and no inputs for a leaf."""
     op, a, b, _ = record.cell(row)
     if op >= FIRST_CODE:
         primitive = BY_CODE[op - FIRST_CODE]
         return primitive, (a, b)[: len(primitive.texts) - 1]
-    if op == CALL and a < len(record.calls):
-        return record.calls[a].primitive, record.calls[a].inputs
-    return None, ()
+    call = record.call_at(row)
+    return (None, ()) if call is None else (call.primitive, call.inputs)

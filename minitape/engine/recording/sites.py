@@ -8,7 +8,6 @@ from types import CodeType, FrameType
 
 from .columns import ColumnStore, last_from
 from .frames import _OWN, place_of
-from .rows import WIDTH
 from .state import state
 
 
@@ -17,6 +16,7 @@ class Sites(ColumnStore):
 
     fixed: int | None = None  # the site of all rows while a sweep is recorded
     frame: FrameType | None = None  # the user's frame that wrote the last row; None: look for it, or the site is fixed
+    thread: int
     segments: list[tuple[int, CodeType, int | None]]  # (first row, code, the one statement in it or None)
 
     def current_site(self, frame: FrameType | None = None) -> int:
@@ -39,7 +39,7 @@ class Sites(ColumnStore):
             if not _OWN[(code := frame.f_code).co_filename]:
                 segments = self.segments
                 if not segments or segments[-1][1] is not code or segments[-1][2] is not None:
-                    segments.append((self.base + len(self.rows) // WIDTH, code, None))
+                    segments.append((len(self), code, None))
                 if self.open and get_ident() == self.thread:
                     self.frame = frame
                 break
@@ -63,7 +63,7 @@ class Sites(ColumnStore):
         if state.site is not None or _OWN[code.co_filename]:
             return None
         if not segments or segments[-1][1] is not code or segments[-1][2] is not None:
-            segments.append((self.base + len(self.rows) // WIDTH, code, None))
+            segments.append((len(self), code, None))
         self.frame = frame
         return frame.f_lasti
 

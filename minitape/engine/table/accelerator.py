@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from ..recording.record import Record
     from ..types import Array, Attributes, Function, NumPyType, Object
 
 
@@ -21,22 +20,22 @@ class Accelerator:
     """The plain way.
 
     >>> plain = Accelerator()
-    >>> plain.accumulate(np.ones(2), np.ones(2)), plain.kernel(None, 10**6)
-    (array([2., 2.]), None)
+    >>> plain.accumulate(np.ones(2), np.ones(2))
+    array([2., 2.])
     """
+
+    def instead(self, plain: Object) -> Object:
+        """What runs in place of a function or a class of the engine, which says what it computes."""
+        return plain
+
+    def function(self, plain: Function, primitive: Object, name: str, **how: Object) -> Function:
+        """What runs in place of ``plain``, an operator or a function of tensors that is a line of the table of
+        derivatives.
+        """
+        return plain
 
     large: float = math.inf  # elements from which on an array is large
     loops: Object = None  # what compiles the rows of a graph: minitape.speed.programs
-
-    def kernel(self, record: Record | None, rows: int) -> Function | None:
-        """A compiled loop that marks so many rows of a packed recording; None for the walk in Python."""
-        return None
-
-    def long(self, sweep: Object) -> Object:
-        """What takes the numbers of a long recording off a sweep's hands (``parts``, ``add``, ``adjoint``); None where
-        nothing does.
-        """
-        return None
 
     def buffer(self, shape: tuple[int, ...], dtype: NumPyType) -> np.ndarray:
         """An array whose elements are all written next."""

@@ -12,8 +12,8 @@ from numpy import ndarray
 
 from ..above import above
 from ..recording.evidence import origin_of_new, origin_of_result
-from ..recording.rows import REALS
 from ..recording.state import state
+from ..table.accelerator import fast
 from ..table.fp import quiet
 from ..table.primitives import TABLE, TENSORS, Primitive
 from ..table.primitives.elementwise import form_of
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ..types import Array, Attributes, Result, Value
 
 
+@fast.instead
 def apply(
     primitive: Primitive, inputs: tuple[Tensor, ...], attrs: Attributes, frame: FrameType | None = None
 ) -> Result:
@@ -34,41 +35,24 @@ def apply(
     function of minitape's is sure that it is, or is inside, the user's statement: it need not be looked for then.
     """
     record = state.record
-    if record is not None and not record.eager:  # a graph
+    if (record is not None and not record.eager) or [*map(type, inputs)].count(EagerTensor) < len(inputs):  # a graph
         return above.build(primitive, inputs, attrs)
-    arrays: list[Array] = []
-    kinds: tuple[np.dtype, ...] = ()
-    for t in inputs:
-        if type(t) is not EagerTensor:
-            return above.build(primitive, inputs, attrs)
-        value = t._value
-        arrays.append(value)
-        kinds += (value.dtype,)
+    arrays = [t._value for t in inputs]
+    kinds = tuple([value.dtype for value in arrays])
     if kinds not in primitive.accepted:
         _accept(primitive, kinds)
-    if primitive.code:
-        x, y = arrays[0], arrays[-1]
-        like = x if type(y) is not ndarray or (type(x) is ndarray and x.size > y.size) else y
-        out = quiet().run(form_of(primitive.code, like).forward, *arrays)
-    else:
-        out = quiet().run(primitive.forward, *arrays, **attrs)
-    made: Result
-    tensors: tuple[EagerTensor, ...]
-    kind = type(out)
-    if (kind is ndarray and out.shape) or kind in REALS:
-        made = EagerTensor()
-        made._value, made._record, made._origin = out, None, None
-        tensors = (made,)
-    elif kind is tuple:
-        made = tensors = tuple(map(from_array, out))
-    else:
-        made = from_array(out)
-        tensors = (made,)
-    if record is None:
-        finish(primitive, inputs, attrs, tensors, frame or _getframe(1))
-    else:
-        record.write(primitive, inputs, attrs, tensors, frame or _getframe(1))
-    return made
+    forward = form_of(primitive.code, largest(arrays)).forward if primitive.code else primitive.forward
+    out = quiet().run(forward, *arrays, **attrs)
+    several = type(out) is tuple
+    made = tuple(map(from_array, out if several else (out,)))
+    finish(primitive, inputs, attrs, made, frame or _getframe(1))
+    return made if several else made[0]
+
+
+def largest(arrays: list[Array]) -> Array:
+    """Of the operands of an elementwise operation, the one that says of which kind its result is."""
+    x, y = arrays[0], arrays[-1]
+    return x if type(y) is not ndarray or (type(x) is ndarray and x.size > y.size) else y
 
 
 def finish(

@@ -14,10 +14,11 @@ import numpy as np
 
 from ..above import above
 from ..recording.recorder import recorder
+from ..table.accelerator import fast
 from ..table.primitives import TABLE, Primitive
 from ..values import dtypes
 from ..values.invalid import invalid
-from .functions import function_of, number
+from .functions import number
 from .operation import apply, binary, check_same_dtype
 from .slices import IndexedSlices
 from .tensor import EagerTensor, Tensor, new_tensor
@@ -222,7 +223,7 @@ def install() -> None:
         setattr(Tensor, f"__{name}__", pair[0])
         setattr(Tensor, f"__r{name}__", pair[1])
         for label, general, exchanged in ((f"__{name}__", pair[0], False), (f"__r{name}__", pair[1], True)):
-            operator = function_of(primitive, label, general, reflected=exchanged)
+            operator = fast.function(general, primitive, label, reflected=exchanged)
             operator.__qualname__ = label
             operator.__doc__ = f"{primitive.texts[0]}, elementwise." if not exchanged or name == "sub" else None
             setattr(EagerTensor, label, operator)
@@ -237,7 +238,7 @@ def install() -> None:
         setattr(Tensor, f"__r{name}__", reflected)
     _matmul_operator(Tensor.__matmul__)
     negative, negation = TABLE["negative"], "__neg__"
-    setattr(EagerTensor, negation, function_of(negative, negation, lambda a: apply(negative, (a,), {})))
+    setattr(EagerTensor, negation, fast.function(lambda a: apply(negative, (a,), {}), negative, negation))
     methods: dict[str, Function] = {
         "__neg__": lambda a: apply(negative, (a,), {}),
         "__abs__": lambda a: apply(_abs_of(a), (a,), {}),

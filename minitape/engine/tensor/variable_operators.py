@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..above import above
+from ..table.accelerator import fast
 from ..table.primitives import TABLE
-from .functions import function_of
 from .operators import ARITHMETIC
 
 if TYPE_CHECKING:
@@ -63,7 +63,9 @@ for _name, _primitive in ARITHMETIC.items():
     for _method in (f"__{_name}__", f"__r{_name}__"):
         _add(
             _method,
-            function_of(TABLE[_primitive], _method, _forward(_method), reflected=_method.startswith("__r"), reads=True),
+            fast.function(
+                _forward(_method), TABLE[_primitive], _method, reflected=_method.startswith("__r"), reads=True
+            ),
         )
 for _name, _symbol in (("mul", "*"), ("truediv", "/"), ("pow", "**")):
     _text = _IN_PLACE.format(name="var", symbol=_symbol, call=f"(var {_symbol} value)", result=_symbol)

@@ -19,7 +19,7 @@ from . import TABLE, Primitive, declare
 from .formula import ARRAY, SCALAR, reads
 
 if TYPE_CHECKING:
-    from ...types import Array, Function, Object
+    from ...types import Array, Function
     from . import Rule
 
 DERIVATIVES = """
@@ -173,19 +173,4 @@ def form_of(code: int, value: Array) -> Form:
     return _numbers[kind][code]
 
 
-class _Shares(dict["Object", "list[Function]"]):
-    """By the kind of a number and by code: what gives the shares of all inputs at once, None for one that gets
-    nothing.
-    """
-
-    def __missing__(self, kind: Object) -> list[Function]:
-        texts = [
-            ", ".join("None" if text == "-" else text for text in p.texts[1:]) + "," * (len(p.texts) == 2)
-            for p in BY_CODE
-        ]
-        self[kind] = found = [_NO_FORM] * FIRST_CODE + [compile_text(f"({text})", SCALAR[kind]) for text in texts]
-        return found
-
-
-SHARES = _Shares()
 RECORDED: dict[str, Function] = {}  # functions of formulas that are no lines of the table, as recorded operations

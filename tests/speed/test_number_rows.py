@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from minitape.engine.back import sweep
-from minitape.engine.back.number_rows import MOST
+from minitape.speed import sweeps as sweep
+from minitape.speed.number_rows import MOST
 
 REALS = [np.float32, np.float64]
 

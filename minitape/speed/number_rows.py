@@ -5,22 +5,22 @@ between.
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ..recording.rows import CHUNK, LEAF, REALS, WIDTH
-from ..recording.state import state
-from ..table.code import compile_text, define, names_in, with_operands
-from ..table.fp import OFF, WARNINGS, restore
-from ..table.primitives.elementwise import BY_CODE, FIRST_CODE, as_calls
-from ..tensor.functions import ForwardFunction, real
-from ..tensor.tensor import EagerTensor
-from .values import column, operations
+from ..engine.back.values import column, operations
+from ..engine.recording.rows import CHUNK, LEAF, REALS, WIDTH
+from ..engine.recording.state import state
+from ..engine.table.code import compile_text, define, names_in, with_operands
+from ..engine.table.fp import OFF, WARNINGS, restore
+from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE, as_calls
+from ..engine.tensor.functions import real
+from ..engine.tensor.tensor import EagerTensor
+from .operators import ForwardFunction
 
 if TYPE_CHECKING:
-    from ..recording.record import Record
-    from ..table.primitives import Primitive, Rule
-    from ..tensor.tensor import Tensor
-    from ..types import Adjoint, Function, Object
+    from ..engine.table.primitives import Primitive, Rule
+    from ..engine.tensor.tensor import Tensor
+    from ..engine.types import Adjoint, Function, Object
 
 MOST = CHUNK // 32  # rows of a recording: what their rules write fits into a block with them
 
@@ -30,7 +30,7 @@ _TEXT = """
 def {name}(w, {arguments}):
     values, record, put, site, untracked = w
 {enter}    value = {formula}
-    put(({code}, {rows}, site, value))
+    put(({code}, {rows}, None, site, value))
     row = len(values)
     values.append(value)
     if {constant}:
@@ -105,20 +105,15 @@ def _refuse(*rows: object) -> Adjoint:
 
 
 def sweep_rows(
-    record: Record, adjoints: dict[int, Adjoint], sources: set[int], reachable: bytearray | None, high: int, low: int
+    record: Any, adjoints: dict[int, Adjoint], sources: set[int], reachable: bytearray | None, high: int, low: int
 ) -> bool:
     """Brings adjoints, which are tensors, down to ``sources``; False, and nothing is done, where a row needs more than
     these rules.
     """
-    site, cut = record.fixed, slice(WIDTH * low, WIDTH * high + WIDTH, WIDTH)
-    if (
-        site is None
-        or record is not state.record
-        or record.calls
-        or record.base
-        or len(record) > MOST
-        or not record.kinds <= REALS
-    ):
+    outer: Any = state.record
+    site = record.fixed if record is outer else None
+    cut = slice(WIDTH * low, WIDTH * high + WIDTH, WIDTH)
+    if site is None or record.called or record.base or len(record) > MOST or not record.kinds <= REALS:
         return False
     rules, add = _compile()
     for op in set(record.rows[cut]):
@@ -126,7 +121,7 @@ def sweep_rows(
             reachable is None
             or any(
                 rule is _refuse and reachable[to]
-                for _, code, *ab in operations(record, low, high)
+                for _, code, *ab, _ in operations(record, low, high)
                 if code == op
                 for to, rule in zip(ab, rules[op])  # noqa: B905
             )
@@ -137,7 +132,7 @@ def sweep_rows(
     before = WARNINGS[OFF]
     try:
         rows = {row: _enter(w, g) for row, g in adjoints.items()}
-        for row, op, a, b in operations(record, low, high):
+        for row, op, a, b, _ in operations(record, low, high):
             g = rows.get(row)
             if g is None or (reachable is not None and reachable[row] != 1):
                 continue

@@ -1,0 +1,286 @@
+"""The functions of the table of derivatives on tensors, all made from one text: ``x * y``, ``-x``, ``tf.sin(x)``,
+``tf.add(x, y)``.
+
+What runs most often is written out: floats of one dtype that fit. Compute, make a tensor, write a row; where nothing
+records, the tensor gets a note for `explain` instead. All else is left to ``general``, which asks and refuses what
+TensorFlow does.
+"""
+
+from __future__ import annotations
+
+from sys import _getframe
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy import ndarray
+
+from ..engine.recording.evidence import origin_of_result
+from ..engine.recording.rows import REALS, WIDTH
+from ..engine.recording.state import state
+from ..engine.table.code import define
+from ..engine.table.fp import quiet, run_number
+from ..engine.table.primitives import Primitive
+from ..engine.table.primitives.elementwise import LARGE, form_of
+from ..engine.tensor.functions import SIGNS, number, real
+from ..engine.tensor.tensor import EagerTensor, from_array
+from .packed import FULL
+
+if TYPE_CHECKING:
+    from ..engine.types import Array, Function, Object
+
+# ``x`` and ``y`` are the arrays of the operands in the order of the formula, ``a`` and ``b`` what was given. Where the
+# recording knows two numbers, or small arrays, the row is written here (``_ROW``), else by ``record.write``.
+_TEXT = """
+def {name}({signature}):
+{named}    {begin}
+    kind = type({x})
+    if record is not None and (site := {site}) is not None:
+{known}        if {numbers}{entered} and (place := len(record.rows)) < FULL:
+{number_row}            return made
+        if ({arrays}){entered} and (place := len(record.rows)) < FULL:
+{row}            if {constant}:
+                record.untracked.add(made._row)
+            return made
+    record{frame} = state.record{caller}
+{second}    if not ({usual}) or (record is not None and not record.eager):  # another kind of values, or a graph
+        return general({arguments})
+{convert}    value = {formula}
+    made = EagerTensor()
+    made._value, made._record = value, None
+    if record is None:
+        made._origin = origin_of_result(primitive, frame, {inputs})
+    else:
+        made._origin = None
+        record.write(primitive, ({operands}), NONE, (made,), frame)
+    return made
+"""
+_ROW = """
+            value = {formula}
+            record.put(({code}, {rows}, None, site, value))
+            made = EagerTensor()
+            made._value, made._record = value, record
+            made._row, made._origin = record.base + place // WIDTH, None
+""".lstrip("\n")
+_KNOWN = """
+        if type(b) is EagerTensor:
+            other, {y} = b, b._value
+        else:
+            if type(b) is float or type(b) is int:
+                other = record.numbers.get(b)
+                if other is None and ({one}):
+                    other = real(b, {first}.dtype.type, record, site)
+            else:
+                other = b._read() if hasattr(b, "_read") else None
+            {y} = other._value if type(other) is EagerTensor else None
+""".lstrip("\n")
+_NUMBER = "kind is float32 or kind is float64"
+_ARRAY = "{x}.size {bound} and {x}.dtype.char in 'fd'"
+_ALIKE = (
+    f"kind is ndarray is type({{other}}) and x.shape == y.shape and x.dtype is y.dtype and {_ARRAY.replace('{x}', 'x')}"
+)
+_BESIDE = f"kind is ndarray and type({{other}}) is {{x}}.dtype.type and {_ARRAY}"  # a number
+_SMALL, _USUAL = "<= record.small", "< LARGE"
+_SECOND = """
+    if type(b) is EagerTensor:
+        other, {y} = b, b._value
+    elif type(b) is float or type(b) is int:
+        other, {y} = None, b
+        if record is not None:
+            other = number(a, b, frame)
+            if type(other) is not EagerTensor:
+                return general({arguments})
+            {y} = other._value
+    else:
+        other = b._read() if hasattr(b, "_read") else None
+        if type(other) is not EagerTensor:
+            return general({arguments})
+        {y} = other._value
+""".lstrip("\n")
+
+_CONVERT = "    if other is None:\n        {y} = {first}.dtype.type(b)\n"  # NumPy's functions may give integers for it
+
+_OF_ONE = {
+    "known": "",
+    "second": "",
+    "convert": "",
+    "entered": "",
+    "inputs": "a",
+    "operands": "a,",
+    "rows": "a._row, a._row",
+    "constant": "a._row in record.untracked",
+    "numbers": f"({_NUMBER})",
+    "arrays": _ARRAY.format(x="x", bound=_SMALL),
+    "usual": f"{_NUMBER} or {_ARRAY.format(x='x', bound=_USUAL)}",
+}
+
+
+def _of_two(first: str, second: str, reflected: bool) -> dict[str, str]:
+    """What differs where there are two operands: the arrays of ``a`` and of the other one have these names."""
+
+    def has(condition: str, bound: str) -> str:
+        return condition.format(x=first, other=second, bound=bound)
+
+    small = (has(_ALIKE, _SMALL), has(_BESIDE, _SMALL), f"{second} is not None and fits(x, y, record.small + 1)")
+    usual = (
+        f"({_NUMBER}) and (other is None or type({second}) is kind)",
+        has(_ALIKE, _USUAL),
+        f"({has(_ARRAY, _USUAL)} if other is None else fits(x, y, LARGE))",
+    )
+    return {
+        "known": _KNOWN.format(y=second, first=first, one=f"{_NUMBER} or {has(_ARRAY, _SMALL)}"),
+        "second": _SECOND.format(y=second, arguments="a, b"),
+        "convert": _CONVERT.format(y=second, first=first),
+        "entered": " and (other._record is record or record.takes(other, site))",
+        "inputs": "a, other",
+        "operands": "other, a" if reflected else "a, other",
+        "rows": "other._row, a._row" if reflected else "a._row, other._row",
+        "constant": "a._row in record.untracked and other._row in record.untracked",
+        "numbers": f"({_NUMBER}) and type({second}) is kind",
+        "arrays": " or ".join(small),
+        "usual": " or ".join(usual),
+    }
+
+
+def function_of(
+    general: Function,
+    primitive: Primitive,
+    name: str,
+    reflected: bool = False,
+    signature: str = "",
+    reads: bool = False,
+    inside: bool = False,
+) -> Function:
+    """A function of one tensor or two that is a line of the table of derivatives; ``reflected`` with the operands
+    exchanged.
+
+    ``general`` is asked about all that is not plain. A ``signature`` names the operands and what may follow them. One
+    that ``reads`` is an operator of variables, whose first operand is the variable's state. One ``inside`` a rule has
+    the site of the sweep that is recorded.
+    """
+    formula, binary = primitive.texts[0], len(primitive.texts) == 3
+    arguments = "a, b" if binary else "a"
+    operands = signature.split(", ")[: 1 + binary] if signature else []
+    named = ""  # an operator's first operand is a tensor
+    if operands or reads:
+        first = "a = a._read()" if reads else "" if signature == arguments else f"{arguments} = {', '.join(operands)}"
+        named = f"    {first}\n    if type(a) is not EagerTensor:\n        return general({arguments})\n"
+    compute, kind = SIGNS.get(primitive.name), "ndarray if type(y) is ndarray else type(x)" if binary else "kind"
+    # more than Python's operators: it differs by the kind of value
+    function = f"forward[{kind}]" if compute is None else "compute"
+    formula = f"quiet().run({function}, x{', y' if binary else ''})"
+    first, second = ("y", "x") if reflected else ("x", "y")
+    texts = {
+        "name": name,
+        "arguments": arguments,
+        "signature": signature or arguments,
+        "named": named,
+        "code": primitive.code,
+        "formula": formula,
+        "x": first,
+    }
+    if inside:
+        texts |= {
+            "begin": f"record, {first} = a._record, a._value",
+            "site": "record.fixed if record is state.record else None",
+            "frame": ", frame",
+            "caller": ", _getframe(1)",
+        }
+    else:
+        texts |= {
+            "begin": f"record, frame, {first} = a._record, _getframe(1), a._value",
+            "frame": "",
+            "caller": "",
+            "site": "frame.f_lasti if frame is record.frame else record.follow(frame)",
+        }
+    texts |= _of_two(first, second, reflected) if binary else _OF_ONE
+    if compute is not None:
+        texts["convert"] = ""
+    texts["row"] = row = _ROW.format(**texts)
+    texts["number_row"] = row if compute is None else row.replace("quiet().run(", "run_number(")
+    space: dict[str, Object] = {
+        "general": general,
+        "primitive": primitive,
+        "forward": ForwardFunction(primitive.code),
+        "compute": compute,
+        "NONE": {},
+        "number": number,
+        "real": real,
+        "fits": fits,
+        "quiet": quiet,
+        "run_number": run_number,
+        "state": state,
+        "_getframe": _getframe,
+        "origin_of_result": origin_of_result,
+        "EagerTensor": EagerTensor,
+        "FULL": FULL,
+        "WIDTH": WIDTH,
+        "LARGE": LARGE,
+        "float32": np.float32,
+        "float64": np.float64,
+        "ndarray": np.ndarray,
+    }
+    return define(_TEXT.format(**texts), "<formula function>", space)[name]
+
+
+class ForwardFunction(dict[type, "Function"]):
+    """The forward functions of a line of the table, for numbers and arrays that fit, by the type of value."""
+
+    def __init__(self, code: int) -> None:
+        self.code = code
+
+    def __missing__(self, kind: type) -> Function:
+        self[kind] = found = form_of(self.code, np.empty(0) if kind is np.ndarray else kind()).forward
+        return found
+
+
+def fits(x: Array, y: Array, bound: float) -> bool:
+    """Whether two operands are floats of one dtype, smaller than ``bound``, and broadcast in the usual way."""
+    if x.dtype is not y.dtype or x.dtype.char not in "fd" or x.size >= bound or y.size >= bound:
+        return False
+    m, n = x.shape, y.shape
+    return m == n or not m or not n or m[len(m) - len(n) :] == n
+
+
+def apply(plain: Function) -> Function:
+    """The fast form of :func:`minitape.engine.tensor.operation.apply`, which says what it does: one walk over the
+    inputs, one tensor.
+    """
+    from ..engine.tensor import operation as home
+
+    def apply(primitive: Primitive, inputs: Object, attrs: Object, frame: Object = None) -> Object:
+        record = state.record
+        arrays: list[Array] = []
+        kinds: Object = ()
+        made: Object
+        tensors: tuple[EagerTensor, ...]
+        for t in inputs:
+            if type(t) is not EagerTensor:
+                return plain(primitive, inputs, attrs, frame or _getframe(1))
+            value = t._value
+            arrays.append(value)
+            kinds += (value.dtype,)
+        if kinds not in primitive.accepted or (record is not None and not record.eager):
+            return plain(primitive, inputs, attrs, frame or _getframe(1))
+        if primitive.code:
+            x, y = arrays[0], arrays[-1]
+            like = x if type(y) is not ndarray or (type(x) is ndarray and x.size > y.size) else y
+            out = quiet().run(form_of(primitive.code, like).forward, *arrays)
+        else:
+            out = quiet().run(primitive.forward, *arrays, **attrs)
+        kind = type(out)
+        if (kind is ndarray and out.shape) or kind in REALS:
+            made = EagerTensor()
+            made._value, made._record, made._origin = out, None, None
+            tensors = (made,)
+        elif kind is tuple:
+            made = tensors = tuple(map(from_array, out))
+        else:
+            made = from_array(out)
+            tensors = (made,)
+        if record is None:
+            home.finish(primitive, inputs, attrs, tensors, frame or _getframe(1))
+        else:
+            record.write(primitive, inputs, attrs, tensors, frame or _getframe(1))
+        return made
+
+    return apply

@@ -1,0 +1,273 @@
+"""The sweeps that most gradients need, written out: of numbers, of arrays and calls, of numbers that an outer tape
+records, and of long tapes.
+
+Each does what :class:`minitape.engine.back.sweep.Sweep` does, which says what is computed; rows that need more are
+handed to it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from numpy import ndarray
+
+from ..engine.back.reach import TERMINAL
+from ..engine.back.sweep import Sweep
+from ..engine.back.values import Tensors, column, fit, operations, together, unbroadcast
+from ..engine.recording.rows import REALS
+from ..engine.table.code import compile_text, define
+from ..engine.table.fp import OFF, WARNINGS, restore
+from ..engine.table.primitives import BATCHES
+from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE, LARGE, LARGE_FORMS, as_calls
+from ..engine.table.primitives.formula import ARRAY, SCALAR
+from ..engine.tensor.functions import recorded_functions
+from ..engine.tensor.slices import IndexedSlices
+from ..engine.tensor.tensor import EagerTensor
+from .long import long_sweep
+from .number_rows import sweep_rows
+
+if TYPE_CHECKING:
+    from ..engine.recording.record import Record
+    from ..engine.types import Adjoint, Function, Object
+
+FEW = 24  # rows from which on a compiled loop may pay
+
+
+def run_sweep(plain: Function) -> Function:
+    """The fast form of :func:`minitape.engine.back.sweep.run_sweep`."""
+
+    def run(
+        record: Any,
+        starts: dict[int, Adjoint],
+        sources: set[int],
+        reachable: bytearray | None,
+        recorded: bool,
+        asked: set[int] | None,
+    ) -> tuple[Function, Sweep | None]:
+        if record.sweeper is not Sweep or (BATCHES and not BATCHES.isdisjoint(map(type, starts.values()))):
+            return plain(record, starts, sources, reachable, recorded, asked)
+        high, low = max(starts), min(sources) if sources else max(starts) + 1
+        if recorded and not asked:
+            if sweep_rows(record, starts, sources, reachable, high, low):
+                return starts.get, None
+            found = Sweep(record, starts, sources, reachable, recorded=True)
+            plain_sweep(record, found.adjoints, sources, reachable, high, low, found)
+            return found.adjoints.get, found
+        if (
+            not recorded
+            and high - low >= FEW
+            and (long := long_sweep(record, starts, sources, reachable, asked)) is not None
+        ):
+            long.run()
+            return long.adjoint, long
+        if asked:
+            return plain(record, starts, sources, reachable, recorded, asked)
+        if reachable is None and record.kinds <= REALS:
+            number_sweep(record, starts, sources, high, low)
+            return starts.get, None
+        return starts.get, plain_sweep(record, starts, sources, reachable, high, low)
+
+    return run
+
+
+def plain_sweep(
+    record: Record,
+    adjoints: dict[int, Adjoint],
+    sources: set[int],
+    reachable: bytearray | None,
+    high: int,
+    low: int,
+    general: Sweep | None = None,
+) -> Sweep | None:
+    """The same as :meth:`Sweep.steps`, written out for numbers and arrays. Returns ``general``, which is made where a
+    row needs more.
+    """
+    recorded = general is not None and general.recorded
+    matters: bytes | bytearray = b"\1" * (high + 1) if reachable is None else reachable
+    kind: type | None
+    values = column(record) if general is None else general.values
+    read = value_of = values.__getitem__
+    arrived, starts = adjoints.get, adjoints.copy()
+    look = values.column.__getitem__ if isinstance(values, Tensors) else value_of  # where a rule reads no elements
+    foreign = TERMINAL in matters
+    before = WARNINGS[OFF]
+    try:
+        for row, op, a, b, call in operations(record, low, high):
+            if foreign and matters[row] == TERMINAL:
+                continue
+            g = arrived(row)
+            if call is None:  # a line of the table
+                if g is None:
+                    continue
+                if general is not None and type(g) is IndexedSlices:
+                    if general._hand_on(row, BY_CODE[op - FIRST_CODE], (a,), {}):
+                        general._let_go(row)
+                        continue
+                    g = g.dense()
+                if recorded:
+                    primitive, kind = BY_CODE[op - FIRST_CODE], EagerTensor
+                    z, read = value_of(row) if primitive.keeps_output else None, value_of if primitive.keeps else look
+                else:
+                    z = values[row]
+                    kind = type(z) if type(z) in SCALAR else ndarray if g.size < LARGE else None
+                STEPS[kind, op, matters[a], matters[b]](g, z, read(a), read(b), a, b, adjoints)
+                if row not in sources:
+                    del adjoints[row]
+                continue
+            if g is None and call.outputs == 1:
+                continue
+            primitive, rows, attrs = call.primitive, call.inputs, call.attrs
+            rules: Object = primitive.rules
+            if not primitive.each or call.outputs > 1 or (general is not None and type(g) is IndexedSlices):
+                general = general or _general(record, starts, sources, reachable, adjoints)
+                if row == call.row and general._call(call):  # of several outputs, the first is met last
+                    general._let_go(call.row, call.outputs)
+                continue
+            if recorded:
+                z = value_of(row) if primitive.keeps_output else look(row)
+                inputs = [*map(look if primitive.keeps == () else value_of, rows)]
+            else:
+                z, inputs = values[row], [*map(value_of, rows)]
+            for to, like, rule in zip(rows, inputs, rules):  # noqa: B905 - slow
+                if rule is None or not matters[to]:
+                    continue
+                share = rule(g, z, *inputs, **attrs)
+                kind = type(share)
+                if kind is ndarray or kind in SCALAR:
+                    if share.shape != like.shape or share.dtype is not like.dtype:
+                        share = fit(share, like)
+                elif kind is EagerTensor:
+                    if share._value.shape != (shape := look(to).shape):
+                        share = unbroadcast(share, shape)
+                elif share is None:
+                    continue
+                elif kind is not IndexedSlices:
+                    share = fit(share, like)
+                else:
+                    general = general or _general(record, starts, sources, reachable, adjoints)
+                    general.note_slices(to, row, share)
+                total = arrived(to)
+                if total is None:
+                    adjoints[to] = share
+                elif type(total) is ndarray is kind and total.size < LARGE:
+                    adjoints[to] = total + share
+                else:
+                    adjoints[to] = together(total, share)
+            if row not in sources:
+                del adjoints[row]
+    finally:
+        restore(before)
+    return general
+
+
+def number_sweep(record: Record, adjoints: dict[int, Adjoint], sources: set[int], high: int, low: int) -> None:
+    """The way back over a tape of numbers: what an operation hands on to its inputs is computed at once."""
+    values, arrived = column(record), adjoints.get
+    before = WARNINGS[OFF]
+    try:
+        for row, op, a, b, _ in operations(record, low, high):
+            g = arrived(row)
+            if g is None:
+                continue
+            z, to = values[row], a
+            for share in SHARES[type(z)][op](g, z, values[a], values[b]):
+                if share is not None:
+                    total = arrived(to)
+                    adjoints[to] = share if total is None else total + share
+                to = b
+            if row not in sources:
+                del adjoints[row]
+    finally:
+        restore(before)
+
+
+def _general(
+    record: Record,
+    starts: dict[int, Adjoint],
+    sources: set[int],
+    reachable: bytearray | None,
+    adjoints: dict[int, Adjoint],
+) -> Sweep:
+    """The plain sweep, for a row that needs more."""
+    found = Sweep(record, starts, sources, reachable)
+    found.adjoints = adjoints
+    return found
+
+
+class _Steps(dict["Object", "Function"]):
+    """By the kind of value (None: large arrays; tensors: recorded), code, and whether the inputs matter: the step back
+    over a row of the table.
+
+    It adds what the row hands on to the adjoints of its inputs, the rows ``a`` and ``b``. Recorded, ``x`` and ``y`` are
+    tensors where a rule reads them.
+    """
+
+    def __missing__(self, key: tuple[type[object] | None, int, int, int]) -> Function:
+        kind, code, *wanted = key
+        p, recorded, text = (
+            BY_CODE[code - FIRST_CODE],
+            kind is EagerTensor,
+            "def step(g, z, x, y, a, b, adjoints):\n    pass\n",
+        )
+        for rule, x, row, matters in zip(p.texts[1:], "xy", "ab", wanted, strict=False):
+            if rule == "-" or not matters:
+                continue
+            if recorded:
+                text += _RECORDED.format(rule=as_calls(rule), like=x, x=f"{x}._value" if p.keeps else x, row=row)
+            else:
+                unlike = [f"share.shape != {x}.shape"] * (kind not in SCALAR and len(p.texts) == 3) + [
+                    f"share.dtype is not {x}.dtype"
+                ] * ("(" in rule or "." in rule)
+                text += _STEP.format(
+                    rule=f"rule_{x}(g, z, x, y)" if kind is None else rule,
+                    unlike=" or ".join(unlike) or False,
+                    x=x,
+                    row=row,
+                )
+        functions = recorded_functions() if recorded else ARRAY if kind is None else SCALAR.get(kind, ARRAY)
+        rules = dict(zip(("rule_x", "rule_y"), LARGE_FORMS[code].rules, strict=False))  # of large arrays
+        space = functions | rules | {"kind": kind, "fit": fit, "unbroadcast": unbroadcast, "together": together}
+        self[key] = step = define(text, "<formula step>", space)["step"]
+        return step
+
+
+_STEP = """
+    share, total = {rule}, adjoints.get({row})
+    if {unlike}:
+        share = fit(share, {x})
+    if total is None:
+        adjoints[{row}] = share
+    elif type(total) is kind:
+        adjoints[{row}] = total + share
+    else:
+        adjoints[{row}] = together(total, share)
+""".lstrip("\n")
+_RECORDED = """
+    share, total = {rule}, adjoints.get({row})
+    if type(share) is not kind:
+        share = fit(share, {like})
+    elif share._value.shape != {x}.shape:
+        share = unbroadcast(share, {x}.shape)
+    adjoints[{row}] = share if total is None else add(total, share) if type(total) is kind else together(total, share)
+""".lstrip("\n")
+STEPS = _Steps()
+
+
+_NONE: Object = None  # in the places of leaves and calls
+
+
+class _Shares(dict["Object", "list[Function]"]):
+    """By the kind of a number and by code: what gives the shares of all inputs at once, None for one that gets
+    nothing.
+    """
+
+    def __missing__(self, kind: Object) -> list[Function]:
+        texts = [
+            ", ".join("None" if text == "-" else text for text in p.texts[1:]) + "," * (len(p.texts) == 2)
+            for p in BY_CODE
+        ]
+        self[kind] = found = [_NONE] * FIRST_CODE + [compile_text(f"({text})", SCALAR[kind]) for text in texts]
+        return found
+
+
+SHARES = _Shares()

@@ -1,0 +1,313 @@
+"""Each fast form beside the plain form that it replaces, on the same inputs: the same answers to the last bit."""
+
+from __future__ import annotations
+
+import tracemalloc
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import minitape as tf
+from minitape.engine.back import backward
+from minitape.engine.recording.rows import CALL, LEAF, Call, Outline, operation_of
+from minitape.engine.table.accelerator import fast
+from minitape.engine.table.primitives import TABLE
+from minitape.engine.table.primitives.elementwise import FIRST_CODE
+from minitape.engine.tensor.functions import recorded_functions
+from minitape.speed import _INSTEAD
+
+quick = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+SHAPES = [(), (1,), (3,), (2, 3), (2, 1), (5000,), (40_000,)]
+NUMBERS = [0.0, -0.0, 1.0, -2.5, 0.3, 1e30, float("inf"), float("nan")]
+
+
+def bits(value):
+    """What a value is, to the last bit; a NaN is a NaN."""
+    if value is None or isinstance(value, (str, int)):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [bits(v) for v in value]
+    if isinstance(value, Outline):
+        return ["outline", value.shape, str(value.dtype)]
+    if isinstance(value, tf.IndexedSlices):
+        return ["slices", bits(value.values), bits(value.indices)]
+    array = value if isinstance(value, (np.ndarray, np.generic)) else np.asarray(value)
+    if array.dtype.kind in "fc":
+        array = np.where(np.isnan(array), array.dtype.type(np.nan), array)
+    return [str(array.dtype), array.shape, array.tobytes()]
+
+
+def answer(function, *arguments):
+    """What a function gives, or how it fails."""
+    try:
+        return bits(function(*arguments))
+    except Exception as error:
+        return [type(error).__name__, str(error)]
+
+
+@st.composite
+def arrays(draw, shapes=SHAPES, dtypes=("float32", "float64")):
+    """An array whose elements are drawn numbers and ordinary ones."""
+    shape, dtype = draw(st.sampled_from(shapes)), draw(st.sampled_from(dtypes))
+    seed = draw(st.integers(0, 3))
+    array = np.random.default_rng(seed).uniform(-2, 2, shape).astype(dtype)
+    if draw(st.booleans()):
+        flat = array.reshape(-1)
+        flat[: len(NUMBERS)] = np.roll(NUMBERS, seed)[: flat.size]
+        array = flat.reshape(shape)
+    return array
+
+
+def test_each_pair_has_a_test_here():
+    assert set(fast.pairs) == set(_INSTEAD)
+    assert {name.rpartition(".")[2] for name in _INSTEAD} == {
+        "run_sweep",
+        "ColumnStore",
+        "apply",
+        "column",
+        "operations",
+        "propagate",
+    }
+
+
+# -- operators and apply ---------------------------------------------------------------------------
+
+tf.Variable(1.0)  # its operators are made with the first one
+recorded_functions()  # what rules call
+FUNCTIONS = {f"{primitive.name}-{k}": how for k, (primitive, *how) in enumerate(fast.functions)}
+
+
+def operands(values, reads=False):
+    """Arrays as tensors that are new, the first as a variable for an operator that ``reads`` it."""
+    given = [tf.constant(v) if isinstance(v, np.ndarray) else v for v in values]
+    return [tf.Variable(given[0]), *given[1:]] if reads else given
+
+
+def recorded(function, tensors, watched, reads=False):
+    """What a function gives under a tape, and the rows that it writes, in any order of the leaves."""
+    given = operands(tensors, reads)
+    with tf.GradientTape() as tape:
+        for t in given[:watched]:
+            if isinstance(t, tf.Tensor):
+                tape.watch(t)
+        found = answer(function, *given)
+        record = tape._record
+        rows = []
+        for row in range(len(record)):
+            inputs = [record.held(i) for i in operation_of(record, row)[1]]
+            rows.append(bits([record.cell(row)[0], record.held(row), inputs, int(row in record.untracked)]))
+    return found, sorted(rows, key=repr), record.called
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@settings(quick, max_examples=15)
+@given(data=st.data())
+def test_a_function_of_the_table(name, data):
+    primitive, (plain, quick, how) = name.partition("-")[0], FUNCTIONS[name]
+    x = data.draw(arrays())
+    tensors = [x]
+    if len(TABLE[primitive].texts) == 3:
+        number = st.sampled_from([2, 0.5, -1.0, 0])
+        tensors.append(data.draw(st.one_of(st.just(x), arrays(), number)))
+    watched = 2 if how.get("inside") else data.draw(st.integers(0, 2))  # what rules read has a row already
+    with np.errstate(all="ignore"):
+        reads = how.get("reads", False)
+        assert recorded(quick, tensors, watched, reads) == recorded(plain, tensors, watched, reads)
+        outside = operands(tensors, reads)
+        assert answer(quick, *outside) == answer(plain, *outside)
+
+
+CALLS = {
+    "matmul": ([(2, 3), (3, 2)], {"transpose_a": False, "transpose_b": False}),
+    "reduce_sum": ([(2, 3)], {"axis": (0,), "keepdims": False}),
+    "transpose": ([(2, 3)], {"perm": (1, 0)}),
+    "reshape": ([(2, 3)], {"shape": (6,)}),
+    "multiply": ([(2, 3), (3,)], {}),
+    "sin": ([()], {}),
+    "unstack": ([(2, 3)], {"axis": 0}),
+    "cast": ([(3,)], {"dtype": tf.float64}),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("dtypes", [("float32",), ("float16",), ("float32", "float64"), ("int32",), ("complex64",)])
+def test_apply(name, dtypes):
+    shapes, attrs = CALLS[name]
+    arrays = [np.full(shape, 1 + k, dtypes[k % len(dtypes)]) for k, shape in enumerate(shapes)]
+    found = []
+    for apply in fast.pairs["tensor.operation.apply"]:
+        found.append(recorded(lambda *t, apply=apply: apply(TABLE[name], t, attrs), arrays, 1))
+        found[-1] += (answer(lambda *a, apply=apply: apply(TABLE[name], tuple(map(tf.constant, a)), attrs), *arrays),)
+    assert found[0] == found[1]
+
+
+# -- columns ---------------------------------------------------------------------------------------
+
+CELLS = st.tuples(
+    st.sampled_from([LEAF, CALL, FIRST_CODE, FIRST_CODE + 5]),
+    st.sampled_from([np.float32(1.5), np.float64(2.0), np.ones(3, "f"), np.ones(5000), np.int32(3), np.float32("nan")]),
+    st.integers(0, 9),
+)
+
+
+@quick
+@given(rows=st.lists(CELLS, max_size=40), packs=st.sets(st.integers(0, 39)), span=st.tuples(*[st.integers(0, 40)] * 2))
+def test_a_packed_recording_reads_as_the_plain_one(rows, packs, span):
+    plain, packed = (type("Store", (form,), {"called": True})() for form in fast.pairs["recording.columns.ColumnStore"])
+    for row, (op, value, site) in enumerate(rows):
+        call = Call(row, TABLE["reduce_sum"], (0,), {}, 1) if op == CALL else None
+        for store in (plain, packed):
+            assert store.append(op, max(row - 1, 0), max(row - 2, 0), call, site, value) == row
+        if row in packs:
+            packed.pack()
+    low, high = span
+    assert len(plain) == len(packed) == len(rows) and plain.calls == packed.calls
+    for row in range(len(rows)):
+        assert plain.cell(row) == packed.cell(row) and plain.call_at(row) is packed.call_at(row)
+        assert bits(plain.held(row)) == bits(packed.held(row)) and plain.shape_dtype(row) == packed.shape_dtype(row)
+    assert plain.large_arrays().keys() == packed.large_arrays().keys()
+    for a, b in zip(plain.columns(low, high), packed.columns(low, high), strict=True):
+        assert len(a) == len(b) and all(v is w or bits(v) == bits(w) for v, w in zip(a, b, strict=True))
+    if low < high <= len(rows):
+        read, quick = fast.pairs["back.values.operations"]
+        assert [*read(plain, low, high - 1)] == [*quick(packed, low, high - 1)]
+    if not packed.base:
+        read, quick = fast.pairs["back.values.column"]
+        assert bits([*read(plain)]) == bits([*quick(packed)])
+    else:
+        column = fast.pairs["back.values.column"][1](packed)
+        assert bits([column[row] for row in range(len(rows))]) == bits(plain.columns()[5])
+
+
+@pytest.mark.parametrize(("real", "size"), [(np.float32, 20), (np.float64, 24)])
+def test_a_packed_row_holds_16_bytes_and_its_number(real, size):
+    x = tf.constant(1.0, real)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x
+        tracemalloc.start()
+        for _ in range(20_000):
+            y = y * x
+        tape._record.pack()
+        held = tracemalloc.get_traced_memory()[0] / len(tape._record)
+        tracemalloc.stop()
+    assert size <= held < size + 0.5, f"a row of {real.__name__}: got {held:.2f} bytes, expected {size}"
+
+
+@pytest.mark.parametrize("rows", [40, 700])  # a compiled loop is asked for from 512 rows on
+@pytest.mark.parametrize("gated", [False, True])
+def test_propagate(rows, gated):
+    plain, quick = fast.pairs["back.reach.propagate"]
+    x, w = tf.constant(1.5), tf.constant([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        tape.watch([x, w])
+        y, c = x, tf.constant(2.0)
+        for k in range(rows):
+            y = tf.stop_gradient(y) if k % 97 == 96 else y * x if k % 3 else tf.reduce_sum(w * c) + tf.sin(y)
+    record, found = tape._record, []
+    for form in (plain, quick):
+        marks = bytearray(len(record))
+        marks[0] = 1
+        gate = bytearray(row % 5 != 4 for row in range(len(record))) if gated else None
+        form(record, marks, 1, len(record), gate)
+        found.append(marks)
+        record.pack()
+    assert found[0] == found[1] and 1 < sum(found[0]) < len(record)
+
+
+# -- sweeps ----------------------------------------------------------------------------------------
+
+
+@tf.custom_gradient
+def doubled(x):
+    return x * 1.0, lambda g: 2.0 * g
+
+
+ONE = [tf.sin, tf.exp, tf.tanh, tf.sqrt, tf.square, tf.nn.relu, tf.negative, tf.identity, tf.stop_gradient, doubled]
+ONE += [lambda x: x * 2.0, lambda x: 1.0 / x, lambda x: x**3.0, lambda x: tf.cast(tf.cast(x, tf.float64), x.dtype)]
+ONE += [
+    lambda x: tf.reduce_sum(x),
+    lambda x: tf.add_n(tf.unstack(tf.stack([x, x * 3.0]))),
+    lambda x: tf.reshape(x, [-1]),
+]
+ONE += [lambda x: tf.gather(tf.reshape(x, [-1]), [0, 0]), lambda x: tf.split(tf.reshape(x, [-1]), [1, -1])[0]]
+TWO = [tf.add, tf.subtract, tf.multiply, tf.divide, tf.maximum, tf.atan2, lambda x, y: tf.where(x > y, x, y)]
+STEPS = st.lists(st.tuples(st.integers(0, 99), st.integers(0, 99), st.integers(0, 99)), min_size=1, max_size=12)
+
+
+def program(values, steps):
+    values = list(values)
+    for kind, i, j in steps:
+        x, y = values[i % len(values)], values[j % len(values)]
+        if kind % 2:
+            values.append(ONE[kind // 2 % len(ONE)](x))
+        else:
+            try:
+                np.broadcast_shapes(x.shape, y.shape)
+            except ValueError:
+                y = tf.reduce_sum(y)
+            values.append(TWO[kind // 2 % len(TWO)](x, y))
+    return values[-1]
+
+
+def gradients(given, steps, order, unconnected, long):
+    sources = [tf.Variable(g) if k % 2 else tf.constant(g) for k, g in enumerate(given)]
+
+    def derivative(order):
+        if order == 0:
+            y = program(sources, steps)
+            for _ in range(long):
+                y = tf.reduce_sum(y * 0.9) + tf.reduce_sum(sources[0])
+            return y
+        with tf.GradientTape() as tape:
+            tape.watch(sources)
+            y = derivative(order - 1)
+        found = tape.gradient(y, sources, unconnected_gradients=unconnected)
+        all_found.append(found)
+        parts = [tf.reduce_sum(tf.convert_to_tensor(g)) for g in found if g is not None]
+        return tf.add_n(parts) if parts else sources[0] * 1.0
+
+    all_found = []
+    with np.errstate(all="ignore"):
+        derivative(order)
+    return bits(all_found)
+
+
+@settings(quick, max_examples=150)
+@given(
+    given=st.sampled_from(["float32", "float64"]).flatmap(
+        lambda dtype: st.lists(arrays([(), (3,), (2, 3)], (dtype,)), min_size=1, max_size=3)
+    ),
+    steps=STEPS,
+    order=st.integers(1, 3),
+    unconnected=st.sampled_from(["none", "zero"]),
+    long=st.sampled_from([0, 0, 0, 40]),
+)
+def test_run_sweep(given, steps, order, unconnected, long):
+    plain, quick = fast.pairs["back.sweep.run_sweep"]
+    assert backward.run_sweep is quick
+    got = gradients(given, steps, order, unconnected, long)
+    with patch.object(backward, "run_sweep", plain):
+        assert got == gradients(given, steps, order, unconnected, long)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(), (3,), (70_000,)])
+def test_run_sweep_over_a_long_recording(dtype, shape):
+    plain, _ = fast.pairs["back.sweep.run_sweep"]
+
+    def found():
+        x, w = tf.Variable(np.full(shape, 0.3, dtype)), tf.Variable(np.array(1.7, dtype))
+        with tf.GradientTape() as tape:
+            y = x
+            for k in range(3000 if shape == () else 30):
+                y = tf.sin(y * w) + x / (2.0 + y * y) - float(k % 5)
+            y = tf.reduce_sum(y * w)
+        return bits(tape.gradient(y, [x, w]))
+
+    got = found()
+    with patch.object(backward, "run_sweep", plain):
+        assert got == found()
