@@ -35,11 +35,11 @@ TEXT = table(
             "Leave out the cast, and compute with the float.",
         ),
         "stop_gradient": (
-            "lax.stop_gradient{line} cuts the way from {x} to the result.",
+            "lax.stop_gradient{line} blocks the gradient from the result to {x}.",
             "Leave out stop_gradient, or apply it only to the part that should count as a constant.",
         ),
         "no_derivative": (
-            "{what}{line} has no derivative: JAX gives zeros for it. It stands between {x} and the result.",
+            "{what}{line} has no derivative: JAX gives zeros for it. It is on the path from {x} to the result.",
             "Use a smooth function of the values instead.",
         ),
         "zero_derivative": (
@@ -119,7 +119,7 @@ TEXT = table(
             "Make a new array: x = x.at[index].set(value), or put the elements together with jnp.array or jnp.stack.",
         ),
         "refused forward": (
-            "JAX does not go forward (jvp, jacfwd) through a custom_vjp{line}. Its rule knows the way back only.",
+            "JAX does not go forward (jvp, jacfwd) through a custom_vjp{line}. Its rule is for the backward pass only.",
             "Ask for this derivative with jax.grad or jax.jacrev, or give the function a custom_jvp instead.",
         ),
         "refused list": (

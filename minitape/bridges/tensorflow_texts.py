@@ -57,11 +57,11 @@ TEXT = table(
             "Leave out the cast, and compute with the float.",
         ),
         "stop_gradient": (
-            "tf.stop_gradient{line} cuts the way from {x} to the target.",
+            "tf.stop_gradient{line} blocks the gradient from the target to {x}.",
             "Leave out tf.stop_gradient, or apply it only to the part that should count as a constant.",
         ),
         "nondifferentiable": (
-            "{what}{line} has no derivative. It stands between {x} and the target.",
+            "{what}{line} has no derivative. It is on the path from {x} to the target.",
             "Use a function that has a derivative in its place, or a tf.custom_gradient that says what should pass.",
         ),
         "nondifferentiable none": (
@@ -107,14 +107,14 @@ TEXT = table(
         ),
         "computed_before_tape other": (
             "{what}{line} ran before the block of the tape that was asked. Another tape recorded it.",
-            "Ask the tape in whose block the line stands, or move the line into the block of the other.",
+            "Ask the tape in whose block the line is, or move the line into the block of the other.",
         ),
         "computed_after_tape other": (
             "{what}{line} ran after the block of the tape that was asked. Another tape recorded it.",
-            "Ask the tape in whose block the line stands, or move the line into the block of the other.",
+            "Ask the tape in whose block the line is, or move the line into the block of the other.",
         ),
         "computed_before_tape reset": (
-            "tape.reset(){line} dropped what had been recorded before it. The way from {x} to the target is gone.",
+            "tape.reset(){line} dropped what had been recorded before it. The path from {x} to the target is gone.",
             "Call tape.reset() before the computation that you want to differentiate, or not at all.",
         ),
         "computed_after_tape gradient": (
@@ -122,35 +122,35 @@ TEXT = table(
             "For a derivative of a derivative, call the inner tape's gradient() inside of the outer tape's with block.",
         ),
         "left_through_numpy": (
-            "The value left TensorFlow by {what}{line}. What came back is a constant that knows nothing of {x}.",
+            "The value left TensorFlow by {what}{line}. What came back is a constant without a path to {x}.",
             "Stay with tensors: leave out {what}, and compute with functions of TensorFlow what follows.",
         ),
         "left_through_numpy function": (
-            "The value left TensorFlow by {what}{line}. What came back is a constant that knows nothing of {x}.",
+            "The value left TensorFlow by {what}{line}. What came back is a constant without a path to {x}.",
             "Stay with tensors: write {other}, and leave out what makes numbers or arrays of them.",
         ),
         "left_through_numpy model": (
             "The value left TensorFlow by {what}{line}, which gives plain arrays. What came back is a constant that "
-            "knows nothing of {x}.",
+            "has no connection to {x}.",
             "Call the model itself, as in model(x), in place of {what}.",
         ),
         "left_through_numpy loss": (
             "The value left TensorFlow by {what}{line}, which gives plain numbers. What came back is a constant that "
-            "knows nothing of {x}.",
+            "has no connection to {x}.",
             "Compute the loss in the block from what the model itself gives, loss(y, model(x)), in place of {what}.",
         ),
         "left_through_numpy weights": (
             "The value left TensorFlow by {what}{line}, which gives copies. What came back is a constant that "
-            "knows nothing of {x}.",
+            "has no connection to {x}.",
             "Use the variables themselves, such as layer.kernel and layer.bias, in place of {what}.",
         ),
         "left_through_numpy python": (
-            "The value left TensorFlow by {what}{line}. What came back is a constant that knows nothing of {x}.",
+            "The value left TensorFlow by {what}{line}. What came back is a constant without a path to {x}.",
             "Write what the function computes with functions of TensorFlow, and call it without {what}.",
         ),
         "left_through_numpy dataset": (
             "A dataset{line} computes apart from the program, where no tape is. What comes out of it is a "
-            "constant that knows nothing of {x}.",
+            "constant without a path to {x}.",
             "Take the plain elements from the dataset, and compute with {x} inside of the tape's block.",
         ),
         "variable_assign": (
@@ -186,7 +186,7 @@ TEXT = table(
             "Ask for the gradient of the variable, or watch {x} and compute with it.",
         ),
         "wrong_object made": (
-            "{x} was made of what the target was computed from{line}. It is not on the way to the target itself.",
+            "{x} was made of what the target was computed from{line}. It is not on a path to the target itself.",
             "Ask for the gradient of {other}, or compute the target with {x} in its place.",
         ),
         "wrong_object again": (

@@ -16,7 +16,7 @@ from ..explain.fixes.dialects import TORCH
 from .texts import table
 
 _HIDDEN = (
-    "{what}(...){line} works with the values of {x} alone. The way to the target ends there.",
+    "{what}(...){line} works with the values of {x} alone. The path to the target ends there.",
     "Leave it out. To compute with tensors as a module's weights, write `torch.func.functional_call(module, "
     "{{name: tensor}}, (x,))`, "
     "and dict(module.named_parameters()) for module.state_dict().",
@@ -47,11 +47,11 @@ TEXT = table(
             "to see.",
         ),
         "detach": (
-            "{what}{line} cuts the way from {x} to the target.",
+            "{what}{line} blocks the gradient from the target to {x}.",
             "Leave out .detach(), or apply it only to the part that should count as a constant.",
         ),
         "data": (
-            ".data{line} gives values without their history. The way from {x} to the target ends there.",
+            ".data{line} gives values without their history. The path from {x} to the target ends there.",
             "Leave out .data, and use the tensor itself. To change a parameter in place, write it under "
             "torch.no_grad().",
         ),
@@ -89,7 +89,7 @@ TEXT = table(
             "Use the tensor itself; as the weight of a module with torch.func.functional_call.",
         ),
         "left_torch": (
-            "The value left PyTorch by {what}{line}. What came back is a constant that knows nothing of {x}.",
+            "The value left PyTorch by {what}{line}. What came back is a constant that has no connection to {x}.",
             "Stay with tensors: leave out {what} and use torch functions instead of NumPy's and Python's.",
         ),
         "branch": (
@@ -97,7 +97,7 @@ TEXT = table(
             "Choose with tensors: torch.where(condition, a, b), torch.clamp, or smoothly with torch.sigmoid.",
         ),
         "no_derivative": (
-            "{what}{line} has no derivative. It stands between {x} and the target.",
+            "{what}{line} has no derivative. It is on the path from {x} to the target.",
             "If it jumps, use a smooth function of the values instead; if not, compute the same from operations that "
             "have a gradient.",
         ),
@@ -194,7 +194,7 @@ TEXT = table(
             "Return from the hook what should pass on, or leave it out.",
         ),
         "create_graph": (
-            "{what}{line} gives a gradient as a plain value. The way from {x} to it was not recorded.",
+            "{what}{line} gives a gradient as a plain value. The path from {x} to it was not recorded.",
             "To go on with a gradient, write torch.autograd.grad(..., create_graph=True).",
         ),
         "not_tensor": (

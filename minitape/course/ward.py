@@ -130,8 +130,8 @@ PATIENTS = {
         {"tf.tanh(x @ w1 + b1)": "layer(x, w1, b1)"},
         (("cut", 1),),
         "It nearly learns as the healthy one does, and report finds nothing. The picture has a cross inside the "
-        "layer, and explain says that one way is cut beside "
-        "the others: half of the first layer never learns.",
+        "layer, and explain says that another path is blocked: "
+        "half of the first layer never learns.",
     ),
 }
 """Diseases: flat, cut (three times), broadcast, sign (twice), order; two are healthy."""

@@ -55,7 +55,7 @@ def describe(
         )
     elif inquiry is not None and finding.cause == "independent" and inquiry.trace.dropped:
         answer.message += fill(
-            " ({n} earlier exits to NumPy were forgotten; the way may have led through one.)", n=inquiry.trace.dropped
+            " ({n} earlier exits to NumPy were forgotten; the path may have led through one.)", n=inquiry.trace.dropped
         )
     answer._tape = tape
     answer._rows = _broken_rows(finding, tape)
@@ -82,8 +82,8 @@ def _of_connected(answer: Explanation, finding: Finding, source: End, inquiry: G
             other.message = paragraph(other.message, added(inquiry, source, cut))
     if answer.others:
         one, several = (
-            "One way is cut beside it, and the gradient lacks what comes along it.",
-            "{n} ways are cut beside it, and the gradient lacks what comes along them.",
+            "Another path is blocked, and the gradient lacks what would come along it.",
+            "{n} other paths are blocked, and the gradient lacks what would come along them.",
         )
         answer.message = paragraph(
             answer.message, fill(one) if len(answer.others) == 1 else fill(several, n=len(answer.others))

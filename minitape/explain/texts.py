@@ -6,7 +6,7 @@ in brackets, {what} the operation or name, {code} the expression or the statemen
 
 from __future__ import annotations
 
-_NUMPY = "{what}{line} took the value out of TensorFlow. What came back knows nothing of {x}."
+_NUMPY = "{what}{line} took the value out of TensorFlow. What came back has no connection to {x}."
 _STATE = "{what}{line} stored the value in a variable. That does not know where the value came from."
 _FLAT = "TensorFlow has no derivative of {what}{line}. No gradient passes it."
 _STEP = "{what}{line} goes in steps, and no gradient passes a step."
@@ -118,7 +118,7 @@ TEXT = {
         "Keep the number: a text has no derivative, also when it is read as a number again.",
     ),
     "stop_gradient": (
-        "tf.stop_gradient{line} cuts the way from {x} to the target.",
+        "tf.stop_gradient{line} blocks the gradient from the target to {x}.",
         "Leave out tf.stop_gradient, or apply it only to the part that should count as a constant.",
     ),
     "recording_paused": (
@@ -246,17 +246,17 @@ TEXT = {
     ),
     "left_through_numpy drop": (_NUMPY, "Write {instead} instead of {code}, and go on with tf operations."),
     "left_through_numpy put": (
-        "The value was put into {code}, an array of NumPy{line}. It knows nothing of {x}.",
+        "The value was put into {code}, an array of NumPy{line}. It has no connection to {x}.",
         "Collect the parts in a list and join them with tf.stack, or change a tensor with tf.tensor_scatter_nd_update.",
     ),
     "left_through_numpy whole": (
-        "{code}{line} made a whole number of Python of the value. It knows nothing of {x}.",
+        "{code}{line} made a whole number of Python of the value. It has no connection to {x}.",
         "Compute with {instead} itself. A size, an index or a number of steps has no gradient: weight all the "
         "candidates instead, or "
         "train what it is computed from.",
     ),
     "left_through_numpy text": (
-        "The value became text{line}, which knows nothing of {x}.",
+        "The value became text{line}, which has no connection to {x}.",
         "Keep the number beside the text, and compute with the number.",
     ),
     "left_through_numpy draw": (
@@ -264,15 +264,15 @@ TEXT = {
         "Draw noise that depends on nothing, and compute with it: mean + deviation * tf.random.normal(tf.shape(mean)).",
     ),
     "left_through_numpy copy": (
-        "{code}{line} copies what a variable holds. The copy knows nothing of {x}.",
+        "{code}{line} copies what a variable holds. The copy has no connection to {x}.",
         "Use the variable itself, or tf.identity of it to keep its present value.",
     ),
     "left_through_numpy predict": (
-        "{code}{line} returns NumPy arrays, or plain numbers. They know nothing of {x}.",
+        "{code}{line} returns NumPy arrays, or plain numbers. They have no connection to {x}.",
         "Call the model itself inside the block, model(x), and compute the loss from its result.",
     ),
     "left_through_numpy weights": (
-        "{code}{line} returns NumPy copies of the weights. They know nothing of {x}.",
+        "{code}{line} returns NumPy copies of the weights. They have no connection to {x}.",
         "Use the variables themselves: layer.kernel, model.trainable_variables. Where a copy of the model was run, "
         "ask for the copy's "
         "variables, or run this model.",
@@ -290,13 +290,13 @@ TEXT = {
         "Write it with tf operations, also inside tf.py_function, or give it a derivative with tf.custom_gradient.",
     ),
     "left_through_numpy library": (
-        "{code}{line} knows no tensors. What came back is a constant that knows nothing of {x}.",
+        "{code}{line} knows no tensors. What came back is a constant without a path to {x}.",
         _REWRITE,
     ),
     "left_through_numpy by library": (_NUMPY, _REWRITE),
     "left_through_numpy target": (
         "The target is no tensor: {what}.",
-        "Pass the tensor itself as the target, without .numpy(), float() or NumPy functions on the way.",
+        "Pass the tensor itself as the target, without .numpy(), float() or NumPy functions in between.",
     ),
     "rebound": (_REBOUND, _IN_PLACE),
     "rebound replaced": (_REPLACED, _IN_PLACE),
@@ -433,8 +433,7 @@ TEXT = {
     "nondifferentiable_op row": (
         "{what}{line} gives places, not values: they choose the rows of a table.",
         "Weight all the rows by the scores (of a minimum, by -x): tf.tensordot(tf.nn.softmax(x), table, 1). Where "
-        "the row stands for a "
-        "z, as in a code book, pass the gradient on to that: z + tf.stop_gradient(row - z).",
+        "the row represents a z, as in a code book, pass the gradient on to that: z + tf.stop_gradient(row - z).",
     ),
     "nondifferentiable_op order": (
         _FLAT,

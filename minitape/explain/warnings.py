@@ -27,8 +27,7 @@ FRAMES = 40  # calls through which a tape is looked for
 MOST = 20  # sources that are explained
 _PLAIN = (
     "A plain {kind} is no tensor: it does not know what it was computed from. Pass the tensor itself, without "
-    ".numpy(), "
-    "float() or NumPy functions on the way; of data make a tensor first, x = tf.constant(data), and watch it."
+    ".numpy(), float() or NumPy functions in between; of data make a tensor first, x = tf.constant(data), and watch it."
 )
 _ASK = "To see why, call minitape.explain.warn() before the step: each gradient that is None then says so."
 

@@ -208,7 +208,7 @@ def not_all(answer: Explanation, say: Callable[..., str] = fill) -> str:
     >>> not_all(why)
     'That alone is not enough: see line 2, too.'
     >>> not_all(Explanation("detach", "", "", "a.py", 1).with_beside(why.others))
-    'Another way is cut, too: see line 2.'
+    'Another path is blocked, too: see line 2.'
     """
     found = {
         other.beside: other
@@ -220,7 +220,7 @@ def not_all(answer: Explanation, say: Callable[..., str] = fill) -> str:
         return ""
     place = where("" if first.filename == answer.filename else first.filename, first.line, say)
     return say(
-        "Another way is cut, too: see {place}." if first.beside else "That alone is not enough: see {place}, too.",
+        "Another path is blocked, too: see {place}." if first.beside else "That alone is not enough: see {place}, too.",
         place=place,
     )
 

@@ -44,7 +44,7 @@ def test_the_name_of_a_parameter_is_that_in_its_module():
         loss = model(torch.ones(1, 2)).mean()
     why = recording.explain(loss, model.decoder.weight)
     assert why.message.startswith("detach (test_torch_explain.py, line ")
-    assert why.message.endswith("cuts the way from model.decoder.weight to the target.")
+    assert why.message.endswith("blocks the gradient from the target to model.decoder.weight.")
 
 
 def test_a_further_break_is_said_too():

@@ -266,7 +266,7 @@ def test_what_python_warns_of_in_the_source_is_not_said_again() -> None:
         warnings.simplefilter("ignore")
         exec(compile(text, "<warned>", "exec"), space)
     answer = space["tape"].explain(space["y"], space["x"])
-    assert answer.cause == "stop_gradient" and "from x" in answer.message
+    assert answer.cause == "stop_gradient" and "to x" in answer.message
 
 
 def test_what_is_no_tensor() -> None:

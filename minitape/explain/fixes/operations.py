@@ -269,7 +269,9 @@ def _steps(spot: Spot, node: Any) -> str | None:
             f"there: with `x = {x}` above, write `{new}`."
         )
     more = (
-        f" `{called(casts[0])}` cuts the way a second time: leave the cast to whole numbers out, too." if casts else ""
+        f" `{called(casts[0])}` blocks the gradient a second time: leave the cast to whole numbers out, too."
+        if casts
+        else ""
     )
     return (
         new
@@ -748,7 +750,9 @@ TABLE = [
         _NONE, "range|arange", "Use a fixed number of points, and scale them: whole numbers as floats, times the step."
     ),
     OperationFix(
-        _NONE, "asstring|tonumber|stringformat", "Compute with the number itself: what was a text knows nothing of it."
+        _NONE,
+        "asstring|tonumber|stringformat",
+        "Compute with the number itself: what was a text has no connection to it.",
     ),
     OperationFix(
         _NONE, "ctcgreedydecoder|ctcbeamsearchdecoder|editdistance", "Train with tf.nn.ctc_loss of the logits."
