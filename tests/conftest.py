@@ -11,17 +11,20 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from processes import end_processes
 
 # Scripts that ask TensorFlow itself; nothing to collect for pytest.
 collect_ignore_glob = ["repository/make_*.py", "oracle/make_*.py"]
 if importlib.util.find_spec("minitape.speed") is None:  # all else passes without the accelerators' folder
     collect_ignore_glob += ["speed/*", "repository/test_layers.py", "cli/test_warmup.py"]
 
+PATIENCE = 300_000  # milliseconds until a page that shows nothing counts as broken, on a busy machine, too
 REPOSITORY = Path(__file__).parents[1]
 # The files that take longest. They begin first, one with kernels or a browser beside the next, and what is left for the
 # end is short: the workers finish together.
@@ -96,8 +99,9 @@ def chromium() -> str:
 @pytest.fixture(scope="session")
 def browser(chromium: str) -> Iterator:
     """The system's Chromium, driven by Playwright."""
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=PATIENCE)
     arguments = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     with sync_playwright() as playwright:
         instance = playwright.chromium.launch(executable_path=chromium, args=arguments)
@@ -108,6 +112,7 @@ def browser(chromium: str) -> Iterator:
 def guarded(browser):
     """A context that can reach this machine only, and the addresses of requests that would have left it."""
     context = browser.new_context(viewport={"width": 1400, "height": 900})
+    context.set_default_timeout(PATIENCE)
     left: list[str] = []
 
     def guard(route):
@@ -161,6 +166,23 @@ def page_of_module(browser) -> Iterator:
 
 
 @pytest.fixture(scope="session")
+def growth() -> Callable[..., float]:
+    """How many times longer it takes to do something with eight times as much, in this thread's own time, so that no
+    other process counts: 8 where it grows in proportion, 64 where each is compared with all others.
+    """
+
+    def of(work: Callable[[int], object], size: int) -> float:
+        def seconds(size: int) -> float:
+            begin = time.thread_time()
+            work(size)
+            return time.thread_time() - begin
+
+        return min(seconds(8 * size) for _ in range(3)) / min(seconds(size) for _ in range(5))
+
+    return of
+
+
+@pytest.fixture(scope="session")
 def start_lab() -> Iterator[Callable[..., str]]:
     """Start `minitape lab FOLDER` as a newcomer would, and give back the address that it prints.
 
@@ -189,12 +211,10 @@ def start_lab() -> Iterator[Callable[..., str]]:
         raise AssertionError(f"minitape lab printed no address:\n{''.join(said)}")
 
     yield start
-    for server in servers:
-        server.terminate()
+    end_processes(*servers)
     for reader in readers:
-        reader.join(timeout=20)
+        reader.join()
     for server in servers:
-        server.wait(timeout=20)
         server.stdout.close()
 
 

@@ -94,7 +94,7 @@ def start(folder: Path, ip: str, port: int | None, browser: bool | None, verbose
     notebook = notebook_to_open(folder)
     page = f"/lab/tree/{quote(notebook.name)}" if notebook else "/lab"
     port = port_to_use(ip, port)
-    token = os.environ.setdefault("JUPYTER_TOKEN", secrets.token_hex(24))
+    token = os.environ["JUPYTER_TOKEN"] = os.environ.get("JUPYTER_TOKEN") or secrets.token_hex(24)
     # The kernel must be the Python that has minitape, not one that the user registered elsewhere.
     os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")
     _have_folders()

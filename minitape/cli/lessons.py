@@ -63,8 +63,8 @@ def _has_tables(folder: Path) -> bool:
 
 
 def notebooks_in(folder: Path) -> list[Path]:
-    """The notebooks that lie in `folder`, in the order of their names; hidden ones are left out."""
-    return sorted(path for path in folder.glob("*.ipynb") if not path.name.startswith("."))
+    """The notebooks that lie in `folder`, in the order of their names; without hidden ones, and what is no file."""
+    return sorted(path for path in folder.glob("*.ipynb") if not path.name.startswith(".") and path.is_file())
 
 
 def lesson_of(path: Path) -> str:

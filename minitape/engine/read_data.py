@@ -6,8 +6,10 @@ is allowed.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import stat
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,7 +20,11 @@ NOTEBOOK = 200_000_000  # ... of a notebook that is run here, whose outputs may 
 
 
 def read_bytes(path: str | os.PathLike[str], most: int = MOST) -> bytes:
-    """What a file holds. Raises OSError where it cannot be read, ValueError where it is too large."""
+    """What a file holds. Raises OSError where it cannot be read, also of a pipe or a device, which might never end;
+    ValueError where it is too large.
+    """
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise OSError(errno.EINVAL, "is no file, but a folder, a pipe or a device", os.fspath(path))
     with open(path, "rb") as file:
         content = file.read(most + 1)
     if len(content) > most:

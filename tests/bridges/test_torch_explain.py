@@ -229,7 +229,7 @@ def test_the_example_of_the_readme_prints_what_stands_below_it(repository, tmp_p
     readme = (repository / "README.md").read_text(encoding="utf-8")
     ((example, printed),) = re.findall(r"```python\n(import torch\n.*?)```\n+```text\n(.*?)```", readme, re.DOTALL)
     (tmp_path / "train.py").write_text(example)
-    done = subprocess.run([sys.executable, "train.py"], cwd=tmp_path, text=True, capture_output=True, timeout=120)
+    done = subprocess.run([sys.executable, "train.py"], cwd=tmp_path, text=True, capture_output=True, timeout=600)
     assert (done.stdout, done.returncode) == (printed, 0), done.stderr
 
 

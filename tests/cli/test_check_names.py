@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+from dataclasses import replace
 from types import SimpleNamespace
 
 import nbformat
@@ -32,27 +32,32 @@ def test_every_character_may_stand_in_a_name(tmp_path, name):
     assert [run.first_line for run in result.runs] == ["print(1)"]
 
 
-def test_places_are_counted_once(monkeypatch):
+def test_places_are_counted_once(monkeypatch, growth):
     class Cell(SimpleNamespace):
         pass
 
     monkeypatch.setattr(recorder, "IPyNbCell", Cell)
-    cells = [SimpleNamespace(cell_type=kind) for kind in ("code", "markdown") * 5_000]
-    parent = SimpleNamespace(nb=SimpleNamespace(cells=cells))
-    items = [Cell(parent=parent, cell_num=number, cell={}) for number in range(5_000)]
-    begin = time.perf_counter()
-    recorder.pytest_collection_modifyitems(items)
-    assert [item.place for item in items] == list(range(0, 10_000, 2))
-    assert time.perf_counter() - begin < 1.0
+
+    def places(size):
+        cells = [SimpleNamespace(cell_type=kind) for kind in ("code", "markdown") * size]
+        parent = SimpleNamespace(nb=SimpleNamespace(cells=cells))
+        items = [Cell(parent=parent, cell_num=number, cell={}) for number in range(size)]
+        recorder.pytest_collection_modifyitems(items)
+        assert [item.place for item in items] == list(range(0, 2 * size, 2))
+
+    assert growth(places, 500) < 30
 
 
-def test_findings_are_compared_within_their_cell(tmp_path):
-    cells = [new_code_cell("1") for _ in range(6_000)]
-    notebook = new_notebook(cells=cells)
-    result = check.Result("long", [CheckFinding("not-run", place, "never run") for place in range(len(cells))])
+def test_findings_are_compared_within_their_cell(tmp_path, monkeypatch):
+    """A finding is copied to be compared; those of other cells are not."""
+    copied = []
+    monkeypatch.setattr(
+        check, "replace", lambda finding, **changes: copied.append(finding) or replace(finding, **changes)
+    )
+    notebook = new_notebook(cells=[new_code_cell("1") for _ in range(60)])
+    result = check.Result("long", [CheckFinding("not-run", place, "never run") for place in range(60)])
     record = {"source": "1", "seconds": 0.0, "skipped": False, "outputs": [], "problem": "it failed"}
-    begin = time.perf_counter()
-    for place in range(1_000):
+    for place in range(10):
         check._take_in({**record, "cell": place}, notebook, "blank", result, tmp_path)
-    assert len(result.findings) == 7_000
-    assert time.perf_counter() - begin < 2.0
+    assert len(result.findings) == 70
+    assert [finding.cell for finding in copied] == list(range(10))

@@ -119,7 +119,7 @@ def core(repository, tmp_path_factory):
         cwd=folder,
         text=True,
         capture_output=True,
-        timeout=120,
+        timeout=600,
     )
 
 

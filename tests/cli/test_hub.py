@@ -105,7 +105,7 @@ class Hub(Talk):
 
     def stop(self) -> None:
         self.process.terminate()
-        self.process.wait(timeout=60)
+        self.process.wait(timeout=600)
 
     def end(self) -> None:
         """End all that was started: learners' servers, the hub, and its proxy."""
@@ -336,14 +336,14 @@ def test_a_browser_shows_a_lesson_on_the_hub_as_minitape_lab_does(hub, page_of_m
     page.fill("#password_input", "any")
     page.click("#login_submit")
     opened_with_kernel(page)
-    page.locator(".jp-DebuggerBugButton").wait_for(timeout=90_000)  # the kernel has said what its language is
+    page.locator(".jp-DebuggerBugButton").wait_for(timeout=300_000)  # the kernel has said what its language is
     expect(page.locator(".jp-mod-dirty")).to_have_count(0)
     expect(page.get_by_text("official Jupyter news")).to_have_count(0)
 
     picture = cell(page, "TapeView(g)")
     picture.locator(".cm-content").click()
     page.keyboard.press("Control+Enter")
-    expect(picture).to_contain_text(ADVICE, timeout=90_000)
+    expect(picture).to_contain_text(ADVICE, timeout=300_000)
 
     run_lesson(page)
     page.keyboard.press("ControlOrMeta+s")
@@ -353,5 +353,5 @@ def test_a_browser_shows_a_lesson_on_the_hub_as_minitape_lab_does(hub, page_of_m
     with page.expect_response(re.compile("/api/kernels/.*/restart")):
         page.get_by_role("button", name="Confirm Kernel Restart").click()
     page.reload()
-    cell(page, "TapeView(g)").locator("img[src^='data:image/svg']").wait_for(timeout=90_000)
+    cell(page, "TapeView(g)").locator("img[src^='data:image/svg']").wait_for(timeout=300_000)
     expect(page.locator(".jp-Notebook")).not_to_contain_text("model not found")

@@ -231,6 +231,22 @@ def test_an_address_that_is_not_this_machines(tmp_path):
     assert "cannot listen on 192.0.2.1, port 8899" in done.stderr
 
 
+@pytest.mark.parametrize("given", ["", "mine", None])
+def test_the_address_has_the_token_that_the_server_takes(given, tmp_path, monkeypatch):
+    """Container files set an empty one, for which the server would make another."""
+    addresses = []
+    monkeypatch.setenv("JUPYTER_TOKEN", given or "")  # so that what `start` sets is taken back
+    if given is None:
+        monkeypatch.delenv("JUPYTER_TOKEN")
+    monkeypatch.setattr("minitape.cli.lab._tell_when_ready", lambda ip, port, address, *rest: addresses.append(address))
+    monkeypatch.setattr("jupyterlab.labapp.LabApp.launch_instance", lambda argv: None)
+    monkeypatch.setattr("minitape.cli.lab._end_workers", lambda: None)
+    with pytest.raises(SystemExit):
+        lab_command.start(tmp_path, "127.0.0.1", None, False, False)
+    [token] = parse_qs(urlsplit(addresses[0]).query)["token"]
+    assert token == os.environ["JUPYTER_TOKEN"] and (token == given if given else len(token) == 48)
+
+
 def test_a_browser_needs_a_screen(monkeypatch):
     monkeypatch.setattr("sys.platform", "linux")
     monkeypatch.delenv("DISPLAY", raising=False)
@@ -245,19 +261,19 @@ def test_the_server_answers_here_and_asks_for_the_token(lab):
     [token] = parse_qs(address.query)["token"]
     contents = f"http://{address.netloc}/api/contents"
     with pytest.raises(urllib.error.HTTPError) as refused:
-        urllib.request.urlopen(contents, timeout=20)
+        urllib.request.urlopen(contents, timeout=600)
     with refused.value as error:
         assert error.code == 403
-    with urllib.request.urlopen(f"{contents}?token={token}", timeout=20) as answer:
+    with urllib.request.urlopen(f"{contents}?token={token}", timeout=600) as answer:
         assert b"01_the_first_tape.ipynb" in answer.read()
-    with urllib.request.urlopen(lab, timeout=20) as answer:
+    with urllib.request.urlopen(lab, timeout=600) as answer:
         assert answer.status == 200
 
 
 def test_an_exported_page_links_to_pages(lab):
     address, token = urlsplit(lab), lab.split("token=")[1]
     page = f"http://{address.netloc}/nbconvert/html/02_inside_the_tape.ipynb?token={token}"
-    with urllib.request.urlopen(page, timeout=60) as answer:
+    with urllib.request.urlopen(page, timeout=600) as answer:
         text = answer.read().decode()
     links = {link for link in re.findall(r'href="([^"#:]+)(?:#[^"]*)?"', text) if "ipynb" in link or "html" in link}
     assert {"glossary.html", "03_variables.html"} <= links
@@ -305,4 +321,4 @@ _end_workers()
 
 def test_a_worker_of_the_server_that_waits_for_work_does_not_keep_minitape_lab_from_ending():
     """The server stops its loop while a task runs, and then nobody ends the thread that the task had used."""
-    subprocess.run([sys.executable, "-W", "ignore", "-c", LEFT], check=True, capture_output=True, timeout=20)
+    subprocess.run([sys.executable, "-W", "ignore", "-c", LEFT], check=True, capture_output=True, timeout=600)

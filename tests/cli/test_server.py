@@ -11,12 +11,14 @@ import shutil
 import subprocess
 import sys
 import threading
+from contextlib import ExitStack
 from pathlib import Path
 
 import nbformat
 import pytest
 from ipykernel.ipkernel import IPythonKernel
 from nbformat.v4 import new_code_cell, new_notebook, new_output
+from processes import end_processes
 
 from minitape.cli.lab import _answers
 from minitape.cli.rules import LANGUAGE, WIDGET_VIEW
@@ -89,10 +91,13 @@ class Server(Talk):
         return self
 
     def __exit__(self, *error: object) -> None:
-        self.process.terminate()
-        self.reader.join(timeout=30)
-        self.process.wait(timeout=30)
+        self.end()
+        self.reader.join()
         self.process.stdout.close()
+
+    def end(self) -> None:
+        """Ends it, also where it never answered."""
+        end_processes(self.process)
 
 
 def write(folder: Path, name: str, source: str) -> None:
@@ -107,12 +112,14 @@ def servers(tmp_path_factory, repository):
     write(on.root, "ours.ipynb", "import minitape as tf\n[x](02_next.ipynb)")
     write(on.root, "other.ipynb", "import numpy")
     write(off.root, "ours.ipynb", "import minitape as tf")
-    on.start()
-    done = off.jupyter("server", "extension", "disable", "--user", EXTENSION)
-    assert done.communicate(timeout=60) and done.returncode == 0
-    off.start()
-    with on, off:
-        yield on, off
+    with ExitStack() as begun:
+        begun.callback(on.start().end)
+        done = off.jupyter("server", "extension", "disable", "--user", EXTENSION)
+        begun.callback(end_processes, done)
+        assert done.communicate() and done.returncode == 0
+        begun.callback(off.start().end)
+        with on, off:
+            yield on, off
 
 
 @pytest.fixture

@@ -150,7 +150,7 @@ def test_pictures_step_and_move_in_the_page_and_folded_code_stays_folded(site, p
     page.goto((site / "notebooks" / "en" / "01_a_topic.html").as_uri())
     page.locator("iframe.tapeview").first.scroll_into_view_if_needed()  # it is loaded when it comes into sight
     view = page.frame_locator("iframe.tapeview").first
-    view.locator(".mt-node").first.wait_for(timeout=30_000)
+    view.locator(".mt-node").first.wait_for(timeout=300_000)
     view.locator(".mt-view").click()
     page.keyboard.press("Home")
     page.keyboard.press("ArrowRight")

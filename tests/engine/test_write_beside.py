@@ -84,7 +84,7 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch,
 def test_what_a_killed_process_left_goes_with_the_next_save(tmp_path):
     target = tmp_path / "kept.txt"
     target.write_text("old")
-    done = subprocess.run([sys.executable, "-c", KILLED, target], check=False, timeout=60)
+    done = subprocess.run([sys.executable, "-c", KILLED, target], check=False, timeout=600)
     assert done.returncode == -signal.SIGKILL and target.read_text() == "old" and len(list(tmp_path.iterdir())) == 2
     left = next(path for path in tmp_path.iterdir() if path != target)
     os.utime(left, (time.time() - 60, time.time() - 60))

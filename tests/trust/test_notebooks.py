@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 from nbformat.sign import MemorySignatureStore, NotebookNotary
 
+from minitape.cli.check import check_notebook
 from minitape.cli.contents import Notebooks
+from minitape.cli.lessons import notebooks_in
 from minitape.cli.rules import WIDGET_VIEW
+from minitape.engine.read_data import read_bytes
 
 
 def notebook(language={"name": "python"}, source="import minitape", about={}, view=None):  # noqa: B006 - nobody changes them
@@ -32,6 +36,19 @@ def notebook(language={"name": "python"}, source="import minitape", about={}, vi
         {"cell_type": "markdown", "id": "b", "metadata": {}, "source": source},
     ]
     return {"nbformat": 4, "nbformat_minor": 5, "metadata": {"language_info": language}, "cells": cells}
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_a_pipe_is_no_notebook(tmp_path):
+    """It is in no list, and who names it is told at once: nothing would ever come out of it."""
+    os.mkfifo(tmp_path / "pipe.ipynb")
+    (tmp_path / "one.ipynb").write_text("{}")
+    assert [path.name for path in notebooks_in(tmp_path)] == ["one.ipynb"]
+    result = check_notebook(tmp_path / "pipe.ipynb")
+    assert result.broken.startswith("not a readable notebook") and "a pipe or a device" in result.broken
+    for place in (tmp_path / "pipe.ipynb", tmp_path, "/dev/null"):
+        with pytest.raises(OSError):
+            read_bytes(place)
 
 
 NOTEBOOKS = {

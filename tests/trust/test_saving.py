@@ -141,7 +141,7 @@ def test_a_name_as_long_as_names_may_be(tmp_path, character):
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signal here")
 def test_a_server_that_is_killed_while_it_saves_leaves_the_old_notebook(mine):
     before = mine.read_bytes()
-    done = subprocess.run([sys.executable, "-c", KILLED_WHILE_SAVING, str(mine.parent)], timeout=120, check=False)
+    done = subprocess.run([sys.executable, "-c", KILLED_WHILE_SAVING, str(mine.parent)], timeout=600, check=False)
     assert done.returncode == -signal.SIGKILL
     assert mine.read_bytes() == before
 

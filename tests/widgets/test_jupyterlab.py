@@ -88,7 +88,7 @@ class Notebook:
 
     def open(self) -> None:
         self.page.goto(self.url)
-        self.page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status='idle']", timeout=60000)
+        self.page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status='idle']", timeout=300_000)
 
     def open_and_run_early(self, cell: int) -> None:
         """Opens it and runs a cell, while the server is slow with the answer after which JupyterLab looks for the
@@ -129,7 +129,7 @@ class Notebook:
     def until(self, condition: str) -> None:
         """Waits until an expression is true in the page; on the way out it says what the cells printed."""
         try:
-            self.page.wait_for_function(condition, timeout=60000)
+            self.page.wait_for_function(condition, timeout=300_000)
         except PlaywrightError as error:
             outputs = self.page.locator(".jp-OutputArea").all_inner_texts()
             raise AssertionError(
@@ -507,5 +507,5 @@ def test_an_untrusted_jupyterlab_shows_the_picture(saved, page, address):
     base, token = address.split("/lab")[0], address.split("token=")[1]
     page.goto(f"{base}/lab/workspaces/saved/tree/saved.ipynb?token={token}")
     image = page.locator(".jp-OutputArea-output img[alt^='Tape of 2 rows']")
-    image.wait_for(timeout=60000)
+    image.wait_for(timeout=300_000)
     assert image.evaluate("img => img.decode().then(() => img.naturalWidth)") > 200

@@ -37,7 +37,7 @@ def manager(tmp_path_factory):
     files = []
     for package, file in PACKAGES.items():
         folder = tmp_path_factory.mktemp("npm")
-        if subprocess.run([npm, "pack", "--silent", package], cwd=folder, capture_output=True, timeout=120).returncode:
+        if subprocess.run([npm, "pack", "--silent", package], cwd=folder, capture_output=True, timeout=600).returncode:
             pytest.skip(f"npm cannot fetch {package}")
         [archive] = folder.glob("*.tgz")
         shutil.unpack_archive(archive, folder)
@@ -60,7 +60,7 @@ def test_a_view_steps_in_ipywidgets_own_manager(manager, page, tmp_path):
     )
     page.route("file:**", lambda route: route.continue_())
     page.goto((tmp_path / "page.html").as_uri())
-    page.locator(".mt-node").first.wait_for(timeout=30_000)
+    page.locator(".mt-node").first.wait_for(timeout=300_000)
     page.locator(".mt-view").focus()
     press(page, "End")
     assert page.locator(".mt-node").count() == 3

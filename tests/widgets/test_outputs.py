@@ -39,7 +39,7 @@ def run() -> Iterator[Callable[..., str]]:
     manager.start_kernel()
     client = manager.client()
     client.start_channels()
-    client.wait_for_ready(timeout=60)
+    client.wait_for_ready(timeout=600)
 
     def run(code: str, cell: str, **about: Any) -> str:
         content = {"code": code, "silent": False, "store_history": True, "user_expressions": {}, "allow_stdin": False}
@@ -48,7 +48,7 @@ def run() -> Iterator[Callable[..., str]]:
         client.shell_channel.send(message)
         printed = ""
         while True:
-            heard = client.get_iopub_msg(timeout=60)
+            heard = client.get_iopub_msg(timeout=600)
             if heard["parent_header"].get("msg_id") != message["header"]["msg_id"]:
                 continue
             assert heard["msg_type"] != "error", heard["content"]

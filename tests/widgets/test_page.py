@@ -174,7 +174,7 @@ def test_the_picture_is_where_the_last_of_quick_steps_is(show, page):
             window.left = node?.left;
             return window.still > 9 && node.left >= pane.left && node.right <= pane.right;
         }""",
-        timeout=10_000,
+        timeout=300_000,
     )
 
 
