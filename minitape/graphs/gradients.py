@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..engine.back.endpoints import UnconnectedGradients
-from ..engine.back.reach import propagate
+from ..engine.back.reach import TERMINAL, propagate
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.tensor import EagerTensor, Tensor
@@ -142,6 +142,8 @@ def sweep_rows(
     for row in stops:
         gate[row] = 0
     propagate(graph, reachable, 0, len(graph), gate)  # from the first row: that of a leaf may be a late one
+    for row in wanted.intersection(stops):
+        reachable[row] = TERMINAL
     starts: dict[int, Any] = {}
     for target, adjoint in zip(targets, adjoints, strict=True):
         row = graph.enter(target)
@@ -151,7 +153,7 @@ def sweep_rows(
     if not starts:
         return [None] * len(rows)
     sweep = graph.sweeper(graph, starts, wanted, reachable, recorded=True)
-    sweep.stops, sweep.prefix, sweep.missing, sweep.verifies = stops, prefix, _NO_GRADIENT, True
+    sweep.prefix, sweep.missing, sweep.verifies = prefix, _NO_GRADIENT, True
     sweep.run()
     found = []
     for group in rows:

@@ -6,7 +6,7 @@ shape it must reduce or spread; then one row is added that applies the rule when
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -74,80 +74,28 @@ def dense(values: Any, indices: Any, shape: ShapeLike) -> Any:
     return shape.graph.apply(DENSE, (values, indices, shape), {})[0]
 
 
-class _Symbolic:
-    """The values of a graph's rows: its tensors."""
-
-    def __init__(self, graph: Graph) -> None:
-        self.graph = graph
-
-    def __getitem__(self, row: int) -> Any:
-        return self.graph.tensor_at(row)
-
-
 class GraphSweep(Sweep):
-    """A reverse sweep over a graph's rows; ``stops`` are rows that hand nothing on."""
+    """A reverse sweep that adds rows to a graph: the values that its rules read are the graph's tensors."""
 
-    record: Any  # a graph
-    stops: Any = ()
+    record: Graph
     prefix = ""  # the name scope of ``tf.gradients``; nothing for a tape
     missing = "gradient registry has no entry for: {1}"  # what a tape says
     verifies = False  # no tape looks at the shapes that custom gradients return
 
-    def tensor(self, row: int) -> Any:
-        """The tensor of a row."""
-        return self.record.tensor_at(row)
-
-    def steps(self) -> Iterator[int]:
-        """Yields each row after its adjoint was handed on; down to the first, for the row of a leaf may be a late
-        one.
-        """
-        self.low, self.values = 0, _Symbolic(self.record)
-        return super().steps()
-
-    def _cells(self) -> Iterable[Any]:
-        return [cells for cells in super()._cells() if cells[0] not in self.stops]
-
-    def _dense(self, g: Adjoint, row: int) -> Any:
-        if g is None:
-            return TABLE["zeros_like"](self.tensor(row))
-        return g.dense() if type(g) is IndexedSlices else g  # of a graph, too: see DENSE
-
-    def _add(self, row: int, share: Any, as_given: bool = False) -> None:
-        if isinstance(share, (np.ndarray, np.generic)):
-            share = new_tensor(share)
-        if type(share) is not IndexedSlices and not as_given:
-            share = fit_share(share, self.tensor(row))
-        before = self.adjoints.get(row)
-        if before is None:
-            total = share
-        elif type(before) is IndexedSlices or type(share) is IndexedSlices:
-            both = type(before) is type(share)
-            total = concat_slices([before, share]) if both else self._dense(before, row) + self._dense(share, row)
-        else:
-            scope = f"{self.prefix}/" if self.prefix else None
-            with state.graph.name_scope(scope):
-                total = state.graph.apply(TABLE["add"], (before, share), {}, "AddN")
-        self.adjoints[row] = total
+    def __init__(self, graph: Graph, *args: Any, **kwargs: Any) -> None:
+        super().__init__(graph, *args, **kwargs)
+        # down to the first row, for that of a leaf may be a late one
+        self.low, self.values = 0, graph.tensors
 
     def _call(self, call: Call) -> bool:
-        graph = self.record
-        if not any(r in self.adjoints for r in range(call.row, call.row + call.outputs)):
+        arrived = [r for r in range(call.row, call.row + call.outputs) if r in self.adjoints]
+        if not arrived:
             return False
-        op = graph.op_of[call.row]
+        self.op = op = self.record.op_of[call.row]
         with state.graph.name_scope(self._scope(op.name)):
-            self._apply_rule(call, op)
-        return True
-
-    def _shares(
-        self, primitive: Any, wanted: Sequence[int], g: Adjoint, z: Adjoint, inputs: list[Any], attrs: Attributes
-    ) -> Any:
-        if not getattr(primitive, "replays", False):
-            found = list(super()._shares(primitive, wanted, g, z, inputs, attrs))
-            return _check_shares(primitive, found, inputs) if self.verifies else found
-        notes = [z[-1]] if primitive.noted else []
-        gs = [g] if type(g) is not list else g[:-1] if notes else g
-        shares = replay_row(primitive, attrs, [*gs, *notes], inputs, wanted)
-        return [(i, shares[i]) for i in wanted]
+            for row in arrived if _registered_name(op) else ():
+                self.adjoints[row] = self._dense(self.adjoints[row], row)
+            return super()._call(call)
 
     def _scope(self, name: str) -> str:
         """The name scope of the operations that hand on the adjoint of operation ``name``."""
@@ -155,90 +103,113 @@ class GraphSweep(Sweep):
             return f"{self.prefix}/{name}_grad/"
         return f"gradient_tape/{name.rpartition('/')[0]}".rstrip("/") + "/"
 
-    def _apply_rule(self, call: Call, op: Operation) -> None:
-        name = op.gradient or (op.type if op.type in GRADIENTS else None)
-        if name is not None:
-            self._registered(call, op, name)
-        elif call.primitive.rules is None and call.primitive.missing == "unregistered":
-            if self.reachable is None or any(self.reachable[r] for r in call.inputs):
-                raise LookupError(self.missing.format(op.name, op.type))
-        elif self._shapes_known(call):
-            super()._call(call)
-        elif self._slices(call):
-            pass
-        else:
-            self._when_run(call)
-
-    def _shapes_known(self, call: Call) -> bool:
-        if call.primitive.code or call.primitive.name in _SHAPELESS or getattr(call.primitive, "symbolic_rule", False):
-            return True
-        rows = [*call.inputs, *range(call.row, call.row + call.outputs)]
-        return all(self.tensor(r).shape.is_fully_defined() for r in rows if r in self.record.tensors)
-
-    def _slices(self, call: Call) -> bool:
-        """Hands the adjoint of whole rows that were picked on as slices; False for other calls and unknown shapes."""
-        if (
-            call.primitive.name not in ("gather", "gather_nd")
-            or call.attrs.get("axis", 0)
-            or call.attrs.get("batch_dims")
-        ):
-            return False
-        x, indices = (self.tensor(r) for r in call.inputs)
-        inner = [] if x.shape.rank is None else x.shape.as_list()[1:]
-        in_column = call.primitive.name == "gather_nd"
-        if in_column and (indices.shape.rank != 2 or indices.shape[1] != 1):
-            return False
-        if not in_column and (x.shape.rank is None or (indices.shape.rank != 1 and inner.count(None))):
-            return False
-        values = self._dense(self.adjoints.get(call.row), call.row)
-        if indices.shape.rank != 1:
-            values = values if in_column else TABLE["reshape"](values, shape=(-1, *inner))
-            indices = TABLE["reshape"](indices, shape=(-1,))
-        self._add(
-            call.inputs[0],
-            IndexedSlices(values, indices, TABLE["shape"](x, dtype=indices.dtype if in_column else int32)),
-        )
-        return True
-
-    def _registered(self, call: Call, op: Operation, name: str) -> None:
-        """The gradient function that was registered under a name takes the place of the rules."""
-        if name not in GRADIENTS:
+    def _shares(
+        self,
+        primitive: Primitive,
+        wanted: Sequence[int],
+        g: Adjoint,
+        z: Adjoint,
+        inputs: list[Any],
+        attrs: Attributes,
+    ) -> list[tuple[int, Any]]:
+        op, rules = self.op, primitive.rules
+        gs = list(g) if type(g) is list else [g]
+        if (name := _registered_name(op)) is not None:
+            return self._registered(name, gs, inputs, wanted)
+        if rules is None and primitive.missing == "unregistered" and wanted:
             raise LookupError(self.missing.format(op.name, op.type))
+        if rules is None:
+            return []
+        replays = getattr(primitive, "replays", False)
+        if not replays and self._shapes_known(primitive):
+            found = list(super()._shares(primitive, wanted, g, z, inputs, attrs))
+            return _check_shares(primitive, found, inputs) if self.verifies else found
+        if not replays and (slices := _slices(primitive, gs[0], inputs, attrs)) is not None:
+            return [(0, slices)] if 0 in wanted else []
+        if getattr(primitive, "noted", False):
+            gs[-1] = z[-1]
+        wanted = [i for i in wanted if callable(rules) or rules[i] is not None]
+        shares = replay_row(primitive, attrs, gs, inputs, wanted)
+        return [(i, shares[i]) for i in wanted]
+
+    def _shapes_known(self, primitive: Primitive) -> bool:
+        """Whether the rule of the operation can be applied as it stands."""
+        if primitive.code or primitive.name in _SHAPELESS or getattr(primitive, "symbolic_rule", False):
+            return True
+        return all(t.shape.is_fully_defined() for t in (*self.op.inputs, *self.op.outputs))
+
+    def _registered(self, name: str, gs: Tensors, inputs: Tensors, wanted: Sequence[int]) -> list[tuple[int, Any]]:
+        """What the gradient function gives that was registered under a name, in place of the rules."""
+        if name not in GRADIENTS:
+            raise LookupError(self.missing.format(self.op.name, self.op.type))
         function = GRADIENTS[name]
         if function is None:
-            return
-        gs = [self._dense(self.adjoints.get(r), r) for r in range(call.row, call.row + call.outputs)]
-        shares = function(op, *gs)
+            return []
+        shares = function(self.op, *gs)
         shares = list(shares) if isinstance(shares, (list, tuple)) else [shares]
-        if len(shares) != len(call.inputs):
+        if len(shares) != len(inputs):
             raise ValueError(
-                f"Num gradients {len(shares)} generated for op {op!r} do not match num inputs {len(call.inputs)}"
+                f"Num gradients {len(shares)} generated for op {self.op!r} do not match num inputs {len(inputs)}"
             )
-        for row, share in zip(call.inputs, shares, strict=True):
-            if share is not None and (self.reachable is None or self.reachable[row]):
-                share = share if isinstance(share, (Tensor, IndexedSlices)) else convert_to_tensor(share)
-                if isinstance(share, SymbolicTensor) and share.shape.is_compatible_with(self.tensor(row).shape):
-                    share.set_shape(self.tensor(row).shape)  # TensorFlow believes the function, too
-                self._add(row, share)
-
-    def _when_run(self, call: Call) -> None:
-        """Adds the row that applies the rule on arrays, when the shapes are known."""
-        rules = call.primitive.rules
-        adjoints = [self.adjoints.get(r) for r in range(call.row, call.row + call.outputs)]
-        if rules is None or all(g is None for g in adjoints):
-            return
-        gs = [self._dense(g, r) for g, r in zip(adjoints, range(call.row, call.row + call.outputs), strict=True)]
-        inputs = [self.tensor(r) for r in call.inputs]
-        wanted = [
-            i
-            for i, r in enumerate(call.inputs)
-            if (self.reachable is None or self.reachable[r])
-            and inputs[i].dtype.differentiable
-            and (callable(rules) or rules[i] is not None)
-        ]
-        shares = replay_row(call.primitive, call.attrs, gs, inputs, wanted)
+        found = []
         for i in wanted:
-            self._add(call.inputs[i], shares[i])
+            share = shares[i]
+            if share is not None and not isinstance(share, (Tensor, IndexedSlices)):
+                share = convert_to_tensor(share)
+            if isinstance(share, SymbolicTensor) and share.shape.is_compatible_with(inputs[i].shape):
+                share.set_shape(inputs[i].shape)  # TensorFlow believes the function, too
+            found.append((i, share))
+        return found
+
+    # -- adding up ---------------------------------------------------------------------------------
+
+    def _dense(self, g: Adjoint, row: int) -> Any:
+        return TABLE["zeros_like"](self.values[row]) if g is None else super()._dense(g, row)
+
+    def _add(self, row: int, share: Any, as_given: bool = False) -> None:
+        if isinstance(share, (np.ndarray, np.generic)):
+            share = new_tensor(share)
+        if type(share) is not IndexedSlices and not as_given:
+            share = fit_share(share, self.values[row])
+        before = self.adjoints.get(row)
+        if before is None:
+            total = share
+        elif type(before) is type(share) is IndexedSlices:
+            total = concat_slices([before, share])
+        elif type(before) is IndexedSlices or type(share) is IndexedSlices:
+            total = self._dense(before, row) + self._dense(share, row)
+        else:
+            scope = f"{self.prefix}/" if self.prefix else None
+            with state.graph.name_scope(scope):
+                total = state.graph.apply(TABLE["add"], (before, share), {}, "AddN")
+        self.adjoints[row] = total
+
+    def note_slices(self, to: int, row: int, slices: IndexedSlices) -> None:
+        """Notes where slices come from, as far as their number is known."""
+        if slices.indices.shape.is_fully_defined():
+            super().note_slices(to, row, slices)
+
+
+def _registered_name(op: Operation) -> str | None:
+    """The name under which the gradient of an operation was registered."""
+    return op.gradient or (op.type if op.type in GRADIENTS else None)
+
+
+def _slices(primitive: Primitive, g: Adjoint, inputs: Tensors, attrs: Attributes) -> IndexedSlices | None:
+    """The share in whole rows that were picked, as slices; None for other operations and unknown shapes."""
+    if primitive.name not in ("gather", "gather_nd") or attrs.get("axis", 0) or attrs.get("batch_dims"):
+        return None
+    x, indices = inputs
+    inner = [] if x.shape.rank is None else x.shape.as_list()[1:]
+    in_column = primitive.name == "gather_nd"
+    if in_column and (indices.shape.rank != 2 or indices.shape[1] != 1):
+        return None
+    if not in_column and (x.shape.rank is None or (indices.shape.rank != 1 and inner.count(None))):
+        return None
+    if indices.shape.rank != 1:
+        g = g if in_column else TABLE["reshape"](g, shape=(-1, *inner))
+        indices = TABLE["reshape"](indices, shape=(-1,))
+    return IndexedSlices(g, indices, TABLE["shape"](x, dtype=indices.dtype if in_column else int32))
 
 
 def _check_shares(primitive: Primitive, shares: list[tuple[int, Any]], inputs: Tensors) -> list[tuple[int, Any]]:
