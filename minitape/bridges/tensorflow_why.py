@@ -473,7 +473,7 @@ class TensorFlowInquiry(TapeInquiry):
         return row
 
     def _cut_before(self, exit: RowExit) -> Explanation | None:
-        """What cuts the way before the value leaves; a comparison belongs to the choice that is made by it."""
+        """What breaks the path before the value leaves; a comparison belongs to the choice that is made by it."""
         found = (
             TensorFlowInquiry(self.recording, exit.row, self.source, self.name)._cut()
             if exit.row not in self.rows

@@ -30,7 +30,7 @@ def _errors(answers: Answer) -> Answer:
 
 EXPLAINED = {
     "05.p1": """\
-The first call gave its answer. Then the tape let go of the values it had recorded, and a second call needs them. \
+The first call gave its answer. Then the tape released the values it had recorded, and a second call needs them. \
 This is the default,
 because what a tape holds can be large, as you will see in a moment.""",
     "05.p2": """\
@@ -48,7 +48,7 @@ Only `x`, which the variable holds anyway, and a few bytes for the rows. The rul
 all. So the tape did not keep
 the two results in between: no rule will read them.""",
     "05.p5": """\
-The tape that was used up has let go of all the large values that it computed. The persistent one keeps everything: \
+The tape that was used up has released all the large values that it computed. The persistent one keeps everything: \
 you could ask it again.""",
     "05.p6": """\
 The rule of `sin` reads its input, and the 25 sines have 25 different inputs, of 4 million bytes each.""",

@@ -146,7 +146,9 @@ def slope(bend, w1, w2, x, t):
                 where=r"watch\(",
             ),
             Mistake(
-                gives_none, "tf.stop_gradient around all of features cuts the way once more.", where=r"stop_gradient\("
+                gives_none,
+                "tf.stop_gradient around all of features breaks the path once more.",
+                where=r"stop_gradient\(",
             ),
             Mistake(
                 lambda bend, w1, w2, x, t: np.zeros_like(w1),

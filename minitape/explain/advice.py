@@ -145,7 +145,7 @@ class Advice(Absent):
         return kind or ("argument" if self._passes_another() else "")
 
     def _cut_again(self) -> str:
-        """What cuts the way once more around a rounding: "truth" for a comparison, "step whole" for a whole number."""
+        """What breaks the path again around a rounding: "truth" for a comparison, "step whole" for a whole number."""
         for node in self._around():
             name = last_name(node.func) if isinstance(node, ast.Call) else ""
             if isinstance(node, ast.Compare) or name in ("equal", "not_equal"):

@@ -1,4 +1,4 @@
-"""What did not arrive: what cuts the way, what sent nothing on, and what left to Python and came back. One way for
+"""What did not arrive: what breaks the path, what sent nothing on, and what left to Python and came back. One way for
 every framework.
 """
 
@@ -35,7 +35,7 @@ class Cuts(RowValues):
     exits: Sequence[RowExit]  # where values left, in the order of time
 
     def _break(self) -> Explanation | None:
-        """What cuts the way that has the fewest breaks, and what cuts ways beside it."""
+        """What breaks the path that has the fewest breaks, and what cuts ways beside it."""
         steps = self._search().path(self.used) or ()
         breaks = breaks_of(steps)
         if not breaks:
@@ -44,7 +44,7 @@ class Cuts(RowValues):
         return self._broken_at([broken.subject for broken in breaks]).with_beside(map(self._broken, beside))
 
     def _cuts_beside(self, fixed: set[int]) -> list[int]:
-        """The rows that alone would cut a way if these cut none; a row that only chooses cuts no way."""
+        """The rows that alone would break a path if these cut none; a row that only chooses cuts no way."""
 
         def cuts(row: int) -> bool:
             return row not in fixed and bool(self._cut_at(row))
@@ -77,7 +77,7 @@ class Cuts(RowValues):
         return self.entries[exit.row].dtype.startswith(("int", "uint", "bool"))
 
     def _broken_at(self, rows: list[int]) -> Explanation:
-        """What cuts the way at the first of some rows, with what does at the others, each line said once."""
+        """What breaks the path at the first of some rows, with what does at the others, each line said once."""
         answer, *others = map(self._broken, rows)
         said = {(other.cause, other.filename, other.line): other for other in others}
         answer.others = [
@@ -86,7 +86,7 @@ class Cuts(RowValues):
         return answer
 
     def _broken(self, row: int) -> Explanation:
-        """What cuts the way at a row."""
+        """What breaks the path at a row."""
         return self.say(self.entries[row].why, row=row)
 
     def _called(self, row: int) -> str:
@@ -95,7 +95,7 @@ class Cuts(RowValues):
         return entry.label if entry.op == "function" else entry.op
 
     def _add_further(self, found: Explanation) -> None:
-        """What cuts the way a second time where it has no derivative but zeros, which only shows when the first is
+        """What breaks the path a second time where it has no derivative but zeros, which only shows when the first is
         fixed.
         """
         if found.kind in ("zero", "nonfinite", "error") or not self.used or not found._rows:

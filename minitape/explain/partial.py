@@ -154,7 +154,7 @@ class Parts:
                 self._into.setdefault(parent.key, []).append(child)
 
     def of(self, source: End) -> list[Break]:
-        """What cuts a way from a source, in the order of the program; behind each what else cuts that way."""
+        """What breaks a path from a source, in the order of the program; behind each what else breaks that path."""
         found: list[Break] = []
         clean = self._from(source)
         for child, parent, broken in self._cuts:
@@ -163,7 +163,7 @@ class Parts:
                 and not self._shifts(child, broken)
                 and (parent.key in clean or self._same(parent, source))
             ):
-                further = self.trace.path_of(self.inquiry.starts, child) or []  # what else cuts the way, behind it
+                further = self.trace.path_of(self.inquiry.starts, child) or []  # what else breaks the path, behind it
                 cut = self._merged([broken, *(b for _, _, b in further if b is not None)])
                 cut[0].ways = [(child, parent)] if len(cut) == 1 else []
                 found += cut

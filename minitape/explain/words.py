@@ -202,7 +202,7 @@ def in_words(found: Break, name: str, source: End, inquiry: GradientInquiry | No
 
 
 def not_all(answer: Explanation, say: Callable[..., str] = fill) -> str:
-    """That the fix is not enough where other lines cut the way, too, or cut other ways; empty where it is.
+    """That the fix is not enough where other lines broke the path, too, or cut other ways; empty where it is.
 
     >>> why = Explanation("detach", "", "", "a.py", 1, [Explanation("data", "", "", "a.py", 2)])
     >>> not_all(why)

@@ -367,7 +367,7 @@ WRONG = [
     (
         "14.4",
         STANDARDIZED.replace(OFF, "").replace(FEATURES, f"tf.stop_gradient({FEATURES})"),
-        "cuts the way once more",
+        "breaks the path once more",
     ),
     ("14.4", STANDARDIZED.replace("loss, w1)", 'loss, w1, unconnected_gradients="zero")'), "Zeros hide the cut"),
     ("14.4", STANDARDIZED.replace(OFF, "").replace(FEATURES, STOPPED), "move with w1, too"),

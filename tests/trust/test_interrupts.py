@@ -236,7 +236,7 @@ def test_ctrl_c_while_a_function_is_traced_and_called_first(kind, step, long):
 
 
 def test_a_block_that_ends_late_leaves_alone_what_others_have_set():
-    """A generator that nobody asks any further ends when Python lets go of it."""
+    """A generator that nobody asks any further ends when Python releases it."""
 
     def waiting(graph):
         with graph.as_default():

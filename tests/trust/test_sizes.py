@@ -180,7 +180,7 @@ def test_a_structure_that_is_too_deep_is_an_error():
         with pytest.raises(RecursionError):
             ask()
     assert tape.gradient(y, x).numpy() == 4.0
-    while isinstance(deep, list):  # else Python itself recurses when it lets go of it
+    while isinstance(deep, list):  # else Python itself recurses when it releases it
         deep = deep[0]
 
 

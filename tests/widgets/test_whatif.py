@@ -40,7 +40,7 @@ def nested(value: float) -> tuple[Any, Any, Any]:
 
 
 def large(value: float) -> tuple[Any, Any, Any]:
-    """Arrays that a used tape lets go of."""
+    """Arrays that a used tape releases."""
     s = tf.Variable(value, name="s")
     w = tf.Variable(np.linspace(-1, 1, 2400).reshape(40, 60).astype(np.float32), name="w")
     with tf.GradientTape() as tape:

@@ -20,7 +20,7 @@ class InterruptSafeExit(property):
     """The ``__exit__`` of a class whose blocks end even where Ctrl-C comes just before it is called, or inside it.
 
     A ``with`` statement looks ``__exit__`` up before it enters, and holds on to what it found until the block is over,
-    one way or the other. When it lets go of that and the block has not been left, it is left then. ``leave`` may
+    one way or the other. When it releases that and the block has not been left, it is left then. ``leave`` may
     therefore be called again where it was interrupted; the last thing that it does is to set ``_held`` to None.
     ``entered`` says whether there is something to leave.
     """

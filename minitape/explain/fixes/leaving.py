@@ -413,7 +413,7 @@ def _only_summed(spot: Spot) -> bool:
 def _takes_lists(spot: Spot, function: ast.expr) -> bool:
     if isinstance(function, ast.Name):
         return function.id in ("sum", "len")
-    takes_values = last_name(function) in ("constant", "Variable")  # of tensors it takes none, or cuts the way
+    takes_values = last_name(function) in ("constant", "Variable")  # of tensors it takes none, or breaks the path
     return spot.is_module(function) and not takes_values and not of_another_library(spot.statement, function)
 
 

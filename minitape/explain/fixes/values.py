@@ -258,7 +258,7 @@ def straight_through(spot: Spot, node: Any) -> Change | None:
         isinstance(n, ast.Compare) or is_call(n, "astype", "int", "long", "to", "cast", "equal", "not_equal", "bool")
         for n in again
     ):
-        return None  # which cuts the way once more
+        return None  # which breaks the path once more
     if not (
         step
         or is_call(node, "poisson", "bernoulli")
