@@ -95,6 +95,7 @@ def _follow_changes() -> None:
     """A cell may clear its outputs and update its displays: what counts is what is left of them, which `save` keeps."""
     get = IPyNbFile.get_kernel_message
 
+    # a message of the kernel's, as jupyter_client gives it
     def get_kernel_message(file: IPyNbFile, timeout: float | None = None, stream: str = "iopub") -> Any:
         message = get(file, timeout, stream)
         if message["parent_header"].get("msg_id") == file.kernel.begun:
@@ -111,6 +112,7 @@ class _Screen:
         self._item, self._clears = item, False
         self._displays: dict[str, list[int]] = {}
 
+    # what the kernel sends with an output of this kind
     def show(self, kind: str, content: Any) -> None:
         """Do what a message of the kernel says with the outputs that were there before."""
         outputs, clears = self._item.test_outputs, kind == "clear_output"

@@ -1,6 +1,6 @@
 """The engine: tensors, variables, the recording, the tape, its sweep, and the table of primitives.
 
-It knows nothing of the rooms above. A learner reads ``back/tape``, ``recording/record``, ``back/sweep``,
+It knows nothing of the packages above. A learner reads ``back/tape``, ``recording/record``, ``back/sweep``,
 ``back/backward`` and ``back/reach``, then ``table/primitives``; ``docs/engine.md`` follows one gradient through them,
 line by line. Each folder knows only those before it.
 
@@ -12,7 +12,7 @@ line by line. Each folder knows only those before it.
 ``recording/``   ``record``, ``columns``, ``rows``: the table that all open tapes share; ``sites``: which statement
                  wrote a row; ``state``: what a thread is doing; ``recorder``: who takes notice of what variables do,
                  a recording, a
-                 graph or nobody; ``pause``, ``merging``, ``release``: ``stop_recording``, two recordings that become
+                 graph or neither; ``pause``, ``merging``, ``release``: ``stop_recording``, two recordings that become
                  one, what is left at the end; ``evidence``, ``frames``: notes for ``explain``; ``compiled_step``: what
                  a compiled step refuses; ``block``: blocks that Ctrl-C leaves whole
 ``tensor/``      ``tensor``, ``slices``: tensors, sparse gradients; ``functions``: how elementwise operations run and
@@ -24,7 +24,8 @@ line by line. Each folder knows only those before it.
 ``more/``        ``forward``, ``jacobian``, ``batch``: forward mode, Jacobians, rules on many adjoints at once;
                  ``custom``, ``pyfunction``: gradients and functions of the user's own
 
-``above`` is what the engine asks of the rooms above it; ``namespace`` gives public names when they are first used;
+``above`` is what the engine asks of the packages above it; ``namespace`` gives public names when they are first used;
 ``write_beside`` writes files that are never half, ``read_data`` reads those of others; ``texts`` says things in the
-language of the lessons; ``types`` is what type checkers see.
+language of the lessons; ``threads`` runs work in a thread, where there are any; ``types`` is what type checkers
+see.
 """
