@@ -82,6 +82,10 @@ class JaxRecording(Recording):
             )
         return why(self, target, source)
 
+    def _parts_of(self, asked: Any) -> Mapping[str, Any] | None:
+        """A name or a tree has one answer: the rows of its leaves."""
+        return super()._parts_of(asked) if asked is None else None
+
     def rows_of(self, source: Any) -> list[int]:
         """The rows that a source of ``explain`` stands for: of a tree those of its leaves, of a number all arguments
         that it may be.

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 # what makes a truth, a place or a count
+MAXIMA = {"reduce_max", "max", "amax", "Max"}
 ADDS = {"add", "__add__", "__radd__", "AddV2"}
 _CHOOSE = ("no_derivative", "nondifferentiable", "integer", "integer_cast", "integer_dtype")
 
@@ -53,7 +54,7 @@ class Cuts(RowValues):
         found = [
             row
             for row in sorted(self._behind(self.ends, cut=cuts))
-            if cuts(row) and not reached.isdisjoint(self._inputs(row)) and not self._is_straight_through(row)
+            if cuts(row) and not reached.isdisjoint(self._inputs(row)) and not self._is_on_purpose(row)
         ]
         return [
             row
@@ -61,14 +62,19 @@ class Cuts(RowValues):
             if self._cut_at(row) not in _CHOOSE or self.entries[row].op in self.zeros["zero_derivative"]
         ]
 
-    def _is_straight_through(self, row: int) -> bool:
-        """Whether a cut is the one in ``z + (q - z).detach()``, which lets the gradient of z pass on purpose."""
-        given = self.entries[row].inputs
-        made = self.entries[given[0]] if len(given) == 1 else None
-        if made is None or made.op not in SUBTRACTS:
-            return False
-        adds = (entry for entry in self.entries[row + 1 :] if row in entry.inputs and entry.op in ADDS)
-        return any(not set(entry.inputs).isdisjoint(made.inputs) for entry in adds)
+    def _is_on_purpose(self, row: int) -> bool:
+        """Whether a cut leaves the gradient right: in ``z + (q - z).detach()``, which passes that of z, and of the
+        largest value that a softmax subtracts from all, ``x - x.max().detach()``.
+        """
+        chain = [row]  # what it was made of, as long as that is one value
+        while len(given := self.entries[chain[-1]].inputs) == 1:
+            chain.append(given[0])
+        made = self.entries[chain[1]] if len(chain) > 1 else self.entries[row]
+        uses = [entry for entry in self.entries[row + 1 :] if row in entry.inputs]
+        if made.op in SUBTRACTS:
+            return any(entry.op in ADDS and not set(entry.inputs).isdisjoint(made.inputs) for entry in uses)
+        shifts = any(self.entries[one].op in MAXIMA for one in chain)
+        return shifts and all(e.op in SUBTRACTS and not set(e.inputs).isdisjoint(chain[1:]) for e in uses)
 
     def _chooses(self, exit: RowExit) -> bool:
         """Whether what left is a whole number, as a sampled action: it chooses what is computed, and is no part of

@@ -373,6 +373,17 @@ def test_further_breaks_are_said():
     assert [other.cause for other in why.others] == ["stop_gradient", "integer_cast"]
 
 
+def test_the_largest_value_that_a_softmax_subtracts_is_no_further_break():
+    def loss(w):
+        chosen = jax.nn.log_softmax(w)
+        kept = jax.lax.stop_gradient(chosen)
+        return (kept * 2.0).sum()
+
+    recording = bridge.record(loss, jnp.array([1.0, 2.0, 0.5]))
+    why = recording.explain(recording.value, "w")
+    assert (why.code, why.others) == ("kept = jax.lax.stop_gradient(chosen)", [])
+
+
 def test_what_jax_refuses_otherwise_is_said_in_its_own_words():
     @jax.custom_vjp
     def f(x):
