@@ -35,6 +35,7 @@ OFTEN = 64  # runs after which a program is fused when numba is loaded already
 ONCE_MORE = 512  # ... and when it must be loaded for it
 
 
+@fast.instead
 class Rows:
     """The needed rows of a graph, applied one after the other: ``function`` takes the arrays of the fed rows and gives
     those of the fetched ones. ``speed/`` compiles them, see :class:`minitape.speed.programs.CompiledRows`.
@@ -70,7 +71,7 @@ class Rows:
 
     def failed(self, trace: TracebackType) -> tuple[Call, Callable[[int], Array]] | None:
         """The call that ran in a frame of the function, and what finds the array of a row there."""
-        if trace.tb_frame.f_code is not Rows.function.__code__ or "call" not in trace.tb_frame.f_locals:
+        if trace.tb_frame.f_code is not type(self).function.__code__ or "call" not in trace.tb_frame.f_locals:
             return None
         return trace.tb_frame.f_locals["call"], trace.tb_frame.f_locals["values"].get
 
@@ -90,8 +91,7 @@ class Program:
         constants = {
             row: value_of_leaf(graph, row).array if row in graph.leaves else graph.folded[row] for row in leaves
         }
-        make = Rows if fast.loops is None else fast.loops.CompiledRows
-        self.rows = make(graph, calls, constants, list(fetches), list(feeds), runner)
+        self.rows = Rows(graph, calls, constants, list(fetches), list(feeds), runner)
 
     def run(self, arrays: Sequence[Array]) -> tuple[Array, ...]:
         """Computes the fetches."""

@@ -48,11 +48,6 @@ class Speed(Accelerator):
         self.functions.append((primitive, plain, made, how))
         return made
 
-    @property
-    def loops(self) -> Any:
-        """What compiles a graph's calls."""
-        return _module("programs")
-
 
 @functools.cache
 def _module(name: str) -> Any:
@@ -67,4 +62,5 @@ _INSTEAD = {
     "back.values.column": "packed",
     "back.values.operations": "packed",
     "back.reach.propagate": "packed",
+    "minitape.graphs.program.Rows": "programs",
 }  # what is replaced -> the module of this package that has a maker of the same name

@@ -385,3 +385,8 @@ class CompiledRows:
             return None
         values = trace.tb_frame.f_locals
         return self.where[trace.tb_lineno], lambda row: values.get(f"v{row}")
+
+
+def Rows(plain: type) -> type[CompiledRows]:
+    """The class that computes what ``plain`` does."""
+    return CompiledRows

@@ -71,18 +71,6 @@ def test_fused_loops(f, dtype, eager_to_fuse):
         np.testing.assert_allclose(g.numpy(), want_g.numpy(), rtol=tolerance, atol=10 * tolerance)
 
 
-@pytest.mark.parametrize("f", [rosenbrock, plane, short_functions, mixed], ids=lambda f: f.__name__)
-def test_compiled_rows_give_what_the_rows_give_that_are_applied_one_by_one(f):
-    concrete = tf.function(with_gradient(f)).get_concrete_function(tf.TensorSpec([40], tf.float64))
-    compiled = concrete._forward.rows
-    assert type(compiled) is programs.CompiledRows
-    plain = program.Rows(*compiled.writer.args)
-    v = np.random.default_rng(0).normal(size=40)
-    for got, want in zip(compiled.function(v), plain.function(v), strict=True):
-        assert got.dtype == want.dtype
-        assert got.tobytes() == want.tobytes()
-
-
 @pytest.mark.parametrize("dtype", [tf.float32, tf.float64])
 def test_long_scalar_chains(dtype):
     def chain(x):

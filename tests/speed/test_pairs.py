@@ -17,6 +17,7 @@ from minitape.engine.table.accelerator import fast
 from minitape.engine.table.primitives import TABLE
 from minitape.engine.table.primitives.elementwise import FIRST_CODE
 from minitape.engine.tensor.functions import recorded_functions
+from minitape.graphs.program import Rows
 from minitape.speed import _INSTEAD
 
 quick = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
@@ -70,6 +71,7 @@ def test_each_pair_has_a_test_here():
         "column",
         "operations",
         "propagate",
+        "Rows",
     }
 
 
@@ -311,3 +313,41 @@ def test_run_sweep_over_a_long_recording(dtype, shape):
     got = found()
     with patch.object(backward, "run_sweep", plain):
         assert got == found()
+
+
+# -- the rows of a graph ---------------------------------------------------------------------------
+
+
+def _network(x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.reduce_mean(tf.tanh(x @ tf.transpose(x)) ** 2.0) / tf.reduce_sum(x * x - 0.5)
+    return y, tape.gradient(y, x)
+
+
+def _chain(x):
+    y = x[0, 0]
+    for number in range(300):
+        y = tf.sin(y) * 1.001 + y / (number + 1.0)
+    return y, tf.split(x, 2), tf.where(x > 0.0)
+
+
+def _turns(x):
+    y = x
+    while tf.reduce_sum(y) < 100.0:
+        y = y * y + 1.0
+    return y if tf.reduce_max(x) > 0.5 else -y
+
+
+@pytest.mark.parametrize("function", [_network, _chain, _turns])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@quick
+@given(array=arrays(shapes=[(4, 2)]))
+def test_rows(function, dtype, array):
+    concrete = tf.function(function).get_concrete_function(tf.TensorSpec((4, 2), dtype))
+    compiled = concrete._forward.rows
+    plain, fast_form = fast.pairs["minitape.graphs.program.Rows"]
+    assert type(compiled) is Rows is fast_form
+    made, array = plain(*compiled.writer.args), array.astype(dtype)
+    with np.errstate(all="ignore"):
+        assert answer(made.function, array) == answer(compiled.function, array)

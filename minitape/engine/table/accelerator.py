@@ -35,7 +35,6 @@ class Accelerator:
         return plain
 
     large: float = math.inf  # elements from which on an array is large
-    loops: Object = None  # what compiles the rows of a graph: minitape.speed.programs
 
     def buffer(self, shape: tuple[int, ...], dtype: NumPyType) -> np.ndarray:
         """An array whose elements are all written next."""
