@@ -27,7 +27,7 @@ framework computed. Nothing of a framework is imported before its bridge is.
                     ``torch_suspects``: what is wrong with gradients that are there
     ``tensorflow``  TensorFlow: ``record()``; ``tensorflow_watch``, ``tensorflow_log``, ``tensorflow_why``,
                     ``tensorflow_texts``: the same parts, on TensorFlow's callbacks and tapes instead of hooks;
-                    ``tensorflow_ops``: what
+                    ``tensorflow_model``, ``tensorflow_suspects``: as for PyTorch; ``tensorflow_ops``: what
                     TensorFlow says of an operation; ``tensorflow_value``: what is kept of tensors, tapes and variables;
                     ``tensorflow_tapes``: what the tape that was asked recorded and watches
     ``tensorflow_inside``  the graph of a tf.function, run again; ``tensorflow_open``: for explain, and for pictures
@@ -35,8 +35,9 @@ framework computed. Nothing of a framework is imported before its bridge is.
     ``kept_values`` arrays that do not change, for TensorFlow and JAX, and how many bytes a recording keeps and holds
     ``jax``         JAX: ``record(f, *args)``; ``jax_run``: the equations of ``f``, one by one, and what tracers know
                     of values where there is no ``jit``; ``jax_log``: their rows; ``jax_sweep``: JAX's sweeps backward
-                    and forward through them; ``jax_why``, ``jax_texts``: why a gradient
-                    is zero or refused; ``jax_origin``: the lines of what was recorded, in the text of the program
+                    and forward through them; ``jax_why``, ``jax_texts``: why a gradient is zero or refused;
+                    ``jax_suspects``: what is wrong with one that is there; ``jax_origin``: the lines of what was
+                    recorded, in the text of the program
 
 >>> from minitape.bridges import Recording
 >>> recording = Recording("by hand")

@@ -14,6 +14,8 @@ from ..recording.rows import BackwardPass
 from ..recording.values import numbers_of
 from .model_page import GradientNumbers, ModelPage
 
+CANCELS = ("zero_cancels", "zero_sum")
+
 if TYPE_CHECKING:
     from .recording import Recording
 
@@ -29,7 +31,19 @@ class Checkup:
 
     def page(self, parts: Mapping[str, Any]) -> ModelPage:
         """The page of a model."""
-        return ModelPage({name: self.answer(name, source) for name, source in parts.items()})
+        answers = {name: self.answer(name, source) for name, source in parts.items()}
+        well = {name.rpartition(".")[0] for name, answer in answers.items() if answer.kind == "connected"}
+        for name, answer in answers.items():
+            if answer.cause in CANCELS and name.rpartition(".")[0] in well:
+                answers[name] = self._of_no_effect(answer)
+        return ModelPage(answers)
+
+    @staticmethod
+    def _of_no_effect(answer: Explanation) -> Explanation:
+        """What is to be said of a bias whose sum cancels, as before a normalization, while its layer learns."""
+        other = Explanation("connected", f"The target does not depend on {answer.name}: {answer.message}", "")
+        other.name, other.numbers, other._tape = answer.name, answer.numbers, answer._tape
+        return other
 
     def answer(self, name: str, source: Any) -> Explanation:
         """What is to be said of one source."""

@@ -86,6 +86,19 @@ class JaxRecording(Recording):
         """A name or a tree has one answer: the rows of its leaves."""
         return super()._parts_of(asked) if asked is None else None
 
+    def trained(self) -> dict[str, Any]:
+        """The leaves of the arguments that are differentiated, by name."""
+        rows = [leaf.row for leaf in self.given if leaf.row in self.chosen]
+        return {self.entries[row].name or f"[{row}]": Number(row) for row in rows}
+
+    def suspect_checks(self) -> Any:
+        from .jax_suspects import JaxSuspectChecks
+
+        return JaxSuspectChecks(self)
+
+    def target_number(self, sweep: Any) -> Number | None:
+        return None
+
     def rows_of(self, source: Any) -> list[int]:
         """The rows that a source of ``explain`` stands for: of a tree those of its leaves, of a number all arguments
         that it may be.

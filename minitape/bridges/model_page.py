@@ -5,6 +5,7 @@ group.
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -178,13 +179,11 @@ def names_in(known: Mapping[str, Any], asked: str) -> dict[str, Any]:
 
     >>> names_in({"net.a.weight": 1, "net.a.bias": 2, "net.b.bias": 3}, "a")
     {'net.a.weight': 1, 'net.a.bias': 2}
+    >>> names_in({"net.blocks[0].kernel": 1, "net.block": 2}, "blocks")
+    {'net.blocks[0].kernel': 1}
     """
-    parts = asked.split(".")
-    found = {
-        name: source
-        for name, source in known.items()
-        if name == asked or any(name.split(".")[k : k + len(parts)] == parts for k in range(len(name.split("."))))
-    }
+    within = re.compile(rf"(^|\.){re.escape(asked)}($|[.\[])").search
+    found = {name: source for name, source in known.items() if within(name)}
     if not found:
         some = ", ".join(list(known)[:12]) or "none"
         raise ValueError(f"explain({asked!r}): the block used no parameter of that name. It used: {some}.")

@@ -335,17 +335,19 @@ class Recording:
         """The sources that a question is about, by name: of None all that the block trained, of a model, a
         dictionary, a generator or a name what is in it. None where the question is about one source.
         """
-        if asked is None or isinstance(asked, str):
-            known = self.trained()
-            return known if asked is None else names_in(known, asked)
-        if isinstance(asked, Mapping):
-            return asked
+        if asked is None:
+            return self.trained()
+        if isinstance(asked, str):
+            return None if self.row_of(asked) is not None else names_in(self.trained(), asked)
+        parts = self.model_parts(asked)
+        if parts is not None or isinstance(asked, Mapping):
+            return asked if parts is None else parts
         if isinstance(asked, Iterator):
             wanted = list(asked)
             known = self.trained()
             names = {id(source): name for name, source in known.items()}
             return {names.get(id(source), f"[{k}]"): source for k, source in enumerate(wanted)}
-        return self.model_parts(asked)
+        return None
 
     def trained(self) -> dict[str, Any]:
         """The sources that the block trained, by the name that the program has for them."""
@@ -364,7 +366,7 @@ class Recording:
         """The elements of a source before and after its last step; None where there was none."""
         return None, None
 
-    def target_number(self, sweep: BackwardPass) -> Number:
+    def target_number(self, sweep: BackwardPass) -> Number | None:
         """The target of a backward pass, as a question takes it."""
         return Number(sweep.target[-1])
 

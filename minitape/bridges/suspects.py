@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..explain.caller import in_brackets
+from ..explain.source import statement_at
 from ..explain.words import Explanation
 from ..recording.rows import BackwardPass
 from ..recording.sites import Site, text_of
@@ -81,6 +82,8 @@ class SuspectChecks:
         return (
             self.broadcast,
             self.activation_twice,
+            self.diverges,
+            self.in_part,
             self.rounding_only,
             self.underflow,
             self.along_depth,
@@ -94,11 +97,30 @@ class SuspectChecks:
             (
                 found
                 for found in self.found
-                if (id(source) in found.sources if found.sources is not None else False)
+                if (self.key(source) in found.sources if found.sources is not None else False)
                 or (found.row is not None and not own.isdisjoint(self.behind(found.row)))
             ),
             None,
         )
+
+    # -- what a framework says ---------------------------------------------------------------------
+
+    def key(self, source: Any) -> int:
+        """What a source is known by."""
+        return id(source)
+
+    @cached_property
+    def reached(self) -> dict[int, Any]:
+        """The sources that got a gradient, each by its key."""
+        return {}
+
+    def steps_of(self, source: Any) -> list[Any]:
+        """The steps of optimizers that changed a source; each has a ``site``."""
+        return []
+
+    def inquiry(self, target: int, source: Any) -> Any:
+        """A question about one source, whose reasoning is of use here."""
+        raise NotImplementedError
 
     # -- the graph ---------------------------------------------------------------------------------
 
@@ -116,14 +138,15 @@ class SuspectChecks:
                 found.setdefault(given, []).append(entry.row)
         return found
 
-    def behind(self, row: int) -> set[int]:
-        """The rows that a row was computed from, along paths that gradients take."""
-        found, stack = set[int](), [row]
+    def behind(self, row: int, without: int | None = None) -> set[int]:
+        """The rows that a row was computed from, along paths that gradients take, and that avoid one row."""
+        found, stack = set[int](), [row] * (row != without)
         while stack:
             at = stack.pop()
             if at not in found:
                 found.add(at)
-                stack += [given for given in self.entries[at].inputs if self.entries[given].differentiable]
+                inputs = (given for given in self.entries[at].inputs if given != without)
+                stack += [given for given in inputs if self.entries[given].differentiable]
         return found
 
     def maker(self, row: int) -> int:
@@ -132,10 +155,13 @@ class SuspectChecks:
             row = self.entries[row].inputs[0]
         return row
 
+    def activation_of(self, row: int) -> str:
+        """Which activation gave a row; empty for another operation."""
+        return self.names.activations.get(self.entries[row].op, "")
+
     def called(self, row: int) -> str:
         """What people call an operation."""
-        entry = self.entries[row]
-        return self.names.activations.get(entry.op, entry.op)
+        return self.activation_of(row) or str(self.entries[row].op)
 
     def adjoint(self, row: int) -> np.ndarray | None:
         """What arrived at a row in the last backward pass that reached it."""
@@ -153,7 +179,7 @@ class SuspectChecks:
         for entry in self.operations({*self.names.compare, *self.names.factors}):
             if len(entry.inputs) < 2:
                 continue
-            given = entry.inputs[:2]
+            given = [self.operand(entry, row) for row in entry.inputs[:2]]
             one, two = (tuple(self.entries[row].shape) for row in given)
             column = given[0] if column_and_row(one, two) else given[1] if column_and_row(two, one) else None
             if column is None or self._is_pairwise(entry, given, column) or not self._is_summed(entry):
@@ -161,6 +187,10 @@ class SuspectChecks:
             n = max(*one, *two)
             fields = {"what": entry.op, "one": one, "two": two, "result": (n, n), "n": n}
             yield Suspicion("broadcast", entry.site, fields, entry.row)
+
+    def operand(self, entry: Any, row: int) -> int:
+        """What the program gave to an operation, before the framework made its shape fit."""
+        return row
 
     def _is_pairwise(self, entry: Any, given: Sequence[int], column: int) -> bool:
         """Whether a table is meant: of a vector with itself, or the column was made in the same line."""
@@ -184,14 +214,21 @@ class SuspectChecks:
     def activation_twice(self) -> Iterator[Suspicion]:
         """A loss of logits was given what an activation made."""
         for entry in self.operations(self.names.of_logits):
-            wanted = self.names.of_logits[entry.op]
-            made = self.maker(entry.inputs[0])
+            wanted, given = self.names.of_logits[entry.op], self.logits_of(entry)
+            if given is None:
+                continue
+            made = self.maker(given)
             fields = {"what": entry.op, "one": wanted}
-            if self.names.activations.get(self.entries[made].op) == wanted:
+            if self.activation_of(made) == wanted:
                 earlier = self.place(made)
                 yield Suspicion("activation_twice", entry.site, fields | {"other": earlier}, entry.row)
             elif wanted == "softmax" and are_probabilities(numbers_of(self.entries[made].value)):
                 yield Suspicion("activation_twice", entry.site, fields, entry.row, kind="numbers")
+
+    def logits_of(self, entry: Any) -> int | None:
+        """The row that a loss of logits takes for them; None where the operation is no such loss."""
+        row: int = entry.inputs[0]
+        return row
 
     # -- numbers -----------------------------------------------------------------------------------
 
@@ -199,7 +236,7 @@ class SuspectChecks:
         """The same adjoint came to all that a softmax or a normalization gave, and cancels but for rounding."""
         for entry in self.operations(self.names.normalize):
             came, sent = self.adjoint(entry.row), self._sent(entry)
-            if came is None or sent is None or came.ndim == 0 or came.shape[-1] < 2:
+            if came is None or sent is None or came.ndim == 0 or came.shape[-1] < 2 or sent.shape != came.shape:
                 continue
             least, most = largest(sent), largest(came)
             even = largest(came - came.mean(-1, keepdims=True))
@@ -254,15 +291,71 @@ class SuspectChecks:
             reached = next(row for row, size in pairs if (size < VANISHED * first[1]) or not less)
             yield Suspicion("vanishing" if less else "exploding", entry.site, fields, reached if less else first[0])
 
+    def diverges(self) -> Iterator[Suspicion]:
+        """From step to step the gradient and the weight grow."""
+        found: list[tuple[float, Suspicion]] = []
+        for source in self.reached.values():
+            steps, rows = self.steps_of(source), self.recording.rows_of(source)
+            arrived = [numbers_of(s.adjoints.get(row)) for s in self.sweeps for row in rows if row in s.adjoints]
+            sizes = [float(np.linalg.norm(array)) for array in arrived if array is not None]
+            values = (numbers_of(self.entries[row].value) for row in rows if self.entries[row].kind != "operation")
+            weights = [weight for weight in values if weight is not None]
+            if len(sizes) < 3 or len(steps) < 2 or len(weights) < 2 or not sizes[0]:
+                continue
+            grows = all(after > 1.5 * before for before, after in pairwise(sizes))
+            length = float(np.linalg.norm(weights[-2]))
+            ratio = float(np.linalg.norm(weights[-1] - weights[-2])) / length if length else 0.0
+            if grows and ratio > 0.5 and sizes[-1] > 20 * sizes[0]:
+                fields = {"from_": sizes[0], "to": sizes[-1], "n": len(sizes), "ratio": ratio}
+                one = Suspicion("exploding", steps[-1].site, fields, sources=set(self.reached), kind="steps")
+                found.append((sizes[-1], one))
+        if found:
+            yield max(found, key=lambda one: one[0])[1]
+
     def saturated(self) -> Iterator[Suspicion]:
         """An activation passed almost nothing of what came."""
         for entry in self.operations(self.names.saturate):
             came, sent = size_of(self.adjoint(entry.row)), size_of(self._sent(entry))
             if 0 < sent < VANISHED * came < math.inf:
                 fields = {"what": self.called(entry.row), "from_": came, "to": sent, "ratio": sent / came}
-                yield Suspicion("vanishing", entry.site, fields, entry.row, kind="saturated")
+                ends = self.on_path[entry.row].target
+                others = set().union(*(self.behind(end, without=entry.row) for end in ends))
+                alone = self.behind(entry.row) - others  # what no path reaches that goes round it
+                sources = {key for key, s in self.reached.items() if alone.intersection(self.recording.rows_of(s))}
+                yield Suspicion("vanishing", entry.site, fields, sources=sources, kind="saturated")
 
     # -- parts -------------------------------------------------------------------------------------
+
+    def in_part(self) -> Iterator[Suspicion]:
+        """A number left, and the target adds it where it comes back."""
+        seen = set[Site]()
+        for exit in self.recording.left:
+            row = self.entries[exit.row]
+            if row.differentiable and row.kind == "operation" and exit.how != "__bool__" and exit.site not in seen:
+                seen.add(exit.site)
+                if self._adds_what_left(exit):
+                    what = f".{exit.how}()" if not exit.how.startswith("__") else f"{exit.how.strip('_')}()"
+                    yield Suspicion("in_part", exit.site, {"what": what}, exit.row)
+
+    def _adds_what_left(self, exit: Any) -> bool:
+        behind = self.behind(exit.row)
+        source = next((s for s in self.reached.values() if behind.intersection(self.recording.rows_of(s))), None)
+        sweep = next((s for s in reversed(self.sweeps) if s.target and s.target[-1] > exit.row), None)
+        start = statement_at(exit.site)
+        if source is None or sweep is None or start is None:
+            return False
+        inquiry = self.inquiry(sweep.target[-1], source)
+        entered = inquiry._entered(start) if inquiry.flows_back(exit) else []
+        return any(
+            row >= exit.before and self.entries[row].site in entered and self._adds_a_number(row)
+            for row in inquiry.behind
+        )
+
+    def _adds_a_number(self, row: int) -> bool:
+        """Whether a row adds a number of Python's to a value."""
+        entry = self.entries[row]
+        others = [given for given in entry.inputs if self.entries[given].kind == "constant"]
+        return entry.op in self.names.adds and (len(entry.inputs) == 1 or len(others) == 1)
 
     def is_term(self, row: int) -> bool:
         """Whether a row is added to a number of the target, and nothing else is made of it."""

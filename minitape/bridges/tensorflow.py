@@ -62,6 +62,32 @@ class TensorFlowRecording(Recording):
 
         return why_last(self, source) if target is None else TensorFlowInquiry(self, target, source).answer()
 
+    def trained(self) -> dict[str, Any]:
+        from .tensorflow_model import trained
+
+        return trained(self)
+
+    def model_parts(self, model: Any) -> dict[str, Any] | None:
+        from .tensorflow_model import parts_of
+
+        return parts_of(model)
+
+    def suspect_checks(self) -> Any:
+        from .tensorflow_suspects import TensorFlowSuspectChecks
+
+        return TensorFlowSuspectChecks(self)
+
+    def rows_of(self, source: Any) -> list[int]:
+        return self.log.rows_of(source)
+
+    def weights_of(self, source: Any) -> tuple[Any, Any]:
+        from .tensorflow_model import weights_of
+
+        return weights_of(self, source)
+
+    def target_number(self, sweep: Any) -> Any:
+        return None  # a question finds the backward pass of its source itself
+
     def insides(self, target: Any = None, row: int | None = None) -> list[Any]:
         """The insides of calls of a ``tf.function``, whose graphs run again; see ``docs/bridges.md``."""
         from .tensorflow_open import insides_of

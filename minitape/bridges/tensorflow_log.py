@@ -33,7 +33,17 @@ from .tensorflow_ops import (
     watching,
     written,
 )
-from .tensorflow_value import Made, Span, Tape, TensorFlowExtra, TensorFlowValue, TracedValue, VariableValue, unrecorded
+from .tensorflow_value import (
+    Made,
+    OptimizerStep,
+    Span,
+    Tape,
+    TensorFlowExtra,
+    TensorFlowValue,
+    TracedValue,
+    VariableValue,
+    unrecorded,
+)
 
 
 class TensorFlowLog:
@@ -61,6 +71,7 @@ class TensorFlowLog:
         self.place: tuple[Site, list[str]] | None = None  # where the program is, when a graph runs again
         self.changes = Changes()  # asleep while explain computes something
         self.idle: list[tuple[Any, Site]] = []  # what a branch that did not run would have used, and where
+        self.optimizer_steps: list[OptimizerStep] = []
         self.applied: dict[int, int] = {}  # a variable's handle -> the gradient that an optimizer changes it with
         self.opened: list[str] = []  # the tf.functions that run, where they are opened
         self._unsure: list[int] = []  # rows of which a tape may hear later
@@ -353,6 +364,8 @@ class TensorFlowLog:
     def applies(self, pairs: Sequence[tuple[Any, Any]]) -> None:
         """An optimizer is about to change variables with gradients."""
         found = [(handle_of(variable), self.rows_of(gradient)[-1:]) for gradient, variable in pairs]
+        given = {id(handle_of(variable)) for gradient, variable in pairs if gradient is not None}
+        self.optimizer_steps.append(OptimizerStep(self.here(), given))
         self.applied = {id(handle): rows[0] for handle, rows in found if rows}
 
     def ran(self, inputs: Sequence[Any], changed: Mapping[int, Site]) -> None:

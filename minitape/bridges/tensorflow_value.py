@@ -104,6 +104,13 @@ class VariableValue(NamedTuple):
     variable: Any
 
 
+class OptimizerStep(NamedTuple):
+    """An optimizer changes variables: where, and the identities of their handles."""
+
+    site: Site
+    handles: set[int]
+
+
 class Made(NamedTuple):
     """A gradient that a tape gave back: it knows nothing of what it was computed from."""
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ import torch
 
 from ..explain.caller import in_brackets
 from ..explain.owners import living
-from ..explain.source import source_of, statement_at
+from ..explain.source import source_of
 from ..recording.sites import NOWHERE, Site
 from ..recording.values import numbers_of
 from .recording import Number
@@ -55,18 +54,8 @@ class TorchSuspectChecks(SuspectChecks):
 
     def checks(self) -> Iterable[Callable[[], Iterable[Suspicion]]]:
         broadcast, activation, *others = super().checks()
-        return (
-            broadcast,
-            activation,
-            self.scaled,
-            self.accumulated,
-            self.not_applied,
-            self.not_optimized,
-            self.diverges,
-            self.sampled,
-            self.in_part,
-            *others,
-        )
+        own = self.scaled, self.accumulated, self.not_applied, self.not_optimized, self.sampled
+        return broadcast, activation, *own, *others
 
     # -- optimizers --------------------------------------------------------------------------------
 
@@ -221,27 +210,6 @@ class TorchSuspectChecks(SuspectChecks):
         ratio = float(factor.reshape(-1)[0]) if known and factor is not None else 1.0
         return ratio if any(ratio in (scale, 2 * scale, scale / 2) for scale in scales) else 1.0
 
-    def diverges(self) -> Iterator[Suspicion]:
-        """From step to step the gradient and the weight grow."""
-        worst: tuple[float, Suspicion] | None = None
-        for parameter in self.reached.values():
-            steps = self.training.steps_of(parameter)
-            rows = self.log.leaf_rows(parameter)
-            arrived = [numbers_of(s.adjoints.get(r)) for s in self.recording.sweeps for r in rows if r in s.adjoints]
-            sizes = [float(np.linalg.norm(array)) for array in arrived if array is not None]
-            weights = [w for row in rows if (w := numbers_of(self.entries[row].value)) is not None]
-            if len(sizes) < 3 or len(steps) < 2 or len(weights) < 2 or not sizes[0]:
-                continue
-            grows = all(b > 1.5 * a for a, b in pairwise(sizes))
-            length = float(np.linalg.norm(weights[-2]))
-            ratio = float(np.linalg.norm(weights[-1] - weights[-2])) / length if length else 0.0
-            if grows and ratio > 0.5 and sizes[-1] > 20 * sizes[0]:
-                fields = {"from_": sizes[0], "to": sizes[-1], "n": len(sizes), "ratio": ratio}
-                found = Suspicion("exploding", steps[-1].site, fields, sources=set(self.reached), kind="steps")
-                worst = max(worst or (0.0, found), (sizes[-1], found), key=lambda one: one[0])
-        if worst is not None:
-            yield worst[1]
-
     # -- parts -------------------------------------------------------------------------------------
 
     def sampled(self) -> Iterator[Suspicion]:
@@ -288,32 +256,15 @@ class TorchSuspectChecks(SuspectChecks):
                 computed = [given for given in entry.inputs if self.entries[given].kind == "operation"]
                 if computed and self.entries[computed[0]].differentiable and self.is_term(entry.row):
                     yield Suspicion("in_part", entry.site, {"what": f"torch.{entry.op}(...)"}, computed[0])
-        seen = set[Site]()
-        for exit in self.recording.left:
-            row = self.entries[exit.row]
-            if row.differentiable and row.kind == "operation" and exit.how != "__bool__" and exit.site not in seen:
-                seen.add(exit.site)
-                if self._adds_what_left(exit):
-                    what = f".{exit.how}()" if not exit.how.startswith("__") else f"{exit.how.strip('_')}()"
-                    yield Suspicion("in_part", exit.site, {"what": what}, exit.row)
+        yield from super().in_part()
 
-    def _adds_what_left(self, exit: Any) -> bool:
-        """Whether a number that left is added to the target where it comes back."""
+    def inquiry(self, target: int, source: Any) -> Any:
         from .torch_why import TorchInquiry
 
-        behind = self.behind(exit.row)
-        key = next((key for key, p in self.reached.items() if behind.intersection(self.log.leaf_rows(p))), None)
-        sweep = next((s for s in reversed(self.sweeps) if s.target and s.target[-1] > exit.row), None)
-        if key is None or sweep is None:
-            return False
-        inquiry = TorchInquiry(self.recording, Number(sweep.target[-1]), self.reached[key])
-        start = statement_at(exit.site)
-        entered = [] if start is None or not inquiry.flows_back(exit) else inquiry._entered(start)
-        return any(
-            self.entries[row].op in self.names.adds and len(self.entries[row].inputs) == 1
-            for row in inquiry.behind
-            if row >= exit.before and self.entries[row].site in entered
-        )
+        return TorchInquiry(self.recording, Number(target), source)
+
+    def steps_of(self, source: Any) -> list[Any]:
+        return self.training.steps_of(source)
 
 
 class _Identical:

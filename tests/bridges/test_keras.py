@@ -176,5 +176,6 @@ def test_without_a_backward_pass_the_answer_says_so():
         and recording.explain(w).cause == "no_backward"
     )
     assert recording.explain(loss, w).message.startswith("No tape was there")
+    assert [(name, why.cause) for name, why in recording.explain().items()] == [("w", "no_backward")]
     with pytest.raises(TypeError, match=r"explain\(loss, w\), explain\(w\)"):
-        recording.explain()
+        recording.explain(loss, w, w)

@@ -14,10 +14,20 @@ from minitape.bridges.suspect_texts import SUSPECTS
 
 from .cases import blamed, broken, compiled, fixed, programs
 
-FRAMEWORKS = ["torch"]
+FRAMEWORKS = ["torch", "tensorflow", "jax"]
 CASES = {name: programs(importlib.import_module(f"tests.bridges.{name}_suspects").CASES) for name in FRAMEWORKS}
 EVERY = [pytest.param(fw, name, id=f"{fw}-{name}") for fw, cases in CASES.items() for name in cases]
 WRONG = [param for param in EVERY if CASES[param.values[0]][param.values[1]][0] != "connected"]
+
+
+def recorded(bridge, text, program):
+    """The recording of a program, or of the function and the arguments that a program of JAX has."""
+    if bridge.__name__.endswith("jax"):
+        exec(compiled(text, program.__file__), vars(program))
+        return bridge.record(program.loss, *program.args)
+    with bridge.record() as recording:
+        exec(compiled(text, program.__file__), vars(program))
+    return recording
 
 
 def asked(framework, text, name):
@@ -28,9 +38,9 @@ def asked(framework, text, name):
     program.__file__ = f"<{name}>"
     sys.modules[program.__name__] = program
     try:
-        with warnings.catch_warnings(), bridge.record() as recording:
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # PyTorch warns of some of these itself
-            exec(compiled(text, program.__file__), vars(program))
+            recording = recorded(bridge, text, program)
         page = eval("recording.explain()", vars(program) | {"recording": recording})
     finally:
         del sys.modules[program.__name__]

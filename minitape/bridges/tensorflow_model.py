@@ -1,0 +1,108 @@
+"""The variables of a TensorFlow program, by the names that it has for them: ``gen.out.kernel``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from ..explain.caller import asking_frame
+from ..picture.reading import spaces
+from ..recording.values import numbers_of
+from .tensorflow_ops import handle_of, name_of
+
+DEEP = 12  # layers in layers
+
+
+def parts_of(model: Any) -> dict[str, Any] | None:
+    """The variables of a layer, model or module that it was made to train, behind the name that the program has for
+    it; None for what is none of these.
+    """
+    if not isinstance(model, (tf.Module, tf.keras.layers.Layer)):
+        return None
+    known = [(name, value) for space in spaces(asking_frame()) for name, value in list(space.items())]
+    name = next((name for name, value in known if value is model and not name.startswith("_")), type(model).__name__)
+    return dict(variables_of(model, name))
+
+
+def variables_of(holder: Any, path: str, deep: int = 0, seen: set[int] | None = None) -> Iterator[tuple[str, Any]]:
+    """What a layer, a list or a dictionary has of variables to train, each by its path."""
+    seen = set() if seen is None else seen
+    if id(holder) in seen or deep > DEEP:
+        return
+    seen.add(id(holder))
+    if is_variable(holder):
+        yield path, holder
+    elif isinstance(holder, (list, tuple)):
+        for at, part in enumerate(holder[:1000]):
+            yield from variables_of(part, f"{path}[{at}]", deep + 1, seen)
+    elif isinstance(holder, dict):
+        for key, part in list(holder.items())[:1000]:
+            yield from variables_of(part, f"{path}[{key!r}]", deep + 1, seen)
+    elif isinstance(holder, (tf.Module, tf.keras.layers.Layer)):
+        own = {name: value for name, value in vars(holder).items() if name not in SKIPPED}
+        for name in sorted(own, key=lambda name: name.startswith("_")):  # stable: in the order of the program
+            public = name if not name.startswith("_") else name.lstrip("_")
+            if name == public or is_variable(own[name]):
+                yield from variables_of(own[name], f"{path}.{public}", deep + 1, seen)
+        if isinstance(holder, tf.keras.layers.Layer):
+            yield from variables_of(list(getattr(holder, "layers", ())), f"{path}.layers", deep + 1, seen)
+            made = getattr(holder, "_trainable_variables", [])
+            yield from ((f"{path}.{v.name}", v) for v in made if id(v) not in seen and not seen.add(id(v)))  # type: ignore[func-returns-value]
+
+
+SKIPPED = {"optimizer", "_optimizer", "_tracker", "_layers", "_metrics", "_operations"}
+
+
+def is_variable(value: Any) -> bool:
+    """Whether a value is a variable that holds floats, and one that was made to be trained.
+
+    >>> is_variable(tf.Variable(1.0)), is_variable(tf.Variable(1)), is_variable(1.0)
+    (True, False, False)
+    """
+    if not isinstance(value, (tf.Variable, tf.keras.Variable)):
+        return False
+    kept = getattr(value, "path", "").rpartition("/")[2].startswith(("moving_", "seed_generator"))
+    return tf.as_dtype(value.dtype).is_floating and not kept
+
+
+def trained(recording: Any) -> dict[str, Any]:
+    """The variables that the block read or changed, and that are to be trained."""
+    log = recording.log
+    used = {key: known.variable for key, known in log.variables.items() if known.variable is not None}
+    read = {key: variable for key, variable in used.items() if is_variable(variable) and log.rows_of(variable)}
+    found, seen = dict[str, Any](), set[int]()
+    for space in spaces(asking_frame()):
+        for name, value in list(space.items()):
+            if name.startswith("_") or isinstance(value, type):
+                continue
+            inner = [value] if is_variable(value) else value
+            for path, variable in variables_of(inner if not is_variable(value) else value, name):
+                key = id(handle_of(variable))
+                if key in read and key not in seen:
+                    seen.add(key)
+                    found[path] = variable
+    for key, variable in read.items():
+        if key not in seen and variable.trainable:
+            name = name_of(variable) or "variable"
+            found[name if name not in found else f"{name} ({len(found)})"] = variable
+    asked = {id(handle) for sweep in recording.sweeps for one, _ in sweep.gave if (handle := one()) is not None}
+    stepped = set().union(*(step.handles for step in log.optimizer_steps))
+    trains = asked | stepped  # where some are asked about, the others are not trained: a part that is frozen
+    return {n: v for n, v in found.items() if not trains or v.trainable or id(handle_of(v)) in trains}
+
+
+def weights_of(recording: Any, source: Any) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """A variable before and after its last step."""
+    key = id(handle_of(source))
+    if not any(key in step.handles for step in recording.log.optimizer_steps):
+        return None, None
+    rows = [row for row in recording.log.rows_of(source) if recording.entries[row].kind != "operation"]
+    values = [array for row in rows if (array := numbers_of(recording.entries[row].value)) is not None]
+    with tf.init_scope(), recording.asleep():
+        now = np.asarray(source.value() if isinstance(source, tf.Variable) else source.value, np.float64)
+    if not values or not np.array_equal(values[-1], now):
+        values.append(now)
+    return (values[-2], values[-1]) if len(values) > 1 else (None, None)

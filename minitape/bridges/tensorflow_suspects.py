@@ -1,0 +1,102 @@
+"""What is wrong with gradients that are there, in TensorFlow: what :mod:`suspects` finds in the rows, and the steps of
+Keras' optimizers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from typing import Any
+
+import tensorflow as tf
+
+from ..explain.owners import living
+from .suspects import OperationNames, SuspectChecks, Suspicion
+from .tensorflow_ops import handle_of
+
+_SOFTMAX, _SIGMOID = "softmax", "sigmoid"
+NAMES = OperationNames(
+    compare={"Sub", "SquaredDifference"},
+    losses=(),
+    sums={"Sum", "Mean"},
+    shapes=set("Reshape Squeeze ExpandDims StridedSlice Cast Identity Transpose Tile BroadcastTo".split()),
+    adds={"AddV2", "Add", "Sub"},
+    factors={"Mul", "RealDiv"},
+    of_logits={
+        "SoftmaxCrossEntropyWithLogits": _SOFTMAX,
+        "SparseSoftmaxCrossEntropyWithLogits": _SOFTMAX,
+        "SelectV2": _SIGMOID,
+        "Select": _SIGMOID,
+    },
+    activations={"Softmax": _SOFTMAX, "Sigmoid": _SIGMOID}
+    | {name: name.lower() for name in "Tanh Relu Elu Selu Softplus LeakyRelu Relu6".split()},
+    normalize={"Softmax"},
+    saturate={"Sigmoid", "Tanh", "Softmax"},
+)
+
+
+class TensorFlowSuspectChecks(SuspectChecks):
+    """The checks of one recording of TensorFlow."""
+
+    def __init__(self, recording: Any) -> None:
+        super().__init__(recording, NAMES)
+        self.log = recording.log
+
+    def checks(self) -> Iterable[Callable[[], Iterable[Suspicion]]]:
+        broadcast, activation, *others = super().checks()
+        return broadcast, activation, self.not_applied, self.not_optimized, *others
+
+    def key(self, source: Any) -> int:
+        return id(handle_of(source))
+
+    @cached_property
+    def reached(self) -> dict[int, Any]:
+        variables = {key: known.variable for key, known in self.log.variables.items() if known.variable is not None}
+        gave = {
+            id(handle) for sweep in self.sweeps for one, there in sweep.gave if there and (handle := one()) is not None
+        }
+        return {key: variables[key] for key in variables if key in gave}
+
+    def steps_of(self, source: Any) -> list[Any]:
+        return [step for step in self.log.optimizer_steps if self.key(source) in step.handles]
+
+    def inquiry(self, target: int, source: Any) -> Any:
+        from .tensorflow_why import TensorFlowInquiry
+
+        return TensorFlowInquiry(self.recording, self.entries[target].extra.asked, source)
+
+    def logits_of(self, entry: Any) -> int | None:
+        if not entry.op.startswith("Select"):
+            return super().logits_of(entry)
+        # how the sigmoid's cross-entropy begins: where(logits >= 0, logits, 0)
+        test, given, _ = (self.entries[row] for row in entry.inputs) if len(entry.inputs) == 3 else (entry, entry, 0)
+        return given.row if test.op == "GreaterEqual" and given.row in test.inputs else None
+
+    @cached_property
+    def _optimizers(self) -> list[Any]:
+        return list(living(tf.keras.optimizers.Optimizer))
+
+    def not_applied(self) -> Iterator[Suspicion]:
+        """Gradients were computed several times, and no optimizer used one."""
+        gave = [sweep for sweep in self.sweeps if any(there for _, there in sweep.gave)]
+        if len(gave) < 2 or self.log.optimizer_steps or not self._optimizers:
+            return
+        still = {key for key, variable in self.reached.items() if len(self._states(variable)) < 2}
+        if still:
+            yield Suspicion("not_applied", gave[-1].site, {"n": len(gave)}, sources=still)
+
+    def not_optimized(self) -> Iterator[Suspicion]:
+        """A gradient was asked for, steps were taken, and no optimizer has the variable."""
+        steps = self.log.optimizer_steps
+        taken = set().union(*(step.handles for step in steps))
+        held = {id(handle_of(v)) for one in self._optimizers for v in getattr(one, "_trainable_variables", [])}
+        missing = {
+            key for key, variable in self.reached.items() if key not in taken | held and len(self._states(variable)) < 2
+        }
+        if steps and missing:
+            fields = {"what": "an optimizer", "steps": f"{len(steps)} step{'s' if len(steps) > 1 else ''}"}
+            yield Suspicion("not_optimized", steps[-1].site, fields, sources=missing)
+
+    def _states(self, variable: Any) -> list[int]:
+        """The rows of the values that a variable had."""
+        return [row for row in self.log.rows_of(variable) if self.entries[row].kind != "operation"]

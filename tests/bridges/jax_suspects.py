@@ -1,0 +1,69 @@
+"""Programs of JAX whose gradients are there and wrong, and others that only look so (connected).
+
+They are written as :mod:`torch_cases` says; all that is differentiated is asked about.
+"""
+
+CASES = """
+#@ broadcast broadcast
+import jax, jax.numpy as jnp
+key = jax.random.key(0)
+params = {"w": jax.random.normal(key, (4, 1)), "b": jnp.zeros(1)}
+x, y = jax.random.normal(key, (12, 4)), jax.random.normal(key, (12,))
+def loss(params, x, y):
+    pred = x @ params["w"] + params["b"]
+    return jnp.mean((pred - y) ** 2)  #! #- return jnp.mean((pred.squeeze(-1) - y) ** 2)
+args = (params, x, y)
+
+#@ softmax_twice activation_twice
+import jax, jax.numpy as jnp
+key = jax.random.key(0)
+params = {"w": jax.random.normal(key, (4, 3))}
+x, y = jax.random.normal(key, (12, 4)), jnp.arange(12) % 3
+def loss(params, x, y):
+    p = jax.nn.softmax(x @ params["w"])
+    logp = jax.nn.log_softmax(p)  #! #- logp = jnp.log(p)
+    return -jnp.mean(logp[jnp.arange(12), y])
+args = (params, x, y)
+
+#@ softmax_sum rounding_only
+import jax, jax.numpy as jnp
+key = jax.random.key(0)
+params = {"w": jax.random.normal(key, (4, 3))}
+x = jax.random.normal(key, (12, 4))
+def loss(params, x):
+    p = jax.nn.softmax(x @ params["w"])  #! #- p = jax.nn.sigmoid(x @ params["w"])
+    return -jnp.mean(jnp.log(jnp.sum(p, -1)))
+args = (params, x)
+
+#@ vanishing vanishing
+import jax, jax.numpy as jnp
+key = jax.random.key(0)
+params = [jax.random.normal(k, (8, 8)) * 0.3 for k in jax.random.split(key, 14)]
+x = jax.random.normal(key, (12, 8))
+def loss(params, x):
+    for w in params:
+        x = jax.nn.sigmoid(x @ w)  #! #- x = x + jax.nn.sigmoid(x @ w)
+    return jnp.mean(x ** 2)
+args = (params, x)
+
+#@ mlp connected
+import jax, jax.numpy as jnp
+key = jax.random.key(0)
+params = {"a": jax.random.normal(key, (4, 8)), "b": jax.random.normal(key, (8, 3))}
+x, y = jax.random.normal(key, (12, 4)), jnp.arange(12) % 3
+def loss(params, x, y):
+    h = jnp.tanh(x @ params["a"])
+    logp = jax.nn.log_softmax(h @ params["b"])
+    return -jnp.mean(logp[jnp.arange(12), y])
+args = (params, x, y)
+
+#@ pairwise connected
+import jax, jax.numpy as jnp
+key = jax.random.key(0)
+params = {"w": jax.random.normal(key, (4,))}
+x = jax.random.normal(key, (12, 4))
+def loss(params, x):
+    s = x @ params["w"]
+    return jnp.mean(jax.nn.relu(1 - (s[:, None] - s)))
+args = (params, x)
+"""

@@ -1,0 +1,211 @@
+"""Programs of TensorFlow whose gradients are there and wrong, and others that only look so (connected).
+
+They are written as :mod:`torch_cases` says; the whole block is asked about.
+"""
+
+CASES = """
+#@ broadcast broadcast
+import tensorflow as tf
+tf.random.set_seed(0)
+model = tf.keras.Sequential([tf.keras.layers.Dense(8, activation="relu"), tf.keras.layers.Dense(1)])
+opt = tf.keras.optimizers.SGD(0.01)
+x, y = tf.random.normal([12, 4]), tf.random.normal([12])
+for _ in range(2):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(model(x) - y))  #!
+        #+ loss = tf.reduce_mean(tf.square(tf.squeeze(model(x), -1) - y))
+    grads = tape.gradient(loss, model.trainable_variables)
+    opt.apply_gradients(zip(grads, model.trainable_variables))
+
+#@ softmax_twice activation_twice
+import tensorflow as tf
+tf.random.set_seed(0)
+model = tf.keras.Sequential([tf.keras.layers.Dense(3, activation="softmax")])
+opt = tf.keras.optimizers.Adam(0.01)
+x, y = tf.random.normal([12, 4]), tf.random.uniform([12], maxval=3, dtype=tf.int32)
+for _ in range(2):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(y, model(x)))  #!
+        #+ loss = -tf.reduce_mean(tf.math.log(tf.gather(model(x), y, batch_dims=1)))
+    grads = tape.gradient(loss, model.trainable_variables)
+    opt.apply_gradients(zip(grads, model.trainable_variables))
+
+#@ sigmoid_twice activation_twice
+import tensorflow as tf
+tf.random.set_seed(0)
+dense = tf.keras.layers.Dense(1)
+opt = tf.keras.optimizers.Adam(0.01)
+x, y = tf.random.normal([12, 4]), tf.cast(tf.random.uniform([12, 1]) > 0.5, tf.float32)
+with tf.GradientTape() as tape:
+    p = tf.sigmoid(dense(x))  #- p = dense(x)
+    loss = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(labels=y, logits=p))  #!
+grads = tape.gradient(loss, dense.trainable_variables)
+opt.apply_gradients(zip(grads, dense.trainable_variables))
+
+#@ not_applied not_applied
+import tensorflow as tf
+tf.random.set_seed(0)
+dense = tf.keras.layers.Dense(1)
+opt = tf.keras.optimizers.SGD(0.01)
+x, y = tf.random.normal([12, 4]), tf.random.normal([12, 1])
+for _ in range(3):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(dense(x) - y))
+    grads = tape.gradient(loss, dense.trainable_variables)  #!
+    #+ opt.apply_gradients(zip(grads, dense.trainable_variables))
+
+#@ not_optimized not_optimized
+import tensorflow as tf
+tf.random.set_seed(0)
+enc, dec = tf.keras.layers.Dense(3, activation="tanh"), tf.keras.layers.Dense(4)
+opt = tf.keras.optimizers.SGD(0.01)
+x = tf.random.normal([12, 4])
+for _ in range(2):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(dec(enc(x)) - x))
+    variables = enc.trainable_variables + dec.trainable_variables
+    grads = tape.gradient(loss, variables)
+    opt.apply_gradients(list(zip(grads, variables))[2:])  #! #- opt.apply_gradients(list(zip(grads, variables)))
+
+#@ vanishing vanishing
+import tensorflow as tf
+tf.random.set_seed(0)
+layers = [tf.keras.layers.Dense(16, activation="sigmoid") for _ in range(14)] + [tf.keras.layers.Dense(1)]
+opt = tf.keras.optimizers.SGD(0.01)
+x, y = tf.random.normal([12, 16]), tf.random.normal([12, 1])
+with tf.GradientTape() as tape:
+    h = x
+    for layer in layers:
+        h = layer(h)  #! #- h = h + 0.1 * tf.tanh(layer(h))
+    loss = tf.reduce_mean(tf.square(h - y))
+variables = [v for l in layers for v in l.trainable_variables]
+grads = tape.gradient(loss, variables)
+opt.apply_gradients(zip(grads, variables))
+
+#@ exploding exploding
+import tensorflow as tf
+tf.random.set_seed(0)
+w = tf.Variable(tf.random.normal([12, 12]))  #- w = tf.Variable(tf.linalg.qr(tf.random.normal([12, 12]))[0])
+u = tf.Variable(tf.random.normal([4, 12]) * 0.1)
+opt = tf.keras.optimizers.SGD(1e-4)
+x = tf.random.normal([5, 30, 4])
+with tf.GradientTape() as tape:
+    h = tf.zeros([5, 12])
+    for t in range(30):
+        h = tf.matmul(x[:, t], u) + tf.matmul(h, w)  #!
+    loss = tf.reduce_mean(tf.square(h))
+grads = tape.gradient(loss, [w, u])
+opt.apply_gradients(zip(grads, [w, u]))
+
+#@ softmax_mean rounding_only
+import tensorflow as tf
+tf.random.set_seed(0)
+dense = tf.keras.layers.Dense(5)
+opt = tf.keras.optimizers.SGD(0.01)
+x = tf.random.normal([12, 4])
+with tf.GradientTape() as tape:
+    p = tf.nn.softmax(dense(x))  #! #- p = tf.nn.sigmoid(dense(x))
+    loss = -tf.reduce_mean(tf.math.log(tf.reduce_sum(p, -1)))
+grads = tape.gradient(loss, dense.trainable_variables)
+opt.apply_gradients(zip(grads, dense.trainable_variables))
+
+#@ lr exploding
+import tensorflow as tf
+tf.random.set_seed(0)
+dense = tf.keras.layers.Dense(1)
+opt = tf.keras.optimizers.SGD(30.0)  #- opt = tf.keras.optimizers.SGD(0.01)
+x, y = tf.random.normal([12, 4]), tf.random.normal([12, 1])
+for _ in range(5):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(dense(x) - y))
+    grads = tape.gradient(loss, dense.trainable_variables)
+    opt.apply_gradients(zip(grads, dense.trainable_variables))  #!
+
+#@ numpy_term in_part
+import tensorflow as tf
+tf.random.set_seed(0)
+dense = tf.keras.layers.Dense(4)
+opt = tf.keras.optimizers.SGD(0.01)
+x = tf.random.normal([12, 4])
+with tf.GradientTape() as tape:
+    h = dense(x)
+    penalty = float(tf.reduce_mean(tf.abs(h)))  #! #- penalty = tf.reduce_mean(tf.abs(h))
+    loss = tf.reduce_mean(tf.square(h - x)) + 0.1 * penalty
+grads = tape.gradient(loss, dense.trainable_variables)
+opt.apply_gradients(zip(grads, dense.trainable_variables))
+
+#@ healthy_keras connected
+import tensorflow as tf
+tf.random.set_seed(0)
+layers = [tf.keras.layers.Dense(8, activation="relu"), tf.keras.layers.BatchNormalization()]
+model = tf.keras.Sequential([*layers, tf.keras.layers.Dense(3)])
+opt = tf.keras.optimizers.Adam(0.01)
+x, y = tf.random.normal([12, 4]), tf.random.uniform([12], maxval=3, dtype=tf.int32)
+for _ in range(2):
+    with tf.GradientTape() as tape:
+        out = model(x, training=True)
+        loss = tf.reduce_mean(tf.keras.losses.sparse_categorical_crossentropy(y, out, from_logits=True))
+    grads = tape.gradient(loss, model.trainable_variables)
+    opt.apply_gradients(zip(grads, model.trainable_variables))
+
+#@ pairwise connected
+import tensorflow as tf
+tf.random.set_seed(0)
+dense = tf.keras.layers.Dense(1)
+opt = tf.keras.optimizers.SGD(0.01)
+x, y = tf.random.normal([12, 4]), tf.random.normal([12])
+with tf.GradientTape() as tape:
+    s = tf.squeeze(dense(x), -1)
+    loss = tf.reduce_mean(tf.nn.relu(1 - (s[:, None] - s) * tf.sign(y[:, None] - y)))
+grads = tape.gradient(loss, dense.trainable_variables)
+opt.apply_gradients(zip(grads, dense.trainable_variables))
+
+#@ frozen connected
+import tensorflow as tf
+tf.random.set_seed(0)
+base = tf.keras.layers.Dense(8, activation="relu"); base.trainable = False
+head = tf.keras.layers.Dense(3)
+opt = tf.keras.optimizers.Adam(0.01)
+x, y = tf.random.normal([12, 4]), tf.random.uniform([12], maxval=3, dtype=tf.int32)
+for _ in range(2):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(y, head(base(x))))
+    grads = tape.gradient(loss, head.trainable_variables)
+    opt.apply_gradients(zip(grads, head.trainable_variables))
+
+#@ fit connected
+import tensorflow as tf
+tf.keras.utils.set_random_seed(0)
+model = tf.keras.Sequential([tf.keras.layers.Dense(8, activation="relu"), tf.keras.layers.Dense(1)])
+model.compile("adam", "mse", run_eagerly=True)
+model.fit(tf.random.normal([32, 4]), tf.random.normal([32, 1]), epochs=1, batch_size=16, verbose=0)
+
+#@ two_optimizers connected
+import tensorflow as tf
+tf.random.set_seed(0)
+G, D = tf.keras.layers.Dense(2), tf.keras.layers.Dense(1)
+og, od = tf.keras.optimizers.Adam(1e-3), tf.keras.optimizers.Adam(1e-3)
+bce = tf.keras.losses.BinaryCrossentropy(from_logits=True)
+for _ in range(2):
+    with tf.GradientTape() as td:
+        fake = G(tf.random.normal([8, 3]))
+        ld = bce(tf.ones([8, 1]), D(tf.random.normal([8, 2]))) + bce(tf.zeros([8, 1]), D(fake))
+    od.apply_gradients(zip(td.gradient(ld, D.trainable_variables), D.trainable_variables))
+    with tf.GradientTape() as tg:
+        lg = bce(tf.ones([8, 1]), D(G(tf.random.normal([8, 3]))))
+    og.apply_gradients(zip(tg.gradient(lg, G.trainable_variables), G.trainable_variables))
+
+#@ entropy connected
+import tensorflow as tf
+tf.random.set_seed(0)
+dense = tf.keras.layers.Dense(5)
+opt = tf.keras.optimizers.SGD(0.01)
+x, y = tf.random.normal([12, 4]), tf.random.uniform([12], maxval=5, dtype=tf.int32)
+with tf.GradientTape() as tape:
+    logits = dense(x)
+    p = tf.nn.softmax(logits)
+    ent = -tf.reduce_mean(tf.reduce_sum(p * tf.nn.log_softmax(logits), -1))
+    loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(y, logits)) - 0.01 * ent
+grads = tape.gradient(loss, dense.trainable_variables)
+opt.apply_gradients(zip(grads, dense.trainable_variables))
+"""
