@@ -109,9 +109,12 @@ def browser(chromium: str) -> Iterator:
         instance.close()
 
 
-def guarded(browser):
-    """A context that can reach this machine only, and the addresses of requests that would have left it."""
-    context = browser.new_context(viewport={"width": 1400, "height": 900})
+def guarded(browser, bypass_csp=True):
+    """A context that can reach this machine only, and the addresses of requests that would have left it.
+
+    What tests ask of a page is evaluated in it, which a page's own policy does not allow.
+    """
+    context = browser.new_context(viewport={"width": 1400, "height": 900}, bypass_csp=bypass_csp)
     context.set_default_timeout(PATIENCE)
     left: list[str] = []
 
@@ -154,6 +157,15 @@ def page(browser, request) -> Iterator:
         made.close()
     there, left[:] = left[:], []
     assert not there, f"requests left the machine: {there}"
+
+
+@pytest.fixture
+def page_with_policy(browser) -> Iterator:
+    """Such a page in which the page's own policy counts."""
+    context, left = guarded(browser, bypass_csp=False)
+    yield context.new_page()
+    context.close()
+    assert not left, f"requests left the machine: {left}"
 
 
 @pytest.fixture(scope="module")

@@ -131,3 +131,53 @@ def test_a_strangers_text_runs_nothing_in_a_browser(text, page):
         page.evaluate(HOVER)
         page.wait_for_timeout(50)  # for what would come late
         assert page.evaluate("window.hacked") is None and page.evaluate(MARKS) == [], what
+
+
+def poisoned(part, text):
+    """The same with a stranger's text in the place of each text."""
+    if isinstance(part, list):
+        return [poisoned(one, text) for one in part]
+    if isinstance(part, dict):
+        return {key: poisoned(one, text) for key, one in part.items()}
+    return text if isinstance(part, str) else part
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("text", [RUN, "<img src=x onerror=window.hacked=1>"])
+def test_a_snapshot_of_strangers_texts_alone_is_refused_in_words(text, page):
+    v = tf.Variable(1.0)
+    with tf.GradientTape() as tape:
+        y = tf.sin(v) * v
+    page.set_content(page_text(poisoned(tf.snapshot(tape, y, v), text)))
+    page.get_by_text("This picture cannot be drawn: TypeError").wait_for()
+    assert page.evaluate("window.hacked") is None and page.evaluate(MARKS) == []
+
+
+LOADS = """async () => {
+    const refused = [];
+    document.addEventListener("securitypolicyviolation", event => refused.push(event.effectiveDirective));
+    for (const [name, attribute] of [["img", "src"], ["iframe", "src"], ["script", "src"]]) {
+        const made = document.createElement(name);
+        made[attribute] = "http://127.0.0.1:9/x";
+        document.body.append(made);
+    }
+    await fetch("http://127.0.0.1:9/x").catch(() => 0);
+    await new Promise(done => setTimeout(done, 100));
+    return refused.sort();
+}"""
+
+
+@pytest.mark.browser
+def test_a_saved_page_draws_its_picture_and_can_load_nothing(page_with_policy, tmp_path):
+    tape, y, v, _ = recorded()
+    view = TapeView(tape, y, v)
+    view.save(tmp_path / "page.html")
+    view.close()
+    refused = []
+    page_with_policy.on(
+        "console", lambda message: refused.append(message.text) if "Content Security" in message.text else None
+    )
+    page_with_policy.set_content((tmp_path / "page.html").read_text(encoding="utf-8"))
+    page_with_policy.locator(".mt-node").first.wait_for()
+    assert refused == []
+    assert page_with_policy.evaluate(LOADS) == ["connect-src", "frame-src", "img-src", "script-src-elem"]

@@ -16,9 +16,15 @@ from .engine import BUNDLE
 if TYPE_CHECKING:
     from minitape.picture.fields import Snapshot
 
+# What a page may load: nothing but what is written in it.
+POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline' blob:; worker-src blob:; style-src 'unsafe-inline'; "
+    "img-src data: blob:; base-uri 'none'; form-action 'none'"
+)
 PAGE = """<!doctype html>
 <html lang="{language}">
 <meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
 <meta name="viewport" content="width=device-width">
 <title>{title}</title>
 <style>
@@ -61,7 +67,7 @@ def page(snapshot: Snapshot | dict[str, list[Snapshot]]) -> str:
     one are given as the view keeps them: they are written out one by one, never all at once.
     """
     bundle = _inert(BUNDLE.read_text(encoding="utf-8"))
-    words = {"bundle": bundle, "language": word("en"), "title": word("Tape")}
+    words = {"policy": POLICY, "bundle": bundle, "language": word("en"), "title": word("Tape")}
     given: Any = {**snapshot, **spoken()}
     rows: Any = given.get("rows")
     if rows and isinstance(rows[0], PictureRow):

@@ -2,6 +2,9 @@
 import type { Snapshot } from "./schema";
 import { t } from "./words";
 
+// What a page may load: nothing but what is written in it.
+const POLICY = "default-src 'none'; script-src 'unsafe-inline' blob:; worker-src blob:; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'";
+
 /** JSON in which nothing can end a script element. */
 function inert(value: unknown): string {
   return JSON.stringify(value).replaceAll("<", "\\u003c").replaceAll("\u2028", "\\u2028");
@@ -12,6 +15,7 @@ export function pageText(snapshot: Snapshot, bundle: string): string {
   return `<!doctype html>
 <html lang="${t("en")}">
 <meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${POLICY}">
 <meta name="viewport" content="width=device-width">
 <title>${t("Tape")}</title>
 <style>body { margin: 16px; color-scheme: light dark } @media (prefers-color-scheme: dark) { body { background: #111417 } }</style>

@@ -292,7 +292,18 @@ export class View {
     if (!this.frame) this.frame = requestAnimationFrame(() => this.render());
   }
 
+  /** Draws what has changed; where that fails, the view says so, and raises what went wrong. */
   private render(): void {
+    try {
+      this.draw();
+    } catch (error) {
+      this.hint.textContent = t("This picture cannot be drawn: {0}", error);
+      this.hint.hidden = false;
+      throw error;
+    }
+  }
+
+  private draw(): void {
     this.frame = 0;
     const all = this.pending.has("all");
     const scene = this.pending.has("scene");

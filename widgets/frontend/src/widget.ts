@@ -5,6 +5,7 @@ import { Store } from "./store";
 import css from "./theme.css";
 import type { Place, ViewOptions } from "./options";
 import { View } from "./view";
+import { t } from "./words";
 
 export interface Model {
   get(name: string): unknown;
@@ -35,11 +36,16 @@ export interface Shared {
 
 type Bytes = ArrayBuffer | DataView | Uint8Array;
 
-/** Puts a view of this snapshot into an element; returns the view. */
+/** Puts a view of this snapshot into an element; returns the view. Of what is no snapshot it says so, and raises what went wrong. */
 export function mount(el: HTMLElement, snapshot: Snapshot, bundle: () => Promise<string> = async () => ""): View {
-  const store = new Store();
-  store.take(snapshot);
-  return attach(el, store, { bundle });
+  try {
+    const store = new Store();
+    store.take(snapshot);
+    return attach(el, store, { bundle });
+  } catch (error) {
+    el.textContent = t("This picture cannot be drawn: {0}", error);
+    throw error;
+  }
 }
 
 const groups = new Map<string, Set<View>>(); // views that are compared
