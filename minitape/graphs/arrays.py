@@ -38,12 +38,12 @@ if TYPE_CHECKING:
 # -- the operations of a graph ---------------------------------------------------------------------
 
 
-def _is_empty(buffer: Any, element_shape: Sequence[int]) -> bool:
+def _is_empty(buffer: Value, element_shape: Sequence[int]) -> bool:
     """True for a buffer to which no element of this shape was written yet."""
     return buffer.ndim == 2 and buffer.shape[1] == 0 and tuple(element_shape) != (0,)
 
 
-def _write(buffer: Any, index: Index, value: Value, *, dynamic: bool) -> tuple[Any, ...]:
+def _write(buffer: Value, index: Index, value: Value, *, dynamic: bool) -> tuple[Any, ...]:
     """The buffer with a value at an index, or with several values at as many indices."""
     size, places, element_shape = len(buffer), index.tolist(), value.shape[index.ndim :]
     places = places if index.ndim else [places]
@@ -69,7 +69,7 @@ def _write(buffer: Any, index: Index, value: Value, *, dynamic: bool) -> tuple[A
     return (made,)
 
 
-def _read(buffer: Any, index: Index, *, shape: ShapeLike = None) -> tuple[Any, ...]:
+def _read(buffer: Value, index: Index, *, shape: ShapeLike = None) -> tuple[Any, ...]:
     """An element, or several."""
     size = len(buffer)
     wrong = next((at for at in np.reshape(index, -1).tolist() if not 0 <= at < size), None)
@@ -90,7 +90,9 @@ def _zeros_like(value: Value) -> Any:
 
 
 @for_batches
-def _write_rule(gs: Adjoint, z: Adjoint, buffer: Any, index: Index, value: Value, *, dynamic: bool) -> tuple[Any, ...]:
+def _write_rule(
+    gs: Adjoint, z: Adjoint, buffer: Value, index: Index, value: Value, *, dynamic: bool
+) -> tuple[Any, ...]:
     g = gs[0]
     if tuple(buffer.shape[1:]) != tuple(g.shape[1:]):  # nothing was written before
         return _zeros_like(buffer), None, _run(READ, g, index)
@@ -99,7 +101,7 @@ def _write_rule(gs: Adjoint, z: Adjoint, buffer: Any, index: Index, value: Value
 
 
 @for_batches
-def _read_rule(gs: Adjoint, z: Adjoint, buffer: Any, index: Index, *, shape: ShapeLike = None) -> tuple[Any, ...]:
+def _read_rule(gs: Adjoint, z: Adjoint, buffer: Value, index: Index, *, shape: ShapeLike = None) -> tuple[Any, ...]:
     return _run(WRITE, _zeros_like(buffer), index, gs[0], dynamic=False), None
 
 
@@ -127,7 +129,7 @@ def _read_infer(tensors: Tensors, attrs: Attributes) -> list[Any]:
     return [(index.shape.concatenate(attrs.get("shape", buffer.shape[1:])), buffer.dtype)]
 
 
-def _size(buffer: Any) -> int | None:
+def _size(buffer: Value) -> int | None:
     return buffer.shape[0] if buffer.shape.rank else None
 
 
@@ -175,7 +177,7 @@ class TensorArray:
         handle: Any = None,
         flow: Any = None,
         infer_shape: bool = True,
-        element_shape: Any = None,
+        element_shape: ShapeLike = None,
         colocate_with_first_write_call: bool = True,
         name: str | None = None,
     ) -> None:
@@ -294,7 +296,7 @@ class TensorArray:
             return zeros([0, *self._shape.as_list()], self._dtype)
         return convert_to_tensor([self._element(i) for i in range(len(self._elements))], self._dtype)
 
-    def gather(self, indices: Any, name: str | None = None) -> Any:
+    def gather(self, indices: Value, name: str | None = None) -> Any:
         """The elements at ``indices`` as one tensor.
 
         >>> import minitape as tf
@@ -332,7 +334,7 @@ class TensorArray:
         self._elements = elements
         return self
 
-    def scatter(self, indices: Any, value: Value, name: str | None = None) -> TensorArray:
+    def scatter(self, indices: Value, value: Value, name: str | None = None) -> TensorArray:
         """The array with the slices of ``value`` at ``indices``.
 
         >>> import minitape as tf
@@ -382,7 +384,7 @@ class GraphTensorArray(TensorArray):
         self._check(value)
         return self._written(convert_to_tensor(index), value)
 
-    def scatter(self, indices: Any, value: Value, name: str | None = None) -> TensorArray:
+    def scatter(self, indices: Value, value: Value, name: str | None = None) -> TensorArray:
         """The array with the slices of ``value`` at ``indices``."""
         value = convert_to_tensor(value, self._dtype)
         made = self._written(convert_to_tensor(indices), value)

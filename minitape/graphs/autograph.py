@@ -38,13 +38,19 @@ from .values import (
 
 if TYPE_CHECKING:
     from ..engine.types import Function, Structure, Value
-    from .types import Test
+    from .types import Getter, Setter, Test
 
 # -- if --------------------------------------------------------------------------------------------
 
 
 def if_stmt(
-    test: Test, then: Any, orelse: Any, get: Any, put: Any, names: tuple[str, ...], outside: tuple[str, ...]
+    test: Test,
+    then: Function,
+    orelse: Function,
+    get: Getter,
+    put: Setter,
+    names: tuple[str, ...],
+    outside: tuple[str, ...],
 ) -> None:
     """``if``: on a symbolic tensor both branches are traced, and the names that they assign are joined."""
     test = current(test)
@@ -59,7 +65,7 @@ def if_stmt(
 class _Branches:
     """Two branches that were traced: what they return, what they leave in the names, and the operation made of them."""
 
-    def __init__(self, test: Test, then: Any, orelse: Any, get: Any, put: Any) -> None:
+    def __init__(self, test: Test, then: Function, orelse: Function, get: Getter, put: Setter) -> None:
         self.test = condition(test, "if statement")
         self.before = get()
         self.results, self._graphs, self._after = [], [], []
@@ -150,7 +156,13 @@ def _place(name: str, a: Any, b: Any, outs: list[list[Any]]) -> tuple[int | None
 
 
 def if_return(
-    test: Test, then: Any, orelse: Any, get: Any, put: Any, names: tuple[str, ...], outside: tuple[str, ...]
+    test: Test,
+    then: Function,
+    orelse: Function,
+    get: Getter,
+    put: Setter,
+    names: tuple[str, ...],
+    outside: tuple[str, ...],
 ) -> Any:
     """An ``if`` whose branches return: both must, and the same structure; MISSING where none does."""
     test = current(test)
@@ -181,7 +193,7 @@ def _merge_returned(first: Any, second: Any, branches: _Branches) -> Any:
     return merged
 
 
-def if_exp(test: Test, then: Any, orelse: Any) -> Any:
+def if_exp(test: Test, then: Function, orelse: Function) -> Any:
     """``a if test else b``."""
     test = current(test)
     if not decides(test):

@@ -18,7 +18,7 @@ from .symbolic import SymbolicTensor
 if TYPE_CHECKING:
     from ..engine.recording.rows import Call
     from ..engine.types import Attributes, Function, Value
-    from .types import Arrays, Tensors
+    from .types import Arrays, Notes, Specs, Tensors
 
 
 class BodyGraph(Graph):
@@ -97,11 +97,11 @@ class GraphBody:
         count = len(self.fetches)
         return found[:count], dict(zip(rows, found[count:], strict=True))
 
-    def replay(self, tensors: Tensors, notes: dict[int, Any] | None = None) -> list[Any]:
+    def replay(self, tensors: Tensors, notes: Notes | None = None) -> list[Any]:
         """The outputs for eager tensors, as recorded operations; without effects: what they gave is in the notes."""
         return replay(self.graph, self.fetches, dict(zip(self.feeds, tensors, strict=True)), notes)
 
-    def aligned(self, captured: Sequence[Any]) -> None:
+    def aligned(self, captured: Tensors) -> None:
         """Takes these captured tensors, in this order: several bodies of one operation share their inputs."""
         for tensor in captured:
             self.graph.capture(tensor)
@@ -134,7 +134,7 @@ def as_output(graph: Graph, value: Value) -> SymbolicTensor:
 
 
 def trace_body(
-    function: Function, specs: Sequence[Any], kind: type[Graph] = BodyGraph, scope: str = "", name: str = ""
+    function: Function, specs: Specs, kind: type[Graph] = BodyGraph, scope: str = "", name: str = ""
 ) -> GraphBody:
     """Traces ``function`` on inputs of these (shape, dtype) pairs inside the graph that is being built, in a name
     ``scope``.

@@ -33,7 +33,7 @@ from .symbolic import InaccessibleTensorError, Operation, SymbolicTensor, out_of
 
 if TYPE_CHECKING:
     from ..engine.types import Attributes, DTypeLike, ShapeLike, Value
-    from .types import Variable
+    from .types import Tapes, Tensors, Variable
 
 _UNKNOWN = ((), np.dtype(np.float32))  # of a row that stands for a state of a variable
 
@@ -243,7 +243,7 @@ class Graph(Named, Record):
         """The symbolic tensor of a row."""
         return self.tensors[row]
 
-    def enter(self, tensor: Value, variable: Variable = None, site: int | None = None, tapes: Any = ()) -> int:
+    def enter(self, tensor: Value, variable: Variable = None, site: int | None = None, tapes: Tapes = ()) -> int:
         """The row of a tensor here: its own, that of a constant, or that of a captured tensor of an outer graph.
 
         ``variable``, ``site`` and ``tapes`` are for recordings.
@@ -342,7 +342,7 @@ class Graph(Named, Record):
 
     # -- variables ---------------------------------------------------------------------------------
 
-    def read(self, variable: Variable, accessed: bool = True, tapes: Any = None) -> Any:
+    def read(self, variable: Variable, accessed: bool = True, tapes: Tapes | None = None) -> Any:
         """A variable's value at this point of the graph.
 
         ``tapes`` (those that are open, if None) watch it when they watch the variable; when it is ``accessed`` they
@@ -365,7 +365,7 @@ class Graph(Named, Record):
         self.read(variable, tapes=[tape])
 
     def update(
-        self, variable: Variable, primitive: Primitive, inputs: Any, attrs: Attributes, how: str, prepare: Any
+        self, variable: Variable, primitive: Primitive, inputs: Tensors, attrs: Attributes, how: str, prepare: Any
     ) -> Any:
         """Assigns what a primitive makes of a variable's value and of ``inputs``, at this point of the graph.
 

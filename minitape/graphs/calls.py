@@ -25,7 +25,8 @@ from .syntax import CanNotConvert
 from .values import current
 
 if TYPE_CHECKING:
-    from .types import Names
+    from ..engine.types import Function
+    from .types import Arguments, Names
 
 _NOT_CONVERTED = tuple(
     "numpy tensorflow functools itertools collections operator math random inspect typing contextlib logging warnings "
@@ -34,7 +35,7 @@ _NOT_CONVERTED = tuple(
 _maximum = vars(elementwise)["maximum"]  # which a table makes
 
 
-def call(function: Any, /, *args: Any, **kwargs: Any) -> Any:
+def call(function: Function, /, *args: Any, **kwargs: Any) -> Any:
     """A call inside a rewritten function: the user's own functions are rewritten as well."""
     replaced = _BUILTINS.get(function) if isinstance(function, (type, types.BuiltinFunctionType)) else None
     if replaced is not None and any(isinstance(a, Tensor) or hasattr(a, "_read") for a in args):
@@ -50,12 +51,12 @@ def call(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     return rewritten(function)(*args, **kwargs)
 
 
-def _own(function: Any) -> bool:
+def _own(function: Function) -> bool:
     module = getattr(function, "__module__", None) or ""
     return isinstance(module, str) and module.split(".")[0] in ("minitape", "tensorflow")
 
 
-def _own_call(function: Any, args: tuple[Any, ...], kwargs: Names) -> Any:
+def _own_call(function: Function, args: Arguments, kwargs: Names) -> Any:
     """A function of minitape. One that needs values which only a run of the graph has is put off until then."""
     try:
         return function(*args, **kwargs)
@@ -69,7 +70,7 @@ def _own_call(function: Any, args: tuple[Any, ...], kwargs: Names) -> Any:
         raise
 
 
-def _has_open_shapes(args: Any, kwargs: Any) -> bool:
+def _has_open_shapes(args: Any, kwargs: Names) -> bool:
     """True for arguments of unknown shapes; not beside a function, whose own mistakes are not to be put off."""
     leaves = nest.flatten([list(args), kwargs])
     if any(isinstance(leaf, types.FunctionType) for leaf in leaves):
@@ -77,7 +78,7 @@ def _has_open_shapes(args: Any, kwargs: Any) -> bool:
     return any(type(t) is SymbolicTensor and not t.shape.is_fully_defined() for t in leaves)
 
 
-def rewritten(function: Any) -> Any:
+def rewritten(function: Function) -> Any:
     """The rewritten form of a user's function; anything else as it is."""
     from . import autograph  # whose functions the rewritten ones call
 
@@ -135,7 +136,7 @@ def _range(*args: Any) -> Any:
     return call(range_of_tensors, *args)
 
 
-def _on_symbolic(name: Any, function: Any) -> Any:
+def _on_symbolic(name: Any, function: Function) -> Any:
     """A function of Python's with a way of its own for symbolic tensors and variables of a graph."""
 
     def replaced(*args: Any, **kwargs: Any) -> Any:

@@ -174,7 +174,7 @@ class ConcreteFunction:
             self._note(tensors, outputs)
         return self._pack(outputs)
 
-    def _note(self, tensors: Tensors, outputs: Sequence[Any]) -> None:
+    def _note(self, tensors: Tensors, outputs: Tensors) -> None:
         """Notes for `explain`: what came out of which inputs, where no tape watches them."""
         inputs, place = (*tensors, *[v._state for v in self.variables]), None
         if outputs and state.record is not None:

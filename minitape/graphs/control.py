@@ -29,7 +29,7 @@ from .spec import TensorSpec
 from .symbolic import Operation, SymbolicTensor
 
 if TYPE_CHECKING:
-    from ..engine.types import Array, Attributes, Index, Value
+    from ..engine.types import Array, Attributes, Function, Index, Value
     from .types import Tensors
 
 # -- cond ------------------------------------------------------------------------------------------
@@ -98,7 +98,7 @@ def build_case(index: Index, bodies: list[GraphBody], name: str) -> list[Any]:
     return found[:-1] if stateful else found
 
 
-def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None = None) -> Any:
+def cond(pred: Value, true_fn: Any = None, false_fn: Any = None, name: str | None = None) -> Any:
     """Calls ``true_fn`` if ``pred`` is true, else ``false_fn``, and returns what it returns.
 
     In a graph both are traced, must return the same structure of tensors of the same dtypes, and one of them runs.
@@ -124,7 +124,7 @@ def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None 
     return cond_graph(pred, true_fn, false_fn)
 
 
-def cond_graph(pred: Any, true_fn: Callable[[], Any] | GraphBody, false_fn: Callable[[], Any] | GraphBody) -> Any:
+def cond_graph(pred: Value, true_fn: Callable[[], Any] | GraphBody, false_fn: Callable[[], Any] | GraphBody) -> Any:
     """``cond`` on a symbolic tensor, of functions or of what was traced of them."""
     then, orelse = _trace_branch(true_fn, pred), _trace_branch(false_fn, pred)
     counts = [len(then.flat), len(orelse.flat)]
@@ -171,7 +171,7 @@ def _trace_branch(function: Callable[[], Any] | GraphBody, decides: Any) -> Grap
     return body
 
 
-def refuse_number(pred: Any) -> None:
+def refuse_number(pred: Value) -> None:
     """InvalidArgumentError for a predicate that is no bool, which TensorFlow finds when the graph runs."""
     if pred.dtype.kind != "b":
         raise InvalidArgumentError(
@@ -198,7 +198,7 @@ def _describe(body: GraphBody) -> Any:
     return nest.pack_sequence_as(body.result, [None if t is None else TensorSpec(t.shape, t.dtype) for t in body.flat])
 
 
-def branch_number(pred: Any) -> Any:
+def branch_number(pred: Value) -> Any:
     """0 where true, 1 where false: the number of the branch."""
     if pred.dtype.kind != "b":
         pred = TABLE["cast"](pred, dtype=dtypes.bool) if pred.dtype.kind != "s" else new_tensor(np.bool_(False))
@@ -317,7 +317,7 @@ def case(
         return last()
 
 
-def _chained(pred: Any, function: Any, otherwise: Any, strict: bool) -> Any:
+def _chained(pred: Value, function: Function, otherwise: Any, strict: bool) -> Any:
     def chosen() -> Any:
         result = cond(pred, function, otherwise)
         single = state.graph is None and not strict and isinstance(result, (list, tuple)) and len(result) == 1
@@ -326,7 +326,7 @@ def _chained(pred: Any, function: Any, otherwise: Any, strict: bool) -> Any:
     return chosen
 
 
-def _require(preds: Sequence[Any], function: Any) -> Any:
+def _require(preds: Sequence[Any], function: Function) -> Any:
     """The function of the last predicate, which must be true where no other is."""
 
     def last() -> Any:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..engine.recording.rows import Call
     from ..engine.types import Adjoint, Array, Attributes, Function, Value
     from .build import Graph
-    from .types import Names, Tensors
+    from .types import Arguments, Names, Tensors
 
 # -- Python functions ------------------------------------------------------------------------------
 
@@ -30,7 +30,7 @@ def python_row(func: Function, inputs: Tensors, dtypes: list[Any]) -> Any:
     return list(state.graph.apply(PYTHON, tuple(inputs), {"func": func, "dtypes": dtypes})[:-1])
 
 
-def numpy_row(func: Function, inputs: Any, Tout: Any, stateful: bool) -> Any:
+def numpy_row(func: Function, inputs: Tensors, Tout: Any, stateful: bool) -> Any:
     """Adds a numpy_function (``compat.v1.py_func``)."""
     dtypes, several = types_of_results(Tout)
     attrs = {"func": func, "dtypes": dtypes}
@@ -106,7 +106,7 @@ CUSTOM_ROW = GraphPrimitive("custom_gradient", "IdentityN", _infer, forward=_for
 CUSTOM_ROW.replayed, CUSTOM_ROW.copied = _run_eagerly, _copy_attrs
 
 
-def custom_call(f: Any, args: tuple[Any, ...], kwargs: Names) -> Any:
+def custom_call(f: Any, args: Arguments, kwargs: Names) -> Any:
     """A call of a function with its own gradient while a graph is being built."""
     if kwargs:
         raise ValueError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from .primitive import GraphPrimitive, write_notes
 if TYPE_CHECKING:
     from ..engine.types import Adjoint, Array, Attributes, DTypeLike, Function, Value
     from .build import Graph
-    from .types import Tensors, Variable
+    from .types import Specs, Tapes, Tensors, Variable
 
 # -- variables -------------------------------------------------------------------------------------
 
@@ -58,7 +58,7 @@ READ = GraphPrimitive(
 )
 
 
-def read(graph: Graph, variable: Variable, tapes: Sequence[Any], accessed: bool = True) -> Any:
+def read(graph: Graph, variable: Variable, tapes: Tapes, accessed: bool = True) -> Any:
     """The value of a variable at this point of the graph, watched by those of the tapes that watch what is read."""
     tensor = graph.reads.get(id(variable))
     if tensor is None:
@@ -81,7 +81,7 @@ def read(graph: Graph, variable: Variable, tapes: Sequence[Any], accessed: bool 
     return tensor
 
 
-def watch_accessed(graph: Graph, variable: Variable, tapes: Sequence[Any]) -> None:
+def watch_accessed(graph: Graph, variable: Variable, tapes: Tapes) -> None:
     """What an access means to the tapes of a graph: they begin to watch the variable if it is trainable."""
     for tape in tapes:
         if variable.trainable and tape._watch_accessed_variables and tape._record is graph:
@@ -150,11 +150,11 @@ def _python_forward(*arrays: Array, func: Function, dtypes: Any) -> tuple[Any, .
     return (*[o.array for o in call.outputs], write_notes(call))
 
 
-def _promised(tensors: Any, attrs: Attributes) -> list[Any]:
+def _promised(tensors: Tensors, attrs: Attributes) -> list[Any]:
     return [(TensorShape(None), d) for d in attrs["dtypes"]]
 
 
-def _python_infer(tensors: Any, attrs: Attributes) -> list[Any]:
+def _python_infer(tensors: Tensors, attrs: Attributes) -> list[Any]:
     return [*_promised(tensors, attrs), (TensorShape([]), string)]
 
 
@@ -176,7 +176,7 @@ def _python_gradient(*arrays: Array, count: int) -> tuple[Any, ...]:
     return tuple(share.array for share in call.run_gradient([new_tensor(g) for g in arrays[:count]]))
 
 
-def _python_gradient_infer(tensors: Any, attrs: Attributes) -> list[Any]:
+def _python_gradient_infer(tensors: Tensors, attrs: Attributes) -> list[Any]:
     inputs = tensors[attrs["count"] + 1 :]
     return [(t.shape, t.dtype) for t in inputs if t.dtype.differentiable]
 
@@ -237,7 +237,7 @@ def draw_row(function: Callable[..., list[Any]], tensors: Tensors, spec: Any, na
 def add_effect(
     function: Callable[..., list[Any]],
     tensors: Tensors,
-    specs: list[Any],
+    specs: Specs,
     stateful: bool = False,
     name: str | None = None,
 ) -> list[Any]:

@@ -37,7 +37,7 @@ from .spec import Identity, TensorSpec, covers, is_array, key_of
 if TYPE_CHECKING:
     from ..engine.types import Value
     from .build import Graph
-    from .types import Names
+    from .types import Arguments, Names
 
 _LITERALS = {bool, int, float, str, type(None)}
 _TEXT_ALONE = {str}
@@ -153,10 +153,10 @@ class Function:
             self._fast[tuple(key)] = concrete
         return concrete.call_flat(tensors)
 
-    def _run_python(self, args: tuple[Any, ...], kwargs: Names) -> Any:
+    def _run_python(self, args: Arguments, kwargs: Names) -> Any:
         return self._python_function(*self._with_owner(args), **kwargs)
 
-    def _with_owner(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    def _with_owner(self, args: Arguments) -> tuple[Any, ...]:
         if self._owner is None:
             return args
         owner = self._owner() if isinstance(self._owner, weakref.ref) else self._owner
@@ -177,7 +177,7 @@ class Function:
 
     # -- arguments ---------------------------------------------------------------------------------
 
-    def _bind(self, args: tuple[Any, ...], kwargs: Names) -> dict[str, Any]:
+    def _bind(self, args: Arguments, kwargs: Names) -> dict[str, Any]:
         try:
             bound = self._signature.bind(*args, **kwargs)
         except TypeError as error:
@@ -191,7 +191,7 @@ class Function:
             values = self._cast(values, args, kwargs)
         return with_tensors(values)
 
-    def _refusal(self, why: str, args: Any, kwargs: Any) -> str:
+    def _refusal(self, why: str, args: Any, kwargs: Names) -> str:
         specs = self._named_signature() if self._input_signature is not None else {}
         return (
             f"Binding inputs to tf.function failed due to `{why}`. Received args: {args} and kwargs: {kwargs} for "
@@ -225,7 +225,7 @@ class Function:
         if extra > 0:
             raise TypeError(f"input_signature contains {extra} extra type constraints.")
 
-    def _cast(self, values: Names, args: Any, kwargs: Any) -> dict[str, Any]:
+    def _cast(self, values: Names, args: Any, kwargs: Names) -> dict[str, Any]:
         out = dict(values)
         for name, spec in self._named_signature().items():
             try:

@@ -38,7 +38,7 @@ from .whiles import WHILE, build_while, kept_shapes
 if TYPE_CHECKING:
     from ..engine.types import Index, Value
     from .build import Graph
-    from .types import Names, Tensors, Test
+    from .types import Getter, Names, Setter, Specs, Tensors, Test, Walk
 
 _RETURNED = "_ag_return_value"  # how the name begins that holds what the function returns
 
@@ -46,8 +46,8 @@ _RETURNED = "_ag_return_value"  # how the name begins that holds what the functi
 def while_stmt(
     test: Test,
     body: Any,
-    get: Any,
-    put: Any,
+    get: Getter,
+    put: Setter,
     names: tuple[str, ...],
     outside: tuple[str, ...],
     alive: tuple[str, ...],
@@ -85,8 +85,8 @@ def for_stmt(
     source: Any,
     extra: Any,
     body: Any,
-    get: Any,
-    put: Any,
+    get: Getter,
+    put: Setter,
     names: tuple[str, ...],
     outside: tuple[str, ...],
     alive: tuple[str, ...],
@@ -180,7 +180,7 @@ class _Numbers:
 
     kinds = WHILE
 
-    def __init__(self, start: Any, limit: Any, delta: Any) -> None:
+    def __init__(self, start: Value, limit: Value, delta: Value) -> None:
         self.start, self.limit, self.delta = start, limit, delta
 
     def item(self, index: Index) -> Any:
@@ -211,7 +211,7 @@ class _Flag:
         return new_tensor(np.bool_(True))
 
 
-def _walk(source: Any) -> Any:
+def _walk(source: Value) -> Walk:
     """How a ``for`` walks over a tensor or dataset."""
     if isinstance(source, Stream):
         return source
@@ -233,8 +233,8 @@ class _Loop:
     def __init__(
         self,
         names: tuple[str, ...],
-        get: Any,
-        put: Any,
+        get: Getter,
+        put: Setter,
         alive: tuple[str, ...],
         later: tuple[str, ...],
         target: str | None = None,
@@ -247,7 +247,7 @@ class _Loop:
     def run(self, test: Test, body: Any, source: Any) -> None:
         """Builds the operation; ``source`` is the tensor or dataset that a ``for`` walks over, or None."""
         self.before = tuple(without_variables(v) for v in self.get())
-        walk = None if source is None else _walk(source)
+        walk: Walk | None = None if source is None else _walk(source)
         self._carry(body, walk)
         counter: Any = walk if walk is not None or not self.late else _Flag()
         index = [] if counter is None else [counter.start]
@@ -318,7 +318,7 @@ class _Loop:
 
     # -- what is carried ---------------------------------------------------------------------------
 
-    def _carry(self, body: Any, walk: Any) -> None:
+    def _carry(self, body: Any, walk: Walk | None) -> None:
         """Finds the initial values of what is carried; what is undefined before the loop starts with zeros."""
         guesses: dict[str, Any] | None = None
         for name, value in zip(self.names, self.before, strict=True):
@@ -342,7 +342,7 @@ class _Loop:
                     raise _before_the_loop(name, TypeError(f"{odd[0]} is of an unsupported type"))
                 self.carried[name], self.late[name] = nest.map_structure(_zeros, found), _shapes(found)
 
-    def _guesses(self, name: str, body: Any, walk: Any) -> dict[str, Any]:
+    def _guesses(self, name: str, body: Any, walk: Walk | None) -> dict[str, Any]:
         """The values after a trial turn; where it fails, ``name`` should have been defined before the loop."""
         try:
             return self._after_one_turn(body, walk)
@@ -353,7 +353,7 @@ class _Loop:
                 raise _not_none(name) from None
             raise _before_the_loop(name, error) from None
 
-    def _after_one_turn(self, body: Any, walk: Any) -> dict[str, Any]:
+    def _after_one_turn(self, body: Any, walk: Walk | None) -> dict[str, Any]:
         graph = BodyGraph(state.graph)
         with graph.as_default(), graph.name_scope("while"):
             self.put(tuple(_stand_in(graph, v) for v in self.before))
@@ -377,7 +377,7 @@ class _Loop:
                 )
 
 
-def _widen(specs: list[Any], outputs: Sequence[Any]) -> list[Any]:
+def _widen(specs: Specs, outputs: Tensors) -> list[Any]:
     """The types of the loop's values with shapes that cover those after a turn too."""
     return [
         (shape if t.shape.is_subtype_of(shape) else shape.most_specific_compatible_shape(t.shape), dtype)

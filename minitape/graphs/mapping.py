@@ -23,7 +23,8 @@ from .symbolic import is_symbolic
 from .whiles import MAPPED, WHILE, passing, while_graph
 
 if TYPE_CHECKING:
-    from ..engine.types import Array, DTypeLike, Index, Structure, Value
+    from ..engine.types import Array, DTypeLike, Function, Index, Structure, Value
+    from .types import Tensors
 
 
 def _over(elems: Structure, scalar: Exception | None = None) -> Any:
@@ -114,7 +115,7 @@ def _map(fn: Any, elems: Structure, signature: Any, infer_shape: bool = True, ki
         for kind in nest.flatten(like)
     ]
 
-    def step(i: Any, arrays: Array) -> list[Any]:
+    def step(i: Index, arrays: Array) -> list[Any]:
         found = fn(_element(elems, i))
         nest.assert_same_structure(like, found)
         return [_written(arrays, i, found)]
@@ -123,7 +124,7 @@ def _map(fn: Any, elems: Structure, signature: Any, infer_shape: bool = True, ki
     return _stack(arrays, like, elems)
 
 
-def _count_up(step: Any, begin: Any, count: Any, values: Sequence[Any], kinds: Any = WHILE) -> Any:
+def _count_up(step: Function, begin: Any, count: Any, values: Tensors, kinds: Any = WHILE) -> Any:
     """``values = step(i, *values)`` for each i from ``begin`` up to ``count``: a loop of the graph, or one of
     Python.
     """
@@ -242,7 +243,7 @@ def _scan_results(
 def _accumulate(fn: Any, elems: Structure, initializer: Any, reverse: bool, infer_shape: bool) -> tuple[Any, Any]:
     count, one = size_of(nest.flatten(elems)[0]), new_tensor(np.int32(1))
 
-    def place(i: Any) -> Any:
+    def place(i: Index) -> Any:
         return count - one - i if reverse else i
 
     if initializer is not None:
@@ -258,7 +259,7 @@ def _accumulate(fn: Any, elems: Structure, initializer: Any, reverse: bool, infe
     if initializer is None:
         arrays = _written(arrays, place(begin - one), value)
 
-    def step(i: Any, value: Value, arrays: Array) -> list[Any]:
+    def step(i: Index, value: Value, arrays: Array) -> list[Any]:
         new = fn(value, _element(elems, place(i)))
         nest.assert_same_structure(value if initializer is None or state.graph is not None else initializer, new)
         new = nest.map_structure(convert_to_tensor, new)

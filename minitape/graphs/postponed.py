@@ -21,8 +21,8 @@ from .slicing import SlicePlace
 from .symbolic import SymbolicTensor
 
 if TYPE_CHECKING:
-    from ..engine.types import Value
-    from .types import Names, Tensors
+    from ..engine.types import Function, Value
+    from .types import Arguments, Names, Tensors
 
 Guess = tuple[int, int]  # a size and a rank, for what is not known
 
@@ -84,7 +84,7 @@ _NAMES = {
 }
 
 
-def refuse(function: Any, args: tuple[Any, ...], kwargs: Names, error: Exception) -> Any:
+def refuse(function: Function, args: Arguments, kwargs: Names, error: Exception) -> Any:
     """Adds a row that raises an error which TensorFlow does not see while it traces a call of ``function``."""
     tensors = [t for leaf in nest.flatten([list(args), kwargs]) if isinstance(t := _as_leaf(leaf), Tensor)]
     if not tensors:
@@ -96,7 +96,7 @@ def refuse(function: Any, args: tuple[Any, ...], kwargs: Names, error: Exception
 class Postponed:
     """A call that waits for tensors: where they go, a :class:`SlicePlace` is among the arguments."""
 
-    def __init__(self, function: Any, args: list[Any], kwargs: Names) -> None:
+    def __init__(self, function: Function, args: list[Any], kwargs: Names) -> None:
         self.function, self.args, self.kwargs = function, args, kwargs
 
     def run(self, tensors: Tensors) -> Any:
@@ -113,7 +113,7 @@ class Postponed:
 _BY_VALUES = {"boolean_mask", "dynamic_partition"}  # sizes of results hang on values
 
 
-def postpone(function: Any, args: tuple[Any, ...], kwargs: Names) -> list[Any] | None:
+def postpone(function: Function, args: Arguments, kwargs: Names) -> list[Any] | None:
     """Adds a row that calls ``function`` with eager tensors; [result], or None when even trial calls fail."""
     symbolic: list[Any] = []
 
@@ -147,7 +147,7 @@ def _as_leaf(leaf: Value) -> Any:
 # -- trial calls -----------------------------------------------------------------------------------
 
 
-def _try_calls(run: Any, symbolic: list[Any], has_windows: bool, by_values: bool) -> tuple[Any, Any]:
+def _try_calls(run: Any, symbolic: Tensors, has_windows: bool, by_values: bool) -> tuple[Any, Any]:
     """What trial calls gave: a result, and (shape, dtype) of each tensor in it; these are None where all calls fail."""
 
     def trials(guess: Guess, *kinds: int) -> list[Any]:
@@ -194,7 +194,7 @@ def _try_calls(run: Any, symbolic: list[Any], has_windows: bool, by_values: bool
     return results[0], [_common([f[i] for f in flat], certain) for i in range(len(flat[0]))]
 
 
-def _trial(run: Any, symbolic: list[Any], guess: Guess, kind: int, apart: bool = False) -> Any:
+def _trial(run: Any, symbolic: Tensors, guess: Guess, kind: int, apart: bool = False) -> Any:
     tensors = None if apart else _together(symbolic, guess, kind)
     if tensors is None:
         tensors = _apart(symbolic, guess, kind)
@@ -205,7 +205,7 @@ def _trial(run: Any, symbolic: list[Any], guess: Guess, kind: int, apart: bool =
         return None
 
 
-def _together(symbolic: list[Any], guess: Guess, kind: int) -> list[Any] | None:
+def _together(symbolic: Tensors, guess: Guess, kind: int) -> list[Any] | None:
     """Stand-ins that fit each other: the placeholders get values, and the graph computes the rest."""
     graph = state.graph
     rows = [graph.enter(t) for t in symbolic]
@@ -224,7 +224,7 @@ def _together(symbolic: list[Any], guess: Guess, kind: int) -> list[Any] | None:
     return None if empty else found
 
 
-def _apart(symbolic: list[Any], guess: Guess, kind: int) -> list[Any]:
+def _apart(symbolic: Tensors, guess: Guess, kind: int) -> list[Any]:
     """A stand-in for each tensor by itself; those of kinds 2 and 3 have other sizes, rising and falling; whole numbers
     of kind 4 are 0, of kind 6 they are 1."""
     tensors: list[Any] = []

@@ -23,7 +23,7 @@ from ..engine.values.dtypes import string
 from ..engine.values.shape import TensorShape
 
 if TYPE_CHECKING:
-    from ..engine.types import Array, Attributes, Value
+    from ..engine.types import Adjoint, Array, Attributes, Value
     from .build import Graph
     from .types import Tensors
 
@@ -194,7 +194,7 @@ def _by_rule(primitive: Any, attrs: Attributes, gs: Tensors, inputs: Tensors, wa
     return [rules[i](g, z, *inputs, **attrs) if i in wanted else None for i in range(len(inputs))]
 
 
-def dense(share: Any, like: Any) -> Any:
+def dense(share: Adjoint, like: Any) -> Any:
     """A share as a dense tensor in the shape of its input: zeros for None."""
     if share is None:
         return new_tensor(np.zeros(tuple(like.shape), like.dtype.as_numpy_dtype))

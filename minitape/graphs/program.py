@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ..engine.tensor.tensor import Tensor
     from ..engine.types import Array, Function
     from .build import Graph
-    from .types import Tensors
+    from .types import Notes, Tensors
 
 OFTEN = 64  # runs after which a program is fused when numba is loaded already
 ONCE_MORE = 512  # ... and when it must be loaded for it
@@ -180,9 +180,7 @@ def value_of_leaf(graph: Graph, row: int) -> Tensor:
     raise errors.InvalidArgumentError(None, tensor.op, failures.with_location(graph, tensor.op, detail))
 
 
-def replay(
-    graph: Graph, fetches: Sequence[int], known: dict[int, Any], notes: dict[int, Any] | None = None
-) -> list[Any]:
+def replay(graph: Graph, fetches: Sequence[int], known: dict[int, Any], notes: Notes | None = None) -> list[Any]:
     """Runs the needed rows as eager operations, so that open tapes record them; ``known`` maps rows to tensors.
 
     ``notes`` are the arrays that rows with effects gave when the graph ran: they are not run again.
@@ -215,7 +213,7 @@ def _one_statement() -> AbstractContextManager[None]:
     return During(state, site=site)
 
 
-def replay_call(graph: Graph, call: Call, values: dict[int, Any], notes: dict[int, Any] | None = None) -> None:
+def replay_call(graph: Graph, call: Call, values: dict[int, Any], notes: Notes | None = None) -> None:
     """Runs one call eagerly and puts its results into ``values``."""
     primitive = call.primitive
     tensors = [values[r] for r in call.inputs]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..engine.types import Value
     from .body import GraphBody
     from .concrete import ConcreteFunction
-    from .types import Names, Tensors
+    from .types import Arguments, Names, Tensors, Variable
 
 _EMPTY = inspect.Parameter.empty
 _NAMED, _PLACED = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.POSITIONAL_ONLY
@@ -62,7 +62,7 @@ class Signature:
 
     # -- text --------------------------------------------------------------------------------------
 
-    def text(self, body: GraphBody, variables: Sequence[Any], held: Sequence[int]) -> str:
+    def text(self, body: GraphBody, variables: Sequence[Variable], held: Sequence[int]) -> str:
         """TensorFlow's ``pretty_printed_signature``."""
         lines = ["Input Parameters:", *(f"  {p.name} ({p.kind.name}): {show(v)}" for p, v in self.given)]
         if len(lines) == 1:
@@ -85,7 +85,7 @@ class Signature:
 
     # -- calls of the concrete function ------------------------------------------------------------
 
-    def flat(self, concrete: ConcreteFunction, args: tuple[Any, ...], kwargs: Names) -> list[Any]:
+    def flat(self, concrete: ConcreteFunction, args: Arguments, kwargs: Names) -> list[Any]:
         """The tensors of a call of the concrete function, after the checks that TensorFlow makes.
 
         They may be given as the traced function takes its arguments, or else flat: as tensors by their names.
@@ -104,7 +104,7 @@ class Signature:
         concrete.check(tensors)
         return tensors
 
-    def _structured(self, args: tuple[Any, ...], kwargs: Names) -> list[Any]:
+    def _structured(self, args: Arguments, kwargs: Names) -> list[Any]:
         parameters, wants = zip(*self.given, strict=True) if self.values else ((), ())
         bound = inspect.Signature(parameters).bind(*args, **kwargs)
         return [
@@ -113,7 +113,7 @@ class Signature:
             for tensor in _match(want, cast(want, bound.arguments[parameter.name]))
         ]
 
-    def _by_name(self, concrete: ConcreteFunction, args: tuple[Any, ...], kwargs: Names) -> list[Any]:
+    def _by_name(self, concrete: ConcreteFunction, args: Arguments, kwargs: Names) -> list[Any]:
         places = {t.op.name: t for t in concrete.body.inputs}
         names = list(places)
         label = f"{self.name}({', '.join(names)})"

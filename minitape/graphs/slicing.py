@@ -118,7 +118,7 @@ def _length(entry: slice, size: int | None) -> int | None:
     return len(range(size)[entry])
 
 
-def _infer(tensors: Any, attrs: Attributes) -> list[Any]:
+def _infer(tensors: Tensors, attrs: Attributes) -> list[Any]:
     return [(attrs["shape"], tensors[0].dtype)]
 
 
@@ -135,12 +135,12 @@ def zeros_of_size(size: Any, known: list[int], dtype: DTypeLike, shape: TensorSh
     return state.graph.apply(ZEROS, (size,), {"known": tuple(known), "dtype": dtype, "shape": shape})[0]
 
 
-def range_row(start: Any, limit: Any, delta: Any, dtype: DTypeLike) -> Any:
+def range_row(start: Value, limit: Value, delta: Value, dtype: DTypeLike) -> Any:
     """``tf.range`` with ends that only a run knows."""
     return state.graph.apply(RANGE, (start, limit, delta), {"dtype": dtype})[0]
 
 
-def _zeros_shape(tensors: Any, attrs: Attributes) -> list[Any]:
+def _zeros_shape(tensors: Tensors, attrs: Attributes) -> list[Any]:
     inner = attrs["shape"]
     return [(TensorShape([None]).concatenate(inner) if inner.is_fully_defined() else TensorShape(None), attrs["dtype"])]
 
@@ -149,7 +149,7 @@ def _zeros(size: Any, *, known: tuple[int, ...], dtype: DTypeLike, shape: Tensor
     return (np.full((int(size), *known), b"" if dtype.kind == "s" else 0, dtype.as_numpy_dtype),)
 
 
-def _range(start: Any, limit: Any, delta: Any, *, dtype: DTypeLike) -> tuple[Any, ...]:
+def _range(start: Value, limit: Value, delta: Value, *, dtype: DTypeLike) -> tuple[Any, ...]:
     return (numbers(start, limit, delta, dtype),)
 
 

@@ -26,7 +26,7 @@ from .symbolic import SymbolicTensor
 if TYPE_CHECKING:
     from ..engine.recording.rows import Call
     from ..engine.table.primitives import Primitive
-    from ..engine.types import Adjoint, Attributes, Function, ShapeLike
+    from ..engine.types import Adjoint, Attributes, Function, ShapeLike, Value
     from .build import Graph
     from .symbolic import Operation
     from .types import Tensors
@@ -46,7 +46,7 @@ FIT = GraphPrimitive(
 )
 
 
-def _sum(values: Any, indices: Any, shape: ShapeLike) -> tuple[Any, ...]:
+def _sum(values: Any, indices: Value, shape: ShapeLike) -> tuple[Any, ...]:
     out = np.zeros(tuple(int(n) for n in shape), values.dtype)
     check_places(indices, int(shape[0]))
     np.add.at(out, indices, values)
@@ -64,12 +64,12 @@ DENSE = GraphPrimitive(
 )
 
 
-def _dense_shape(tensors: Any) -> TensorShape:
+def _dense_shape(tensors: Tensors) -> TensorShape:
     values = tensors[0].shape
     return TensorShape(None) if values.rank is None else TensorShape([None, *values.as_list()[1:]])
 
 
-def dense(values: Any, indices: Any, shape: ShapeLike) -> Any:
+def dense(values: Any, indices: Value, shape: ShapeLike) -> Any:
     """Slices as a dense tensor of a graph; ``shape`` is a tensor of it."""
     return shape.graph.apply(DENSE, (values, indices, shape), {})[0]
 
@@ -166,7 +166,7 @@ class GraphSweep(Sweep):
     def _dense(self, g: Adjoint, row: int) -> Any:
         return TABLE["zeros_like"](self.values[row]) if g is None else super()._dense(g, row)
 
-    def _add(self, row: int, share: Any, as_given: bool = False) -> None:
+    def _add(self, row: int, share: Adjoint, as_given: bool = False) -> None:
         if isinstance(share, (np.ndarray, np.generic)):
             share = new_tensor(share)
         if type(share) is not IndexedSlices and not as_given:
@@ -225,7 +225,7 @@ def _check_shares(primitive: Primitive, shares: list[tuple[int, Any]], inputs: T
     return shares
 
 
-def fit_share(share: Any, like: SymbolicTensor) -> Any:
+def fit_share(share: Adjoint, like: SymbolicTensor) -> Any:
     """A share of an adjoint in the shape of the value it belongs to."""
     if type(share) is EagerTensor and type(like) is EagerTensor:
         return share if share.shape == like.shape else unbroadcast(share, tuple(like.shape))

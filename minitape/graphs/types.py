@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
+    from ..engine.back.tape import GradientTape
     from ..engine.types import Array
+    from ..engine.values.dtypes import DType
+    from ..engine.values.shape import TensorShape
+    from .loops import _Elements, _Numbers
+    from .streams import Stream
 
     Tensors: TypeAlias = Sequence[Any]  # of a graph, or eager ones where its rows are run again
     Arrays: TypeAlias = Sequence[Array]  # the values of rows
     Variable: TypeAlias = Any  # of ``tf`` or of Keras
     Test: TypeAlias = Any  # what decides: a tensor, or what Python takes for true or false
     Names: TypeAlias = dict[str, Any]  # arguments, or variables of Python, by name
+    Arguments: TypeAlias = tuple[Any, ...]  # of a call, by place
+    Getter: TypeAlias = Callable[[], tuple[Any, ...]]  # gives the values of Python's names around a branch or loop
+    Setter: TypeAlias = Callable[[tuple[Any, ...]], None]  # gives them others
+    Specs: TypeAlias = Sequence[tuple[TensorShape, DType]]  # what a graph knows of several outputs
+    Notes: TypeAlias = dict[int, Any]  # what rows with effects gave when they ran
+    Tapes: TypeAlias = Sequence[GradientTape]
+    Walk: TypeAlias = _Elements | _Numbers | Stream  # what a loop goes along

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..engine.more.custom import without_tapes
@@ -21,7 +20,7 @@ from .spec import TensorSpec
 from .symbolic import is_symbolic
 
 if TYPE_CHECKING:
-    from ..engine.types import Array, Attributes, Value
+    from ..engine.types import Array, Attributes, Function, Value
     from .types import Tensors, Test
 
 # -- the operation ---------------------------------------------------------------------------------
@@ -31,7 +30,7 @@ TRIED = 1000  # turns of a loop on stand-ins of its values: on zeros, say, it ma
 GIVEN = "an input"  # the limit where only a run of the graph knows it: behind the loop's values
 
 
-def _while(test: Test, step: Any, values: list[Any], captured: list[Any], limit: int | None) -> list[Any]:
+def _while(test: Test, step: Function, values: list[Any], captured: Tensors, limit: int | None) -> list[Any]:
     turns = 0
     while (limit is None or turns < limit) and test([*values, *captured]):
         if state.trying and turns == TRIED:
@@ -41,20 +40,20 @@ def _while(test: Test, step: Any, values: list[Any], captured: list[Any], limit:
     return values
 
 
-def _split_inputs(inputs: Tensors, count: int, limit: Any) -> tuple[list[Any], list[Any], int | None]:
+def _split_inputs(inputs: Tensors, count: int, limit: Value) -> tuple[list[Any], list[Any], int | None]:
     """The loop's values, what its bodies captured, and the most turns."""
     captured = list(inputs[count:])
     return list(inputs[:count]), captured, int(captured.pop(0)) if limit == GIVEN else limit
 
 
-def _while_forward(*arrays: Array, test: GraphBody, body: GraphBody, count: int, limit: Any) -> tuple[Any, ...]:
+def _while_forward(*arrays: Array, test: GraphBody, body: GraphBody, count: int, limit: Value) -> tuple[Any, ...]:
     return tuple(_while(lambda a: bool(test.run(a)[0]), body.run, *_split_inputs(arrays, count, limit)))
 
 
-def _while_noting(*arrays: Array, test: GraphBody, body: GraphBody, count: int, limit: Any) -> tuple[Any, ...]:
+def _while_noting(*arrays: Array, test: GraphBody, body: GraphBody, count: int, limit: Value) -> tuple[Any, ...]:
     notes = []
 
-    def step(values: Sequence[Any]) -> Any:
+    def step(values: Tensors) -> Any:
         found, note = body.run_noting(values)
         notes.append(note)
         return found
@@ -116,7 +115,7 @@ MAPPED = _declare(
 REDUCE = _declare("ReduceDataset", "ReduceDataset", _reduce_eager, None)  # no gradient passes a loop over a dataset
 
 
-def build_while(test: GraphBody, body: GraphBody, values: Sequence[Any], limit: Any, kinds: Any = WHILE) -> list[Any]:
+def build_while(test: GraphBody, body: GraphBody, values: Tensors, limit: Value, kinds: Any = WHILE) -> list[Any]:
     """Adds the operation that runs a loop; ``limit`` is what ``as_limit`` gives."""
     captured = share_captures([test, body])
     stateful = bool(test.effects or body.effects)
@@ -212,7 +211,7 @@ def _spec_of(value: Value) -> Any:
 
 
 def while_graph(
-    test: Test, body: Any, variables: list[Any], invariants: Any = None, limit: Any = None, kinds: Any = WHILE
+    test: Test, body: Any, variables: list[Any], invariants: Any = None, limit: Value = None, kinds: Any = WHILE
 ) -> Any:
     """``while_loop`` in a graph."""
     variables = nest.map_structure(lambda v: v._read() if hasattr(v, "_read") else v, variables)
