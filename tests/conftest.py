@@ -43,7 +43,11 @@ LONGEST = (
     "speed/test_compiled_cache.py",
     "speed/test_kernels.py",
 )
-PROMISES = {"browser": "MINITAPE_REQUIRE_BROWSER", "classroom": "MINITAPE_REQUIRE_CLASS"}  # marker -> variable
+PROMISES = {
+    "browser": "MINITAPE_REQUIRE_BROWSER",
+    "classroom": "MINITAPE_REQUIRE_CLASS",
+    "lite": "MINITAPE_REQUIRE_LITE",
+}  # marker -> variable
 CHROMIUMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 ADDRESS = re.compile(r"http://\S+token=\S+")
 

@@ -6,7 +6,7 @@ it needs when it is called, so that `minitape --help` answers at once.
 ``lab``, ``lessons``, ``pages``   the lessons, copied for a learner and opened in JupyterLab; links of pages that it
     exports
 ``site``, ``site_folder``, ``lesson_pages``, ``page_links``   the lessons as a site, with pictures that step
-``lite``                                        the lessons in JupyterLite, which runs them in the browser
+``lite``, ``browser_python``   the lessons in JupyterLite, which runs them in the browser; the Python that it loads
 ``server``, ``contents``, ``spawner``   what minitape adds to a Jupyter server, also on a hub: how it hands out
     notebooks and starts learners
 ``check``, ``rules``, ``recorder``, ``kernel``  notebooks run under nbval, and what else must hold for them
@@ -326,33 +326,34 @@ def export_command(lessons: tuple[str, ...], language: str | None, nbgrader: boo
     metavar="CODE",
     help="The course's own lessons in this language, such as zh. Named twice: in both, beside each other.",
 )
+@click.option("--lite", is_flag=True, help="JupyterLite instead, which runs the lessons in the reader's browser.")
+@click.option("--offline", is_flag=True, help="With --lite: Python lies in OUT, and nothing is fetched from elsewhere.")
 @click.option(
-    "--lite",
-    "wheel",
-    metavar="WHEEL",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="JupyterLite instead, which runs the lessons in the browser; WHEEL is minitape's, which pip wheel --no-deps "
-    ". makes.",
+    "--pyodide",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="With --lite: take Python for the browser (Pyodide) from this folder, instead of its CDN.",
 )
-def site_command(out: Path, folder: Path | None, languages: tuple[str, ...], wheel: Path | None) -> None:
+def site_command(
+    out: Path, folder: Path | None, languages: tuple[str, ...], lite: bool, offline: bool, pyodide: Path | None
+) -> None:
     """Write lessons as pages, with pictures that step.
 
     The lessons are those in FOLDER, or the course's own without it. The pages in the folder OUT need no kernel and no
     network, and load nothing from other machines. They hold no answers: neither the cell that has those of a lesson,
-    nor the folded solutions. They are made with Sphinx: pip install "minitape[docs]". A site that is in OUT is
-    replaced once the new one is whole; hidden files, CNAME and files of yours stay.
+    nor the folded solutions. They are made with Sphinx: pip install "minitape[docs]". An older site in OUT is replaced.
 
-    With --lite the folder holds JupyterLite, for a web server: pip install "minitape[lite]". The reader's browser
-    fetches Python (Pyodide) from cdn.jsdelivr.net, and packages from the package index.
+    With --lite the folder holds JupyterLite, for a web server: pip install "minitape[lite]". The
+    reader's browser fetches Python (Pyodide) from cdn.jsdelivr.net, with --offline from the site itself.
     """
-    if wheel is not None:
+    if not lite and (offline or pyodide):
+        raise click.UsageError("--offline and --pyodide go with --lite: other pages need no Python")
+    if lite:
         if folder is not None:
             raise click.UsageError("--lite hands out the course's own lessons, so it takes no FOLDER")
-        if languages[1:]:
-            raise click.UsageError("--lite hands out the lessons in one language")
         from .lite import write_lite
 
-        count = write_lite(out, wheel, *languages)
+        count = write_lite(out, languages, offline, pyodide)
         click.echo(
             f"wrote {out}: {count} notebooks that run in the browser. To look at it: python -m http.server -d {out}"
         )

@@ -3,64 +3,108 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
+from html import escape
 from pathlib import Path
 
 import click
 
-from ..engine.read_data import NOTEBOOK, read_json
+from ..engine.read_data import NOTEBOOK, read_json, read_text
+from ..engine.texts import language
 from ..engine.write_beside import write
-from .lessons import copy_missing, notebooks_in
+from .browser_python import FOLDER, LOCK, write_python
+from .lesson_pages import say_in
+from .lessons import copy_missing, lessons_folder, notebooks_in
 from .parts import need
-from .site_folder import new_site
+from .server import LAB_EXTENSIONS
 
-NEEDS = ("jupyterlite_core", "jupyterlite_pyodide_kernel")
-# Lessons import minitape, which the kernel in the browser does not have when it starts.
-INSTALL: dict[str, object] = {
-    "cell_type": "code",
-    "id": "install-minitape",
-    "execution_count": None,
-    "metadata": {},
-    "outputs": [],
-    "source": "%pip install -q minitape anywidget",
-}
+OWN = "jupyter-lite.json"  # what JupyterLite writes into each site of its own
+NEEDS = ("jupyterlite_core", "jupyterlite_pyodide_kernel", "ipywidgets", "anywidget")
+KERNEL = "@jupyterlite/pyodide-kernel-extension"
+NOT_NEEDED = "widgetsnbextension"  # among the kernel's wheels: it belongs to a server
+SETTINGS = Path(__file__).with_name("jupyterlab_settings")
+PAGE = Path(__file__).with_name("site_settings") / "lite.html"
+BAR = Path(__file__).with_name("site_settings") / "loading.js"
 
 
-def write_lite(out: Path, wheel: Path, language: str | None = None) -> int:
-    """Write JupyterLite with the course's lessons in a language, and with `wheel` to install in it, to `out`; give back
-    how many lessons it has.
+def write_lite(out: Path, codes: Sequence[str] = (), offline: bool = False, pyodide: Path | None = None) -> int:
+    """Write JupyterLite with the course's lessons in these languages to `out`; give back how many
+    notebooks it has.
 
-    Raises ModuleNotFoundError where JupyterLite is missing, click.ClickException where `wheel` is none of minitape's,
-    `out` holds something else, or JupyterLite cannot be built.
+    Raises ModuleNotFoundError where JupyterLite is missing, click.ClickException where `out` holds something else,
+    JupyterLite cannot be built, or Pyodide cannot be had.
     """
     need(*NEEDS)
-    if not wheel.name.startswith("minitape-") or not wheel.name.endswith("-py3-none-any.whl"):
-        raise click.ClickException(
-            f"{wheel} is no wheel of minitape. To make one of the repository: pip wheel --no-deps ."
-        )
-    with new_site(out) as new, tempfile.TemporaryDirectory(prefix="minitape-lite-") as scratch:
-        contents = Path(scratch) / "contents"
-        copy_missing(contents, language=language)
-        lessons = [path for path in notebooks_in(contents) if _install(path)]
+    folders = [lessons_folder(code) for code in dict.fromkeys(codes) or [None]]
+    if out.exists() and any(out.iterdir()) and not (out / OWN).exists():
+        raise click.ClickException(f"{out} holds files that are no JupyterLite; name another folder")
+    shutil.rmtree(out, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix="minitape-lite-") as made:
+        scratch = Path(made)
+        contents = scratch / "contents"
+        for folder in folders:
+            copy_missing(contents / language(folder), language=language(folder))
+        settings = [read_json(path) for path in sorted(SETTINGS.rglob("*.json"))]
+        write(scratch / "overrides.json", json.dumps({key: one for part in settings for key, one in part.items()}))
         command = [
             *(sys.executable, "-c", "from jupyterlite_core.app import main; main()", "build"),
-            *("--lite-dir", scratch, "--contents", str(contents), "--output-dir", str(new.absolute())),
-            *("--piplite-wheels", str(wheel.absolute()), "--apps", "lab", "--no-sourcemaps"),
+            *("--lite-dir", made, "--contents", str(contents), "--output-dir", str(out.absolute())),
+            *("--settings-overrides", str(scratch / "overrides.json"), "--apps", "lab", "--no-sourcemaps"),
+            f"--FederatedExtensionAddon.extra_labextensions_path={LAB_EXTENSIONS}",
         ]
         done = subprocess.run(command, cwd=scratch, capture_output=True, text=True)  # where it keeps notes of its own
-        if done.returncode:
-            raise click.ClickException(f"JupyterLite cannot be built:\n{done.stdout}{done.stderr}")
+    if done.returncode:
+        raise click.ClickException(f"JupyterLite cannot be built:\n{done.stdout}{done.stderr}")
+    _give_python(out, offline, pyodide)
+    _show_loading(out)
+    lessons = [path for folder in folders for path in notebooks_in(folder)]
+    write(out / "index.html", _front(folders))
     return len(lessons)
 
 
-def _install(path: Path) -> bool:
-    """Let a notebook install minitape before its first program; whether it has one."""
-    notebook = read_json(path, NOTEBOOK)
-    first = next((at for at, cell in enumerate(notebook["cells"]) if cell["cell_type"] == "code"), None)
-    if first is None:
-        return False
-    notebook["cells"].insert(first, INSTALL)
-    write(path, json.dumps(notebook, indent=1, ensure_ascii=False) + "\n")
-    return True
+def _give_python(out: Path, offline: bool, pyodide: Path | None) -> None:
+    """Let the kernel start with minitape: Pyodide loads all that the lock file names, and asks no index."""
+    from jupyterlite_pyodide_kernel.constants import PYODIDE_CDN_URL, PYODIDE_VERSION
+
+    wheels = sorted((out / "extensions" / KERNEL).rglob("*.whl"))
+    kernel = [wheel for wheel in wheels if not wheel.name.startswith(NOT_NEEDED)]
+    packages = write_python(out / FOLDER, pyodide, PYODIDE_VERSION, offline, kernel)
+    config = read_json(out / OWN)
+    plugins = config["jupyter-config-data"].setdefault("litePluginSettings", {})
+    own = offline or pyodide is not None
+    plugins[f"{KERNEL}:kernel"] = {
+        **plugins.get(f"{KERNEL}:kernel", {}),
+        "pyodideUrl": f"./{FOLDER}/pyodide.mjs" if own else f"{PYODIDE_CDN_URL}/pyodide.mjs",
+        "disablePyPIFallback": own,
+        "loadPyodideOptions": {"lockFileURL": f"./{FOLDER}/{LOCK}", "packages": packages},
+    }
+    write(out / OWN, json.dumps(config, indent=2) + "\n")
+
+
+def _show_loading(out: Path) -> None:
+    """Let the page of JupyterLab say what it loads, until the first cell can run."""
+    page = out / "lab" / "index.html"
+    text = read_text(page)
+    write(page, text.replace("</head>", f"<script>{read_text(BAR)}</script>\n</head>", 1))
+
+
+def _front(folders: Sequence[Path]) -> str:
+    """The site's first page: the lessons in each language, side by side."""
+    columns = []
+    for folder in folders:
+        say, code = say_in(folder), language(folder)
+        rows = []
+        for path in notebooks_in(folder):
+            cells = read_json(path, NOTEBOOK)["cells"]
+            title = "".join(cells[0]["source"]).partition("\n")[0].lstrip("# ") if cells else path.stem
+            rows.append(f'<li><a href="lab/index.html?path={code}/{path.name}">{escape(title)}</a></li>')
+        columns.append(
+            f'<section lang="{code}"><h2>{escape(say("The lessons"))}</h2>\n<ol>\n'
+            + "\n".join(rows)
+            + "\n</ol></section>"
+        )
+    return read_text(PAGE).replace("{{lessons}}", "\n".join(columns))

@@ -1,57 +1,34 @@
-"""`minitape site --lite`: JupyterLite with the lessons, and what its Pyodide has. That they run in a browser needs a
-network, and is not tested.
-"""
+"""`minitape site --lite`: its Python, and what today's Pyodide has. tests/browser runs the lessons in it."""
 
 from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import shutil
 import subprocess
+import sys
 import tarfile
 import tomllib
 import zipfile
+from hashlib import sha256
 
 import pytest
+from click import ClickException
 from click.testing import CliRunner
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 from minitape.cli import main
-from minitape.cli.lessons import lessons_folder, notebooks_in
+from minitape.cli.browser_python import CORE, KERNEL, LOADERS, LOCK, write_python, write_wheel
 
-WHEEL = "minitape-0.1.0-py3-none-any.whl"
 needs_lite = pytest.mark.skipif(
     importlib.util.find_spec("jupyterlite_pyodide_kernel") is None, reason='no JupyterLite: pip install -e ".[lite]"'
 )
 
 
-def lite(out, wheel):
-    return CliRunner().invoke(main, ["site", str(out), "--lite", str(wheel)], catch_exceptions=False)
-
-
-@pytest.fixture
-def wheel(tmp_path):
-    """A file with the name of a wheel: JupyterLite reads its metadata."""
-    info = "minitape-0.1.0.dist-info"
-    with zipfile.ZipFile(tmp_path / WHEEL, "w") as file:
-        file.writestr(f"{info}/METADATA", "Metadata-Version: 2.4\nName: minitape\nVersion: 0.1.0\n")
-        file.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-        file.writestr(f"{info}/RECORD", "")
-    return tmp_path / WHEEL
-
-
-@needs_lite
-@pytest.mark.long
-def test_the_lessons_are_there_without_outputs_and_install_minitape_first(tmp_path, wheel):
-    done = lite(tmp_path / "out", wheel)
-    assert done.exit_code == 0 and "notebooks that run in the browser" in done.output
-    files = tmp_path / "out" / "files"
-    assert [path.name for path in notebooks_in(files)] == [path.name for path in notebooks_in(lessons_folder())]
-    code = [c for c in json.loads((files / "01_the_first_tape.ipynb").read_text())["cells"] if c["cell_type"] == "code"]
-    assert code[0]["source"] == "%pip install -q minitape anywidget" and not any(cell["outputs"] for cell in code)
-    assert any(WHEEL in index.read_text() for index in (tmp_path / "out").rglob("all.json"))
-    assert (tmp_path / "out" / "extensions" / "@jupyterlite").is_dir()  # the kernel
+def lite(out, *options):
+    return CliRunner().invoke(main, ["site", str(out), "--lite", *options], catch_exceptions=False)
 
 
 # What minitape needs there and what is no Python alone: Pyodide must have it, in a version that minitape takes.
@@ -84,17 +61,72 @@ def test_the_pyodide_that_jupyterlite_loads_has_what_must_be_compiled_for_it(rep
     assert lock["info"]["python"] in SpecifierSet(project["requires-python"])
 
 
-def test_what_is_missing_or_is_no_wheel_is_said(tmp_path, wheel, monkeypatch):
+def test_what_is_missing_or_in_the_way_is_said(tmp_path, monkeypatch):
     monkeypatch.setattr("minitape.cli.lite.NEEDS", ("no_such_package",))
-    done = lite(tmp_path / "out", wheel)
+    done = lite(tmp_path / "out")
     assert (
         done.exit_code == 1
         and "needs the package no_such_package, which is not installed. Type: pip install" in done.output
     )
     monkeypatch.setattr("minitape.cli.lite.NEEDS", ())
-    other = tmp_path / "other-1.0-py3-none-any.whl"
-    other.touch()
-    done = lite(tmp_path / "out", other)
-    assert done.exit_code == 1 and "pip wheel --no-deps ." in done.output
-    done = lite(tmp_path, wheel)
-    assert done.exit_code == 1 and "holds files that are no site" in done.output and wheel.exists()
+    (tmp_path / "mine.txt").touch()
+    done = lite(tmp_path)
+    assert done.exit_code == 1 and "holds files that are no JupyterLite" in done.output
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+    done = CliRunner().invoke(main, ["site", str(tmp_path / "out"), "--offline"])
+    assert done.exit_code == 2 and "go with --lite" in done.output
+
+
+def test_the_wheel_is_that_of_the_running_minitape_and_always_the_same(tmp_path):
+    wheels = [write_wheel(folder) for folder in (tmp_path / "one", tmp_path / "two") if folder.mkdir() is None]
+    assert wheels[0].read_bytes() == wheels[1].read_bytes()
+    with zipfile.ZipFile(wheels[0]) as archive:
+        names = archive.namelist()
+        archive.extractall(tmp_path / "site")
+    assert "minitape/course/lesson_01.py" in names and "minitape_widgets/static/tapeview.js" in names
+    assert not [name for name in names if name.endswith((".ipynb", ".pyc", ".pyi"))]
+    program = "import minitape, minitape_widgets; print(minitape.__file__)"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=os.environ | {"PYTHONPATH": str(tmp_path / "site")},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith(str(tmp_path / "site"))
+
+
+def distribution(folder):
+    """A folder with the files of a Pyodide that has NumPy and what the kernel needs."""
+    packages = {}
+    for name in ("numpy", *KERNEL):
+        (folder / f"{name}.whl").write_text(name)
+        needs = ["left_Behind"] if name == "ipython" else []
+        packages[name] = {"file_name": f"{name}.whl", "depends": needs, "sha256": sha256(name.encode()).hexdigest()}
+    (folder / "left.whl").write_text("left")
+    packages["left-behind"] = {"file_name": "left.whl", "depends": [], "sha256": sha256(b"left").hexdigest()}
+    packages["unused"] = {"file_name": "unused.whl", "depends": [], "sha256": ""}
+    (folder / LOCK).write_text(json.dumps({"packages": packages}))
+    for name in (*CORE, LOADERS[0]):
+        (folder / name).write_text(name)
+    return folder
+
+
+def test_python_is_in_the_site_or_named_where_it_is(tmp_path, monkeypatch):
+    monkeypatch.setattr("minitape.cli.browser_python._from_index", lambda out: [])
+    there = distribution(tmp_path)
+    loaded = write_python(tmp_path / "inside", there, "1.0", True, [])
+    assert "minitape" in loaded and "unused" not in loaded
+    names = {path.name for path in (tmp_path / "inside").iterdir()}
+    assert {"left.whl", "numpy.whl", *CORE, LOADERS[0]} <= names and "unused.whl" not in names
+    monkeypatch.setattr("minitape.cli.browser_python.CDN", there.as_uri() + "/?{version}")
+    monkeypatch.setattr("minitape.cli.browser_python._read", lambda folder, base, name: (there / name).read_bytes())
+    write_python(tmp_path / "elsewhere", None, "1.0", False, [])
+    assert {path.suffix for path in (tmp_path / "elsewhere").iterdir()} == {".json", ".whl"}
+    lock = json.loads((tmp_path / "elsewhere" / LOCK).read_text())["packages"]
+    assert lock["numpy"]["file_name"] == there.as_uri() + "/?1.0numpy.whl"
+    assert lock["minitape"]["file_name"].startswith("minitape-")  # beside the lock file
+    (there / "numpy.whl").write_text("another file")
+    with pytest.raises(ClickException, match="is not the file"):
+        write_python(tmp_path / "inside", there, "1.0", True, [])

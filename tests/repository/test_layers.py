@@ -64,6 +64,8 @@ def test_files_are_written_by_one_module():
 
 
 READS = {  # what is read elsewhere, and why: none of it was written by others
+    "minitape/cli/browser_python.py": "the list of a Pyodide, which runs in the reader's browser and not here",
+    "widgets/minitape_widgets/playground.py": "what a page asks of the Python in the same browser",
     "minitape/cli/check.py": "what nbval, which runs here, tells of each cell",
     "minitape/cli/lesson_pages.py": "what a process told that was begun here",
     "minitape/cli/lessons.py": "the course's own pictures and data, which are copied",

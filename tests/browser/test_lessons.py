@@ -1,0 +1,148 @@
+"""The lessons in a browser alone: JupyterLite and Pyodide in Chromium, which reaches nothing but the site."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import json
+import shutil
+import subprocess
+import sys
+import threading
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from .make_pyodide import make
+
+pytestmark = [pytest.mark.long, pytest.mark.browser, pytest.mark.lite]
+LESSONS = Path(__file__).parents[2] / "notebooks"
+PATIENCE = 150_000  # milliseconds, on a busy machine
+STATE = """() => [document.querySelector(".jp-Notebook-ExecutionIndicator")?.dataset.status,
+    [...document.querySelectorAll(".jp-InputArea-prompt")].filter((e) => e.innerText.includes("*")).length]"""
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        """Nothing is said of requests."""
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory):
+    """The address of a site that was made for this run."""
+    if importlib.util.find_spec("jupyterlite_pyodide_kernel") is None:
+        pytest.skip('no JupyterLite: pip install -e ".[lite]"')
+    if shutil.which("npm") is None:
+        pytest.skip("no npm, from which the browser's NumPy comes")
+    scratch = tmp_path_factory.mktemp("lite")
+    try:
+        pyodide = make(scratch)
+    except subprocess.CalledProcessError as error:
+        pytest.skip(f"npm or PyPI cannot be reached: {error.stderr[-300:]!r}")
+    command = [sys.executable, "-m", "minitape", "site", str(scratch / "site"), "--lite", "--offline"]
+    command += ["--pyodide", str(pyodide), "--language", "en", "--language", "zh"]
+    subprocess.run(command, check=True, timeout=300)
+    handler = functools.partial(_Quiet, directory=str(scratch / "site"))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def context(browser, site):
+    """One browser with one cache and one storage for all lessons; nothing may leave this machine."""
+    made, left = browser.new_context(viewport={"width": 1400, "height": 900}), []
+
+    def guard(route):
+        if route.request.url.startswith((site, "data:", "blob:")):
+            route.continue_()
+        else:
+            left.append(route.request.url)
+            route.abort()
+
+    made.route("**/*", guard)
+    yield made
+    made.close()
+    assert not left, left
+
+
+def opened(context, site, name):
+    page = context.new_page()
+    page.goto(f"{site}/lab/index.html?path={name}")
+    page.wait_for_selector("html[data-minitape-ready]", timeout=PATIENCE, state="attached")
+    return page
+
+
+def run_all(page):
+    page.click(".lm-MenuBar-itemLabel:text-is('Run')")
+    page.click(".lm-Menu-itemLabel:text-is('Run All Cells')")
+    page.wait_for_timeout(1000)
+    page.wait_for_function(
+        f"() => {{ const [state, left] = ({STATE})(); return state === 'idle' && !left }}", timeout=PATIENCE
+    )
+
+
+def saved_by(page, name):
+    """The notebook as the browser keeps it, after it was saved there."""
+    page.keyboard.press("Control+s")
+    for _ in range(40):
+        page.wait_for_timeout(250)
+        kept = page.evaluate(
+            """async (name) => {
+                for (const { name: base } of await indexedDB.databases()) {
+                    const db = await new Promise((done) => { const r = indexedDB.open(base);
+                        r.onsuccess = () => done(r.result) });
+                    for (const store of db.objectStoreNames) {
+                        const r = db.transaction(store).objectStore(store).get(name);
+                        const found = await new Promise((done) => {
+                            r.onsuccess = () => done(r.result); r.onerror = () => done(null) });
+                        if (found?.content?.cells) { db.close(); return JSON.stringify(found.content) }
+                    }
+                    db.close();
+                }
+                return null;
+            }""",
+            name,
+        )
+        if kept and any(cell.get("execution_count") for cell in json.loads(kept)["cells"]):
+            return json.loads(kept)
+    raise AssertionError(f"{name} was not kept by the browser")
+
+
+def printed(cell):
+    """What a cell printed, and the names of its errors."""
+    texts = ["".join(o["text"]) for o in cell.get("outputs", ()) if o.get("output_type") == "stream"]
+    return "".join(texts), [o["ename"] for o in cell.get("outputs", ()) if o.get("output_type") == "error"]
+
+
+def differing(name, kept):
+    """The cells whose output is another one than in the saved lesson."""
+    lesson = json.loads((LESSONS / name).read_text(encoding="utf-8"))
+    saved = {cell["id"]: cell for cell in lesson["cells"] if cell["cell_type"] == "code"}
+    found = {cell["id"]: cell for cell in kept["cells"] if cell["cell_type"] == "code"}
+    assert saved.keys() == found.keys()
+    may = {id for id, cell in saved.items() if "nbval-ignore-output" in cell["metadata"].get("tags", ())}
+    return {
+        id: (printed(found[id]), printed(cell))
+        for id, cell in saved.items()
+        if id not in may and printed(found[id]) != printed(cell)
+    }
+
+
+ENGLISH = [f"en/{path.name}" for path in sorted((LESSONS / "en").glob("[01]*.ipynb"))]
+CHINESE = [f"zh/{path.name}" for path in sorted((LESSONS / "zh").glob("0[1256]*.ipynb"))]
+
+
+@pytest.mark.parametrize("name", ENGLISH + CHINESE)
+def test_a_lesson_runs_from_its_first_cell_to_its_last_and_prints_what_is_saved(context, site, name):
+    page = opened(context, site, name)
+    run_all(page)
+    kept = saved_by(page, name)
+    different = differing(name, kept)
+    views = page.locator(".mt-view").count()
+    cells = sum(cell["cell_type"] == "code" for cell in kept["cells"])
+    print(f"{name}: {cells} cells, {len(different)} differ, {views} pictures seen")
+    page.close()
+    assert not different
