@@ -11,7 +11,9 @@ export default {
         button.setAttribute("aria-pressed", button.textContent === model.get("chosen"));
         button.setAttribute("aria-disabled", !live);
       }
-      said.textContent = model.get(live ? "said" : "gone");
+      const open = live && !model.get("chosen");
+      el.classList.toggle("minitape-open", open); // what follows is veiled
+      said.textContent = live ? [model.get("said"), open ? model.get("veiled") : ""].filter(Boolean).join(" ") : model.get("gone");
     };
     row.addEventListener("click", ({ target }) => {
       if (!live || !buttons.includes(target)) return;

@@ -41,6 +41,7 @@ class Choices(AnyWidget):
     said = Unicode().tag(sync=True)
     label = Unicode().tag(sync=True)
     gone = Unicode().tag(sync=True)
+    veiled = Unicode().tag(sync=True)
 
     def __init__(
         self, text: str, choices: Sequence[str], commit: Callable[[str], str], chosen: str | None, before: str = ""
@@ -48,7 +49,14 @@ class Choices(AnyWidget):
         key = uuid4().hex
         gone = say("The kernel was restarted. To choose, run this cell again.")
         super().__init__(
-            model_id=key, _key=key, text=text, choices=list(choices), label=say("Predict."), gone=gone, said=before
+            model_id=key,
+            _key=key,
+            text=text,
+            choices=list(choices),
+            label=say("Predict."),
+            gone=gone,
+            said=before,
+            veiled=say("What comes after the next cell can be read when you have chosen."),
         )
         self._commit = commit
         if chosen is not None and chosen in choices:
