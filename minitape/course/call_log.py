@@ -7,6 +7,7 @@ hand, a fit or a `None` that was typed in is told from what a tape gave.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -189,7 +190,8 @@ def _why_none(tape: Answer, given: list[Answer], found: Answer) -> str:
     sources = given[1] if isinstance(given[1], (list, tuple)) else [given[1]]
     missing = [source for source, gradient in zip(sources, gradients, strict=False) if gradient is None]
     answers = tape.explain(given[0], missing[:1]) if missing and hasattr(tape, "explain") else []
-    return next((str(why.message) for why in answers if not why.connected), "")
+    said = next((str(why.message) for why in answers if not why.connected), "")
+    return re.sub(r" ?[(（]\d[^()（）]*[)）]$", "", said)  # how much of a long session explain no longer knows
 
 
 def _sweeps(name: str, given: tuple[Answer, ...]) -> int:

@@ -19,7 +19,7 @@ from .call_log import Seen, watching
 from .compare import AnswerComparison, as_array, compare, is_blank, kind, together
 from .error_hints import line_of, slip_in, told_of
 from .exercise import Exercise, exercises_of
-from .hints import in_common, of_calls, of_value, parts_of, without_return
+from .hints import in_common, in_reverse, of_calls, of_value, parts_of, without_return
 from .progress import hints_at, note_try, tries_at
 from .trials import is_empty, lines_of, try_out, wrong_kind
 from .unknown import UnknownFunction
@@ -308,9 +308,11 @@ def _hint_for(
         return (why if "None" in str(failed.error) else "") or told_of(failed.error)
     if compare(failed.value, wanted, NEAR, NEAR).approximate and (by_hand := _without_a_tape(exercise, seen)):
         return by_hand  # as differences give it
+    results = [run.value for run in runs]
+    if turned := in_reverse(results, expected):
+        return turned
     if why and _holds_none(failed.value):
         return why
-    results = [run.value for run in runs]
     pairs = [*zip(exercise.cases, results, strict=True)]
     return (
         of_calls(exercise.expect, pairs, lambda a, b: _compare(exercise, a, b).approximate)
@@ -370,7 +372,7 @@ def _of_another_sort(value: Answer) -> str:
         return say("You gave back the tape itself. Give back what it answers.")
     if inspect.isroutine(value):
         return say("You gave back a function itself. Are the brackets missing that call it?")
-    if isinstance(value, dict):
+    if type(value) is dict:
         return say("You gave back a dictionary. Which of its values is asked for?")
     return ""
 

@@ -35,13 +35,29 @@ def in_common(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
     """
     given, expected = [*map(as_array, given)], [*map(as_array, expected)]
     if all(isinstance(one, str) for one in given):
-        return say("Your function gives back a text. Give back the number itself.")
+        return say("Your function gives back a text. Give back the result itself.")
     if all(
         isinstance(one, (list, tuple)) and len(one) == 1 and np.shape(one[0]) == np.shape(right)
         for one, right in zip(given, expected, strict=True)
     ):
         return say("Your result is in brackets of its own. Leave them out.")
     return _rearranged(given, expected) or _off(given, expected) or _part_by_part(given, expected)
+
+
+def in_reverse(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
+    """That all lists are right from the end to the beginning, also where something in them is None.
+
+    >>> in_reverse([[4.0, None], [1.0, None]], [[None, 4.0], [None, 1.0]])
+    'The right results, in the reverse order.'
+    """
+    pairs = [*zip(given, expected, strict=True)]
+    if not any(isinstance(right, (list, tuple)) and len(right) > 1 for right in expected):
+        return ""
+    if all(
+        isinstance(one, (list, tuple)) and _same(one[::-1], right) and not _same(one, right) for one, right in pairs
+    ):
+        return say("The right results, in the reverse order.")
+    return ""
 
 
 def _rearranged(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
@@ -53,10 +69,15 @@ def _rearranged(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
         (lambda one: np.roll(one, -1, 0), say("The right numbers, each one place too early.")),
     ):
         pairs = [(_numbers([one]), _numbers([right])) for one, right in zip(given, expected, strict=True)]
-        if all(one is not None and right is not None and right.size > 1 for one, right in pairs) and all(
-            np.shape(one) == np.shape(moved := turned(np.asarray(right, np.float64)))
-            and np.allclose(np.asarray(one, np.float64), moved, EXACT, EXACT)
-            for one, right in zip(given, expected, strict=True)
+        sizes = [0 if one is None or right is None else right.size for one, right in pairs]
+        if (
+            min(sizes) > 0
+            and max(sizes) > 1
+            and all(
+                np.shape(one) == np.shape(moved := turned(np.asarray(right, np.float64)))
+                and np.allclose(np.asarray(one, np.float64), moved, EXACT, EXACT)
+                for one, right in zip(given, expected, strict=True)
+            )
         ):
             return told
     return ""

@@ -275,6 +275,7 @@ def second_derivative(f, value):
             "move = slope(x) / tf.abs(bend(x)); ten times: if f(x - move) > f(x), move = move / 2.0; then x = x - "
             "move.",
         ),
-        because="Against the slope is downhill, and halving makes the step short enough. So it ends at a minimum.",
+        because="Against the slope is downhill, and halving makes the step short enough. So it nearly always ends at "
+        "a minimum.",
     ),
 )

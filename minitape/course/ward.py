@@ -157,19 +157,23 @@ class Case:
     """A patient during its training: what `report`, `explain` and a picture can be asked about.
 
     `right` and `losses` are the part of right answers and the loss after each step; `tape`, `loss` and `gradients`
-    those of the last. `learning`: how many numbers of the network got a gradient in some step, and how many there are.
+    those of the last, and `first` the tape of the first. `learning`: how many numbers of the network got a gradient in
+    some step, and how many there are.
     """
 
     def __init__(self, ward: Ward, name: str, step: Step, program: str = ""):
         self.name, self.program, self._ward = name, program, ward
         self.network, self.right, self.losses = ward.new_network(), [], []
+        first: Answer = None
         reached = [np.zeros(np.shape(variable.numpy()), bool) for variable in self.network]
         for _ in range(STEPS + 1):
             self.right.append(ward.accuracy(self.network))
             self.tape, self.loss, self.gradients = _three(step(self.network, ward.x, ward.t, RATE))
             self.losses.append(float(self.loss))
+            first = self.tape if first is None else first
             for found, gradient in zip(reached, self.gradients, strict=True):
                 found |= False if gradient is None else gradient.numpy() != 0
+        self.first = first
         self.learning = sum(int(found.sum()) for found in reached), sum(found.size for found in reached)
 
     @property

@@ -134,7 +134,7 @@ def diagnoses(exercise: Exercise) -> tuple[list[Any], list[tuple[str, Any]]]:
         ("swapped", [(1, "cut")]),
     ]
     return [right, tuple(right), [*right[::-1]]], [
-        *(one for one in sound if one[1] != right),
+        *(one for one in sound if (one[1] or []) != right),
         *(("another one", pair) for pair in wrong),
     ]
 
