@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 
 from ..picture.fields import Shown
-from ..picture.values import show_value
+from ..picture.values import ArraySummary, show_value
 from ..recording.values import ValueSummary
 
 if TYPE_CHECKING:
@@ -38,19 +38,26 @@ class KeptValues(ValueSummary):
 
     def __init__(self, given: Any) -> None:
         super().__init__(given)
-        self._shown: Shown | None = None
+        self._shown: Shown | ArraySummary | None = None
 
     def shown(self) -> Shown | None:
         """The VALUE of a snapshot."""
-        if self._shown is None:
+        if isinstance(self._shown, ArraySummary):
+            self._shown = self._shown.shown()
+        elif self._shown is None:
             array = self.array()
             self._shown = None if array is None else show_value(array[()])
         return self._shown
 
     def summarize(self) -> None:
-        """Lets go of the elements: what a picture shows is left."""
-        self.shown()
-        self.facts()
+        """Releases the elements: what a picture shows is left."""
+        array = self.array() if self._shown is None else None
+        if array is not None and array.size > 64 and array.dtype.kind in "iufV":
+            self._shown = summary = ArraySummary.of(array)
+            self._facts = summary.facts
+        else:
+            self.shown()
+            self.facts()
         self.given = None
 
 

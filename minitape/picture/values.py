@@ -6,7 +6,7 @@ and sends hundreds of thousands of them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -89,3 +89,52 @@ def _statistics(array: np.ndarray) -> Shown:
     across = 32 if numbers.ndim > 1 else 200
     rows = picture[:: max(1, -(-picture.shape[0] // 32)), :: max(1, -(-picture.shape[1] // across))]
     return {"stats": stats, "thumb": _plain(rows.tolist())}
+
+
+class ArraySummary(NamedTuple):
+    """What is kept of a large array of real numbers that is released, taken in one pass; texts and lists are made of it
+    when a picture shows it.
+    """
+
+    edges: np.ndarray  # what is printed of it, with one element for all that is left out
+    thumb: np.ndarray
+    stats: tuple[float, float, float, float, int, int]  # of the finite elements, and how many are zero and NaN
+    facts: tuple[bool, bool]  # (all elements are zero, all are finite)
+
+    @classmethod
+    def of(cls, array: np.ndarray) -> ArraySummary:
+        """The summary of an array with more than 64 elements.
+
+        >>> values = np.arange(300.0).reshape(3, 100)
+        >>> ArraySummary.of(values).shown() == show_value(values)
+        True
+        """
+        edges = array
+        for axis, length in enumerate(array.shape):
+            if length > 5:
+                edges = edges.take([0, 1, 2, length - 2, length - 1], axis)
+        if array.dtype.kind == "V" or array.dtype.itemsize < 4:
+            array = array.astype(np.float32)
+        picture = array.reshape(-1, array.shape[-1]) if array.ndim > 1 else array.reshape(1, -1)
+        across = 32 if array.ndim > 1 else 200
+        rows = picture[:: max(1, -(-picture.shape[0] // 32)), :: max(1, -(-picture.shape[1] // across))]
+        count, nans, zeros = array.size, 0, array.size - int(np.count_nonzero(array))
+        low, high = float(array.min()), float(array.max())
+        if not np.isfinite([low, high]).all():
+            nans = int(np.isnan(array).sum())
+            array = array[np.isfinite(array)]
+            array = array if array.size else np.array([np.nan])
+            low, high = float(array.min()), float(array.max())
+        mean = float(array.sum(dtype=np.float64)) / array.size
+        flat = (array - array.dtype.type(mean) if array.dtype.kind == "f" else array - mean).reshape(-1)
+        std = float(np.sqrt(float(np.dot(flat, flat)) / flat.size))
+        facts = zeros == count, array.size == count and bool(np.isfinite(low))
+        return cls(edges, rows.astype(np.float64), (low, high, mean, std, zeros, nans), facts)
+
+    def shown(self) -> Shown:
+        """The VALUE of a snapshot."""
+        low, high, mean, std, zeros, nans = self.stats
+        numbers = {"min": _plain(low), "max": _plain(high), "mean": _plain(mean), "std": _plain(std)}
+        text = np.array2string(self.edges, threshold=0, edgeitems=2)
+        stats = {**numbers, "zeros": zeros, "nans": nans}
+        return {"text": short_text(text), "stats": stats, "thumb": _plain(self.thumb.tolist())}

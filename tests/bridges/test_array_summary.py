@@ -1,0 +1,38 @@
+"""What is kept of a large array that is released shows what the array would have shown."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from minitape.bridges.kept_values import KeptValues
+from minitape.picture.values import show_value
+
+random = np.random.default_rng(0)
+ARRAYS = {
+    "vector": random.standard_normal(300),
+    "float32": random.standard_normal((40, 70)).astype(np.float32),
+    "few columns": random.standard_normal((100, 3)).astype(np.float32),
+    "images": random.standard_normal((2, 6, 9, 4)).astype(np.float32),
+    "zeros": np.zeros((20, 20), np.float32),
+    "integers": random.integers(0, 9, (30, 30)),
+    "half": random.standard_normal(200).astype(np.float16),
+    "bfloat16": random.standard_normal(200).astype(ml_dtypes.bfloat16),
+    "not finite": np.array([np.nan, np.inf, -np.inf, 0.0, 2.0, *range(200)]),
+    "all NaN": np.full(100, np.nan, np.float32),
+}
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_a_released_value_shows_the_same(name):
+    array = ARRAYS[name]
+    kept, released = KeptValues(array), KeptValues(array)
+    released.summarize()
+    assert released.given is None and released.facts() == kept.facts()
+    was, now = show_value(array), released.shown()
+    assert {key: value for key, value in now.items() if key != "stats"} == {
+        key: value for key, value in was.items() if key != "stats"
+    }
+    exact = [key for key in was["stats"] if key not in ("mean", "std") or isinstance(was["stats"][key], str)]
+    assert [now["stats"][key] for key in exact] == [was["stats"][key] for key in exact]
+    for key in set(was["stats"]) - set(exact):
+        assert now["stats"][key] == pytest.approx(was["stats"][key], rel=1e-5, abs=1e-7)
