@@ -59,7 +59,7 @@ def if_stmt(
         return
     refuse_outside(outside)
     branches = _Branches(test, then, orelse, get, put)
-    put(branches.joined([branches.merged(n, *s) for n, s in zip(names, branches.states(), strict=True)]))
+    branches.join(names)
 
 
 class _Branches:
@@ -67,7 +67,7 @@ class _Branches:
 
     def __init__(self, test: Test, then: Function, orelse: Function, get: Getter, put: Setter) -> None:
         self.test = condition(test, "if statement")
-        self.before = get()
+        self.put, self.before = put, get()
         self.results, self._graphs, self._after = [], [], []
         for branch in (then, orelse):
             graph = BodyGraph(state.graph)
@@ -86,6 +86,10 @@ class _Branches:
     def merged(self, name: str, first: Any, second: Any) -> Any:
         """What a name stands for after the statement; tensors become outputs of the branches."""
         return _merge(name, first, second, self._outs)
+
+    def join(self, names: tuple[str, ...]) -> None:
+        """Gives the names what they stand for after the statement."""
+        self.put(self.joined([self.merged(n, *s) for n, s in zip(names, self.states(), strict=True)]))
 
     def joined(self, merged: list[Any]) -> tuple[Any, ...]:
         """Adds the operation; the values of what was merged."""
@@ -172,7 +176,7 @@ def if_return(
     branches = _Branches(test, then, orelse, get, put)
     first, second = map(without_variables, branches.results)
     if first is MISSING and second is MISSING:
-        put(branches.joined([branches.merged(n, *s) for n, s in zip(names, branches.states(), strict=True)]))
+        branches.join(names)
         return MISSING
     for value, label in ((first, "main"), (second, "else")):
         if value is MISSING:

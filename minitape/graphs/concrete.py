@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +29,6 @@ from .primitive import as_eager, dense, eager_vjp, floats, with_value
 from .program import Program, find_needed, inline, replay
 
 if TYPE_CHECKING:
-    from ..engine.recording.rows import Call
     from ..engine.types import Adjoint, Array, Structure, Value
     from .types import Arrays, Tensors, Variable
 
@@ -381,34 +380,26 @@ def _share(g: Adjoint, arrays: Array) -> Any:
     return IndexedSlices(next(arrays), next(arrays), next(arrays) if known is None else np.asarray(known))
 
 
-def _rows_before(
-    graph: Graph, rows: list[int], border: int, inputs_of: Callable[[Any], Iterable[int]]
-) -> Iterator[tuple[int, bool]]:
-    """These rows and those that they depend on, down to the first below the border; whether each is one of a call."""
-    stack, seen = list(rows), set()
-    while stack:
-        row = stack.pop()
-        if row not in seen:
-            seen.add(row)
-            call = graph.call_at(row)
-            yield row, call is not None
-            stack += inputs_of(call) if call is not None and row >= border else ()
-
-
 def _crossing(graph: Graph, rows: list[int], border: int) -> set[int]:
     """The rows below the border that rows above it read: what a forward run must keep for the backward one."""
-    return {
-        row for row, is_call in _rows_before(graph, rows, border, lambda call: call.inputs) if is_call and row < border
-    }
+    calls, _ = find_needed(graph, rows, [], ())
+    read = {*rows, *(row for call in calls if call.row >= border for row in call.inputs)}
+    return {row for row in read if row < border and graph.call_at(row) is not None}
 
 
 def _reads(graph: Graph, rows: list[int], border: int) -> bool:
     """Whether these rows of a gradient depend smoothly on a row below the border."""
-
-    def smooth(call: Call) -> list[int]:
-        return [r for i, r in enumerate(call.inputs) if graph.tensors[r].dtype.differentiable and passes(call, i)]
-
-    return any(row < border for row, _ in _rows_before(graph, rows, border, smooth))
+    stack, seen = list(rows), set()
+    while stack:
+        row = stack.pop()
+        if row < border:
+            return True
+        call = graph.call_at(row)
+        if call is None or row in seen:
+            continue
+        seen.add(row)
+        stack += [r for i, r in enumerate(call.inputs) if graph.tensors[r].dtype.differentiable and passes(call, i)]
+    return False
 
 
 def _stateful_rows(graph: Graph, border: int) -> set[int]:

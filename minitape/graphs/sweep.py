@@ -16,7 +16,7 @@ from ..engine.back.values import unbroadcast
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.slices import IndexedSlices, check_places, concat_slices
-from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
+from ..engine.tensor.tensor import Tensor, new_tensor
 from ..engine.values.dtypes import int32
 from ..engine.values.shape import TensorShape
 from ..ops.convert import convert_to_tensor
@@ -227,8 +227,6 @@ def _check_shares(primitive: Primitive, shares: list[tuple[int, Any]], inputs: T
 
 def fit_share(share: Adjoint, like: SymbolicTensor) -> Any:
     """A share of an adjoint in the shape of the value it belongs to."""
-    if type(share) is EagerTensor and type(like) is EagerTensor:
-        return share if share.shape == like.shape else unbroadcast(share, tuple(like.shape))
     have, want = share.shape, like.shape
     if have.is_fully_defined() and want.is_fully_defined():
         return share if have == want else unbroadcast(share, tuple(want))

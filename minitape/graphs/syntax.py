@@ -43,14 +43,16 @@ def has(nodes: Iterable[ast.AST], *kinds: type) -> bool:
     return any(isinstance(n, kinds) for n in walk(nodes))
 
 
-def blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
+def blocks(node: ast.AST) -> list[list[ast.stmt]]:
     """The blocks of statements of a compound statement, those of its handlers too."""
-    for _, value in ast.iter_fields(node):
-        if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
-            yield value
-        elif isinstance(value, list) and value and isinstance(value[0], ast.ExceptHandler):
-            for part in value:
-                yield part.body
+    found: list[list[ast.stmt]] = []
+
+    def note(block: list[ast.stmt]) -> list[ast.stmt]:
+        found.append(block)
+        return block
+
+    per_block(node, note)
+    return found
 
 
 def per_block(node: Any, function: Callable[[list[ast.stmt]], list[ast.stmt]]) -> Any:
