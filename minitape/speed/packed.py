@@ -7,7 +7,8 @@ from __future__ import annotations
 import struct
 from _thread import get_ident
 from collections.abc import Iterable, Sequence
-from itertools import chain, compress
+from itertools import chain, compress, repeat
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,14 @@ def ColumnStore(plain: Any) -> Any:
                 self.kinds.add(kind)
             self.put((op, a, b, call, site, value))
             return self.base + place // WIDTH
+
+        def column(self, which: int) -> list[Any]:
+            return self.columns()[which] if self.base else self.rows[which::WIDTH]
+
+        def large_arrays(self) -> dict[int, np.ndarray]:
+            values = self.column(5)
+            arrays = compress(enumerate(values), map(is_, map(type, values), repeat(np.ndarray)))
+            return {row: value for row, value in arrays if value.size > self.small}
 
         def clear(self) -> None:
             self.rows, self.blocks, self.base = [], (), 0
@@ -118,7 +127,7 @@ def ColumnStore(plain: Any) -> Any:
 
         def hold(self, row: int, value: Any) -> None:
             if row >= self.base:
-                super().hold(row - self.base, value)
+                self.rows[WIDTH * (row - self.base) + 5] = value
             else:
                 first, _, values, _ = last_from(self.blocks, row)
                 values[row - first] = value
@@ -169,8 +178,9 @@ def operations(plain: Any) -> Any:
         if record.base:
             return chain.from_iterable(_chunk(record, low, end) for end in range(high + 1, low, -CHUNK))
         rows, at = record.rows, WIDTH * high
-        ops, left, right, calls = [rows[at + k :: -WIDTH] for k in range(4)]
-        return compress(zip(range(high, low - 1, -1), ops, left, right, calls), ops)  # noqa: B905 - down to low
+        ops, left, right = rows[at::-WIDTH], rows[at + 1 :: -WIDTH], rows[at + 2 :: -WIDTH]
+        cells = zip(range(high, low - 1, -1), ops, left, right, rows[at + 3 :: -WIDTH])  # noqa: B905 - down to low
+        return compress(cells, ops)
 
     return run
 

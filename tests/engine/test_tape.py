@@ -462,3 +462,34 @@ def test_a_tangent_that_does_not_fit_its_primal_is_refused_in_words(shape):
         tf.autodiff.ForwardAccumulator(x, tf.ones(shape)) as forward,
     ):
         forward.jvp(x * x)
+
+
+def test_a_constant_that_is_target_and_source_gets_none_where_an_operation_of_the_tape_reads_it():
+    """As in TensorFlow, which drops what has arrived at an input that is not watched."""
+    c, v = tf.constant([2.0, 3.0]), tf.Variable([1.0, 1.0])
+    with tf.GradientTape(persistent=True) as tape:
+        z = v * c
+        behind, stopped, alone = tf.exp(z), tf.stop_gradient(z) * c, v * 2.0
+
+    def given(*targets, **more):
+        got = tape.gradient(list(targets), [c, v], **more)
+        return [None if g is None else g.numpy().tolist() for g in got]
+
+    assert given(c, z) == [None, [2.0, 3.0]] == given(z, c, output_gradients=[tf.ones(2), tf.ones(2)])
+    assert given(c, behind)[0] is None
+    assert given(c) == [[1.0, 1.0], None] == given(c, stopped)
+    assert given(c, alone) == [[1.0, 1.0], [2.0, 2.0]]
+
+
+@pytest.mark.parametrize("function", [tf.linalg.matrix_transpose, lambda x: tf.reverse(x, [0]), lambda x: x + 1.0])
+def test_a_tangent_of_a_tangent_of_a_linear_operation_is_zeros(function):
+    """As in TensorFlow, whose tangents are computed from the primals, too; where those have none, it is None."""
+    x, q = tf.constant([[1.0, 2.0], [3.0, 4.0]]), tf.constant(2.0)
+    for primal, expected in ((x, np.zeros((2, 2))), (q, None)):
+        with tf.autodiff.ForwardAccumulator(primal, tf.ones_like(primal)) as outer:
+            with tf.autodiff.ForwardAccumulator(x, tf.ones_like(x)) as inner:
+                y = function(x)
+            tangent = inner.jvp(y)
+            found = [outer.jvp(tangent), outer.jvp(tf.reverse(tangent, [1]))]
+        assert np.array_equal(tangent, np.ones((2, 2)))
+        assert found[0] is found[1] is None if expected is None else np.array_equal(found[0], expected)

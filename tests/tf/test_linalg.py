@@ -117,7 +117,12 @@ def test_functions_of_matrices(name, reference, x):
 def test_cholesky():
     assert np.allclose(tf.linalg.cholesky(POSITIVE).numpy(), np.linalg.cholesky(POSITIVE))
     check_grads(lambda a: tf.linalg.cholesky(tf.matmul(a, a, transpose_b=True)), [SQUARE], rtol=1e-4)
-    assert np.isnan(tf.linalg.cholesky([[1.0, 2.0], [2.0, 1.0]]).numpy()).any()
+    x = tf.Variable([[[1.0, 2.0], [2.0, 1.0]], [[2.0, 0.0], [0.0, 2.0]]])  # the first is not positive definite
+    with tf.GradientTape() as tape:
+        factors = tf.linalg.cholesky(x)
+    found = tape.gradient(factors, x).numpy()
+    assert np.isnan(factors.numpy()[0]).any() and np.allclose(factors.numpy()[1], 2**0.5 * np.eye(2))
+    assert np.isnan(found[0]).all() and np.allclose(found[1], 8**-0.5)
 
 
 @pytest.mark.parametrize("adjoint", [False, True])

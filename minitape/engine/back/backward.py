@@ -4,15 +4,17 @@ sources.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from sys import _getframe
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..above import above
+from ..recording.columns import CONTINUOUS
 from ..recording.frames import user_frame
 from ..recording.record import Record
+from ..recording.rows import operation_of
 from ..recording.state import more, state
 from ..table.accelerator import fast, full
 from ..table.primitives import BATCHES, PLAIN
@@ -67,13 +69,13 @@ def gradients_of(
     wanted: set[int] = set()
     for source in sources:
         if type(source) is EagerTensor and record is source._record:
-            rows = (source._row,)
+            rows = (source._row,) if source._value.dtype.kind in CONTINUOUS else ()
         elif (known := record.variables.get(id(source))) is not None and known[0] is source:
-            rows = known[1]
+            rows = known[1] if source._state._value.dtype.kind in CONTINUOUS else ()
         else:
             rows = rows_of(tape, source)
-        if not source.dtype.differentiable:
-            rows = ()
+            if not source.dtype.differentiable:
+                rows = ()
         wanted.update(rows)
         ends.append(rows)
     adjoint, found = sweep(tape, starts, wanted, recorded) if starts else NOTHING
@@ -93,6 +95,8 @@ def gradients_of(
             g = _total(adjoint, found, rows)
         if g is None:
             g = _same(tape, source, targets, output_gradients)
+            if g is not None and rows and starts and _is_read(tape, source, rows, starts):
+                g = None
         elif passed and (parts := [output_gradients[i] for i in passed if targets[i] is source]):
             g = _add_n([*parts, g])
         gradients.append(g if g is None or type(g) is IndexedSlices or isinstance(g, Tensor) else from_array(g))
@@ -130,6 +134,25 @@ def _same(tape: GradientTape, source: End, targets: list[End], output_gradients:
                 return new_tensor(given.data) if reads_target(tape, target) else None  # a Jacobian's
             parts.append(first_adjoint(target, None, True) if given is None else given)
     return _add_n(parts) if parts else None
+
+
+def _is_read(tape: GradientTape, source: End, rows: Sequence[int], starts: Iterable[int]) -> bool:
+    """Whether an operation of the tape that leads to a target reads a tensor that is not watched: TensorFlow drops what
+    has arrived there, also where it is a target itself.
+    """
+    record = tape._record
+    if type(record) is not Record or not isinstance(source, Tensor):
+        return False
+    on, stack = on_tape(tape), list(starts)
+    while stack:
+        row = stack.pop()
+        if on[row]:
+            on[row] = 0  # once is enough
+            inputs = operation_of(record, row)[1]
+            if rows[0] in inputs:
+                return True
+            stack += inputs
+    return False
 
 
 def _add_n(gradients: list[Result]) -> Result:

@@ -17,7 +17,7 @@ import numpy as np
 from ..above import above
 from ..back.backward import gradients_of
 from ..back.endpoints import UnconnectedGradients, unconnected_zeros, zeros_of
-from ..back.reach import TERMINAL, reachable_rows
+from ..back.reach import TERMINAL, on_tape, reachable_rows
 from ..back.sweep import Sweep
 from ..back.tape import GradientTape
 from ..recording.block import InterruptSafeExit, block
@@ -142,7 +142,27 @@ class ForwardAccumulator:
 
             with self._as_inside(), look_only():  # a Python function may be asked for its gradient again
                 pushed = self._push(asked)
+                for row in pushed:
+                    pushed[row] = self._known_outside(asked[row], pushed[row])
         return [pushed.get(states[0]) if states else given.get(id(v)) for v, states in zip(values, rows, strict=True)]
+
+    def _known_outside(self, value: End, tangent: Tensor) -> Tensor:
+        """The tangent of a value, as the accumulators around this one know it: TensorFlow computes it from the value's
+        inputs, too, so that where those have a tangent this one has, if only zeros.
+        """
+        for tape in self._outer:
+            accumulator = tape.owner() if isinstance(tape, ForwardTape) else None
+            record = tape._record
+            if accumulator is None or type(record) is not Record:
+                continue
+            on = on_tape(tape)
+            if any(on[row] for row in tape._rows_of(value)) and accumulator._tangents_of([tangent]) == [None]:
+                if any(tangent is given for given in self._tangents):
+                    tangent = TABLE["identity"](tangent)
+                accumulator._primals.append(tangent)
+                accumulator._tangents.append(zeros_of(tangent))
+                tape._watch_row(record.enter(tangent))
+        return tangent
 
     def _push(self, asked: dict[int, End]) -> dict[int, Tensor]:
         """The tangents of values, by row; none for one that depends on no primal."""

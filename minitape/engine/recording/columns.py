@@ -76,6 +76,10 @@ class ColumnStore:
         rows = self.rows[WIDTH * low : None if high is None else WIDTH * high]
         return [rows[k::WIDTH] for k in range(WIDTH)]
 
+    def column(self, which: int) -> list[Any]:
+        """One of the six columns."""
+        return self.rows[which::WIDTH]
+
     def clear(self) -> None:
         """Forgets all rows."""
         self.rows = []
@@ -83,7 +87,7 @@ class ColumnStore:
     @property
     def calls(self) -> list[Call]:
         """The calls, each once, in order."""
-        return [call for call in dict.fromkeys(self.columns()[3]) if call is not None]
+        return [*dict.fromkeys(filter(None, self.column(3)))]
 
     def value(self, row: int) -> Array:
         """The value of a row: a NumPy scalar or array; None when its array was released, or never kept."""
@@ -94,7 +98,7 @@ class ColumnStore:
         """The arrays beyond ``small`` that are held, by row."""
         return {
             row: value
-            for row, value in enumerate(self.columns()[5])
+            for row, value in enumerate(self.column(5))
             if type(value) is np.ndarray and value.size > self.small
         }
 

@@ -132,14 +132,18 @@ declare("triangular_solve", _triangular, _triangular_rule, op="MatrixTriangularS
 def _cholesky(x: Array) -> Array:
     try:
         return np.linalg.cholesky(_check(x, "Cholesky"))
-    except np.linalg.LinAlgError:  # not positive definite
-        return np.tril(np.full_like(x, np.nan))
+    except np.linalg.LinAlgError:  # one of them is not positive definite
+        factors = np.tril(np.full_like(x, np.nan))
+        for at in np.ndindex(x.shape[:-2]) if x.ndim > 2 else ():
+            factors[at] = _cholesky(x[at])
+        return factors
 
 
 def _cholesky_rule(g: Array, z: Array, x: Array) -> Array:
     middle = TABLE["band_part"](_product(adjoint_of(z), g), lower=-1, upper=0)
     middle = TABLE["set_diag"](middle, 0.5 * TABLE["diag_part"](middle, k=0), k=0)
-    inverse = TABLE["inv"](z)
+    ones = TABLE["ones_like"](TABLE["diag_part"](z, k=0))
+    inverse = TABLE["triangular_solve"](z, _diagonal_matrix(ones))  # of NaN NaN
     share = _product(_product(adjoint_of(inverse), middle), inverse)
     return 0.5 * (share + adjoint_of(share))
 
