@@ -102,16 +102,13 @@ describe("placement", () => {
     }
   });
 
-  it("places rows in time that grows as their number does", () => {
-    const seconds = (rows: number): number => {
-      const store = storeOf(bush(rows));
-      const start = performance.now();
-      graphOf(store);
-      return performance.now() - start;
-    };
-    const least = (rows: number): number => Math.min(...Array.from({ length: 4 }, () => seconds(rows)));
-    expect(least(8000) / least(1000)).toBeLessThan(30); // 8, or 64 where each row looks at all others
-  }, 300_000);
+  // a benchmark, for an idle machine: MINITAPE_BENCHMARK=1 npm test
+  it.runIf(process.env.MINITAPE_BENCHMARK)("places 10,000 rows in well under a second", () => {
+    const store = storeOf(bush(10000));
+    const start = performance.now();
+    graphOf(store);
+    expect(performance.now() - start).toBeLessThan(900);
+  });
 
   it("places what is read from outside of a scope before the scope's frame", () => {
     const p = new Program();
