@@ -66,7 +66,7 @@ def test_a_cut_way_beside_one_that_holds(case: Case) -> None:
     for other in answer.others:
         assert other.line in case.lines(0, other.cause), str(answer)
         assert other.message in str(answer) and other.fix
-    assert ("beside it" in answer.message) == bool(case.parts)
+    assert ("the gradient lacks" in answer.message) == bool(case.parts)
 
 
 @pytest.mark.parametrize("case", WRONG, ids=lambda c: c.name)
@@ -119,6 +119,8 @@ def test_the_program_mended_by_what_is_said(case: Case) -> None:
     assert all(g is not None for g in grads)
     for answer in said:
         assert answer.connected and not answer.others, answer
-        assert "though:" not in answer.message and "But " not in answer.message and "beside it" not in answer.message, (
-            answer
-        )
+        assert (
+            "though:" not in answer.message
+            and "But " not in answer.message
+            and "the gradient lacks" not in answer.message
+        ), answer
