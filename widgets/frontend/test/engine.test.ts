@@ -17,6 +17,8 @@ import { speak, t, wide } from "../src/words";
 import { extentsOf, lanesOf } from "../src/wrap";
 import { affine, bush, chain, diamond, layers, nested, Program, PROGRAMS, square } from "./programs";
 
+declare const process: { env: Record<string, string | undefined> };
+
 function storeOf(snapshot: Snapshot): Store {
   const store = new Store();
   expect(store.take(snapshot)).toBe(true);
