@@ -137,12 +137,15 @@ def _tracks(tape: GradientTape, value: Answer) -> bool:
 def watching() -> Iterator[Seen]:
     """Notes, while the block runs, how unknown functions are called and what tapes are asked."""
     seen, busy = Seen(), [False]
-    watched = [
+    import minitape  # here, since it is above
+
+    watched: list[tuple[Answer, str]] = [
         *((GradientTape, name) for name in QUESTIONS),
         (ForwardAccumulator, "jvp"),
+        (minitape, "gradients"),
         *((ResourceVariable, name) for name in CHANGES),
     ]
-    before: dict[tuple[type, str], Answer] = {(owner, name): getattr(owner, name) for owner, name in watched}
+    before: dict[tuple[Answer, str], Answer] = {(owner, name): getattr(owner, name) for owner, name in watched}
 
     def asking(name: str, method: Answer) -> Answer:
         def ask(tape: Answer, *given: Answer, **named: Answer) -> Answer:
@@ -164,6 +167,15 @@ def watching() -> Iterator[Seen]:
 
         return ask
 
+    def asking_a_graph(method: Answer) -> Answer:
+        def ask(*given: Answer, **named: Answer) -> Answer:
+            found = method(*given, **named)
+            before = sum(question.name == "gradients" for question in seen.questions)
+            seen.questions.append(LoggedQuestion("gradients", before, _holds_a_number(found)))
+            return found
+
+        return ask
+
     def changing(method: Answer) -> Answer:
         def change(variable: ResourceVariable, *given: Answer, **named: Answer) -> Answer:
             seen.assigned += 1
@@ -173,7 +185,8 @@ def watching() -> Iterator[Seen]:
 
     _runs.append(seen)
     for (owner, name), method in before.items():
-        setattr(owner, name, changing(method) if owner is ResourceVariable else asking(name, method))
+        wrapped = changing(method) if owner is ResourceVariable else asking(name, method)
+        setattr(owner, name, asking_a_graph(method) if name == "gradients" else wrapped)
     try:
         yield seen
     finally:

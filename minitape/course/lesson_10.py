@@ -40,7 +40,7 @@ def _aimed(throw: Polynomial, target: float, times: int = 10, part: float = 1.0)
 def _traced_once(answer: Function, seen: list[Seen]) -> str:
     """What is wrong with a program that gives both slopes, and not from one traced loss with the penalty in it."""
     outside = any({"multiply", "add"} <= set(question.operations) for run in seen for question in run.questions)
-    if outside or any(len([question for question in run.questions if question.answered]) < 2 for run in seen):
+    if outside or any(sum(question.sweeps for question in run.questions if question.answered) < 2 for run in seen):
         return (
             "The slope of the penalty does not come from the graph of loss. Let the loss take the penalty as an "
             "argument, and ask for the gradient of each loss."

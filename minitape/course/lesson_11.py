@@ -39,7 +39,8 @@ EXPLAINED = {
 
 def _by_a_rule(answer: Answer, seen: list[Seen]) -> str:
     """Whether the tape met an operation with a rule of the learner's own."""
-    if all("custom_gradient" in question.operations for run in seen for question in run.questions):
+    met = {"custom_gradient", "function"}  # a graph may hold it
+    if all(any(met & set(question.operations) for question in run.questions) for run in seen):
         return ""
     return "The number is right, and no rule of yours was used. Halve the gradient in grad, and put halve after f."
 

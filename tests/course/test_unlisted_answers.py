@@ -34,6 +34,43 @@ RIGHT = [
 ]
 RIGHT_PROGRAMS = [
     (
+        "01.2",
+        """
+def derivative(f, value):
+    @tf.function
+    def slope(x):
+        return tf.gradients(f(x), x)[0]
+
+    return slope(tf.constant(value))
+""",
+    ),
+    (
+        "01.4",
+        """
+def second_derivative(f, value):
+    @tf.function
+    def bend(x):
+        (first,) = tf.gradients(f(x), x)
+        return tf.gradients(first, x)[0]
+
+    return bend(tf.constant(value))
+""",
+    ),
+    (
+        "10.2",
+        """
+def two_slopes(f, value):
+    @tf.function
+    def loss(x, penalty):
+        return f(x) + penalty * x
+
+    x = tf.Variable(value)
+    with tf.GradientTape() as tape:
+        both = tf.stack([loss(x, tf.constant(0.0)), loss(x, tf.constant(5.0))])
+    return list(tape.jacobian(both, x))
+""",
+    ),
+    (
         "07.5",
         """
 def hessian_row(f, point, direction):
