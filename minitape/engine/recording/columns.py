@@ -76,7 +76,7 @@ class ColumnStore:
         rows = self.rows[WIDTH * low : None if high is None else WIDTH * high]
         return [rows[k::WIDTH] for k in range(WIDTH)]
 
-    def column(self, which: int) -> list[Any]:
+    def column(self, which: int) -> list[Any]:  # numbers, calls, sites or values
         """One of the six columns."""
         return self.rows[which::WIDTH]
 
