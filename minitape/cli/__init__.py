@@ -141,6 +141,11 @@ def check_command(
 
     paths = find_notebooks(notebooks, language)
     variants = ("blank", "solved") if variant == "both" else (variant,)
+    if not notebooks:
+        click.echo(
+            f"Running the {len(paths)} lessons of the course, which takes minutes; one alone: minitape check NOTEBOOK",
+            err=True,
+        )
     if html:
         _write_report(html, None)  # where it cannot be written, that is told before the notebooks take their minutes
     results = with_progress(paths, variants, jobs, timeout)

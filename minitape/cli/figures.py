@@ -83,7 +83,10 @@ class Class:
 
 def figures(hand_ins: Sequence[HandIn]) -> Class:
     """The figures of a class, over the lessons in which somebody answered something."""
-    lessons = _lessons(name for hand_in in hand_ins for name in hand_in.work)
+    answered = {name for hand_in in hand_ins for name in hand_in.work}
+    blank = {name for hand_in in hand_ins for name in hand_in.blank}
+    begun = {_lesson(name) for name in answered}
+    lessons = _lessons(answered | {name for name in blank if _lesson(name) in begun})
     return Class(
         lessons,
         [_of_exercise(name, hand_ins) for names in lessons.values() for name in names],
@@ -92,11 +95,15 @@ def figures(hand_ins: Sequence[HandIn]) -> Class:
     )
 
 
-def _lessons(tried: Iterable[str]) -> dict[str, list[str]]:
-    """Lesson -> its exercises. The course's own are known; of others, those that somebody tried."""
+def _lesson(exercise: str) -> str:
+    return exercise.rpartition(".")[0]
+
+
+def _lessons(seen: Iterable[str]) -> dict[str, list[str]]:
+    """Lesson -> its exercises. The course's own are known; of others, those that were answered or left blank."""
     named: dict[str, set[str]] = {}
-    for name in tried:
-        named.setdefault(name.rpartition(".")[0], set()).add(name)
+    for name in seen:
+        named.setdefault(_lesson(name), set()).add(name)
     return {
         lesson: list(exercises_of(lesson)) or sorted(names, key=_in_order) for lesson, names in sorted(named.items())
     }

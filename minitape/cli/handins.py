@@ -8,13 +8,13 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from minitape.course.checker import CORRECT, NOT_YET
+from minitape.course.checker import CORRECT, NOT_ANSWERED, NOT_YET
 from minitape.course.progress import FILE_NAME, MOST_WRONG, is_progress
 
 from ..engine.read_data import read_json
@@ -35,7 +35,7 @@ LONGEST_PATH = 4096
 LONGEST_SAID = 10_000
 """Characters of what `check` said of one answer."""
 _BEGIN = re.compile(r"^Exercise ", re.MULTILINE)
-_SAID = re.compile(rf"Exercise (\S{{1,{LONGEST}}}): ({CORRECT}|{NOT_YET})\.")
+_SAID = re.compile(rf"Exercise (\S{{1,{LONGEST}}}): ({CORRECT}|{NOT_YET}|{NOT_ANSWERED})\.")
 _GIVEN = re.compile(r"^[ \t]*given: +(.*)$", re.MULTILINE)
 _HINT = re.compile(r"^Hint: (.*)$", re.MULTILINE)
 
@@ -63,10 +63,13 @@ class Work:
 
 @dataclass
 class HandIn:
-    """All that one learner handed in: the work on each exercise by its name, and the files that could not be read."""
+    """All that one learner handed in: the work on each exercise by its name, those left blank, and the files that could
+    not be read.
+    """
 
     learner: str
     work: dict[str, Work] = field(default_factory=dict)
+    blank: set[str] = field(default_factory=set)
     problems: list[tuple[str, str]] = field(default_factory=list)
 
 
@@ -144,6 +147,9 @@ def read(found: dict[str, list[Path]], done: Callable[[str], object] = lambda le
                 hand_in.problems.append((printable(str(path), LONGEST_PATH), _why(error)))
                 continue
             for name, work in works.items():
+                if work is None:
+                    hand_in.blank.add(name)
+                    continue
                 known = hand_in.work.get(name)
                 hand_in.work[name] = work if known is None else known.with_other(work)
         hand_ins.append(hand_in)
@@ -157,8 +163,11 @@ def _why(error: Exception) -> str:
     return printable(getattr(error, "strerror", None) or str(error) or type(error).__name__)
 
 
-def _works(path: Path) -> dict[str, Work]:
-    """The work that one file tells of. Raises OSError and ValueError where it cannot be read."""
+def _works(path: Path) -> Mapping[str, Work | None]:
+    """The work that one file tells of, None for what was left blank.
+
+    Raises OSError and ValueError where it cannot be read.
+    """
     content = read_json(path)
     if path.suffix != ".ipynb" and not is_progress(content):
         raise ValueError("is not a progress file")
@@ -198,8 +207,8 @@ def _seconds(times: dict[str, list[int]]) -> dict[str, int]:
     return taken
 
 
-def _of_notebook(notebook: Notebook) -> dict[str, Work]:
-    """The work that the saved outputs of a notebook tell of: the last answer of each exercise.
+def _of_notebook(notebook: Notebook) -> dict[str, Work | None]:
+    """The work that the saved outputs of a notebook tell of: the last answer of each exercise, None without one.
 
     >>> said = "Exercise 01.1: not yet.\\n  given:    8.0\\n  expected: a number\\nHint: That is y."
     >>> cell = {"cell_type": "code", "outputs": [{"output_type": "stream", "text": said}]}
@@ -211,13 +220,16 @@ def _of_notebook(notebook: Notebook) -> dict[str, Work]:
         texts = ["".join(output.get("text", "")) for output in outputs]
     except (AttributeError, KeyError, TypeError) as error:
         raise ValueError("is not a notebook") from error
-    works: dict[str, Work] = {}
+    works: dict[str, Work | None] = {}
     for name, state, rest in (said for text in texts for said in _said(in_english(plain(text)))):
+        before = works.setdefault(name, None)
+        if state == NOT_ANSWERED:
+            continue
         given, hint = _GIVEN.search(rest), _HINT.search(rest)
         answer = given[1] if given else rest.strip().partition("\n")[0]
         wrong = {printable(answer): printable(hint[1]) if hint else ""} if state == NOT_YET and answer else {}
         work = Work(state == CORRECT, wrong=wrong)
-        works[name] = replace(work, solved=work.solved or works[name].solved) if name in works else work
+        works[name] = replace(work, solved=work.solved or (before is not None and before.solved))
     return {printable(name): work for name, work in works.items()}
 
 

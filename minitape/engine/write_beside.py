@@ -85,7 +85,8 @@ def replace_file(path: str | os.PathLike[str], text: bool = True, encoding: str 
                 part.unlink(missing_ok=True)
             raise
     except OSError as error:
-        error.filename, error.filename2 = os.fspath(path), None
+        error.filename = os.fspath(path)
+        del error.filename2  # of a rename: None would be shown
         kept = " The file that was there is as it was." if target.is_file() else ""
         error.add_note(f"{path} was not written: {WHY.get(error.errno or 0, error.strerror)}.{kept}")
         raise

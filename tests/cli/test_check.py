@@ -483,3 +483,8 @@ def test_what_only_looks_like_a_picture_stays_text():
     finding = CheckFinding("outputs-differ", 0, "differs", saved='<img src="x">', new=odd.replace("PHN2", "!!!!"))
     page = report.as_html([Result("a.ipynb", findings=[finding], sources={0: ""})])
     assert "<img" not in page
+
+
+def test_who_names_no_notebook_is_told_what_runs(monkeypatch):
+    monkeypatch.setattr("minitape.cli.report.check_notebooks", lambda *_: [])
+    assert "lessons of the course, which takes minutes" in checked().stderr

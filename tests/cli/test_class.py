@@ -121,6 +121,18 @@ def test_returned_notebooks_tell_the_last_answer(tmp_path):
     assert jane.learner == "doe_jane_4711" and jane.work["01.1"].solved
 
 
+def test_what_all_left_blank_counts(tmp_path):
+    """An exercise of one's own lesson is known by what the learners' notebooks say of it."""
+    right, blank = "Exercise mine.1: correct.", "Exercise mine.2: not answered yet."
+    notebook(tmp_path / "ann" / "mine.ipynb", right, blank)
+    notebook(tmp_path / "bob" / "mine.ipynb", "Exercise mine.1: not answered yet.", blank, blank)
+    notebook(tmp_path / "cem" / "other.ipynb", "Exercise other.1: not answered yet.")
+    found = figures(read(find([tmp_path])))
+    assert found.lessons == {"mine": ["mine.1", "mine.2"]}  # of the other one nothing was answered
+    assert [learner.all_solved for learner in found.by_learner] == [1, 0, 0]
+    assert "2 exercises: 17 % solved" in told(tmp_path)
+
+
 def test_a_lesson_as_the_checker_left_it_is_read(tmp_path, monkeypatch):
     """What is read from a notebook is what `check` prints."""
     monkeypatch.setenv("MINITAPE_PROGRESS", str(tmp_path / "elsewhere.txt"))

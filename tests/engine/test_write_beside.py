@@ -172,3 +172,11 @@ def test_mode_and_link_stay_and_a_pipe_is_written_to(tmp_path):
         check=True,
     )
     assert said.stdout == b"said"
+
+
+@pytest.mark.parametrize("place", ["nowhere/a.txt", "file/a.txt"])
+def test_an_error_names_the_file_and_no_other(place, tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError) as told:
+        write(tmp_path / place, "a")
+    assert str(told.value).endswith(repr(str(tmp_path / place)))
