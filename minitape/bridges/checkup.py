@@ -14,6 +14,8 @@ from ..recording.rows import BackwardPass
 from ..recording.values import numbers_of
 from .model_page import GradientNumbers, ModelPage
 
+# what an answer may be beside its own kind: any suspect, or the one that says more of it
+MAY_BE = {"connected": "", "zero": "underflow", "no_derivative": "sampled", "unused": "sampled"}
 CANCELS = ("zero_cancels", "zero_sum")
 
 if TYPE_CHECKING:
@@ -62,15 +64,15 @@ class Checkup:
 
     def suspect(self, answer: Explanation, source: Any) -> Explanation:
         """The same answer, or what is wrong with a gradient that is there."""
-        if answer.kind not in ("connected", "zero"):
+        if answer.kind not in MAY_BE:
             return answer
         if self._checks is None:
             self._checks = self.recording.suspect_checks()
         found = None if self._checks is None else self._checks.of(source, self.recording.rows_of(source))
-        if found is None or (answer.kind == "zero" and found.cause != "underflow"):
+        if found is None or MAY_BE[answer.kind] not in ("", found.cause):
             return answer
         other: Explanation = found.explanation(answer.name, self.recording.framework)
-        other.numbers, other._tape = answer.numbers, answer._tape
+        other.numbers, other._tape, other.connected = answer.numbers, answer._tape, answer.connected
         return other
 
     def _sweeps(self) -> list[BackwardPass]:

@@ -42,7 +42,7 @@ NAMES = OperationNames(
     normalize={"softmax", "layer_norm", "instance_norm", "group_norm"},
     saturate={"sigmoid", "tanh", "softmax", "hardtanh"},
 )
-CHANCE = ("log_prob", "entropy", "kl_divergence")  # lines that say something of a distribution
+CHANCE = ("log_prob",)  # lines that ask how likely a draw is
 
 
 class TorchSuspectChecks(SuspectChecks):
@@ -233,7 +233,8 @@ class TorchSuspectChecks(SuspectChecks):
                 )
                 if not weighted and any(row in plain for sweep in self.sweeps for row in sweep.target):
                     sources = set().union(*(self.behind(given) for given in entry.inputs))
-                    keys = {key for key, p in self.reached.items() if sources.intersection(self.log.leaf_rows(p))}
+                    leaves = (self.entries[row].extra.ref() for row in sources if self.entries[row].kind == "variable")
+                    keys = {id(leaf) for leaf in leaves if leaf is not None}
                     yield Suspicion("sampled", entry.site, {}, sources=keys)
 
     def _speaks(self, row: int) -> bool:

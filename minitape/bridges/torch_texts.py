@@ -41,6 +41,10 @@ TEXT = table(
             "{what}{line} makes whole numbers. Only floats have gradients.",
             "Leave out the cast, and compute with the float.",
         ),
+        "unknown before": (
+            "The forward pass ran before the block: no gradient came to {x}, and why is not known.",
+            "Move the computation of the target into the block, and ask again.",
+        ),
         "unknown": (
             "{x} went into {what}{line}, and what came out has no gradient. minitape does not see inside {what}.",
             "Look for what blocks the gradient in the function that {what} was given: call the function without {what} "

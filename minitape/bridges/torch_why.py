@@ -248,6 +248,8 @@ class TorchInquiry(Inquiry):
             return self.say(
                 "non_leaf", kind="anew", other=" and ".join(filter(None, map(self.path_to, made_of))) or "its leaves"
             )
+        if not self.rows and any(row in self.log.unseen for row in self.behind):
+            return self._replaced() or self.say("unknown", kind="before")
         last = max(self._after() - set(self.rows), default=None)
         unused = self.say("unused") if last is None else self.say("unused", row=last, kind="dropped")
         return (self._replaced() if isinstance(self.source, torch.nn.Parameter) else None) or unused

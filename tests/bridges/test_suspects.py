@@ -74,3 +74,36 @@ def test_what_fixes_it(framework, name):
 def test_every_cause_has_a_program():
     told = {cause for cases in CASES.values() for cause, _ in cases.values()}
     assert told == {key.partition(" ")[0] for key in SUSPECTS} | {"connected"}
+
+
+def test_a_part_that_a_draw_alone_trains_has_no_gradient():
+    torch = pytest.importorskip("torch")
+    from minitape.bridges.torch import record
+
+    mean, scale = torch.nn.Linear(4, 1), torch.nn.Parameter(torch.zeros(1))  # both go into one broadcast
+    x = torch.ones(8, 4)
+    with record() as recording:
+        distribution = torch.distributions.Normal(mean(x), scale.exp())
+        draw = distribution.sample()
+        loss = draw.pow(2).mean() - distribution.entropy().mean()
+        loss.backward()
+    why, other = recording.explain(mean).problems[0], recording.explain(scale)
+    assert (why.cause, why.connected, why.code) == ("sampled", False, "draw = distribution.sample()")
+    assert (other.cause, other.connected, other.line) == ("sampled", True, why.line)
+
+
+def test_what_ran_before_the_block_is_unknown():
+    torch = pytest.importorskip("torch")
+    from minitape.bridges.torch import record
+
+    net = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
+    whole = net(torch.ones(2, 3)).sum()
+    loss = net[2](net[1](net[0](torch.ones(2, 3))).detach()).sum()
+    with record() as recording:
+        loss.backward()
+    answers = recording.explain(net)
+    assert [why.cause for why in answers.values()] == ["unknown", "unknown", "connected", "connected"]
+    assert "The forward pass ran before the block" in answers["net.0.weight"].message
+    with record() as recording:
+        whole.backward()
+    assert not recording.explain(net).problems

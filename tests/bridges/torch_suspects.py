@@ -497,4 +497,57 @@ for _ in range(3):
     loss = (out - y).pow(2).mean()
     history.append(loss.item()); acc = (out > 0).float().mean().item()
     opt.zero_grad(); loss.backward(); opt.step()
+
+#@ ppo connected
+import torch, torch.nn as nn
+torch.manual_seed(1)
+pi, vf = nn.Linear(4, 2), nn.Linear(4, 1)
+opt = torch.optim.Adam([*pi.parameters(), *vf.parameters()], 1e-3)
+s = torch.randn(16, 4)
+with torch.no_grad():
+    d = torch.distributions.Normal(pi(s), 1.0); a = d.sample(); old = d.log_prob(a).sum(-1)
+adv, ret = torch.randn(16), torch.randn(16)
+for _ in range(3):
+    d = torch.distributions.Normal(pi(s), 1.0)
+    ratio = (d.log_prob(a).sum(-1) - old).exp()
+    value = 0.5 * (vf(s).squeeze(-1) - ret).pow(2).mean()
+    loss = value - torch.min(ratio * adv, ratio.clamp(0.8, 1.2) * adv).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+
+#@ gauss_reinforce connected
+import torch, torch.nn as nn
+torch.manual_seed(1)
+pi = nn.Linear(4, 1); opt = torch.optim.Adam(pi.parameters(), 1e-3)
+for _ in range(2):
+    s = torch.randn(16, 4)
+    d = torch.distributions.Normal(pi(s), 0.5)
+    a = d.sample()
+    reward = -(a - s[:, :1]).pow(2)
+    loss = -(d.log_prob(a) * (reward - reward.mean())).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+
+#@ gumbel_moe connected
+import torch, torch.nn as nn, torch.nn.functional as F
+torch.manual_seed(1)
+gate, experts = nn.Linear(6, 3), nn.ModuleList([nn.Linear(6, 6) for _ in range(3)])
+opt = torch.optim.Adam([*gate.parameters(), *experts.parameters()], 1e-3)
+for _ in range(2):
+    x = torch.randn(10, 6)
+    g = F.gumbel_softmax(gate(x), hard=True)
+    out = sum(g[:, k:k + 1] * e(x) for k, e in enumerate(experts))
+    balance = (g.mean(0) ** 2).sum()
+    loss = (out - x).pow(2).mean() + 0.01 * balance
+    opt.zero_grad(); loss.backward(); opt.step()
+
+#@ resnet_deep connected
+import torch, torch.nn as nn
+torch.manual_seed(1)
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__(); self.n, self.f = nn.LayerNorm(16), nn.Linear(16, 16)
+    def forward(self, x): return x + torch.relu(self.f(self.n(x)))
+m = nn.Sequential(*[Block() for _ in range(16)], nn.Linear(16, 1)); opt = torch.optim.Adam(m.parameters(), 1e-3)
+for _ in range(2):
+    x = torch.randn(8, 16)
+    opt.zero_grad(); (m(x) - 1).pow(2).mean().backward(); opt.step()
 """
