@@ -174,7 +174,7 @@ class Inquiry(Cuts):
 
     def path_to(self, wanted: Any) -> str:
         """How the program reaches an object: by a name, or by one of what holds it, ``trainer.net[0].weight``; empty
-        where nobody can tell.
+        where that is unknown.
         """
         return self.reached(wanted)[0]
 

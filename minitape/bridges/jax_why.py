@@ -42,7 +42,7 @@ _SIGNS = {
     "eq",
     "ne",
 }
-_WHOLE = {"softmax", "log_softmax", "logsumexp"}  # functions of shares, whose steps nobody asks about
+_WHOLE = {"softmax", "log_softmax", "logsumexp"}  # functions of shares, whose steps no question is about
 NUMBERS = ("int", "float", "round", "item", "tolist", "range")  # calls that make Python's numbers of an array
 GROWS = {"exp", "exp2", "expm1", "cosh", "sinh", "pow", "integer_pow"}  # operations that overflow
 _ASKED = re.compile(r"problem arose with the `(\w+)` function")

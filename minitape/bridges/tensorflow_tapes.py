@@ -289,7 +289,7 @@ class TapeInquiry(Inquiry):
         return self.path_to(entry.extra.asked) or entry.name or otherwise
 
 
-# -- NumPy, which reads the memory of a tensor, and nobody hears of it -----------------------------
+# -- NumPy, which reads the memory of a tensor unnoticed -----------------------------
 
 
 def numpy_call(site: Site) -> Site | None:

@@ -77,7 +77,7 @@ class TorchInquiry(Inquiry):
         return isinstance(holder, torch.nn.Module) or super()._looks_into(holder)
 
     def called_by_program(self, row: int) -> str:
-        """What the program calls the tensor of a row; its module's name for it where nobody can tell."""
+        """What the program calls the tensor of a row; its module's name for it where that is unknown."""
         tensor = self.entries[row].extra.ref()
         return ("" if tensor is None else self.path_to(tensor)) or self.entries[row].name or ""
 
@@ -412,7 +412,7 @@ class TorchInquiry(Inquiry):
 
 
 def is_alone(statement: Statement, name: str = "") -> bool:
-    """Whether a statement is a call alone, whose result nobody takes; with a name, one of that function."""
+    """Whether a statement is a call alone, whose result is not used; with a name, one of that function."""
     call = statement.node.value if isinstance(statement.node, ast.Expr) else None
     return isinstance(call, ast.Call) and name in ("", last_name(call.func))
 

@@ -1,4 +1,4 @@
-"""What did not arrive: what breaks the path, what sent nothing on, and what left to Python and came back. One way for
+"""What did not arrive: what breaks the path, what sent nothing on, and what left to Python and came back. The same for
 every framework.
 """
 
@@ -36,7 +36,7 @@ class Cuts(RowValues):
     exits: Sequence[RowExit]  # where values left, in the order of time
 
     def _break(self) -> Explanation | None:
-        """What breaks the path that has the fewest breaks, and what cuts ways beside it."""
+        """What breaks the path that has the fewest breaks, and what blocks other paths."""
         steps = self._search().path(self.used) or ()
         breaks = breaks_of(steps)
         if not breaks:
@@ -154,7 +154,7 @@ class Cuts(RowValues):
         ]
 
     def _unseen(self) -> Iterable[RowExit]:
-        """Exits that nobody saw, by the text."""
+        """Exits that were not recorded, by the text."""
         return ()
 
     def _left_at(self, exit: RowExit) -> Explanation:

@@ -25,7 +25,7 @@ def asking_frame() -> FrameType | None:
 
 
 def asking_spaces() -> list[dict[str, object]]:
-    """The variables of that code: those of its function, then those of its file; none where nobody asks."""
+    """The variables of that code: those of its function, then those of its file; none where no program asks."""
     frame = asking_frame()
     return [] if frame is None else [frame.f_locals, frame.f_globals]
 

@@ -25,7 +25,7 @@ _CAUSES = {  # kind: the causes of it, of a tape and of the bridges
     "suspect": "broadcast activation_twice not_optimized not_applied accumulated vanishing exploding rounding_only "
     "underflow sampled in_part scaled",
 }
-# of a cause that cuts one way, beside which there may be others
+# of a cause that blocks one path, beside which there may be others
 CUTS = {"cut", "paused", "outside", "through_state", "left", "no_derivative", "unknown"}
 THERE = {"connected", "zero", "nonfinite", "suspect"}  # kinds that a gradient can have which is there
 KINDS = {cause: kind for kind, causes in _CAUSES.items() for cause in causes.split()}

@@ -1,4 +1,4 @@
-"""Ways that are cut beside one that holds: the gradient is there, and lacks what would have come along them.
+"""Paths that are blocked beside one that is open: the gradient is there, and lacks what would have come along them.
 
 Choices cut nothing: the condition of a ``tf.where``, an index, a shape. Nor does what a library stops inside of its
 functions, nor a variable's step before the block: every training loop has one. Values of Python's come in as constants,
@@ -375,7 +375,7 @@ def _elementwise(node: TapeNode) -> bool:
 
 
 def added(inquiry: GradientInquiry, source: End, b: Break) -> str:
-    """What a way from a source would add to its gradient if it were not cut; empty where nobody can tell."""
+    """What a way from a source would add to its gradient if it were not blocked; empty where that is unknown."""
     record = inquiry.record
     if len(record) > ROWS or not (b.cause in _AS_IT_WAS or b.what in VALUED):
         return ""

@@ -1,6 +1,6 @@
 """One graph of everything that happened to a value: rows of recordings, operations outside any tape, assigns, exits.
 
-Nodes are made when somebody walks to them. An edge leads from a value to one that it was computed from; where a
+Nodes are made when a walk comes to them. An edge leads from a value to one that it was computed from; where a
 gradient cannot pass, the edge carries a :class:`Break`. `explain` looks for the path with the fewest breaks.
 """
 
@@ -409,7 +409,7 @@ class Trace:
         return place_of_origin(node.origin)
 
     def dtype(self, node: TapeNode) -> DType | None:
-        """The dtype of a value, None when nobody knows."""
+        """The dtype of a value, None where it is unknown."""
         if node.tensor is not None:
             return node.tensor.dtype
         if node.record is not None:

@@ -1,4 +1,4 @@
-"""Errors that Python itself raises for a None, ``0.1 * None``: nobody asks minitape then, so it looks when one is
+"""Errors that Python itself raises for a None, ``0.1 * None``: minitape is not asked then, so it looks when one is
 shown.
 
 The first gradient that is None puts a hook in front of the one that shows errors, ``sys.excepthook``; in IPython and
@@ -36,7 +36,7 @@ def watch_errors() -> None:
     sys.excepthook = excepthook
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
-    if shell is not None and not shell.custom_exceptions:  # else somebody wants these errors for themselves
+    if shell is not None and not shell.custom_exceptions:  # else another extension takes these errors
         shell.set_custom_exc(_KINDS, _show_in_shell)
 
 

@@ -65,7 +65,7 @@ def why_some_none(variables: Iterable[End]) -> str:
 
 
 def why_refused(error: Exception, tape: GradientTape, targets: list[End], sources: list[End]) -> Exception:
-    """The error of an operation whose gradient nobody wrote with a note of its line; any other error as it is."""
+    """The error of an operation that has no gradient with a note of its line; any other error as it is."""
     if type(error) is LookupError:
         with suppress(Exception):
             answers = [a for a in explain_flat(tape, targets, sources[:MOST]) if a.cause == "no_gradient_registered"]

@@ -117,7 +117,7 @@ def _twice(inquiry: GradientInquiry, node: TapeNode) -> Said | None:
             "zeros_like",
             (made,),
         ):
-            wanted = "sigmoid"  # the first step of the cross-entropy: else nobody asks whether a sigmoid is above 0
+            wanted = "sigmoid"  # the first step of the cross-entropy: else no program compares a sigmoid with 0
     while wanted and (found := _operation(record, made))[0] in _SAME:
         made = found[1][0]
     if not wanted or _operation(record, made)[0] != wanted:

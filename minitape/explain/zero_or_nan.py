@@ -439,7 +439,7 @@ def _array_like(made: ast.AST, value: Array) -> str:
 
 
 def arrived(inquiry: GradientInquiry, source: End, name: str) -> Explanation | None:
-    """What is wrong with the value of a gradient that is there; None where nothing is, or nobody can tell."""
+    """What is wrong with the value of a gradient that is there; None where nothing is, or it is unknown."""
     if hasattr(inquiry.record, "reads"):
         return None  # a graph has no values
     if inquiry.sums is None:

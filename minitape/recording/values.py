@@ -44,7 +44,7 @@ def facts_of(array: np.ndarray | None) -> tuple[bool, bool]:
     """
     if array is None or array.dtype.kind not in "biufcV":
         return False, True
-    with np.errstate(invalid="ignore"):  # memory that nobody has written yet may hold any NaN
+    with np.errstate(invalid="ignore"):  # memory that is not written yet may hold any NaN
         numbers = array if array.dtype.kind == "c" else array.astype(np.float64)
     return bool(numbers.size and not numbers.any()), bool(np.isfinite(numbers).all())
 

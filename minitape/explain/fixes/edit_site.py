@@ -330,7 +330,7 @@ class Spot:
         return [name for name in dict.fromkeys((self.inquiry.path, self.inquiry.name)) if name and name not in other]
 
     def only_name(self) -> str:
-        """The one name that the statement binds, where nobody knows what the source is called."""
+        """The one name that the statement binds, where the name of the source is unknown."""
         return (
             "".join(self.statement.binds()) if self.inquiry.name in ("the tensor", "the array") else self.inquiry.name
         )

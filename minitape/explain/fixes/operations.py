@@ -602,7 +602,7 @@ def _written(spot: Spot, node: Any) -> str | None:
 
 
 def _thrown_away(spot: Spot, node: Any) -> str | None:
-    """A value that nobody takes, or whose name gets another one before anybody reads it."""
+    """A value that is not used, or whose name gets another one before it is read."""
     if not spot.blamed:
         return None
     here, names = spot.statement, spot.statement.binds()

@@ -145,7 +145,7 @@ _SCALES: set[Any] = {value.overflow}  # what their statement computes has anothe
 
 
 def offer_fix(inquiry: Any, answer: Explanation) -> None:
-    """Adds to an answer the patch, or to its words what to write on which line; nothing where nobody can tell."""
+    """Adds to an answer the patch, or to its words what to write on which line; nothing where that is unknown."""
     if answer.cause == "connected" or answer._steps is not None:  # it was answered inside of a function
         return
     answer._steps = []
