@@ -114,7 +114,7 @@ EXERCISES = (
                 "The line is right. A curve that is nearly flat is saturated; this one is exactly flat there.",
             ),
             Mistake(
-                {"cause": "nondifferentiable", "line": 6},
+                {"cause": "no_derivative", "line": 6},
                 "The line is right. But the maximum has a derivative: 1 or 0. Which is it here?",
             ),
         ],
