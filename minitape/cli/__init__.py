@@ -182,7 +182,7 @@ def _write_report(path: Path, text: str | None) -> None:
 def explain_command(
     program: Path, arguments: tuple[str, ...], steps: int, every: int | None, as_json: bool, framework: str | None
 ) -> None:
-    """Run a training PROGRAM unchanged, and say what is wrong with its gradients.
+    """Run a training PROGRAM, and explain what its gradients lack.
 
     The program gets the ARGUMENTS behind its name. What is missing, not finite, zero or suspect is told as soon as it
     is known, and a page of all that was trained at the end. The exit status is 1 with findings, or where the program
