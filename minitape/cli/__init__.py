@@ -6,7 +6,8 @@ it needs when it is called, so that `minitape --help` answers at once.
 ``lab``, ``lessons``, ``pages``   the lessons, copied for a learner and opened in JupyterLab; links of pages that it
     exports
 ``site``, ``site_folder``, ``lesson_pages``, ``page_links``   the lessons as a site, with pictures that step
-``lite``, ``browser_python``   the lessons in JupyterLite, which runs them in the browser; the Python that it loads
+``lite``, ``browser_python``, ``playground``   the lessons in JupyterLite, which runs them in the browser; the Python
+    that it loads; the page on which one types a program
 ``server``, ``contents``, ``spawner``   what minitape adds to a Jupyter server, also on a hub: how it hands out
     notebooks and starts learners
 ``check``, ``rules``, ``recorder``, ``kernel``  notebooks run under nbval, and what else must hold for them

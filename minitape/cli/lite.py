@@ -20,6 +20,7 @@ from .browser_python import FOLDER, LOCK, write_python
 from .lesson_pages import say_in
 from .lessons import copy_missing, lessons_folder, notebooks_in
 from .parts import need
+from .playground import write_playground
 from .server import LAB_EXTENSIONS
 
 OWN = "jupyter-lite.json"  # what JupyterLite writes into each site of its own
@@ -32,7 +33,7 @@ BAR = Path(__file__).with_name("site_settings") / "loading.js"
 
 
 def write_lite(out: Path, codes: Sequence[str] = (), offline: bool = False, pyodide: Path | None = None) -> int:
-    """Write JupyterLite with the course's lessons in these languages to `out`; give back how many
+    """Write JupyterLite with the course's lessons in these languages, and the playground, to `out`; give back how many
     notebooks it has.
 
     Raises ModuleNotFoundError where JupyterLite is missing, click.ClickException where `out` holds something else,
@@ -59,15 +60,18 @@ def write_lite(out: Path, codes: Sequence[str] = (), offline: bool = False, pyod
         done = subprocess.run(command, cwd=scratch, capture_output=True, text=True)  # where it keeps notes of its own
     if done.returncode:
         raise click.ClickException(f"JupyterLite cannot be built:\n{done.stdout}{done.stderr}")
-    _give_python(out, offline, pyodide)
+    loader = _give_python(out, offline, pyodide)
     _show_loading(out)
     lessons = [path for folder in folders for path in notebooks_in(folder)]
     write(out / "index.html", _front(folders))
+    write_playground(out / "playground", f"../{FOLDER}", loader)
     return len(lessons)
 
 
-def _give_python(out: Path, offline: bool, pyodide: Path | None) -> None:
-    """Let the kernel start with minitape: Pyodide loads all that the lock file names, and asks no index."""
+def _give_python(out: Path, offline: bool, pyodide: Path | None) -> str:
+    """Let the kernel start with minitape: Pyodide loads all that the lock file names, and asks no index. Give back
+    where the playground finds Pyodide.
+    """
     from jupyterlite_pyodide_kernel.constants import PYODIDE_CDN_URL, PYODIDE_VERSION
 
     wheels = sorted((out / "extensions" / KERNEL).rglob("*.whl"))
@@ -83,6 +87,7 @@ def _give_python(out: Path, offline: bool, pyodide: Path | None) -> None:
         "loadPyodideOptions": {"lockFileURL": f"./{FOLDER}/{LOCK}", "packages": packages},
     }
     write(out / OWN, json.dumps(config, indent=2) + "\n")
+    return f"../{FOLDER}/pyodide.mjs" if own else f"{PYODIDE_CDN_URL}/pyodide.mjs"
 
 
 def _show_loading(out: Path) -> None:

@@ -1,4 +1,5 @@
-// Bundles src/widget.ts into the one file that the Python package ships, and lab/extension.ts into an extension of JupyterLab.
+// Bundles src/widget.ts into the one file that the Python package ships, playground/main.ts into the script of the playground's page, and
+// lab/extension.ts into an extension of JupyterLab.
 // `node build.mjs` writes them; `node build.mjs --check` fails when the shipped files are not what the sources give.
 // The banner, and the name of the extension's file, carry a hash of the sources, so that the Python tests can see a stale
 // bundle without Node, and browsers a new file.
@@ -61,7 +62,16 @@ function packageOf(file) {
 }
 
 const remote = `remoteEntry.${sourceHash("lab")}.js`;
+const editorLicence = readFileSync(`${here}node_modules/@codemirror/state/LICENSE`, "utf8");
+const page = `${here}../../minitape/cli/playground_page/playground.js`;
 const shipped = {
+  [page]: await bundled({
+    entryPoints: [`${here}playground/main.ts`],
+    format: "esm",
+    mangleProps: undefined, // it shares the view's bundle, which has names of its own
+    plugins: [workers],
+    banner: { js: `/* minitape playground, source ${sourceHash("playground")} */\n/* With CodeMirror and Lezer:\n${editorLicence}*/` },
+  }),
   [view]: await bundled({
     entryPoints: [`${here}src/widget.ts`],
     format: "esm",

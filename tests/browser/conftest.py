@@ -1,0 +1,61 @@
+"""The site that the tests of this folder open, and a browser that reaches nothing else."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import shutil
+import subprocess
+import sys
+import threading
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from .make_pyodide import make
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        """Nothing is said of requests."""
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory):
+    """The address of a site that was made for this run."""
+    if importlib.util.find_spec("jupyterlite_pyodide_kernel") is None:
+        pytest.skip('no JupyterLite: pip install -e ".[lite]"')
+    if shutil.which("npm") is None:
+        pytest.skip("no npm, from which the browser's NumPy comes")
+    scratch = tmp_path_factory.mktemp("lite")
+    try:
+        pyodide = make(scratch)
+    except subprocess.CalledProcessError as error:
+        pytest.skip(f"npm or PyPI cannot be reached: {error.stderr[-300:]!r}")
+    command = [sys.executable, "-m", "minitape", "site", str(scratch / "site"), "--lite", "--offline"]
+    command += ["--pyodide", str(pyodide), "--language", "en", "--language", "zh"]
+    subprocess.run(command, check=True, timeout=300)
+    handler = functools.partial(_Quiet, directory=str(scratch / "site"))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(scope="session")
+def context(browser, site):
+    """One browser with one cache and one storage for all lessons; nothing may leave this machine."""
+    made, left = browser.new_context(viewport={"width": 1400, "height": 900}), []
+
+    def guard(route):
+        if route.request.url.startswith((site, "data:", "blob:")):
+            route.continue_()
+        else:
+            left.append(route.request.url)
+            route.abort()
+
+    made.route("**/*", guard)
+    yield made
+    made.close()
+    assert not left, left

@@ -1,0 +1,125 @@
+"""The playground in a browser alone: examples, a missing gradient and its fix, an endless loop, links of others."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from minitape.cli.playground import EXAMPLES, HERE, example
+from minitape_widgets.playground import Playground
+
+SOURCES = Path(__file__).parents[2] / "widgets" / "frontend" / "playground"
+PATIENCE = 120_000  # milliseconds, on a busy machine
+in_browser = [pytest.mark.long, pytest.mark.browser, pytest.mark.lite]
+HOSTILE = """# </script><img src=x onerror="document.title='taken'">
+import minitape as tf
+import js
+print("<img src=x onerror=\\"document.title='taken'\\">")
+print(hasattr(js, "indexedDB") and js.indexedDB is not None)
+js.fetch("https://example.com/?told")
+"""
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.txt")), ids=lambda path: path.stem)
+def test_an_example_has_a_picture_and_says_what_to_look_for(path):
+    found = example(path)
+    assert found["snapshot"]["rows"] and found["snapshot"]["sweep"]
+    assert found["program"].splitlines()[1].startswith("# Look for: ")
+
+
+def test_a_program_that_fails_says_its_own_lines_only():
+    heard = []
+    Playground(lambda text, data: heard.append(json.loads(text))).run("def f():\n    return 1 / 0\nf()\n")
+    failed = next(one["text"] for one in heard if one["kind"] == "failed")
+    assert failed.count("File") == 2 and "ZeroDivisionError" in failed
+    assert heard[-1] == {"kind": "ended", "tape": False}
+
+
+def test_the_fix_of_a_missing_gradient_is_said_by_line():
+    heard = []
+    playground = Playground(lambda text, data: heard.append(json.loads(text)))
+    playground.run((EXAMPLES / "06_none_watch.txt").read_text(encoding="utf-8"))
+    (answer,) = next(one["answers"] for one in heard if one["kind"] == "why")
+    assert answer["patch_line"] == answer["line"] and "tape.watch(x)" in answer["patch"]
+
+
+def test_the_script_is_that_of_its_sources():
+    digest = hashlib.sha256()
+    for file in sorted(SOURCES.iterdir(), key=lambda file: file.name):
+        digest.update(f"{file.name}\n".encode())
+        digest.update(file.read_text(encoding="utf-8").replace("\r\n", "\n").encode())
+    with (HERE / "playground.js").open(encoding="utf-8") as script:
+        assert digest.hexdigest()[:16] in script.readline(), "run `npm ci && npm run build` in widgets/frontend"
+
+
+@pytest.fixture(scope="module")
+def playground(context, site):
+    """The page, with Python already there."""
+    page = context.new_page()
+    page.goto(f"{site}/playground/index.html")
+    page.wait_for_selector("html[data-shown]")
+    assert page.locator(".mt-node").count() == 3  # a picture, before Python has come
+    yield page
+    page.close()
+
+
+def ran(page):
+    page.click("#run")
+    page.wait_for_function("document.documentElement.dataset.running === 'false'", timeout=PATIENCE)
+    return page.inner_text("#output")
+
+
+class TestInBrowser:
+    pytestmark = in_browser
+
+    def test_a_missing_gradient_is_explained_and_fixed(self, playground):
+        playground.select_option("#examples", "5")
+        assert ran(playground).strip() == "None"
+        playground.click("#why button")
+        playground.wait_for_function("document.querySelector('#output').innerText.includes('6.0')")
+        playground.wait_for_function("document.querySelector('#picture').innerText.includes('backward 1')")
+        assert "    tape.watch(x)\n    y = x * x" in playground.inner_text(".cm-content")
+
+    def test_an_endless_loop_is_stopped_and_the_next_program_runs(self, playground):
+        playground.click(".cm-content")
+        playground.keyboard.press("Control+a")
+        playground.keyboard.type("while True: pass")
+        playground.keyboard.press("Shift+Enter")
+        playground.wait_for_timeout(500)
+        assert playground.is_disabled("#run")
+        playground.click("#stop")
+        assert "(stopped)" in playground.inner_text("#output")
+        playground.select_option("#examples", "0")
+        assert ran(playground).startswith("0.07")
+
+    def test_a_link_brings_the_program_and_runs_nothing(self, playground, context):
+        playground.select_option("#examples", "4")
+        playground.click("#share")
+        playground.wait_for_function("location.hash.startsWith('#p=')")
+        other = context.new_page()
+        other.goto(playground.url)
+        other.wait_for_selector("html[data-shown]")
+        assert "Newton" in other.inner_text(".cm-content") and "press Run" in other.inner_text("#state")
+        assert other.inner_text("#output") == "" and not other.locator(".mt-view").count()
+        other.goto("about:blank")
+        other.goto(playground.url.split("#")[0] + "#p=!!!")
+        other.wait_for_selector("html[data-shown]")
+        assert "damaged" in other.inner_text(".cm-content")
+        other.close()
+
+    def test_a_hostile_program_is_text_until_it_runs_and_then_reaches_no_other_site(self, playground):
+        playground.evaluate("location.hash = ''")
+        playground.click(".cm-content")
+        playground.keyboard.press("Control+a")
+        playground.keyboard.insert_text(HOSTILE)
+        playground.click("#share")
+        playground.wait_for_function("location.hash.startsWith('#p=')")
+        playground.reload()
+        playground.wait_for_selector("html[data-shown]")
+        assert "onerror" in playground.inner_text(".cm-content") and playground.inner_text("#output") == ""
+        said = ran(playground)  # a request that left would fail the test when the browser closes
+        assert "<img src=x" in said and "False" in said
+        assert playground.title() == "minitape: a playground for gradients"

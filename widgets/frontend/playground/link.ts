@@ -1,0 +1,23 @@
+// A program in the fragment of an address: compressed, in letters that no address changes. It never leaves the browser.
+
+const MOST = 100_000; // characters of a program in a link
+
+async function through(bytes: Uint8Array, stream: GenericTransformStream): Promise<Uint8Array> {
+  return new Uint8Array(await new Response(new Blob([bytes as BlobPart]).stream().pipeThrough(stream)).arrayBuffer());
+}
+
+export async function packed(program: string): Promise<string> {
+  const bytes = await through(new TextEncoder().encode(program), new CompressionStream("deflate-raw"));
+  return btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+/** The program of a link; a text that says so where it holds none. */
+export async function unpacked(letters: string): Promise<string> {
+  try {
+    const bytes = Uint8Array.from(atob(letters.replaceAll("-", "+").replaceAll("_", "/")), (letter) => letter.charCodeAt(0));
+    const program = new TextDecoder("utf-8", { fatal: true }).decode(await through(bytes, new DecompressionStream("deflate-raw")));
+    return program.length > MOST ? "# The program of this link is too long.\n" : program;
+  } catch {
+    return "# The link is damaged: it holds no program.\n";
+  }
+}

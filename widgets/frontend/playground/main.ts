@@ -1,0 +1,242 @@
+// The playground: an editor, the live picture of the program's tape, and what it prints. Python runs in a worker, and starts when one types.
+import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
+import { python } from "@codemirror/lang-python";
+import { bracketMatching, defaultHighlightStyle, indentUnit, syntaxHighlighting } from "@codemirror/language";
+import { EditorState } from "@codemirror/state";
+import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
+import type * as Picture from "../src/widget";
+import type { Snapshot } from "../src/schema";
+import { packed, unpacked } from "./link";
+import worker from "worker:./../playground/pyworker.ts";
+
+interface Config {
+  pyodide: string;
+  lock: string;
+  packages: string[];
+  bundle: string;
+}
+
+interface Example {
+  title: string;
+  program: string;
+  snapshot: Snapshot | null;
+}
+
+interface Answer {
+  text: string;
+  patch: string;
+  patch_line: number | null;
+}
+
+interface Heard {
+  kind: "ready" | "printed" | "failed" | "view" | "why" | "ended" | "broken";
+  text?: string;
+  knobs?: string;
+  content?: unknown;
+  answers?: Answer[];
+  tape?: boolean;
+  data?: Uint8Array;
+}
+
+const MOST = 200_000; // characters of output that are shown
+const at = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
+const config = JSON.parse(at("config").textContent!) as Config;
+const examples = JSON.parse(at("examples-data").textContent!) as Example[];
+const text = await (await fetch(config.bundle)).text();
+const lib = (await import(URL.createObjectURL(new Blob([text], { type: "text/javascript" })))) as typeof Picture;
+
+const output = at("output");
+const why = at("why");
+const state = at("state");
+const runButton = at<HTMLButtonElement>("run");
+const stopButton = at<HTMLButtonElement>("stop");
+let listeners: ((message: unknown, buffers: Uint8Array[]) => void)[] = [];
+let takeAway: (() => void) | null = null;
+let python_: Worker | null = null;
+let running = false;
+
+const editor = new EditorView({
+  parent: at("editor"),
+  state: EditorState.create({
+    doc: "",
+    extensions: [
+      lineNumbers(),
+      history(),
+      drawSelection(),
+      highlightActiveLine(),
+      bracketMatching(),
+      indentUnit.of("    "),
+      python(),
+      syntaxHighlighting(defaultHighlightStyle, { fallback: true }),
+      keymap.of([
+        { key: "Shift-Enter", run: () => (run(), true) },
+        ...defaultKeymap,
+        ...historyKeymap,
+        indentWithTab, // Escape, then Tab, leaves the editor
+      ]),
+      EditorView.contentAttributes.of({ "aria-label": "Program" }),
+      EditorView.updateListener.of((change) => {
+        if (change.docChanged && change.transactions.some((one) => one.isUserEvent("input") || one.isUserEvent("delete"))) start();
+      }),
+    ],
+  }),
+});
+
+function program(): string {
+  return editor.state.doc.toString();
+}
+
+function put(source: string): void {
+  editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: source } });
+}
+
+/** The worker, which is started when it is first needed. */
+function start(): Worker {
+  if (python_) return python_;
+  const made = new Worker(URL.createObjectURL(new Blob([worker], { type: "text/javascript" })), { type: "module" });
+  const here = (address: string) => new URL(address, location.href).href;
+  state.textContent = "Python is loading ...";
+  made.onmessage = ({ data }: MessageEvent<Heard>) => hear(data);
+  made.onerror = (event) => hear({ kind: "broken", text: event.message });
+  made.postMessage({ kind: "load", load: { pyodide: here(config.pyodide), lock: here(config.lock), packages: config.packages } });
+  python_ = made;
+  return made;
+}
+
+function run(): void {
+  if (running) return;
+  output.textContent = "";
+  why.replaceChildren();
+  const one = start();
+  setRunning(true);
+  one.postMessage({ kind: "run", program: program() });
+}
+
+/** Ends the program, and Python with it: an endless loop hears nothing. */
+function stop(): void {
+  python_?.terminate();
+  python_ = null;
+  listeners = [];
+  setRunning(false);
+  print("\n(stopped)\n");
+  start();
+}
+
+function setRunning(now: boolean): void {
+  running = now;
+  runButton.disabled = now;
+  stopButton.disabled = !now;
+  document.documentElement.dataset.running = String(now);
+  if (now && state.textContent === "") state.textContent = "running ...";
+}
+
+function print(more: string): void {
+  output.textContent = (output.textContent + more).slice(0, MOST);
+  output.scrollTop = output.scrollHeight;
+}
+
+function hear(message: Heard): void {
+  if (message.kind === "ready") state.textContent = running ? "running ..." : "";
+  else if (message.kind === "printed" || message.kind === "failed") print(message.text!);
+  else if (message.kind === "why") explain(message.answers!);
+  else if (message.kind === "view" && message.knobs !== undefined) void show(message.knobs, message.data!);
+  else if (message.kind === "view") for (const listener of listeners) listener(message.content, message.data!.length ? [message.data!] : []);
+  else {
+    if (message.kind === "broken") print(`\n${message.text}\n`);
+    else if (!message.tape) print("\nThis program has no tape to show: with tf.GradientTape() as tape: ...\n");
+    state.textContent = "";
+    setRunning(false);
+  }
+}
+
+/** The picture of the tape that was recorded, parked at the first backward step. */
+async function show(knobs: string, wire: Uint8Array): Promise<void> {
+  takeAway?.();
+  listeners = [];
+  const given: Record<string, unknown> = { _wire: new DataView(wire.buffer, wire.byteOffset, wire.byteLength), _knobs: knobs };
+  const model: Picture.Model = {
+    get: (name) => given[name],
+    on: (_, listener) => listeners.push(listener as never),
+    off: () => undefined,
+    send: (content) => python_?.postMessage({ kind: "view", content: JSON.stringify(content) }),
+  };
+  const shared = lib.listen(model);
+  await shared.ready;
+  const { rows, sweep } = shared.store;
+  shared.place = { position: sweep ? rows.length + 1 : rows.length, following: false, selected: -1, focused: false };
+  at("picture").replaceChildren();
+  takeAway = await lib.show(shared, at("picture"), async () => text);
+}
+
+function explain(answers: Answer[]): void {
+  why.replaceChildren(
+    ...answers.map(({ text: said, patch, patch_line: line }) => {
+      const part = document.createElement("p");
+      part.append(said);
+      if (patch && line) {
+        const fix = document.createElement("button");
+        fix.textContent = `Fix line ${line}`;
+        fix.title = patch;
+        fix.onclick = () => apply(line, patch);
+        part.append(" ", fix);
+      }
+      return part;
+    }),
+  );
+}
+
+/** Puts the patch in the place of its line, and runs the program again. */
+function apply(number: number, patch: string): void {
+  if (number > editor.state.doc.lines) return;
+  const line = editor.state.doc.line(number);
+  const indent = line.text.match(/^\s*/)![0];
+  editor.dispatch({ changes: { from: line.from, to: line.to, insert: patch.replace(/^/gm, indent) } });
+  run();
+}
+
+function choose(number: number): void {
+  const { program: source, snapshot } = examples[number];
+  put(source);
+  output.textContent = "";
+  why.replaceChildren();
+  takeAway?.();
+  takeAway = null;
+  at("picture").replaceChildren();
+  if (snapshot) {
+    const view = lib.mount(at("picture"), snapshot, async () => text);
+    view.go(snapshot.sweep ? snapshot.rows.length + 1 : snapshot.rows.length);
+    takeAway = () => view.destroy();
+  }
+}
+
+async function share(): Promise<void> {
+  history_(`#p=${await packed(program())}`);
+  await navigator.clipboard?.writeText(location.href).catch(() => undefined);
+  state.textContent = "The address of this page holds the program now.";
+}
+
+function history_(fragment: string): void {
+  globalThis.history.replaceState(null, "", fragment);
+}
+
+/** The program of the link, which nothing runs before Run is pressed; else the first example. */
+async function open(): Promise<void> {
+  const given = new URLSearchParams(location.hash.slice(1));
+  const linked = given.get("p") ? await unpacked(given.get("p")!) : null;
+  if (linked === null) return choose(Math.max(0, examples.findIndex(({ title }) => title === given.get("example"))));
+  put(linked);
+  takeAway?.();
+  at("picture").replaceChildren();
+  state.textContent = "This program came with a link. Read it, then press Run.";
+}
+
+const chooser = at<HTMLSelectElement>("examples");
+chooser.append(...examples.map(({ title }, number) => new Option(title, String(number))));
+chooser.onchange = () => choose(Number(chooser.value));
+runButton.onclick = run;
+stopButton.onclick = stop;
+at("share").onclick = () => void share();
+globalThis.onhashchange = () => void open();
+setRunning(false);
+await open();
+document.documentElement.dataset.shown = String(Math.round(performance.now()));
