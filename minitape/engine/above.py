@@ -1,4 +1,4 @@
-"""What the engine asks of the rooms above it, of which it knows nothing but the questions.
+"""What the engine asks of the packages above it, of which it knows nothing but the questions.
 
 A graph that is being built, the reason why a gradient is None, the picture of a tape: the engine (and ``ops``, which is
 below graphs, too) asks ``above``, such as ``above.why_none(error)``. Who answers is said in one table, in
@@ -38,7 +38,7 @@ def load(module: str, name: str) -> Object:
 
 
 class Above:
-    """Functions of the rooms above, as attributes."""
+    """Functions of the packages above, as attributes."""
 
     def __init__(self) -> None:
         self._homes: dict[str, tuple[str, str]] = {}
@@ -50,7 +50,7 @@ class Above:
     def __getattr__(self, name: str) -> Function:
         if name not in self._homes:
             raise AttributeError(
-                f"no room above the engine answers {name!r}: see _ANSWERS in minitape/__init__.py", name=name
+                f"no package above the engine answers {name!r}: see _ANSWERS in minitape/__init__.py", name=name
             )
         found = load(*self._homes[name])
         setattr(self, name, found)

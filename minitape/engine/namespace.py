@@ -114,7 +114,7 @@ class Aliases(Loader):
         twice.
         """
         sys.meta_path.insert(0, self)
-        sys.meta_path.append(NotHere())  # last: what nobody has found
+        sys.meta_path.append(NotHere())  # last: what no other finder has found
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
         """The specification of a module with one of the names, or below it."""

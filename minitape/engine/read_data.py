@@ -1,4 +1,4 @@
-"""The only door through which files of others are read: progress, hand-ins, notebooks, translations.
+"""The one place where files of others are read: progress, hand-ins, notebooks, translations.
 
 A file is text or JSON and no more: nothing that it says is looked up, imported or run, and it takes no more room than
 is allowed.

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     Result: TypeAlias = Any
     # what becomes a tensor: one, a variable, array, number, text, lists of them, what converts itself
     Value: TypeAlias = Any
-    End: TypeAlias = Any  # a target or a source: a tensor, a variable, or a composite tensor of the rooms above
+    End: TypeAlias = Any  # a target or a source: a tensor, a variable, or a composite tensor of the packages above
     # nested lists, tuples, dictionaries, named tuples, ... of tensors or other leaves, or one leaf
     Structure: TypeAlias = Any
     DTypeLike: TypeAlias = Any  # what ``as_dtype`` reads: a DType, a NumPy or Python type, a name, a number
     ShapeLike: TypeAlias = Any  # what ``TensorShape`` reads: a shape, sizes, None, tensors that hold sizes
-    Object: TypeAlias = Any  # somebody else's object, of which attributes are read that it may not have
-    Graph: TypeAlias = Any  # the graph that is built: a recording, and more, of a room above the engine
+    Object: TypeAlias = Any  # an object of other code, of which attributes are read that it may not have
+    Graph: TypeAlias = Any  # the graph that is built: a recording, and more, of a package above the engine
     Columns: TypeAlias = list[list[Any]]  # of a recording: four of integers, and one of values
     Assigned: TypeAlias = Any  # the variable, None without ``read_value``, in a graph the operation that assigns
     NumPyType: TypeAlias = Any  # a scalar type or dtype of NumPy's; ``object`` for text

@@ -1,4 +1,4 @@
-"""The only door through which files are written: beside the old one, whose place the new one takes when it is whole.
+"""The one function through which files are written: next to the old one, whose place the new one takes when complete.
 
 Whatever breaks a save off, a full disk, Ctrl-C or the end of the process, the old file is there as it was.
 """

@@ -19,7 +19,7 @@ from . import blocks
 
 
 class Speed(Accelerator):
-    """What the engine asks for, the fast way."""
+    """What the engine asks for, in the fast form."""
 
     large = blocks.LARGE
     buffer = staticmethod(blocks.buffer)

@@ -3,7 +3,7 @@
 NumPy computes ``g * (1 - z * z)`` in three passes over main memory, each into a fresh array whose pages the operating
 system first has to fill with zeros; for a million numbers that costs five times the arithmetic. Here the formula
 becomes a list of ufunc calls that run block by block, with the intermediate results in a small scratch buffer, and only
-the last call writes to the result. Results come from a pool: a buffer is free again when nobody but the pool refers to
+the last call writes to the result. Results come from a pool: a buffer is free again when only the pool refers to
 it.
 """
 
@@ -91,7 +91,7 @@ def _of_base(view: np.ndarray) -> int:
 
 
 def _calibrated() -> tuple[int, int, int]:
-    """How many references are counted where nobody else holds an array: that depends on the interpreter.
+    """How many references are counted where no other object holds an array: that depends on the interpreter.
 
     For a buffer of the pool in a loop; for an array in a dictionary and a variable, handed on twice; and for the base
     of an array that is also in the pool. Every container, variable and argument holds one reference, or none where the
@@ -126,7 +126,7 @@ def buffer(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
 
 
 def accumulate(total: np.ndarray, share: Any) -> np.ndarray:
-    """``total + share``: in place when nobody holds ``total`` but the sweep that calls."""
+    """``total + share``: in place when only the sweep that calls holds ``total``."""
     base = total.base
     alone = sys.getrefcount(total) <= _WALKED and (
         base is None or (base.dtype == np.uint8 and sys.getrefcount(base) <= _BASE)

@@ -1,7 +1,7 @@
 """Runs of elementwise calls fused into one compiled loop.
 
 NumPy walks over the arrays once for each operation; the generated function walks over them once for all. It takes calls
-of the textbook table on arrays of one shape, and what commonly stands between them: slices and their adjoints, sums
+of the textbook table on arrays of one shape, and what is commonly between them: slices and their adjoints, sums
 over all elements, single numbers. Functions for which NumPy has vector code (sin, exp, ...) are left to NumPy on long
 arrays.
 """
@@ -230,6 +230,6 @@ def compiled(text: str, real: Any, shapes: Sequence[tuple[int, ...]]) -> Any:
     name, trial = np.dtype(real).name, [np.zeros(shape, real) if shape else real(0) for shape in shapes]
     try:
         return machine_code(f"{header(name)}\n{text}", f"fused_{name}", "fused", trial)
-    except Exception as error:  # numba has many ways to refuse; NumPy then goes on as before
+    except Exception as error:  # numba has many ways to refuse; NumPy then computes as before
         logging.getLogger(__name__).debug("not fused: %s", error)
         return None

@@ -1,4 +1,4 @@
-"""The reverse sweep over a long recording of numbers: their adjoints stand in one column, which a compiled loop
+"""The reverse sweep over a long recording of numbers: their adjoints are in one column, which a compiled loop
 fills.
 """
 
@@ -10,15 +10,17 @@ from typing import Any
 import numpy as np
 
 from ..engine.back.sweep import Sweep
-from ..engine.back.values import fit
+from ..engine.back.values import match_input
 from ..engine.tensor.slices import IndexedSlices
 from .kernels import for_rows
 
 
-def long_sweep(record: Any, starts: Any, sources: set[int], reachable: Any, asked: set[int] | None) -> LongSweep | None:
+def long_sweep(
+    record: Any, starts: Any, sources: set[int], reachable: Any, mandatory: set[int] | None
+) -> LongSweep | None:
     """A sweep with a compiled loop; None where the walk in Python is the better way."""
     kernel = for_rows(record, max(starts) - min(sources) + 1, "backward")
-    return None if kernel is None else LongSweep(kernel, record, starts, sources, reachable, asked)
+    return None if kernel is None else LongSweep(kernel, record, starts, sources, reachable, mandatory)
 
 
 class LongSweep(Sweep):
@@ -29,21 +31,21 @@ class LongSweep(Sweep):
     record: Any  # packed
 
     def __init__(
-        self, kernel: Any, record: Any, starts: Any, sources: set[int], reachable: Any, asked: set[int] | None
+        self, kernel: Any, record: Any, starts: Any, sources: set[int], reachable: Any, mandatory: set[int] | None
     ) -> None:
         super().__init__(record, starts, sources, reachable)
         self.kernel, self.real = kernel, record.real
         self.numbers = record.numbers_from(self.real)
         self.column = np.zeros(len(record), self.real)
         self.reach = np.ones(len(record), np.uint8) if reachable is None else np.frombuffer(reachable, np.uint8).copy()
-        if asked:
-            self.low = min(self.low, *asked)
+        if mandatory:
+            self.low = min(self.low, *mandatory)
         for row, adjoint in [*self.adjoints.items()]:
             if self._put(row, adjoint):
                 del self.adjoints[row]
 
     def _cells(self) -> Iterator[Any]:
-        """The rows that the loop does not know, calls and arrays. It goes on below each of them."""
+        """The rows that the loop does not know, calls and arrays. It continues below each of them."""
         record, low = self.record, self.low
         for first, block, _, calls in reversed(record.blocks):
             end, row = max(first, low), min(first + len(block) - 1, self.high)
@@ -55,7 +57,7 @@ class LongSweep(Sweep):
                 row -= 1
 
     def _put(self, row: int, share: Any) -> bool:
-        """Adds a share to the adjoint of a row; False for a row that is no number, whose adjoint stands elsewhere."""
+        """Adds a share to the adjoint of a row; False for a row that is no number, whose adjoint is elsewhere."""
         self.reach[row] |= 2
         if type(self.record.held(row)) is not self.real:
             return False
@@ -66,7 +68,7 @@ class LongSweep(Sweep):
         if type(share) is not IndexedSlices:
             value = self.values[row]
             if share.shape != value.shape or share.dtype is not value.dtype:
-                share = fit(share, value)
+                share = match_input(share, value)
             if self._put(row, share):
                 return
         super()._add(row, share)

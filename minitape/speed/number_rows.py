@@ -1,4 +1,4 @@
-"""The way back over numbers that an outer tape records: rules of the table write row after row, and make no tensors in
+"""The sweep over numbers that an outer tape records: rules of the table write row after row, and make no tensors in
 between.
 """
 

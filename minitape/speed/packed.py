@@ -63,7 +63,7 @@ def ColumnStore(plain: Any) -> Any:
         def pack(self) -> bool:
             """Moves the rows since the last block into a block; numbers of one type become an array.
 
-            False, and nothing moved, where another thread goes on recording.
+            False, and nothing moved, where another thread continues to record.
             """
             if self.open and get_ident() != self.thread:
                 return False

@@ -29,7 +29,7 @@ ONCE_MORE = 512  # runs after which numba is loaded to fuse a program
 
 LONG = 256  # scalar calls that earn the loading of the kernels
 FEW = 48  # scalar calls that are worth a kernel once it is there
-BIG = 4096  # elements from which on an array is dropped as soon as nobody reads it any more
+BIG = 4096  # elements from which on an array is dropped as soon as no call reads it any more
 
 _HEAD = "def program({arguments}):\n"
 _ALIASES = {"identity", "stop_gradient"}
@@ -263,7 +263,7 @@ class Writer:
         return found
 
     def _drop(self, rows: Sequence[int], calls: Sequence[Call]) -> None:
-        """Lets go of those of the rows that nobody reads any more, now that these calls are written."""
+        """Drops those of the rows that no call reads any more, now that these calls are written."""
         for call in calls:
             for row in self._inputs(call):
                 self.unread[row] -= 1

@@ -13,7 +13,7 @@ from numpy import ndarray
 
 from ..engine.back.reach import TERMINAL
 from ..engine.back.sweep import Sweep
-from ..engine.back.values import Tensors, column, fit, operations, together, unbroadcast
+from ..engine.back.values import Tensors, add_adjoints, column, match_input, operations, unbroadcast
 from ..engine.recording.rows import REALS
 from ..engine.table.code import compile_text, define
 from ..engine.table.fp import OFF, WARNINGS, restore
@@ -42,12 +42,12 @@ def run_sweep(plain: Function) -> Function:
         sources: set[int],
         reachable: bytearray | None,
         recorded: bool,
-        asked: set[int] | None,
+        mandatory: set[int] | None,
     ) -> tuple[Function, Sweep | None]:
         if record.sweeper is not Sweep or (BATCHES and not BATCHES.isdisjoint(map(type, starts.values()))):
-            return plain(record, starts, sources, reachable, recorded, asked)
+            return plain(record, starts, sources, reachable, recorded, mandatory)
         high, low = max(starts), min(sources) if sources else max(starts) + 1
-        if recorded and not asked:
+        if recorded and not mandatory:
             if sweep_rows(record, starts, sources, reachable, high, low):
                 return starts.get, None
             found = Sweep(record, starts, sources, reachable, recorded=True)
@@ -56,12 +56,12 @@ def run_sweep(plain: Function) -> Function:
         if (
             not recorded
             and high - low >= FEW
-            and (long := long_sweep(record, starts, sources, reachable, asked)) is not None
+            and (long := long_sweep(record, starts, sources, reachable, mandatory)) is not None
         ):
             long.run()
             return long.adjoint, long
-        if asked:
-            return plain(record, starts, sources, reachable, recorded, asked)
+        if mandatory:
+            return plain(record, starts, sources, reachable, recorded, mandatory)
         if reachable is None and record.kinds <= REALS:
             number_sweep(record, starts, sources, high, low)
             return starts.get, None
@@ -101,7 +101,7 @@ def plain_sweep(
                     continue
                 if general is not None and type(g) is IndexedSlices:
                     if general._hand_on(row, BY_CODE[op - FIRST_CODE], (a,), {}):
-                        general._let_go(row)
+                        general._drop(row)
                         continue
                     g = g.dense()
                 if recorded:
@@ -121,7 +121,7 @@ def plain_sweep(
             if not primitive.each or call.outputs > 1 or (general is not None and type(g) is IndexedSlices):
                 general = general or _general(record, starts, sources, reachable, adjoints)
                 if row == call.row and general._call(call):  # of several outputs, the first is met last
-                    general._let_go(call.row, call.outputs)
+                    general._drop(call.row, call.outputs)
                 continue
             if recorded:
                 z = value_of(row) if primitive.keeps_output else look(row)
@@ -135,14 +135,14 @@ def plain_sweep(
                 kind = type(share)
                 if kind is ndarray or kind in SCALAR:
                     if share.shape != like.shape or share.dtype is not like.dtype:
-                        share = fit(share, like)
+                        share = match_input(share, like)
                 elif kind is EagerTensor:
                     if share._value.shape != (shape := look(to).shape):
                         share = unbroadcast(share, shape)
                 elif share is None:
                     continue
                 elif kind is not IndexedSlices:
-                    share = fit(share, like)
+                    share = match_input(share, like)
                 else:
                     general = general or _general(record, starts, sources, reachable, adjoints)
                     general.note_slices(to, row, share)
@@ -152,7 +152,7 @@ def plain_sweep(
                 elif type(total) is ndarray is kind and total.size < LARGE:
                     adjoints[to] = total + share
                 else:
-                    adjoints[to] = together(total, share)
+                    adjoints[to] = add_adjoints(total, share)
             if row not in sources:
                 del adjoints[row]
     finally:
@@ -161,7 +161,7 @@ def plain_sweep(
 
 
 def number_sweep(record: Record, adjoints: dict[int, Adjoint], sources: set[int], high: int, low: int) -> None:
-    """The way back over a tape of numbers: what an operation hands on to its inputs is computed at once."""
+    """The sweep over a tape of numbers: what an operation hands on to its inputs is computed at once."""
     values, arrived = column(record), adjoints.get
     before = WARNINGS[OFF]
     try:
@@ -226,7 +226,11 @@ class _Steps(dict["Object", "Function"]):
                 )
         functions = recorded_functions() if recorded else ARRAY if kind is None else SCALAR.get(kind, ARRAY)
         rules = dict(zip(("rule_x", "rule_y"), LARGE_FORMS[code].rules, strict=False))  # of large arrays
-        space = functions | rules | {"kind": kind, "fit": fit, "unbroadcast": unbroadcast, "together": together}
+        space = (
+            functions
+            | rules
+            | {"kind": kind, "match_input": match_input, "unbroadcast": unbroadcast, "add_adjoints": add_adjoints}
+        )
         self[key] = step = define(text, "<formula step>", space)["step"]
         return step
 
@@ -234,21 +238,23 @@ class _Steps(dict["Object", "Function"]):
 _STEP = """
     share, total = {rule}, adjoints.get({row})
     if {unlike}:
-        share = fit(share, {x})
+        share = match_input(share, {x})
     if total is None:
         adjoints[{row}] = share
     elif type(total) is kind:
         adjoints[{row}] = total + share
     else:
-        adjoints[{row}] = together(total, share)
+        adjoints[{row}] = add_adjoints(total, share)
 """.lstrip("\n")
 _RECORDED = """
     share, total = {rule}, adjoints.get({row})
     if type(share) is not kind:
-        share = fit(share, {like})
+        share = match_input(share, {like})
     elif share._value.shape != {x}.shape:
         share = unbroadcast(share, {x}.shape)
-    adjoints[{row}] = share if total is None else add(total, share) if type(total) is kind else together(total, share)
+    if total is not None:
+        share = add(total, share) if type(total) is kind else add_adjoints(total, share)
+    adjoints[{row}] = share
 """.lstrip("\n")
 STEPS = _Steps()
 

@@ -1,4 +1,4 @@
-"""TensorFlow's functions and classes by name, as ``tf`` in the rooms above: all of ``import minitape as tf`` but Keras.
+"""TensorFlow's functions and classes by name, as ``tf`` in the packages above: all of ``minitape`` but Keras.
 
 ``from .. import tf`` costs nothing: a name is loaded when it is first used. A file or folder with a name of
 TensorFlow's (``math``, ``nn``, ...) is the table of that namespace; ``import minitape.nn`` finds ``minitape.tf.nn``.

@@ -183,20 +183,20 @@ def sweep(
     """
     record = tape._record
     assert record is not None
-    asked = _mandatory_inputs(record) if record.mandatory else None
-    if not wanted and not asked:
+    mandatory = _mandatory_inputs(record) if record.mandatory else None
+    if not wanted and not mandatory:
         return NOTHING
     high = max(starts)
-    reachable = reachable_rows(tape, wanted | asked if asked else wanted, high, recorded)
+    reachable = reachable_rows(tape, wanted | mandatory if mandatory else wanted, high, recorded)
     if reachable is not None and not (
         all(map(reachable.__getitem__, wanted)) and all(map(reachable.__getitem__, starts))
     ):
         wanted = {row for row in wanted if reachable[row]}
         starts = {row: given for row, given in starts.items() if reachable[row]}
-        if not starts or not (wanted or asked):
+        if not starts or not (wanted or mandatory):
             return NOTHING
         high = max(starts)
-    given = record, starts, wanted, reachable, recorded, asked
+    given = record, starts, wanted, reachable, recorded, mandatory
     return _record_sweep(tape, *given) if recorded and state.record is not None else run_sweep(*given)
 
 

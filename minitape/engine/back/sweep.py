@@ -23,7 +23,7 @@ from ..tensor.functions import recorded_rules
 from ..tensor.slices import IndexedSlices
 from ..tensor.tensor import EagerTensor, new_tensor
 from .reach import breadth_first
-from .values import Overlay, Tensors, column, fit, in_batches, operations, together, unbroadcast
+from .values import Overlay, Tensors, add_adjoints, column, in_batches, match_input, operations, unbroadcast
 
 if TYPE_CHECKING:
     from ..table.primitives import Primitive, Rules
@@ -39,7 +39,7 @@ class Sweep:
     ``starts`` maps the targets' rows to their adjoints, ``reachable[row]`` is true where a source can be reached
     through ``row`` (None: everywhere), ``sources`` are the rows whose adjoints are wanted at the end
     (``adjoint(row)``). ``recorded`` makes the sweep itself a sequence of recorded operations. ``stepwise`` keeps the
-    ``edges`` of each step: (input row, share of the adjoint, sum so far). ``held`` are arrays by row that stand for
+    ``edges`` of each step: (input row, share of the adjoint, sum so far). ``held`` are arrays by row in place of
     those of the recording.
     """
 
@@ -69,7 +69,7 @@ class Sweep:
         if held:
             self.values = Overlay(self.values, held)
 
-    def visit(self, rows: set[int]) -> None:
+    def include(self, rows: set[int]) -> None:
         """Goes down to these rows, too, and in TensorFlow's order: functions of the user are called on the way."""
         self.low = min(self.low, *rows)
         self.order = breadth_first(self.record, self.starts)
@@ -93,9 +93,9 @@ class Sweep:
             if first and (reachable is None or reachable[row] == 1) and self._call(call):
                 yield row
                 if not self.stepwise:
-                    self._let_go(row, call.outputs)
+                    self._drop(row, call.outputs)
 
-    def _let_go(self, row: int, outputs: int = 1) -> None:
+    def _drop(self, row: int, outputs: int = 1) -> None:
         for each in range(row, row + outputs):
             if each not in self.sources:
                 self.adjoints.pop(each, None)
@@ -201,9 +201,9 @@ class Sweep:
                 if share._value.shape != value._value.shape:
                     share = unbroadcast(share, value._value.shape)
             elif share.shape != value.shape or share.dtype is not value.dtype:
-                share = fit(share, value)
+                share = match_input(share, value)
         before = self.adjoints.get(row)
-        self.adjoints[row] = total = share if before is None else together(before, share)
+        self.adjoints[row] = total = share if before is None else add_adjoints(before, share)
         if self.stepwise:
             self.edges.append((row, share, total))
 
@@ -241,13 +241,13 @@ def run_sweep(
     sources: set[int],
     reachable: bytearray | None,
     recorded: bool,
-    asked: set[int] | None,
+    mandatory: set[int] | None,
 ) -> tuple[Function, Sweep | None]:
-    """Runs a sweep, also down to the rows ``asked``. Returns what gives the adjoint of a row, and the sweep, where
+    """Runs a sweep, also down to the rows ``mandatory``. Returns what gives the adjoint of a row, and the sweep, where
     there is one.
     """
     found = record.sweeper(record, starts, sources, reachable, recorded=recorded)
-    if asked:
-        found.visit(asked)
+    if mandatory:
+        found.include(mandatory)
     found.run()
     return found.adjoint, found

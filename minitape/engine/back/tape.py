@@ -191,10 +191,10 @@ class GradientTape:
             start_new_thread(interrupt_main, ())
 
     def __copy__(self) -> GradientTape:
-        return self  # a recording is of one tape, and let go of with it
+        return self  # a recording is of one tape, and released with it
 
     def reset(self) -> None:
-        """Forgets everything recorded so far and goes on recording; ValueError outside the block.
+        """Forgets everything recorded so far and continues to record; ValueError outside the block.
 
         >>> import minitape as tf
         >>> x = tf.Variable(3.0)

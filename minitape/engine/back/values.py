@@ -111,7 +111,7 @@ def unbroadcast(g: Adjoint, shape: tuple[int, ...]) -> Adjoint:
     return g
 
 
-def fit(share: Adjoint, value: Adjoint) -> Adjoint:
+def match_input(share: Adjoint, value: Adjoint) -> Adjoint:
     """A share in the shape and dtype of the value that it belongs to."""
     if share.shape != value.shape:
         share = unbroadcast(share, tuple(value.shape))
@@ -120,7 +120,7 @@ def fit(share: Adjoint, value: Adjoint) -> Adjoint:
     return share
 
 
-def together(total: Adjoint, share: Adjoint) -> Adjoint:
+def add_adjoints(total: Adjoint, share: Adjoint) -> Adjoint:
     """What has arrived at a row and a share that arrives now."""
     if type(total) is IndexedSlices:
         return concat_slices([total, share]) if type(share) is IndexedSlices else total.dense() + share

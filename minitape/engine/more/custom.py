@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @block
 def without_tapes() -> Iterator[None]:
-    """No tape records the block; where a graph is being built it goes on."""
+    """No tape records the block; where a graph is being built that continues."""
     with contextlib.ExitStack() as stack:
         for tape in reversed(state.tapes):
             stack.enter_context(tape.stop_recording())

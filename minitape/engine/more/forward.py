@@ -44,7 +44,7 @@ class ForwardTape(GradientTape):
 
 
 def follow_custom(results: Sequence[Tensor], outputs: Sequence[Tensor], hides: bool = False) -> None:
-    """Tells the accumulators of this thread that a custom gradient stands between ``results`` and ``outputs``.
+    """Tells the accumulators of this thread that a custom gradient is between ``results`` and ``outputs``.
 
     What TensorFlow does, we do: the tangents of the operations inside win, and the custom gradient, which is asked at
     once, counts only where those have none. Where it ``hides`` what has none, as in a graph, they are zeros.

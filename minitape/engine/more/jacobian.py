@@ -109,7 +109,7 @@ def batch_jacobian(
 
 
 def _begin(tape: GradientTape, used_to: str, use_pfor: bool) -> bool:
-    """Begins, unless this call will be refused because it wants a persistent tape: then the tape goes on recording."""
+    """Begins, unless this call will be refused because it wants a persistent tape: then the tape records on."""
     refused = recorder().eager and not use_pfor and not tape._persistent
     if not refused or tape._used or tape._record is None:
         tape._begin(used_to)

@@ -102,7 +102,7 @@ _CUT: deque[PythonCall] = deque(maxlen=4)  # the last runs that some gradient do
 
 
 def note_run(func: Function, call: PythonCall) -> None:
-    """Notes the last run of a function in a graph, as long as somebody else keeps it."""
+    """Notes the last run of a function in a graph, as long as another object keeps it."""
     with suppress(TypeError):  # not every callable can be referred to weakly
         _RUNS[func] = weakref.ref(call)
 

@@ -56,7 +56,7 @@ def leave_ended() -> None:
 class During:
     """A block in which attributes of an object have other values. It gives ``given``.
 
-    Afterwards they are what they were before, except those that somebody else has set in the meantime.
+    Afterwards they are what they were before, except those that other code has set in the meantime.
 
     >>> from types import SimpleNamespace
     >>> light = SimpleNamespace(on=False)
@@ -132,7 +132,7 @@ def _of_steps(steps: Iterator[Object]) -> Iterator[Object]:
 
 
 class _Block(ContextDecorator):
-    """The block of a generator: what stands before ``yield`` begins it, what stands after ends it. Also a decorator."""
+    """The block of a generator: what is before ``yield`` begins it, what is after ends it. Also a decorator."""
 
     def __init__(self, made: Callable[[], Iterator[Object]]) -> None:
         self._made, self._steps = made, made()

@@ -3,7 +3,7 @@
 op    0 a leaf (watched tensor, variable's state, constant), 1 a call, else the code of an elementwise operation
 a, b  the rows of an elementwise operation's inputs (a == b for one input)
 call  the :class:`Call` of a call: its primitive, inputs and attributes; None for other rows
-site  the bytecode offset of the user's statement, turned into a line only when somebody asks
+site  the bytecode offset of the user's statement, turned into a line only on request
 value a number, an array, or the :class:`Outline` of an array that no rule reads
 """
 
@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ..table.accelerator import fast
-from .rows import WIDTH, Outline
+from .block import leave_ended
+from .rows import CHUNK, WIDTH, Outline
 
 if TYPE_CHECKING:
     from ..types import Array, Columns
@@ -52,6 +53,8 @@ class ColumnStore:
         """Writes a row and returns its number."""
         row = len(self.rows) // WIDTH
         self.rows += (op, a, b, call, site, value)
+        if row % CHUNK == CHUNK - 1:
+            leave_ended()
         return row
 
     def cell(self, row: int) -> tuple[int, int, int, int]:
@@ -64,7 +67,7 @@ class ColumnStore:
         return self.rows[WIDTH * row + 3]
 
     def held(self, row: int) -> Array:
-        """What stands in the column of values: a number, an array, or an outline."""
+        """What the column of values holds: a number, an array, or an outline."""
         return self.rows[WIDTH * row + 5]
 
     def hold(self, row: int, value: Array) -> None:

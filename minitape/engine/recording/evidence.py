@@ -255,7 +255,7 @@ def all_exits() -> list[ValueLeft]:
     found = exits().list
     for other in [*THREADS]:
         if other is not state.exits:
-            with contextlib.suppress(RuntimeError):  # that thread goes on meanwhile
+            with contextlib.suppress(RuntimeError):  # that thread continues meanwhile
                 found += other.list
     return sorted(found, key=lambda exit: exit.when)
 
@@ -417,7 +417,7 @@ def _constructs(frame: FrameType, thing: object) -> bool:
 
 
 def creation_of(thing: object) -> Stack:
-    """Where a layer or a module was made; empty when nobody knows."""
+    """Where a layer or a module was made; empty when it is not known."""
     try:
         return _births.get(thing, ())
     except TypeError:

@@ -1,4 +1,4 @@
-"""The user's statements: which frames of Python are the user's own, and on which line they stand."""
+"""The user's statements: which frames of Python are the user's own, and on which line they are."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def cells() -> dict[str, int]:
 
 
 def lines_of(filename: str) -> list[str]:
-    """The text of a file, a notebook cell, or a statement typed at Python's prompt; empty when nobody knows it."""
+    """The text of a file, a notebook cell, or a statement typed at Python's prompt; empty when it is not known."""
     lines = linecache.getlines(filename)
     if not lines:  # newer versions of Python keep what was typed by its code, not by its name
         typed = getattr(linecache, "_interactive_cache", {}).values()

@@ -252,7 +252,7 @@ class Record(Sites, Recorder):
     def _kept(
         self, primitive: Primitive, rows: Sequence[int], inputs: Sequence[Tensor], value: Array, tracked: bool
     ) -> Array:
-        """What stands in the column for a result; sees to it that the arrays that its rules read are held."""
+        """What the column holds for a result; sees to it that the arrays that its rules read are held."""
         if tracked and (primitive.keeps is None or primitive.keeps):
             for i, t in enumerate(inputs):
                 if (
@@ -277,14 +277,14 @@ class Record(Sites, Recorder):
         return range(len(rows)) if primitive.keeps is None else primitive.keeps
 
     def is_number(self, row: int) -> bool:
-        """Whether a row is a Python number, of which nobody can want a gradient."""
+        """Whether a row is a Python number, of which no program can want a gradient."""
         leaf = self.leaves.get(row)
         return leaf is not None and leaf.number is not None
 
     # -- the end -----------------------------------------------------------------------------------
 
     def close(self) -> Any:  # what a graph gives back, another one, only it knows
-        """The last tape was left: operations are no longer recorded. Returns the recording that goes on: none."""
+        """The last tape was left: operations are no longer recorded. Returns the recording that continues: none."""
         self.open = False
         self.frame = None
 
@@ -293,7 +293,7 @@ class Record(Sites, Recorder):
         self.open = True
 
     def free(self) -> None:
-        """The last tape that could ask was used up: large arrays are let go of, but for those of leaves."""
+        """The last tape that could ask was used up: large arrays are released, except those of leaves."""
         held = self.large_arrays()
         for row in held.keys() - self.leaves.keys():
             self.hold(row, outline(held[row].shape, held[row].dtype))

@@ -1,4 +1,4 @@
-"""Who takes notice of what a thread does: a recording, a graph that is being built, or nobody."""
+"""Who takes notice of what a thread does: a recording, a graph that is being built, or none."""
 
 from __future__ import annotations
 

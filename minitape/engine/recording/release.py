@@ -23,7 +23,7 @@ RETAINED = 8  # skeletons that a thread keeps
 SKELETON = 4096  # rows of one at most
 FEW = 256  # rows of one that keeps its small arrays
 
-# in the place of what a released recording held: nobody may add to it
+# in place of what a released recording held: nothing may be added
 _GONE: Any = MappingProxyType({})  # of dictionaries
 _NOTHING: Any = ()  # of lists
 _NO_ROWS: Any = frozenset()  # of sets

@@ -33,7 +33,7 @@ Subject: TypeAlias = Any
 
 
 class Outline:
-    """The shape and dtype of an array that nobody kept, because no rule reads its elements."""
+    """The shape and dtype of an array that was not kept, because no rule reads its elements."""
 
     def __init__(self, shape: tuple[int, ...], dtype: np.dtype) -> None:
         self.shape, self.dtype = shape, dtype
@@ -47,7 +47,7 @@ class Outline:
         return np.broadcast_to(np.zeros((), self.dtype), self.shape)
 
     def __array__(self, dtype: NumPyType = None, copy: bool | None = None) -> np.ndarray:
-        raise RuntimeError("a rule reads an array that nobody kept: its primitive's `keep` does not name it")
+        raise RuntimeError("a rule reads an array that was not kept: its primitive's `keep` does not name it")
 
 
 outline = lru_cache(4096)(Outline)
@@ -55,7 +55,7 @@ outline = lru_cache(4096)(Outline)
 
 def _of_outline(primitive: Primitive, inputs: tuple[Array, ...], attrs: Attributes) -> Array:
     if primitive.name != "conj":
-        raise RuntimeError(f"{primitive.name} reads an array that nobody kept")
+        raise RuntimeError(f"{primitive.name} reads an array that was not kept")
     return inputs[0]
 
 
@@ -79,7 +79,7 @@ NONE: Attributes = {}  # the attributes of elementwise operations
 
 
 class Leaf(NamedTuple):
-    """What a leaf row stands for: a tensor, one state of a variable, or a Python number. It keeps neither alive."""
+    """What a leaf row is: a tensor, one state of a variable, or a Python number. It keeps neither alive."""
 
     held: weakref.ref[Tensor] | None = None
     owner: weakref.ref[ResourceVariable] | None = None
@@ -89,12 +89,12 @@ class Leaf(NamedTuple):
 
     @property
     def tensor(self) -> Tensor | None:
-        """The tensor, while somebody has it."""
+        """The tensor, while it is alive."""
         return None if self.held is None else self.held()
 
     @property
     def variable(self) -> ResourceVariable | None:
-        """The variable whose state it is, while somebody has it."""
+        """The variable whose state it is, while it is alive."""
         return None if self.owner is None else self.owner()
 
 

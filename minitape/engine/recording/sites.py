@@ -1,4 +1,4 @@
-"""The user's statements that wrote the rows of a recording: (code, bytecode offset), a line only when somebody asks."""
+"""The user's statements that wrote the rows of a recording: (code, bytecode offset), a line only on request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What makes the engine faster, behind one door; without it all answers stay the same.
+"""What makes the engine faster, behind one object, `fast`; without it all answers stay the same.
 
 The engine asks ``fast`` for the few things below. An :class:`Accelerator` does nothing clever; :mod:`minitape.speed`,
 where that folder is there, puts its own in the place (see ``minitape/__init__.py``).
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Accelerator:
-    """The plain way.
+    """The plain form.
 
     >>> plain = Accelerator()
     >>> plain.accumulate(np.ones(2), np.ones(2))
@@ -41,7 +41,7 @@ class Accelerator:
         return np.empty(shape, dtype)
 
     def accumulate(self, total: Array, share: Array) -> Array:
-        """The sum of two large adjoints, of which nobody needs the first one any more."""
+        """The sum of two large adjoints, of which the first one is no longer needed."""
         return total + share
 
     def by_formula(self, text: str, names: str, plain: Function) -> Function:

@@ -16,7 +16,7 @@ back:
     finally:
         restore(before)
 
-It is an index, not a call: after a call Python looks whether somebody pressed Ctrl-C, and warnings would stay off when
+It is an index, not a call: after a call Python looks whether Ctrl-C was pressed, and warnings would stay off when
 that comes before the ``try``. After an index it does not look.
 """
 

@@ -68,7 +68,7 @@ class EagerTensor(Tensor, metaclass=_FullName):
 
     @property
     def array(self) -> Array:
-        """The value as minitape holds it: a NumPy scalar or an array that nobody may change."""
+        """The value as minitape holds it: a NumPy scalar or an array that no code may change."""
         return self._value
 
     def numpy(self) -> Array:
@@ -344,7 +344,7 @@ def new_tensor(value: Array) -> EagerTensor:
 
 
 def from_array(value: Array) -> EagerTensor:
-    """A tensor around a NumPy scalar or an array that nobody else will change."""
+    """A tensor around a NumPy scalar or an array that no other code will change."""
     if (type(value) is not np.ndarray or not value.ndim) and not isinstance(value, np.generic):
         if type(value) is not np.ndarray:
             value = np.asarray(value, object if isinstance(value, bytes) else None)
