@@ -361,9 +361,7 @@ class TorchLog:
 
     def _reason(self, tensor: torch.Tensor, why: str, on_way: bool) -> str:
         """Why a result has no gradient; empty for what is computed from constants, and would have one otherwise."""
-        if why == "opaque" and not on_way:  # there was nothing to pass
-            return ""
-        if why:
+        if why and why != "opaque":
             return why
         if tensor.is_inference():
             return "inference_mode"
@@ -371,7 +369,7 @@ class TorchLog:
             return "no_grad"
         if not differentiable(tensor.dtype):
             return "no_derivative"
-        return "not_differentiable" if on_way else ""
+        return (why or "not_differentiable") if on_way else ""
 
     def leave(self, tensor: torch.Tensor, how: str) -> None:
         """A value leaves PyTorch."""

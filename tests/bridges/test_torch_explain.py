@@ -113,6 +113,16 @@ def test_a_graph_that_torch_made_of_a_function_has_the_line_of_its_call():
     assert recording.explain(loss, w).code == "loss = traced(w).sum()"
 
 
+def test_what_is_known_of_a_call_that_is_one_row_is_said():
+    w = torch.ones(3, requires_grad=True)
+    with bridge.record() as recording:
+        with torch.no_grad():
+            loss = torch.vmap(lambda x: (w * x).sum())(torch.ones(4, 3)).sum()
+        places = torch.vmap(lambda x: (w * x).argmax())(torch.ones(4, 3))
+        row = torch.ones(3)[places].sum()
+    assert [recording.explain(target, w).cause for target in (loss, row)] == ["no_grad", "no_derivative"]
+
+
 def test_a_function_with_vmap_compiles_in_a_block_as_outside_of_it():
     w, xs = torch.ones(3, requires_grad=True), torch.ones(4, 3)
     compiled = torch.compile(
