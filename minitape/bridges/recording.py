@@ -129,6 +129,7 @@ class RecordingEntry:
             "dtype": self.dtype,
             "shape": list(self.shape),
             "released": value is None,
+            "site": 0,
             "line": self.site[1],
             "file": self.site[0],
             "cell": None,

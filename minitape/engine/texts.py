@@ -73,8 +73,8 @@ def users_language() -> str:
     """
     told = next(filter(None, map(os.environ.get, VARIABLES)), "") or _of_windows()
     codes = [re.split("[.@]", code)[0].replace("_", "-") for code in told.split(":")]
-    known = [path.name for folder in COURSE if folder.is_dir() for path in folder.iterdir()]
-    return next((code for whole in codes for code in (whole, whole.partition("-")[0]) if code in known), ENGLISH)
+    known = (code for whole in codes for code in (whole, whole.partition("-")[0]) if CODE.fullmatch(code))
+    return next((code for code in known if any((folder / code).is_dir() for folder in COURSE)), ENGLISH)
 
 
 def _of_windows() -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..engine.recording.record import Record
     from ..engine.types import Array, End
     from .nodes import Subject
-    from .zero_or_nan import Rows
+    from .zero_or_nan import TapeRows
 
 # of each scalar operation whether its first and its second input get something
 _PASSES = [(False, False)] * FIRST_CODE + [(p.texts[1] != "-", len(p.texts) > 2 and p.texts[2] != "-") for p in BY_CODE]
@@ -67,8 +67,8 @@ class Connection:
         self._followed = Flows()
         self.keys = {}
         self.sums: dict[int, Array] | Literal[False] | None = None  # what arrives at the sources, see arrived.py
-        self.rows: Rows | None = None
-        self.unswept: Rows | None = None  # the same for fixes, where nothing was swept
+        self.rows: TapeRows | None = None
+        self.unswept: TapeRows | None = None  # the same for fixes, where nothing was swept
 
     @once
     def on(self) -> bytearray:

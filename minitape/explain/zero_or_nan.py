@@ -104,7 +104,7 @@ class TapeRow:
         return NOWHERE if self.place is None else (self.place.filename, self.place.line)
 
 
-class Rows(BackwardPass):
+class TapeRows(BackwardPass):
     """What the targets of a question were computed from, and one sweep through it."""
 
     def __init__(self, inquiry: GradientInquiry, starts: dict[int, Array], steps: Iterable[ReplayStep]) -> None:
@@ -174,11 +174,11 @@ class TapeValues(RowValues):
     """Why the gradient of one source is zero or not finite."""
 
     entries: list[TapeRow]
-    sweep: Rows
+    sweep: TapeRows
     zeros, choices, classes, moves, points = ZEROS, CHOICES, CLASSES, MOVES, POINTS
     causes = (*ZEROS, "zero_sum", "custom_rule", "nan_input", "nan_forward", "nan_backward")
 
-    def __init__(self, rows: Rows, source: End, name: str, spoilt: str = "") -> None:
+    def __init__(self, rows: TapeRows, source: End, name: str, spoilt: str = "") -> None:
         self.inquiry, self.sweep, self.entries, self.source, self.name = rows.inquiry, rows, rows.entries, source, name
         known = [node.key for node in self.inquiry.trace.of(source)]
         known += [self.inquiry.trace.of_row(self.inquiry.record, row).key for row in self.inquiry.tape._rows_of(source)]
@@ -214,7 +214,7 @@ class TapeValues(RowValues):
         if found is None:
             return
         inner, inputs, starts, steps = found
-        rows, after = Rows(inner, starts, steps), self._after()
+        rows, after = TapeRows(inner, starts, steps), self._after()
         for one, given in zip(inputs, entry.inputs, strict=False):
             if given in after and one.dtype.differentiable:
                 yield TapeValues(rows, one, self.name, self.spoilt)
@@ -225,7 +225,7 @@ class TapeValues(RowValues):
         inside = opened(self.inquiry, entry.node.row) if entry.label == "function" else None
         if inside is None:
             return found
-        inner = TapeValues(Rows(inside[0], {}, ()), self.source, self.name, self.spoilt)
+        inner = TapeValues(TapeRows(inside[0], {}, ()), self.source, self.name, self.spoilt)
         return inner.of_target() or found
 
     def _zero_of(self, row: int) -> Explanation:
@@ -452,7 +452,7 @@ def arrived(inquiry: GradientInquiry, source: End, name: str) -> Explanation | N
     if not facts or (arrives and all(facts_of(inquiry.value(node))[1] for node in inquiry.starts)):
         return None
     if inquiry.rows is None:
-        inquiry.rows = Rows(inquiry, starts_of(inquiry), replay(inquiry, _connected(inquiry)) or ())
+        inquiry.rows = TapeRows(inquiry, starts_of(inquiry), replay(inquiry, _connected(inquiry)) or ())
     return TapeValues(inquiry.rows, source, name).answer()
 
 
@@ -475,7 +475,7 @@ def _promised(inquiry: GradientInquiry, source: End, name: str) -> Explanation |
         answer = in_words(broken, name, source, inquiry)
         answer.message = paragraph(fill("The gradient of {x} is zero.", x=name), answer.message)
         return answer
-    values = None if len(inquiry.record) > MOST else TapeValues(Rows(inquiry, {}, ()), source, name)
+    values = None if len(inquiry.record) > MOST else TapeValues(TapeRows(inquiry, {}, ()), source, name)
     return None if values is None else values.of_target() or values.by_user()
 
 
@@ -489,7 +489,7 @@ def explain_nonfinite(tape: GradientTape, target: Structure, sources: Structure)
         named = [(source, name_of(source, inquiry)) for source in asked]
         answers = [arrived(inquiry, *one) for one in named if inquiry.connected(one[0])]
         found = next((answer for answer in answers if answer is not None and answer.kind == "nonfinite"), None)
-        found = found or TapeValues(Rows(inquiry, {}, ()), *named[0]).of_target()
+        found = found or TapeValues(TapeRows(inquiry, {}, ()), *named[0]).of_target()
         if found is not None:
             lost = any(not facts_of(inquiry.value(node))[1] for node in inquiry.starts)
             found.cause = "nonfinite_value" if lost else "nonfinite_gradient"

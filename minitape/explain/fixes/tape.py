@@ -16,7 +16,7 @@ from ..caller import asking_spaces
 from ..nodes import CodePlace, TapeNode
 from ..replay import MOST
 from ..source import source_of
-from ..zero_or_nan import Rows, TapeValues
+from ..zero_or_nan import TapeRows, TapeValues
 from .dialects import TAPE, derive_by_tape
 from .edit_site import Spot
 from .table import first_fix, patched
@@ -55,7 +55,7 @@ class OfTape:
         if not 0 < len(record) <= MOST or hasattr(record, "reads"):  # it is too long, or has no values
             return SimpleNamespace(entries=[], rows=[], ends=[], behind=set(), sweep=None)
         if self._inquiry.unswept is None:  # one for all sources of a question
-            self._inquiry.unswept = Rows(self._inquiry, {}, ())
+            self._inquiry.unswept = TapeRows(self._inquiry, {}, ())
         return TapeValues(self._inquiry.unswept, self.source, self.name)
 
     def __getattr__(self, name: str) -> Any:
