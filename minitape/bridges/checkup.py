@@ -4,6 +4,7 @@ reason.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -57,7 +58,9 @@ class Checkup:
             answer: Explanation = self.recording._why(target, source)
         else:
             answer = Explanation("connected", f"{name} has a gradient.", "")
-        answer.message = answer.message.replace("the tensor ", f"{name} ")
+        if answer.name:  # the name that the page has
+            known = rf"(?<![\w.\[]){re.escape(answer.name)}(?![\w\[]|\.\w)"
+            answer.message = re.sub(known, lambda _: name, answer.message)
         answer.name = name
         answer.numbers = self._numbers(source, sweep)
         return self.suspect(answer, source)

@@ -72,7 +72,7 @@ class ModelPage(dict[str, "Explanation"]):
         found: dict[Any, list[str]] = {}
         for name, answer in self.items():
             alike = is_problem(answer) or answer.cause in FROZEN
-            found.setdefault((answer.key() if alike else "", alike), []).append(name)
+            found.setdefault((answer.key() if alike else "", alike, answer.connected), []).append(name)
         return sorted(found.values(), key=lambda names: rank(self[names[0]]))
 
     def as_json(self) -> list[dict[str, Any]]:

@@ -37,7 +37,8 @@ SUSPECTS: dict[str, tuple[str, Fix]] = {
         "It has a gradient, but no optimizer holds it: {steps} of {what}{line} did not change it.",
         {
             "torch": "Make the optimizer after the whole model is built, and give it all parameters: layers belong in "
-            "nn.ModuleList, not in a list; what is added later, in optimizer.add_param_group.",
+            "nn.ModuleList, not in a list; what is added later, in optimizer.add_param_group. What is to stay as it is "
+            "needs no gradient: requires_grad_(False).",
             "tensorflow": "Give apply_gradients all variables that are to be trained: zip(gradients, "
             "model.trainable_variables).",
             "jax": "Give the update all parameters.",

@@ -32,6 +32,7 @@ from torch.optim import optimizer as optimizers  # noqa: E402 - behind the check
 from torch.utils.hooks import RemovableHandle  # noqa: E402
 
 from .changes import Block  # noqa: E402
+from .checkup import Checkup  # noqa: E402
 from .recording import Number, Recording  # noqa: E402
 from .sampling import NOT_FINITE, ZERO, AfterBadGradient, Every, First  # noqa: E402
 from .torch_log import TorchLog  # noqa: E402
@@ -145,6 +146,25 @@ def record(
         return AfterBadGradient(_watch_steps, record, ENDS)
     recording = TorchRecording()
     return Block(recording, TorchWatcher(recording))
+
+
+def why(loss: Any, model: Any = None) -> Any:
+    """One line instead of a block: why parts of a model have no gradient from a loss, or what is wrong with it.
+
+    ``loss`` is a function that computes it, or the tensor: of what ran before, the answer has no lines. ``model`` is
+    what ``recording.explain`` takes; None stands for all that the function used. No ``.grad`` changes.
+
+    >>> net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1))
+    >>> [answer.cause for answer in why(lambda: net[1](net[0](torch.ones(1, 2)).detach()).sum(), net).values()]
+    ['detach', 'detach', 'connected', 'connected']
+    """
+    with record() as recording:
+        target = loss() if callable(loss) else loss
+        parts = {"the tensor": model} if isinstance(model, torch.Tensor) else recording._parts_of(model) or {}
+        trained = [source for source in parts.values() if source.requires_grad]
+        if trained and target.requires_grad:
+            torch.autograd.grad(target, trained, retain_graph=True, allow_unused=True)
+    return Checkup(recording, target).page(parts)
 
 
 def _watch_steps(block: AfterBadGradient) -> None:
