@@ -123,7 +123,7 @@ class _Screen:
             self._displays, self._clears = {}, False
         if name := content.get("transient", {}).get("display_id"):
             places = self._displays.setdefault(name, [])
-            for place in places:
+            for place in () if is_grown(content) else places:  # a picture counts as it was first shown
                 outputs[place].update(data=content["data"], metadata=content["metadata"])
             if kind in SHOWN:
                 places.append(len(outputs))
