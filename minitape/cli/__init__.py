@@ -93,7 +93,7 @@ def lab_command(
     """Open the lessons in JupyterLab.
 
     Copies the lessons that are not yet in FOLDER (./minitape-lessons unless you name one) and starts JupyterLab there,
-    on the lesson last worked on. What stands in FOLDER already is yours and is never overwritten. The server listens on
+    on the lesson last worked on. What is in FOLDER already is yours and is never overwritten. The server listens on
     this machine only, behind a token, unless you say otherwise.
 
     Without --language the lessons are those that FOLDER has, or, where it has none yet, those in your system's

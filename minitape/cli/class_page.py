@@ -37,7 +37,7 @@ def summary(figures: Class) -> str:
     """One sentence: how many learners and exercises there are, and how much is solved.
 
     >>> summary(Class({}, [], [], [LearnerFigures("ann", {}, 0, 0, 0.0)]))
-    '1 learner: nobody has answered an exercise yet.'
+    '1 learner: no exercise is answered yet.'
 
     >>> summary(Class({"01": ["01.1", "01.2"]}, [], [], [LearnerFigures("ann", {"01": 1}, 3, 1, 4.0)]))
     '1 learner, 1 lesson, 2 exercises: 50 % solved.'
@@ -48,7 +48,7 @@ def summary(figures: Class) -> str:
     counted = ((len(figures.by_learner), "learner"), (len(figures.lessons), "lesson"), (exercises, "exercise"))
     words = [f"{n} {noun if n == 1 else noun + 's'}" for n, noun in counted]
     if not exercises:
-        return f"{words[0]}: nobody has answered an exercise yet."
+        return f"{words[0]}: no exercise is answered yet."
     return f"{', '.join(words)}: {share} % solved."
 
 

@@ -46,7 +46,7 @@ class WithNotebooks:
     # of str or bytes: as is said to who opens it
     def atomic_writing(self, os_path: str, *args: Any, **kwargs: Any) -> Iterator[IO[Any]]:
         """A file to write to; where no other may be made beside it, it is written in JupyterLab's way."""
-        manager: Any = super()  # the contents or session manager that this stands before
+        manager: Any = super()  # the contents or session manager that this comes before
         folder = os.path.dirname(os.path.realpath(os_path))
         if manager.use_atomic_writing and os.access(folder, os.W_OK) and os_path.endswith(".ipynb"):
             with manager.perm_to_403(os_path), replace_file(Path(os_path), *args, **kwargs) as file:
@@ -57,7 +57,7 @@ class WithNotebooks:
 
     async def get(self, path: str, *arguments: object, **options: object) -> Model:
         """What JupyterLab is told of a file or folder: its contents manager's model of it."""
-        manager: Any = super()  # the contents or session manager that this stands before
+        manager: Any = super()  # the contents or session manager that this comes before
         model: Model = await manager.get(path, *arguments, **options)
         # a part of it is of another kind than in notebooks: JupyterLab bears that
         with suppress(AttributeError, KeyError, TypeError):
@@ -93,7 +93,7 @@ class WithAdvice:
 
     def get_kernel_env(self, path: str | None, name: str | None = None) -> dict[str, str]:
         """The environment variables of the kernel for a notebook; a startup file of the user's own is left there."""
-        manager: Any = super()  # the contents or session manager that this stands before
+        manager: Any = super()  # the contents or session manager that this comes before
         variables: dict[str, str] = manager.get_kernel_env(path, name)
         if file_names_minitape(Path(variables["JPY_SESSION_NAME"])):
             variables.setdefault("PYTHONSTARTUP", str(STARTUP))

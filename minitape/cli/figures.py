@@ -82,7 +82,7 @@ class Class:
 
 
 def figures(hand_ins: Sequence[HandIn]) -> Class:
-    """The figures of a class, over the lessons in which somebody answered something."""
+    """The figures of a class, over the lessons in which something was answered."""
     answered = {name for hand_in in hand_ins for name in hand_in.work}
     blank = {name for hand_in in hand_ins for name in hand_in.blank}
     begun = {_lesson(name) for name in answered}

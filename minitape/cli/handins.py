@@ -108,7 +108,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _learner(path: Path, lessons: Iterable[str]) -> str:
-    """The learner's part of a file's name: what stands before the lesson's.
+    """The learner's part of a file's name: what comes before the lesson's.
 
     >>> _learner(Path("doe_jane_4711_01_the_first_tape-2.ipynb"), ["01_the_first_tape"])
     'doe_jane_4711'

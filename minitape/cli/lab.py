@@ -112,7 +112,7 @@ def start(folder: Path, ip: str, port: int | None, browser: bool | None, verbose
 
 
 def _end_workers() -> None:
-    """Let go of the server's threads that wait for work: on a busy machine one is left, and Python would wait for it
+    """Release the server's threads that wait for work: on a busy machine one is left, and Python would wait for it
     for ever.
     """
     for thread in threading.enumerate():

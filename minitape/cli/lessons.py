@@ -119,7 +119,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _not_run(path: Path) -> bytes:
-    """A notebook as it is before anybody ran it."""
+    """A notebook as it is before anyone ran it."""
     notebook = read_json(path, NOTEBOOK)
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":

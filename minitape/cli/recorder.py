@@ -182,7 +182,7 @@ def pytest_runtest_makereport(
     """Send what happened in a cell; a kernel that does not start is sent as the cell that could not run."""
     report = yield
     if isinstance(item, IPyNbCell) and (call.when == "call" or report.failed):
-        # Past pytest's capture, which stands in the place of sys.stdout.
+        # Past pytest's capture, which is in the place of sys.stdout.
         print(MARK + json.dumps(_record(item, call)), file=sys.__stdout__, flush=True)
     return report
 

@@ -126,7 +126,7 @@ def where(finding: CheckFinding, result: Result) -> str:
 
 
 def _only_a_picture(finding: CheckFinding, result: Result) -> bool:
-    """Whether what differs is a picture of a notebook that is not saved yet: its elements would tell nobody
+    """Whether what differs is a picture of a notebook that is not saved yet: its elements would tell nothing
     anything.
     """
     return result.unsaved and bool(PICTURE.search((finding.saved or "") + (finding.new or "")))

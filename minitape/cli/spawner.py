@@ -33,7 +33,7 @@ class Watching:
 
     async def start(self) -> tuple[str, int]:
         """The server's address. Raises ServerEnded where its process ends first."""
-        spawner: Any = super()  # JupyterHub's spawner that this stands before
+        spawner: Any = super()  # JupyterHub's spawner that this comes before
         address: tuple[str, int] = await spawner.start()
         while not await _reached(*address):
             code = await spawner.poll()

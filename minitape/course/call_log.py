@@ -108,7 +108,7 @@ _runs: list[Seen] = []
 
 
 def note_call(inputs: tuple[Answer, ...], result: Answer) -> None:
-    """Notes that an unknown function was called just now, where somebody watches."""
+    """Notes that an unknown function was called just now, where it is observed."""
     if _runs:
         if len(_runs[-1].calls) >= MANY:
             raise RuntimeError(say("the function was called {n} times: does the loop around it end?", n=MANY))
@@ -222,7 +222,7 @@ def _operations(tape: Answer) -> tuple[str, ...]:
 
 
 def _rows(tape: Answer, given: tuple[Answer, ...]) -> tuple[int, ...]:
-    """The rows of a target and a source; none where one of them is several, or on no tape. A variable stands before all
+    """The rows of a target and a source; none where one of them is several, or on no tape. A variable comes before all
     rows.
     """
     record = getattr(tape, "_record", None)

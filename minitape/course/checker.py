@@ -443,7 +443,7 @@ def _same_program(source: str, other: str) -> bool:
 
 
 def _holds_dots(source: str) -> bool:
-    """Whether a `...` still stands in a function's source as a blank; True also where that is out of reach."""
+    """Whether a `...` still is in a function's source as a blank; True also where that is out of reach."""
     nodes = list(ast.walk(ast.parse(source)))
     asked = [part for node in nodes if isinstance(node, ast.Compare) for part in node.comparators]  # as in `y is ...`
     return not source or any(
@@ -492,7 +492,7 @@ def _same_on_all(exercise: Exercise, runs: list[CheckRun], mistake: Function) ->
 def _hint(
     exercise: Exercise, compared: Callable[[Answer], AnswerComparison], source: str = "", error: Exception | None = None
 ) -> str:
-    """The hint of the first mistake that gives the same, and whose marks stand in the source and the error; "" where
+    """The hint of the first mistake that gives the same, and whose marks are in the source and the error; "" where
     there is none.
     """
     said = f"{type(error).__name__}: {error}"
@@ -576,7 +576,7 @@ class _Words(str):
 
 
 def _show(value: Answer) -> str:
-    """An answer as text: its numbers plainly; of an array, only what it is where nobody would read all of it."""
+    """An answer as text: its numbers plainly; of an array, only what it is where it is too long to read."""
     return cut(repr(_plainly(value)), LONGEST)
 
 

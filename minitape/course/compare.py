@@ -27,7 +27,7 @@ class AnswerComparison:
     """How an answer compares: `problem` is set where the two cannot be compared number by number.
 
     `parts` of a list or dict of several answers: how many of them are right, and how many there are. `quoted`: what
-    stands in quotes and should not.
+    is in quotes and should not.
     """
 
     exact: bool

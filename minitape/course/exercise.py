@@ -62,7 +62,7 @@ class Exercise:
         compared.
     dtype: the dtype's name that the answer must have; None where any will do.
     blank: for an exercise that asks to change a program, without a `...`: what the untouched cell hands in.
-    start: for an exercise that asks to change a function, without a `...`: its source as it stands in the lesson.
+    start: for an exercise that asks to change a function, without a `...`: its source as it is in the lesson.
     asks: what kind of answer is expected, in words, where the kind of `expect` would tell too much, or too little.
     trials: for a class, the programs that try it out; `expect` is the name by which they know it.
     rtol, atol: how far a number may be off: atol + rtol * abs(expected), and only atol between two whole numbers.

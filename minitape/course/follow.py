@@ -34,7 +34,7 @@ FORMULA = "<formula "
 
 @dataclass
 class CallStep:
-    """A call of one function of minitape: `depth` says how many other calls it stands in.
+    """A call of one function of minitape: `depth` says how many other calls it is in.
 
     `caller` is the step that called it. `rows` is how many rows the tape had after it, if it wrote one, else 0.
     """
@@ -49,7 +49,7 @@ class CallStep:
 
     @property
     def formula(self) -> str:
-        """The formula that the function was made from; "" where it stands in a file."""
+        """The formula that the function was made from; "" where it is in a file."""
         return self.file.removeprefix(FORMULA).removesuffix(">") if self.file.startswith(FORMULA) else ""
 
     def source(self) -> str:

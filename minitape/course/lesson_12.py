@@ -73,7 +73,7 @@ class Honest:
 
 
 class Halving(Honest):
-    """A tape that gives half of the truth, so that nobody can do without asking it."""
+    """A tape that gives half of the truth, so that it must be asked."""
 
     part = 0.5
 

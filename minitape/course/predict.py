@@ -1,7 +1,7 @@
 """Predict, run, explain: a learner commits to a prediction, runs the cell, and reads both side by side, with the
 reason.
 
-Nothing of the answer stands in the notebook's text: `reveal` tells it, once the question has been answered in this
+Nothing of the answer is in the notebook's text: `reveal` tells it, once the question has been answered in this
 kernel.
 """
 

@@ -148,7 +148,7 @@ def last_lesson(folder: Path) -> str:
 def change_progress(name: str, change: Change) -> None:
     """Read, change and write the progress, because of the exercise or prediction called `name`.
 
-    Its owner may read the file, and the group that was let in; nobody else. Two kernels take turns. Where the file
+    Its owner may read the file, and the group that was let in; no other code. Two kernels take turns. Where the file
     cannot be read or written now, the change waits in memory for the next one.
 
     A file that holds something else is kept beside the new one under a name with `.unreadable`.

@@ -2,7 +2,7 @@
 
 ``minitape new-language zh`` writes the folder ``notebooks/zh`` anew from ``notebooks/en``: the same notebooks with the
 same cells and the same code, the texts of the translation in their places, and in ``texts`` a table for each lesson
-(``engine/texts.py`` says how they are used). Then it prints what is left to do: cells that nobody has translated, cells
+(``engine/texts.py`` says how they are used). Then it prints what is left to do: cells without a translation, cells
 whose English changed since, and texts without a translation. A folder that is not there yet is made.
 
 A translated cell knows the English text that it was made from: ``"english"`` in its metadata is `mark` of that text.

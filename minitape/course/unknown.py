@@ -68,7 +68,7 @@ class Polynomial(UnknownFunction):
 
 
 class TracedNumber(Polynomial):
-    """An unknown function that is to stand in a graph: it refuses to run beside one, where `@tf.function` was taken
+    """An unknown function that is to be in a graph: it refuses to run beside one, where `@tf.function` was taken
     away.
 
     >>> import minitape as tf

@@ -1,4 +1,4 @@
-"""What live widgets are made of: anywidget's class and traitlets' fields, or without anywidget ones that nobody sees.
+"""What live widgets are made of: anywidget's class and traitlets' fields, or without anywidget invisible ones.
 
 So whoever has the core of minitape alone can make a view, and save it as a page. In a notebook it then shows its static
 picture or its text, and below it what to install.

@@ -34,7 +34,7 @@ class BodyGraph(Graph):
 
 
 class TestGraph(BodyGraph):
-    """The graph of a loop's condition: nobody sees of which operations it is made."""
+    """The graph of a loop's condition: its operations are hidden."""
 
 
 class GraphBody:
@@ -49,7 +49,7 @@ class GraphBody:
         for outer, inner in graph.captures.values():
             captures.setdefault(inner._row, (outer, inner))
         self.captured, self.places = ([pair[at] for pair in captures.values()] for at in (0, 1))
-        # the calls that run whether somebody needs their results or not
+        # the calls that run whether their results are needed or not
         self.effects = [c for c in graph.calls if is_stateful(c.primitive) and c.primitive.op != "ReadVariableOp"]
         self._stateful = [c for c in graph.calls if is_stateful(c.primitive)]  # not those that gradients add later
         self._program: Program | None = None
@@ -157,7 +157,7 @@ def share_captures(bodies: Sequence[GraphBody]) -> list[Any]:
 
 
 def held_elsewhere(leaf: Value) -> bool:
-    """True for a captured eager tensor that somebody outside still holds: a tape may watch it later."""
+    """True for a captured eager tensor that is still held outside: a tape may watch it later."""
     kind = type(leaf.tensor)  # in no variable here: whether that counts as a holder depends on the interpreter
     return kind is EagerTensor and leaf.tensor.dtype.differentiable and sys.getrefcount(leaf.tensor) > 2
 

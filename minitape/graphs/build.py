@@ -117,7 +117,7 @@ class Graph(Named, Record):
         return self
 
     def free(self) -> None:
-        """Nothing to let go of: there are no values."""
+        """Nothing to release: there are no values."""
 
     def note_gradients(self, gradients: list[Any], sources: list[Any]) -> None:
         """Notes whose gradients these tensors are."""
@@ -292,7 +292,7 @@ class Graph(Named, Record):
             inside = any(graph is self for graph in tensor.graph.around)
             raise out_of_scope(tensor, InaccessibleTensorError if inside else TypeError)
         value = tensor.graph.constant_value(tensor._row) if tensor.op.type == "Const" else None
-        if value is not None and not tensor.dtype.differentiable:  # else somebody may ask for a gradient
+        if value is not None and not tensor.dtype.differentiable:  # else a gradient may be wanted
             return self.constant(new_tensor(value), tensor.op.name)
         if tensor.graph is not outer:  # what the graph around it has in its place
             inner = self.capture(outer.capture(tensor))

@@ -17,7 +17,7 @@ COPIED = 1000  # nodes of statements that are repeated in several branches: what
 
 
 class LoopExits:
-    """Rewrites the exits of one function; ``fresh`` makes names that nobody else has."""
+    """Rewrites the exits of one function; ``fresh`` makes names that no other code has."""
 
     def __init__(self, fresh: Callable[[str], str]) -> None:
         self.fresh, self.copied = fresh, 0
@@ -29,7 +29,7 @@ class LoopExits:
     # -- return ------------------------------------------------------------------------------------
 
     def _returns(self, body: list[ast.stmt]) -> list[ast.stmt]:
-        """What follows a conditional return moves into the branches, so that returns stand at their ends."""
+        """What follows a conditional return moves into the branches, so that returns are at their ends."""
         for number, statement in enumerate(body):
             if isinstance(statement, (ast.Return, *SCOPES)) or not has([statement], ast.Return):
                 continue

@@ -97,7 +97,7 @@ def brackets(shape: TensorShape) -> str:
 
 
 def raising_primitive(primitive: Primitive, error: Exception, tensors: Tensors) -> GraphPrimitive:
-    """In the place of a primitive, one that raises an error when the graph runs: what stands behind it is traced
+    """In the place of a primitive, one that raises an error when the graph runs: what is behind it is traced
     before.
     """
     dtype = int64 if primitive.op in ("ArgMax", "ArgMin", "Where") else tensors[0].dtype

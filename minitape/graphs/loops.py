@@ -138,7 +138,7 @@ def _still(extra: Any) -> bool:
 
 
 def _refuse_return(names: tuple[str, ...], in_stream: bool = False) -> None:
-    """A return stands in no loop over a dataset, and in others with a value where each turn returns (``_guesses``)."""
+    """A return is in no loop over a dataset, and in others with a value where each turn returns (``_guesses``)."""
     with_value = any(n.startswith(_RETURNED) for n in names)
     if any(n.startswith("_ag_do_return") for n in names) and (in_stream or not with_value):
         raise _no_return_here()

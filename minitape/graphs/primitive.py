@@ -38,7 +38,7 @@ class GraphPrimitive(Primitive):
     shapes.
     ``connects(attrs, at)`` says whether a gradient passes to input ``at`` at all. One with effects may be noted:
     ``noting`` is its forward function then, whose last output says what they gave. ``eager`` finds it as
-    attrs["notes"]; ``unnoted`` runs where nobody reads it.
+    attrs["notes"]; ``unnoted`` runs where it is not read.
     """
 
     replayed: Any = None  # runs the row again where neither ``eager`` nor its rule would do
@@ -208,7 +208,7 @@ def _vjp_infer(tensors: Tensors, attrs: Attributes) -> list[Any]:
 
 
 class Links:
-    """Of a row with derivatives in it: its inputs, and on which of them the derivatives depend once somebody asked."""
+    """Of a row with derivatives in it: its inputs, and on which of them the derivatives depend once asked."""
 
     def __init__(self, tensors: Tensors) -> None:
         self.tensors = tensors

@@ -206,7 +206,7 @@ def _needed_again(graph: Graph, fetches: tuple[int, ...], known: tuple[int, ...]
 
 
 def _one_statement() -> AbstractContextManager[None]:
-    """All rows belong to the user's statement that called: nobody looks for it at each of them."""
+    """All rows belong to the user's statement that called: no code looks for it at each of them."""
     site = state.site
     if site is None and (frame := user_frame(_getframe(1))) is not None:
         site = frame.f_code, frame.f_lasti
@@ -243,7 +243,7 @@ def _as_noted(call: Call, tensors: Tensors, found: list[Any]) -> list[Any]:
 
 # scopes of the graph that turns and branches stand for
 _STRUCTURE = re.compile(r"(while|cond|switch_case|case)(_\d+)?").fullmatch
-_UNSEEN = nullcontext()  # around what runs where nobody looks
+_UNSEEN = nullcontext()  # around what runs without an observer
 
 
 def turn(step: Callable[..., Any], number: int, *given: Any) -> Any:
@@ -270,7 +270,7 @@ def statement(graph: Graph, row: int) -> AbstractContextManager[Any]:
     if not state.within:
         return _UNSEEN
     op = graph.op_of.get(row)
-    # a read has the name of its variable, which is not where it stands
+    # a read has the name of its variable, which is not where it is
     path = [] if op is None or op.type == "ReadVariableOp" else op.name.split("/")[:-1]
     own = [part for part in path if not _STRUCTURE(part)]
     scope = {"scope": (*state.scope, *own)} if own else {}

@@ -111,7 +111,7 @@ def _tree(text: str) -> ast.Module:
 
 
 def _holds(node: Any, code: types.CodeType) -> bool:
-    """Whether all that a code does stands in an expression."""
+    """Whether all that a code does is in an expression."""
     begin, end = (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
     places = [place for place in code.co_positions() if None not in place and place[2] != place[3]]
     return all(begin <= (line, column) and (last, stop) <= end for line, last, column, stop in places)

@@ -1,6 +1,6 @@
 """Gradients inside a graph: the one reverse sweep, run on symbolic tensors, adds rows; gradients registered by name.
 
-Where the shapes of a call are known, its rule is applied as it stands. Where they are not, a rule cannot say to which
+Where the shapes of a call are known, its rule is applied as it is. Where they are not, a rule cannot say to which
 shape it must reduce or spread; then one row is added that applies the rule when the graph runs.
 """
 
@@ -133,7 +133,7 @@ class GraphSweep(Sweep):
         return [(i, shares[i]) for i in wanted]
 
     def _shapes_known(self, primitive: Primitive) -> bool:
-        """Whether the rule of the operation can be applied as it stands."""
+        """Whether the rule of the operation can be applied as it is."""
         if primitive.code or primitive.name in _SHAPELESS or getattr(primitive, "symbolic_rule", False):
             return True
         return all(t.shape.is_fully_defined() for t in (*self.op.inputs, *self.op.outputs))

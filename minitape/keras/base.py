@@ -1,4 +1,4 @@
-"""What all of Keras stands on: the float type, dtypes and shapes by name, name scopes, objects by name, parts of
+"""What all of Keras uses: the float type, dtypes and shapes by name, name scopes, objects by name, parts of
 layers.
 """
 
@@ -77,7 +77,7 @@ _PYTHON: dict[Any, str] = {
 def result_type(*dtypes: Any) -> str:
     """The dtype in which values of these dtypes are combined, as a name.
 
-    A whole number never widens a float, and a Python number (``int``, ``float``) takes the dtype of what stands beside
+    A whole number never widens a float, and a Python number (``int``, ``float``) takes the dtype of what is next to
     it; complex128 and uint64 are narrowed, as Keras does. Without arguments it is the default float type. Raises
     ValueError for an unknown dtype.
 

@@ -17,7 +17,7 @@ class Metric(Tracking):
     """The base class: subclasses make variables with ``add_variable`` and define ``update_state`` and ``result``.
 
     ``dtype`` is the type of its variables and of the result, that of Keras by default. Calling a metric takes in a
-    batch and gives the value so far. A metric is not differentiable: its variables break the way back.
+    batch and gives the value so far. A metric is not differentiable: its variables break the backward sweep.
 
     >>> import minitape as tf
     >>> class Largest(tf.keras.metrics.Metric):

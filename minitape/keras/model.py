@@ -223,7 +223,7 @@ class Functional(Model):
         names = [x._keras_history.layer.name for x in self.inputs]
         if isinstance(struct, dict):
             if not all(isinstance(x, KerasTensor) for x in struct.values()):
-                return  # nobody checks what lies deeper
+                return  # no code checks what lies deeper
             names = sorted(struct)
         if not isinstance(first, dict) and len(nest.flatten(first)) != len(names):
             pairs = ", ".join(f"{name!r}: ..." for name in names)
@@ -246,7 +246,7 @@ class Functional(Model):
             unclear = any(not isinstance(x, KerasTensor) or x.name not in inputs for x in wanted)
             inputs = inputs if unclear else [inputs[x.name] for x in wanted]
         elif isinstance(struct, dict) and not isinstance(inputs, dict):
-            unclear = list(struct) != sorted(struct)  # nobody knows which is which
+            unclear = list(struct) != sorted(struct)  # it is unknown which is which
         if unclear or _skeleton(inputs) != _skeleton(struct):
             message = (
                 "The structure of `inputs` doesn't match the expected structure.\n"

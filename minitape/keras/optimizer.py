@@ -268,7 +268,7 @@ class Optimizer:
         variable.assign_sub(change)
 
     def _takes_arrays(self, gradient: Any, held: Any) -> bool:
-        """Whether the rule can run on arrays: nobody records it, and there is nothing to convert or to refuse."""
+        """Whether the rule can run on arrays: no caller records it, and there is nothing to convert or to refuse."""
         if type(gradient) is not EagerTensor or type(held) is not ResourceVariable or id(gradient) in self._sparse:
             return False
         if state.record is not None or state.graph is not None or state.scratch or state.trying:

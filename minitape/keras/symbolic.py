@@ -352,7 +352,7 @@ def replay(
 def by_depth(nodes: list[KerasNode], inputs: list[KerasTensor], outputs: Any) -> list[Any]:
     """The layers of a model in Keras's order: those with most calls between them and the outputs first.
 
-    Of two that are as far away the one comes first that is met first on the way back from the outputs.
+    Of two that are as far away the one comes first that is met first on the backward sweep from the outputs.
     """
     starts = {id(x._keras_history): x._keras_history for x in inputs}
     met: dict[int, int] = {}

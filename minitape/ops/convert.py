@@ -85,7 +85,7 @@ def convert_to_tensor(
     except (TypeError, ValueError):
         if not isinstance(value, (list, tuple)) or _tensor_within(value) is None:
             raise
-        made = None  # tensors between numbers, for which nobody looked
+        made = None  # tensors between numbers, that were not looked at
     return _pack(value, wanted) if made is None else _enter(made, value)
 
 
@@ -314,7 +314,7 @@ def _integers(leaves: list[Object]) -> np.ndarray:
 
 
 def _finite(made: Array, leaves: list[Object]) -> Array:
-    """Raises ValueError where a finite Python number became an infinite float32 that nobody asked for."""
+    """Raises ValueError where a finite Python number became an infinite float32 that was not asked for."""
     if (
         made.dtype == np.float32
         and (huge := np.isinf(made)).any()

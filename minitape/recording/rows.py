@@ -33,7 +33,7 @@ class RecordedRow(Protocol):
     @property
     def shape(self) -> Sequence[int]: ...
     @property
-    def site(self) -> Site: ...  # where it stands
+    def site(self) -> Site: ...  # where it is
     @property
     def value(self) -> ValueSummary | None: ...  # its elements, where they are kept
 

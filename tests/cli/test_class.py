@@ -188,7 +188,7 @@ def test_a_broken_file_is_named_and_skipped(three):
 def test_before_anybody_has_answered(tmp_path):
     notebook(tmp_path / "ann" / "01_the_first_tape.ipynb", "nothing said")
     said = told(tmp_path, "--html", tmp_path / "class.html")
-    assert "1 learner: nobody has answered an exercise yet." in said and "commonest" not in said
+    assert "1 learner: no exercise is answered yet." in said and "commonest" not in said
 
 
 def test_what_strangers_wrote_steers_nothing(tmp_path):

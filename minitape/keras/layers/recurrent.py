@@ -70,7 +70,7 @@ class LSTM(Affine):
             self._add_bias(width, self._first_bias)
 
     def _first_bias(self, shape: Any, dtype: Any = None) -> Any:
-        """With ``unit_forget_bias`` the gate that forgets begins open: ones stand at its place."""
+        """With ``unit_forget_bias`` the gate that forgets begins open: ones are at its place."""
         if not self.unit_forget_bias:
             return self.bias_initializer(shape, dtype=dtype)
         before = self.bias_initializer((self.units,), dtype=dtype)

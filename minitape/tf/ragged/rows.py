@@ -162,7 +162,7 @@ def combine(function: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
 
 
 def _counterpart(value: Any, like: Any) -> Any:
-    """What stands beside the values of ``like`` in the operand ``value``."""
+    """What is next to the values of ``like`` in the operand ``value``."""
     if is_ragged(value):
         if not np.array_equal(like._splits, value._splits):
             raise _unlike_rows(like._splits, value._splits)

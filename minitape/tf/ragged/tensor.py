@@ -266,7 +266,7 @@ def _shown(x: Any) -> str:
 def constant(pylist: Any, dtype: Any = None, *, name: str | None = None) -> Any:
     """A ragged tensor of a list of lists (a plain tensor when they have only one level).
 
-    Raises ValueError when the numbers stand at different depths, and for lists of lists of lists; TypeError for a
+    Raises ValueError when the numbers are at different depths, and for lists of lists of lists; TypeError for a
     ragged tensor.
 
     >>> import minitape as tf
