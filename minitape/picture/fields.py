@@ -31,6 +31,7 @@ class Fields(TypedDict, total=False):
     label: str
     formula: str
     rule: list[str]
+    said: list[str]
     kind: Kind
     name: str | None
     version: int

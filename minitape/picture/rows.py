@@ -7,6 +7,7 @@ from collections.abc import Hashable, Sequence
 from types import CodeType
 from typing import TYPE_CHECKING, Literal
 
+from .readable import readable
 from .values import unpack_value
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ def fields_of(primitive: Primitive) -> Fields:
         "label": LABELS.get(primitive.name, primitive.label),
         "formula": texts[0] if texts else "",
         "rule": ["" if t == "-" else t for t in texts[1:]],
+        "said": [readable("" if t == "-" else t) for t in texts],
         "kind": "operation",
         "name": None,
         "version": 0,

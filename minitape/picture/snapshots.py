@@ -28,6 +28,7 @@ A ROW::
     {"row": 3, "op": "multiply",         primitive; "leaf" for sources, variables and constants
      "label": "×", "formula": "x * y",   short label, forward formula ("" where there is none)
      "rule": ["g * y", "g * x"],         derivative rule of each input ("" or missing: no formula)
+     "said": ["x × y", "g × y", "g × x"],    formula and rules as a book writes them; missing: none
      "kind": "source|variable|constant|operation",
      "name": "w:0" | null,               a variable's name, or the Python name of a tensor where it is known
      "version": 0,                       which of a variable's states in this recording, from 0 on

@@ -237,7 +237,7 @@ def extent(node: dict[str, Any]) -> range:
     )
     if found:
         return range(int(found[1]), int(found[2]) + 1)
-    return range(int(node["id"][1:]), int(node["id"][1:]) + 1)
+    return range(row := int(node["id"][1:].split("@")[0]), row + 1)
 
 
 # of each kind one
@@ -288,9 +288,9 @@ def test_each_number_of_each_step(name: str, fold: str, show: Any) -> None:
             folds = node["words"].startswith("folded")
             claims = [(node["value"], rows[own[0]]["value"])] if not folds and node["value"] else []
             if folds and node["current"] and not step:
-                claims.append((node["adjoint"], rows[current]["value"]))
-            elif node["adjoint"]:
-                claims.append((node["adjoint"], engine.adjoints.get(here)))
+                claims.append((re.sub(r"^\d+/\d+ ", "", node["adjoint"]), rows[current]["value"]))
+            elif node["adjoint"]:  # of a loop behind its turn
+                claims.append((re.sub(r"^\d+/\d+ ", "", node["adjoint"]), engine.adjoints.get(here)))
             elif here in engine.adjoints and rows[here]["kind"] != "constant":
                 wrong.append(f"{position}: {node['id']} shows no adjoint")
             for text, number in claims:

@@ -78,4 +78,4 @@ def test_an_edge_says_what_it_carries(show):
     page.mouse.move(box["x"] + box["width"] - 6, box["y"] + box["height"] / 2)
     tip = page.locator(".mt-tip")
     tip.wait_for()
-    assert re.fullmatch(r"x → y = sin\ncarries 3.0\nback: -0.98999\d* × 2.0 = -1.97998\d*", tip.inner_text())
+    assert re.fullmatch(r"x → y · sin\ncarries 3.0\nback: -0.98999\d* × 2.0 = -1.97998\d*", tip.inner_text())

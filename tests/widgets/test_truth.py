@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -139,3 +140,25 @@ def test_each_number_of_the_program_is_a_node_of_its_own(show):
     page.locator(f".mt-node[data-id=r{two}]").click()
     assert "at several places" in page.locator(".mt-feelings").inner_text()
     assert page.locator(".mt-mover").count() == 0
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("factor", [0.5, 1.0, 2.0])
+def test_a_folded_loop_shows_its_adjoints_by_turn(factor, show):
+    x = tf.Variable(1.0, name="x")
+    with tf.GradientTape() as tape:
+        y = x * 1.5
+        for _ in range(12):
+            y = tf.abs(y * factor)
+    page = show(tf.snapshot(tape, y, x), "all")
+    line = page.locator(".mt-profile path").get_attribute("d") or ""
+    heights = [float(point.split()[1]) for point in line.replace("M", "L").split("L")[1:]]
+    assert len(heights) == 12
+    rising = [after - before for before, after in pairwise(heights)]
+    shrinks = {0.5: lambda by: by < 0, 1.0: lambda by: by == 0, 2.0: lambda by: by > 0}[factor]
+    assert all(map(shrinks, rising))  # the top is at 0
+    page.locator(".mt-profile rect").click(position={"x": 2, "y": 5})
+    assert position(page).startswith("backward") and page.locator(".mt-profile circle").count() == 1
+    row = page.locator(".mt-lines .mt-current").get_attribute("data-row")
+    press(page, "Shift+ArrowLeft")  # one turn
+    assert int(page.locator(".mt-lines .mt-current").get_attribute("data-row")) - int(row) in (1, 2)

@@ -31,7 +31,7 @@ PAGE = """<!doctype html>
 body {{ margin: 16px; color-scheme: light dark }}
 @media (prefers-color-scheme: dark) {{ body {{ background: #111417 }} }}
 </style>
-<main id="view"></main>
+<main id="view"{fill}></main>
 <script type="application/json" id="data"{packed}>{data}</script>
 <script type="text/plain" id="bundle">{bundle}</script>
 <script type="module">
@@ -67,7 +67,8 @@ def page(snapshot: Snapshot | dict[str, list[Snapshot]]) -> str:
     one are given as the view keeps them: they are written out one by one, never all at once.
     """
     bundle = _inert(BUNDLE.read_text(encoding="utf-8"))
-    words = {"policy": POLICY, "bundle": bundle, "language": word("en"), "title": word("Tape")}
+    fill = "" if "both" in snapshot else " data-fill"
+    words = {"policy": POLICY, "fill": fill, "bundle": bundle, "language": word("en"), "title": word("Tape")}
     given: Any = {**snapshot, **spoken()}
     rows: Any = given.get("rows")
     if rows and isinstance(rows[0], PictureRow):

@@ -1,7 +1,7 @@
 // The cards on the edges of a step: what stands on them, and how they are drawn.
 import { s } from "./dom";
 import { signedMap } from "./heatmap";
-import { LETTER, MAP, type Label } from "./labels";
+import { LETTER, LINE, MAP, type Label } from "./labels";
 import type { Row, Value } from "./schema";
 import { isShort, nodeValue } from "./shapes";
 import { shapeText } from "./value";
@@ -25,7 +25,7 @@ export function label({ id, x, y, w, h, lines, map }: Label): SVGGElement {
     let end = x + w / 2 - 5;
     for (const text of [...line].reverse()) {
       const kind = /^(Σ )?\(/.test(text) ? "mt-shape" : text.startsWith("=") ? "mt-equals" : text.startsWith("Σ") ? "mt-sum" : "";
-      el.append(s("text", { class: kind, x: end, y: y - h / 2 + 13 + 12 * k, "text-anchor": "end" }, text));
+      el.append(s("text", { class: kind, x: end, y: y - h / 2 + 14 + LINE * k, "text-anchor": "end" }, text));
       end -= LETTER * (text.length + 1);
     }
   });

@@ -15,7 +15,7 @@ export function divider(name: string, way: "row" | "column", part: HTMLElement):
     const whole = part.parentElement;
     if (!whole) return;
     const share = limited((size(part) + by) / size(whole));
-    if (row && !document.fullscreenElement) part.style.height = `${Math.max(160, size(part) + by)}px`;
+    if (row && !document.fullscreenElement) [part.style.height, part.style.flexGrow] = [`${Math.max(160, size(part) + by)}px`, "0"];
     else whole.style.setProperty(`--mt-${way}-share`, `${share}`);
     el.setAttribute("aria-valuenow", String(Math.round(100 * limited(size(part) / size(whole)))));
   };

@@ -65,7 +65,7 @@ class Studio {
     private view: Source,
     private graph: Graph,
   ) {
-    const nothing = { pick: () => undefined, open: () => undefined, hover: () => undefined, close: () => undefined, grab: () => undefined, tell: () => undefined };
+    const nothing = { pick: () => undefined, open: () => undefined, hover: () => undefined, close: () => undefined, turn: () => undefined, grab: () => undefined, tell: () => undefined };
     this.timeline = new Timeline(view.store);
     this.scene = new Scene(view.store, this.timeline, this.camera, new Marks(view.store), nothing);
     this.home.append(this.scene.svg);

@@ -1,7 +1,7 @@
 // How the camera takes a graph: all of it, or at first the part that can be read.
 import type { Camera } from "./camera";
 import { holding } from "./cards";
-import { buildGraph, columnsPerLine, LINES, NODE_H, NODE_W, PAD, SMALLEST, stage, type Graph } from "./graph";
+import { buildGraph, columnsPerLine, NODE_H, NODE_W, PAD, READ, stage, type Graph } from "./graph";
 import type { Layout } from "./layout";
 import type { Present } from "./present";
 import type { Scene } from "./scene";
@@ -53,8 +53,8 @@ export class Fitting {
     if (!this.ready(graph)) return;
     this.next = null;
     const box = this.box(graph);
-    const { width, height } = this.camera;
-    this.camera.fit(box, graph.tops.length > 1 && height / box.h < LINES ? Math.min(1, width / box.w) : SMALLEST);
+    const { width } = this.camera;
+    this.camera.fit(box, Math.max(READ, Math.min(1, width / box.w)));
     const node = graph.nodeOf(this.row);
     if (node) this.camera.around(node.x + NODE_W / 2, node.y + NODE_H / 2, box);
     this.reveal(graph, this.row, false);

@@ -8,11 +8,11 @@ import { WRITTEN } from "./skeleton";
 import { extentsOf, lanesOf } from "./wrap";
 import { t } from "./words";
 
-export const NODE_W = 124;
-export const NODE_H = 52;
-export const COLUMN = 226; // leaves room for the widest card on an edge, and for the edge on both sides of it
-const TIGHT = 200; // the same where there would be no room for all columns otherwise
-export const HALF = 35; // height of a half-slot
+export const NODE_W = 132;
+export const NODE_H = 62;
+export const COLUMN = 246; // leaves room for the widest card on an edge, and for the edge on both sides of it
+const TIGHT = 222; // the same where there would be no room for all columns otherwise
+export const HALF = 40; // height of a half-slot
 export const PAD = 18;
 const GUTTER = 34; // between two lines
 const LANE = 6; // between two edges that go on in the next line
@@ -90,21 +90,17 @@ export interface Lane {
 export function columnsPerLine(columns: number, width: number, grows: boolean): [number, number] {
   const needed = (pitch: number): number => columns * pitch - (pitch - NODE_W) + 4 * PAD;
   const apart = (room: number, gaps: number): number => Math.max(TIGHT, Math.min(COLUMN, Math.floor(room / Math.max(1, gaps))));
-  if (needed(COLUMN) <= width / EASY) return [0, COLUMN];
-  if (needed(TIGHT) <= width / SMALLEST) return [0, apart(width / EASY - 4 * PAD - NODE_W, columns - 1)];
-  const room = (scale: number): number => width / scale - INDENT - 4 * PAD - NODE_W; // right of the first node of a line
-  const most = Math.max(1 + Math.floor(room(WRAPPED) / TIGHT), Math.min(2, 1 + Math.floor(room(NARROW) / COLUMN)), 1);
+  if (needed(COLUMN) <= width) return [0, COLUMN];
+  if (needed(TIGHT) <= width / READ) return [0, apart(width - 4 * PAD - NODE_W, columns - 1)];
+  const room = width / READ - INDENT - 4 * PAD - NODE_W; // right of the first node of a line
+  const most = Math.max(1 + Math.floor(room / TIGHT), 1);
   const lines = Math.ceil(columns / most);
   const per = grows || lines > FEW ? most : Math.ceil(columns / lines);
-  return [per, apart(room(WRAPPED), per - 1)];
+  return [per, apart(room, per - 1)];
 }
 
-const EASY = 0.8; // at this scale all is easy to read: columns come closer before it gets smaller
-export const SMALLEST = 0.66; // a strip that needs less than this scale is wrapped
-const WRAPPED = 0.8; // and its lines then fit at this one,
-const NARROW = 0.66; // or, in a narrow pane, two columns at this
 const FEW = 4; // lines
-export const LINES = 0.72; // at this scale lines are still read: smaller only a part of them is shown at first
+export const READ = 0.92; // at this scale the smallest type is 11 pixels high: by itself a picture never gets smaller
 
 /** The graph of a layout of the store's first rows, in lines of so many columns; 0 for one line. */
 export function buildGraph(store: Store, layout: Layout, wrap = 0, pitch = COLUMN): Graph {

@@ -43,8 +43,8 @@ function strongestIn(lines: number[][], top: number, bottom: number, left: numbe
   return found;
 }
 
-/** A drawing of the value, in the colours of the small one; null for scalars and for arrays that were not sent. */
-export function heatmap(value: Value | null): HTMLElement | null {
+/** A drawing of the value, in the colours of the small one, `plain` without its range; null for scalars and for arrays that were not sent. */
+export function heatmap(value: Value | null, plain = false): HTMLElement | null {
   const lines = matrix(value);
   if (!lines || lines.length * lines[0].length < 2) return null;
   const numbers = lines.flat().filter(Number.isFinite);
@@ -52,7 +52,7 @@ export function heatmap(value: Value | null): HTMLElement | null {
   const caption = h("div", { class: "mt-figcaption" }, numbers.length ? t("{0} to {1}", short(low), short(high)) : t("no finite numbers"));
   const most = Math.max(Math.abs(low), Math.abs(high)) || 1;
   const picture = lines.length === 1 && lines[0].length > LONG ? line(lines[0], Math.min(0, low), Math.max(0, high)) : cells(lines, most);
-  return h("div", { class: "mt-figure", role: "img", "aria-label": t("picture of the values, {0}", caption.textContent) }, picture, caption);
+  return h("div", { class: "mt-figure", role: "img", "aria-label": t("picture of the values, {0}", caption.textContent) }, picture, plain ? null : caption);
 }
 
 const LONG = 64; // numbers: a longer vector is drawn as a line

@@ -1,5 +1,5 @@
 // What happens at this step, in words and numbers; and everything about the selected row.
-import { h } from "./dom";
+import { h, setText } from "./dom";
 import { groupTitle } from "./fold";
 import type { Node } from "./graph";
 import { heatmap } from "./heatmap";
@@ -9,7 +9,7 @@ import type { Timeline } from "./timeline";
 import { notFinite } from "./scale";
 import { updateParts } from "./update";
 import { formula } from "./formula";
-import { count, cutWords, full, rounded, shapeText, title, toNumber, WATCHED, withNumbers, withRows } from "./value";
+import { count, cutWords, full, inSentence, rounded, shapeText, title, toNumber, WATCHED, withNumbers, withRows } from "./value";
 import { t } from "./words";
 
 // operations whose derivative is no formula of the engine: where it comes from
@@ -19,7 +19,8 @@ const LONG = 30; // characters of a value that still fits into an equation
 
 export class Inspector {
   readonly el = h("div", { class: "mt-inspector", tabindex: 0, role: "group", "aria-label": "Step and selection in words" });
-  private step = h("div", { class: "mt-step", role: "status", "aria-live": "polite" });
+  private step = h("div", { class: "mt-step" });
+  private said = h("div", { class: "mt-said-only", role: "status", "aria-live": "polite" }); // one sentence for screen readers
   private chosen = h("div", { class: "mt-chosen" });
 
   constructor(
@@ -27,13 +28,14 @@ export class Inspector {
     private timeline: Timeline,
     private actions: { back(row: number): void; to(row: number): void; go(row: number): void; end(kind: "source" | "target", row: number): void; unfold(node: Node): void; enter(row: number): void; again?(): boolean },
   ) {
-    this.el.append(this.step, this.chosen);
+    this.el.append(this.said, this.step, this.chosen);
   }
 
   private shown = ""; // position and selection as they were drawn
 
   draw(selected: Node | null): void {
     this.step.replaceChildren(...this.stepLines());
+    setText(this.said, this.sentence());
     this.chosen.replaceChildren(...(selected ? this.chosenLines(selected) : []));
     this.chosen.hidden = !selected;
     const [position, id] = [String(this.timeline.position), selected?.id ?? ""];
@@ -41,6 +43,18 @@ export class Inspector {
     if (id && id !== chosen) this.el.scrollTop += (this.el.querySelector(".mt-feelings:not([hidden])") ?? this.chosen).getBoundingClientRect().top - this.el.getBoundingClientRect().top - 4;
     else if (position !== before) this.el.scrollTop = 0;
     this.shown = `${position} ${id}`;
+  }
+
+  /** The step in one sentence. */
+  private sentence(): string {
+    const { timeline, store } = this;
+    const row = store.rows[timeline.current];
+    if (!row) return t("Before the first row.");
+    if (timeline.updating) return t("Update");
+    const { step } = timeline;
+    if (!step) return `${t("Forward, row {0}", row.row)}: ${title(row)}${row.value ? ` = ${inSentence(row.value, row)}` : ""}`;
+    const sent = step.edges.map((edge) => `${t("to {0}: ", title(store.rows[edge.input]))}${inSentence(edge.product, store.rows[edge.input])}`);
+    return [`${t("Backward, row {0}", row.row)}: ${title(row)}`, ...sent].join("; ");
   }
 
   // --- the step ------------------------------------------------------------------------------------------------------
@@ -103,10 +117,10 @@ export class Inspector {
   private forwardLines(row: Row): HTMLElement[] {
     const lines: HTMLElement[] = [h("p", { class: "mt-what" }, h("b", {}, t("Forward, row {0}", row.row)), ` · ${title(row)}`, row.kind === "operation" ? this.rowLinks(row.inputs) : null)];
     if (row.kind !== "operation") lines.push(h("p", {}, leafSentence(row)));
-    else if (row.formula) lines.push(equation(`${withNumbers(row, this.store.rows)} = `, full(row.value)));
-    else lines.push(equation(t("value "), full(row.value)));
-    if (row.kind !== "operation") lines.push(equation(t("value "), full(row.value)));
-    if (row.tangent) lines.push(...row.inputs.map((input, k) => this.tangentLine(row, input, k)).filter((line) => line !== null), equation(t("tangent "), full(row.tangent)));
+    else if (row.said[0]) lines.push(equation(`${withNumbers(row, this.store.rows)} = `, row.value, row));
+    else lines.push(equation(t("value "), row.value, row));
+    if (row.kind !== "operation") lines.push(equation(t("value "), row.value, row));
+    if (row.tangent) lines.push(...row.inputs.map((input, k) => this.tangentLine(row, input, k)).filter((line) => line !== null), equation(t("tangent "), row.tangent, row));
     lines.push(...notes(row));
     return lines;
   }
@@ -118,7 +132,7 @@ export class Inspector {
     if (!rule || !from.tangent || row.shape.length || from.shape.length) return null;
     const [x, y, z, g] = [this.store.rows[row.inputs[0]], this.store.rows[row.inputs[1] ?? row.inputs[0]], row, null].map((one) => toNumber((one ?? { value: from.tangent }).value?.data));
     const product = formula(rule)?.({ x, y, z, g });
-    return h("div", { class: "mt-eq" }, h("span", { class: "mt-to" }, t("from "), this.link(input), ` (${title(from)})`), h("code", { class: "mt-rule" }, withRows(rule, row).replace(/\bg\b/, t("tangent"))), h("span", { class: "mt-num" }, t("tangent ") + full(from.tangent), product === undefined ? "" : t(" gives "), h("b", {}, product === undefined ? "" : rounded(String(product)))));
+    return h("div", { class: "mt-eq" }, h("span", { class: "mt-to" }, t("from "), this.link(input), ` (${title(from)})`), h("code", { class: "mt-rule" }, withRows(row.said[k + 1], row).replace(/\bg\b/, t("tangent"))), h("span", { class: "mt-num" }, t("tangent ") + full(from.tangent), product === undefined ? "" : t(" gives "), h("b", {}, product === undefined ? "" : rounded(String(product)))));
   }
 
   private backwardLines(row: Row): HTMLElement[] {
@@ -126,7 +140,7 @@ export class Inspector {
     if (!step) return [];
     const lines: HTMLElement[] = [h("p", { class: "mt-what mt-back" }, h("b", {}, t("Backward, row {0}", row.row)), ` · ${title(row)}`, this.rowLinks(row.inputs))];
     const incoming = [{ row: row.row, adjoint: step.adjoint }, ...(step.others ?? [])];
-    for (const one of incoming) lines.push(equation(step.others ? t("incoming adjoint of row {0} = ", one.row) : t("incoming adjoint g = "), full(one.adjoint)));
+    for (const one of incoming) lines.push(equation(step.others ? t("incoming adjoint of row {0} = ", one.row) : t("incoming adjoint g = "), one.adjoint, this.store.rows[one.row]));
     const sums = new Map<number, boolean>();
     for (const edge of step.edges) {
       const again = sums.has(edge.input) || this.timeline.before(edge.input) !== null;
@@ -142,14 +156,13 @@ export class Inspector {
     const rule = row.rule[edge.port];
     const own = OWN[row.op];
     const summed = edge.local && String(input.shape) !== String(row.shape) ? t(", summed where it was broadcast") : "";
-    const line = h("div", { class: "mt-eq" }, h("span", { class: "mt-to" }, t("to "), this.link(edge.input), ` (${title(input)})`), rule ? h("code", { class: "mt-rule" }, withRows(rule, row, row.dtype.startsWith("complex"))) : own ? h("span", { class: "mt-own" }, t(own)) : null);
+    const line = h("div", { class: "mt-eq" }, h("span", { class: "mt-to" }, t("to "), this.link(edge.input), ` (${title(input)})`), rule ? h("code", { class: "mt-rule" }, withRows(row.said[edge.port + 1] ?? "", row, row.dtype.startsWith("complex"))) : own ? h("span", { class: "mt-own" }, t(own)) : null);
     const [local, product, sum] = [full(edge.local), full(edge.product), full(edge.sum)];
     if (notFinite(edge.local) && !notFinite(edge.product)) line.append(h("p", { class: "mt-note mt-break" }, t("The local derivative is not finite. Where nothing arrives (g = 0) the product is 0 by convention.")));
-    if ([local, product].some((text) => text.includes("\n") || text.length > LONG)) {
-      line.append(h("div", { class: "mt-break" }));
-      if (local) line.append(block(t("local derivative"), local), block(t("× incoming g"), full(incoming)));
-      line.append(block(local ? t("= product") + summed : t("contributes"), product, true));
-      if (again) line.append(block(t("added up"), sum, true));
+    if ([edge.local, edge.product].some(isLong)) {
+      if (edge.local) line.append(...inWords(t("local derivative "), edge.local, row), h("p", { class: "mt-num mt-break" }, t("× incoming g, {0}", inSentence(incoming, row))));
+      line.append(...inWords(edge.local ? `${t("= product")}${summed} ` : t("contributes "), edge.product, input, true));
+      if (again) line.append(...inWords(t("added up: "), edge.sum, input, true));
       return line;
     }
     const equals = summed ? ` =${summed.slice(1)} ` : " = ";
@@ -184,12 +197,12 @@ export class Inspector {
     const lines: HTMLElement[] = [
       h("p", { class: "mt-what" }, h("b", {}, t("Selected: row {0}", row.row)), ` · ${title(row)}`),
       h("p", { class: "mt-facts" }, [row.shape.length ? t("{0}, shape {1}", row.dtype, shapeText(row)) : t("{0} scalar", row.dtype), t(row.kind), ...watchedText(row), ...tapesText(this.store, row)].join(" · ")),
-      pre(row.released && !row.value ? t("released by the gradient") : full(row.value)),
+      ...(isLong(row.value) ? inWords(t("value "), row.value, row) : [pre(row.released && !row.value ? t("released by the gradient") : full(row.value))]),
     ];
     const add = (...parts: (HTMLElement | null)[]): void => void lines.push(...parts.filter((part) => part !== null));
-    add(heatmap(row.value));
-    if (row.tangent) add(equation(t("tangent "), full(row.tangent)), heatmap(row.tangent));
-    if (adjoint) add(h("p", { class: "mt-adjoint-line" }, t("adjoint "), h("b", {}, full(adjoint))), heatmap(adjoint));
+    if (!isLong(row.value)) add(heatmap(row.value));
+    if (row.tangent) add(...(isLong(row.tangent) ? inWords(t("tangent "), row.tangent, row) : [equation(t("tangent "), row.tangent, row), heatmap(row.tangent)]));
+    if (adjoint) add(...(isLong(adjoint) ? inWords(t("adjoint "), adjoint, row, true) : [h("p", { class: "mt-adjoint-line" }, t("adjoint "), h("b", {}, full(adjoint))), heatmap(adjoint)]));
     lines.push(...notes(row), h("p", { class: "mt-acts" }, ...acts));
     return lines;
   }
@@ -210,9 +223,23 @@ function block(text: string, value: string, strong = false): HTMLElement {
   return h("div", { class: "mt-block" }, h("span", {}, text), pre(value, strong));
 }
 
-function equation(text: string, value: string): HTMLElement {
-  if (value.includes("\n")) return h("div", { class: "mt-eq" }, h("span", {}, text), pre(value));
-  return h("p", { class: "mt-num" }, text, h("b", {}, value));
+function equation(text: string, value: Value | null, row: Row): HTMLElement {
+  if (isLong(value)) return h("div", { class: "mt-eq" }, ...inWords(text, value, row, true));
+  return h("p", { class: "mt-num" }, text, h("b", {}, full(value)));
+}
+
+/** Is there more than a line can say? */
+function isLong(value: Value | null): value is Value {
+  const text = full(value);
+  return text.includes("\n") || text.length > LONG;
+}
+
+/** An array in words: shape, range, zeros and a few numbers; its picture, and all digits for those who ask for them. */
+function inWords(text: string, value: Value, row: Row, strong = false): HTMLElement[] {
+  const words = h("p", { class: "mt-num mt-break" }, text, h("span", { class: strong ? "mt-strong" : "" }, inSentence(value, row)));
+  const picture = heatmap(value, true);
+  const digits = value.text?.includes("[") ? h("details", { class: "mt-digits" }, h("summary", {}, t("digits")), pre(value.text)) : null;
+  return [words, ...[picture, digits].filter((part) => part !== null)];
 }
 
 function leafSentence(row: Row): string {

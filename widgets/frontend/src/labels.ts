@@ -23,9 +23,9 @@ interface Box {
   h: number;
 }
 
-const LINE = 12; // height of a line of text
-export const LETTER = 6;
-export const MAP = 14; // height of the picture of an array
+export const LINE = 15; // height of a line of text
+export const LETTER = 7.25;
+export const MAP = 18; // height of the picture of an array
 const ROOM = 12; // characters of a line
 const FREE = 100; // labels that cost less found room
 const SHARES = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82]; // of the edge's length, the best first
@@ -58,7 +58,7 @@ export function placeLabels(graph: Graph, node: Node, wanted: Wanted[]): Label[]
     for (const edge of graph.edges(other.index)) if (!edge.far) curves.set(edgeId(edge), edgeCurve(graph, edge));
   const chips = new Map(farChips(graph, graph.edges(node.index)).map((chip) => [edgeId(chip.edge), chip]));
   const boxes: Box[] = around.map((one) => ({ x: one.x + NODE_W / 2, y: one.y + NODE_H / 2, w: NODE_W, h: NODE_H }));
-  for (const chip of chips.values()) boxes.push({ x: chip.x + chip.w / 2, y: chip.y, w: chip.w, h: 15 });
+  for (const chip of chips.values()) boxes.push({ x: chip.x + chip.w / 2, y: chip.y, w: chip.w, h: 18 });
   for (const { x, y, label, line } of graph.frames) if (Math.abs(line - node.line) < 2) boxes.push({ x: x + 12 + 3.5 * wide(label), y: y + 12, w: 7 * wide(label), h: 14 });
   const placing = (room: number): [number, Label[]] => {
     const labels = wanted.map(({ edge, texts, map }) => {

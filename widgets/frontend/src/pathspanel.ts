@@ -112,7 +112,7 @@ export class PathsPanel {
   /** A row's name in a path. */
   private name(row: number): string {
     const found = this.store.rows[row];
-    if (found.name || isLeaf(found)) return title(found).split(" = ")[0];
+    if (found.name || isLeaf(found)) return title(found).split(" · ")[0];
     return `${title(found)} ${t("(row {0})", row)}`;
   }
 

@@ -60,7 +60,7 @@ export class Present {
       });
       return this.words.replaceChildren(...lines);
     }
-    if (!step) return this.words.replaceChildren(`${row.formula ? withNumbers(row, store.rows) : title(row)} = `, h("b", {}, value(row.value)));
+    if (!step) return this.words.replaceChildren(`${row.said[0] ? withNumbers(row, store.rows) : title(row)} = `, h("b", {}, value(row.value)));
     const lines = step.edges.slice(0, EDGES).map((edge, k) => {
       const input = store.rows[edge.input];
       const again = timeline.before(edge.input) || step.edges.slice(0, k).some((one) => one.input === edge.input);

@@ -1,8 +1,10 @@
 // How high the parts of a view are whose edge can be drawn.
-import { LINES, PAD, type Graph } from "./graph";
+import { PAD, READ, type Graph } from "./graph";
 
-const [LOW, HIGH] = [310, 520]; // of the drawing: of a line, and of several where something was unfolded
+const [LOW, HIGH] = [310, 640]; // of the drawing: of a line, and of several
 const [WHOLE, PART] = [0.56, 0.45]; // of the window, for a drawing that can be seen whole then, and for another: the table is to be seen, too
+
+const PAGE = 0.7; // of the window, where a page is the view's own
 
 export class Rooms {
   private given = new Map<HTMLElement, number>();
@@ -12,9 +14,10 @@ export class Rooms {
     const lines = graph.tops.length > 1;
     const scale = pane.clientWidth ? Math.min(1, pane.clientWidth / (graph.right - graph.left + 2 * PAD)) : 1;
     const wanted = scale * (graph.bottom - graph.top) + (lines ? 40 : 84);
-    const share = LINES * (graph.bottom - graph.top) + 40 < WHOLE * window.innerHeight ? WHOLE : PART;
-    this.take(pane, wanted, 150, unfolded ? HIGH : lines ? Math.max(LOW, Math.min(HIGH, share * window.innerHeight)) : LOW);
+    const share = READ * (graph.bottom - graph.top) + 40 < WHOLE * window.innerHeight ? WHOLE : PART;
     this.take(below, 22 * rows + 60, 190, LOW);
+    const most = pane.closest("[data-fill]") ? PAGE * window.innerHeight : unfolded ? HIGH : lines ? Math.max(LOW, Math.min(HIGH, share * window.innerHeight)) : LOW;
+    this.take(pane, wanted, 150, most);
   }
 
   /** A live view, which begins empty, takes more as the tape grows, and never less; what the reader has drawn stays. */

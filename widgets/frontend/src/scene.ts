@@ -2,6 +2,7 @@
 import type { Camera } from "./camera";
 import { label, mapOf, onEdge, PRODUCT } from "./cards";
 import { s, setText } from "./dom";
+import { profileOf, sparkline } from "./profile";
 import { NODE_H, NODE_W, type Frame, type Graph, type Group, type Link, type Node } from "./graph";
 import { drawnEdge, edgeId, placeLabels, type Label } from "./labels";
 import { linkWay } from "./links";
@@ -18,10 +19,10 @@ import type { Row, SweepEdge, Value } from "./schema";
 import { t, wide } from "./words";
 
 const TEXT_SCALE = 0.4; // below this, text would be unreadable: only boxes are drawn
-const CAPTION = 11.5; // the size of a frame's label
-const FAR_CAPTION = 10; // in pixels
+const CAPTION = 12; // the size of a frame's label
+const FAR_CAPTION = 12; // in pixels
 
-const [MAP_X, MAP_PAD, CHAR] = [72, 16, 6.7]; // where the picture of an array begins in its node: behind its shape
+const [MAP_X, MAP_PAD, CHAR] = [76, 16, 7.25]; // where the picture of an array begins in its node: behind its shape
 const MOST_INSIDE = 3000; // rows of a folded part of which the edges are followed
 
 type Handed = { last: SweepEdge; alone: boolean }; // the last that went over an edge, and whether it was the only one
@@ -38,6 +39,7 @@ interface Drawn {
   mapped: [Value | null, Value | null]; // of which
   title: SVGTitleElement | null; // what the browser shows where the pointer rests: all digits
   key: string;
+  profile: string; // what the profile of a loop was drawn from
 }
 
 interface DrawnEdges {
@@ -51,6 +53,8 @@ export interface SceneEvents {
   open(node: Node): void;
   hover(node: Node | null): void;
   close(frame: Frame): void;
+  /** a turn of a loop was chosen, by its rows */
+  turn(start: number, end: number): void;
   grab(row: number, event: PointerEvent): void;
   /** says something beside the pointer; nothing takes it away */
   tell(text: string, event: PointerEvent | null): void;
@@ -169,14 +173,15 @@ export class Scene {
     }
     el.append(s("rect", { class: "mt-box", width: NODE_W, height: NODE_H, rx: text.kind === "group" ? 6 : radius }));
     if (text.kind === "variable") el.append(s("rect", { class: "mt-inner", x: 3, y: 3, width: NODE_W - 6, height: NODE_H - 6, rx: 1.5 }));
-    const drawn: Drawn = { el, value: null, adjoint: null, maps: s("g"), mapped: [null, null], title: null, key: "" };
+    const drawn: Drawn = { el, value: null, adjoint: null, maps: s("g"), mapped: [null, null], title: null, key: "", profile: "" };
     if (!this.plain) {
       const pad = text.kind === "source" ? 16 : 10;
-      el.append(s("text", { class: "mt-title", x: pad, y: 16.5 }, text.title));
+      el.append(s("text", { class: `mt-title${text.unnamed ? " mt-unnamed" : ""}${text.long ? " mt-long" : ""}`, x: pad, y: 20.5 }, text.title));
+      if (text.op) el.append(s("text", { class: "mt-op", x: pad + text.width + 6, y: 20 }, text.op));
       const number = row ? `${row.row}` : "";
-      el.append(s("text", { class: "mt-number", x: NODE_W - (text.kind === "source" ? 16 : 8), y: 16, "text-anchor": "end" }, number));
-      drawn.value = s("text", { class: "mt-value", x: pad, y: 30.5 });
-      drawn.adjoint = s("text", { class: "mt-adjoint", x: pad, y: 44 });
+      el.append(s("text", { class: "mt-number", x: NODE_W - (text.kind === "source" ? 16 : 8), y: 20, "text-anchor": "end" }, number));
+      drawn.value = s("text", { class: "mt-value", x: pad, y: 38 });
+      drawn.adjoint = s("text", { class: "mt-adjoint", x: pad, y: 54 });
       el.append(drawn.value, drawn.adjoint, drawn.maps);
       drawn.title = s("title", {}, label);
       el.append(drawn.title);
@@ -236,8 +241,10 @@ export class Scene {
     const output = node.group?.kind === "scope" && this.timeline.done(last) ? this.store.rows[last] : null; // what a layer gave
     const update = this.timeline.updating ? this.timeline.updates.get(last) : undefined;
     if (update && node !== current) name += " mt-current mt-backward";
-    const value = update && row ? updateText(row, update, CHARS) : inside ? inside[0] : output ? nodeValue(output.value, output, CHARS) : (drawn.value && done) || node.group ? valueText(this.store, node) : "";
-    const adjointText = inside ? inside[1] : drawn.adjoint && adjoint ? `∂ ${nodeValue(adjoint, this.store.rows[last], CHARS - 2)}` : row?.released && !row.value && done && !value.endsWith(t("released")) ? t("released") : row?.tangent && done && !this.timeline.backward ? `→ ${nodeValue(row.tangent, row, CHARS - 2)}` : "";
+    this.paintProfile(node, drawn, inside !== null);
+    const profiled = node.group && drawn.profile !== "";
+    const value = profiled ? "" : update && row ? updateText(row, update, CHARS) : inside ? inside[0] : output ? nodeValue(output.value, output, CHARS) : (drawn.value && done) || node.group ? valueText(this.store, node) : "";
+    const adjointText = inside && profiled ? `${inside[0].replace(/ of /, "/")} ${inside[1]}` : inside ? inside[1] : drawn.adjoint && adjoint ? `∂ ${nodeValue(adjoint, this.store.rows[last], CHARS - 2)}` : row?.released && !row.value && done && !value.endsWith(t("released")) ? t("released") : row?.tangent && done && !this.timeline.backward ? `→ ${nodeValue(row.tangent, row, CHARS - 2)}` : "";
     const seen = row ?? output;
     const here = inside ? this.store.rows[this.timeline.current] : null; // its number, or its adjoint, stands in the third line
     if (!this.plain && (seen?.shape.length || here?.shape.length || drawn.mapped[0] || drawn.mapped[1]))
@@ -281,10 +288,25 @@ export class Scene {
     drawn.mapped = [value, adjoint];
     const seen = (one: Value | null, y: number, room: number, shape: string): SVGGElement | null => {
       const x = Math.max(MAP_X, MAP_PAD + CHAR * shape.length);
-      return one && !isShort(one, room) && x < NODE_W - 24 ? signedMap(one, x, y, NODE_W - x - 8, 10) : null;
+      return one && !isShort(one, room) && x < NODE_W - 24 ? signedMap(one, x, y, NODE_W - x - 8, 12) : null;
     };
     const shape = (row: Row | null, room: number): string => (row ? shapeText(row, room) : "");
-    drawn.maps.replaceChildren(...[seen(value, 21.5, CHARS, shape(of, SIDES)), seen(adjoint, 35, CHARS - 2, `∂ ${shape(of, SIDES - 2)}`)].filter((map) => map !== null));
+    drawn.maps.replaceChildren(...[seen(value, 28, CHARS, shape(of, SIDES)), seen(adjoint, 44, CHARS - 2, `∂ ${shape(of, SIDES - 2)}`)].filter((map) => map !== null));
+  }
+
+  /** Of a folded loop the adjoints by turn, with a point at the turn where the reader is. */
+  private paintProfile(node: Node, drawn: Drawn, inside: boolean): void {
+    const { group } = node;
+    if (!group || this.plain || group.starts.length === 0) return;
+    const { timeline } = this;
+    const sizes = profileOf(group.starts, group.end, timeline);
+    const turn = inside ? group.starts.filter((start) => start <= timeline.current).length - 1 : -1;
+    const key = sizes ? `${turn}|${sizes.length}|${sizes[0]}|${this.store.moved}` : "";
+    if (key === drawn.profile) return;
+    drawn.profile = key;
+    drawn.el.querySelector(".mt-profile")?.remove();
+    if (!sizes) return;
+    drawn.el.append(sparkline(sizes, NODE_W - 20, turn, (k) => this.events.turn(group.starts[k], group.starts[k + 1] ?? group.end)));
   }
 
   private any(rows: Set<number>, node: Node): boolean {
@@ -344,8 +366,8 @@ export class Scene {
     const el = s("g", { class: "mt-chip", "data-from": chip.edge.from, "data-edge": edgeId(chip.edge) });
     el.append(
       s("path", { class: "mt-edge", d: `M${chip.x + chip.w} ${chip.y}L${node.x - 2} ${chip.y}m-5 -3.5l5 3.5l-5 3.5` }),
-      s("rect", { x: chip.x, y: chip.y - 7.5, width: chip.w, height: 15, rx: 7.5 }),
-      s("text", { x: chip.x + chip.w / 2, y: chip.y + 3.5, "text-anchor": "middle" }, chip.text),
+      s("rect", { x: chip.x, y: chip.y - 9, width: chip.w, height: 18, rx: 9 }),
+      s("text", { x: chip.x + chip.w / 2, y: chip.y + 4, "text-anchor": "middle" }, chip.text),
     );
     el.addEventListener("click", () => this.events.pick(from));
     el.addEventListener("pointerenter", () => this.events.hover(from));

@@ -18,6 +18,7 @@ export interface Row {
   label: string;
   formula: string;
   rule: string[];
+  said: string[]; // formula and rules for readers
   kind: Kind;
   name: string | null;
   version: number;
@@ -186,6 +187,7 @@ const DEFAULTS: Omit<Row, "row"> = {
   label: "",
   formula: "",
   rule: [],
+  said: [],
   kind: "operation",
   name: null,
   version: 0,

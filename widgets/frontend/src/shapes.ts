@@ -2,7 +2,7 @@
 import { groupTitle } from "./fold";
 import { HALF, NODE_H, NODE_W, type Graph, type Node } from "./graph";
 import type { Edge } from "./place";
-import { brief, elide, gone, shapeText, shortName, title, written } from "./value";
+import { brief, elide, gone, operationOf, shapeText, shortName, title as titleOf, written } from "./value";
 import type { Row, Value } from "./schema";
 import type { Store } from "./store";
 import { t, wide } from "./words";
@@ -93,16 +93,20 @@ export function edgeCurve(graph: Graph, edge: Edge): Point[] {
 
 let ruler: CanvasRenderingContext2D | null = null;
 
-/** The longest form of a name that is no wider than this many pixels in the font of titles. */
-function fitting(name: string, pixels: number): string {
+/** How wide a text is in the font of names, or that of operations beside them. */
+function widthOf(text: string, font = "600 16px"): number {
   ruler ??= document.createElement("canvas").getContext("2d");
-  if (!ruler) return shortName(name, Math.floor(pixels / 8));
-  ruler.font = `600 13px ${TITLE_FONT}`;
-  const fits = (text: string): boolean => !ruler || ruler.measureText(text).width <= pixels;
+  if (!ruler) return 10 * wide(text);
+  ruler.font = `${font} ${TITLE_FONT}`;
+  return ruler.measureText(text).width;
+}
+
+/** The longest form of a name that is no wider than this many pixels. */
+function fitting(name: string, pixels: number, font?: string): string {
+  const fits = (text: string): boolean => widthOf(text, font) <= pixels;
   if (name.length <= 24 && fits(name)) return name;
-  const tight = name.replace(" = ", "=");
-  for (let room = Math.min(tight.length, 24); room > 4; room--) {
-    const short = shortName(tight, room);
+  for (let room = Math.min(name.length, 24); room > 4; room--) {
+    const short = shortName(name, room);
     if (fits(short)) return short;
   }
   return shortName(name, 4);
@@ -120,7 +124,11 @@ export function nodeValue(value: Value | null, row: Row, room: number): string {
 }
 
 export interface NodeText {
-  title: string;
+  title: string; // its name, in large type; of what has none its operation
+  long: boolean; // it has no room at full size
+  unnamed: boolean;
+  width: number; // of the title
+  op: string; // beside its name
   value: string;
   kind: string;
 }
@@ -128,9 +136,25 @@ export interface NodeText {
 /** What stands in a node when its row has run. */
 export function nodeText(store: Store, node: Node): NodeText {
   const { row, group } = node;
-  if (row) return { title: fitting(title(row), NODE_W - (row.kind === "source" ? 38 : 24) - 6 * String(row.row).length), value: valueText(store, node), kind: row.kind };
-  if (!group) return { title: "", value: "", kind: "group" };
-  return { title: fitting(groupTitle(group), NODE_W - 14), value: valueText(store, node), kind: "group" };
+  const kind = row?.kind ?? "group";
+  const room = NODE_W - (kind === "source" ? 38 : kind === "group" ? 14 : 24) - (row ? 7.3 * String(row.row).length : 0);
+  const named = kind === "operation" && !!row?.name;
+  const whole = row ? (named ? (row.name as string) : titleOf(row)) : group ? groupTitle(group) : "";
+  const long = widthOf(whole) > room; // in smaller type more of it can be read
+  const title = fitting(whole, room, long ? "600 13px" : undefined);
+  const width = widthOf(title, long ? "600 13px" : undefined);
+  const op = named && row ? operationText(store, row, room - width - 6) : "";
+  return { title, long, unnamed: !!row && !row.name && kind !== "source", width, op, value: valueText(store, node), kind };
+}
+
+const SIGNS = /^[×+−/@-]$/; // operations that stand between their inputs
+
+/** What a row does to its inputs, in so many pixels: `x × w` where they have names, else `×`; nothing where there is no room. */
+function operationText(store: Store, row: Row, pixels: number): string {
+  const label = operationOf(row);
+  const names = row.inputs.map((input) => store.rows[input]).map((input) => (input.literal ? brief(input.value, input, 6) : input.name?.replace(/:0$/, "") || ""));
+  const texts = [...(SIGNS.test(label) && names.length === 2 && names.every(Boolean) ? [names.join(` ${label} `)] : []), label];
+  return texts.find((text) => widthOf(text, "12px") <= pixels) ?? (pixels > 36 ? fitting(label, pixels, "12px") : "");
 }
 
 /** Its value: of a folded group the first operations in it. */
@@ -151,14 +175,14 @@ export function farChips(graph: Graph, edges: Edge[]): { edge: Edge; text: strin
   if (!far.length) return [];
   const to = graph.nodes[far[0].to];
   const chip = (edge: Edge, text: string, y: number) => {
-    const w = 12 + 6.2 * wide(text);
+    const w = 12 + 7.3 * wide(text);
     return { edge, text, x: to.x - 14 - w, y, w };
   };
   if (far.length > 3 || far[0].ports > 3) return [chip(far[0], t("{0} rows", far.length), to.y + NODE_H / 2)];
   return far.map((edge) => {
     const from = graph.nodes[edge.from];
     const row = from.row;
-    const name = !row || row.kind === "operation" ? t("row {0}", from.first) : row.kind === "constant" && !row.name ? brief(row.value, row, 9) : title(row);
+    const name = !row || row.kind === "operation" ? t("row {0}", from.first) : row.kind === "constant" && !row.name ? brief(row.value, row, 9) : titleOf(row);
     return chip(edge, shortName(name, 10), portY(to, edge));
   });
 }

@@ -63,14 +63,16 @@ export class Stepping {
     this.actions.drawn();
   }
 
-  /** One step, or all those inside of a folded group. */
+  /** One step; inside of a folded loop all those of a turn, of another folded group all of its steps. */
   over(by: number, graph: Graph | null): void {
     const { timeline, store } = this;
     const rowAt = (position: number): number => (position > timeline.forward ? (store.sweep?.steps[position - timeline.forward - 1]?.row ?? -1) : position - 1);
     let position = timeline.position + by;
     const group = graph?.nodeOf(rowAt(position))?.group;
     const backward = position > timeline.forward;
-    const within = (row: number): boolean => !!group && row >= group.start && row < group.end; // with the weights that stand beside it
+    const turnOf = (row: number): number => (group ? group.starts.filter((start) => start <= row).length : 0);
+    const turn = turnOf(rowAt(position));
+    const within = (row: number): boolean => !!group && row >= group.start && row < group.end && turnOf(row) === turn; // with the weights that stand beside it
     const goesOn = (next: number): boolean => next >= 0 && next <= timeline.swept && within(rowAt(next)) && next > timeline.forward === backward;
     while (group && goesOn(position + by)) position += by;
     this.moveTo(position);

@@ -8,7 +8,7 @@ import { brief, gone, shortName, title, written } from "./value";
 import { t } from "./words";
 
 const LINE = 22;
-const LETTER = 6.95; // pixels
+const LETTER = 7.25; // pixels
 const CELLS = ["row", "operation", "inputs", "value", "adjoint", "line"] as const;
 
 export class Table {

@@ -111,6 +111,11 @@ export class Timeline {
     return false;
   }
 
+  /** The row's adjoint at the end of the sweep. */
+  last(row: number): Value | null {
+    return this.history.get(row)?.at(-1)?.[1] ?? null;
+  }
+
   /** The row's adjoint after this many steps. */
   private after(row: number, steps: number): Value | null {
     const list = this.history.get(row) ?? [];

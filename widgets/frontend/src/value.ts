@@ -114,6 +114,30 @@ export function full(value: Value | null): string {
   return parts.join("  ");
 }
 
+const FIRST = 6; // numbers of an array that are said
+
+/** An array in a sentence: `(32, 16), -1.2 to 3.4, 20 % zeros`; a number as it is. */
+export function inSentence(value: Value, row: Pick<Row, "shape">): string {
+  const data = Array.isArray(value.data) ? value.data : null;
+  const numbers = data ? (data.flat(Infinity as 1) as unknown[]).map(toNumber) : [];
+  const finite = numbers.filter(Number.isFinite);
+  const { stats } = value;
+  if ((!data && !stats) || (!stats && finite.length < numbers.length && finite.length === 0)) return value.text ?? shapeText(row);
+  const count = stats ? row.shape.reduce((a, b) => a * b, 1) : numbers.length;
+  const [low, high] = stats ? [toNumber(stats.min), toNumber(stats.max)] : [Math.min(...finite), Math.max(...finite)];
+  const zeros = stats ? stats.zeros : numbers.filter((x) => x === 0).length;
+  const nans = stats ? stats.nans : numbers.filter(Number.isNaN).length;
+  const parts = [shapeText(row)];
+  if (low === high && !nans && (stats || finite.length === numbers.length)) parts.push(t("each {0}", rounded(String(low))));
+  else if (numbers.length && numbers.length <= FIRST) parts.push(numbers.map((x) => rounded(String(x))).join(" "));
+  else {
+    parts.push(t("{0} to {1}", rounded(String(low)), rounded(String(high))));
+    if (zeros) parts.push(t("{0} % zeros", Math.max(1, Math.round((100 * zeros) / count))));
+  }
+  if (nans) parts.push(`${nans} NaN`);
+  return parts.join(t(", "));
+}
+
 function fix(x: Num): string {
   if (typeof x === "string") return x;
   return Number.isInteger(x) ? String(x) : String(Number(x.toPrecision(5)));
@@ -141,12 +165,17 @@ export function matrix(value: Value | null): number[][] | null {
   return lines.length && lines.every((line) => line.length === lines[0].length) ? lines : null;
 }
 
-/** The name that a row goes by: its own, or its operation's label, behind the Python name of what it computed. */
+/** The name that a row goes by: its own, or its operation's label, behind the Python name of what it computed: `y · ×`. */
 export function title(row: Row): string {
-  if (row.kind === "operation") return `${row.name ? `${row.name} = ` : ""}${shortNumbers(row.label || row.op).replace(/^-$/, "−").replace("^2", "²")}`;
+  if (row.kind === "operation") return row.name ? `${row.name} · ${operationOf(row)}` : operationOf(row);
   const name = row.name || (row.kind === "constant" ? "const" : row.label || row.kind);
   if (row.kind === "variable") return row.version > 0 ? `${name.replace(/:0$/, "")} v${row.version}` : name.replace(/:0$/, "");
   return name;
+}
+
+/** What an operation is called in the picture. */
+export function operationOf(row: Row): string {
+  return shortNumbers(row.label || row.op).replace(/^-$/, "−").replace("^2", "²");
 }
 
 /** A label without the digits that make it long: `0.1 ×`. */
@@ -156,22 +185,19 @@ function shortNumbers(label: string): string {
 
 const LONGEST = 14; // characters of a number that still fits into a formula
 
-function times(formula: string): string {
-  return formula.replaceAll(" * ", " × ");
-}
-
 /** A formula or rule of a row's operation, which calls its inputs x and y and its result z, with the rows in their places; the
     rules of complex numbers read the conjugates. */
 export function withRows(text: string, row: Row, conjugate = false): string {
   const rows: Record<string, number> = { x: row.inputs[0], y: row.inputs[1], z: row.row };
-  return times(text).replace(/\b[xyz]\b/g, (name) => (conjugate ? `conj(${t("row {0}", rows[name])})` : t("row {0}", rows[name])));
+  const said = (name: string): string => t("row {0}", rows[name[0]]);
+  return text.replace(/\b[xyz]\b[²³^]?/g, (name) => (conjugate ? `conj(${said(name)})` : name[1] ? `(${said(name)})` : said(name)) + (name[1] ?? ""));
 }
 
 /** The formula of a row with the numbers of its inputs; with the rows where not all of them are single numbers. */
 export function withNumbers(row: Row, rows: Row[]): string {
   const texts = row.inputs.map((input) => (rows[input]?.shape.length === 0 ? rows[input].value?.text : undefined));
-  if (!texts.every((text) => text !== undefined && text.length <= LONGEST)) return withRows(row.formula, row);
-  const formula = times(row.formula);
+  if (!texts.every((text) => text !== undefined && text.length <= LONGEST)) return withRows(row.said[0], row);
+  const formula = row.said[0];
   return formula.replace(/\b[xy]\b/g, (name, at: number) => {
     const text = texts[name === "x" ? 0 : 1] as string;
     const alone = /(^|[(,] ?)$/.test(formula.slice(0, at)) && /^($|[),])/.test(formula.slice(at + 1));

@@ -87,6 +87,7 @@ export class View {
       pick: (node) => this.pick(node),
       open: (node) => (node.group ? this.toggle(node.group, true) : this.enter(node.first)),
       hover: (node) => this.hover(node ? (node.group ? node.group.end - 1 : node.first) : -1),
+      turn: (start, end) => this.toTurn(start, end),
       close: (frame) => frame.group && this.toggle(frame.group, false),
       grab: (row, event) => this.feel.can(store.rows[row]) && this.feel.grab(store.rows[row], event),
       tell: (text, event) => this.tip.say(text, event),
@@ -363,6 +364,14 @@ export class View {
     if (row < 0 || row >= this.store.rows.length) return;
     this.select(row, false);
     this.go(row + 1);
+  }
+
+  /** To a turn of a loop: on the way back to its first step, else to its last row. */
+  private toTurn(start: number, end: number): void {
+    this.el.focus({ preventScroll: true });
+    const backs = Array.from({ length: end - start }, (_, k) => this.timeline.backTo(start + k)).filter((step) => step !== null);
+    if (backs.length) this.stepping.moveTo(Math.min(...backs));
+    else this.goRow(end - 1);
   }
 
   /** To a row; into a call of a function. */

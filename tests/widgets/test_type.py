@@ -1,0 +1,101 @@
+"""The one typographic rule: a picture shows by itself no text that is smaller than 11 pixels, and takes the height that
+there is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minitape as tf
+
+from .conftest import PROGRAMS, chain, press
+
+pytestmark = pytest.mark.browser
+
+LEAST = 11
+SMALLEST = """() => {
+  const sizes = [...document.querySelectorAll(".mt-view *")].filter(el => {
+    const box = el.getBoundingClientRect();
+    const own = [...el.childNodes].some(node => node.nodeType === 3 && node.data.trim());
+    const seen = box.width && box.height && getComputedStyle(el).visibility !== "hidden";
+    return own && seen && !["title", "OPTION"].includes(el.tagName);
+  }).map(el => [parseFloat(getComputedStyle(el).fontSize) * (el.ownerSVGElement ? el.getScreenCTM().a : 1), \
+`${el.getAttribute("class")}: ${el.textContent.slice(0, 30)}`]);
+  return sizes.sort((a, b) => a[0] - b[0])[0];
+}"""
+
+
+def network() -> Any:
+    """A snapshot of two layers and a loss: more columns than a line has room for."""
+    random = np.random.default_rng(0)
+    x, goal, w, b, v = (
+        random.normal(size=size).astype(np.float32) for size in ((32, 4), (32, 1), (4, 16), 16, (16, 1))
+    )
+    weights = [tf.Variable(w, name="w"), tf.Variable(b, name="b"), tf.Variable(v, name="v")]
+    with tf.GradientTape() as tape:
+        h = tf.nn.relu(tf.matmul(x, weights[0]) + weights[1])
+        y = tf.reduce_mean((tf.matmul(h, weights[2]) - goal) ** 2)
+    return tf.snapshot(tape, y, weights)
+
+
+def program(name: str) -> Any:
+    return tf.snapshot(*PROGRAMS[name]())
+
+
+SHOWN: dict[str, Callable[[], Any]] = {
+    "network": network,
+    "loop": lambda: chain(1000),
+    **{
+        name: lambda name=name: program(name) for name in ("square", "accumulation", "nested", "layers", "cut", "cases")
+    },
+}
+
+
+@pytest.mark.parametrize("size", [(1400, 900), (1000, 700), (390, 800)], ids=str)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", SHOWN)
+def test_no_text_is_smaller_than_eleven_pixels(name, scheme, size, show, page):
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
+    show(SHOWN[name]())
+    for keys in ([], ["End", "ArrowLeft"], ["Home", "ArrowRight"]):
+        press(page, *keys)
+        page.wait_for_timeout(200)
+        least, where = page.evaluate(SMALLEST)
+        assert least >= LEAST, where
+
+
+def test_a_page_of_its_own_fills_its_window(show, page):
+    page.set_viewport_size({"width": 1400, "height": 900})
+    show(program("square"))
+    assert page.evaluate("document.querySelector('.mt-view').getBoundingClientRect().bottom") == pytest.approx(
+        884, abs=1
+    )
+
+
+def test_a_name_is_large_and_its_operation_small_beside_it(show):
+    x = tf.Variable(3.0, name="x")
+    with tf.GradientTape() as tape:
+        y = x * x
+    page = show(tf.snapshot(tape, y, x))
+    node = page.locator(".mt-node[data-id=r1]")
+    name, operation = node.locator(".mt-title"), node.locator(".mt-op")
+    assert (name.text_content(), operation.text_content()) == ("y", "x × x")
+    size = "el => parseFloat(getComputedStyle(el).fontSize)"
+    assert name.evaluate(size) > operation.evaluate(size)
+
+
+def test_a_tensors_step_is_said_in_few_words(show):
+    page = show(network())
+    press(page, "End", "ArrowLeft", "ArrowLeft")
+    words = page.locator(".mt-step").inner_text()
+    assert len(words.splitlines()) < 20 and len(words) < 600
+    assert "(32, 16), " in words and "% zeros" in words
+    said = page.locator(".mt-said-only").inner_text()
+    assert said.startswith("Backward, row ") and len(said) < 120
+    page.locator(".mt-digits summary").first.click()
+    assert len(page.locator(".mt-step").inner_text()) > len(words) + 200

@@ -1,0 +1,48 @@
+// A folded loop as a profile: how large what came back to each of its turns is, as a line of logarithms.
+import { s } from "./dom";
+import { magnitude } from "./scale";
+import type { Timeline } from "./timeline";
+import { rounded } from "./value";
+import { t } from "./words";
+
+const FEW = 3; // turns: fewer are no profile
+const [X, Y, H] = [10, 26, 15]; // where it is in its node, and how high
+const DECADES = 3; // powers of ten that fill its height, at least
+
+/** The magnitude of the adjoint that each turn's last row got, 0 where nothing arrived; null where there is no profile. */
+export function profileOf(starts: number[], end: number, timeline: Timeline): number[] | null {
+  if (starts.length < FEW || timeline.unfinished) return null;
+  const sizes = starts.map((start, k) => {
+    for (let row = (starts[k + 1] ?? end) - 1; row >= start; row--) {
+      const value = timeline.last(row);
+      if (value) return magnitude(value);
+    }
+    return 0;
+  });
+  return sizes.some((size) => size !== 0) ? sizes : null;
+}
+
+/** Its drawing, so wide; `go` is told which turn was clicked. */
+export function sparkline(sizes: number[], width: number, at: number, go: (turn: number) => void): SVGGElement {
+  const powers = sizes.map((size) => (size > 0 ? Math.log10(size) : size));
+  const known = powers.filter((_, k) => Number.isFinite(powers[k]) && sizes[k] > 0);
+  let [low, high] = [Math.min(...known), Math.max(...known)];
+  if (high - low < DECADES) [low, high] = [(low + high - DECADES) / 2, (low + high + DECADES) / 2];
+  const x = (k: number): number => X + (k * width) / (sizes.length - 1);
+  const y = (k: number): number => Y + (sizes[k] === 0 ? H : Number.isFinite(powers[k]) ? H * (1 - (powers[k] - low) / (high - low)) : 0);
+  const d = sizes.map((_, k) => `${k ? "L" : "M"}${x(k).toFixed(1)} ${y(k).toFixed(1)}`).join("");
+  const el = s("g", { class: "mt-profile" }, s("rect", { x: X, y: Y - 2, width, height: H + 4 }), s("path", { d }));
+  if (at >= 0 && at < sizes.length) el.append(s("circle", { cx: x(at), cy: y(at), r: 3 }));
+  const title = s("title", {}, "");
+  el.append(title);
+  const turn = (event: MouseEvent): number => {
+    const box = el.getBoundingClientRect();
+    return Math.max(0, Math.min(sizes.length - 1, Math.round(((event.clientX - box.left) / box.width) * (sizes.length - 1))));
+  };
+  el.addEventListener("pointermove", (event) => (title.textContent = t("turn {0}: ∂ {1}", turn(event) + 1, rounded(String(sizes[turn(event)])))));
+  el.addEventListener("click", (event) => {
+    event.stopPropagation();
+    go(turn(event));
+  });
+  return el;
+}
