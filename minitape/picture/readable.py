@@ -15,7 +15,7 @@ MEANT = {  # what an operation that guards against 0 or infinity means
     "floordiv": "floor(x / y)",
     "rint": "round(x)",
 }
-NUMBERS = {1.1283791670955126: "2/√π"}
+NUMBERS = {"1.1283791670955126": "2/√π"}
 
 
 @cache
@@ -33,7 +33,7 @@ def _written(part: ast.expr, around: int) -> str:
     if isinstance(part, ast.Name):
         return part.id
     if isinstance(part, ast.Constant):
-        return NUMBERS.get(part.value, str(part.value))
+        return NUMBERS.get(str(part.value), str(part.value))
     if isinstance(part, ast.UnaryOp):
         return _product(part, around) if isinstance(part.operand, ast.BinOp) else f"−{_written(part.operand, 3)}"
     if isinstance(part, ast.Compare):
