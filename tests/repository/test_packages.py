@@ -36,6 +36,7 @@ PAGES = (
     "README.md",
     "CONTRIBUTING.md",
     "docs/engine.md",
+    "docs/engine_speed.md",
     "docs/explain.md",
     "docs/tapeview.md",
     "docs/bridges.md",
