@@ -148,8 +148,9 @@ def test_after_the_block_pytorch_is_as_it_was():
 
 @pytest.mark.parametrize("framework", [TORCH, TENSORFLOW], ids=lambda framework: framework.name)
 def test_one_way_to_choose_steps(framework):
-    with pytest.raises(ValueError, match="every= and after_bad_gradient= are two ways to choose steps"):
-        framework.bridge.record(every=3, after_bad_gradient=True)
+    for options in ({"every": 3, "after_bad_gradient": True}, {"every": 3, "first": 2}):
+        with pytest.raises(ValueError, match="every=, first= and after_bad_gradient= are ways to choose steps"):
+            framework.bridge.record(**options)
 
 
 def test_a_compiled_step_of_jax():
