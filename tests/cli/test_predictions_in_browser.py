@@ -36,7 +36,10 @@ def test_each_question_is_followed_at_once_by_the_cell_that_tells_its_answer(pat
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, id=path.stem, marks=[] if lesson_of(path) == "05" else pytest.mark.long) for path in LESSONS],
+)
 def test_nothing_after_an_open_question_can_be_read(path, page, start_lab, tmp_path):
     page.set_viewport_size({"width": 1400, "height": 900})
     page.goto(start_lab(tmp_path).replace("01_the_first_tape", path.stem))
