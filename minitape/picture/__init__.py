@@ -4,7 +4,8 @@
 ``rows`` and ``values`` take it from the recording, ``events`` says what happened beside its rows; ``stepping`` reads
 a sweep, ``results`` what gradients gave, ``diagnosis`` what is wrong; ``replay`` computes again what a used tape
 released, ``whatif`` what follows from another value of a leaf; ``tangents`` of forward mode; ``inside`` looks into
-the calls of ``tf.function``; ``short`` bounds names and texts; ``words`` are in the language of the lessons;
+the calls of ``tf.function``; ``short`` bounds names and texts,
+``readable`` writes rules as a book does; ``words`` are in the language of the lessons;
 ``difference`` finds where two recordings part. ``placement``, ``paths``, ``marks``, ``figure``, ``pdf`` and
 ``drawing`` make the static picture. The live one is a package of its own, ``minitape_widgets``, which reads the same.
 """
