@@ -43,9 +43,8 @@ def site(tmp_path_factory):
     server.server_close()
 
 
-@pytest.fixture(scope="session")
-def context(browser, site):
-    """One browser with one cache and one storage for all lessons; nothing may leave this machine."""
+def _guarded(browser, site):
+    """A browser's window with a storage of its own; nothing may leave the site."""
     made, left = browser.new_context(viewport={"width": 1400, "height": 900}), []
 
     def guard(route):
@@ -59,3 +58,15 @@ def context(browser, site):
     yield made
     made.close()
     assert not left, left
+
+
+@pytest.fixture(scope="module")
+def context(browser, site):
+    """The same window for all tests of a file."""
+    yield from _guarded(browser, site)
+
+
+@pytest.fixture
+def fresh(browser, site):
+    """A window for one test: JupyterLab opens what was open in the one before."""
+    yield from _guarded(browser, site)

@@ -63,6 +63,10 @@ def printed(cell):
     return "".join(texts), [o["ename"] for o in cell.get("outputs", ()) if o.get("output_type") == "error"]
 
 
+# What a cell prints with the NumPy 2.0 of this Pyodide, where a later one prints large numbers in another way.
+OLDER_NUMPY = {"inside-45": "gradient: 1073741800.0\n"}
+
+
 def differing(name, kept):
     """The cells whose output is another one than in the saved lesson."""
     lesson = json.loads((LESSONS / name).read_text(encoding="utf-8"))
@@ -70,11 +74,9 @@ def differing(name, kept):
     found = {cell["id"]: cell for cell in kept["cells"] if cell["cell_type"] == "code"}
     assert saved.keys() == found.keys()
     may = {id for id, cell in saved.items() if "nbval-ignore-output" in cell["metadata"].get("tags", ())}
-    return {
-        id: (printed(found[id]), printed(cell))
-        for id, cell in saved.items()
-        if id not in may and printed(found[id]) != printed(cell)
-    }
+    expected = {id: printed(cell) for id, cell in saved.items() if id not in may}
+    expected |= {id: (text, []) for id, text in OLDER_NUMPY.items() if id in expected}
+    return {id: (printed(found[id]), text) for id, text in expected.items() if printed(found[id]) != text}
 
 
 ENGLISH = [f"en/{path.name}" for path in sorted((LESSONS / "en").glob("[01]*.ipynb"))]
@@ -82,8 +84,8 @@ CHINESE = [f"zh/{path.name}" for path in sorted((LESSONS / "zh").glob("0[1256]*.
 
 
 @pytest.mark.parametrize("name", ENGLISH + CHINESE)
-def test_a_lesson_runs_from_its_first_cell_to_its_last_and_prints_what_is_saved(context, site, name):
-    page = opened(context, site, name)
+def test_a_lesson_runs_from_its_first_cell_to_its_last_and_prints_what_is_saved(fresh, site, name):
+    page = opened(fresh, site, name)
     run_all(page)
     kept = saved_by(page, name)
     different = differing(name, kept)
