@@ -34,7 +34,7 @@ from .tf.api import NAMESPACES as _NAMESPACES
 from .tf.api import ROOT as _ROOT
 from .tf.version import VERSION as __version__  # noqa: F401
 
-# who answers what the rooms below ask of those above them (see minitape/engine/above.py)
+# who answers what the packages below ask of those above them (see minitape/engine/above.py)
 _ANSWERS = {
     "": "minitape=",
     "ops.arrays": "expand_dims",

@@ -187,7 +187,7 @@ def members(cls: type, homes: dict[int, str]) -> Iterator[tuple[str, Any]]:
         if isinstance(member, property):
             yield name, member
             continue
-        # the engine's own methods stand in the same classes, without examples
+        # the engine's own methods are in the same classes, without examples
         wanted = theirs is None or name in theirs or ">>>" in (inspect.getdoc(member) or "")
         if wanted and inspect.isroutine(getattr(member, "__func__", member)):
             yield name, member

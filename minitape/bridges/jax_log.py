@@ -46,7 +46,7 @@ SHARES = {"softmax", "log_softmax", "logsumexp", "standardize", "var", "std", "_
 
 
 class JaxValue(KeptValues):
-    """An array of JAX, to be shown when somebody asks. It does not change."""
+    """An array of JAX, to be shown on demand. It does not change."""
 
     __slots__ = ()
 
@@ -168,7 +168,7 @@ class JaxLog:
                 self.entries[before].name = None
 
     def constant(self, value: JaxVariable, name: str | None = None) -> int | None:
-        """The row of an array that is no argument; None for a single number, which stands in the label."""
+        """The row of an array that is no argument; None for a single number, which is in the label."""
         if value.row is not None or np.ndim(value.value) == 0:
             return value.row
         known = self._constants.get(id(value.value))
@@ -270,7 +270,7 @@ class JaxLog:
         return f"{label} {second}" if first is None else f"{first} {label}"
 
     def let_go(self) -> None:
-        """Nobody goes back or forward any more: what remains of arrays is what ``keep`` bounds, and what the program
+        """No sweep follows: what remains of arrays is what ``keep`` bounds, and what the program
         has itself.
         """
         self._constants.clear()

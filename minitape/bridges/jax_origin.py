@@ -177,7 +177,7 @@ class JaxOrigin:
         return given
 
     def _behind(self, node: ast.expr, path: tuple[Any, ...], where: Statement) -> Site | None:
-        """The line that made the part ``path`` of an expression that stands in ``where``; None where only that says
+        """The line that made the part ``path`` of an expression that is in ``where``; None where only that says
         it.
         """
         while isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
@@ -275,7 +275,7 @@ class JaxOrigin:
 
 
 def _compilers(statement: Statement) -> Iterator[ast.AST]:
-    """What compiles a function in a statement: a call, or a decorator together with what it stands above."""
+    """What compiles a function in a statement: a call, or a decorator together with what it is above."""
     node = statement.node
     if any(names_in(decorator) & COMPILERS for decorator in getattr(node, "decorator_list", [])):
         yield node
@@ -286,7 +286,7 @@ def _compilers(statement: Statement) -> Iterator[ast.AST]:
 
 
 def names_in(node: ast.AST) -> set[str]:
-    """The names and attributes that stand in a piece of syntax, and that of a function itself.
+    """The names and attributes that are in a piece of syntax, and that of a function itself.
 
     >>> sorted(names_in(ast.parse("jax.jit(loss)")))
     ['jax', 'jit', 'loss']

@@ -262,7 +262,7 @@ def size_of(eqn: Any) -> int:
 
 
 class JaxValues:
-    """The values of the tracers of one trace, computed where somebody asks.
+    """The values of the tracers of one trace, computed on demand.
 
     >>> values = JaxValues([3.0])
     >>> def loss(x):

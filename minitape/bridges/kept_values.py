@@ -1,4 +1,4 @@
-"""What a recording keeps of a framework's objects: values, to be shown when somebody asks, and what was noted of
+"""What a recording keeps of a framework's objects: values, to be shown on demand, and what was noted of
 tensors and variables.
 
 Values are bounded: of the oldest large ones only what a picture shows of them stays.

@@ -49,7 +49,7 @@ class Replay(Recording):
         self.close()
 
     def lines_of(self, file: str) -> list[str]:
-        """The lines of a file as the snapshot has them. They are nobody else's: linecache's are what functions are made
+        """The lines of a file as the snapshot has them. They are not shared: linecache's are what functions are made
         of.
         """
         return self._texts.get(file, "").splitlines(keepends=True)
@@ -87,7 +87,7 @@ class Replay(Recording):
         ]
         if not set(ends) <= set(range(len(self.entries))):
             raise ValueError("This is no snapshot of a recording: its backward pass goes to rows that are not there.")
-        for entry in self.entries:  # no zeros are made for them, whose shapes somebody else chose
+        for entry in self.entries:  # no zeros are made for them, whose shapes other code chose
             if entry.call in sweep.edges:
                 sweep.adjoints.setdefault(entry.row, _Said(None))
 

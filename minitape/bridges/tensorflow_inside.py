@@ -207,7 +207,7 @@ class Again:
         return [self.value(tensor) for tensor in graph.outputs]
 
     def capture(self, graph: Any, batch: Sequence[Any] = ()) -> list[Any]:
-        """What a graph is given that nobody has called: copies of the program's variables, its constants, and a batch
+        """What a graph is given that was not called: copies of the program's variables, its constants, and a batch
         or stand-ins for the rest.
         """
         outside, self.made_up = {id(inside): value for value, inside in graph.captures}, True

@@ -482,7 +482,7 @@ class Sent:
             if entry.kind == "operation" and entry.output == 0:
                 self.waiting.setdefault(entry.extra.op, []).append(row)
         self.sums: dict[int, Any] = {}
-        self.last: dict[int, tuple[int, int]] = {}  # where the last contribution to a row stands
+        self.last: dict[int, tuple[int, int]] = {}  # where the last contribution to a row is
 
     def write(self, passed: list[tuple[str, Any, Any, Any]]) -> None:
         """The steps, in TensorFlow's order."""

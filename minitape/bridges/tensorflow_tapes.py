@@ -22,7 +22,7 @@ _STATES = {"begins": "records", "ends": "after", "pauses": "paused", "goes on": 
 
 
 def apart(way: Sequence[Site], other: Sequence[Site]) -> Site:
-    """The statement of a way through calls that stands beside another one: where the two part. What a call keeps in an
+    """The statement of a way through calls that is next to another one: where the two part. What a call keeps in an
     attribute or an item comes from there.
 
     >>> apart([("a.py", 3), ("a.py", 9)], [("a.py", 4)])
@@ -240,7 +240,7 @@ class TapeInquiry(Inquiry):
         return next(iter(self._first_uses()), self.used[0])
 
     def _use(self) -> Site:
-        """The first line that used the source on the way to the target; of a derivative the line that computed the
+        """The first line that used the source on the path to the target; of a derivative the line that computed the
         value.
         """
         uses = self._first_uses()

@@ -20,13 +20,13 @@ unrecorded = block(record.stop_recording.__wrapped__)  # TensorFlow's, which end
 
 
 class TensorFlowValue(KeptValues):
-    """A tensor, to be shown when somebody asks. TensorFlow's tensors do not change."""
+    """A tensor, to be shown on demand. TensorFlow's tensors do not change."""
 
     __slots__ = ("_left",)
 
     @property
     def known(self) -> Any:
-        """The tensor; also when it is a summary here, while somebody else has it. Then its shape and dtype (a
+        """The tensor; also when it is a summary here, while other code has it. Then its shape and dtype (a
         ``tf.TensorSpec``).
         """
         if self.given is not None:
@@ -37,7 +37,7 @@ class TensorFlowValue(KeptValues):
 
     @property
     def is_gone(self) -> bool:
-        """Whether nobody has the tensor any more."""
+        """Whether the tensor is gone."""
         return isinstance(self.known, tf.TensorSpec)
 
     def summarize(self) -> None:

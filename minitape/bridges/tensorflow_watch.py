@@ -431,9 +431,9 @@ class TensorFlowWatcher:
         between = self._safely(self._between, target) if not tf.inside_function() else None
         passed: list[Any] = []
         if not between:
-            with During(self, _passed=passed):  # nobody asks for it
+            with During(self, _passed=passed):  # no code asks for it
                 return function(tape, target, sources, output_gradients, sources_raw=sources_raw, **options)
-        silent = bool(pywrap_tfe.TFE_Py_TapeSetIsEmpty())  # nobody records the sweep: its operations are no rows
+        silent = bool(pywrap_tfe.TFE_Py_TapeSetIsEmpty())  # the sweep is not recorded: its operations are no rows
         more = [asked for _, asked in between]
         self.quiet += silent
         try:

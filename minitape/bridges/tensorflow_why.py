@@ -394,7 +394,7 @@ class TensorFlowInquiry(TapeInquiry):
         return self._through_state(after) or super()._outside()
 
     def _through_state(self, rows: set[int]) -> Explanation | None:
-        """One of these rows was stored in a variable, and that was read on the way to the target."""
+        """One of these rows was stored in a variable, and that was read on the path to the target."""
         for handle, stored, site, _ in self.log.stores:
             if stored in rows and self._read_again(handle):
                 before = self._plain(stored) in self.rows or self._state(stored, self.tape)[0] == "before"
@@ -598,7 +598,7 @@ class TensorFlowInquiry(TapeInquiry):
         return self.say("wrong_object", (parts or later or [self._used_at(row)])[-1], row=row, other=other)
 
     def _used_at(self, row: int) -> Site:
-        """The first line on the way to the target that used a row while the tape recorded."""
+        """The first line on the path to the target that used a row while the tape recorded."""
         uses = [at for at in sorted(self.behind) if row in self._inputs(at)]
         return self.entries[next((at for at in uses if not self._is_untimely(at)), row)].site
 

@@ -34,7 +34,7 @@ class TorchGraph:
         self._sweep: BackwardPass | None = None
         self._sums: dict[int, torch.Tensor] = {}  # adjoints so far, of rows to which something was sent
         self._raw: dict[int, torch.Tensor] = {}  # adjoints as they came, until their nodes run
-        self._last: dict[int, list[Any]] = {}  # where the last sums stand, until the adjoint itself arrives
+        self._last: dict[int, list[Any]] = {}  # where the last sums are, until the adjoint itself arrives
 
     # -- while the program runs --------------------------------------------------------------------
 

@@ -83,7 +83,7 @@ class TorchLog:
         self.clearings: Noted[tuple[Site, int]] = Noted()  # where .grad was set to None, and after how many sweeps
         # after how many sweeps an optimizer took a step in which a parameter had no .grad
         self.steps_without: Noted[int] = Noted()
-        self.hooks: dict[int, Site] = {}  # where the program put a hook on what a row stands for
+        self.hooks: dict[int, Site] = {}  # where the program put a hook on what a row is for
         self._hooked: Noted[Site] = Noted()  # the same for a tensor or a module
         self.gradients: Noted[tuple[list[int], Site]] = Noted()  # .grad that the program read, and the targets
         self._known: Noted[tuple[int, int]] = Noted()  # which row stands for a tensor, in which version of it

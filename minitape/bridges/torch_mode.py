@@ -71,7 +71,7 @@ class Mode(TorchFunctionMode):
             _push_mode(self)
 
     def leave(self) -> None:
-        """Takes it away, also from below others: a generator that nobody asks any further ends late."""
+        """Takes it away, also from below others: a generator that is not resumed ends late."""
         # Ctrl-C came while PyTorch had put it aside, in a generator that brings it back
         if self not in _get_current_function_mode_stack():
             for holder in gc.get_referrers(self):
@@ -431,7 +431,7 @@ class TorchWatcher:
             self.log.names[tensor] = self.log.names.get(tensor, name)
 
     def _before_step(self, optimizer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """An optimizer changes its parameters, by hundreds of small calls that nobody asks about; its closure, where it
+        """An optimizer changes its parameters, by hundreds of small calls of no interest; its closure, where it
         has one, is the program's own.
         """
         self._step_begins(optimizer)

@@ -50,7 +50,7 @@ class Keeper:
         self._bound = Bound()
 
     def keep(self, tensor: torch.Tensor, copy: bool = False) -> TorchValue:
-        """The tensor as it is now; ``copy`` where somebody may change it unseen."""
+        """The tensor as it is now; ``copy`` where it may change unseen."""
         plain = tensor.detach()
         small = tensor.numel() <= SMALL  # a copy costs less than to look after it
         if copy or small:

@@ -186,7 +186,7 @@ def _groups(key: str) -> dict[str, str]:
 
 @functools.cache
 def _parts(text: str) -> list[tuple[str, str | None]]:
-    """A text as what stands before each name in braces and the name; how it is shown is left out. One part where braces
+    """A text as what comes before each name in braces and the name; how it is shown is left out. One part where braces
     do not fit.
     """
     try:

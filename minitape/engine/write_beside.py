@@ -68,7 +68,7 @@ def replace_file(path: str | os.PathLike[str], text: bool = True, encoding: str 
                 yield file
             return
         _forget_broken_off(target)
-        part = target.with_name(f".{target.name[:LONGEST]}.{os.urandom(8).hex()}.part")  # nobody can foresee its name
+        part = target.with_name(f".{target.name[:LONGEST]}.{os.urandom(8).hex()}.part")  # its name cannot be foreseen
         try:
             with open(
                 part, "x" if text else "xb", opener=partial(os.open, mode=0o600) if private else None, **how
@@ -114,7 +114,7 @@ def _hold(file: int) -> None:
 
 
 def _forget_broken_off(target: Path) -> None:
-    """Removes what a process left that was killed while it wrote: nobody holds it any more."""
+    """Removes what a process left that was killed while it wrote: no process holds it."""
     for old in target.parent.glob(f".{glob.escape(target.name[:LONGEST])}.{'[0-9a-f]' * 16}.part"):
         with contextlib.suppress(OSError):
             found = old.lstat()

@@ -1,4 +1,4 @@
-"""What exactly happened at a break, and what to write instead: from the operation and the text that stands there."""
+"""What exactly happened at a break, and what to write instead: from the operation and the text that is there."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ class Cuts(RowValues):
         return None if answer is None else answer.with_beside(answers)
 
     def _exits(self) -> list[RowExit]:
-        """Where values that were computed from the source left that came back on the way to the target."""
+        """Where values that were computed from the source left that came back on the path to the target."""
         after = self._after()
         return [
             exit
@@ -170,7 +170,7 @@ class Cuts(RowValues):
         return self.flows_back(exit) or self._is_in_a_leaf(exit)
 
     def flows_back(self, exit: RowExit) -> bool:
-        """Whether the text lets a value that left reach what ran after it on the way to the target; where there is no
+        """Whether the text lets a value that left reach what ran after it on the path to the target; where there is no
         text, it may.
         """
         start = statement_at(exit.site)
@@ -204,7 +204,7 @@ class Cuts(RowValues):
 
     @once
     def _points(self) -> dict[Site, int]:
-        """Where a value of Python's may have come in on the way to the target, each with the last row that was made
+        """Where a value of Python's may have come in on the path to the target, each with the last row that was made
         there.
         """
         return {self.entries[row].site: row for row in sorted(self.behind) if row not in self.rows}

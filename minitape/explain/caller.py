@@ -64,7 +64,7 @@ def where(filename: str | None, line: int, say: Callable[..., str] = fill) -> st
 
 
 def in_brackets(filename: str | None, line: int | None, say: Callable[..., str] = fill) -> str:
-    """The same behind what stands there; empty for no place.
+    """The same behind what is there; empty for no place.
 
     >>> in_brackets("/home/me/train.py", 3), in_brackets(None, None)
     (' (train.py, line 3)', '')

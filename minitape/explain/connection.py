@@ -50,7 +50,7 @@ class Finding(Break):
 class Connection:
     """What is on a tape, and which rows the adjoints of its targets reach."""
 
-    # where things stand in the user's lists and dictionaries, see words.py
+    # where things are in the user's lists and dictionaries, see words.py
     keys: dict[str, dict[int, tuple[object, object]]]
     depth = 0  # how many calls of functions it is inside of, see again.py
     paths: dict[tuple[int, str], str] | None = None  # how the user's names lead to attributes, see words.py

@@ -200,7 +200,7 @@ class Flow:
         return self._reads(expression, statement)
 
     def carries(self, statement: Statement, expression: ast.AST | None, places: set[ast.AST | None]) -> bool:
-        """The same of all but indices, and of what stands in ``places``."""
+        """The same of all but indices, and of what is in ``places``."""
         nodes, waiting = [], [expression or statement.node]
         while waiting:
             nodes.append(node := waiting.pop())
@@ -462,7 +462,7 @@ class Flow:
             yield from source.functions.get(name, ())
 
     def _may_change(self, call: ast.Call, statement: Statement) -> bool:
-        """Whether a call stands alone, as one that changes something does, and is not there to report or to show."""
+        """Whether a call is alone, as one that changes something does, and is not there to report or to show."""
         alone = isinstance(statement.node, ast.Expr) and statement.node.value is call
         name = last_name(call.func)
         if not alone or name in _REPORTS or name in self._texts.known or name in _BUILTINS or name.startswith(_LOOKS):

@@ -55,7 +55,7 @@ class Names(Connection):
         return call if isinstance(call, ast.Call) else None
 
     def in_stream(self, place: CodePlace | None) -> bool:
-        """Whether a place stands in a function that the text gives to a dataset: ``ds.map(lambda x: x * w)``."""
+        """Whether a place is in a function that the text gives to a dataset: ``ds.map(lambda x: x * w)``."""
         found = next(self.statements(place), None)
         if place is None or found is None or found[1].frames != place.frames:
             return False

@@ -55,7 +55,7 @@ class CodePlace:
 
 
 class Break:
-    """Why no gradient passes an edge: the cause, where, and what stands there (an operation's name, a variable ...).
+    """Why no gradient passes an edge: the cause, where, and what is there (an operation's name, a variable ...).
 
     ``until`` is where a run of operations ends that all have this cause, ``ways`` are the edges (made value, what from)
     that it cuts beside a way that holds.

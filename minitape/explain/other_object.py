@@ -72,7 +72,7 @@ class Objects(Names):
 
     @once
     def bound_elsewhere(self, statement: Statement, text: str) -> list[tuple[TapeNode, CodePlace]]:
-        """The first two values on the way to the target that a name got from other statements, with the places of
+        """The first two values on the path to the target that a name got from other statements, with the places of
         these.
         """
         lines = {
@@ -182,7 +182,7 @@ class Objects(Names):
     # -- copies ------------------------------------------------------------------------------------
 
     def relatives(self, node: TapeNode) -> list[TapeNode]:
-        """What a value was made from that the tape's operations on the way to the target have read as well."""
+        """What a value was made from that the tape's operations on the path to the target have read as well."""
         used, variables = self.read_on_tape()
         if node.variable is not None:  # what it was created from; two variables may well start from the same constant
             first = self.trace.of_origin(getattr(node.variable, "_born", None))
@@ -193,7 +193,7 @@ class Objects(Names):
 
     @once
     def read_on_tape(self) -> tuple[set[Hashable], set[int]]:
-        """What the tape's operations on the way to the target have read: keys of nodes, and identities of variables."""
+        """What the tape's operations on the path to the target read: keys of nodes, and identities of variables."""
         used = [n for n in self.ancestors().values() if n.record is self.record]
         variables = {id(n.variable) for n in used if n.variable is not None}
         variables |= {id(t) for t in self.targets if not isinstance(t, Tensor)}
@@ -289,7 +289,7 @@ class Objects(Names):
     # -- layers ------------------------------------------------------------------------------------
 
     def layer(self, source: End) -> Finding | None:
-        """A variable of a layer or module that was never called on the way to the target."""
+        """A variable of a layer or module that was never called on the path to the target."""
         if isinstance(source, Tensor) or source._tape_rows(self.tape):
             return None
         owner = self.owners.of(source)
@@ -344,7 +344,7 @@ class Objects(Names):
 
     @once
     def used_births(self) -> list[Stack]:
-        """Where the layers were made that were called on the way to the target."""
+        """Where the layers were made that were called on the path to the target."""
         used = self.used_variables().values()
         births = (creation_of(self.owners.of(v)) or getattr(getattr(v, "_born", None), "stack", ()) for v in used)
         return [frames for frames in births if frames]

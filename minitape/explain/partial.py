@@ -53,7 +53,7 @@ ATTRIBUTES, PLACES, VALUES = range(3)
 
 
 class Arrivals:
-    """The points where a value may have arrived on the way to the targets, by these nodes, and the lines of all that
+    """The points where a value may have arrived on the path to the targets, by these nodes, and the lines of all that
     ran on it.
     """
 
@@ -293,7 +293,7 @@ class Parts:
         return False
 
     def _written(self, place: CodePlace | None) -> ast.expr | None:
-        """The expression that stands at a place."""
+        """The expression that is at a place."""
         found = next(iter(self.inquiry.statements(place)), None)
         return None if found is None or place is None else found[0].expression(place.span)
 
@@ -338,7 +338,7 @@ class Parts:
     # -- through Python ----------------------------------------------------------------------------
 
     def _by_python(self, source: End) -> list[Break]:
-        """Values that left as numbers of Python's, and by the text came back on the way to the target."""
+        """Values that left as numbers of Python's, and by the text came back on the path to the target."""
         found = []
         mine = {node.key for node in self.trace.of(source)}
         exits = [e for e in self.inquiry.in_time()[:MOST] if e.how not in _CHOICES and e.when > self._since and e.stack]
@@ -375,7 +375,7 @@ def _elementwise(node: TapeNode) -> bool:
 
 
 def added(inquiry: GradientInquiry, source: End, b: Break) -> str:
-    """What a way from a source would add to its gradient if it were not blocked; empty where that is unknown."""
+    """What a path from a source would add to its gradient if it were not blocked; empty where that is unknown."""
     record = inquiry.record
     if len(record) > ROWS or not (b.cause in _AS_IT_WAS or b.what in VALUED):
         return ""

@@ -90,7 +90,7 @@ class GradientInquiry(Objects):
         return Parts(self)
 
     def on_path(self, source: End, path: Path) -> Finding:
-        """The first break on the way from the source to the target."""
+        """The first break on the path from  to the target."""
         met = with_flat_ones([self.in_a_pause(b) for _, _, b in path if b is not None])
         breaks = [self.called_outside(b) for b in merge(met)]
         first = self.at_source(source, path)
@@ -176,7 +176,7 @@ class GradientInquiry(Objects):
         if site is None or block is None or not isinstance(block.node, ast.With):
             return b
         if place.filename == block.filename and block.line <= place.line <= block.last:
-            return b  # it stands there itself
+            return b  # it is there itself
         calls = [n for n in ast.walk(block.node) if isinstance(n, ast.Call) and block.line < n.lineno]
         named = [n for n in calls if last_name(n.func) == place.frames[0][0].co_name] or calls
         lines = {n.lineno for n in named}
@@ -184,7 +184,7 @@ class GradientInquiry(Objects):
         return Break(b.cause, at, b.what, b.subject)
 
     def not_watched_either(self, source: End, path: Path) -> bool:
-        """Whether a tensor whose way breaks right at its first use is not watched either: then it wants both fixed."""
+        """Whether a tensor whose path breaks right at its first use is not watched either: then it wants both fixed."""
         if not isinstance(source, Tensor) or not path or path[0][2] is None:
             return False
         if path[0][2].cause not in ("outside_tape", "recording_paused"):
@@ -239,7 +239,7 @@ class GradientInquiry(Objects):
         return Break("not_watched", use, "", source)
 
     def in_block(self, use: CodePlace | None) -> CodePlace | None:
-        """A use that stands in the tape's block; the line where the block begins, where a function uses it that is
+        """A use that is in the tape's block; the line where the block begins, where a function uses it that is
         called there.
         """
         begins = [CodePlace(note[3]) for note in self.tape.notes if note[0] == "enter" and note[3]]
@@ -264,7 +264,7 @@ class GradientInquiry(Objects):
         return None
 
     def in_pause(self, place: CodePlace) -> bool:
-        """Whether a place stands in a with block of ``stop_recording()``: of one without rows the recording cannot
+        """Whether a place is in a with block of ``stop_recording()``: of one without rows the recording cannot
         tell.
         """
         around = [s.node for statement, _ in self.statements(place) for s in statement.around]
@@ -343,7 +343,7 @@ class GradientInquiry(Objects):
         return all(node.record is self.record and node.row < exit.row for node in self.starts) and not self.picked(exit)
 
     def by_exit(self, source: End, exit: ValueLeft, path: Path) -> Finding:
-        """The first break on the way to an exit, or the exit itself."""
+        """The first break on the path to an exit, or the exit itself."""
         at = Break("left_through_numpy", CodePlace(exit.stack) if exit.stack else None, exit.how, exit)
         breaks = [*merge([b for _, _, b in path if b is not None]), at]
         blame = next(b for b in breaks if b.cause in _BEFORE_EXITS)
@@ -368,7 +368,7 @@ class GradientInquiry(Objects):
 
     @once
     def arrivals(self) -> Arrivals:
-        """Where values may have come in on the way to the targets."""
+        """Where values may have come in on the path to the targets."""
         return Arrivals(self, self.ancestors().values())
 
     @once

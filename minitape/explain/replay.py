@@ -83,7 +83,7 @@ def sweep_of(
         starts = {r: s for r, s in starts.items() if reachable[r]}
     if not wanted or not starts:
         return None
-    if reachable is None:  # of the shares only those count that are on the way to a source
+    if reachable is None:  # of the shares only those count that are on the path to a source
         reachable = bytearray(len(record))
         for row in wanted:
             reachable[row] = 1

@@ -1,7 +1,7 @@
 """Every sentence of an answer is filled in here, in the language of the lessons: ``texts/explain.json`` has the
 translations.
 
-What is given to `fill` stands in English where it is used: causes and what fixes them in :mod:`texts` and
+What is given to `fill` is in English where it is used: causes and what fixes them in :mod:`texts` and
 :mod:`value_texts`, and what an answer says beside them in the call itself.
 """
 

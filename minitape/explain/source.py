@@ -146,7 +146,7 @@ class Source:
 
     @once
     def at(self, filename: str, line: int, column: int = -1) -> Statement | None:
-        """The innermost statement on a line of a file; with a column, the one that stands there."""
+        """The innermost statement on a line of a file; with a column, the one that is there."""
         best = None
         for statement in self._of_file.get(filename, ()):
             node = statement.node

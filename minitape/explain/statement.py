@@ -63,7 +63,7 @@ def once(ask: Callable[Concatenate[Owner, Asked], Answer]) -> Callable[Concatena
 
 
 class Statement:
-    """One statement: its syntax, the function it stands in (None at the top) and the compound statements around it."""
+    """One statement: its syntax, the function it is in (None at the top) and the compound statements around it."""
 
     def __init__(
         self,
@@ -213,7 +213,7 @@ class Statement:
         return [unparse(t) for t in self.targets()]
 
     def name_at(self, line: int, column: int) -> str:
-        """What is bound to the part of the value that stands at a place: ``b`` for 2.0 in ``a, b = f(1.0), f(2.0)``."""
+        """What is bound to the part of the value that is at a place: ``b`` for 2.0 in ``a, b = f(1.0), f(2.0)``."""
         targets, value = self.targets(), self.value()
         if value is None or not targets:
             return unparse(targets[0]) if targets else ""
@@ -247,7 +247,7 @@ class Statement:
         return isinstance(self.node, ast.AugAssign) or any(text in read for text in self.binds())
 
     def within(self, *names: str) -> bool:
-        """Whether it stands in a block, or in a function with a decorator, of one of these names."""
+        """Whether it is in a block, or in a function with a decorator, of one of these names."""
         return any(isinstance(s.node, (ast.With, *FUNCTIONS)) and s.mentions() & set(names) for s in self.around)
 
     def is_read(self) -> bool:

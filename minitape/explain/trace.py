@@ -153,7 +153,7 @@ class Trace:
         return node._edges
 
     def _in_run(self, node: TapeNode, op: int) -> bool:
-        """Whether a scalar row stands in a long recording and nothing breaks there."""
+        """Whether a scalar row is in a long recording and nothing breaks there."""
         record = node.record
         if record is not self.record or len(record) <= LONG or "-" in BY_CODE[op - FIRST_CODE].texts[1:]:
             return False

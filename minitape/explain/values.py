@@ -70,7 +70,7 @@ class RowValues:
         """These rows, and those from which they were computed, whether a gradient passes or not; of leaves also what
         they were ``made`` with.
 
-        Of ways that are ``cut`` at a row what stands behind it.
+        Of ways that are ``cut`` at a row what is behind it.
         """
         seen, stack = set(), list(rows)
         while stack:
@@ -89,7 +89,7 @@ class RowValues:
         return self._computed_from(self.rows)
 
     def _computed_from(self, rows: Iterable[int], cut: Callable[[int], bool] = lambda row: False) -> set[int]:
-        """These rows, and those that were computed from them; of ways that are ``cut`` at a row what stands before
+        """These rows, and those that were computed from them; of ways that are ``cut`` at a row what comes before
         it.
         """
         found = set(rows)

@@ -48,7 +48,7 @@ def _at(place: CodePlace | None) -> str:
     return "" if place is None else in_brackets(place.filename, place.line)
 
 
-# -- of the way to the target ----------------------------------------------------------------------
+# -- of the path to the target ----------------------------------------------------------------------
 
 
 def _of_rows(inquiry: GradientInquiry) -> Said | None:
@@ -64,7 +64,7 @@ def _of_rows(inquiry: GradientInquiry) -> Said | None:
 
 
 def _nodes(inquiry: GradientInquiry, record: Record) -> Iterator[TapeNode]:
-    """The rows on the way to the target, and those of the functions, loops and branches that ran there."""
+    """The rows on the path to the target, and those of the functions, loops and branches that ran there."""
     live, trace = inquiry.live(), inquiry.trace
     for row in range(len(record)):
         if live[row]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections
-import math
 from typing import Any
 
 import numpy as np
@@ -165,7 +164,7 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_
     flat = apply(
         TABLE["reshape"],
         (x,),
-        {"shape": (*sizes[:axis], -1 if x.array.size else math.prod(covered.as_list()), *sizes[axis + mask.ndim :])},
+        {"shape": (*sizes[:axis], -1 if x.array.size else mask.array.size, *sizes[axis + mask.ndim :])},
     )
     places = new_tensor(np.flatnonzero(mask.array).astype(np.int64))
     places._origin = origin_of_new("value", (mask,), "boolean_mask")

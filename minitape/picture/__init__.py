@@ -1,4 +1,4 @@
-"""Pictures of a recording: what they read of it, where nodes stand, and the static picture.
+"""Pictures of a recording: what they read of it, where nodes are, and the static picture.
 
 ``snapshots`` documents what a picture is given, and ``fields`` names its dictionaries for type checkers; ``reading``,
 ``rows`` and ``values`` take it from the recording, ``events`` says what happened beside its rows; ``stepping`` reads

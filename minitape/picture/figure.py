@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT, COLUMN, HALF = 120, 52, 182, 35  # of a node; distance of columns and of half-slots
 LONGEST = 40  # letters of a name among the results
-WIDE = 226  # the distance of columns where products stand between them
+WIDE = 226  # the distance of columns where products are between them
 MARGIN, GAP = 16, 26
 TALL = 8  # half-slots that a dashed way goes up or down
 LANE, CORNER = 6, 8  # between two edges that go on in the next line; the radius of their corners

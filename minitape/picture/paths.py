@@ -1,4 +1,4 @@
-"""The dashed ways to a state of a variable: around the nodes, and where a cross on one stands; as
+"""The dashed ways to a state of a variable: around the nodes, and where a cross on one is; as
 widgets/frontend/src/links.ts has it.
 """
 

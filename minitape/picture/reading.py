@@ -98,7 +98,7 @@ class Reader:
         self.namespaces = list(namespaces)
         self.record: Record | None = None
         self._gone: int | None = None
-        self.held: dict[int, Array] = {}  # arrays by row that the recording let go of, and somebody has
+        self.held: dict[int, Array] = {}  # arrays by row that the recording released, and a caller has
         self.name = ""
         self.count = 0  # of the rows read
         self.on: list[int] = []  # of the rows read: bits of the tapes to which a row that reads it belongs
@@ -166,7 +166,7 @@ class Reader:
         return rows
 
     def recompute(self, asked: bool = False) -> bool:
-        """Computes the arrays again that the recording let go of: where they are small, or somebody asked for it.
+        """Computes the arrays again that the recording released: where they are small, or it was asked for.
 
         True when there are any; the rows that were read before are to be read again.
         """
@@ -179,7 +179,7 @@ class Reader:
         return bool(found)
 
     def _missing(self) -> int:
-        """Bytes of the arrays that the recording let go of and nobody has."""
+        """Bytes of the arrays that the recording released and no caller has."""
         record = self.record
         if record is None or not self.tape._used or record.open:
             return 0

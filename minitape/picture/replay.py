@@ -1,4 +1,4 @@
-"""Values that a recording let go of, computed again from its leaves: a picture of a used tape needs them."""
+"""Values that a recording released, computed again from its leaves: a picture of a used tape needs them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def missing_bytes(record: Record) -> int:
 
 
 def is_small(record: Record) -> bool:
-    """Whether computing the missing values again costs nobody anything."""
+    """Whether computing the missing values again is cheap."""
     return len(record) <= MANY and missing_bytes(record) <= SMALL
 
 

@@ -156,7 +156,7 @@ class PythonNames:
                     self._by_id.setdefault(id(value), name)
 
     def of(self, value: Object) -> str | None:
-        """A name for a value, None where nobody gave it one."""
+        """A name for a value, None where it has none."""
         name = getattr(value, "name", None) if hasattr(value, "assign") else None
         if isinstance(name, str) and not name.split("/")[-1].startswith("Variable"):
             return short_name(name.removesuffix(":0"))

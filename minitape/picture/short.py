@@ -17,7 +17,7 @@ LINES = 20_000  # of a file
 
 
 def printable(text: str) -> str:
-    """The text with blanks in the place of what does not show, or turns around what stands beside it: in names, say.
+    """The text with blanks in the place of what does not show, or turns around what is next to it: in names, say.
 
     >>> printable("a\\x1b[31m\\u202eb")
     'a [31m b'

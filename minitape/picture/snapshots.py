@@ -21,7 +21,7 @@
      "differs": {"row": 3, "text": "..."},    only in a comparison: the first row that is another one in the other tape
      "insides": [{"row": 3, "name": "f", "snapshot": {...}}],   of calls of tf.function: the rows inside, as a
                                   snapshot of their own, with the sweep through them; not in a live delta
-     "missing": 0}                bytes of the arrays that the tape let go of; 0 where they could be computed again
+     "missing": 0}                bytes of the arrays that the tape released; 0 where they could be computed again
 
 A ROW::
 

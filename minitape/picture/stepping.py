@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .fields import Share, Shown, SnapshotStep, SweepFields
 
 KNOWN, SMALL = 256, 4096  # arrays whose VALUE is kept, and their size
-MOST = 20_000  # rows: the steps of a longer sweep are made when somebody asks for them
+MOST = 20_000  # rows: the steps of a longer sweep are made on demand
 
 
 def sweep_steps(

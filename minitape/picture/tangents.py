@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..engine.recording.record import Record
     from ..engine.types import Array, Object
 
-MOST = 2000  # rows: of a longer recording nobody reads them
+MOST = 2000  # rows: of a longer recording no code reads them
 
 
 def tangents_of(record: Record | None, tapes: list[Object]) -> dict[int, Array]:

@@ -73,7 +73,7 @@ def _plain(data: object) -> Plain:
 def _statistics(array: np.ndarray) -> Shown:
     if array.dtype.kind not in "biuf" and array.dtype.kind != "V":
         return {}
-    with np.errstate(invalid="ignore"):  # memory that nobody wrote may hold NaNs that signal
+    with np.errstate(invalid="ignore"):  # memory that was never written may hold NaNs that signal
         numbers = array.astype(np.float64)
     finite = numbers[np.isfinite(numbers)]
     some = finite if finite.size else np.array([np.nan])

@@ -60,7 +60,7 @@ def _bytes(path: Path) -> bytes | None:
 
 
 def _thin(folder: Path) -> None:
-    """Lets go of the modules that were not used for longest, and of their machine code."""
+    """Releases the modules that were not used for longest, and of their machine code."""
     with contextlib.suppress(OSError):  # another process is at it
         known = sorted(folder.glob("minitape_kernels_*.py"), key=lambda path: path.stat().st_mtime)
         for old in known[:-KEPT]:
@@ -100,9 +100,9 @@ def trusted() -> set[int]:
 
 
 def private(folder: Path) -> bool:
-    """Whether only the :func:`trusted` can put files into a folder, or another folder in its place: nobody else owns
+    """Whether only the :func:`trusted` can put files into a folder, or another folder in its place: no other code owns
     it, a parent or a link on the path, and no group can write there (to a parent only as to the system's temporary
-    folder, where nobody renames what others own).
+    folder, where no caller renames what others own).
     """
     if not hasattr(os, "getuid"):
         return True
@@ -119,7 +119,7 @@ def private(folder: Path) -> bool:
 
 
 def _temporary() -> Iterator[Path]:
-    """A folder in the system's temporary one that nobody else can have put machine code into; else none."""
+    """A folder in the system's temporary one that no other code can have put machine code into; else none."""
     user = os.getuid() if hasattr(os, "getuid") else None
     with contextlib.suppress(OSError):
         folder = Path(tempfile.gettempdir()) / f"minitape-{'user' if user is None else user}"

@@ -80,7 +80,7 @@ def _after_cell(*_: Any) -> None:
         return
     with suppress(Exception):  # a picture never disturbs the program
         _close_replaced(shell)
-    wake()  # a variable may have been assigned: nobody else tells of it
+    wake()  # a variable may have been assigned: no other code tells of it
     for output in list(_outputs):
         with suppress(Exception):
             _redraw(output)
@@ -97,7 +97,7 @@ def _close_replaced(shell: Any) -> None:
     for output in gone:
         view = output.view()
         for kept in getattr(shell.history_manager, "outputs", {}).get(output.count, ()):
-            kept.bundle.pop("text/html", None)  # IPython keeps what every run showed, here a picture that nobody sees
+            kept.bundle.pop("text/html", None)  # IPython keeps what every run showed, here a picture that stays hidden
         if view is not None and id(view) not in still | named:
             view.close()
     _outputs[:] = [o for o in _outputs if (view := o.view()) is not None and view.comm is not None]

@@ -1,4 +1,4 @@
-"""The sweep that a view shows: short ones at once, the steps of long ones page by page when somebody asks for them."""
+"""The sweep that a view shows: short ones at once, the steps of long ones page by page on demand."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Sweeps:
     def __init__(self) -> None:
         self.sweep: dict[str, Any] | None = None
         self.results: list[ResultFields] = []
-        self.wanted = False  # somebody asked for the steps of a long sweep
+        self.wanted = False  # a caller asked for the steps of a long sweep
         self._stepper: Stepper | None = None
         self._pages: list[bytes] = []
         self._made = 0  # steps on these pages
@@ -49,7 +49,7 @@ class Sweeps:
         """Looks for a new gradient, or an optimizer's step behind it; True when there is one.
 
         ``held`` are arrays that the tape may have released, ``spaces`` dictionaries to find the names of targets and
-        sources in. ``now`` says that nobody will look again.
+        sources in. ``now`` says that this is the last look.
         """
         last = (target, sources) if target is not None else tape.last
         if last is None:
@@ -77,7 +77,7 @@ class Sweeps:
         return versions != self._read and (settled or now)
 
     def page(self) -> bytes | None:
-        """The next steps of a long sweep, as they travel; None when there are none or nobody asked for them."""
+        """The next steps of a long sweep, as they travel; None when there are none or it was not asked for."""
         stepper = self._stepper
         if not self.wanted or stepper is None or not stepper.rest or self.sweep is None:
             return None

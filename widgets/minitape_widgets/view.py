@@ -50,7 +50,7 @@ class TapeView(AnyWidget):
     ``tape.gradient`` it shows that call's sweep; ``target`` and ``sources`` choose another one. Everything can be
     done with the keyboard: arrow keys step, ``?`` lists the keys. Raises TypeError when ``tape`` is no GradientTape.
 
-    A tape that gave its gradient lets go of its large arrays. The view computes them again from the variables and
+    A tape that gave its gradient releases its large arrays. The view computes them again from the variables and
     inputs: by itself where they are small (16 MB), of any size with ``again=True``, never with ``again=False``.
 
     >>> import minitape as tf
@@ -114,7 +114,7 @@ class TapeView(AnyWidget):
         watch(self)
 
     def close(self) -> None:
-        """Ends the view, and the layout that ipywidgets made for it and would keep; what it shows is let go of."""
+        """Ends the view, and the layout that ipywidgets made for it and would keep; what it shows is released."""
         super().close()
         if self._given is not None:
             self._given.close()
@@ -210,7 +210,7 @@ class TapeView(AnyWidget):
             self._reader.recompute(bool(self._again))
 
     def _compute_again(self) -> None:
-        """The reader of the picture wants what the tape let go of."""
+        """The reader of the picture wants what the tape released."""
         with self._lock:
             reader = reader_of(self._tape, self._reader.namespaces, "TapeView takes")
             reader.held.update(self._arrays)
@@ -298,7 +298,7 @@ class TapeView(AnyWidget):
         }
 
     def _alarms(self, events: list[Any]) -> list[Any]:
-        """What is wrong; of a very long recording nobody looks."""
+        """What is wrong; of a very long recording no code looks."""
         if len(self._rows) > LOOKED:
             return []
         ends = None if self._target is None else (self._target, self._sources)
@@ -352,7 +352,7 @@ class TapeView(AnyWidget):
             self.send({"kind": "explained", "ask": content.get("ask"), "text": text})
 
     def _send_inside(self, content: dict[str, Any]) -> None:
-        """The rows inside of a call of a function, which somebody wants to see."""
+        """The rows inside of a call of a function, which the reader opens."""
         with self._lock:
             row = content.get("row")
             found = self._reader.insides(self._target, self._sources, row) if isinstance(row, int) else []
@@ -360,7 +360,7 @@ class TapeView(AnyWidget):
                 self.send({"kind": "inside", "ask": content.get("ask"), "inside": found[0] if found else None})
 
     def _imagine(self, content: Any) -> None:
-        """Somebody moves a leaf: what follows from its new value, where the browser cannot compute it."""
+        """The reader moves a leaf: what follows from its new value, where the browser cannot compute it."""
         with self._lock:
             leaves, points = content.get("leaves"), content.get("points")
             known = type(self._reader) is Reader and _is_asked(leaves, points)

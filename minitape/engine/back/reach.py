@@ -58,7 +58,7 @@ def _see(record: Record, on: bytearray, row: int, foreign: set[int] | None) -> N
 def reachable_rows(tape: GradientTape, sources: set[int], high: int = -1, recorded: bool = True) -> bytearray | None:
     """For each row, 1 when it is on the tape and depends on one of the source rows; None when all rows may.
 
-    ``high`` is the last row that anybody asks about, -1 for any; ``recorded`` says whether what is computed for a row
+    ``high`` is the last row that anyone asks about, -1 for any; ``recorded`` says whether what is computed for a row
     is written down.
     """
     record, watched, spans = tape._record, tape.watched, tape.spans

@@ -1,4 +1,4 @@
-"""What a step that TensorFlow compiles, as Keras' ``fit`` does, lets nobody do: take a value out of a tensor.
+"""What a step that TensorFlow compiles, as Keras' ``fit`` does, forbids: take a value out of a tensor.
 
 minitape runs such a step as it is written. Where the user's code takes a value out of what the step computes, or out of
 its batch, it stops with TensorFlow's error: the same program would stop there.

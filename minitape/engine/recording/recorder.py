@@ -52,10 +52,10 @@ class Recorder:
         return variable._apply_function(partial(primitive.forward, **attrs), prepare(*inputs), how)
 
 
-NOBODY = Recorder()
+NO_RECORDER = Recorder()
 
 
 def recorder() -> Recorder:
     """Who takes notice in this thread now."""
     record = state.record
-    return NOBODY if record is None else record
+    return NO_RECORDER if record is None else record

@@ -4,7 +4,7 @@
 
 ``numpy.errstate`` takes longer than an operation on a small array does. NumPy keeps the setting in a context variable.
 There is a context in which it is set, and each function runs in a copy of it, which costs next to nothing and needs no
-end. An operator of two numbers does without the copy: ``run_number(operator.mul, x, y)``. Nobody else can run
+end. An operator of two numbers does without the copy: ``run_number(operator.mul, x, y)``. No other code can run
 meanwhile, who would find the context entered.
 
 A copy knows no context variables of the user's. So where code of theirs may run inside, the setting is changed and put

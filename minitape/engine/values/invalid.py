@@ -79,7 +79,7 @@ def check_places(places: Array, size: int, op: str = "GatherV2") -> None:
 
 
 def outside(places: Array, sizes: tuple[int | None, ...]) -> tuple[str, str] | None:
-    """The first place in ``places`` (..., depth) outside of ``sizes``: where it stands and what it is, as text."""
+    """The first place in ``places`` (..., depth) outside of ``sizes``: where it is and what it is, as text."""
     places = np.asarray(places)
     if not places.shape[-1]:
         return None

@@ -1,6 +1,6 @@
 """Where a program is fixed: the statement to blame, what is known of it, and how text is put into its place.
 
-What fixes which cause stands in :mod:`table`. A fix changes exactly one place of a line, or several lines, and the
+What fixes which cause is in :mod:`table`. A fix changes exactly one place of a line, or several lines, and the
 program still parses with it: no fix is better than one that does not help.
 """
 
@@ -61,7 +61,7 @@ _INDICES = {
 
 
 class EditStep(NamedTuple):
-    """Lines of a program, and what stands in their place; no text: nothing."""
+    """Lines of a program, and what is in their place; no text: nothing."""
 
     first: int
     last: int
@@ -90,7 +90,7 @@ class Fix(NamedTuple):
     words: str = ""
 
 
-Change = str | tuple[ast.AST, str]  # what stands in a node's place, or in another's
+Change = str | tuple[ast.AST, str]  # what is in a node's place, or in another's
 Edit = Callable[["Spot", Any], "Change | None"]
 
 
@@ -99,7 +99,7 @@ class Whole:
     """An edit that looks at the whole program."""
 
     plan: Callable[[Spot], Fix | None]
-    several: bool = False  # whether it also fixes what breaks the way in the same manner on other lines
+    several: bool = False  # whether it also fixes what breaks the path in the same manner on other lines
     unplaced: bool = False  # whether it needs no line to blame
 
 
@@ -402,7 +402,7 @@ class Spot:
         )
 
     def _in_brackets(self, node: Any, text: str, before: bytes, after: bytes) -> str:
-        """An expression as it must stand in the place of another: in brackets, where it is an operand and there are
+        """An expression as it must be in the place of another: in brackets, where it is an operand and there are
         none.
         """
         if isinstance(node, ast.stmt) or "\n" in text or (new := _expression(text)) is None:

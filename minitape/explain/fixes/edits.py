@@ -1,4 +1,4 @@
-"""What fixes a line where nothing arrives: each edit says what should stand in the place of a piece of syntax, or None;
+"""What fixes a line where nothing arrives: each edit says what should be in the place of a piece of syntax, or None;
 see :mod:`patches`.
 """
 

@@ -352,7 +352,7 @@ def called_inside(spot: Spot) -> Fix | None:
     return spot.put(changes) if len(changes) > 1 else None
 
 
-# -- whether a tensor can stand there --------------------------------------------------------------
+# -- whether a tensor can be there --------------------------------------------------------------
 
 
 def _tensors_will_do(spot: Spot, new: ast.AST) -> bool:

@@ -1,4 +1,4 @@
-"""What fixes a line, in words, chosen by the operation that stands there and by what its result is used for.
+"""What fixes a line, in words, chosen by the operation that is there and by what its result is used for.
 
 One table for every framework. The words of a cause (``*_texts``) count where no row of it fits. A row tries each
 expression of the line to blame that is called by one of its names; it writes the program's own expressions into its
@@ -25,7 +25,7 @@ class OperationFix(NamedTuple):
     """Of which causes it is a row, how the operation is called (lower case, without underscores; empty: any), and the
     words or what writes them.
 
-    In words {it} is the expression, {x} what it is applied to, {lines} where it stands, {softmax} the framework's
+    In words {it} is the expression, {x} what it is applied to, {lines} where it is, {softmax} the framework's
     function.
     """
 

@@ -330,7 +330,7 @@ def without_rule(spot: Spot, *decorators: str) -> Fix | None:
 
 
 def backwards(spot: Spot) -> Fix | None:
-    """``jax.jacrev`` for ``jax.jacfwd``, where a rule knows the way back only."""
+    """``jax.jacrev`` for ``jax.jacfwd``, where a rule knows the backward sweep only."""
     return anywhere(renamed(jacfwd="jax.jacrev")).plan(spot) if "jacrev" in spot.answer.fix else None
 
 

@@ -1,6 +1,6 @@
 """What fixes which cause: the table, and how a fix is tried and offered. One for a tape and for every framework.
 
-An edit looks at one piece of the syntax of the statement to blame, and says what should stand in its place, or None; or
+An edit looks at one piece of the syntax of the statement to blame, and says what should be in its place, or None; or
 it looks at the whole program, see :class:`Whole`. They are tried in turn. A patch is given where one line changes, and
 the program still parses with it.
 """

@@ -226,7 +226,7 @@ def written_out(spot: Spot, node: Any) -> Change | None:
 @edit_with
 def unless_all_zero(spot: Spot, node: Any, edit: Edit) -> Change | None:
     """An edit of a root: where all that it gives is zero, or less than the root of what is added, the derivative of
-    what stands below is mostly zero, too.
+    what is below is mostly zero, too.
     """
     value = None if spot.entry is None else spot.numbers(spot.entry.row)
     lost = (

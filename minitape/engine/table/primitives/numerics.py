@@ -2,7 +2,7 @@
 
 The functions take arrays of any real dtype and return the same dtype. They are accurate to a few units in the last
 place of a float64 unless the docstring says otherwise. What the C library has comes from there; the other formulas
-stand in the NIST Digital Library of Mathematical Functions (DLMF, https://dlmf.nist.gov).
+are in the NIST Digital Library of Mathematical Functions (DLMF, https://dlmf.nist.gov).
 """
 
 from __future__ import annotations
