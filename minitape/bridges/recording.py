@@ -121,6 +121,7 @@ class RecordingEntry:
             "label": short_name(self.label),
             "formula": "",
             "rule": [],
+            "said": [],
             "kind": self.kind,
             "name": None if self.name is None else short_name(self.name),
             "version": self.version,
