@@ -1,4 +1,4 @@
-"""A question about a recording, for every framework: what is behind the target, the way there, and the words."""
+"""A question about a recording, for every framework: what is behind the target, the path there, and the words."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def _has_tables(folder: Path) -> bool:
 
 
 def notebooks_in(folder: Path) -> list[Path]:
-    """The notebooks that lie in `folder`, in the order of their names; without hidden ones, and what is no file."""
+    """The notebook files in `folder`, in the order of their names; hidden ones are left out."""
     return sorted(path for path in folder.glob("*.ipynb") if not path.name.startswith(".") and path.is_file())
 
 

@@ -196,8 +196,8 @@ def _parts(text: str) -> list[tuple[str, str | None]]:
 
 
 def table(lesson: str, folder: Path | None = None) -> dict[str, str]:
-    """English -> translation, for one lesson, in the language that is spoken here or in that of a folder; nothing where
-    there is no such file. A file that cannot be read is warned of.
+    """English -> translation for one lesson, in the language that is spoken here or in that of a folder; empty if
+    there is no such file. Warns of a file that cannot be read.
     """
     if Path(lesson).name != lesson:  # it leads to another folder
         return {}

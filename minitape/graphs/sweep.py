@@ -139,7 +139,7 @@ class GraphSweep(Sweep):
         return all(t.shape.is_fully_defined() for t in (*self.op.inputs, *self.op.outputs))
 
     def _registered(self, name: str, gs: Tensors, inputs: Tensors, wanted: Sequence[int]) -> list[tuple[int, Any]]:
-        """What the gradient function gives that was registered under a name, in place of the rules."""
+        """The result of the gradient function that was registered under a name, in place of the rules."""
         if name not in GRADIENTS:
             raise LookupError(self.missing.format(self.op.name, self.op.type))
         function = GRADIENTS[name]

@@ -17,7 +17,7 @@ LINES = 20_000  # of a file
 
 
 def printable(text: str) -> str:
-    """The text with blanks in the place of what does not show, or turns around what is next to it: in names, say.
+    """The text, such as a name, with blanks for characters that are invisible or reverse their neighbours.
 
     >>> printable("a\\x1b[31m\\u202eb")
     'a [31m b'

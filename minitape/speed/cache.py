@@ -60,7 +60,7 @@ def _bytes(path: Path) -> bytes | None:
 
 
 def _thin(folder: Path) -> None:
-    """Releases the modules that were not used for longest, and of their machine code."""
+    """Releases the least recently used modules and their machine code."""
     with contextlib.suppress(OSError):  # another process is at it
         known = sorted(folder.glob("minitape_kernels_*.py"), key=lambda path: path.stat().st_mtime)
         for old in known[:-KEPT]:
