@@ -55,9 +55,10 @@ FORBID = "<meta http-equiv='Content-Security-Policy' content=\"worker-src 'none'
 
 
 @pytest.mark.parametrize("forbidden", [False, True], ids=["worker", "no worker"])
-def test_a_long_recording_is_placed_in_a_worker_or_here_where_workers_are_forbidden(forbidden, page):
+def test_a_long_recording_is_placed_in_a_worker_or_here_where_workers_are_forbidden(forbidden, request):
     from minitape_widgets.page import page as page_text
 
+    page = request.getfixturevalue("page_with_policy" if forbidden else "page")
     text = page_text(bush(1500))
     page.set_content(text.replace("<title>", f"{FORBID}<title>") if forbidden else text)
     page.wait_for_selector(".mt-node")
@@ -65,7 +66,7 @@ def test_a_long_recording_is_placed_in_a_worker_or_here_where_workers_are_forbid
     page.get_by_label("Folding").select_option("none")
     page.locator(".mt-view").focus()
     press(page, "0")  # before or after the nodes were placed: the order does not matter
-    page.wait_for_function("document.querySelectorAll('.mt-node').length > 500")
+    page.locator(".mt-node").nth(500).wait_for(state="attached")
 
 
 HOLD = """() => {
