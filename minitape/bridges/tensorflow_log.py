@@ -365,7 +365,7 @@ class TensorFlowLog:
         """An optimizer is about to change variables with gradients."""
         found = [(handle_of(variable), self.rows_of(gradient)[-1:]) for gradient, variable in pairs]
         given = {id(handle_of(variable)) for gradient, variable in pairs if gradient is not None}
-        self.optimizer_steps.append(OptimizerStep(self.here(), given))
+        self.optimizer_steps.append(OptimizerStep(self.here(), given, len(self.entries)))
         self.applied = {id(handle): rows[0] for handle, rows in found if rows}
 
     def ran(self, inputs: Sequence[Any], changed: Mapping[int, Site]) -> None:

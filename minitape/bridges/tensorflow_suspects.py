@@ -11,6 +11,7 @@ from typing import Any
 import tensorflow as tf
 
 from ..explain.owners import living
+from ..recording.rows import BackwardPass
 from .suspects import OperationNames, SuspectChecks, Suspicion
 from .tensorflow_ops import handle_of
 
@@ -52,10 +53,12 @@ class TensorFlowSuspectChecks(SuspectChecks):
     @cached_property
     def reached(self) -> dict[int, Any]:
         variables = {key: known.variable for key, known in self.log.variables.items() if known.variable is not None}
-        gave = {
-            id(handle) for sweep in self.sweeps for one, there in sweep.gave if there and (handle := one()) is not None
-        }
-        return {key: variables[key] for key in variables if key in gave}
+        given = self._given(self.sweeps)
+        return {key: variables[key] for key in variables if key in given}
+
+    def _given(self, sweeps: Iterable[BackwardPass]) -> set[int]:
+        """The handles of the variables to which these sweeps gave a gradient."""
+        return {id(handle) for sweep in sweeps for one, there in sweep.gave if there and (handle := one()) is not None}
 
     def steps_of(self, source: Any) -> list[Any]:
         return [step for step in self.log.optimizer_steps if self.key(source) in step.handles]
@@ -86,14 +89,17 @@ class TensorFlowSuspectChecks(SuspectChecks):
             yield Suspicion("not_applied", gave[-1].site, {"n": len(gave)}, sources=still)
 
     def not_optimized(self) -> Iterator[Suspicion]:
-        """A gradient was asked for, steps were taken, and no optimizer has the variable."""
+        """A gradient was there when a step was taken, and no optimizer has the variable."""
         steps = self.log.optimizer_steps
+        in_time = self._given(sweep for sweep in self.sweeps if steps and sweep.at <= steps[-1].at)
         taken = set().union(*(step.handles for step in steps))
         held = {id(handle_of(v)) for one in self._optimizers for v in getattr(one, "_trainable_variables", [])}
         missing = {
-            key for key, variable in self.reached.items() if key not in taken | held and len(self._states(variable)) < 2
+            key
+            for key, variable in self.reached.items()
+            if key in in_time - taken - held and len(self._states(variable)) < 2
         }
-        if steps and missing:
+        if missing:
             fields = {"what": "an optimizer", "steps": f"{len(steps)} step{'s' if len(steps) > 1 else ''}"}
             yield Suspicion("not_optimized", steps[-1].site, fields, sources=missing)
 

@@ -105,10 +105,11 @@ class VariableValue(NamedTuple):
 
 
 class OptimizerStep(NamedTuple):
-    """An optimizer changes variables: where, and the identities of their handles."""
+    """An optimizer changes variables: where, the identities of their handles, and when there were so many rows."""
 
     site: Site
     handles: set[int]
+    at: int
 
 
 class Made(NamedTuple):

@@ -104,7 +104,7 @@ def modules() -> list[Any]:
     """The modules whose files the page names."""
     found = []
     for file in NAMED_FILES:
-        if file.endswith(".py") and (REPOSITORY / file).is_file():
+        if file.endswith(".py") and (REPOSITORY / file).is_file() and (ACCELERATED or "speed/" not in file):
             name = file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
             found.append(importlib.import_module(name))
     return found
