@@ -51,6 +51,7 @@ class Suspicion(NamedTuple):
     fields: dict[str, Any]
     row: int | None = None
     sources: Collection[int] | None = None  # the identities of sources
+    alone: Collection[int] = ()  # rows: of sources among them, where not all that `row` was computed from
     kind: str = ""
 
     def explanation(self, name: str, framework: str) -> Explanation:
@@ -98,7 +99,7 @@ class SuspectChecks:
                 found
                 for found in self.found
                 if (self.key(source) in found.sources if found.sources is not None else False)
-                or (found.row is not None and not own.isdisjoint(self.behind(found.row)))
+                or (found.row is not None and not own.isdisjoint(found.alone or self.behind(found.row)))
             ),
             None,
         )
@@ -288,8 +289,12 @@ class SuspectChecks:
             entry = self.entries[first[0]]
             ratio = last[1] / first[1]
             fields = {"what": self.called(entry.row), "from_": first[1], "to": last[1], "n": len(pairs), "ratio": ratio}
-            reached = next(row for row, size in pairs if (size < VANISHED * first[1]) or not less)
-            yield Suspicion("vanishing" if less else "exploding", entry.site, fields, reached if less else first[0])
+            if not less:
+                yield Suspicion("exploding", entry.site, fields, first[0])
+                return
+            # what enters at each turn, as of a solver, gets its gradient from the others
+            reached = next(row for row, size in pairs if size < VANISHED * first[1])
+            yield Suspicion("vanishing", entry.site, fields, reached, alone=self._alone_behind(reached))
 
     def diverges(self) -> Iterator[Suspicion]:
         """From step to step the gradient and the weight grow."""
@@ -318,11 +323,12 @@ class SuspectChecks:
             came, sent = size_of(self.adjoint(entry.row)), size_of(self._sent(entry))
             if 0 < sent < VANISHED * came < math.inf:
                 fields = {"what": self.called(entry.row), "from_": came, "to": sent, "ratio": sent / came}
-                ends = self.on_path[entry.row].target
-                others = set().union(*(self.behind(end, without=entry.row) for end in ends))
-                alone = self.behind(entry.row) - others  # what no path reaches that goes round it
-                sources = {key for key, s in self.reached.items() if alone.intersection(self.recording.rows_of(s))}
-                yield Suspicion("vanishing", entry.site, fields, sources=sources, kind="saturated")
+                alone = self._alone_behind(entry.row)
+                yield Suspicion("vanishing", entry.site, fields, entry.row, alone=alone, kind="saturated")
+
+    def _alone_behind(self, row: int) -> set[int]:
+        """The rows that a row was computed from and that no path reaches which goes round it; at least the row."""
+        return self.behind(row).difference(*(self.behind(end, without=row) for end in self.on_path[row].target))
 
     # -- parts -------------------------------------------------------------------------------------
 
