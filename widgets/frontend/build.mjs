@@ -79,7 +79,11 @@ const shipped = {
     banner: { js: `/* minitape TapeView, source ${sourceHash("src")} */` },
   }),
   [`${extension}/package.json`]: packageOf(remote),
-  [`${extension}/static/${remote}`]: await bundled({ entryPoints: [`${here}lab/extension.ts`], format: "iife" }),
+  [`${extension}/static/${remote}`]: await bundled({
+    entryPoints: [`${here}lab/extension.ts`],
+    format: "iife",
+    mangleProps: undefined, // it asks JupyterLab for its kernel
+  }),
 };
 
 function isThere(path, text) {
