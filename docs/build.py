@@ -26,8 +26,8 @@ from minitape.cli.site import Edition, build, command_for, contents, extra, inde
 from minitape.engine.texts import ENGLISH  # noqa: E402
 
 PAGES = """README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md deploy/TEACHERS.md deploy/jupyterhub/TEACHERS.md
-    docs/tapeview.md docs/explain.md docs/bridges.md docs/engine.md docs/speed.md docs/elsewhere.md \
-docs/trust.md""".split()
+    docs/tapeview.md docs/explain.md docs/bridges.md docs/engine.md docs/engine_speed.md docs/speed.md
+    docs/elsewhere.md docs/trust.md""".split()
 
 # a page's link to the same in another language, which `build` writes, too
 TWIN = re.compile(r"^\[[^\[\]]*\]\([\w.]+\.md\)\n\n", re.MULTILINE)
@@ -80,7 +80,15 @@ def edition_of(code: str) -> Edition:
     texts |= api.pages()
     texts["index.md"] += "".join(
         [
-            contents("Guides", "docs/tapeview", "docs/explain", "docs/bridges", "docs/engine", "docs/elsewhere"),
+            contents(
+                "Guides",
+                "docs/tapeview",
+                "docs/explain",
+                "docs/bridges",
+                "docs/engine",
+                "docs/engine_speed",
+                "docs/elsewhere",
+            ),
             contents("Teaching", "deploy/TEACHERS", "deploy/jupyterhub/TEACHERS"),
             contents("Reference", "api/index"),
             contents("The project", "CHANGELOG", "CONTRIBUTING", "SECURITY", "docs/speed", "docs/trust"),
