@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import runpy
+import shutil
 import subprocess
 import tomllib
 from types import SimpleNamespace
@@ -134,6 +135,7 @@ def test_the_packages_page_leads_to_the_repository_where_that_is_known(
         assert not path or (kind in ("raw", "blob") and (repository / path.partition("#")[0]).is_file())
 
 
+@pytest.mark.skipif(shutil.which("git") is None, reason="no git, which knows a repository's address")
 @pytest.mark.parametrize(
     "remote, address",
     [
