@@ -92,14 +92,13 @@ def _spoken() -> Path:
     asked = os.environ.get(VARIABLES[0])
     if not asked and (Path(FOLDER).is_dir() or users_language() == ENGLISH or _has_lessons(Path.cwd())):
         return Path()
-    return next(folder for folder in COURSE if folder.is_dir()) / users_language()
+    return next((folder for folder in COURSE if folder.is_dir()), Path()) / users_language()
 
 
 @functools.lru_cache(8)
 def _has_lessons(folder: Path) -> bool:
     """Whether the course's lessons were copied to a folder."""
-    names = {path.name for course in COURSE for path in (course / ENGLISH).glob("*.ipynb")}
-    return any((folder / name).exists() for name in names)
+    return any((folder / path.name).exists() for course in COURSE for path in (course / ENGLISH).glob("*.ipynb"))
 
 
 _WIDE = "，。：；？！、（）"  # of full width: they bring their space with them
