@@ -1,4 +1,5 @@
-"""In each language, every program of the five documents stands in a lesson, whole and in order, with what it prints; the page of credits says where.
+"""In each language, every program of the five documents is in a lesson, whole and in order, with what it prints; the
+page of credits says where.
 
 `documents.json` lists the programs: the number of the document, the program's lines (without comments, blank lines and
 the frame of a `try`), and what TensorFlow 2.21 prints. Of an error message that begins with a device's node,
@@ -117,7 +118,9 @@ def test_a_lesson_holds_the_program_with_its_output_and_the_credits_say_so(progr
     assert holding(program, [], language), "no lesson holds all lines of this program in their order"
     found = holding(program, program["prints"], language)
     assert found, f"a lesson holds this program, but none prints {program['prints']}"
-    [named] = re.findall(rf"^\| {re.escape(program['program'])} \| \[.*\]\((\w+)\.ipynb\) \|$", credits("en")[program["document"]], re.M)
+    [named] = re.findall(
+        rf"^\| {re.escape(program['program'])} \| \[.*\]\((\w+)\.ipynb\) \|$", credits("en")[program["document"]], re.M
+    )
     assert named in found
     assert "(credits.ipynb)" in lessons(language)[named].prose
 
@@ -132,7 +135,9 @@ def test_the_list_is_whole():
 def test_the_credits_name_each_slip_and_no_lesson_speaks_of_documents(language):
     for wrong, right in MENDED.items():
         assert f"| `{wrong}` | `{right}` |" in credits(language)["mended"]
-    assert {name: links_of(said) for name, said in credits(language).items()} == {name: links_of(said) for name, said in credits("en").items()}
+    assert {name: links_of(said) for name, said in credits(language).items()} == {
+        name: links_of(said) for name, said in credits("en").items()
+    }
     for name, lesson in lessons(language).items():
         assert not re.findall(r"\b(?:[Dd]ocuments?|文档) 00\d", lesson.prose), name
 

@@ -1,6 +1,7 @@
 """Every lesson, as saved and with its solutions put in, under nbval and minitape's own rules.
 
-The run with solutions tells more: it compares all outputs but those of exercises, and each of these must be told "correct".
+The run with solutions tells more: it compares all outputs but those of exercises, and each of these must be told
+"correct".
 With `--long` every lesson has both runs; without it one lesson has each. The Chinese lessons have the same code (see
 `test_translations`): with `--long` they have the run with solutions, and some of them both.
 """
@@ -15,7 +16,6 @@ from minitape.cli.check import VARIANTS, check_notebook
 from minitape.cli.lessons import lessons_folder, notebooks_in
 from minitape.cli.report import as_text
 
-
 LESSONS = notebooks_in(lessons_folder())
 CHINESE = notebooks_in(lessons_folder().parent / "zh")
 LONGEST, LONGEST_CELL = 20, 3  # seconds that a learner waits at most, for a whole lesson and for one cell
@@ -29,7 +29,12 @@ SAMPLE = [(LESSONS[4], "blank"), (LESSONS[0], "solved"), (CHINESE[2], "solved")]
 
 
 def _param(lesson, variant):
-    return pytest.param(lesson, variant, id=f"{lesson.parent.name}-{lesson.stem}-{variant}", marks=[] if (lesson, variant) in SAMPLE else [pytest.mark.long])
+    return pytest.param(
+        lesson,
+        variant,
+        id=f"{lesson.parent.name}-{lesson.stem}-{variant}",
+        marks=[] if (lesson, variant) in SAMPLE else [pytest.mark.long],
+    )
 
 
 @pytest.mark.parametrize(("lesson", "variant"), [_param(*run) for run in RUNS])

@@ -1,4 +1,6 @@
-"""The maps of minitape's files in lesson 12 are traces of one call: they hold what ran, and the lesson names nothing else."""
+"""The maps of minitape's files in lesson 12 are traces of one call: they hold what ran, and the lesson names nothing
+else.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,12 @@ def test_each_step_of_a_map_stands_where_it_says(repository):
         if step.file.startswith("<"):
             continue
         line = (repository / "minitape" / step.file).read_text(encoding="utf-8").splitlines()[step.line - 1]
-        assert step.name.rpartition(".")[2] in line or line.lstrip().startswith("@") or "lambda" in line or "<" in step.name, (step, line)
+        assert (
+            step.name.rpartition(".")[2] in line
+            or line.lstrip().startswith("@")
+            or "lambda" in line
+            or "<" in step.name
+        ), (step, line)
 
 
 def test_a_map_has_the_rows_that_were_written_and_the_rules_that_were_asked():
@@ -61,7 +68,9 @@ def test_following_leaves_no_trace_and_lets_errors_through():
 
 def test_the_exercise_asks_for_files_of_the_map():
     forwards, back = product()
-    files = {step.file.rpartition("/")[2] for step in (*forwards.steps, *back.steps)} | {table_of_rules().rpartition("/")[2]}
+    files = {step.file.rpartition("/")[2] for step in (*forwards.steps, *back.steps)} | {
+        table_of_rules().rpartition("/")[2]
+    }
     assert set(exercises_of("12")["12.8"].expect.values()) <= files
 
 
@@ -71,7 +80,10 @@ def test_the_maps_that_are_saved_are_of_files_that_are_there(repository):
     steps = re.findall(r"([\w.<>]+) +(engine/\S+\.py):\d+", shown)
     assert len(steps) > 20
     for name, file in steps:
-        assert name.rpartition(".")[2].strip("<>") in (repository / "minitape" / file).read_text(encoding="utf-8") or "<" in name, (name, file)
+        assert (
+            name.rpartition(".")[2].strip("<>") in (repository / "minitape" / file).read_text(encoding="utf-8")
+            or "<" in name
+        ), (name, file)
 
 
 def test_the_lesson_s_text_names_no_file_or_function_of_the_engine():

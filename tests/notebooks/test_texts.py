@@ -1,6 +1,8 @@
-"""What every lesson must have, in each language: predictions that come true, links that lead somewhere, exercises, summary, table.
+"""What every lesson must have, in each language: predictions that come true, links that lead somewhere,
+exercises, summary, table.
 
-What depends on the code alone is looked at in the English lessons: `test_translations` holds that the others have the same code.
+What depends on the code alone is looked at in the English lessons: `test_translations` holds that the others have the
+same code.
 """
 
 from __future__ import annotations
@@ -60,8 +62,8 @@ def prose(path: Path) -> str:
 def anchors(path: Path) -> set[str]:
     """The places of a notebook that a link of another may name.
 
-    JupyterLab finds headings only once it has shown them, and so not in a notebook that the link opens; cells it finds. The
-    pages of the lessons find headings only. So a cell that is linked to begins with a heading.
+    JupyterLab finds headings only once it has shown them, and so not in a notebook that the link opens; cells it finds.
+    The pages of the lessons find headings only. So a cell that is linked to begins with a heading.
     """
     return {f"cell-id={name}" for name in headings_of(cells(path, "markdown"))}
 
@@ -91,12 +93,16 @@ WIDE = 140  # letters in such a line
 
 
 def height(cell: Any) -> int:
-    """How many lines a cell takes in a fresh copy, which has no outputs; of a folded question, as it is when it is seen, with its buttons."""
+    """How many lines a cell takes in a fresh copy, which has no outputs; of a folded question, as it is when it is
+    seen, with its buttons.
+    """
     if cell.cell_type == "code":
         if cell.source.startswith("predict("):
             return 8
         return 2 if cell.metadata.get("jupyter", {}).get("source_hidden") else cell.source.count("\n") + 3
-    return sum(1 + len(block) // WIDE + block.count("\n|") + block.count("\n- ") + 1 for block in cell.source.split("\n\n"))
+    return sum(
+        1 + len(block) // WIDE + block.count("\n|") + block.count("\n- ") + 1 for block in cell.source.split("\n\n")
+    )
 
 
 def on_screen(every: Sequence[Any], question: int) -> str:
@@ -116,7 +122,9 @@ def on_screen(every: Sequence[Any], question: int) -> str:
 
 
 def truths(path: Path) -> list[tuple[int, str, list[str], str]]:
-    """Of each prediction the place of its question, its name, its choices, and its truth: "" where no reveal follows at once."""
+    """Of each prediction the place of its question, its name, its choices, and its truth: "" if no reveal follows at
+    once.
+    """
     every = notebook(path)
     found, answer = [], said("The answer: {truth}", path).partition("{")[0]
     for place, cell in enumerate(every):
@@ -124,7 +132,9 @@ def truths(path: Path) -> list[tuple[int, str, list[str], str]]:
             choices = re.findall(r"^  - (.*)$", outputs_text(cell.outputs), re.MULTILINE)
             after = every[place + 1]
             told = outputs_text(after.get("outputs", [])) if re.search(rf'reveal\(\s*"{name}"', after.source) else ""
-            found.append((place, name, choices, "".join(re.findall(rf"{answer}[*`]+(.*?)[*`]+$", told, re.MULTILINE)[:1])))
+            found.append(
+                (place, name, choices, "".join(re.findall(rf"{answer}[*`]+(.*?)[*`]+$", told, re.MULTILINE)[:1]))
+            )
     return found
 
 
@@ -137,7 +147,10 @@ def test_what_follows_a_question_is_its_reveal_and_the_truth_was_a_choice(text):
 
 
 def test_each_answer_is_explained_by_its_reveal_alone(text):
-    explained = {name: look_up(why, table(lesson_of(text), text.parent)) for name, why in explanations_of(lesson_of(text)).items()}
+    explained = {
+        name: look_up(why, table(lesson_of(text), text.parent))
+        for name, why in explanations_of(lesson_of(text)).items()
+    }
     assert [name for _, name, _, _ in truths(text) if name not in explained] == []
     assert [why for why in explained.values() if re.split(r"\.\s|。", why)[0] in prose(text)] == []
 
@@ -194,8 +207,15 @@ def calls_of(name: str, tree: ast.AST) -> list[ast.Call]:
 def written_in(tree: ast.AST) -> tuple[list[str], list[str]]:
     """The texts in a program, and the fixed parts of those with braces."""
     nodes = list(ast.walk(tree))
-    formats = {id(part) for node in nodes if isinstance(node, ast.FormattedValue) and node.format_spec for part in ast.walk(node.format_spec)}
-    pieces = [part for node in nodes if isinstance(node, ast.JoinedStr) and id(node) not in formats for part in node.values]
+    formats = {
+        id(part)
+        for node in nodes
+        if isinstance(node, ast.FormattedValue) and node.format_spec
+        for part in ast.walk(node.format_spec)
+    }
+    pieces = [
+        part for node in nodes if isinstance(node, ast.JoinedStr) and id(node) not in formats for part in node.values
+    ]
     fixed = [part for part in pieces if isinstance(part, ast.Constant)]
     others = formats | {id(part) for part in fixed}
     texts = [node.value for node in nodes if isinstance(node, ast.Constant) and id(node) not in others]
@@ -203,7 +223,9 @@ def written_in(tree: ast.AST) -> tuple[list[str], list[str]]:
 
 
 def test_a_cell_that_reveals_gives_no_choice_away(lesson):
-    """Read before it is run, it has none of the choices in words, or two at least; and no number beside the braces of a text."""
+    """Read before it is run, it has none of the choices in words, or two at least; and no number beside the braces of a
+    text.
+    """
     choices: dict[str, list[str]] = {}
     for cell in cells(lesson, "code"):
         tree = ast.parse(cell.source)
@@ -212,7 +234,11 @@ def test_a_cell_that_reveals_gives_no_choice_away(lesson):
         for call in calls_of("reveal", tree):
             texts, parts = written_in(tree)
             begun = [part for part in parts if len(part.split()) > 2]
-            named = [c for c in choices[ast.literal_eval(call.args[0])] if c in texts or any(c.startswith(part) for part in begun)]
+            named = [
+                c
+                for c in choices[ast.literal_eval(call.args[0])]
+                if c in texts or any(c.startswith(part) for part in begun)
+            ]
             assert len(named) != 1, f"{ast.unparse(call)} names {named[0]!r} alone"
             assert not [part for part in written_in(call)[1] if re.search(r"\d", part)], ast.unparse(call)
 
@@ -245,7 +271,9 @@ def test_a_picture_that_is_to_be_stepped_through_has_a_way_back(lesson):
 
 
 def test_links_lead_somewhere(text):
-    told = "\n".join([prose(text), *explanations_of(lesson_of(text)).values(), *table(lesson_of(text), text.parent).values()])
+    told = "\n".join(
+        [prose(text), *explanations_of(lesson_of(text)).values(), *table(lesson_of(text), text.parent).values()]
+    )
     for file, anchor in re.findall(r"\]\(([\w.]+\.ipynb)(?:#([^)]*))?\)", told):
         assert (text.parent / file).is_file(), file
         assert not anchor or anchor in anchors(text.parent / file), anchor

@@ -1,4 +1,6 @@
-"""Lessons in another language say what the English ones say: same cells, same code, texts made from the present English, nothing left in English."""
+"""Lessons in another language say what the English ones say: same cells, same code, texts made from the present
+English, nothing left in English.
+"""
 
 from __future__ import annotations
 
@@ -148,7 +150,9 @@ OF_PROGRAMS = re.compile(
     r"```.*?```|`[^`]*`|<!--.*?-->|<(?!img)[^>]*>|\$[^$]*\$|\[[^]]*\]\(https?:.*?\)|\]\(.*?\)|（[^）]*）|“[^”]*”|(?:src|style|class|href)=\"[^\"]*\"|https?://\S+",
     re.DOTALL,
 )
-"""Of a text: code, formulas, tags, where links lead, titles of what is linked on the web, and what stands in brackets or in quotes."""
+"""Of a text: code, formulas, tags, where links lead, titles of what is linked on the web, and what stands in brackets
+or in quotes.
+"""
 MESSAGES = re.compile(r"^\s*(?:\[[x ]\] |\w+(?:Error|Warning)\b).*", re.MULTILINE)
 """Of an output: programs that were tried, and errors of Python and TensorFlow."""
 
@@ -165,12 +169,21 @@ def test_no_english_sentence_is_left_in_the_texts(pair):
 
 
 def test_no_english_sentence_is_left_in_what_a_lesson_shows(pair):
-    """What a program prints stays; what is shown in another way, and what `check` and `progress` say, is in the lesson's language."""
+    """What a program prints stays; what is shown in another way, and what `check` and `progress` say, is in the
+    lesson's language.
+    """
     for name, cell in cells(pair[1]).items():
-        shown = [output for output in cell.get("outputs", ()) if output.output_type != "stream" or re.search(r"^(?:check|progress)\(", cell.source, re.MULTILINE)]
+        shown = [
+            output
+            for output in cell.get("outputs", ())
+            if output.output_type != "stream" or re.search(r"^(?:check|progress)\(", cell.source, re.MULTILINE)
+        ]
         assert english_in(MESSAGES.sub("", outputs_text(shown))) == [], name
 
 
 def test_a_sentence_that_is_left_is_noticed():
     assert english_in("下面的程序 follows the path of x 到最后。") == ["follows the path of"]
-    assert english_in("伴随值（the adjoint of a row）：`for x in y` 和 [A title on the web](https://tensorflow.org)。") == []
+    assert (
+        english_in("伴随值（the adjoint of a row）：`for x in y` 和 [A title on the web](https://tensorflow.org)。")
+        == []
+    )
