@@ -11,16 +11,15 @@ import numpy as np
 
 from ..engine.back.sweep import Sweep
 from ..engine.back.values import match_input
+from ..engine.table.accelerator import full
 from ..engine.tensor.slices import IndexedSlices
 from .kernels import for_rows
 
 
-def long_sweep(
-    record: Any, starts: Any, sources: set[int], reachable: Any, mandatory: set[int] | None
-) -> LongSweep | None:
+def long_sweep(record: Any, starts: Any, sources: set[int], reachable: Any) -> LongSweep | None:
     """A sweep with a compiled loop; None where the walk in Python is the better way."""
     kernel = for_rows(record, max(starts) - min(sources) + 1, "backward")
-    return None if kernel is None else LongSweep(kernel, record, starts, sources, reachable, mandatory)
+    return None if kernel is None else LongSweep(kernel, record, starts, sources, reachable)
 
 
 class LongSweep(Sweep):
@@ -30,16 +29,14 @@ class LongSweep(Sweep):
 
     record: Any  # packed
 
-    def __init__(
-        self, kernel: Any, record: Any, starts: Any, sources: set[int], reachable: Any, mandatory: set[int] | None
-    ) -> None:
+    def __init__(self, kernel: Any, record: Any, starts: Any, sources: set[int], reachable: Any) -> None:
         super().__init__(record, starts, sources, reachable)
         self.kernel, self.real = kernel, record.real
         self.numbers = record.numbers_from(self.real)
-        self.column = np.zeros(len(record), self.real)
+        self.column = full(
+            (len(record),), np.dtype(self.real), -0.0
+        )  # -0.0 + share is the share, to the sign of a zero
         self.reach = np.ones(len(record), np.uint8) if reachable is None else np.frombuffer(reachable, np.uint8).copy()
-        if mandatory:
-            self.low = min(self.low, *mandatory)
         for row, adjoint in [*self.adjoints.items()]:
             if self._put(row, adjoint):
                 del self.adjoints[row]

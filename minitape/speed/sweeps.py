@@ -44,24 +44,21 @@ def run_sweep(plain: Function) -> Function:
         recorded: bool,
         mandatory: set[int] | None,
     ) -> tuple[Function, Sweep | None]:
-        if record.sweeper is not Sweep or (BATCHES and not BATCHES.isdisjoint(map(type, starts.values()))):
+        batched = BATCHES and not BATCHES.isdisjoint(map(type, starts.values()))
+        if (
+            mandatory or batched or record.sweeper is not Sweep
+        ):  # mandatory: functions of the user, in TensorFlow's order
             return plain(record, starts, sources, reachable, recorded, mandatory)
         high, low = max(starts), min(sources) if sources else max(starts) + 1
-        if recorded and not mandatory:
+        if recorded:
             if sweep_rows(record, starts, sources, reachable, high, low):
                 return starts.get, None
             found = Sweep(record, starts, sources, reachable, recorded=True)
             plain_sweep(record, found.adjoints, sources, reachable, high, low, found)
             return found.adjoints.get, found
-        if (
-            not recorded
-            and high - low >= FEW
-            and (long := long_sweep(record, starts, sources, reachable, mandatory)) is not None
-        ):
+        if high - low >= FEW and (long := long_sweep(record, starts, sources, reachable)) is not None:
             long.run()
             return long.adjoint, long
-        if mandatory:
-            return plain(record, starts, sources, reachable, recorded, mandatory)
         if reachable is None and record.kinds <= REALS:
             number_sweep(record, starts, sources, high, low)
             return starts.get, None

@@ -18,7 +18,7 @@ from minitape.engine.table.primitives import TABLE
 from minitape.engine.table.primitives.elementwise import FIRST_CODE
 from minitape.engine.tensor.functions import recorded_functions
 from minitape.graphs.program import Rows
-from minitape.speed import _INSTEAD
+from minitape.speed import _INSTEAD, kernels, sweeps
 
 # the same examples in each run: seeds are fixed
 quick = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck), derandomize=True)
@@ -279,7 +279,8 @@ def gradients(given, steps, order, unconnected, long):
     return bits(all_found)
 
 
-@settings(quick, max_examples=150)
+@pytest.mark.parametrize("compiled", [False, True])  # what a process earns with the rows that it has swept
+@settings(quick, max_examples=100)
 @given(
     given=st.sampled_from(["float32", "float64"]).flatmap(
         lambda dtype: st.lists(arrays([(), (3,), (2, 3)], (dtype,)), min_size=1, max_size=3)
@@ -289,12 +290,42 @@ def gradients(given, steps, order, unconnected, long):
     unconnected=st.sampled_from(["none", "zero"]),
     long=st.sampled_from([0, 0, 0, 40]),
 )
-def test_run_sweep(given, steps, order, unconnected, long):
+def test_run_sweep(compiled, given, steps, order, unconnected, long):
     plain, quick = fast.pairs["back.sweep.run_sweep"]
     assert backward.run_sweep is quick
-    got = gradients(given, steps, order, unconnected, long)
+    with patch.object(kernels, "_earned", lambda *_: compiled), patch.object(sweeps, "FEW", 1):
+        got = gradients(given, steps, order, unconnected, long)
     with patch.object(backward, "run_sweep", plain):
         assert got == gradients(given, steps, order, unconnected, long)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_compiled_sweep_keeps_the_sign_of_a_zero(dtype, monkeypatch):
+    monkeypatch.setattr(kernels, "_earned", lambda *_: True)
+    x = tf.Variable(np.array(1.5, dtype))
+    with tf.GradientTape() as tape:
+        y = x * -0.0
+        for _ in range(30):
+            y = y * 1.0
+    assert bits(tape.gradient(y, x)) == bits(np.array(-0.0, dtype))
+
+
+def test_a_compiled_sweep_calls_the_users_functions_in_tensorflows_order(monkeypatch):
+    monkeypatch.setattr(kernels, "_earned", lambda *_: True)
+    called = []
+
+    @tf.custom_gradient
+    def noted(x, name):
+        return x * 1.0, lambda g: (called.append(name) or 2.0 * g, None)
+
+    x = tf.Variable(1.5)
+    with tf.GradientTape() as tape:
+        first, second, y = noted(x, "first"), noted(x, "second"), x
+        for _ in range(30):
+            y = y * 1.0
+        y = second * 3.0 + y + first
+    assert float(tape.gradient(y, x)) == 9.0
+    assert called == ["first", "second"]  # as they are met from the target; by rows, the second would be the first
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
