@@ -22,7 +22,7 @@ def texts_of_explain() -> list[str]:
     True
     """
     tables = [*texts.TEXT.values(), *value_texts.OF_ZERO.values(), value_texts.CURES.values()]
-    alone = [value_texts.SMOOTH, value_texts.VALUE, value_texts.WHERE, value_texts.RELEASED]
+    alone = [value_texts.SMOOTH, value_texts.OVERFLOW, value_texts.VALUE, value_texts.WHERE, value_texts.RELEASED]
     found = [text for table in tables for text in table] + alone
     return [text for text in dict.fromkeys([*found, *given_to("fill", ROOMS / "explain")]) if text]
 

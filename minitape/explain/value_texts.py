@@ -133,6 +133,10 @@ CURES = {  # an operation, or the function that the user called: what fixes NaN 
     "function": EAGERLY,
 }
 SMOOTH = "Keep the argument where the operation is smooth."
+OVERFLOW = (
+    "The number is too large for its type: use smaller factors or fewer turns of the loop, clip what grows, or compute "
+    "with logarithms or in float64."
+)
 VALUE = "Fix the value before you differentiate."
 WHERE = (
     "tf.where does not help here: the unused branch is differentiated, too, and 0 times infinity is NaN. "

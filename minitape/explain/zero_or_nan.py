@@ -29,7 +29,7 @@ from .replay import MOST, ReplayStep, dense, opened, replay, shown, starts_of, s
 from .sentences import fill
 from .source_names import name_of
 from .statement import last_name, once
-from .value_texts import CURES, OF_ZERO, RELEASED, SMOOTH, VALUE, WHERE
+from .value_texts import CURES, OF_ZERO, OVERFLOW, RELEASED, SMOOTH, VALUE, WHERE
 from .values import RowValues
 from .words import Explanation, in_words
 
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 # causes that are said by the operation
 _BY_OPERATION = ("zero_derivative", "dead_relu", "saturated", "not_selected", "zero_factor")
 _ARGUMENT = r"(?<=\()x(?= \+|, 1e)"  # of the function that is called, in a cure
+MARGIN = 100  # a product that overflows has a factor above the root of the largest number, that of a sum above less
 _OWN = ("dropout", "clip_by_value")  # functions that are several operations, and are said by their own name
 
 
@@ -322,23 +323,26 @@ class TapeValues(RowValues):
             return self._begins(entry, value), fill(CURES["data" if entry.node.variable is None else "variable"])
         cure = fill(WHERE) if trap and entry.label != "divide" else self._cure(entry)
         if cause == "nan_forward":
-            value, *values = map(shown, where_lost(entry.value.given, entry.value.given, *given))
+            lost, *read = where_lost(entry.value.given, entry.value.given, *given)
             return fill(
-                "{what} made {value} of {given}", what=self._called(entry), value=value, given=", ".join(values)
-            ), cure or fill(VALUE)
+                "{what} made {value} of {given}",
+                what=self._called(entry),
+                value=shown(lost),
+                given=", ".join(map(shown, read)),
+            ), cure or fill(OVERFLOW if overflows(lost, *read) else VALUE)
         shares = [edge[2].given for edge in self.sweep.edges.get(row, ())]
         turned = "NaN" if any(np.isnan(share).any() for share in map(np.asarray, shares)) else fill("infinity")
         adjoint = self.sweep.adjoints.get(row)
         came = None if adjoint is None or isinstance(adjoint.given, (tuple, list)) else adjoint.given
         lost = next((share for share in shares if not np.isfinite(share).all()), None)
-        *values, g = map(shown, where_lost(lost, *given, came))
+        *read, at_lost, g = where_lost(lost, *given, lost, came)
         return fill(
             "the derivative of {what} at {given} turned the adjoint {g} into {value}",
             what=self._called(entry),
-            given=", ".join(values),
-            g=g,
+            given=", ".join(map(shown, read)),
+            g=shown(g),
             value=turned,
-        ), cure or fill(SMOOTH)
+        ), cure or fill(OVERFLOW if overflows(at_lost, *read, g) else SMOOTH)
 
     def _is_trap(self, row: int) -> bool:
         """Whether something after this row chose between branches, and what is not finite is in one that was not
@@ -419,6 +423,19 @@ def where_lost(lost: Array | None, *arrays: Array | None) -> list[Array | None]:
             return list(arrays)
         found.append(np.asarray(array)[at] if np.shape(array) else array)
     return found
+
+
+def overflows(lost: Array | None, *read: Array | None) -> bool:
+    """Whether a result is infinite because the numbers that it was computed from are large: their product has no place
+    in the type.
+
+    >>> overflows(np.float32(np.inf), np.float32(8e36), np.float32(1e4)), overflows(np.float32(np.inf), np.float32(0))
+    (True, False)
+    """
+    if lost is None or np.asarray(lost).dtype.kind not in "fc" or np.isnan(lost).any():
+        return False
+    large = np.sqrt(np.finfo(np.asarray(lost).dtype).max) / MARGIN
+    return any(number is not None and np.max(np.abs(number), initial=0) > large for number in read)
 
 
 def _array_like(made: ast.AST, value: Array) -> str:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from ..engine.write_beside import write
 from .figure import COLOURS, PORTS, Drawing, colours_of, links, title_of, total_of
 from .marks import brief
-from .pdf import pdf_of, png_of
+from .programs import converted
 from .reading import followed, reader_of, spaces
 from .results import results_of
 from .short import printable, some
@@ -90,7 +90,7 @@ class Picture:
         millimetres.
 
         Raises ValueError for a file name without a known ending or a width that is not positive, FileNotFoundError
-        where no program is installed that makes a PNG.
+        where no program is installed that makes a PDF or a PNG.
         """
         path = Path(path)
         ending = path.suffix.lower()
@@ -101,10 +101,8 @@ class Picture:
             write(path, svg)
         elif ending in (".dot", ".gv"):
             write(path, self.source)
-        elif ending == ".pdf":
-            write(path, pdf_of(svg))
-        elif ending == ".png":
-            write(path, png_of(svg))
+        elif ending in (".pdf", ".png"):
+            write(path, converted(svg, ending[1:]))
         else:
             raise ValueError(
                 "save() knows the endings .svg, .dot, .gv, .pdf and .png, and that of a TapeView also .html, "
@@ -148,7 +146,7 @@ def _words(row: Fields, adjoint: Shown | None, update: SourceFields | None, brok
         f"{' '.join(v['text'].split())[:40]}" if v else "" for v in (row["value"], adjoint, update and update["now"])
     )
     notes = {
-        word("on no tape"): row["status"] == "ghost",
+        word("on no tape"): row["status"] == "ghost" and not row["tapes"],
         word("watched"): row["kind"] in ("source", "variable") and row["watched"],
         word("not watched"): row["kind"] == "variable" and not row["watched"],
         word("no gradient passes"): row["cut"],

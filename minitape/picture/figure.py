@@ -1,7 +1,7 @@
 """The static picture of a snapshot as SVG text: nodes, edges, thumbnails, the products of a step, and what the gradient
 gave.
 
-It is always light, as figures are; any viewer shows it, and :mod:`.pdf` makes a PDF of it.
+It is always light, as figures are; any viewer shows it, and :mod:`.programs` makes a PDF of it.
 """
 
 from __future__ import annotations
@@ -135,10 +135,11 @@ class Drawing:
         self.nodes.append(_Node(row, title_of(row), inputs))
         self.placement.add(inputs, leaf=row["kind"] != "operation" and not inputs, section=self._section(row))
 
-    def _section(self, row: Fields) -> tuple[int | None, int]:
+    def _section(self, row: Fields) -> tuple[int | None, int, int | None]:
         number = row["row"]
         passed = sum(end <= number for tape in self.snapshot["tapes"] for span in tape["spans"] for end in span)
-        return (row["by"], passed)
+        last = row["op"] == "custom_gradient" and row["scope"][-1:] == [row["label"]]  # behind what the function did
+        return (row["by"], passed, number if last else None)
 
     def _wrap(self) -> None:
         """Turns columns and slots into points, a new line every so many columns."""

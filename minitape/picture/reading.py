@@ -20,7 +20,7 @@ from ..engine.back.reach import differentiable, on_tape
 from ..engine.more.custom import CUSTOM
 from ..engine.recording.frames import lines_of, place_of
 from ..engine.recording.record import Record
-from ..engine.recording.rows import CALL, LEAF, REALS, Outline
+from ..engine.recording.rows import CALL, LEAF, REALS, Outline, operation_of
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.values.dtypes import as_dtype
 from .events import events_of
@@ -113,6 +113,9 @@ class Reader:
         self._watches: list[tuple[int, int, int]] = []  # (from which row on, the watched row, bit of the tape)
         self._borders: list[int] = []
         self._shown: dict[int, _Changing] = {}  # what may still change of rows that were read
+        self._replaced: dict[int, bool] = {}  # operations inside of a function with a gradient of its own: unread?
+        self._unread: set[int] = set()  # of these the ones that were said to be unread
+        self._looked = 0  # rows that were asked what they read of them
 
     # -- rows --------------------------------------------------------------------------------------
 
@@ -197,6 +200,7 @@ class Reader:
             self.record, self.count, self.on, self.tapes = record, 0, [], []
             self.name = f"r{next(_numbers)}"
             self._shown, self._forms, self._versions, self._noted = {}, {}, {}, 0
+            self._replaced, self._unread, self._looked = {}, set(), 0
         return record
 
     @property
@@ -224,6 +228,8 @@ class Reader:
             call = record.call_at(row)
             assert call is not None
             inputs = call.inputs
+            if call.primitive is CUSTOM and row == call.row:
+                self._replaced |= dict.fromkeys(self._inside_of(row, around.scope), True)
             if call.outputs > 1:
                 own = {"call": call.row, "output": row - call.row}
         elif op != LEAF:
@@ -420,7 +426,33 @@ class Reader:
             if now != before:
                 self._shown[row] = now
                 changed.append({"row": row, "watched": why, "kind": kind, "tapes": list(tapes)})
-        return changed
+        return changed + self._ghosts()
+
+    def _ghosts(self) -> list[Fields]:
+        """The operations inside of a function with a gradient of its own, which takes the place of theirs; but for
+        those that another row reads.
+        """
+        known, first = self._replaced, self._looked
+        self._looked = self.count
+        if not known:
+            return []
+        for row in [*range(self.count - 1, first - 1, -1), *(row for row in sorted(known)[::-1] if row < first)]:
+            if not known.get(row):
+                known.update((i, False) for i in operation_of(self._known, row)[1] if i in known)
+        before, self._unread = self._unread, {row for row, unread in known.items() if unread}
+        changed = sorted(before ^ self._unread)
+        return [{"row": row, "status": "ghost" if row in self._unread else "recorded"} for row in changed]
+
+    def _inside_of(self, row: int, path: tuple[str, ...]) -> list[int]:
+        """The operations before a row that belong to the same part."""
+        record = self._known
+        scopes = record.scopes
+        first = row
+        for begin, scope in reversed(scopes[: bisect_right(scopes, row, key=first_of)]):
+            if not path or scope[: len(path)] != path:
+                break
+            first = begin
+        return [i for i in range(first, row) if record.cell(i)[0] != LEAF]
 
     def names(self) -> dict[int, str]:
         """Python names of rows, as far as the namespaces hold their tensors or variables."""
@@ -456,8 +488,12 @@ class Reader:
         return found
 
     def name_rows(self, rows: list[PictureRow]) -> None:
-        """Puts Python names into rows that have none."""
+        """Puts Python names into rows that have none, and into each what later rows say of it."""
         names = self.names()
+        changes = {part["row"]: part for part in self.changes()}
+        for row in rows if changes else ():
+            if row.row in changes:
+                row.change(changes[row.row])
         for row in rows if names else ():
             if row.row in names and row.get("name") is None:
                 row.change({"name": names[row.row]})

@@ -41,7 +41,7 @@ def test_the_contracts_hold():
 
 WRITES = {  # where a file is opened for writing elsewhere, and why
     "minitape/ops/printing.py": "tf.print appends to a file of the user's, line by line",
-    "minitape/picture/pdf.py": "what another program is to read stands in a folder that goes at once",
+    "minitape/picture/programs.py": "what another program is to read stands in a folder that goes at once",
     "widgets/minitape_widgets/lesson_views.py": "the same, and a place for what nobody is to see",
 }
 
@@ -79,7 +79,7 @@ READS = {  # what is read elsewhere, and why: none of it was written by others
     "minitape/course/follow.py": "the same: its own source",
     "minitape/tf/api.py": "the same",
     "minitape/explain/flow.py": "the word stands in a comment",
-    "minitape/picture/pdf.py": "what another program made here of our own picture",
+    "minitape/picture/programs.py": "what another program made here of our own picture",
     "minitape/speed/cache.py": "compiled code, in a folder that nobody else can write to",
     "minitape/speed/kept.py": "the same",
     "widgets/minitape_widgets/engine.py": "a file of the package",

@@ -15,7 +15,7 @@ import pytest
 
 import minitape as tf
 from minitape.picture import drawing as draw_module
-from minitape.picture import figure, pdf
+from minitape.picture import figure, programs
 from minitape.picture.marks import rounded
 from minitape_widgets import TapeView
 
@@ -128,13 +128,14 @@ def test_save_by_ending(tmp_path):
         picture.save(tmp_path / "a.bmp")
 
 
-def test_png_without_a_program_that_makes_it_says_what_to_do(tmp_path, monkeypatch):
-    monkeypatch.setattr(pdf.shutil, "which", lambda name: None)
+@pytest.mark.parametrize("kind", ["png", "pdf"])
+def test_without_a_program_that_makes_it_a_file_is_refused_with_what_to_do(kind, tmp_path, monkeypatch):
+    monkeypatch.setattr(programs.shutil, "which", lambda name: None)
     tape, _, _ = square()
     with pytest.raises(
-        FileNotFoundError, match=r"needs one of the programs rsvg-convert.*Save as .svg or .pdf instead"
+        FileNotFoundError, match=rf"Writing .{kind} needs one of the programs rsvg-convert.*Save as .svg instead"
     ):
-        tf.draw(tape).save(tmp_path / "a.png")
+        tf.draw(tape).save(tmp_path / f"a.{kind}")
 
 
 def test_a_figure_has_a_step_with_its_products_and_what_the_gradient_gave():
@@ -228,21 +229,20 @@ def test_arrays_are_pictures_in_figures_too(tmp_path):
     assert svg.count('stroke="#b3bac2" stroke-width="0.6"') == 4 + 1  # values and adjoints of both, and the result
 
 
-def test_a_pdf_has_the_width_that_was_asked_for_and_all_texts(tmp_path):
+@pytest.mark.skipif(not any(map(shutil.which, programs.PROGRAMS)), reason="no program here makes a PDF")
+def test_a_pdf_has_the_width_that_was_asked_for(tmp_path):
+    tape, d, a = accumulation()
+    tape.gradient(d, a)
+    TapeView(tape).save(tmp_path / "a.pdf", width=90)
+    box = re.search(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", (tmp_path / "a.pdf").read_bytes())
+    assert box is not None and float(box[1]) == pytest.approx(90 / 25.4 * 72, abs=1)
+
+
+def test_a_figure_has_the_width_that_was_asked_for(tmp_path):
     tape, d, a = accumulation()
     tape.gradient(d, a)
     view = TapeView(tape)
-    view.save(tmp_path / "a.pdf", width=90)
     view.save(tmp_path / "a.svg", width=90, step=2)
-    data = (tmp_path / "a.pdf").read_bytes()
-    box = re.search(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", data)
-    assert box is not None and float(box[1]) == pytest.approx(90 / 25.4 * 72, abs=0.01)
-    shown = b"".join(bytes.fromhex(part.decode()) for part in re.findall(rb"<([0-9a-f]*)> Tj", data)).decode("cp1252")
-    assert "sin" in shown and "-0.6986" in shown
-    start = int(re.search(rb"startxref\n(\d+)", data)[1])
-    assert data[start : start + 4] == b"xref"
-    for number, place in enumerate(re.findall(rb"(\d{10}) 00000 n", data), 1):
-        assert data[int(place) :].startswith(b"%d 0 obj" % number)
     assert (tmp_path / "a.svg").read_text().startswith('<svg xmlns="http://www.w3.org/2000/svg" width="90mm"')
     with pytest.raises(ValueError, match="millimetres above 0"):
         view.save(tmp_path / "a.svg", width=0)
@@ -250,7 +250,7 @@ def test_a_pdf_has_the_width_that_was_asked_for_and_all_texts(tmp_path):
         view.save(tmp_path / "a.html", step=1)
 
 
-@pytest.mark.skipif(not any(map(shutil.which, pdf.PROGRAMS)), reason="no program here makes a PNG")
+@pytest.mark.skipif(not any(map(shutil.which, programs.PROGRAMS)), reason="no program here makes a PNG")
 def test_a_png_is_the_whole_picture(tmp_path):
     tape, _, _ = square()
     tf.draw(tape).save(tmp_path / "a.png")

@@ -162,3 +162,59 @@ def test_a_folded_loop_shows_its_adjoints_by_turn(factor, show):
     row = page.locator(".mt-lines .mt-current").get_attribute("data-row")
     press(page, "Shift+ArrowLeft")  # one turn
     assert int(page.locator(".mt-lines .mt-current").get_attribute("data-row")) - int(row) in (1, 2)
+
+
+@pytest.mark.parametrize("power, line", [(60, "value"), (12, "gradient")])
+def test_a_product_that_overflows_is_told_so(power, line):
+    x = tf.Variable(1e-3, name="x")
+    with tf.GradientTape() as tape:
+        y = x
+        for _ in range(power):
+            y = y * 1e5 if line == "value" else tf.sin(y * 10000.0)
+    tape.gradient(y, x)
+    (alarm,) = tf.snapshot(tape)["alarms"]
+    assert alarm["kind"] == line and "too large for its type" in alarm["text"] and "smooth" not in alarm["text"]
+
+
+@tf.custom_gradient
+def log1pexp(x):
+    e = tf.exp(x)
+    return tf.math.log(1.0 + e), lambda g: g * (1.0 - 1.0 / (1.0 + e))
+
+
+@pytest.mark.browser
+def test_what_a_gradient_of_ones_own_replaces_is_a_ghost_in_its_frame(show):
+    x = tf.Variable(2.0, name="x")
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as tape:
+            y = x * x
+            loss = log1pexp(y)
+        g = tape.gradient(loss, x)
+    outer.gradient(g, x)
+    rows = tf.snapshot(outer)["rows"]
+    inside = [row for row in rows if row["scope"] == ["log1pexp"] and row["kind"] == "operation"]
+    assert [row["label"] for row in inside] == ["exp", "+", "log", "log1pexp"]
+    assert [row["status"] for row in inside] == ["recorded", "ghost", "ghost", "recorded"]  # the outer tape reads exp
+    with tf.GradientTape() as tape:
+        loss = log1pexp(x * x)
+    page = show(tf.snapshot(tape, loss, x))
+    ghosts = page.locator(".mt-node.mt-ghost")
+    assert ghosts.count() == 3
+    right = [
+        box["x"] + box["width"] for box in ghosts.evaluate_all("nodes => nodes.map(n => n.getBoundingClientRect())")
+    ]
+    assert page.locator(".mt-node.mt-target").bounding_box()["x"] > max(right)
+    assert page.locator(".mt-frame").filter(has_text="log1pexp").count() == 1
+
+
+def test_a_live_view_hears_that_rows_were_replaced():
+    x = tf.Variable(2.0, name="x")
+    tape = tf.GradientTape()
+    view = TapeView(tape)
+    with tape:
+        y = log1pexp(x)
+    rows = view._fresh()["rows"]
+    assert [row["status"] for row in rows if row["kind"] == "operation"] == ["ghost", "ghost", "ghost", "recorded"]
+    with tape:
+        y * tf.exp(x)
+    assert [row["status"] for row in view._fresh()["rows"]][-2:] == ["recorded"] * 2

@@ -20,7 +20,8 @@ from ..back.endpoints import UnconnectedGradients, flat_leaf, like_flat
 from ..back.tape import GradientTape
 from ..recording.block import Elsewhere, block
 from ..recording.recorder import recorder
-from ..recording.state import state
+from ..recording.rows import LEAF
+from ..recording.state import more, state
 from ..table.primitives import TABLE, Primitive
 from ..tensor.operation import finish
 from ..tensor.slices import IndexedSlices
@@ -50,6 +51,23 @@ def variables_read() -> contextlib.AbstractContextManager[dict[int, ResourceVari
     """Collects the trainable variables that are read in the block."""
     found: dict[int, ResourceVariable] = {}
     return Elsewhere(found, readers=(*state.readers, found))
+
+
+@block
+def one_part(name: str) -> Iterator[None]:
+    """For pictures the rows of the block are one part, if they are several operations."""
+    record = state.record
+    if record is None:
+        yield
+        return
+    first, before = len(record), record.scopes
+    path = before[-1][1] if before else ()
+    record.scopes = [*before, (first, (*path, name))]
+    try:
+        yield
+    finally:
+        several = sum(record.cell(row)[0] != LEAF for row in range(first, len(record))) > 1
+        record.scopes = more(record.scopes, (len(record), path)) if several else before
 
 
 def plain(share: Adjoint) -> Adjoint:
@@ -194,7 +212,8 @@ class Bind:
 
     def __call__(self, *args: Object, **kwargs: Object) -> Structure:
         if recorder().eager:
-            return call_as_row(self._f, args, kwargs, _row_now)
+            with one_part(getattr(self._f, "__name__", "custom")):
+                return call_as_row(self._f, args, kwargs, _row_now)
         return above.custom_call(self._f, args, kwargs)
 
 

@@ -265,6 +265,6 @@ function tapesText(store: Store, row: Row): string[] {
 function notes(row: Row): HTMLElement[] {
   const lines: HTMLElement[] = [];
   if (row.cut) lines.push(h("p", { class: "mt-note" }, t("No gradient passes this row: {0}.", cutWords(row.cut))));
-  if (row.status === "ghost") lines.push(h("p", { class: "mt-note" }, t("It ran, but no tape recorded it.")));
+  if (row.status === "ghost") lines.push(h("p", { class: "mt-note" }, t(row.tapes.length ? "Its function has a gradient of its own, which takes the place of this row's." : "It ran, but no tape recorded it.")));
   return lines;
 }

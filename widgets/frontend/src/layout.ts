@@ -229,7 +229,7 @@ function sectionReader(rows: Skeleton, borders: number[], tree: FoldTree, open: 
       next++;
     }
     const own = !rows.is(i, Is.LEAF) || path(i).startsWith(inside);
-    const key = `${passed}|${rows.by[i]}|${own ? inside : outside}`;
+    const key = `${passed}|${rows.by[i]}|${own ? inside : outside}|${rows.is(i, Is.LAST) ? i : ""}`;
     if (key !== before) number++;
     before = key;
     return number;

@@ -13,6 +13,7 @@ export const enum Is {
   GHOST = 16, // it ran, but no tape recorded it
   PLUMB = 32, // it hands its input on: nobody wants to see it inside of a call
   LITERAL = 64, // a number of the program, which may be there at several places
+  LAST = 128, // the result of a function with a gradient of its own: it stands behind what the function computed
 }
 
 /** The rows from `first` on, as they travel to the worker. */
@@ -58,7 +59,7 @@ export class Skeleton {
       const scope = path.length ? number(this.scopeOf, path.join("\0")) : 0;
       this.scopes[scope] ??= path;
       const source = row.kind === "source";
-      const bits = [leaf, source, row.kind === "constant" && row.shape.length > 0, source || (row.kind === "variable" && row.watched !== null), row.status === "ghost", row.op === "identity" || row.op === "logical_not", row.literal];
+      const bits = [leaf, source, row.kind === "constant" && row.shape.length > 0, source || (row.kind === "variable" && row.watched !== null), row.status === "ghost", row.op === "identity" || row.op === "logical_not", row.literal, row.op === "custom_gradient" && row.scope.at(-1) === row.label];
       const place = number(this.places, `${row.line}|${row.site}|${row.file}|${row.op}`);
       this.push(row.inputs, [bits.reduce((sum, bit, k) => sum + (Number(bit) << k), 0), sign, scope, row.by ?? -1, place]);
     }

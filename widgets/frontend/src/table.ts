@@ -90,7 +90,7 @@ export class Table {
     const { rows } = this.store;
     let reader = row.row; // what no tape recorded, and constants that were made for it, are on no tape
     while (rows[reader + 1] && rows[reader].kind === "constant") reader++;
-    const unrecorded = rows[reader].status === "ghost";
+    const unrecorded = rows[reader].status === "ghost" && !rows[reader].tapes.length;
     const stripes = this.store.tapes.slice(0, 4).map((tape) => {
       const inside = !unrecorded && tape.spans.some(([start, end]) => row.row >= start && row.row < end);
       const wrote = row.by === tape.id;

@@ -232,7 +232,7 @@ export function describe(row: Row): string {
   parts.push(row.shape.length ? t("{0} shape {1}", row.dtype, shapeText(row)) : t("{0} scalar", row.dtype));
   if (row.value?.text !== undefined) parts.push(t("value {0}", elide(row.value.text.replace(/\s+/g, " "), 60)));
   if (row.watched) parts.push(t(WATCHED[row.watched]));
-  if (row.status === "ghost") parts.push(t("ran, but was not recorded"));
+  if (row.status === "ghost") parts.push(t(row.tapes.length ? "replaced by a gradient of its function's own" : "ran, but was not recorded"));
   if (row.cut) parts.push(t("no gradient passes: {0}", cutWords(row.cut)));
   return parts.join(t(", "));
 }

@@ -41,21 +41,21 @@ function graphOf(store: Store, open = true, patterns = false, toggled: [string, 
 
 describe("formulas", () => {
   const number = (text: string) => ({ shape: [], value: { text } });
-  const row = (formula: string, inputs: number[]) => ({ row: 9, formula, inputs }) as never;
+  const row = (said: string, inputs: number[]) => ({ row: 9, said: [said], inputs }) as never;
   const rows = [number("-2.0"), number("3.0"), { shape: [2], value: { text: "[1. 2.]" } }, { shape: [], value: null }] as never;
 
   it("name the rows that they read, since x and y may be names of the program", () => {
-    expect(withRows("g * y", row("x * y", [4, 7]))).toBe("g × row 7");
-    expect(withRows("g * (1 - z * z)", row("tanh(x)", [4]))).toBe("g × (1 - row 9 × row 9)");
-    expect(withRows("g * exp(-x * x)", row("erf(x)", [0]))).toBe("g × exp(-row 0 × row 0)");
+    expect(withRows("g × y", row("x × y", [4, 7]))).toBe("g × row 7");
+    expect(withRows("g × (1 − z²)", row("tanh(x)", [4]))).toBe("g × (1 − (row 9)²)");
+    expect(withRows("g × y", row("x × y", [4, 7]), true)).toBe("g × conj(row 7)");
   });
 
   it("hold the numbers where these are single numbers", () => {
-    expect(withNumbers(row("x - y", [1, 0]), rows)).toBe("3.0 - (-2.0)");
+    expect(withNumbers(row("x − y", [1, 0]), rows)).toBe("3.0 − (-2.0)");
     expect(withNumbers(row("maximum(x, y)", [0, 1]), rows)).toBe("maximum(-2.0, 3.0)");
-    expect(withNumbers(row("-x", [0]), rows)).toBe("-(-2.0)");
-    expect(withNumbers(row("x * y", [1, 2]), rows)).toBe("row 1 × row 2");
-    expect(withNumbers(row("x * y", [3, 1]), rows)).toBe("row 3 × row 1");
+    expect(withNumbers(row("−x", [0]), rows)).toBe("−(-2.0)");
+    expect(withNumbers(row("x × y", [1, 2]), rows)).toBe("row 1 × row 2");
+    expect(withNumbers(row("x × y", [3, 1]), rows)).toBe("row 3 × row 1");
   });
 });
 
