@@ -23,7 +23,7 @@ from minitape.cli.lesson_pages import FILE, say_in  # noqa: E402
 from minitape.cli.lesson_pages import pages as lesson_pages  # noqa: E402
 from minitape.cli.lessons import languages  # noqa: E402
 from minitape.cli.site import Edition, build, command_for, contents, extra, index, lesson_list  # noqa: E402
-from minitape.engine.texts import ENGLISH  # noqa: E402
+from minitape.common.texts import ENGLISH  # noqa: E402
 
 PAGES = """README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md deploy/TEACHERS.md deploy/jupyterhub/TEACHERS.md
     docs/tapeview.md docs/explain.md docs/bridges.md docs/engine.md docs/engine_speed.md docs/speed.md

@@ -12,7 +12,7 @@ Names are loaded when they are first used; ``dir(minitape)`` lists them.
 
 from importlib.util import find_spec as _find_spec
 
-from .engine.above import above as _above
+from .engine.hooks import hooks as _hooks
 from .engine.table.accelerator import install as _install
 
 if _find_spec(f"{__name__}.speed"):  # may be deleted: then all is computed the plain way
@@ -20,8 +20,6 @@ if _find_spec(f"{__name__}.speed"):  # may be deleted: then all is computed the 
 
     _install(_Speed())
 # the engine asks for it while it is imported
-from .engine.namespace import Aliases as _Aliases
-from .engine.namespace import lazy as _lazy
 from .engine.table.primitives import choice as _choice  # noqa: F401 - fills the table of primitives
 from .engine.table.primitives import elementwise as _elementwise  # noqa: F401
 from .engine.table.primitives import linear as _linear  # noqa: F401
@@ -32,22 +30,15 @@ from .engine.tensor.operators import install as _install_operators
 from .tf.api import ABOVE as _ABOVE
 from .tf.api import NAMESPACES as _NAMESPACES
 from .tf.api import ROOT as _ROOT
+from .tf.namespace import Aliases as _Aliases
+from .tf.namespace import lazy as _lazy
 from .tf.version import VERSION as __version__  # noqa: F401
 
-# who answers what the packages below ask of those above them (see minitape/engine/above.py)
-_ANSWERS = {
+# module -> the questions of the packages below it that it answers (see minitape/engine/hooks.py)
+_HOOKS = {
     "": "minitape=",
-    "ops.arrays": "expand_dims",
-    "ops.casts": "cast",
-    "ops.clipping": "add_n",
-    "ops.convert": "convert_operand convert_to_tensor to_array",
     "ops.indexing": "getitem",
-    "ops.joining": "pack",
-    "ops.logs": "deprecated log_first_n warn_not_watchable",
-    "ops.opdefs": "accept accept_attr refused_operand",
-    "ops.operands": "tensor_of",
     "ops.picking": "gather gather_nd",
-    "ops.sorting": "unsorted_segment_sum",
     "graphs.build": "build=apply",
     "graphs.custom": "custom_call numpy_row python_row",
     "graphs.effects": "add_effect",
@@ -56,9 +47,7 @@ _ANSWERS = {
     "graphs.slicing": "graph_slice=getitem range_row",
     "graphs.scopes": "no_op",
     "graphs.sweep": "dense",
-    "graphs.symbolic": "is_symbolic",
     "graphs.variables": "create_variable=create",
-    "tf.api": "is_of_tensorflow missing not_here",
     "tf.linalg.products": "matmul",
     "tf.strings.functions": "to_number",
     "explain.answer": "explain warn_of",
@@ -68,7 +57,7 @@ _ANSWERS = {
     "explain.uncaught": "watch_errors",
     "picture.drawing": "draw",
 }
-_above.register(_ANSWERS)
+_hooks.register(_HOOKS)
 _install_operators()
 _Aliases(_NAMESPACES).install()
 __getattr__, __dir__ = _lazy("tf", {**_ROOT, **_ABOVE}, globals(), {name: (f"tf.{name}", "") for name in _NAMESPACES})

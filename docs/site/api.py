@@ -25,7 +25,7 @@ PLAIN = (int, float, str, bytes, tuple, frozenset, type(None))  # equal ones are
 # The page of ``tf`` by topic: names, and the modules that give it names; what is left comes last.
 TOPICS = {
     "The tape": "GradientTape Variable constant",
-    "Tensors": "engine.tensor.tensor ops.convert ops.introspection ops.casts ops.filling",
+    "Tensors": "engine.tensor.tensor engine.tensor.convert ops.introspection ops.casts ops.filling",
     "Functions of numbers": "ops.elementwise ops.complexes ops.clipping",
     "Sums, products and order": "ops.reductions ops.counting ops.sorting tf.linalg.products",
     "Parts and shapes": "ops.arrays ops.indexing ops.joining ops.picking ops.reversing ops.scatter",

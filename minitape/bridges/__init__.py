@@ -48,7 +48,7 @@ framework computed. Nothing of a framework is imported before its bridge is.
 [('x', '3.0'), ('square', '9.0')]
 """
 
-from ..engine.namespace import lazy as _lazy
+from ..tf.namespace import lazy as _lazy
 
 _BRIDGES = "jax tensorflow torch".split()
 __getattr__, __dir__ = _lazy(

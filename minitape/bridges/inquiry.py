@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from ..common.texts import paragraph
 from ..engine.recording.frames import own_file
-from ..engine.texts import paragraph
 from ..explain.blocked import Cuts
 from ..explain.caller import asking_frame, in_brackets
 from ..explain.fixes.dialects import Dialect

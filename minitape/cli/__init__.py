@@ -31,7 +31,7 @@ from pathlib import Path
 import click
 
 import minitape
-from minitape.engine.write_beside import replace_file
+from minitape.common.write_beside import replace_file
 
 from .parts import missing, need
 

@@ -22,8 +22,8 @@ import click
 
 import minitape
 
-from ..engine.read_data import read_bytes
-from ..engine.write_beside import write
+from ..common.read_data import read_bytes
+from ..common.write_beside import write
 
 FOLDER = "pyodide"  # in a site
 LOCK = "pyodide-lock.json"

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import click
 import nbformat
 
-from ..engine.read_data import NOTEBOOK, read_text
-from ..engine.write_beside import write
+from ..common.read_data import NOTEBOOK, read_text
+from ..common.write_beside import write
 from .kernel import kernel_environment
 from .lessons import copy_missing, languages, lessons_folder, notebooks_in
 from .recorder import MARK, NOTEBOOK_VARIABLE, VARIANT_VARIABLE

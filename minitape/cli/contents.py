@@ -15,8 +15,8 @@ import psutil
 from ipykernel.ipkernel import IPythonKernel
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 
-from ..engine.read_data import NOTEBOOK, read_bytes
-from ..engine.write_beside import replace_file
+from ..common.read_data import NOTEBOOK, read_bytes
+from ..common.write_beside import replace_file
 from .rules import LANGUAGE, WIDGET_VIEW
 
 if TYPE_CHECKING:

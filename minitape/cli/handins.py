@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from minitape.course.checker import CORRECT, NOT_ANSWERED, NOT_YET
 from minitape.course.progress import FILE_NAME, MOST_WRONG, is_progress
 
-from ..engine.read_data import read_json
+from ..common.read_data import read_json
 from .lessons import FOLDER, lessons_folder, notebooks_in
 from .rules import in_english, plain
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from minitape.common.write_beside import write
 from minitape.course.progress import VARIABLE
-from minitape.engine.write_beside import write
 
 DROPPED = ("PYTEST_ADDOPTS", "PYTEST_CURRENT_TEST", "PYTEST_PLUGINS", "PYTHONWARNINGS", "PYTHONSTARTUP")
 DROPPED_PREFIXES = ("PYTEST_XDIST_",)

@@ -21,7 +21,7 @@ from urllib.parse import quote
 
 import click
 
-from ..engine.texts import ENGLISH, PAGES, say, users_language
+from ..common.texts import ENGLISH, PAGES, say, users_language
 from .lessons import FOLDER, copy_missing, language_of, languages, lessons_folder, notebook_to_open
 from .server import NAME as EXTENSION
 from .writing import advice, broken_notebooks

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
-from ..engine import texts
-from ..engine.read_data import NOTEBOOK, read_json
-from ..engine.texts import PAGES, language
+from ..common import texts
+from ..common.read_data import NOTEBOOK, read_json
+from ..common.texts import PAGES, language
 from .lessons import lesson_of, notebooks_in
 from .rules import is_answers, is_exercise, is_folded
 

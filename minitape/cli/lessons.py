@@ -9,10 +9,10 @@ from pathlib import Path
 
 import click
 
+from minitape.common import texts
+from minitape.common.read_data import NOTEBOOK, read_json
+from minitape.common.write_beside import write
 from minitape.course.progress import last_lesson
-from minitape.engine import texts
-from minitape.engine.read_data import NOTEBOOK, read_json
-from minitape.engine.write_beside import write
 
 FOLDER = "minitape-lessons"
 """The folder of a learner's lessons, where `minitape lab` is told no other."""

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import click
 
-from ..engine.read_data import NOTEBOOK, read_json, read_text
-from ..engine.texts import language
-from ..engine.write_beside import write
+from ..common.read_data import NOTEBOOK, read_json, read_text
+from ..common.texts import language
+from ..common.write_beside import write
 from .browser_python import FOLDER, LOCK, write_python
 from .lesson_pages import say_in
 from .lessons import copy_missing, lessons_folder, notebooks_in

@@ -18,9 +18,9 @@ import click
 import nbformat
 from nbformat.v4 import new_code_cell
 
-from ..engine.read_data import NOTEBOOK, read_text
-from ..engine.texts import FOLDER as TEXTS
-from ..engine.write_beside import write as write_file
+from ..common.read_data import NOTEBOOK, read_text
+from ..common.texts import FOLDER as TEXTS
+from ..common.write_beside import write as write_file
 from .lessons import lesson_of, lessons_folder, notebooks_in
 from .rules import is_answers, is_exercise, solution_of
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from nbconvert.preprocessors import Preprocessor
 
-from ..engine.texts import language
+from ..common.texts import language
 from .contents import is_minitapes
 from .rules import is_answers, is_folded
 

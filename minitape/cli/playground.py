@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TypeAlias
 from urllib.parse import urlsplit
 
-from ..engine.read_data import read_json, read_text
-from ..engine.write_beside import write
+from ..common.read_data import read_json, read_text
+from ..common.write_beside import write
 from .browser_python import LOCK, PLAYGROUND
 
 HERE = Path(__file__).with_name("playground_page")

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias, TypedDict
 
+from minitape.common.texts import FEEDBACK, table
 from minitape.course import CORRECT, NOT_ANSWERED
 from minitape.course.checker import MARKS
 from minitape.course.predict import WIDGET_VIEW
-from minitape.engine.texts import FEEDBACK, table
 
 from .lessons import languages
 

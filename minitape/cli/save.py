@@ -20,8 +20,8 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager
 
-from ..engine.read_data import NOTEBOOK, read_text
-from ..engine.write_beside import write as write_file
+from ..common.read_data import NOTEBOOK, read_text
+from ..common.write_beside import write as write_file
 from .kernel import kernel_environment
 from .rules import LANGUAGE, WIDGET_VIEW, place_in, plain, saved_findings
 from .writing import advice

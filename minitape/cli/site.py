@@ -14,9 +14,9 @@ from posixpath import dirname, join, normpath
 
 import click
 
-from ..engine.read_data import NOTEBOOK, read_json
-from ..engine.texts import ENGLISH, language
-from ..engine.write_beside import write
+from ..common.read_data import NOTEBOOK, read_json
+from ..common.texts import ENGLISH, language
+from ..common.write_beside import write
 from . import page_links
 from .lesson_pages import linked, pages, place_of, say_in
 from .lessons import lesson_of, lessons_folder, notebooks_in

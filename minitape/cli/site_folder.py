@@ -12,8 +12,8 @@ from pathlib import Path
 
 import click
 
-from ..engine.read_data import read_text
-from ..engine.write_beside import write
+from ..common.read_data import read_text
+from ..common.write_beside import write
 
 MARK = ".minitape-site"  # it names, line by line, what the site has in its folder
 OTHERS = "CNAME"  # and hidden files: what those who publish a site keep beside it

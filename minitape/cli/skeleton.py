@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import click
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from ..common.texts import CODE, COURSE, ENGLISH, FEEDBACK, FOLDER
+from ..common.write_beside import write as write_file
 from ..course.translation import keep_in_step
-from ..engine.texts import CODE, COURSE, ENGLISH, FEEDBACK, FOLDER
-from ..engine.write_beside import write as write_file
 from .lessons import lessons_folder
 from .rules import EXERCISE, FOLLOWS_ANSWERS, SOLUTION
 from .save import clean, execute, write

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..engine.read_data import NOTEBOOK, read_json
+from ..common.read_data import NOTEBOOK, read_json
 from .lessons import notebooks_in
 
 

@@ -1,6 +1,6 @@
 """``tf.compat``: the names of TensorFlow 1 (``v1``)."""
 
-from ..engine.namespace import lazy as _lazy
+from ..tf.namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy(
     "tf.compat",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.texts import cut, paragraph, say
+from ..common.texts import cut, paragraph, say
 from .call_log import Seen, watching
 from .compare import AnswerComparison, as_array, compare, is_blank, kind, together
 from .error_hints import line_of, slip_in, told_of

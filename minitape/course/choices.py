@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from uuid import uuid4
 
-from ..engine.texts import say
+from ..common.texts import say
 from .widget import AnyWidget, List, Unicode
 
 HERE = Path(__file__).parent

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.texts import say
+from ..common.texts import say
 
 if TYPE_CHECKING:
     from .exercise import Answer

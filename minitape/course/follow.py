@@ -22,7 +22,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING
 
-from ..engine.texts import say
+from ..common.texts import say
 
 if TYPE_CHECKING:
     from ..engine.types import Object

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.texts import say
+from ..common.texts import say
 from .compare import MANY, as_array, compare, kind
 from .unknown import Polynomial
 

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ..engine.texts import say
+from ..common.texts import say
 from .compare import Described, as_array, kind, with_zero
 from .exercise import Exercise, Mistake, raises
 from .unknown import Polynomial, descend

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.texts import say
+from ..common.texts import say
 from .compare import Described, in_order
 from .exercise import Exercise, Mistake, gives_none, raises
 from .unknown import Polynomial

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ..engine.texts import say
+from ..common.texts import say
 from .exercise import Exercise, Mistake
 from .follow import follow, table_of_rules
 from .own_tape import BACK, MORE, OPERATORS, ROWS

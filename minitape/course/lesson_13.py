@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.texts import say
+from ..common.texts import say
 from .exercise import Exercise, Mistake
 from .ward import PATIENTS, order_for, the_ward
 

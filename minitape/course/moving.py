@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..engine.texts import say
+from ..common.texts import say
 from .widget import AnyWidget, Float, Int, List, Unicode
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import sys
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from ..engine.texts import say
+from ..common.texts import say
 
 if TYPE_CHECKING:
     from ..engine.types import Object

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.texts import LABELS, say
-from ..engine.write_beside import write
+from ..common.texts import LABELS, say
+from ..common.write_beside import write
 from ..picture.short import wide
 from .compare import as_array
 from .predict import WIDGET_VIEW

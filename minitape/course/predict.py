@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from ..engine.texts import cut, say
+from ..common.texts import cut, say
 from .compare import as_array, compare
 from .exercise import explanations_of
 from .progress import change_progress, read_progress

@@ -19,8 +19,8 @@ from typing import Any, TypeAlias
 from ..bridges.recording import Recording
 from ..bridges.replay import Replay
 from ..bridges.require import need
-from ..engine.texts import paragraph, say
-from ..engine.write_beside import write
+from ..common.texts import paragraph, say
+from ..common.write_beside import write
 from ..explain.words import Explanation
 
 FOLDER = Path(__file__).parent / "recordings"

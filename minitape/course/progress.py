@@ -12,9 +12,9 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Required, TypeAlias, TypedDict
 
-from ..engine.read_data import read_json
-from ..engine.texts import say
-from ..engine.write_beside import locked, replace_file
+from ..common.read_data import read_json
+from ..common.texts import say
+from ..common.write_beside import locked, replace_file
 from .exercise import exercises_of, own_lessons
 
 FILE_NAME = ".minitape-progress.json"

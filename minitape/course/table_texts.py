@@ -8,8 +8,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..engine.read_data import read_json
-from ..engine.texts import FOLDER
+from ..common.read_data import read_json
+from ..common.texts import FOLDER
 from ..explain import texts, value_texts
 
 ROOMS = Path(__file__).parent.parent

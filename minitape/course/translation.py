@@ -2,7 +2,7 @@
 
 ``minitape new-language zh`` writes the folder ``notebooks/zh`` anew from ``notebooks/en``: the same notebooks with the
 same cells and the same code, the texts of the translation in their places, and in ``texts`` a table for each lesson
-(``engine/texts.py`` says how they are used). Then it prints what is left to do: cells without a translation, cells
+(``common/texts.py`` says how they are used). Then it prints what is left to do: cells without a translation, cells
 whose English changed since, and texts without a translation. A folder that is not there yet is made.
 
 A translated cell knows the English text that it was made from: ``"english"`` in its metadata is `mark` of that text.
@@ -23,9 +23,9 @@ from hashlib import sha1
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..engine.read_data import NOTEBOOK, read_json
-from ..engine.texts import ENGLISH, FEEDBACK, FOLDER, LABELS, PAGES
-from ..engine.write_beside import write
+from ..common.read_data import NOTEBOOK, read_json
+from ..common.texts import ENGLISH, FEEDBACK, FOLDER, LABELS, PAGES
+from ..common.write_beside import write
 from .checker import MARKS
 from .exercise import exercises_of, explanations_of
 from .table_texts import texts_of_explain, texts_of_picture, texts_of_programs

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..engine.texts import say
+from ..common.texts import say
 from .compare import compare, is_blank, kind
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.texts import say
+from ..common.texts import say
 from .call_log import note_call
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from ..engine.texts import say
+from ..common.texts import say
 from .plot import Plot
 from .progress import forget_tries
 

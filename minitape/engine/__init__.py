@@ -13,10 +13,11 @@ line by line. Each folder knows only those before it.
                  wrote a row; ``state``: what a thread is doing; ``recorder``: who takes notice of what variables do,
                  a recording, a
                  graph or neither; ``pause``, ``merging``, ``release``: ``stop_recording``, two recordings that become
-                 one, what is left at the end; ``evidence``, ``frames``: notes for ``explain``; ``compiled_step``: what
-                 a compiled step refuses; ``block``: blocks that Ctrl-C leaves whole
-``tensor/``      ``tensor``, ``slices``: tensors, sparse gradients; ``functions``: how elementwise operations run and
-                 are recorded; ``operation``, ``operators``: how all others do;
+                 one, what is left at the end; ``evidence``, ``frames``: notes for ``explain``; ``logs``: warnings that
+                 TensorFlow logs; ``block``: blocks that Ctrl-C leaves whole
+``tensor/``      ``tensor``, ``slices``: tensors, sparse gradients; ``convert``: Python and NumPy values become tensors;
+                 ``functions``: how elementwise operations run and are recorded; ``operation``, ``operators``: how all
+                 others do; ``opdefs``: which dtypes TensorFlow's kernels take;
                  ``variable``, ``variable_operators``, ``updates``: variables
 ``back/``        ``reach``: which rows depend on a source; ``sweep``: the one loop back over the rows;
                  ``backward``, ``endpoints``: targets, sources and the gradients of one call; ``values``: what a sweep
@@ -24,8 +25,6 @@ line by line. Each folder knows only those before it.
 ``more/``        ``forward``, ``jacobian``, ``batch``: forward mode, Jacobians, rules on many adjoints at once;
                  ``custom``, ``pyfunction``: gradients and functions of the user's own
 
-``above`` is what the engine asks of the packages above it; ``namespace`` gives public names when they are first used;
-``write_beside`` writes files that are never half, ``read_data`` reads those of others; ``texts`` says things in the
-language of the lessons; ``threads`` runs work in a thread, where there are any; ``types`` is what type checkers
-see.
+``hooks`` is what the engine asks of the packages above it; ``threads`` runs work in a thread, if there are any;
+``types`` is what type checkers see.
 """

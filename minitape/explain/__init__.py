@@ -44,7 +44,7 @@ The answer
     ``patches``    the line to blame as it should be; ``fixes/``: the same in every framework
 """
 
-from ..engine.namespace import lazy as _lazy
+from ..tf.namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy(
     "tf.explain",

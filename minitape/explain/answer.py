@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..common.texts import paragraph
 from ..engine.back.endpoints import leaf_of
 from ..engine.back.tape import _WARNS
 from ..engine.recording.state import state
 from ..engine.tensor.tensor import Tensor
-from ..engine.texts import paragraph
 from ..engine.values import nest
 from .caller import warn_user
 from .describe import describe

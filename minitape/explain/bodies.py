@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..engine.above import above
+from ..engine.hooks import hooks
 from ..engine.recording.block import no_tapes
 from ..engine.tensor.tensor import Tensor, new_tensor
 
@@ -151,5 +151,5 @@ def own_shares(record: Record, call: Call) -> list[Tensor | None] | None:
 
 def _beside(record: Record) -> contextlib.AbstractContextManager[object]:
     """Where what is computed from the tensors of a graph leaves that graph as it is; of other recordings everywhere."""
-    tf: Object = above.minitape
+    tf: Object = hooks.minitape
     return tf.Graph(record).as_default() if hasattr(record, "reads") else contextlib.nullcontext()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from ..engine.texts import paragraph
+from ..common.texts import paragraph
 from .fixes.tape import of_break, of_value
 from .partial import added
 from .replay import EAGERLY

@@ -7,7 +7,7 @@ What is given to `fill` is in English where it is used: causes and what fixes th
 
 from __future__ import annotations
 
-from ..engine.texts import paragraph, say
+from ..common.texts import paragraph, say
 
 LESSON = "explain"
 

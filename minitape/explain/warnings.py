@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..common.texts import paragraph
 from ..engine.back.endpoints import leaf_of
 from ..engine.back.tape import GradientTape
-from ..engine.texts import paragraph
 from .answer import explain_flat
 from .caller import asked_by
 from .page import EMPTY

@@ -8,10 +8,10 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ..engine.above import above
+from ..common.texts import paragraph
+from ..engine.hooks import hooks
 from ..engine.recording.frames import lines_of
 from ..engine.tensor.tensor import Tensor
-from ..engine.texts import paragraph
 from .caller import in_brackets, where
 from .kinds import KINDS, THERE
 from .sentences import fill
@@ -155,7 +155,7 @@ def _picture(explanation: Explanation) -> str:
     if explanation._tape is None or explanation._tape._record is None or len(explanation._tape._record) > 200:
         return ""
     try:
-        picture = above.draw(explanation._tape)
+        picture = hooks.draw(explanation._tape)
         picture.snapshot["broken"] = explanation._rows
         return picture.html()
     except Exception:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from ..common.texts import paragraph
 from ..engine.recording.evidence import Ref, origin_of, read
 from ..engine.recording.rows import operation_of
 from ..engine.recording.state import state
-from ..engine.texts import paragraph
 from .bodies import INTO, assigns, read_by
 from .caller import in_brackets, warn_user
 from .nodes import CodePlace, TapeNode, place_of_origin

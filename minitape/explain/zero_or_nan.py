@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from ..common.texts import paragraph
 from ..engine.back.endpoints import leaf_of
 from ..engine.recording.rows import operation_of
 from ..engine.table.primitives.elementwise import LARGE
-from ..engine.texts import paragraph
 from ..engine.values import nest
 from ..recording.rows import BackwardPass
 from ..recording.sites import NOWHERE, Site, last_return

@@ -15,6 +15,7 @@ import numpy as np
 from ..engine.more.custom import for_batches
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
+from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..engine.values import dtypes
@@ -22,7 +23,6 @@ from ..engine.values.class_names import methods_of
 from ..engine.values.errors import OutOfRangeError
 from ..engine.values.invalid import invalid
 from ..engine.values.shape import TensorShape
-from ..ops.convert import convert_to_tensor
 from ..ops.filling import zeros
 from ..ops.joining import concat, unstack
 from ..ops.picking import gather

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from ..engine.recording.frames import own_file
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
+from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.tensor import Tensor
 from ..engine.values import nest
 from ..engine.values.errors import OpError
-from ..ops.convert import convert_to_tensor
 from ..ops.parts import flatten_parts, pack_parts, with_rows_of
 from .body import BodyGraph, GraphBody, TestGraph, trace_body
 from .calls import call, rewritten  # noqa: F401 - rewritten functions find it here

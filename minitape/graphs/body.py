@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..engine.recording.state import state
+from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.tensor import EagerTensor, Tensor
-from ..ops.convert import convert_to_tensor
 from ..ops.parts import flatten_parts, pack_parts
 from .build import Graph
 from .effects import is_stateful

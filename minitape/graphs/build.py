@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..engine.above import above
+from ..engine.hooks import hooks
 from ..engine.recording.block import During, Elsewhere
 from ..engine.recording.record import Record
 from ..engine.recording.rows import CALL, LEAF, Call, Leaf
@@ -354,7 +354,7 @@ class Graph(Named, Record):
 
     def create(self, variable: Variable, *given: Any) -> None:
         """Makes a variable while this graph is being built."""
-        above.create_variable(variable, *given)
+        hooks.create_variable(variable, *given)
 
     def look_at(self, variable: Variable) -> Any:
         """The value of ``variable`` for Python to look at, which is not there: NotImplementedError."""

@@ -7,7 +7,7 @@ import inspect
 import types
 from typing import TYPE_CHECKING, Any
 
-from ..engine.above import above
+from ..engine.hooks import hooks
 from ..engine.recording.frames import traced_file
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
@@ -118,7 +118,7 @@ def _as_number(dtype: DType) -> Any:
         if base != 10:
             raise NotImplementedError(f"base {base} not supported for int")
         if x.dtype == dtypes.string:
-            return above.to_number(x, dtype)
+            return hooks.to_number(x, dtype)
         return x if x.dtype == dtype else TABLE["cast"](x, dtype=dtype)
 
     return convert

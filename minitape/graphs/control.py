@@ -14,12 +14,12 @@ import numpy as np
 from ..engine.recording.evidence import note_used_as_size
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
+from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.tensor import Tensor, new_tensor
 from ..engine.values import dtypes, nest
 from ..engine.values.errors import InvalidArgumentError
 from ..engine.values.invalid import invalid, shape_text
 from ..ops.assertions import Assert
-from ..ops.convert import convert_to_tensor
 from ..ops.parts import flatten_parts, is_composite, with_rows_of
 from .body import GraphBody, share_captures, trace_body
 from .primitive import GraphPrimitive, write_notes

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from ..engine.more.custom import CUSTOM, CustomCall, call_as_row
 from ..engine.more.pyfunction import types_of_results
 from ..engine.recording.state import state
+from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.operation import finish
 from ..engine.tensor.tensor import Tensor, new_tensor
 from ..engine.values import nest
-from ..ops.convert import convert_to_tensor
 from .effects import NUMPY, NUMPY_STATELESS, PYTHON
 from .primitive import GraphPrimitive
 from .program import inline, replay

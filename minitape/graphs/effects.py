@@ -12,13 +12,13 @@ from ..engine.more.pyfunction import PythonCall, check_count, next_number, note_
 from ..engine.recording.block import During, no_tapes
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE, Primitive
+from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.tensor import new_tensor
 from ..engine.tensor.variable import UnreadVariable
 from ..engine.values import errors, nest
 from ..engine.values.dtypes import string
 from ..engine.values.invalid import invalid, shape_text
 from ..engine.values.shape import TensorShape
-from ..ops.convert import convert_to_tensor
 from .failures import brackets
 from .primitive import GraphPrimitive, write_notes
 

@@ -10,9 +10,9 @@ from ..engine.back.endpoints import UnconnectedGradients
 from ..engine.back.reach import TERMINAL, propagate
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
+from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..engine.values import nest
-from ..ops.convert import convert_to_tensor
 from .body import lift
 from .build import Graph
 from .symbolic import SymbolicTensor

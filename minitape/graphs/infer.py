@@ -18,13 +18,13 @@ from ..engine.recording.block import During
 from ..engine.recording.state import state
 from ..engine.table.fp import quiet
 from ..engine.table.primitives import Primitive
+from ..engine.tensor.opdefs import accept
 from ..engine.tensor.operation import CHECKS, _accept
 from ..engine.values import dtypes
 from ..engine.values.dtypes import dtype_of
 from ..engine.values.errors import NotFoundError, OpError
 from ..engine.values.invalid import at_run
 from ..engine.values.shape import TensorShape
-from ..ops.opdefs import accept
 from .failures import brackets, enum
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ import numpy as np
 
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
+from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.tensor import Tensor, new_tensor
 from ..engine.values import nest
 from ..engine.values.shape import TensorShape
 from ..ops.assertions import Assert
-from ..ops.convert import convert_to_tensor
 from ..ops.filling import zeros
 from ..ops.parts import flatten_parts, pack_parts, with_rows_of
 from .arrays import TensorArray

@@ -9,11 +9,11 @@ import numpy as np
 
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
+from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import new_tensor
 from ..engine.values import nest
 from ..engine.values.errors import OutOfRangeError
-from ..ops.convert import convert_to_tensor
 from .arrays import READ, TensorArray
 from .calls import rewritten
 from .function import function

@@ -11,10 +11,10 @@ import numpy as np
 
 from ..engine.recording.block import During, InterruptSafeExit
 from ..engine.recording.state import state
+from ..engine.tensor.convert import to_array
 from ..engine.tensor.slices import IndexedSlices
 from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..engine.values.shape import TensorShape
-from ..ops.convert import to_array
 from ..ops.seeds import restart
 from .build import Graph
 from .program import Program

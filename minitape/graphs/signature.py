@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..engine.recording.state import state
+from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.tensor import Tensor
 from ..engine.values import nest
-from ..ops.convert import convert_to_tensor
 from .spec import TensorSpec, is_array, show
 
 if TYPE_CHECKING:

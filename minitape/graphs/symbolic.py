@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..engine.above import above
+from ..engine.hooks import hooks
+from ..engine.recording.logs import warn_not_watchable
 from ..engine.recording.rows import Call
 from ..engine.tensor.tensor import Reference, Tensor, assign_of
 from ..engine.values.dtypes import DType
 from ..engine.values.shape import TensorShape
-from ..ops.logs import warn_not_watchable
 
 if TYPE_CHECKING:
     from ..engine.types import DTypeLike, ShapeLike, Value
@@ -109,11 +109,11 @@ class SymbolicTensor(Tensor):
         raise AttributeError(f"'SymbolicTensor' object has no attribute '{name}'")
 
     def __getitem__(self, key: Any) -> Any:
-        return above.graph_slice(self, key)
+        return hooks.graph_slice(self, key)
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
         """Its value in the default session (or the given one)."""
-        return above.default_session(session, "evaluate tensor using `eval()`", self.graph).run(self, feed_dict)
+        return hooks.default_session(session, "evaluate tensor using `eval()`", self.graph).run(self, feed_dict)
 
     def _tape_rows(self, tape: Any) -> tuple[int, ...]:
         record = tape._record
@@ -237,7 +237,7 @@ class Operation:
         ...     print(session.run(v))
         3.0
         """
-        above.default_session(session, "execute operation using `run()`", self.graph).run(self, feed_dict)
+        hooks.default_session(session, "execute operation using `run()`", self.graph).run(self, feed_dict)
 
     def __repr__(self) -> str:
         return f"<tf.Operation '{self.name}' type={self.type}>"

@@ -13,9 +13,9 @@ import numpy as np
 
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
+from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.tensor import Tensor
 from ..engine.values import nest
-from ..ops.convert import convert_to_tensor
 from .symbolic import is_symbolic
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ import numpy as np
 
 from ..engine.recording.block import no_tapes
 from ..engine.recording.state import state
+from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.tensor import Tensor, new_tensor
 from ..engine.tensor.variable import ResourceVariable, _numbers
 from ..engine.values import dtypes
 from ..engine.values.shape import TensorShape
-from ..ops.convert import convert_to_tensor
 from .program import find_needed, replay
 from .scopes import no_op
 from .symbolic import SymbolicTensor

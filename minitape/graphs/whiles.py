@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from ..engine.more.custom import without_tapes
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
+from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.tensor import Tensor, new_tensor
 from ..engine.values import dtypes, nest
 from ..engine.values.shape import TensorShape
-from ..ops.convert import convert_to_tensor
 from ..ops.parts import flatten_parts, is_composite, open_parts, pack_parts, with_rows_of
 from .arrays import TensorArray
 from .body import GraphBody, share_captures, trace_body

@@ -11,13 +11,13 @@ A file stands for the namespace of its name; the others hold what these are made
 
     ``layer``, ``calls``, ``state``, ``variable``   a layer, its call, what it holds
     ``symbolic``, ``model``, ``sequential``   models of symbolic tensors, and models of layers
-    ``training``, ``feeding``, ``compiled``   ``fit`` and its kin
+    ``training``, ``feeding``, ``compiled``   ``fit`` and its kin; ``compiled_step`` what its step refuses
     ``lossfunctions``, ``logits``   losses; ``metric``   metrics; ``optimizer``   optimizers
     ``base``, ``random``   dtypes and names, objects by their names and from tables, how layers find their parts;
     random numbers
 """
 
-from ..engine.namespace import lazy as _lazy
+from ..tf.namespace import lazy as _lazy
 
 __version__ = "3.15.1"
 

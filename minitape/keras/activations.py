@@ -15,8 +15,8 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import tf
-from ..engine.namespace import public
 from ..engine.tensor.tensor import Tensor
+from ..tf.namespace import public
 from .base import as_float, convert, define_from_table, lookup
 from .logits import with_logits
 

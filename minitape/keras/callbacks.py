@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..engine.namespace import public
+from ..tf.namespace import public
 
 
 class Callback:

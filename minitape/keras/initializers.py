@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.namespace import public
 from ..engine.tensor.tensor import new_tensor
 from ..engine.values.dtypes import as_dtype
+from ..tf.namespace import public
 from . import random
 from .base import define_from_table, lookup, standardize_dtype, to_snake_case
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.namespace import public
+from ..tf.namespace import public
 from . import lossfunctions as functions
 from .base import define_from_table, lookup
 from .lossfunctions import MEAN, FunctionLoss, Loss  # noqa: F401 - the classes of the table are made of these

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.namespace import public
+from ..tf.namespace import public
 from . import lossfunctions
 from . import metric as metric_module
 from .base import define_from_table, lookup, to_snake_case

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..engine.namespace import public
+from ..tf.namespace import public
 from .model import Model
 from .sequential import Sequential
 

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import tf
-from ..engine.above import above
 from ..engine.back.tape import _WARNS
+from ..engine.hooks import hooks
 from ..engine.recording.evidence import ASSIGNED, one_statement, origin_of_new
 from ..engine.recording.rows import REALS
 from ..engine.recording.state import state
@@ -176,7 +176,7 @@ class Optimizer:
         """One step with pairs (gradient, weight); returns the number of steps made."""
         unzipped = list(zip(*grads_and_vars, strict=True))
         if not unzipped:  # as Python says it, where Keras unpacks them
-            raise above.why_none(ValueError("not enough values to unpack (expected 2, got 0)"), [])
+            raise hooks.why_none(ValueError("not enough values to unpack (expected 2, got 0)"), [])
         grads, variables = unzipped
         self.apply(grads, variables)
         return self.iterations
@@ -212,14 +212,14 @@ class Optimizer:
         else:  # its update_step is the user's text
             self._update(grads, variables)
         if _WARNS:
-            above.warn_of_step(variables)
+            hooks.warn_of_step(variables)
         self.iterations.value.assign_add(1)
 
     def _with_gradients(self, grads: list[Any], variables: list[Any]) -> list[tuple[Any, Any]]:
         pairs = list(zip(grads, variables, strict=True))
         missing = [getattr(v, "path", None) or v.name for g, v in pairs if g is None]
         if len(missing) == len(pairs):
-            raise above.why_none(ValueError("No gradients provided for any variable."), variables)
+            raise hooks.why_none(ValueError("No gradients provided for any variable."), variables)
         if missing:
             warnings.warn(self._told_of(missing, [v for g, v in pairs if g is None]), stacklevel=4)
         return [(g, v) for g, v in pairs if g is not None]
@@ -233,7 +233,7 @@ class Optimizer:
                 f"Gradients do not exist for variables {missing} when minimizing the loss. If using "
                 "`model.compile()`, did you forget to provide a `loss` argument?"
             )
-            self._warned = missing, f"{text}\n{above.why_some_none(variables)}"
+            self._warned = missing, f"{text}\n{hooks.why_some_none(variables)}"
         return str(self._warned[1])
 
     def _update(self, grads: list[Any], variables: list[Any]) -> None:

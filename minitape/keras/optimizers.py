@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.namespace import public
 from ..engine.table.primitives import PLAIN
 from ..engine.table.primitives import TABLE as PRIMITIVES
 from ..engine.table.primitives.elementwise import form_of
 from ..engine.tensor.slices import IndexedSlices
+from ..tf.namespace import public
 from . import initializers
 from .optimizer import Optimizer, cast
 from .variable import Variable

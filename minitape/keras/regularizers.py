@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import tf
-from ..engine.namespace import public
+from ..tf.namespace import public
 from .base import convert, lookup
 
 

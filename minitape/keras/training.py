@@ -26,6 +26,7 @@ from . import metrics as metrics_module
 from . import optimizers
 from .callbacks import History, Listeners
 from .compiled import Metrics, loss_of, the_only_output
+from .compiled_step import CompiledStep
 from .feeding import Feed, unpack_x_y_sample_weight
 from .state import Stateful
 
@@ -246,7 +247,7 @@ class Trainer(Stateful):
     def _as_compiled(self, batch: Any) -> During:
         """In the block no value leaves what TensorFlow compiles, unless the model runs eagerly."""
         eager = self.run_eagerly or functions_run_eagerly()
-        return During(state, compiled=None if eager else frozenset(id(part) for part in nest.flatten(batch)))
+        return During(state, compiled=None if eager else CompiledStep(batch))
 
     def _listening(self, callbacks: Any, verbose: Any, feed: Feed, epochs: int = 1, more: Any = ()) -> Listeners:
         """The callbacks, one or a list, and ``more`` that they do not hold yet; all know the model."""

@@ -7,7 +7,7 @@ import random as python_random
 import numpy as np
 
 from .. import tf
-from ..engine.namespace import public
+from ..tf.namespace import public
 from .base import clear_session
 
 

@@ -2,8 +2,7 @@
 primitives.
 
 From the user's values to a primitive
-    ``convert``, ``operands``   Python's and NumPy's values become tensors, arguments of one type
-    ``opdefs``, ``logs``        what TensorFlow's kernels take and how they refuse; what it logs
+    ``operands``   arguments of one type, after ``engine/tensor/convert`` has made tensors of them
 
 Element by element
     ``elementwise``, ``casts``, ``clipping``   arithmetic, types and complex numbers, limits

@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.above import above
+from ..engine.hooks import hooks
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
+from ..engine.tensor.convert import convert_to_tensor
+from ..engine.tensor.opdefs import accept_attr
 from ..engine.tensor.operation import apply
 from ..engine.tensor.slices import IndexedSlices
 from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..engine.values import dtypes
 from ..engine.values.invalid import at_run, invalid, shape_text
 from ..engine.values.shape import TensorShape, as_shape
-from .convert import convert_to_tensor
-from .opdefs import accept_attr
 from .operands import axes_of, fill_sizes, integers, postpone, quick, tensor_of
 
 newaxis = None
@@ -269,7 +269,7 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
         return new_tensor(x.array)  # never in eager mode; in a graph asking for the value puts the call off
     if any(x.shape[a] is None for a in axes or ()):  # only a run can say whether it is 1
         left = [n for i, n in enumerate(x.shape) if i not in {a % x.ndim for a in axes or ()}]
-        return above.add_effect(lambda t: [squeeze(t, axes)], [x], [(TensorShape(left), x.dtype)], name="Squeeze")[0]
+        return hooks.add_effect(lambda t: [squeeze(t, axes)], [x], [(TensorShape(left), x.dtype)], name="Squeeze")[0]
     drop = {a % x.ndim for a in axes} if axes else {i for i, n in enumerate(x.shape) if n == 1}
     if list(x.shape).count(None) > 1:
         return apply(TABLE["slice"], (x,), {"spec": tuple(0 if i in drop else slice(None) for i in range(x.ndim))})
@@ -368,7 +368,7 @@ def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
         )
     if state.graph is not None and not x.shape.is_subtype_of(wanted):  # only a run can say
         both = x.shape.merge_with(wanted)
-        return above.add_effect(lambda t: [ensure_shape(t, wanted)], [x], [(both, x.dtype)], name="EnsureShape")[0]
+        return hooks.add_effect(lambda t: [ensure_shape(t, wanted)], [x], [(both, x.dtype)], name="EnsureShape")[0]
     return apply(TABLE["identity"], (x,), {})
 
 

@@ -10,17 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.above import above
+from ..engine.hooks import hooks
 from ..engine.more.custom import for_batches
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE, Primitive
+from ..engine.tensor.convert import convert_to_tensor
+from ..engine.tensor.opdefs import accept
 from ..engine.tensor.operation import apply, binary
 from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..engine.values import dtypes
 from ..engine.values.invalid import invalid
 from ..engine.values.shape import TensorShape
-from .convert import convert_to_tensor
-from .opdefs import accept
 from .operands import postpone, tensor_of
 from .printing import summary_text
 
@@ -37,7 +37,7 @@ def _with_values(check: Callable[..., None], *tensors: Any) -> Any:
         check(*values)
         return [new_tensor(np.bool_(True))]
 
-    return above.add_effect(run, list(tensors), [(TensorShape([]), dtypes.bool)], stateful=True)[0].op
+    return hooks.add_effect(run, list(tensors), [(TensorShape([]), dtypes.bool)], stateful=True)[0].op
 
 
 # -- Assert ----------------------------------------------------------------------------------------
@@ -280,7 +280,7 @@ def _check_rank(x: Any, ranks: Sequence[int], wanted: str, message: str | None) 
 
 def _nothing() -> Any:
     """What an assertion that holds for good returns: an operation in a graph."""
-    return None if state.graph is None else above.no_op()
+    return None if state.graph is None else hooks.no_op()
 
 
 @postpone

@@ -10,12 +10,10 @@ from ..engine.table.primitives import (
     TABLE,
     special,  # noqa: F401 - special fills the table
 )
-from ..engine.table.primitives.choice import warn_discarded
+from ..engine.tensor.convert import cast_tensor, convert_to_tensor
 from ..engine.tensor.operation import apply, binary
 from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..engine.values import dtypes
-from ..engine.values.errors import UnimplementedError
-from .convert import convert_to_tensor
 from .operands import postpone, tensor_of
 
 
@@ -36,14 +34,7 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
         if hasattr(x, "_read") and x.dtype == dtype:
             return x  # a variable itself, as in TensorFlow
         x = tensor_of(x)
-    if x.dtype == dtype:
-        return x
-    if x.dtype.kind == "s" or dtype.kind == "s":
-        raise UnimplementedError(
-            None, None, f"Cast {x.dtype.kernel_name} to {dtype.kernel_name} is not supported [Op:Cast] name: "
-        )
-    warn_discarded(x.dtype, dtype)
-    return apply(TABLE["cast"], (x,), {"dtype": dtype})
+    return cast_tensor(x, dtype)
 
 
 @postpone

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from ..engine.table.primitives import TABLE
+from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.operation import apply
 from ..engine.tensor.slices import IndexedSlices
 from ..engine.tensor.tensor import Tensor, new_tensor
 from .casts import cast
-from .convert import convert_to_tensor
 from .operands import call, pairwise, postpone, tensor_of
 from .reductions import reduce_sum
 

@@ -13,11 +13,11 @@ import numpy as np
 
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE, special  # noqa: F401 - special fills the table
+from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.operation import CHECKS, apply, binary
 from ..engine.tensor.operators import float_quotient
 from ..engine.tensor.tensor import Tensor
 from ..engine.values import dtypes
-from .convert import convert_to_tensor
 from .operands import is_tensor_like, pair, pairwise, postpone, quick, quick_function, tensor_of, unary, with_dtype_hint
 
 UNARY = """

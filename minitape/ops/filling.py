@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.above import above
+from ..engine.hooks import hooks
 from ..engine.recording.evidence import with_influences
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
+from ..engine.tensor.convert import convert_to_tensor
+from ..engine.tensor.opdefs import accept, accept_attr
 from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import Tensor, new_tensor
 from ..engine.values import dtypes
@@ -19,9 +21,7 @@ from ..engine.values.invalid import invalid, shape_text
 from ..engine.values.shape import TensorShape
 from .arrays import expand_dims, reshape
 from .casts import cast
-from .convert import convert_to_tensor
 from .joining import concat
-from .opdefs import accept, accept_attr
 from .operands import fill_sizes, integers, postpone, static, tensor_of
 
 
@@ -192,7 +192,7 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
         for t, role in zip(ends, ("start", "limit", "delta"), strict=True):
             if t.shape.rank:
                 raise _no_scalar(t, role)
-        return above.range_row(*[t if t.dtype == wanted else TABLE["cast"](t, dtype=wanted) for t in ends], wanted)
+        return hooks.range_row(*[t if t.dtype == wanted else TABLE["cast"](t, dtype=wanted) for t in ends], wanted)
     start, limit, delta = (_scalar(t, role) for t, role in zip(ends, ("start", "limit", "delta"), strict=True))
     made = _numbers(numbers_of_range(start, limit, delta, wanted), start, limit, delta, wanted)
     return made if state.graph is not None else with_influences(made, ends, "Range")
@@ -203,7 +203,7 @@ def _numbers(array: Any, start: Any, limit: Any, delta: Any, dtype: Any) -> Any:
     if state.graph is None:
         return new_tensor(array)
     first, end, step = (new_tensor(dtype.as_numpy_dtype(v)) for v in (start, limit, delta))
-    made = above.range_row(first, end, step, dtype)
+    made = hooks.range_row(first, end, step, dtype)
     made.set_shape(array.shape)
     state.graph.folded[made._row] = array
     return made

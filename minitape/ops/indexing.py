@@ -13,16 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.above import above
+from ..engine.hooks import hooks
 from ..engine.recording.evidence import note_escape
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
+from ..engine.tensor.opdefs import accept_attr
 from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..engine.tensor.updates import attach
 from ..engine.values import dtypes
 from ..engine.values.invalid import at_run, invalid, shape_text
-from .opdefs import accept_attr
 from .operands import postpone, tensor_of
 from .picking import boolean_mask
 
@@ -49,7 +49,7 @@ def getitem(tensor: Any, key: Any, variable: Any = None) -> Any:
         if _is_mask(key):
             return boolean_mask(tensor, key)
         if state.graph is not None and _symbolic(key):
-            return above.graph_slice(tensor, key)
+            return hooks.graph_slice(tensor, key)
         attrs = {"spec": spec_of(tensor.shape, key)}
     out = apply(_SLICE, (tensor,), attrs, _getframe(1))
     if variable is not None:

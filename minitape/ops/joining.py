@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.above import above
+from ..engine.hooks import hooks
 from ..engine.recording.evidence import note_used_as_size
 from ..engine.table.primitives import TABLE
+from ..engine.tensor.convert import convert_to_tensor, pack
 from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import Tensor
 from ..engine.values.invalid import at_run, invalid, shape_text
 from ..engine.values.shape import TensorShape
-from .convert import convert_to_tensor
 from .operands import get_static_value, integers, postpone, tensor_of
 
 
@@ -82,19 +82,6 @@ def _check_concat(shapes: list[Any], axis: int, rank: int) -> None:
                 raise invalid(f"ConcatOp : Dimension {d} in both shapes must be equal: {pair}", "ConcatV2")
 
 
-def pack(tensors: list[Any], axis: int) -> Any:
-    """Tensors of one shape and dtype stacked along a new axis; InvalidArgumentError when they differ."""
-    first = tensors[0]
-    for i, t in enumerate(tensors):
-        if t.dtype is first.dtype and not t.shape.is_compatible_with(first.shape):
-            raise invalid(
-                f"Shapes of all inputs must match: values[0].shape = {shape_text(first.shape)} != "
-                f"values[{i}].shape = {shape_text(t.shape)}",
-                "Pack",
-            )
-    return apply(TABLE["stack"], tuple(tensors), {"axis": axis})
-
-
 @postpone
 def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
     """Tensors of one shape and dtype joined along a new axis.
@@ -153,7 +140,7 @@ def _unstack_later(x: Any, num: int, axis: int) -> list[Any]:
     shape = (
         TensorShape(None) if x.ndim is None else TensorShape([n for i, n in enumerate(x.shape) if i != axis % x.ndim])
     )
-    return above.add_effect(lambda t: unstack(t, num, axis), [x], [(shape, x.dtype)] * num, name="unstack")
+    return hooks.add_effect(lambda t: unstack(t, num, axis), [x], [(shape, x.dtype)] * num, name="unstack")
 
 
 @postpone
@@ -237,8 +224,8 @@ def _split_later(x: Any, sizes: Any, axis: int) -> list[Any]:
     ]
     specs = [(s, x.dtype) for s in shapes]
     if isinstance(sizes, Tensor):
-        return above.add_effect(lambda t, n: split(t, n, axis), [x, sizes], specs, name="split")
-    return above.add_effect(lambda t: split(t, sizes, axis), [x], specs, name="split")
+        return hooks.add_effect(lambda t, n: split(t, n, axis), [x, sizes], specs, name="split")
+    return hooks.add_effect(lambda t: split(t, sizes, axis), [x], specs, name="split")
 
 
 def _split_sizes(sizes: list[int], total: int) -> tuple[int, ...]:

@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..engine.above import above
+from ..engine.hooks import hooks
 from ..engine.recording.evidence import note_used_as_size
 from ..engine.recording.state import state
 from ..engine.table.accelerator import fast
 from ..engine.table.code import define
 from ..engine.table.primitives import TABLE, Primitive
+from ..engine.tensor.convert import convert_to_tensor
+from ..engine.tensor.opdefs import accept_attr, has_default
 from ..engine.tensor.operation import apply, binary
 from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..engine.types import Given, Made, Same
 from ..engine.values.dtypes import int32
 from ..engine.values.invalid import AtRun, invalid
 from ..engine.values.shape import TensorShape
-from .convert import convert_to_tensor
-from .opdefs import accept_attr, has_default
 
 if TYPE_CHECKING:
     from ..engine.types import Array, DTypeLike, Object, Result, ShapeLike, Value
@@ -123,14 +123,14 @@ def postpone(function: Callable[Given, Made]) -> Callable[Given, Made]:
         except (AttributeError, TypeError, ValueError) as error:
             if state.graph is None or not _needs_values(error):
                 raise
-            found = above.postpone(function, args, kwargs)
+            found = hooks.postpone(function, args, kwargs)
             if found is None:
                 raise
             return found[0]
         except AtRun as error:
             if state.graph is None:
                 raise
-            made: Made = above.refuse(function, args, kwargs, error)
+            made: Made = hooks.refuse(function, args, kwargs, error)
             return made
 
     return checked

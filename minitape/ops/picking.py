@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.above import above
+from ..engine.hooks import hooks
 from ..engine.recording.evidence import origin_of_new, with_influences
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
+from ..engine.tensor.convert import convert_to_tensor
+from ..engine.tensor.opdefs import accept, accept_attr
 from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..engine.values import dtypes
 from ..engine.values.invalid import at_run, check_places, invalid, outside, shape_text
 from ..engine.values.shape import TensorShape
 from .arrays import expand_dims, reshape
-from .convert import convert_to_tensor
 from .joining import concat
-from .opdefs import accept, accept_attr
 from .operands import alike, get_static_value, integers, postpone, static, tensor_of, together, with_name
 
 
@@ -300,9 +300,9 @@ def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str
             f"{shape_text(x.shape)}, partitions.shape = {shape_text(parts.shape)}",
             "DynamicPartition",
         )
-    if above.is_symbolic(parts):
+    if not isinstance(parts, EagerTensor):
         tail = [None, *x.shape[parts.shape.rank :]] if known else None
-        return above.add_effect(
+        return hooks.add_effect(
             lambda d, p: dynamic_partition(d, p, num_partitions),
             [x, parts],
             [(TensorShape(tail), x.dtype)] * num_partitions,
@@ -376,7 +376,7 @@ def _scatter_later(places: Any, values: Any, shape: Any) -> Any:
         return None
     count = wanted.shape.num_elements()
     made = TensorShape(value if value is not None else None if count is None else [None] * count)
-    return above.add_effect(
+    return hooks.add_effect(
         lambda *given: [scatter_nd(*given)], [places, values, wanted], [(made, values.dtype)], name="ScatterNd"
     )[0]
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.above import above
+from ..engine.hooks import hooks
 from ..engine.recording.state import state
+from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..engine.values import dtypes, nest
 from ..engine.values.shape import TensorShape
-from .convert import convert_to_tensor
 from .parts import flatten_parts, pack_parts
 
 
@@ -56,7 +56,7 @@ def _in_graph(inputs: tuple[Any, ...], emit: Any) -> Any:
         emit(pack_parts(inputs, [next(found) if isinstance(v, Tensor) else v for v in leaves]))
         return [new_tensor(np.bool_(True))]
 
-    return above.add_effect(run, tensors, [(TensorShape([]), dtypes.bool)], stateful=True)[0]
+    return hooks.add_effect(run, tensors, [(TensorShape([]), dtypes.bool)], stateful=True)[0]
 
 
 def _writer(stream: Any) -> Any:

@@ -8,11 +8,11 @@ import numpy as np
 
 from ..engine.recording.evidence import with_influences
 from ..engine.table.primitives import TABLE, segment, sorting  # noqa: F401 - they fill the table
+from ..engine.tensor.opdefs import accept, accept_attr
 from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import Tensor, new_tensor
 from ..engine.values import dtypes
 from ..engine.values.invalid import invalid, shape_text
-from .opdefs import accept, accept_attr
 from .operands import call, postpone, static, tensor_of, together, with_name
 
 

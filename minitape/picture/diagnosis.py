@@ -11,7 +11,7 @@ from contextlib import suppress
 from math import hypot, isfinite, prod
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..engine.texts import paragraph
+from ..common.texts import paragraph
 from .words import word
 
 if TYPE_CHECKING:

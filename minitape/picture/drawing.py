@@ -13,7 +13,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..engine.write_beside import write
+from ..common.write_beside import write
 from .figure import COLOURS, PORTS, Drawing, colours_of, links, title_of, total_of
 from .marks import brief
 from .programs import converted

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from ..common.texts import paragraph
 from ..engine.back.endpoints import GradientQuestion, ends_of
-from ..engine.texts import paragraph
 from .short import short_name
 from .stepping import adjoints_of, element_of, stepper_of
 from .values import show_value

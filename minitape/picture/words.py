@@ -4,7 +4,7 @@ the view's buttons.
 
 from __future__ import annotations
 
-from ..engine.texts import paragraph, say, table
+from ..common.texts import paragraph, say, table
 
 LESSON = "picture"
 

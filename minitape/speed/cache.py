@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
+from ..common.write_beside import write
 from ..engine.table.code import define
-from ..engine.write_beside import write
 
 KEPT = 128  # modules of a folder
 

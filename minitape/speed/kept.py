@@ -17,7 +17,7 @@ from typing import Any
 from numba.core.caching import IndexDataCacheFile
 from numba.core.compiler import CompileResult
 
-from ..engine.above import above
+from ..engine.recording.logs import log_first_n
 from . import cache
 
 
@@ -117,4 +117,4 @@ def _shown(error: Exception) -> str:
 
 
 def _tell(message: str) -> None:
-    above.log_first_n("compiled code", message, times=1)
+    log_first_n("compiled code", message, times=1)

@@ -79,10 +79,10 @@ def _trial(real: Any, name: str) -> tuple[Any, ...]:
 
 def _fail(error: Exception) -> None:
     _failed.append(error)
-    from ..engine.above import above
+    from ..engine.recording.logs import log_first_n
 
     reason = " ".join([type(error).__name__, *str(error).splitlines()[:1]])
-    above.log_first_n(
+    log_first_n(
         "numba",
         f"numba cannot compile ({reason}): long tapes are computed without it, which "
         "is slower. To fix it, install numba again; NUMBA_DISABLE_JIT=1 does without it and says nothing.",

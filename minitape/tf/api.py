@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-# module of minitape -> the names that it gives to ``tf`` (see minitape.engine.namespace.places)
+# module of minitape -> the names that it gives to ``tf`` (see minitape.tf.namespace.places)
 ROOT: dict[str, str] = {
     "engine.tensor.tensor": "Tensor",
-    "ops.convert": "constant convert_to_tensor=to_graph_tensor",
+    "engine.tensor.convert": "constant convert_to_tensor=to_graph_tensor",
     "engine.tensor.variable": "Variable",
     "engine.back.tape": "GradientTape",
     "engine.back.endpoints": "UnconnectedGradients",

@@ -1,6 +1,6 @@
 """``tf.autodiff``: the tape and the forward accumulator under their other names."""
 
-from ..engine.namespace import lazy as _lazy
+from .namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy(
     "tf.autodiff",

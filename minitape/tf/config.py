@@ -1,6 +1,6 @@
 """``tf.config``: how functions run, and which devices there are (the CPU)."""
 
-from ..engine.namespace import lazy as _lazy
+from .namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy(
     "tf.config",

@@ -1,6 +1,6 @@
 """``tf.debugging``: assertions on tensors. Here is which module holds which function."""
 
-from ..engine.namespace import lazy as _lazy
+from .namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy(
     "tf.debugging",

@@ -1,6 +1,6 @@
 """``tf.dtypes``: the types of elements, and casts from one to another. Here is which module holds which name."""
 
-from ..engine.namespace import lazy as _lazy
+from .namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy(
     "tf.dtypes",

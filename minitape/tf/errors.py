@@ -1,6 +1,6 @@
 """``tf.errors``: the exceptions of operations, and their codes."""
 
-from ..engine.namespace import lazy as _lazy
+from .namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy(
     "tf.errors",

@@ -3,7 +3,7 @@
 The functions live in other modules; here is who holds which name.
 """
 
-from ..engine.namespace import lazy as _lazy
+from .namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy(
     "tf.math",

@@ -1,6 +1,6 @@
 """``tf.nest``: nested structures of Python, flattened and packed again."""
 
-from ..engine.namespace import lazy as _lazy
+from .namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy(
     "tf.nest",

@@ -1,6 +1,6 @@
 """``tf.test``: what helps to test gradients."""
 
-from ..engine.namespace import lazy as _lazy
+from .namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy(
     "tf.test",

@@ -25,9 +25,9 @@ from minitape.cli.report import as_text
 from minitape.cli.rules import outputs_text
 from minitape.cli.save import save
 from minitape.cli.skeleton import write_language
+from minitape.common.texts import VARIABLES
+from minitape.common.write_beside import write
 from minitape.course.checker import feedback
-from minitape.engine.texts import VARIABLES
-from minitape.engine.write_beside import write
 
 FIRST = "01_the_first_tape.ipynb"
 SWITCH = "English: minitape lab --language en · 中文: minitape lab --language zh"

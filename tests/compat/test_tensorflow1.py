@@ -7,7 +7,7 @@ import logging
 import pytest
 
 import minitape as tf
-from minitape.ops import logs
+from minitape.engine.recording import logs
 
 v1 = tf.compat.v1
 

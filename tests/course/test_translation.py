@@ -16,13 +16,13 @@ from test_exercise_programs import EXERCISES, SOLUTIONS, WRONG, answer, other_an
 
 from minitape.cli.lessons import lesson_of, lessons_folder, notebooks_in
 from minitape.cli.rules import in_english
+from minitape.common.texts import look_up, say, table
 from minitape.course import Exercise, add_exercise, predict, progress, reveal
 from minitape.course.checker import exercises_of, feedback
 from minitape.course.exercise import ADDED
 from minitape.course.predict import Revealed
 from minitape.course.progress import progress_file
 from minitape.course.translation import keep_in_step, labels_in, texts_in, texts_of, texts_of_feedback
-from minitape.engine.texts import look_up, say, table
 
 CHINESE = lessons_folder().parent / "zh"
 LESSONS = [path for path in notebooks_in(lessons_folder()) if lesson_of(path)]

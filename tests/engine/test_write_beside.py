@@ -17,12 +17,12 @@ from click.testing import CliRunner
 
 import minitape as tf
 from minitape.cli import main
-from minitape.engine.write_beside import replace_file, write
+from minitape.common.write_beside import replace_file, write
 from minitape_widgets import TapeView
 
 KILLED = """
 import os, signal, sys
-from minitape.engine.write_beside import replace_file
+from minitape.common.write_beside import replace_file
 with replace_file(sys.argv[1]) as file:
     file.write("half")
     file.flush()
@@ -167,7 +167,7 @@ def test_mode_and_link_stay_and_a_pipe_is_written_to(tmp_path):
         file.write("mine")
     assert stat.S_IMODE((tmp_path / "own.txt").stat().st_mode) == 0o600
     said = subprocess.run(
-        [sys.executable, "-c", "from minitape.engine.write_beside import write; write('/dev/stdout', 'said')"],
+        [sys.executable, "-c", "from minitape.common.write_beside import write; write('/dev/stdout', 'said')"],
         capture_output=True,
         check=True,
     )

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import minitape as tf
+from minitape.common.texts import _fields
 from minitape.course.programs import framework_program
 from minitape.course.table_texts import texts_of_explain
-from minitape.engine.texts import _fields
 
 from .programs import Case, explained, load
 from .test_programs import run

@@ -21,8 +21,8 @@ import pytest
 from minitape.cli.lesson_pages import headings_of
 from minitape.cli.lessons import lesson_of, lessons_folder, notebooks_in
 from minitape.cli.rules import is_exercise, outputs_text
+from minitape.common.texts import look_up, table
 from minitape.course.exercise import exercises_of, explanations_of
-from minitape.engine.texts import look_up, table
 
 FOLDERS = [lessons_folder(), lessons_folder().parent / "zh"]
 LESSONS = [path for path in notebooks_in(lessons_folder()) if lesson_of(path)]

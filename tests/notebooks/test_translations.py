@@ -17,8 +17,8 @@ import pytest
 
 from minitape.cli.lessons import lessons_folder, notebooks_in
 from minitape.cli.rules import outputs_text
+from minitape.common.texts import table
 from minitape.course.translation import keep_in_step, mark, tables, translated
-from minitape.engine.texts import table
 
 ENGLISH = lessons_folder()
 LANGUAGES = [folder for folder in sorted(ENGLISH.parent.iterdir()) if folder != ENGLISH and any(folder.glob("*.ipynb"))]

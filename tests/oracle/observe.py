@@ -268,8 +268,8 @@ LOGGED_ONCE = (  # module and counter: what was said already is not said again, 
         "tensorflow.python.eager.polymorphic_function.polymorphic_function",
         "_frequent_tracing_detector_manager._detectors",
     ),
-    ("minitape.ops.logs", "_logged"),
-    ("minitape.ops.logs", "_told"),
+    ("minitape.engine.recording.logs", "_logged"),
+    ("minitape.engine.recording.logs", "_told"),
     ("minitape.graphs.function", "_known"),
 )
 

@@ -52,7 +52,7 @@ def nothing_logged_or_registered_yet(monkeypatch):
     """A warning is logged the first few times only, and a gradient registered once: what other tests did does not count
     here.
     """
-    monkeypatch.setattr(importlib.import_module("minitape.ops.logs"), "_logged", {})
+    monkeypatch.setattr(importlib.import_module("minitape.engine.recording.logs"), "_logged", {})
     gradients = importlib.import_module("minitape.graphs.sweep").GRADIENTS
     before = dict(gradients)
     yield

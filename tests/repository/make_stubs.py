@@ -2,7 +2,7 @@
 
     python tests/repository/make_stubs.py
 
-A namespace is a table of names and of the modules that hold them (see `minitape.engine.namespace`). Its stub says the
+A namespace is a table of names and of the modules that hold them (see `minitape.tf.namespace`). Its stub says the
 same in the words of Python's imports; functions that a module makes while it loads, and that its text does not show,
 are written down with their arguments. `test_stubs.py` fails where a table has changed and its stub has not.
 """

@@ -9,11 +9,11 @@ import grimp
 import pytest
 
 import minitape
-from minitape.engine.above import Above, above, places
+from minitape.engine.hooks import Hooks, hooks, places
 
 PACKAGE = Path(minitape.__file__).parent
 REPOSITORY = PACKAGE.parent
-MOST_ENTRIES = 16
+MOST_ENTRIES = 17
 LARGEST_CIRCLE = 3
 # files, not packages
 AROUND = {"__init__.py", "__init__.pyi", "__pycache__"}
@@ -47,7 +47,7 @@ WRITES = {  # where a file is opened for writing elsewhere, and why
 
 
 def test_files_are_written_by_one_module():
-    """``engine/write_beside.py``: the old file stays until the new one is whole."""
+    """``common/write_beside.py``: the old file stays until the new one is whole."""
     writing = re.compile(
         r"\.write_(?:text|bytes)\(|\bos\.open\(|\bmkstemp\(|\bnp\.savez?\(|\bjson\.dump\(|open\([^)]*[\"'][wax]b?\+?[\"']"
     )
@@ -89,7 +89,7 @@ READS = {  # what is read elsewhere, and why: none of it was written by others
 
 
 def test_what_others_wrote_is_read_by_one_module():
-    """``engine/read_data.py``: of a bounded size, as text or JSON."""
+    """``common/read_data.py``: of a bounded size, as text or JSON."""
     reading = re.compile(
         r"\.read_(?:text|bytes)\(|\bjson\.loads?\(|\bnbformat\.read\(|\bnp\.load\(|\bpickle\.|\byaml\.|\btomllib\.|\bcsv\.reader\("
     )
@@ -153,15 +153,14 @@ def circles(imports):
 
 
 def test_every_question_to_a_package_above_has_an_answer_and_every_answer_a_question():
-    told = set(places(minitape._ANSWERS))
-    files = [path for path in PACKAGE.rglob("*.py") if "__pycache__" not in path.parts and path.name != "above.py"]
-    asked = {
-        name for path in files for name in re.findall(r"(?<!/)\babove\.([a-z]\w*)", path.read_text(encoding="utf-8"))
-    }
+    told = set(places(minitape._HOOKS))
+    files = [path for path in PACKAGE.rglob("*.py") if "__pycache__" not in path.parts and path.name != "hooks.py"]
+    texts = [text for path in files if "import hooks" in (text := path.read_text(encoding="utf-8"))]
+    asked = {name for text in texts for name in re.findall(r"(?<!/)\bhooks\.([a-z]\w*)", text)}
     assert asked - {"register"} == told
-    assert [name for name in told if not hasattr(above, name)] == []
+    assert [name for name in told if not hasattr(hooks, name)] == []
 
 
 def test_a_question_without_an_answer_says_where_answers_stand():
     with pytest.raises(AttributeError, match=r"minitape/__init__\.py"):
-        Above().why_none  # noqa: B018
+        Hooks().why_none  # noqa: B018

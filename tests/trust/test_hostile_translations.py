@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from minitape.engine.texts import say
+from minitape.common.texts import say
 
 TEXT = "right: {right} of {of}"
 

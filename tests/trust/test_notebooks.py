@@ -15,7 +15,7 @@ from minitape.cli.check import check_notebook
 from minitape.cli.contents import Notebooks
 from minitape.cli.lessons import notebooks_in
 from minitape.cli.rules import WIDGET_VIEW
-from minitape.engine.read_data import read_bytes
+from minitape.common.read_data import read_bytes
 
 
 def notebook(language={"name": "python"}, source="import minitape", about={}, view=None):  # noqa: B006 - nobody changes them

@@ -22,7 +22,7 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 from minitape.cli import lab, main, writing
 from minitape.cli.contents import Notebooks
 from minitape.cli.save import write
-from minitape.engine.write_beside import replace_file
+from minitape.common.write_beside import replace_file
 
 KILLED_WHILE_SAVING = """
 import asyncio, os, signal, sys

@@ -5,8 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
+from minitape.common.write_beside import write
 from minitape.course.widget import MISSING
-from minitape.engine.write_beside import write
 from minitape.picture.words import word
 
 from .page import page

@@ -14,8 +14,8 @@ from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
 
+from minitape.common.read_data import NOTEBOOK, read_json
 from minitape.course import Moving
-from minitape.engine.read_data import NOTEBOOK, read_json
 from minitape_widgets import TapeView
 
 # a page tells the lesson around it how high it is

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from minitape import GradientTape
-from minitape.engine.texts import paragraph
+from minitape.common.texts import paragraph
 
 from .live import flush
 from .view import TapeView

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from minitape import GradientTape
+from minitape.common.texts import paragraph
+from minitape.common.write_beside import write
 from minitape.course.widget import MISSING, AnyWidget, Bytes, Unicode
-from minitape.engine.texts import paragraph
-from minitape.engine.write_beside import write
 from minitape.picture.diagnosis import alarms_of
 from minitape.picture.difference import first_difference
 from minitape.picture.drawing import WHOLE, Picture, how_many

@@ -8,11 +8,11 @@
 np.float32(1.0)
 """
 
-from ...engine.namespace import lazy as _lazy
-from ...engine.namespace import places as _places
 from ...tf.api import ABOVE as _ABOVE
 from ...tf.api import NAMESPACES as _NAMESPACES
 from ...tf.api import ROOT as _ROOT
+from ...tf.namespace import lazy as _lazy
+from ...tf.namespace import places as _places
 from ...tf.version import VERSION as __version__  # noqa: F401 - programs print it
 
 # not in TensorFlow 1, or something else there

@@ -39,6 +39,10 @@ from minitape.engine.more.pyfunction import (
     numpy_function as numpy_function,
     py_function as py_function,
 )
+from minitape.engine.tensor.convert import (
+    constant as constant,
+    to_graph_tensor as _convert_to_tensor,
+)
 from minitape.engine.tensor.slices import (
     IndexedSlices as IndexedSlices,
 )
@@ -164,10 +168,6 @@ from minitape.ops.clipping import (
     clip_by_global_norm as clip_by_global_norm,
     clip_by_norm as clip_by_norm,
     clip_by_value as clip_by_value,
-)
-from minitape.ops.convert import (
-    constant as constant,
-    to_graph_tensor as _convert_to_tensor,
 )
 from minitape.ops.elementwise import (
     abs as abs,

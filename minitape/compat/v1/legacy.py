@@ -7,9 +7,9 @@ from typing import Any
 from ... import tf
 from ...engine.more.pyfunction import call_numpy
 from ...engine.recording.block import block
+from ...engine.recording.logs import deprecated
 from ...engine.recording.state import state
 from ...graphs.session import get_default_graph
-from ...ops.logs import deprecated
 
 _DEPRECATED = (
     "py_func (from tensorflow.python.ops.script_ops) is deprecated and will be removed in a future version.\n"

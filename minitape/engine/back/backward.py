@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..above import above
 from ..recording.columns import CONTINUOUS
 from ..recording.frames import user_frame
 from ..recording.record import Record
 from ..recording.rows import operation_of
 from ..recording.state import more, state
 from ..table.accelerator import fast, full
-from ..table.primitives import BATCHES, PLAIN
+from ..table.primitives import BATCHES, PLAIN, TABLE
+from ..tensor.convert import convert_to_tensor
 from ..tensor.slices import IndexedSlices
 from ..tensor.tensor import EagerTensor, Tensor, from_array, new_tensor
 from . import sweep as plain
@@ -157,7 +157,7 @@ def _is_read(tape: GradientTape, source: End, rows: Sequence[int], starts: Itera
 
 def _add_n(gradients: list[Result]) -> Result:
     """The sum of gradients; InvalidArgumentError for unlike dtypes or shapes."""
-    return gradients[0] if len(gradients) == 1 else above.add_n(gradients)
+    return gradients[0] if len(gradients) == 1 else TABLE["add_n"](*map(convert_to_tensor, gradients))
 
 
 def rows_of(tape: GradientTape, value: End) -> tuple[int, ...]:

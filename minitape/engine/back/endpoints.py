@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..above import above
+from ..hooks import hooks
 from ..recording.recorder import recorder
 from ..recording.state import state
 from ..table.accelerator import full
 from ..table.primitives import TABLE
+from ..tensor.convert import convert_to_tensor
 from ..tensor.operation import check_broadcast, check_same_dtype
 from ..tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..values import nest
@@ -59,12 +60,12 @@ def no_tensor(value: Object) -> Exception:
             number = isinstance(value, float) and value.is_integer()
             missing = "_id" if as_dtype(int(value) if number else value).differentiable else "dtype"
         except TypeError as error:
-            return above.why_no_tensor(error, value)
+            return hooks.why_no_tensor(error, value)
     kind = type(value)
     plain = kind.__module__ == "builtins" or kind.__flags__ & 1 << 9  # classes of Python go without their module
     name = kind.__name__ if plain else f"{kind.__module__}.{kind.__name__}"
     owner = f"type object {value.__name__!r}" if isinstance(value, type) else f"{name!r} object"
-    return above.why_no_tensor(AttributeError(f"{owner} has no attribute {missing!r}"), value)
+    return hooks.why_no_tensor(AttributeError(f"{owner} has no attribute {missing!r}"), value)
 
 
 def wants_zeros(unconnected_gradients: object) -> bool:
@@ -78,7 +79,7 @@ def wants_zeros(unconnected_gradients: object) -> bool:
 def output_adjoints(output_gradients: Structure, count: int) -> list[Adjoint]:
     """The adjoints that the user gives to the targets; missing ones are ones, superfluous ones are left over."""
     given = [
-        NO_ADJOINT if g is None else g if hasattr(g, "_gradient_leaf") else above.convert_to_tensor(g)
+        NO_ADJOINT if g is None else g if hasattr(g, "_gradient_leaf") else convert_to_tensor(g)
         for g in nest.flatten(output_gradients)
     ][:count]
     return [*map(leaf_of, given)] + [None] * (count - len(given))

@@ -18,10 +18,11 @@ from operator import is_
 from sys import _getframe
 from typing import TYPE_CHECKING
 
-from ..above import above
+from ..hooks import hooks
 from ..recording.block import InterruptSafeExit, leave_ended
 from ..recording.evidence import clock, note_gradients, site, weak, with_first_use
 from ..recording.frames import _OWN, user_frame
+from ..recording.logs import log_first_n, warn_not_watchable
 from ..recording.merging import merge
 from ..recording.pause import Pause
 from ..recording.record import Record, new_tuple
@@ -263,9 +264,9 @@ class GradientTape:
                         f"Passed in object {t} of type {type(t).__name__!r}, not tf.Tensor or tf.Variable or "
                         "ExtensionType."
                     )
-                    raise above.why_no_tensor(error, t)
+                    raise hooks.why_no_tensor(error, t)
             if t._value.dtype not in FLOATS and not t.dtype.differentiable:
-                above.warn_not_watchable(t.dtype)
+                warn_not_watchable(t.dtype)
                 self._watches()
                 continue
             watches, record = self._recording or self._watches(), self._record
@@ -334,7 +335,7 @@ class GradientTape:
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         """The picture that a notebook shows of a tape."""
-        picture = above.draw(self)
+        picture = hooks.draw(self)
         return {"text/plain": repr(picture).replace("Picture", "GradientTape"), "text/html": picture.html()}
 
     # -- gradients ---------------------------------------------------------------------------------
@@ -366,7 +367,7 @@ class GradientTape:
         if self._used or self._recording or self._record is None:
             self._begin()
         if target is None:
-            raise above.why_none(
+            raise hooks.why_none(
                 TypeError(
                     "Argument `target` should be a list or nested structure of Tensors, Variables or CompositeTensors "
                     "to "
@@ -382,7 +383,7 @@ class GradientTape:
         try:
             gradients = gradients_of(self, targets, flat, adjoints)
         except LookupError as error:
-            raise above.why_refused(error, self, targets, flat)  # noqa: B904 - the same error, with a note
+            raise hooks.why_refused(error, self, targets, flat)  # noqa: B904 - the same error, with a note
         # where the sweep was not recorded, a note says what the gradients came from
         frames = site() if state.tapes else note_gradients(gradients, targets, flat)
         nones = [*map(is_, gradients, _NONES)]
@@ -391,7 +392,7 @@ class GradientTape:
             self.questions = more(self.questions, self.last)
         if True in nones:
             if self._warns or _WARNS:  # one warning, with its reason, for each
-                above.warn_of(self, targets, [s for s, g in zip(flat, gradients, strict=True) if g is None])
+                hooks.warn_of(self, targets, [s for s, g in zip(flat, gradients, strict=True) if g is None])
             if zero:
                 gradients = [unconnected_zeros(s) if g is None else g for g, s in zip(gradients, flat, strict=True)]
         if flat is not given:
@@ -419,7 +420,7 @@ class GradientTape:
         >>> tape.explain(y, x).cause
         'not_watched'
         """
-        return above.explain(self, target, sources)
+        return hooks.explain(self, target, sources)
 
     def explain_nonfinite(self, target: Structure, sources: Structure) -> Object:
         """Where a NaN or an infinity came into the gradients: the first row of the sweep that made one.
@@ -434,7 +435,7 @@ class GradientTape:
         >>> tape.explain_nonfinite(y, x).cause
         'nonfinite_gradient'
         """
-        return above.explain_nonfinite(self, target, sources)
+        return hooks.explain_nonfinite(self, target, sources)
 
     def jacobian(
         self,
@@ -503,7 +504,7 @@ class GradientTape:
             if not self._persistent:
                 self._pop()
             else:
-                above.log_first_n(
+                log_first_n(
                     "gradient_inside_context",
                     "Calling GradientTape.gradient on a persistent tape inside its context is significantly less "
                     "efficient than calling it outside the context (it causes the gradient ops to be recorded on the "
@@ -513,7 +514,7 @@ class GradientTape:
 
     def _end(self, nones: list[bool], frames: Stack) -> None:
         if True in nones or not nones:
-            above.watch_errors()
+            hooks.watch_errors()
         if not self._persistent:
             self._used = True
             record = self._record

@@ -15,14 +15,15 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
-from ..above import above
 from ..back.endpoints import UnconnectedGradients, flat_leaf, like_flat
 from ..back.tape import GradientTape
+from ..hooks import hooks
 from ..recording.block import Elsewhere, block
 from ..recording.recorder import recorder
 from ..recording.rows import LEAF
 from ..recording.state import more, state
 from ..table.primitives import TABLE, Primitive
+from ..tensor.convert import convert_to_tensor
 from ..tensor.operation import finish
 from ..tensor.slices import IndexedSlices
 from ..tensor.tensor import EagerTensor, Tensor, new_tensor
@@ -117,8 +118,8 @@ class CustomCall:
 def _share(g: Adjoint, like: Tensor) -> Adjoint:
     """What a user's gradient function returns: numbers and arrays become tensors of the upstream gradient's type."""
     if isinstance(g, (int, float, complex, np.ndarray, np.generic)):
-        return above.convert_to_tensor(np.asarray(g).astype(like.dtype.as_numpy_dtype))
-    return g if g is None or isinstance(g, (Tensor, IndexedSlices)) else above.convert_to_tensor(g)
+        return convert_to_tensor(np.asarray(g).astype(like.dtype.as_numpy_dtype))
+    return g if g is None or isinstance(g, (Tensor, IndexedSlices)) else convert_to_tensor(g)
 
 
 def for_batches(rule: Rule) -> Rule:
@@ -214,7 +215,7 @@ class Bind:
         if recorder().eager:
             with one_part(getattr(self._f, "__name__", "custom")):
                 return call_as_row(self._f, args, kwargs, _row_now)
-        return above.custom_call(self._f, args, kwargs)
+        return hooks.custom_call(self._f, args, kwargs)
 
 
 def call_as_row(
@@ -227,9 +228,9 @@ def call_as_row(
     given = [*arguments, *nest.flatten(kwargs)]
     variables = [v for v in read.values() if all(v is not g for g in given)]
     check_gradient_arguments(grad_fn, variables)
-    inputs = [a._read() if hasattr(a, "_read") else above.convert_to_tensor(a) for a in [*arguments, *variables]]
+    inputs = [a._read() if hasattr(a, "_read") else convert_to_tensor(a) for a in [*arguments, *variables]]
     models = nest.flatten(result)
-    results = [above.convert_to_tensor(flat_leaf(t)) for t in models]
+    results = [convert_to_tensor(flat_leaf(t)) for t in models]
     outputs = row(
         CustomCall(getattr(f, "__name__", "custom"), grad_fn, variables, len(arguments), result), results, inputs
     )
@@ -288,7 +289,7 @@ def _recompute(
     """The gradients of the arguments and variables of ``f``, which runs again under a tape of its own."""
     with GradientTape() as tape:
         copies = [
-            TABLE["identity"](a._read() if hasattr(a, "_read") else above.convert_to_tensor(a))
+            TABLE["identity"](a._read() if hasattr(a, "_read") else convert_to_tensor(a))
             for a in nest.flatten(arguments)
         ]
         tape.watch(copies)  # which warns of those that have no gradient, as TensorFlow does

@@ -14,16 +14,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..above import above
 from ..back.backward import gradients_of
 from ..back.endpoints import UnconnectedGradients, unconnected_zeros, zeros_of
 from ..back.reach import TERMINAL, on_tape, reachable_rows
 from ..back.sweep import Sweep
 from ..back.tape import GradientTape
 from ..recording.block import InterruptSafeExit, block
+from ..recording.logs import log_first_n
 from ..recording.record import Record
 from ..recording.state import state
 from ..table.primitives import TABLE
+from ..tensor.convert import convert_to_tensor
 from ..tensor.tensor import Tensor, new_tensor
 from ..values import nest
 
@@ -206,11 +207,11 @@ class ForwardAccumulator:
 
 def _tangent(primal: End, tangent: Value) -> Tensor:
     if not primal.dtype.is_floating:
-        above.log_first_n(
+        log_first_n(
             f"primal {primal.dtype!r}",
             f"The dtype of the watched primal must be floating (e.g. tf.float32), got {primal.dtype!r}",
         )
-    return above.convert_to_tensor(tangent, primal.dtype)
+    return convert_to_tensor(tangent, primal.dtype)
 
 
 def _fit_tangent(primal: End, tangent: Tensor) -> Tensor:

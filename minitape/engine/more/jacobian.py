@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..above import above
 from ..back.backward import gradients_of
 from ..back.endpoints import GradientQuestion, leaf_of, reads_target, wants_zeros
 from ..back.reach import on_tape
@@ -18,6 +17,7 @@ from ..recording.evidence import site
 from ..recording.recorder import recorder
 from ..recording.state import more, state
 from ..table.primitives import TABLE
+from ..tensor.convert import convert_to_tensor
 from ..tensor.slices import IndexedSlices
 from ..tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..values import nest
@@ -37,9 +37,9 @@ def jacobian(
     """The derivative of each element of ``target`` with respect to each element of the sources."""
     if isinstance(target, IndexedSlices) and target.dense_shape is not None:
         found = jacobian(tape, target.values, sources, unconnected, parallel, use_pfor)
-        size = target.dense_shape[0]  # the other rows are zeros
+        size = int(target.dense_shape[0])  # the other rows are zeros
         return nest.map_structure(
-            lambda g: g if g is None else above.unsorted_segment_sum(g, target.indices, size), found
+            lambda g: g if g is None else TABLE["unsorted_segment_sum"](g, target.indices, num_segments=size), found
         )
     refused = _begin(tape, "used to ", use_pfor)
     flat = [leaf_of(s) for s in nest.flatten(sources)]
@@ -51,7 +51,7 @@ def jacobian(
         raise RuntimeError(
             NEEDS_PERSISTENT + "jacobian with eager execution enabled and with  experimental_use_pfor set to False."
         )
-    target = above.convert_to_tensor(target) if isinstance(target, (np.ndarray, np.generic)) else target
+    target = convert_to_tensor(target) if isinstance(target, (np.ndarray, np.generic)) else target
     shape = _sizes(target, "Jacobian")
     count = math.prod(shape)
     adjoints = np.eye(count, dtype=target.dtype.as_numpy_dtype).reshape(count, *shape)

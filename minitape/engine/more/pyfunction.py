@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from ..above import above
 from ..back.tape import GradientTape
+from ..hooks import hooks
 from ..recording.block import During, no_tapes
 from ..recording.recorder import recorder
 from ..recording.state import state
 from ..table.primitives import Primitive
+from ..tensor.convert import convert_to_tensor
 from ..tensor.operation import finish
 from ..tensor.tensor import Tensor, new_tensor
 from ..values import errors, nest
@@ -84,7 +85,7 @@ class PythonCall:
             raise TypeError(f"Cannot convert 0.0 to EagerTensor of dtype {other}")
         # a single number for any shape, as in TensorFlow
         zeros = (new_tensor(i.dtype.as_numpy_dtype(0)) for i in sources)
-        return [zero if g is None else above.convert_to_tensor(g) for g, zero in zip(found, zeros, strict=True)]
+        return [zero if g is None else convert_to_tensor(g) for g, zero in zip(found, zeros, strict=True)]
 
     def run_gradient(self, gs: Sequence[Adjoint]) -> list[Tensor]:
         """The gradients for these eager adjoints, out of sight of every tape; errors are those of tf."""
@@ -200,7 +201,7 @@ def _result(value: Value, dtype: DType) -> Tensor:
         )
     if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "fiub" and dtype.kind in "fiub":
         return new_tensor(np.asarray(value).astype(dtype.as_numpy_dtype))
-    return above.convert_to_tensor(value, dtype)
+    return convert_to_tensor(value, dtype)
 
 
 def types_of_results(Tout: Object) -> tuple[list[Promise], bool]:
@@ -274,7 +275,7 @@ def py_function(
     if any(hasattr(i, "_components") for i in inputs) or any(not isinstance(k, DType) for k in kinds):
         outputs: Sequence[Structure] = _with_parts(func, inputs, kinds)
     else:
-        outputs = _run(func, [above.convert_to_tensor(i) for i in inputs], kinds)
+        outputs = _run(func, [convert_to_tensor(i) for i in inputs], kinds)
     if not outputs:
         return []
     return outputs if several else outputs[0]
@@ -283,7 +284,7 @@ def py_function(
 def _run(func: Function, inputs: list[Tensor], dtypes: list[DType]) -> Sequence[Tensor]:
     """A py_function of tensors: at once, or as a row of the graph that is being built."""
     if not recorder().eager:
-        return above.python_row(func, inputs, dtypes)
+        return hooks.python_row(func, inputs, dtypes)
     call = run_python(func, inputs, dtypes, differentiate=state.record is not None)
     outputs = [new_tensor(o.array) for o in call.outputs]
     if outputs and call.tape is not None:
@@ -307,7 +308,7 @@ def _with_parts(func: Function, inputs: list[Structure], kinds: list[Promise]) -
         return nest.flatten(made, expand_composites=True)
 
     dtypes = [d for kind in kinds for d in _parts_of(kind) or [kind]]
-    tensors = [above.convert_to_tensor(i) for i in nest.flatten(inputs, expand_composites=True)]
+    tensors = [convert_to_tensor(i) for i in nest.flatten(inputs, expand_composites=True)]
     found = _run(inner, tensors, dtypes)
     if recorder().eager:
         return nest.pack_sequence_as(made, found, expand_composites=True)
@@ -337,7 +338,7 @@ def numpy_function(
 def call_numpy(func: Object, inp: Object, Tout: Object, stateful: bool = True) -> Structure:
     """What ``numpy_function`` and ``compat.v1.py_func`` do."""
     if not recorder().eager:
-        return above.numpy_row(func, inp, Tout, stateful)
+        return hooks.numpy_row(func, inp, Tout, stateful)
     result = func(*[np.array(i) for i in inp])
-    values = [v if v is None else above.convert_to_tensor(v) for v in nest.flatten(result)]
+    values = [v if v is None else convert_to_tensor(v) for v in nest.flatten(result)]
     return values[0] if len(values) == 1 else values

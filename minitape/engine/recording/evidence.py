@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from .compiled_step import stop
 from .frames import _OWN, own_file, place_of
 from .record import ORIGINS, new_tuple
 from .state import state
@@ -363,7 +362,7 @@ def with_influences(value: Result, inputs: Sequence[End], op: str) -> Result:
 def note_escape(tensor: Tensor, how: str, array: Array = None) -> None:
     """Notes that a tensor's value leaves to where no tape can follow it."""
     if state.compiled is not None:
-        stop(tensor, how)
+        state.compiled.stop(tensor, how)
     own, record, known = tensor._record, state.record, state.exits or exits()
     value = (
         (ref(tensor), tensor._origin, None, -1) if own is None else (ref(tensor), tensor._origin, ref(own), tensor._row)

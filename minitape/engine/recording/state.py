@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ..back.tape import GradientTape
     from ..tensor.variable import ResourceVariable
-    from ..types import Graph, Made
+    from ..types import Graph, Made, Object
     from .evidence import ValuesLeft
     from .record import Record
 
@@ -30,8 +30,8 @@ class State(threading.local):
     exits: ValuesLeft | None = None  # values that left to NumPy or Python, see minitape.engine.recording.evidence
     # the user's, while one statement of theirs runs, see evidence.one_statement
     frames: tuple[tuple[CodeType, int], ...] | None = None
-    # in a step that TensorFlow compiles: the batch, by identity; see minitape.engine.recording.compiled_step
-    compiled: frozenset[int] | None = None
+    # a step that TensorFlow compiles; `compiled.stop(tensor, how)` is called before a value leaves a tensor
+    compiled: Object = None
     trying = False  # a function runs on stand-ins of its arguments: it may not change a variable
     within = False  # a picture looks into a call of a function, see minitape.graphs.program
     scratch = False  # a layer runs on zeros for the shapes of its outputs: assignments come to nothing

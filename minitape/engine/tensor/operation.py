@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy import ndarray
 
-from ..above import above
+from ..hooks import hooks
 from ..recording.evidence import origin_of_new, origin_of_result
 from ..recording.state import state
 from ..table.accelerator import fast
@@ -19,6 +19,8 @@ from ..table.primitives import TABLE, TENSORS, Primitive
 from ..table.primitives.elementwise import form_of
 from ..values.dtypes import dtype_of_numpy
 from ..values.invalid import invalid, mismatch
+from .convert import convert_to_tensor
+from .opdefs import accept
 from .tensor import EagerTensor, Tensor, from_array
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ def apply(
     """
     record = state.record
     if (record is not None and not record.eager) or [*map(type, inputs)].count(EagerTensor) < len(inputs):  # a graph
-        return above.build(primitive, inputs, attrs)
+        return hooks.build(primitive, inputs, attrs)
     arrays = [t._value for t in inputs]
     kinds = tuple([value.dtype for value in arrays])
     if kinds not in primitive.accepted:
@@ -79,7 +81,7 @@ def _accept(primitive: Primitive, kinds: tuple[np.dtype, ...]) -> None:
     """Raises what TensorFlow raises when its kernel does not take inputs of these dtypes; remembers them when it
     does.
     """
-    above.accept(primitive.op, *[dtype_of_numpy(k) for k in kinds])
+    accept(primitive.op, *[dtype_of_numpy(k) for k in kinds])
     primitive.accepted.add(kinds)
 
 
@@ -90,7 +92,7 @@ def operand_tensors(inputs: Iterable[Value]) -> tuple[Tensor, ...]:
     """The inputs of a primitive as tensors; numbers and arrays take the dtype of the first tensor among them."""
     inputs = tuple(inputs)
     like = next(t for t in inputs if isinstance(t, Tensor)).dtype
-    return tuple([t if isinstance(t, Tensor) else above.convert_to_tensor(t, like) for t in inputs])
+    return tuple([t if isinstance(t, Tensor) else convert_to_tensor(t, like) for t in inputs])
 
 
 TENSORS.kind, TENSORS.eager, TENSORS.apply, TENSORS.convert = Tensor, {EagerTensor}, apply, operand_tensors
@@ -99,7 +101,7 @@ TENSORS.kind, TENSORS.eager, TENSORS.apply, TENSORS.convert = Tensor, {EagerTens
 def check_same_dtype(op: str, x: Tensor, y: Tensor) -> None:
     """Raises InvalidArgumentError when two operands have different dtypes, or one that the operation does not take."""
     if x.dtype is not y.dtype:
-        above.accept(op, x.dtype, y.dtype)
+        accept(op, x.dtype, y.dtype)
         raise mismatch(op, 1, x.dtype.kernel_name, y.dtype)
 
 
@@ -108,7 +110,7 @@ def check_broadcast(op: str, x: Tensor, y: Tensor) -> None:
     a, b = x.shape.as_list(), y.shape.as_list()
     for m, n in zip(reversed(a), reversed(b), strict=False):
         if m != n and m != 1 and n != 1:
-            above.accept(op, x.dtype, y.dtype)  # TensorFlow looks at the types first
+            accept(op, x.dtype, y.dtype)  # TensorFlow looks at the types first
             show = [",".join(map(str, s)) for s in (a, b)]
             raise invalid(f"Incompatible shapes: [{show[0]}] vs. [{show[1]}]", op)
 

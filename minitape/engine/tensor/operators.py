@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..above import above
+from ..hooks import hooks
 from ..recording.recorder import recorder
 from ..table.accelerator import fast
 from ..table.primitives import TABLE, Primitive
 from ..values import dtypes
 from ..values.invalid import invalid
+from .convert import convert_operand, convert_to_tensor
 from .functions import number
+from .opdefs import refused_operand
 from .operation import apply, binary, check_same_dtype
 from .slices import IndexedSlices
 from .tensor import EagerTensor, Tensor, new_tensor
@@ -50,7 +52,7 @@ def _other(x: Tensor, y: Value, strict: bool = True) -> Value:
     if hasattr(y, "_composite"):
         return y._to_tensor() if type(y) is IndexedSlices else NotImplemented
 
-    return above.convert_operand(y, x.dtype, strict)
+    return convert_operand(y, x.dtype, strict)
 
 
 def _left_to_other(name: str, a: Value, b: Value, error: Exception) -> Value:
@@ -81,7 +83,7 @@ def _pair(
                 b = _other(a, b, strict and not (prepare is _multiply and _is_bool(a)))
             except (TypeError, ValueError) as error:
                 asked = strict and not recorder().eager and not (prepare is _multiply and _is_bool(a))
-                refused = above.refused_operand(primitive.op, a, b, error) if asked else error
+                refused = refused_operand(primitive.op, a, b, error) if asked else error
                 return _left_to_other(name, a, b, refused)
             if b is NotImplemented:
                 return b
@@ -93,7 +95,7 @@ def _pair(
         elif hasattr(b, "_composite") and type(b) is not IndexedSlices:
             return NotImplemented
         if not isinstance(b, Tensor):
-            b = above.convert_to_tensor(b, a.dtype)
+            b = convert_to_tensor(b, a.dtype)
         return run(b, a)
 
     return direct, reflected
@@ -144,7 +146,7 @@ def fit_matrices(a: Value, b: Value) -> bool:
 def _matmul(primitive: Primitive, a: Value, b: Value) -> Tensor:
     if fit_matrices(a, b):
         return apply(primitive, (a, b), {})
-    return above.matmul(a, b)
+    return hooks.matmul(a, b)
 
 
 def _matmul_operator(general: Function) -> None:
@@ -184,7 +186,7 @@ def _operand(a: Tensor, b: Value, op: str) -> Value:
     try:
         return _other(a, b)
     except (TypeError, ValueError) as error:
-        raise error if recorder().eager else above.refused_operand(op, a, b, error) from None
+        raise error if recorder().eager else refused_operand(op, a, b, error) from None
 
 
 def _comparison(name: str, primitive: Primitive) -> None:

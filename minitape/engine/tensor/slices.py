@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..above import above
+from ..hooks import hooks
 from ..table.primitives import TABLE
 from ..values.class_names import PrintName
 from ..values.invalid import at_run
 from ..values.shape import TensorShape
+from .convert import convert_to_tensor
 
 if TYPE_CHECKING:
     from ..back.tape import GradientTape
@@ -85,7 +86,7 @@ class IndexedSlices(metaclass=PrintName):
     def dense(self) -> Adjoint:
         """The dense tensor (an array when the values are one)."""
         if not hasattr(self._dense_shape, "array") and hasattr(self._dense_shape, "graph"):  # only a run knows it
-            return above.dense(self._values, self._indices, self._dense_shape)
+            return hooks.dense(self._values, self._indices, self._dense_shape)
         return TABLE["scatter_slices"](self._values, self._indices, shape=self.sizes())
 
     def _to_tensor(self, dtype: DTypeLike = None) -> Tensor:
@@ -99,7 +100,7 @@ class IndexedSlices(metaclass=PrintName):
                 f"Tensor conversion requested for IndexedSlices for argument `value` without dense_shape: {self}"
             )
 
-        values, indices = above.convert_to_tensor(self._values), above.convert_to_tensor(self._indices)
+        values, indices = convert_to_tensor(self._values), convert_to_tensor(self._indices)
         if hasattr(indices, "array") and self.shape[0] is not None:  # else a run of the graph finds it
             check_places(indices.array, self.shape[0])
         return IndexedSlices(values, indices, self._dense_shape).dense()

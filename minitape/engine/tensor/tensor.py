@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
-from ..above import above
+from ..hooks import hooks
 from ..recording.evidence import EAGER, note_escape, origin_of_new
 from ..recording.recorder import recorder
 from ..recording.state import state
@@ -173,7 +173,7 @@ class EagerTensor(Tensor, metaclass=_FullName):
             raise NotImplementedError(
                 "eval is not supported when eager execution is enabled, is .numpy() what you're looking for?"
             )
-        return above.default_session(session, "evaluate tensor using `eval()`", state.record).run(self, feed_dict)
+        return hooks.default_session(session, "evaluate tensor using `eval()`", state.record).run(self, feed_dict)
 
     @property
     def _id(self) -> int:
@@ -231,7 +231,7 @@ class EagerTensor(Tensor, metaclass=_FullName):
         return any(bool(item == element) for element in self)
 
     def __getitem__(self, key: Index) -> Tensor:
-        return above.getitem(self, key)  # which takes this method's place when it is loaded
+        return hooks.getitem(self, key)  # which takes this method's place when it is loaded
 
     def __hash__(self) -> int:
         raise TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")

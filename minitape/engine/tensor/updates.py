@@ -5,11 +5,13 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING
 
-from ..above import above
+from ..hooks import hooks
 from ..recording.recorder import recorder
 from ..table.primitives import TABLE
 from ..values.class_names import methods_of
 from ..values.invalid import check_places, invalid, outside, shape_text
+from .convert import convert_to_tensor
+from .opdefs import accept_attr
 from .slices import IndexedSlices
 from .tensor import SLICES
 
@@ -29,10 +31,10 @@ def _of_slices(how: str, what: str, shown_after: str) -> Function:
         if not isinstance(sparse_delta, IndexedSlices):
             raise TypeError(f"Argument `sparse_delta` must be a `tf.IndexedSlices`. Received arg: {sparse_delta}")
         op = "ResourceScatter" + how.capitalize()
-        values, rows = above.convert_to_tensor(sparse_delta.values, self.dtype), above.tensor_of(sparse_delta.indices)
+        values, rows = convert_to_tensor(sparse_delta.values, self.dtype), convert_to_tensor(sparse_delta.indices)
 
         def prepare(where: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-            above.accept_attr(op, "dtype", self.dtype)
+            accept_attr(op, "dtype", self.dtype)
             sizes, given = self._state.array.shape, tuple(values.shape)
             if how != "update" and given and given[: rows.ndim] != tuple(rows.shape):
                 raise invalid(
@@ -50,7 +52,7 @@ def _of_slices(how: str, what: str, shown_after: str) -> Function:
             check_places(rows.array, sizes[0], op)
             return where, values
 
-        inputs = above.expand_dims(rows, -1), values
+        inputs = _as_places(rows), values
         return recorder().update(self, TABLE[f"tensor_scatter_{how}"], inputs, {}, f"scatter_{how}", prepare)
 
     scatter.__doc__ = f"""{what} slices. TypeError unless ``sparse_delta`` is IndexedSlices, InvalidArgumentError for \
@@ -69,11 +71,11 @@ def _of_places(how: str, what: str, shown_after: str) -> Function:
 
     def scatter_nd(self: ResourceVariable, indices: Value, updates: Value, name: str | None = None) -> Assigned:
         op = "ResourceScatterNd" + how.capitalize()
-        values, where = above.convert_to_tensor(updates, self.dtype), above.tensor_of(indices)
+        values, where = convert_to_tensor(updates, self.dtype), convert_to_tensor(indices)
 
         def prepare(where: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
             if where.ndim == 1:
-                where = above.expand_dims(where, -1)
+                where = _as_places(where)
             sizes, given, places = self._state.array.shape, values.array.shape, where.array.shape
             outer, depth = len(places) - 1, places[-1]
             for n, have in zip(places[:-1], (*given, *[0] * outer), strict=False):
@@ -103,6 +105,11 @@ def _of_places(how: str, what: str, shown_after: str) -> Function:
         array({shown_after}, dtype=int32)
         """
     return _with_name(scatter_nd, f"scatter_nd_{how}")
+
+
+def _as_places(indices: Tensor) -> Tensor:
+    """Indices of slices as places of one coordinate: a last axis of size 1."""
+    return TABLE["slice"](indices, spec=(*[slice(None)] * indices.ndim, None))
 
 
 def _with_name(function: Function, name: str) -> Function:
@@ -153,7 +160,7 @@ class Updates:
         >>> y.numpy(), tape.gradient(y, v).values.numpy()
         (array([3., 3.], dtype=float32), array([1., 1.], dtype=float32))
         """
-        return above.gather(self._read(), indices)
+        return hooks.gather(self._read(), indices)
 
     def gather_nd(self, indices: Value, name: str | None = None) -> Tensor:
         """The elements at the listed places, as ``tf.gather_nd``; differentiable.
@@ -162,14 +169,14 @@ class Updates:
         >>> tf.Variable([[1, 2], [3, 4]]).gather_nd([[0, 1], [1, 0]]).numpy()
         array([2, 3], dtype=int32)
         """
-        return above.gather_nd(self._read(), indices)
+        return hooks.gather_nd(self._read(), indices)
 
 
 def attach(tensor: EagerTensor, variable: ResourceVariable, spec: tuple[Index, ...]) -> None:
     """Makes ``tensor.assign(value)`` change the part of ``variable`` that the NumPy index ``spec`` selects."""
 
     def assign(value: Value, name: str | None = None) -> Assigned:
-        inputs = (above.convert_to_tensor(value, variable.dtype),)
+        inputs = (convert_to_tensor(value, variable.dtype),)
         return recorder().update(
             variable, TABLE["slice_update"], inputs, {"spec": spec}, "assign", lambda value: (value,)
         )

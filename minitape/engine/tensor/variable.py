@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..above import above
+from ..hooks import hooks
 from ..recording.block import no_tapes
 from ..recording.evidence import ASSIGNED, origin_of_new, origin_of_result
 from ..recording.frames import user_frame
+from ..recording.logs import deprecated, log_first_n, warn_not_watchable
 from ..recording.recorder import recorder
 from ..recording.rows import REALS
 from ..recording.state import state
@@ -25,6 +26,7 @@ from ..values import dtypes
 from ..values.class_names import PrintName, methods_of
 from ..values.invalid import invalid
 from ..values.shape import TensorShape
+from .convert import convert_to_tensor, to_array
 from .operation import apply
 from .tensor import EagerTensor, Reference, from_array
 from .updates import Updates
@@ -116,7 +118,7 @@ class ResourceVariable(VariableOperators, Variable):
         elif isinstance(initial_value, ResourceVariable):
             initial_value = initial_value._state
         wanted = None if dtype is None else dtypes.as_dtype(dtype)
-        tensor = above.convert_to_tensor(initial_value, wanted, name="initial_value")
+        tensor = convert_to_tensor(initial_value, wanted, name="initial_value")
         array = tensor.array
         self._shape = TensorShape(array.shape) if shape is None else TensorShape(shape)
         if not self._shape.is_compatible_with(array.shape):
@@ -159,7 +161,7 @@ class ResourceVariable(VariableOperators, Variable):
     def _watch_on(self, tape: GradientTape) -> None:
         """``tape.watch(variable)``: this state and all later ones."""
         if not self.dtype.differentiable:
-            above.warn_not_watchable(self.dtype)
+            warn_not_watchable(self.dtype)
         if not tape._watches():
             return  # as in TensorFlow: where nothing records the call is lost
         tape.variables[id(self)] = self
@@ -219,7 +221,7 @@ class ResourceVariable(VariableOperators, Variable):
         >>> v.assign([3.0, 4.0]).numpy()
         array([3., 4.], dtype=float32)
         """
-        tensor = above.convert_to_tensor(value, self.dtype)
+        tensor = convert_to_tensor(value, self.dtype)
         if not self._shape.is_compatible_with(tensor.shape):
             label = "" if self._name is None else " " + self.name
             raise ValueError(
@@ -268,7 +270,7 @@ class ResourceVariable(VariableOperators, Variable):
                 f"attrs: [dtype=DT_{dtype.name.upper()}]",
                 op,
             )
-        return above.convert_to_tensor(delta, dtype)
+        return convert_to_tensor(delta, dtype)
 
     def _assign(self, change: Tensor, how: str, read_value: bool) -> Assigned:
         if state.scratch:
@@ -387,7 +389,7 @@ class ResourceVariable(VariableOperators, Variable):
 
     def experimental_ref(self) -> Reference:
         """The old name of ``ref``."""
-        above.deprecated(
+        deprecated(
             "Variable.experimental_ref (from tensorflow.python.ops.variables) is deprecated and will be removed "
             "in a future version.\nInstructions for updating:\nUse ref() instead."
         )
@@ -408,7 +410,7 @@ class ResourceVariable(VariableOperators, Variable):
         return iter(self._read())
 
     def __getitem__(self, key: Index) -> Tensor:
-        return above.getitem(self._read(), key, self)
+        return hooks.getitem(self._read(), key, self)
 
     def __array__(self, dtype: NumPyType = None, copy: bool | None = None) -> np.ndarray:
         array = recorder().look_at(self).__array__(dtype, copy)
@@ -438,9 +440,7 @@ class ResourceVariable(VariableOperators, Variable):
         return _unpickle, (self._state._numpy(), self._trainable, self._name, self._shape)
 
     def __deepcopy__(self, memo: object) -> ResourceVariable:
-        copy = type(self)(
-            above.to_array(self._state.array), trainable=self._trainable, name=self._name, shape=self._shape
-        )
+        copy = type(self)(to_array(self._state.array), trainable=self._trainable, name=self._name, shape=self._shape)
         copy._born = copy._state._origin = origin_of_new("variable", (self,), weakref.ref(copy))
         return copy
 
@@ -491,7 +491,7 @@ def _check(initial_value: object, name: object, constraint: object, unknown: Att
     Those that TensorFlow does not know either are ignored with a warning, as there.
     """
     if unknown:
-        above.log_first_n(
+        log_first_n(
             f"unknown {sorted(unknown)}",
             f"tf.Variable does not know {', '.join(map(repr, unknown))} and ignores it, as TensorFlow does.",
         )

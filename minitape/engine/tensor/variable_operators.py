@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..above import above
 from ..table.accelerator import fast
 from ..table.primitives import TABLE
+from .convert import convert_to_tensor
 from .operators import ARITHMETIC
 
 if TYPE_CHECKING:
@@ -24,10 +24,10 @@ class VariableOperators:
         def _read(self) -> Tensor: ...
 
     def __eq__(self, other: Value) -> Result:  # unlike a tensor, a variable refuses None
-        return self._read().__eq__(above.convert_to_tensor(None) if other is None else other)
+        return self._read().__eq__(convert_to_tensor(None) if other is None else other)
 
     def __ne__(self, other: Value) -> Result:
-        return self._read().__ne__(above.convert_to_tensor(None) if other is None else other)
+        return self._read().__ne__(convert_to_tensor(None) if other is None else other)
 
 
 def _add(method: str, operator: Function) -> None:

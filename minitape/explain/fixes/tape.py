@@ -8,7 +8,7 @@ from functools import cached_property
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from ...engine.above import above
+from ...engine.hooks import hooks
 from ...engine.recording.block import no_tapes
 from ...engine.recording.evidence import ValueLeft
 from ...engine.tensor.tensor import Tensor
@@ -44,7 +44,7 @@ class OfTape:
 
     def __init__(self, inquiry: GradientInquiry, source: End, name: str, values: TapeValues | None = None) -> None:
         self._inquiry, self.source, self.name = inquiry, source, name
-        self.dialect = replace(TAPE, derive=derive_by_tape(above.minitape))
+        self.dialect = replace(TAPE, derive=derive_by_tape(hooks.minitape))
         self.recording = self
         if values is not None:
             self._values = values

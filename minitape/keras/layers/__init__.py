@@ -7,7 +7,7 @@ Here is who holds which name.
 TensorShape([2, 3])
 """
 
-from ...engine.namespace import lazy as _lazy
+from ...tf.namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy(
     "tf.keras.layers",

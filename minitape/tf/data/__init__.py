@@ -4,7 +4,7 @@
 ``elements``   its elements: structures of tensors, their types, and the order in which they are drawn
 """
 
-from ...engine.namespace import lazy as _lazy
+from ..namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy(
     "tf.data",

@@ -11,8 +11,8 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ...engine.above import above
 from ...engine.recording.state import state
+from ...engine.tensor.convert import convert_to_tensor
 from ...engine.tensor.tensor import new_tensor
 from ...engine.values import dtypes
 from ...engine.values.class_names import methods_of
@@ -21,9 +21,9 @@ from ...engine.values.invalid import invalid, shape_text
 from ...graphs.function import Function
 from ...graphs.spec import TensorSpec
 from ...graphs.streams import next_element
-from ...ops.convert import convert_to_tensor
 from ...ops.joining import stack
 from ...ops.seeds import pair_of
+from ..api import missing
 from .elements import as_yielded, call, detach, leaves, map_leaves, outside_tape, pack, shuffle, spec_of, tensor, words
 
 AUTOTUNE = -1
@@ -34,7 +34,7 @@ class _Named(type):
     """The metaclass of datasets: a name of TensorFlow's that is not here is answered as the names of ``tf`` are."""
 
     def __getattr__(cls, name: str) -> Any:
-        raise above.missing("tf.data.Dataset", name, cls)
+        raise missing("tf.data.Dataset", name, cls)
 
 
 @methods_of("DatasetV2")
@@ -63,7 +63,7 @@ class Dataset(metaclass=_Named):
         return made
 
     def __getattr__(self, name: str) -> Any:
-        raise above.missing("tf.data.Dataset", name, self)
+        raise missing("tf.data.Dataset", name, self)
 
     # -- sources -----------------------------------------------------------------------------------
 

@@ -11,12 +11,12 @@ import numpy as np
 from ...engine.recording.block import no_tapes
 from ...engine.recording.evidence import with_influences
 from ...engine.recording.state import state
+from ...engine.tensor.convert import convert_to_tensor
 from ...engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ...engine.values import dtypes
 from ...engine.values.invalid import invalid
 from ...graphs.spec import TensorSpec
 from ...ops import philox
-from ...ops.convert import convert_to_tensor
 
 
 def map_leaves(function: Callable[..., Any], value: Any) -> Any:

@@ -1,6 +1,6 @@
 """``tf.linalg``: products, norms, decompositions, diagonals. Here is which module holds which function."""
 
-from ...engine.namespace import lazy as _lazy
+from ..namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy(
     "tf.linalg",

@@ -14,6 +14,7 @@ import numpy as np
 from ...engine.recording.state import state
 from ...engine.table.primitives import TABLE, decompositions  # noqa: F401 - it fills the table
 from ...engine.table.primitives.linear import product
+from ...engine.tensor.opdefs import accept
 from ...engine.tensor.operation import apply
 from ...engine.tensor.operators import fit_matrices
 from ...engine.tensor.tensor import Tensor
@@ -21,7 +22,6 @@ from ...engine.types import Same
 from ...engine.values.invalid import invalid, mismatch, shape_text
 from ...ops.casts import conj
 from ...ops.elementwise import abs as absolute
-from ...ops.opdefs import accept
 from ...ops.operands import axes_of, call, pairwise, postpone, static, tensor_of, with_dtype_hint
 from ...ops.reductions import reduce_max, reduce_sum
 

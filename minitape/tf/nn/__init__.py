@@ -1,6 +1,6 @@
 """``tf.nn``: activations, losses, normalisation, convolution, pooling. Here is which module holds which function."""
 
-from ...engine.namespace import lazy as _lazy
+from ..namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy(
     "tf.nn",

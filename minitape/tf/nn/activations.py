@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from ...engine.table.primitives import TABLE, activation, sorting, special  # noqa: F401 - they fill the table
+from ...engine.tensor.convert import convert_to_tensor
 from ...engine.tensor.operation import apply
 from ...engine.tensor.tensor import Tensor
 from ...engine.values import dtypes
 from ...engine.values.invalid import invalid
-from ...ops.convert import convert_to_tensor
 from ...ops.joining import concat
 from ...ops.operands import call, postpone, quick, tensor_of, unary, with_name
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from ...engine.recording.state import state
 from ...engine.table.primitives import convolution  # noqa: F401 - it fills the table
+from ...engine.tensor.opdefs import accept_text
 from ...engine.tensor.tensor import Tensor
 from ...engine.values.errors import UnimplementedError
 from ...engine.values.invalid import invalid, mismatch, shape_text
-from ...ops.opdefs import accept_text
 from ...ops.operands import call, postpone, static, tensor_of, together
 
 

@@ -1,6 +1,6 @@
 """``tensorflow.python``: as much of TensorFlow's private package as the documents import."""
 
-from ...engine.namespace import lazy as _lazy
+from ..namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy(
     "tf.python",

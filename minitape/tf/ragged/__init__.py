@@ -6,6 +6,6 @@
 Where rows begin and end is always known, also while a graph is built: only the values are part of the graph.
 """
 
-from ...engine.namespace import lazy as _lazy
+from ..namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy("tf.ragged", {"tf.ragged.tensor": "constant"}, globals())

@@ -11,13 +11,13 @@ import numpy as np
 
 from ...engine.recording.evidence import note_used_as_size
 from ...engine.table.primitives import TABLE
+from ...engine.tensor.convert import convert_to_tensor
 from ...engine.tensor.operation import apply
 from ...engine.tensor.tensor import Tensor, new_tensor
 from ...engine.values import dtypes
 from ...engine.values.errors import InvalidArgumentError
 from ...engine.values.invalid import invalid
 from ...ops import arrays, reductions, sorting
-from ...ops.convert import convert_to_tensor
 
 
 def is_ragged(value: Any) -> bool:

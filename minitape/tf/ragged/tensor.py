@@ -12,14 +12,14 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ...engine.recording.logs import warn_not_watchable
+from ...engine.tensor.convert import constant as dense_constant
+from ...engine.tensor.convert import convert_to_tensor
 from ...engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ...engine.types import Operators
 from ...engine.values import dtypes
 from ...engine.values.shape import TensorShape
 from ...ops.arrays import ensure_shape
-from ...ops.convert import constant as dense_constant
-from ...ops.convert import convert_to_tensor
-from ...ops.logs import warn_not_watchable
 from ...ops.picking import gather_or_default
 from .rows import check_splits, coordinates, install_operators, is_ragged, partition, pick, reduce, splits_of
 

@@ -1,6 +1,6 @@
 """``tf.random``: random numbers. The functions live in other modules; here is who holds which."""
 
-from ...engine.namespace import lazy as _lazy
+from ..namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy(
     "tf.random",

@@ -11,14 +11,14 @@ from typing import Any
 from ...engine.recording.evidence import with_influences
 from ...engine.recording.state import state
 from ...engine.table.primitives import TABLE, declare, special  # noqa: F401 - special fills the table
+from ...engine.tensor.convert import convert_to_tensor
+from ...engine.tensor.opdefs import accept, accept_attr
 from ...engine.tensor.operation import apply
 from ...engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ...engine.values import dtypes
 from ...engine.values.invalid import invalid, shape_text
 from ...engine.values.shape import TensorShape
 from ...ops import philox
-from ...ops.convert import convert_to_tensor
-from ...ops.opdefs import accept, accept_attr
 from ...ops.operands import integers, postpone, tensor_of
 from ...ops.seeds import Draw, taking
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from ...engine.tensor.opdefs import accept_attr
 from ...engine.tensor.tensor import Tensor, new_tensor
 from ...engine.tensor.variable import Variable
 from ...engine.values import dtypes
 from ...ops import philox
 from ...ops.casts import cast
-from ...ops.opdefs import accept_attr
 from ...ops.operands import tensor_of
 from .functions import check_numbers, draw, known_sizes, limits_of, scaled, sizes_of, spread
 

@@ -6,7 +6,7 @@
 The places must be known while a function is traced; the values need not be.
 """
 
-from ...engine.namespace import lazy as _lazy
+from ..namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy(
     "tf.sparse",

@@ -11,10 +11,10 @@ import numpy as np
 
 from ...engine.recording.evidence import with_influences
 from ...engine.table.primitives import TABLE, declare
+from ...engine.tensor.convert import convert_to_tensor
 from ...engine.tensor.operation import apply
 from ...engine.tensor.tensor import Tensor, new_tensor
 from ...engine.values.invalid import invalid, mismatch, shape_text
-from ...ops.convert import convert_to_tensor
 from ...ops.picking import gather_or_default
 from ...ops.sorting import unsorted_segment_sum
 from .tensor import SparseTensor

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from ...engine.recording.evidence import note_used_as_size
+from ...engine.recording.logs import warn_not_watchable
 from ...engine.table.primitives import TABLE
+from ...engine.tensor.convert import convert_to_tensor, to_graph_tensor
 from ...engine.tensor.tensor import Tensor, new_tensor
 from ...engine.types import Operators
 from ...engine.values import dtypes
 from ...engine.values.invalid import mismatch
 from ...engine.values.shape import TensorShape
 from ...ops.arrays import broadcast_to
-from ...ops.convert import convert_to_tensor, to_graph_tensor
-from ...ops.logs import warn_not_watchable
 
 
 class SparseTensor(Operators):

@@ -3,7 +3,7 @@
 Strings are never differentiated: these functions compute, and record nothing. Text is UTF-8 where characters matter.
 """
 
-from ...engine.namespace import lazy as _lazy
+from ..namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy(
     "tf.strings",

@@ -11,13 +11,13 @@ import numpy as np
 
 from ...engine.recording.evidence import note_escape, origin_of_new, with_influences
 from ...engine.recording.state import state
+from ...engine.tensor.convert import convert_to_tensor
+from ...engine.tensor.opdefs import accept_attr, accept_text
 from ...engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ...engine.values import dtypes
 from ...engine.values.errors import OutOfRangeError
 from ...engine.values.invalid import invalid, mismatch, shape_text
 from ...ops.arrays import broadcast_static_shape
-from ...ops.convert import convert_to_tensor
-from ...ops.opdefs import accept_attr, accept_text
 from ...ops.operands import postpone
 from ..ragged.tensor import RaggedTensor
 

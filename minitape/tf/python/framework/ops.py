@@ -1,12 +1,12 @@
 """``tensorflow.python.framework.ops``: graphs, and ``op_scope`` of TensorFlow 1."""
 
-from ....engine.namespace import lazy as _lazy
+from ...namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy(
     "tf.python.framework.ops",
     {
         "engine.tensor.tensor": "EagerTensor Tensor",
-        "ops.convert": "convert_to_tensor",
+        "engine.tensor.convert": "convert_to_tensor",
         "graphs.build": "Graph",
         "graphs.session": "get_default_graph reset_default_graph",
         "graphs.symbolic": "Operation",

@@ -5,6 +5,9 @@ from minitape.compat.v1.legacy import (
     name_scope as name_scope,
     op_scope as op_scope,
 )
+from minitape.engine.tensor.convert import (
+    convert_to_tensor as convert_to_tensor,
+)
 from minitape.engine.tensor.tensor import (
     EagerTensor as EagerTensor,
     Tensor as Tensor,
@@ -23,9 +26,6 @@ from minitape.graphs.sweep import (
 )
 from minitape.graphs.symbolic import (
     Operation as Operation,
-)
-from minitape.ops.convert import (
-    convert_to_tensor as convert_to_tensor,
 )
 NoGradient = _NoGradient
 def NotDifferentiable(op_type: _Any) -> None:

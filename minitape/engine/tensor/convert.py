@@ -8,17 +8,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.above import above
-from ..engine.recording.evidence import exits, origin_of_new
-from ..engine.recording.state import state
-from ..engine.table.fp import quiet
-from ..engine.tensor.tensor import EagerTensor, Tensor, from_array, new_tensor
-from ..engine.values import dtypes
-from ..engine.values.dtypes import DType, dtype_of
-from ..engine.values.shape import TensorShape
+from ..hooks import hooks
+from ..recording.evidence import exits, origin_of_new
+from ..recording.state import state
+from ..table.fp import quiet
+from ..table.primitives import TABLE
+from ..table.primitives.choice import warn_discarded
+from ..values import dtypes
+from ..values.dtypes import DType, dtype_of
+from ..values.errors import UnimplementedError
+from ..values.invalid import invalid, shape_text
+from ..values.shape import TensorShape
+from .tensor import EagerTensor, Tensor, from_array, new_tensor
 
 if TYPE_CHECKING:
-    from ..engine.types import Array, DTypeLike, NumPyType, Object, ShapeLike, Value
+    from ..types import Array, DTypeLike, NumPyType, Object, ShapeLike, Value
 
 _PYTHON = {float: np.float32, int: np.int32, bool: np.bool_, complex: np.complex128}
 _TEXT = (str, bytes)
@@ -265,7 +269,7 @@ def _leaves(value: Value) -> tuple[list[Object], tuple[int, ...]]:
 def _no_value() -> Exception:
     """The error for None: often a gradient, of which a note says why it is None."""
     text = "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor."
-    return above.why_none(ValueError(text if state.graph is None else "None values not supported."))
+    return hooks.why_none(ValueError(text if state.graph is None else "None values not supported."))
 
 
 def _convert(leaves: list[Object], dtype: DType | None) -> np.ndarray:
@@ -367,10 +371,35 @@ def _pack(value: Value, dtype: DType | None) -> Tensor:
 
     def part(item: Value) -> Tensor:
         if isinstance(item, (list, tuple)) and _tensor_within(item) is not None:
-            return above.pack([part(i) for i in item], 0)
+            return pack([part(i) for i in item], 0)
         if not (isinstance(item, Tensor) or hasattr(item, "_to_tensor")):
             return convert_to_tensor(item, found)
         tensor = convert_to_tensor(item)
-        return tensor if dtype in (None, tensor.dtype) else above.cast(tensor, dtype)
+        return tensor if dtype in (None, tensor.dtype) else cast_tensor(tensor, dtype)
 
-    return above.pack([part(item) for item in value], 0)
+    return pack([part(item) for item in value], 0)
+
+
+def pack(tensors: list[Tensor], axis: int) -> Tensor:
+    """Tensors of one shape and dtype stacked along a new axis; InvalidArgumentError when they differ."""
+    first = tensors[0]
+    for i, t in enumerate(tensors):
+        if t.dtype is first.dtype and not t.shape.is_compatible_with(first.shape):
+            raise invalid(
+                f"Shapes of all inputs must match: values[0].shape = {shape_text(first.shape)} != "
+                f"values[{i}].shape = {shape_text(t.shape)}",
+                "Pack",
+            )
+    return TABLE["stack"](*tensors, axis=axis)
+
+
+def cast_tensor(x: Tensor, dtype: DType) -> Tensor:
+    """The tensor in another dtype; UnimplementedError from or to strings."""
+    if x.dtype == dtype:
+        return x
+    if x.dtype.kind == "s" or dtype.kind == "s":
+        raise UnimplementedError(
+            None, None, f"Cast {x.dtype.kernel_name} to {dtype.kernel_name} is not supported [Op:Cast] name: "
+        )
+    warn_discarded(x.dtype, dtype)
+    return TABLE["cast"](x, dtype=dtype)

@@ -13,7 +13,7 @@ import stat
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .types import Object
+    from typing import Any
 
 MOST = 20_000_000  # bytes of a file
 NOTEBOOK = 200_000_000  # ... of a notebook that is run here, whose outputs may be pictures
@@ -41,7 +41,7 @@ def read_text(path: str | os.PathLike[str], most: int = MOST) -> str:
     return read_bytes(path, most).decode("utf-8-sig")
 
 
-def read_json(path: str | os.PathLike[str], most: int = MOST) -> Object:
+def read_json(path: str | os.PathLike[str], most: int = MOST) -> Any:
     """What a file of JSON holds. Raises OSError and ValueError as :func:`read_text` does, and ValueError where it is no
     JSON.
     """

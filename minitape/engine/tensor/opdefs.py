@@ -13,13 +13,13 @@ import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..engine.recording.state import state
-from ..engine.values.errors import NotFoundError
-from ..engine.values.invalid import invalid, mismatch
+from ..recording.state import state
+from ..values.errors import NotFoundError
+from ..values.invalid import invalid, mismatch
 
 if TYPE_CHECKING:
-    from ..engine.types import Value
-    from ..engine.values.dtypes import DType
+    from ..types import Value
+    from ..values.dtypes import DType
 
 _SHORT = {"float32": "FLOAT", "float64": "DOUBLE", "float16": "HALF"}  # a signature's name of a DType
 _PYTHON = {short.lower(): name for name, short in _SHORT.items()}

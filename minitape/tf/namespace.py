@@ -1,7 +1,7 @@
 """Public namespaces of ``tf``: which names a module offers, and what it says when asked for another.
 
 The file of a namespace (``math.py``, ``nn/__init__.py``, ...) is a table of names and of the modules that hold them.
-The engine's own modules have other names; where one file is both (``errors.py``), what is not public has an underscore.
+If a file also defines functions (``errors.py``), what is not public has an underscore.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from .above import above, load, places
+from ..engine.hooks import load, places
+from .api import is_of_tensorflow, missing, not_here
 
 if TYPE_CHECKING:
     from importlib.abc import Loader
 
-    from .types import Object
+    from ..engine.types import Object
 else:
     Loader = object
 
@@ -40,7 +41,7 @@ def public(namespace: str, names: Collection[str]) -> tuple[Callable[[str], Obje
     def find(name: str) -> Object:
         if name.startswith("_"):
             raise AttributeError(name, name=name)
-        raise above.missing(namespace, name, importlib.import_module(f"minitape{namespace[2:]}"))
+        raise missing(namespace, name, importlib.import_module(f"minitape{namespace[2:]}"))
 
     return find, lambda: sorted(names)
 
@@ -143,6 +144,6 @@ class NotHere:
         if package != "minitape":
             return
         namespace, _, last = f"tf.{inner.removeprefix('tf.')}".rpartition(".")
-        if above.is_of_tensorflow(namespace, last):
+        if is_of_tensorflow(namespace, last):
             # without ``name``: of a module of that name Python would say that there is nothing to import
-            raise ModuleNotFoundError(above.not_here(f"{namespace}.{last}"))
+            raise ModuleNotFoundError(not_here(f"{namespace}.{last}"))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from ..engine.recording.frames import user_frame
+from .frames import user_frame
 
 if TYPE_CHECKING:
-    from ..engine.values.dtypes import DType
+    from ..values.dtypes import DType
 
 _logged: dict[str, int] = {}
 

@@ -1,8 +1,8 @@
-"""What the engine asks of the packages above it, of which it knows nothing but the questions.
+"""What the engine, ``ops``, ``graphs`` and ``keras`` ask of the packages above them, which they cannot import.
 
-A graph that is being built, the reason why a gradient is None, the picture of a tape: the engine (and ``ops``, which is
-below graphs, too) asks ``above``, such as ``above.why_none(error)``. Who answers is said in one table, in
-``minitape/__init__.py``; a function is loaded when it is first asked for.
+Each question is a name, such as ``hooks.why_none(error)``: the reason why a gradient is None, the picture of a tape, a
+row of a graph that is being built. The table of answers is in ``minitape/__init__.py``. A function is loaded when it is
+first used.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ def places(homes: Mapping[str, str]) -> dict[str, tuple[str, str]]:
 
 
 def load(module: str, name: str) -> Object:
-    """What a module of minitape calls ``name``, or the module itself for no name."""
+    """The object that a module of minitape calls ``name``; the module itself if ``name`` is empty."""
     found = importlib.import_module(f"minitape.{module}".removesuffix("."))
     return getattr(found, name) if name else found
 
 
-class Above:
+class Hooks:
     """Functions of the packages above, as attributes."""
 
     def __init__(self) -> None:
@@ -50,11 +50,11 @@ class Above:
     def __getattr__(self, name: str) -> Function:
         if name not in self._homes:
             raise AttributeError(
-                f"no package above the engine answers {name!r}: see _ANSWERS in minitape/__init__.py", name=name
+                f"no package above the engine answers {name!r}: see _HOOKS in minitape/__init__.py", name=name
             )
         found = load(*self._homes[name])
         setattr(self, name, found)
         return found
 
 
-above = Above()
+hooks = Hooks()

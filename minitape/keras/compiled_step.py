@@ -7,16 +7,16 @@ its batch, it stops with TensorFlow's error: the same program would stop there.
 from __future__ import annotations
 
 from sys import _getframe
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from .frames import own_file
-from .rows import LEAF
-from .state import state
+from ..engine.recording.frames import own_file
+from ..engine.recording.rows import LEAF
+from ..engine.values import nest
 
 if TYPE_CHECKING:
     from types import FrameType
 
-    from ..tensor.tensor import Tensor
+    from ..engine.tensor.tensor import Tensor
 
 _REFUSED: dict[str, tuple[type[Exception], str]] = {
     "numpy": (AttributeError, "'SymbolicTensor' object has no attribute 'numpy'"),
@@ -37,27 +37,32 @@ _NOTE = (
 )
 
 
-def stop(tensor: Tensor, how: str) -> None:
-    """Raises TensorFlow's error where the user's code takes a value out of a compiled step."""
-    if how not in _REFUSED:
-        return
-    frame: FrameType | None = _getframe(3)  # the caller of the method that told of it
-    while frame is not None and frame.f_globals.get("__name__", "").startswith("numpy."):
-        frame = frame.f_back
-    held = frame is not None and frame.f_code.co_name == "numpy" and own_file(frame.f_code.co_filename)
-    if held and frame is not None:  # a variable's
-        frame = frame.f_back
-    if frame is None or own_file(frame.f_code.co_filename) or not (held or _is_of_the_step(tensor)):
-        return
-    _refuse("variable" if held else how)
+class CompiledStep:
+    """One training step on a batch: the engine asks it before a value leaves a tensor."""
 
+    def __init__(self, batch: Any) -> None:
+        self._batch = frozenset(id(part) for part in nest.flatten(batch))
 
-def _is_of_the_step(tensor: Tensor) -> bool:
-    """Whether a value is one of the step's: of its batch, or computed in it."""
-    record = tensor._record
-    if state.compiled is not None and id(tensor) in state.compiled:
-        return True
-    return record is not None and tensor._row < len(record) and record.cell(tensor._row)[0] != LEAF
+    def stop(self, tensor: Tensor, how: str) -> None:
+        """Raises TensorFlow's error if the user's code takes a value out of the step."""
+        if how not in _REFUSED:
+            return
+        frame: FrameType | None = _getframe(3)  # the caller of the method that notes the exit
+        while frame is not None and frame.f_globals.get("__name__", "").startswith("numpy."):
+            frame = frame.f_back
+        by_variable = frame is not None and frame.f_code.co_name == "numpy" and own_file(frame.f_code.co_filename)
+        if by_variable and frame is not None:
+            frame = frame.f_back
+        if frame is None or own_file(frame.f_code.co_filename) or not (by_variable or self._computes(tensor)):
+            return
+        _refuse("variable" if by_variable else how)
+
+    def _computes(self, tensor: Tensor) -> bool:
+        """Whether a tensor is part of the step's batch or is computed in the step."""
+        record = tensor._record
+        if id(tensor) in self._batch:
+            return True
+        return record is not None and tensor._row < len(record) and record.cell(tensor._row)[0] != LEAF
 
 
 def _refuse(how: str) -> NoReturn:
