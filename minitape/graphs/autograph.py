@@ -256,8 +256,10 @@ def _lazy(value: Value, rest: Sequence[Any], goes_on: bool, settles: Callable[[A
 
 
 def convert_entry(function: Function) -> Callable[..., Any]:
-    """The rewritten function; errors raised while it is traced say where in the user's code."""
+    """The rewritten function, whose errors say where in the user's code; one that cannot be rewritten as it is."""
     inner = rewritten(function)
+    if inner is function:
+        return function
 
     @functools.wraps(function)
     def traced(*args: Any, **kwargs: Any) -> Any:

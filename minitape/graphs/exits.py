@@ -11,16 +11,14 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
-from .syntax import LOOPS, SCOPES, CanNotConvert, assign, at, blocks, falls_through, has, name, parse, per_block, unless
-
-COPIED = 1000  # nodes of statements that are repeated in several branches: what repeats more is not converted
+from .syntax import LOOPS, SCOPES, RareStatement, assign, at, blocks, falls_through, has, name, parse, per_block, unless
 
 
 class LoopExits:
     """Rewrites the exits of one function; ``fresh`` makes names that no other code has."""
 
     def __init__(self, fresh: Callable[[str], str]) -> None:
-        self.fresh, self.copied = fresh, 0
+        self.fresh = fresh
 
     def rewritten(self, body: list[ast.stmt]) -> list[ast.stmt]:
         """The body of a function without ``break``, ``continue``, and returns inside of other statements."""
@@ -29,31 +27,30 @@ class LoopExits:
     # -- return ------------------------------------------------------------------------------------
 
     def _returns(self, body: list[ast.stmt]) -> list[ast.stmt]:
-        """What follows a conditional return moves into the branches, so that returns are at their ends."""
+        """What follows a conditional return moves into a branch, so that returns are at the ends of branches."""
         for number, statement in enumerate(body):
             if isinstance(statement, (ast.Return, *SCOPES)) or not has([statement], ast.Return):
                 continue
             before, rest = body[:number], body[number + 1 :]
             if isinstance(statement, ast.If):
-                return [*before, self._branches(statement, rest)]
+                return [*before, *self._branches(statement, self._returns(rest))]
             if isinstance(statement, LOOPS):
                 return [*before, *self._out_of_loop(statement, rest)]
             return [*before, per_block(statement, self._returns), *self._returns(rest)]
         return body
 
-    def _branches(self, statement: ast.If, rest: list[ast.stmt]) -> ast.stmt:
-        body, orelse = statement.body, statement.orelse
-        if falls_through(body) and falls_through(orelse):
-            self.copied += sum(1 for node in rest for _ in ast.walk(node))
-            if self.copied > COPIED:
-                raise CanNotConvert("too many conditional returns")
-        if falls_through(body):
-            body = [*body, *(copy.deepcopy(rest) if falls_through(orelse) else rest)]
-        if falls_through(orelse):
-            orelse = [*orelse, *rest]
-        made: Any = ast.copy_location(ast.If(statement.test, self._returns(body), self._returns(orelse)), statement)
+    def _branches(self, statement: ast.If, rest: list[ast.stmt]) -> list[ast.stmt]:
+        """Where one branch returns in any case, what follows moves into the other one, and no further: as in
+        TensorFlow.
+        """
+        body, orelse = self._returns(statement.body), self._returns(statement.orelse)
+        if not falls_through(body):
+            orelse, rest = [*orelse, *rest], []
+        elif not falls_through(orelse):
+            body, rest = [*body, *rest], []
+        made: Any = ast.copy_location(ast.If(statement.test, body, orelse), statement)
         made.returning = True
-        return made
+        return [made, *rest]
 
     def _out_of_loop(self, loop: Any, rest: list[ast.stmt]) -> list[ast.stmt]:
         """The loop with a flag and a value in the place of its returns, and what follows."""
@@ -123,7 +120,7 @@ def _guard(body: list[ast.stmt], kind: type, flag: str) -> list[ast.stmt]:
         if not _leads_out([statement], kind):
             continue
         if isinstance(statement, (ast.Try, ast.TryStar)):
-            raise CanNotConvert("a loop's exit in `try`")
+            raise RareStatement("the exit of a loop inside of `try`", statement)
         rest = _guard(body[number + 1 :], kind, flag)
         made = per_block(statement, lambda block: _guard(block, kind, flag))
         return [*body[:number], made, *at(rest[0] if rest else statement, unless(flag, rest))]

@@ -171,13 +171,11 @@ def _try_calls(run: Any, symbolic: Tensors, has_windows: bool, by_values: bool) 
         fitting = len(results)
     if not results:  # an axis, or what counts from 0, can be nothing else
         for guess in itertools.islice(sizes_to_try(symbolic), 8):
-            results += trials(guess, 4) or trials(guess, 6)
+            results += trials(guess, 2) or trials(guess, 3)
         known = True  # as far as other trials can tell
     if not results:
         return None, None
-    # sizes that are equal above may differ; and a branch that the graph took above gives one of several shapes
-    if not known:
-        results += trials((2, guess[1]), 2, 3)
+    if not known:  # a branch that the graph took above gives one of several shapes
         results += [
             r
             for other in itertools.islice(sizes_to_try(symbolic), 2)
@@ -185,8 +183,6 @@ def _try_calls(run: Any, symbolic: Tensors, has_windows: bool, by_values: bool) 
         ]
         if has_windows:  # and reach beyond them
             results += trials((40, guess[1]), 0)
-    if any(t.dtype.is_integer and t.shape.rank == 0 for t in symbolic):  # a size, perhaps: others show what comes of it
-        results += trials(guess, 5, 7)
     certain = fitting > 1 or (fitting == 1 and known and len(results) > 1)
     flat = [nest.flatten(r) for r in results]
     if not all(isinstance(t, Tensor) for t in flat[0]) or any(len(f) != len(flat[0]) for f in flat):
@@ -225,21 +221,18 @@ def _together(symbolic: Tensors, guess: Guess, kind: int) -> list[Any] | None:
 
 
 def _apart(symbolic: Tensors, guess: Guess, kind: int) -> list[Any]:
-    """A stand-in for each tensor by itself; those of kinds 2 and 3 have other sizes, rising and falling; whole numbers
-    of kind 4 are 0, of kind 6 they are 1."""
+    """A stand-in for each tensor by itself; whole numbers of kind 2 are 0, of kind 3 they are 1."""
     tensors: list[Any] = []
     size, rank = guess
-    for at, t in enumerate(symbolic):
-        if kind in (2, 3):
-            size = guess[0] << min(at if kind == 2 else len(symbolic) - 1 - at, 3)
+    for t in symbolic:
         if t.shape.rank is None:
             sizes = (size,) * rank
         else:
             sizes = tuple(size if d is None else d for d in t.shape.as_list())
         if t.dtype.kind == "s":
             value = stand_in_array(sizes, t.dtype, kind % 2)
-        elif kind in (4, 6) and t.dtype.is_integer:
-            value = np.full(sizes, kind // 6, t.dtype.as_numpy_dtype)
+        elif kind > 1 and t.dtype.is_integer:
+            value = np.full(sizes, kind - 2, t.dtype.as_numpy_dtype)
         elif kind == 0 or not sizes:
             value = np.full(sizes, 2 + 3 * kind + len(tensors), t.dtype.as_numpy_dtype)
         else:

@@ -11,8 +11,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ..engine.recording.frames import lines_of, without_syntax_warnings
+from ..engine.recording.logs import log_first_n
 from .rewrite import AG, Rewriter, rewritten_expression
-from .syntax import CanNotConvert
+from .syntax import CanNotConvert, RareStatement
 
 FUNCTION = "_minitape_function"
 
@@ -26,10 +27,14 @@ def convert_function(function: types.FunctionType, runtime: Any) -> Callable[...
     code = function.__code__
     key = code, code.co_filename  # of two files that read the same, the codes are equal
     if key not in _codes:
+        _codes[key] = None
         try:
             _codes[key] = _rewritten_code(function)
+        except RareStatement as error:
+            place, cause = repr(function), f"{error} of {code.co_filename}"
+            log_first_n(place, f"AutoGraph could not transform {place} and will run it as-is.\nCause: {cause}")
         except (TypeError, SyntaxError, CanNotConvert):
-            _codes[key] = None
+            pass
     made = _codes[key]
     if made is None:
         raise CanNotConvert(function.__name__)

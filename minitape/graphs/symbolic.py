@@ -271,7 +271,7 @@ def out_of_scope(tensor: SymbolicTensor, kind: type[Exception], while_traced: bo
         f"return_values for more information.\n\n{tensor!r} was defined here:\n{line}\nThe tensor {tensor!r} cannot be "
         f"accessed from here, because it was defined in {name}, which is out of scope."
     )
-    error._in_user_code = while_traced
+    error._in_user_code = while_traced and kind is TypeError
     return error
 
 

@@ -27,6 +27,13 @@ class CanNotConvert(Exception):
     """The source is not there, or uses what cannot be rewritten."""
 
 
+class RareStatement(CanNotConvert):
+    """A statement that AutoGraph leaves as it is, and all of its function: which it is, and its line."""
+
+    def __init__(self, what: str, node: Any) -> None:
+        super().__init__(f"{what} is not converted (line {node.lineno})")
+
+
 # -- looking at code -------------------------------------------------------------------------------
 
 
@@ -67,13 +74,16 @@ def per_block(node: Any, function: Callable[[list[ast.stmt]], list[ast.stmt]]) -
 
 
 def refuse_rare(nodes: Iterable[ast.AST]) -> None:
-    """CanNotConvert for a scope with statements that are left as they are."""
+    """RareStatement for a scope with statements that are left as they are."""
     nodes = list(nodes)
     for node in walk(nodes):
-        if isinstance(node, RARE) or (isinstance(node, LOOPS) and node.orelse):
-            raise CanNotConvert(f"`{type(node).__name__}` is not converted")
-    if any(isinstance(part, ast.NamedExpr) for node in nodes for part in ast.walk(node)):
-        raise CanNotConvert("a name that is bound in an expression")
+        if isinstance(node, RARE):
+            raise RareStatement(f"`{type(node).__name__.lower()}`", node)
+        if isinstance(node, LOOPS) and node.orelse:
+            raise RareStatement(f"the `else` of a `{type(node).__name__.lower()}`", node)
+    for part in (part for node in nodes for part in ast.walk(node)):
+        if isinstance(part, ast.NamedExpr):
+            raise RareStatement("`:=`", part)
 
 
 def assigned_names(nodes: Iterable[ast.AST]) -> list[str]:

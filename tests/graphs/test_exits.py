@@ -167,14 +167,18 @@ def test_a_function_inside_that_returns_nothing():
     assert [convert_entry(calls)(x) for x in (1, 3)] == [True, False]
 
 
-def test_very_many_conditions_are_left_to_python():
+def test_very_many_conditions():
     lines = [f"    if n > {i}:\n        if n == {i + 1}:\n            return {i}\n" for i in range(24)]
-    function = _defined(f"def many(n):\n{''.join(lines)}    return -1\n", "many")
-    many = convert_entry(function)
+    many = convert_entry(_defined(f"def many(n):\n{''.join(lines)}    return -1\n", "many"))
     assert [many(n) for n in (0, 1, 5, 24, 25)] == [-1, 0, 4, 23, -1]
-    few = _defined(f"def few(n):\n{''.join(lines[:4])}    return -1\n", "few")
-    assert [convert_entry(few)(n) for n in (0, 1, 4, 5)] == [-1, 0, 3, -1]
-    assert tf.autograph.to_code(few).count("if_return") > 8
+
+
+def test_a_statement_that_is_not_converted_is_named_with_its_line(caplog):
+    text = "def looped(x):\n    for i in x:\n        pass\n    else:\n        x = x + 1\n    return x\n"
+    looped = _defined(text, "looped")
+    assert convert_entry(looped) is looped
+    assert "could not transform" in caplog.text
+    assert "the `else` of a `for` is not converted (line 2) of <source of looped>" in caplog.text
 
 
 def _defined(text, name):
