@@ -1,11 +1,15 @@
 """Builds the documentation as pages that need no network: ``python docs/build.py`` writes ``build/docs/html``.
 
+With ``--lite`` the lessons and the playground, which run in the reader's browser, are in its folder ``run``;
+``--pyodide FOLDER`` says where a Pyodide distribution is, else it is fetched.
+
 The pages are those of the repository itself, the lessons with pictures that step, and every public name of ``tf``. They
 stand beside each other as in the repository, so that their links hold in both places. A broken link ends the build.
 """
 
 from __future__ import annotations
 
+import argparse
 import re
 import shutil
 import sys
@@ -22,8 +26,11 @@ import packages  # noqa: E402
 from minitape.cli.lesson_pages import FILE, say_in  # noqa: E402
 from minitape.cli.lesson_pages import pages as lesson_pages  # noqa: E402
 from minitape.cli.lessons import languages  # noqa: E402
-from minitape.cli.site import Edition, build, command_for, contents, extra, index, lesson_list  # noqa: E402
+from minitape.cli.lite import write_lite  # noqa: E402
+from minitape.cli.site import LITE, Edition, build, command_for, contents, extra, index, lesson_list  # noqa: E402
 from minitape.common.texts import ENGLISH  # noqa: E402
+from minitape_widgets import TapeView  # noqa: E402
+from minitape_widgets.lesson_views import write_view  # noqa: E402
 
 PAGES = """README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md deploy/TEACHERS.md deploy/jupyterhub/TEACHERS.md
     docs/tapeview.md docs/explain.md docs/bridges.md docs/engine.md docs/engine_speed.md docs/speed.md
@@ -37,15 +44,31 @@ PICTURE = (
     "## The packages\n\n![The packages of minitape. Each may import from those below it, and from no "
     "other.](docs/packages.svg)\n",
 )
+# of README.md: the picture that moves, which is a live one here, and the three things one can do, which come first
+FRONT = re.compile(r"!\[[^\]]*\]\(docs/sweep\.gif\)\n\n((?:- .*\n(?:  .*\n)*)+)")
+FIRST_PROGRAM = """
+import minitape as tf
+x = tf.Variable(3.0)
+with tf.GradientTape() as tape:
+    y = x * tf.sin(x)
+tape.gradient(y, x)
+"""
 
 
 def main() -> int:
     """Writes the sources of all pages, makes the site of them, and checks it."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--lite", action="store_true", help="also the lessons and the playground in the browser")
+    parser.add_argument("--pyodide", type=Path, metavar="FOLDER", help="a Pyodide distribution for them")
+    options = parser.parse_args()
     began = time.monotonic()
     html = BUILD / "html"
     shutil.rmtree(BUILD, ignore_errors=True)
 
-    editions = [edition_of(code) for code in sorted(languages(), key=lambda code: code != ENGLISH)]
+    codes = sorted(languages(), key=lambda code: code != ENGLISH)
+    if options.lite:
+        write_lite(html / LITE, codes, offline=True, pyodide=options.pyodide)
+    editions = [edition_of(code, options.lite) for code in codes]
     problems = build(editions, BUILD, html, copy_files)
     print(*problems, sep="\n", end="\n" if problems else "")
     if not problems:
@@ -56,19 +79,24 @@ def main() -> int:
     return 1 if problems else 0
 
 
-def edition_of(code: str) -> Edition:
-    """All pages that there are in a language: README.md is called README.zh.md in Chinese, and so are the others."""
+def edition_of(code: str, lite: bool) -> Edition:
+    """All pages that there are in a language: README.md is called README.zh.md in Chinese, and so are the others.
+
+    With `lite` they lead to the lessons that run in the browser.
+    """
     folder = ROOT / "notebooks" / code
     edition = Edition(folder, {}, "" if code == ENGLISH else f"{code}/")
+    up = "../" * edition.root.count("/")
     texts, suffix = edition.texts, ".md" if code == ENGLISH else f".{code}.md"
     for page in PAGES:
         if (ROOT / page).with_suffix(suffix).exists():
             text = (ROOT / page).with_suffix(suffix).read_text(encoding="utf-8")
             texts[page] = TWIN.sub("", text, count=1).replace(suffix, ".md")
-    texts |= lesson_pages(folder, extra(BUILD, edition), command_for(folder, own=False))
+    texts |= lesson_pages(folder, extra(BUILD, edition), command_for(folder, own=False), f"../../{up}{LITE}" * lite)
     course = sorted(page.removesuffix(".md") for page in texts if page.startswith("notebooks/"))
     the_lessons = say_in(folder)("The lessons")
-    parts = texts.pop("README.md", index(folder, own=False)).split("\n## ")
+    readme = texts.pop("README.md", index(folder, own=False))
+    parts = with_front(readme, f"{up}{LITE}" if lite else "", extra(BUILD, edition)).split("\n## ")
     parts.insert(3, f"{the_lessons}\n\n{lesson_list(folder)}\n")
     texts["index.md"] = "\n## ".join(parts) + contents(the_lessons, *course)
     if code != ENGLISH:
@@ -95,6 +123,24 @@ def edition_of(code: str) -> Edition:
         ]
     )
     return edition
+
+
+def with_front(readme: str, lite: str, files: Path) -> str:
+    """The text of README with the three things to do first, each on a card, then the live picture: the playground,
+    where there is one at `lite`, else a page that is written to `files`.
+    """
+    found = FRONT.search(readme)
+    if found is None:
+        return readme
+    if lite:
+        picture = f'<iframe class="playground" src="{lite}/playground/index.html" title="minitape"></iframe>'
+    else:
+        space: dict[str, object] = {}
+        exec(FIRST_PROGRAM, space)
+        write_view(TapeView(space["tape"]), files / "views" / "front.html")
+        picture = '<iframe class="tapeview" src="views/front.html" title="minitape"></iframe>'
+    title, rest = readme[: found.start()].split("\n", 1)
+    return f'{title}\n\n<div class="cards">\n\n{found[1]}\n</div>\n\n{picture}\n{rest}{readme[found.end() :]}'
 
 
 def copy_files(edition: Edition, source: Path) -> None:

@@ -202,7 +202,7 @@ def check_notebook(
         notebook = nbformat.reads(read_text(path, NOTEBOOK), as_version=4)
         nbformat.validate(notebook)
     except Exception as error:
-        why = str(error).splitlines()[0] if str(error) else type(error).__name__
+        why = next(iter(str(error).splitlines()), type(error).__name__)
         result.broken = f"not a readable notebook: {why}{advice(path)}"
         return result
     result.sources = [cell.source for cell in notebook.cells]
@@ -257,17 +257,14 @@ def _records(path: Path, variant: str, timeout: float, result: Result, processes
         scratch = Path(folder)
         settings = scratch / "pytest.ini"
         write(settings, "[pytest]\n")
-        environment = kernel_environment(scratch)
         place = path.absolute()
-        environment.update(
-            {VARIANT_VARIABLE: variant, NOTEBOOK_VARIABLE: str(place), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-        )
+        told = {VARIANT_VARIABLE: variant, NOTEBOOK_VARIABLE: str(place), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
         command = [sys.executable, "-P", "-m", "pytest", f"--rootdir={scratch}", "-c", str(settings), *PYTEST_OPTIONS]
         command += [f"--nbval-cell-timeout={timeout}", "."]
         process = processes.begin(
             command,
             cwd=place.parent,
-            env=environment,
+            env=kernel_environment(scratch) | told,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             encoding="utf-8",

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from .class_page import number, summary
-from .figures import Class, ExerciseFigures
+from .figures import Class
 from .handins import HandIn, find, read
 from .report import bar
 
@@ -52,14 +52,7 @@ def _learners(figures: Class) -> Table:
     table = _table("learner", *figures.lessons, "solved", "1st try", "tries", "min")
     for learner in figures.by_learner:
         parts = [f"{learner.solved[lesson]}/{len(names)}" for lesson, names in figures.lessons.items()]
-        cells = [
-            learner.learner,
-            *parts,
-            learner.all_solved,
-            learner.first_try,
-            learner.tries,
-            f"{learner.minutes:.0f}",
-        ]
+        cells = [learner.learner, *parts, learner.all_solved, learner.first_try, learner.tries, round(learner.minutes)]
         table.add_row(*(Text(str(cell)) for cell in cells))
     table.columns[0].no_wrap = True
     table.add_section()
@@ -73,15 +66,10 @@ def _exercises(figures: Class) -> Table:
     hardest = max((exercise.stuck for exercise in figures.by_exercise), default=0)
     for exercise in figures.by_exercise:
         counts = (exercise.first_try, exercise.later, exercise.stuck, exercise.untried)
-        cells = [exercise.name, *counts, number(exercise.tries), number(exercise.minutes), _wrong(exercise)]
+        cells = [exercise.name, *counts, number(exercise.tries), number(exercise.minutes), exercise.wrong or ""]
         style = "bold yellow" if exercise.stuck == hardest > 0 else ""
         table.add_row(*(Text(str(cell)) for cell in cells), style=style)
     return table
-
-
-def _wrong(exercise: ExerciseFigures) -> str:
-    wrong = exercise.wrong
-    return "" if wrong is None else f"{wrong.answer} ({wrong.learners}x) {wrong.hint}"
 
 
 def as_csv(figures: Class, hand_ins: Sequence[HandIn]) -> str:

@@ -20,6 +20,9 @@ class WrongAnswers:
     hint: str
     learners: int
 
+    def __str__(self) -> str:
+        return f"{self.answer} ({self.learners}x) {self.hint}"
+
 
 @dataclass(frozen=True)
 class ExerciseFigures:

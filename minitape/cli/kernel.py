@@ -10,6 +10,13 @@ from minitape.course.progress import VARIABLE
 
 DROPPED = ("PYTEST_ADDOPTS", "PYTEST_CURRENT_TEST", "PYTEST_PLUGINS", "PYTHONWARNINGS", "PYTHONSTARTUP")
 DROPPED_PREFIXES = ("PYTEST_XDIST_",)
+FIXED = {
+    "PYTHONHASHSEED": "0",
+    "COLUMNS": "120",
+    "LINES": "40",
+    "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+    "JUPYTER_PLATFORM_DIRS": "1",
+}
 
 # Runs when a kernel starts. A `!command` that fails becomes an exception, where IPython would go on in silence.
 STARTUP = """\
@@ -52,13 +59,4 @@ def kernel_environment(scratch: Path) -> dict[str, str]:
         for name, value in os.environ.items()
         if name not in DROPPED and not name.startswith(DROPPED_PREFIXES)
     }
-    environment.update(
-        IPYTHONDIR=str(scratch / "ipython"),
-        PYTHONHASHSEED="0",
-        COLUMNS="120",
-        LINES="40",
-        PYDEVD_DISABLE_FILE_VALIDATION="1",
-        JUPYTER_PLATFORM_DIRS="1",
-    )
-    environment[VARIABLE] = str(scratch / "progress.json")
-    return environment
+    return environment | FIXED | {"IPYTHONDIR": str(scratch / "ipython"), VARIABLE: str(scratch / "progress.json")}

@@ -234,7 +234,3 @@ def _answers(host: str, port: int) -> bool:
 def _reachable(ip: str) -> str:
     host = "127.0.0.1" if ip in EVERYWHERE else ip
     return f"[{host}]" if ":" in host else host
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

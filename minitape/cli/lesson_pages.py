@@ -36,6 +36,8 @@ FOLDED = '<details class="code"><summary title="{title}">···</summary>\n\n{co
 
 LESSON = re.compile(r"(\]\((?!\w+:)[^()\s]+)\.ipynb(?=(?:#[^()\s]*)?\))")
 CELL = re.compile(r"(\]\(([\w.-]+\.ipynb)#)cell-id=([\w-]+)(?=\))")
+CHOICES = "\n  - "  # of a prediction, in its text
+CHOICE = re.compile(r"^  - (.*)$", re.MULTILINE)
 FILE = re.compile(r"\]\((?!\w+:)([^()\s#]+)|\bsrc=[\"'](?!\w+:)([^\"'#]+)")  # what a text shows or links to
 
 
@@ -79,9 +81,10 @@ def place_of(folder: Path) -> str:
     return f"notebooks/{language(folder)}"
 
 
-def pages(folder: Path, extra: Path, command: str = "minitape lab") -> dict[str, str]:
+def pages(folder: Path, extra: Path, command: str = "minitape lab", lite: str = "") -> dict[str, str]:
     """Path -> text of the pages of all lessons in `folder`; their views, and the files that they show, are written
-    below `extra`.
+    below `extra`. Each page says what `command` runs the lesson, and links to it in `lite`, the address of a site
+    that runs the lessons, if there is one.
     """
     place = place_of(folder)
     lessons = notebooks_in(folder)
@@ -92,7 +95,7 @@ def pages(folder: Path, extra: Path, command: str = "minitape lab") -> dict[str,
     made = {}
     for lesson, views in zip(lessons, found, strict=True):
         cells = cells_of[lesson.name]
-        made[f"{place}/{lesson.stem}.md"] = to_headings(page(lesson, cells, views, command), headings)
+        made[f"{place}/{lesson.stem}.md"] = to_headings(page(lesson, cells, views, command, lite), headings)
         for cell in cells:
             if cell["cell_type"] == "markdown":
                 _copy_files("".join(cell["source"]), folder, extra / place)
@@ -127,7 +130,7 @@ def views_of(lesson: Path, views: Path) -> Views:
     return shown
 
 
-def page(lesson: Path, cells: list[Cell], views: Views, command: str = "minitape lab") -> str:
+def page(lesson: Path, cells: list[Cell], views: Views, command: str = "minitape lab", lite: str = "") -> str:
     """The text of one page."""
     parts = []
     say = say_in(lesson.parent)
@@ -148,13 +151,17 @@ def page(lesson: Path, cells: list[Cell], views: Views, command: str = "minitape
                 )
         if number == 0 and lesson_of(lesson):
             note = say(
-                "This page shows the lesson as it is saved{without}. To run it, to predict, and to have the exercises "
-                "checked, type `{command}`: it "
-                "is `{name}` there. Click into a picture of a tape and step with the arrow keys.",
+                "This page shows the lesson as it is saved{without}. Click into a picture of a tape and step with the "
+                "arrow keys. To run the lesson, and to have the exercises checked, type `{command}`: it is `{name}` "
+                "there.",
                 name=lesson.name,
                 command=command,
                 without=without,
             )
+            if lite:
+                address = f"{lite}/lab/index.html?path={language(lesson.parent)}/{lesson.name}"
+                words = say("Run this lesson in your browser, with nothing installed")
+                note += f'\n\n<a class="run" href="{escape(address)}">{escape(words)}</a>'
             parts.append(f"```{{note}}\n{note}\n```\n")
     return "\n\n".join(parts) + "\n"
 
@@ -189,6 +196,9 @@ def code(cell: Cell, source: str, views: list[tuple[str, str]], say: Callable[[s
                 VIEW.format(view=views.pop(0)[1], title=say("A picture that steps or moves"))
                 + f"<noscript>{html}</noscript>"
             )
+        elif choices := CHOICE.findall(plain) if "predict(" in source else []:
+            buttons = "".join(f'<button type="button">{escape(choice)}</button>' for choice in choices)
+            yield f'<div class="output predict"><p>{escape(plain.partition(CHOICES)[0])}</p>{buttons}</div>'
         elif html:
             whole = re.sub(r"\n\s*\n", "\n", html)  # an empty line would end it
             yield f'<div class="output">{whole}</div>'

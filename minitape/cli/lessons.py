@@ -50,12 +50,8 @@ def lessons_folder(language: str | None = None, instead_of: object = None) -> Pa
 
 def language_of(folder: Path) -> str | None:
     """The language of the lessons that lie in a learner's folder; None where there are none."""
-    lessons = {path.name for path in notebooks_in(lessons_folder())}
-    return (
-        texts.language(folder)
-        if lessons & {path.name for path in notebooks_in(folder)} or _has_tables(folder)
-        else None
-    )
+    own = {path.name for path in notebooks_in(lessons_folder())} & {path.name for path in notebooks_in(folder)}
+    return texts.language(folder) if own or _has_tables(folder) else None
 
 
 def _has_tables(folder: Path) -> bool:

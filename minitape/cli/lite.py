@@ -105,11 +105,19 @@ def _front(folders: Sequence[Path]) -> str:
         rows = []
         for path in notebooks_in(folder):
             cells = read_json(path, NOTEBOOK)["cells"]
-            title = "".join(cells[0]["source"]).partition("\n")[0].lstrip("# ") if cells else path.stem
+            title = "".join(cells[0]["source"]).partition("\n")[0].lstrip("# ")
             rows.append(f'<li><a href="lab/index.html?path={code}/{path.name}">{escape(title)}</a></li>')
+        kept = say(
+            "They run in your browser: nothing is installed, and what you write is kept in the storage of this "
+            "browser. To keep a copy of your work, right-click a notebook in the list at the left and choose Download; "
+            "to bring it back, use the list's button Upload."
+        )
+        phone = say(
+            "On a phone you can read the lessons and use the playground; to run cells, a tablet or a computer is "
+            "better."
+        )
         columns.append(
-            f'<section lang="{code}"><h2>{escape(say("The lessons"))}</h2>\n<ol>\n'
-            + "\n".join(rows)
-            + "\n</ol></section>"
+            f'<section lang="{code}"><h2>{escape(say("The lessons"))}</h2>\n<p>{escape(kept)}</p>\n'
+            f'<p class="phone">{escape(phone)}</p>\n<ul>\n' + "\n".join(rows) + "\n</ul></section>"
         )
     return read_text(PAGE).replace("{{lessons}}", "\n".join(columns))

@@ -158,15 +158,8 @@ def _exercise(cell: Cell, solution: str | None, key: str, name: str) -> Iterator
 
 def _metadata(grade_id: str, grade: bool = False, solution: bool = False) -> dict[str, object]:
     """What nbgrader keeps with a cell; the words are its own."""
-    kept = {
-        "grade_id": grade_id,
-        "grade": grade,
-        "solution": solution,
-        "locked": grade,
-        "task": False,
-        "schema_version": 3,
-    }
-    return {**kept, "points": 1} if grade else kept
+    kept = {"grade_id": grade_id, "grade": grade, "locked": grade, "solution": solution, "task": False}
+    return {**kept, "schema_version": 3, **({"points": 1} if grade else {})}
 
 
 def id_of(check: Check) -> str:

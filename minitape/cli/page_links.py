@@ -29,9 +29,12 @@ class Page(HTMLParser):
                 (self.links if tag == "a" else self.loads).add(value or "")
 
 
-def broken(folder: Path) -> list[str]:
-    """A line for each link that leads nowhere, and for each file that a page would load from another machine."""
-    pages = {path: Page(path.read_text(encoding="utf-8")) for path in sorted(folder.rglob("*.html"))}
+def broken(folder: Path, apart: str = "") -> list[str]:
+    """A line for each link that leads nowhere, and for each file that a page would load from another machine. What is
+    in the folder `apart` below it has pages of others.
+    """
+    paths = [path for path in sorted(folder.rglob("*.html")) if path.relative_to(folder).parts[0] != apart]
+    pages = {path: Page(path.read_text(encoding="utf-8")) for path in paths}
     found = []
     for path, page in pages.items():
         here = path.relative_to(folder)

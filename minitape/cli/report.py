@@ -23,6 +23,7 @@ from .rules import NOT_REPEATABLE, REMEDIES, UNCHECKED, CheckFinding, place_in
 
 LONGEST_LINE = 200
 PICTURE = re.compile(r'<img src="data:image/svg\+xml;base64,([A-Za-z0-9+/=]+)"[^>]*>')
+STATES = ("ok", "failed", "broken")  # by a result's exit code
 STYLES = {"-": "red", "+": "green", "@": "cyan"}
 
 
@@ -97,9 +98,11 @@ def as_text(result: Result) -> str:
 
 
 def _lines(result: Result) -> Iterator[Text]:
-    state, style = ("broken", "red") if result.broken else ("failed", "red") if result.findings else ("ok", "green")
     cells = len({run.cell for run in result.runs})
-    yield Text.assemble((f"{state:6}", style), f" {result.name}  ({cells} cells, {result.seconds:.1f} s)")
+    yield Text.assemble(
+        (f"{STATES[result.exit_code]:6}", "red" if result.exit_code else "green"),
+        f" {result.name}  ({cells} cells, {result.seconds:.1f} s)",
+    )
     if result.uncompared:
         yield Text(f"    {_uncompared(result)}")
     if result.broken:
@@ -176,7 +179,7 @@ def as_html(results: Sequence[Result]) -> str:
 
 
 def _section(result: Result) -> str:
-    state = "broken" if result.broken else "failed" if result.findings else "ok"
+    state = STATES[result.exit_code]
     parts = [f"<section><h2><span class='{state}'>{state}</span> {escape(result.name)}</h2>"]
     if result.uncompared:
         parts.append(f"<p>{escape(_uncompared(result))}</p>")

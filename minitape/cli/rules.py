@@ -190,7 +190,7 @@ def run_findings(notebook: Notebook, record: Ran, variant: str, folder: Path = P
     """What one cell's run shows; `record` is what the recorder sent, and `folder` that of the notebook."""
     place = record["cell"]
     cell, outputs = notebook.cells[place], record["outputs"]
-    errors = plain("".join(output["text"] for output in outputs if _is_stderr(output)))
+    errors = errors_text(outputs)
     if magic := _UNKNOWN_MAGIC.search(errors):
         yield CheckFinding("unknown-magic", place, f"the magic {magic.group(1)} does not exist", variant=variant)
         return
@@ -219,40 +219,37 @@ def _is_stderr(output: Output) -> bool:
     return bool(output["output_type"] == "stream" and output["name"] == "stderr")
 
 
+def errors_text(outputs: Iterable[Output]) -> str:
+    """What a cell wrote to stderr."""
+    return plain("".join(output["text"] for output in outputs if _is_stderr(output)))
+
+
 def _without_stderr(outputs: Iterable[Output]) -> str:
     return outputs_text(output for output in outputs if not _is_stderr(output))
 
 
 def _problem(cell: Cell, record: Ran, variant: str) -> CheckFinding:
     """The finding for a cell in which nbval, or the kernel, failed."""
-    place, problem = record["cell"], record["problem"] or ""
+    problem = record["problem"] or ""
     saved, new = _without_stderr(cell.outputs), _without_stderr(record["outputs"])
     failed = [output for output in record["outputs"] if output["output_type"] == "error"]
+    name, says = (failed[-1]["ename"], plain(failed[-1]["evalue"])) if failed else ("", "")
+    rule, message = "outputs-differ", "this cell's output is not the saved one"
     if problem == OUTPUTS_DIFFER and saved == new:
         saved, new = ("; ".join(kinds(outputs)) for outputs in (cell.outputs, record["outputs"]))
-        return CheckFinding(
-            "outputs-differ",
-            place,
-            "this cell's outputs come in another order or kind than the saved ones",
-            saved,
-            new,
-            variant,
-        )
-    if problem == OUTPUTS_DIFFER:
-        return CheckFinding("outputs-differ", place, "this cell's output is not the saved one", saved, new, variant)
-    if failed and failed[-1]["ename"] == "KeyboardInterrupt":
-        return CheckFinding("timeout", place, "this cell takes too long and was stopped", saved, new, variant)
-    if failed and failed[-1]["ename"] == "CalledProcessError":
-        message = f"a command of this cell fails: {plain(failed[-1]['evalue'])}"
-        return CheckFinding("failing-command", place, message, saved, new, variant)
-    if failed:
-        message = f"this cell raises {failed[-1]['ename']}: {plain(failed[-1]['evalue'])}"
-        if variant == "solved" and is_exercise(cell):
-            message = f"the solution raises {failed[-1]['ename']}: {plain(failed[-1]['evalue'])}"
-        return CheckFinding("error", place, message, saved, new, variant)
-    return CheckFinding(
-        "timeout" if "Timeout" in problem else "not-runnable", place, plain(problem), saved, new, variant
-    )
+        message = "this cell's outputs come in another order or kind than the saved ones"
+    elif problem == OUTPUTS_DIFFER:
+        pass
+    elif name == "KeyboardInterrupt":
+        rule, message = "timeout", "this cell takes too long and was stopped"
+    elif name == "CalledProcessError":
+        rule, message = "failing-command", f"a command of this cell fails: {says}"
+    elif failed:
+        which = "the solution" if variant == "solved" and is_exercise(cell) else "this cell"
+        rule, message = "error", f"{which} raises {name}: {says}"
+    else:
+        rule, message = "timeout" if "Timeout" in problem else "not-runnable", plain(problem)
+    return CheckFinding(rule, record["cell"], message, saved, new, variant)
 
 
 def _exercise_findings(place: int, outputs: list[Output], variant: str, folder: Path) -> Iterator[CheckFinding]:

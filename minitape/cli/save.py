@@ -23,7 +23,7 @@ from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager
 from ..common.read_data import NOTEBOOK, read_text
 from ..common.write_beside import write as write_file
 from .kernel import kernel_environment
-from .rules import LANGUAGE, WIDGET_VIEW, place_in, plain, saved_findings
+from .rules import LANGUAGE, WIDGET_VIEW, errors_text, place_in, plain, saved_findings
 from .writing import advice
 
 if TYPE_CHECKING:
@@ -161,15 +161,9 @@ def _joined_streams(outputs: Iterable[Output]) -> list[Output]:
 
 
 def _stderr_problems(notebook: Notebook) -> list[str]:
-    found = []
     sources = [cell.source for cell in notebook.cells]
-    for place, cell in enumerate(notebook.cells):
-        wrote = [o for o in cell.get("outputs", ()) if o.output_type == "stream" and o.name == "stderr"]
-        if wrote:
-            found.append(
-                f"{place_in(sources, place)} writes to stderr:\n{plain(''.join(o.text for o in wrote)).rstrip()}"
-            )
-    return found
+    wrote = ((place, errors_text(cell.get("outputs", ()))) for place, cell in enumerate(notebook.cells))
+    return [f"{place_in(sources, place)} writes to stderr:\n{text.rstrip()}" for place, text in wrote if text]
 
 
 def write(notebook: Notebook, path: Path) -> None:

@@ -25,6 +25,7 @@ from .site_folder import new_site
 
 NEEDS = ("sphinx", "myst_parser", "furo", "IPython", "anywidget")
 SETTINGS = Path(__file__).with_name("site_settings")
+LITE = "run"  # the folder of a site in which JupyterLite is
 CONTENTS = """
 ```{{toctree}}
 :hidden:
@@ -34,6 +35,7 @@ CONTENTS = """
 ```
 """
 LINK = re.compile(r"\[([^\[\]]*)\]\(([^()\s#:]+\.md)(#[^()\s]*)?\)")
+OPTIONS = "-b html -W --keep-going -q -j 2".split()  # Sphinx's: each warning is an error
 SPHINX = {"zh": "zh_CN"}  # what Sphinx calls a language, where it is another code
 
 
@@ -198,16 +200,7 @@ def build(
             shutil.copytree(files / place, source / place, dirs_exist_ok=True)
         prepare(edition, source)
         code = language(edition.lessons)
-        options = [
-            "-b",
-            "html",
-            "-c",
-            str(SETTINGS),
-            "-D",
-            f"language={SPHINX.get(code, code)}",
-            "-D",
-            f"html_extra_path={files}",
-        ]
-        options += ["-d", str(scratch / f"doctrees{number}"), "-W", "--keep-going", "-q", "-j", "2"]
+        options = ["-c", str(SETTINGS), "-d", str(scratch / f"doctrees{number}"), *OPTIONS]
+        options += [f"-Dlanguage={SPHINX.get(code, code)}", f"-Dhtml_extra_path={files}"]
         failed |= bool(build_main([*options, str(source), str(html / edition.root)]))
-    return [*(["Sphinx ended with an error, see above"] if failed else []), *page_links.broken(html)]
+    return [*(["Sphinx ended with an error, see above"] if failed else []), *page_links.broken(html, LITE)]

@@ -42,7 +42,9 @@ export default {
     row.addEventListener("keydown", (event) => !event.ctrlKey && !event.metaKey && event.stopPropagation());
     row.append(play, slider, said);
     el.classList.add("minitape-moving");
-    el.append(picture, row);
+    const frame = make("p", {});
+    frame.append(picture);
+    el.append(frame, row);
     draw();
     return () => clearInterval(timer);
   },

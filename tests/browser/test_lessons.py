@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 
 pytestmark = [pytest.mark.long, pytest.mark.browser, pytest.mark.lite]
 LESSONS = Path(__file__).parents[2] / "notebooks"
@@ -99,3 +100,63 @@ def test_a_lesson_runs_from_its_first_cell_to_its_last_and_prints_what_is_saved(
     print(f"{name}: {cells} cells, {len(different)} differ, {views} pictures seen")
     page.close()
     assert not different
+
+
+def cell(page, text):
+    """The code cell whose source has this text."""
+    found = page.locator(".jp-CodeCell").filter(has=page.locator(".jp-InputArea", has_text=text)).first
+    found.scroll_into_view_if_needed()
+    return found
+
+
+def run(page, text, source=None):
+    """Runs this cell, with another source if there is one."""
+    found = cell(page, text)
+    found.locator(".cm-content").click()
+    if source is not None:
+        page.keyboard.press("Control+a")
+        page.keyboard.insert_text(source)
+    page.keyboard.press("Control+Enter")
+    return found
+
+
+def test_a_learner_steps_answers_reloads_and_takes_the_work_elsewhere(browser, site, fresh, tmp_path):
+    page = opened(fresh, site, "en/01_the_first_tape.ipynb")
+    run_all(page)
+    view = cell(page, "TapeView(g)").locator(".mt-view")
+    view.click()
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    view.locator(".mt-node.mt-current").wait_for(timeout=PATIENCE)
+    for answer, said in ("8.0", "not yet"), ("12.0", "correct"):
+        found = run(page, 'check("01.1"', f'answer = {answer}\ncheck("01.1", answer)')
+        expect(found).to_contain_text(f"Exercise 01.1: {said}", timeout=PATIENCE)
+        assert found.evaluate("cell => getComputedStyle(cell).filter") == "none"  # although no question is answered
+    expect(run(page, 'progress("01")')).to_contain_text("1 of 5 solved", timeout=PATIENCE)
+    saved_by(page, "en/01_the_first_tape.ipynb")
+    page.locator(".jp-DirListing-item", has_text="01_the_first_tape").click(button="right")
+    with page.expect_download() as download:
+        page.locator(".lm-Menu-itemLabel", has_text="Download").click()
+    mine = tmp_path / "01_the_first_tape.ipynb"
+    download.value.save_as(mine)
+
+    page.reload()
+    page.wait_for_selector("html[data-minitape-ready]", timeout=PATIENCE, state="attached")
+    expect(cell(page, 'check("01.1"')).to_contain_text("answer = 12.0", timeout=PATIENCE)
+    run(page, "import minitape as tf")
+    expect(run(page, 'progress("01")')).to_contain_text("1 of 5 solved", timeout=PATIENCE)
+    page.close()
+
+    other = browser.new_context(viewport={"width": 1400, "height": 900})  # another browser
+    page = other.new_page()
+    page.goto(f"{site}/lab/index.html?path=en/02_inside_the_tape.ipynb")
+    page.locator(".jp-DirListing-item", has_text="01_the_first_tape").wait_for(timeout=PATIENCE)
+    with page.expect_file_chooser() as chooser:
+        page.locator("[title*='Upload']").first.click()
+    chooser.value.set_files(mine)
+    page.locator(".jp-Dialog button", has_text="Overwrite").click()
+    page.locator(".jp-Dialog").wait_for(state="detached")
+    page.locator(".jp-DirListing-item", has_text="01_the_first_tape").dblclick()
+    notebook = page.locator(".jp-Notebook:visible")
+    expect(notebook.locator(".jp-CodeCell", has_text='check("01.1"')).to_contain_text("answer = 12.0", timeout=PATIENCE)
+    other.close()

@@ -236,3 +236,19 @@ def test_on_a_small_screen_shift_enter_shows_the_graph_and_not_the_lower_half_of
     for node in (nodes.first, nodes.last):
         expect(node).to_be_in_viewport(ratio=1)
     expect(opened.locator(".jp-Cell.jp-mod-active")).to_contain_text("Two rows are enough")
+
+
+@pytest.mark.long
+def test_the_first_picture_is_seen_whole_and_a_reload_shows_the_cell_where_one_was(opened):
+    opened.locator(".jp-Notebook .jp-Cell").first.click()
+    for executed in (0, 1, 1, 2):
+        opened.keyboard.press("Shift+Enter")
+        if executed:
+            opened.get_by_text(f"[{executed}]:", exact=True).wait_for(timeout=LONG)
+    for part in ("img", "button"):
+        expect(opened.locator(f".minitape-moving {part}").first).to_be_in_viewport(ratio=1, timeout=LONG)
+    chosen = opened.locator(".jp-Notebook .jp-Cell.jp-mod-active")
+    expect(chosen).to_contain_text("The ball stops where the ground is flat")
+    opened.reload()
+    expect(chosen).to_contain_text("The ball stops where the ground is flat", timeout=LONG)
+    expect(chosen).to_be_in_viewport(timeout=LONG)

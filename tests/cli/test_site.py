@@ -141,13 +141,18 @@ def test_a_lesson_that_fails_is_named(lessons, tmp_path, monkeypatch):
     )
 
 
-@pytest.mark.browser
-def test_pictures_step_and_move_in_the_page_and_folded_code_stays_folded(site, page):
+def open_lesson(page, site):
+    """Opens the page from disk, without a network."""
     page.route(
         "**/*",
         lambda route: route.continue_() if route.request.url.startswith(("file:", "data:", "blob:")) else route.abort(),
     )
     page.goto((site / "notebooks" / "en" / "01_a_topic.html").as_uri())
+
+
+@pytest.mark.browser
+def test_pictures_step_and_move_in_the_page_and_folded_code_stays_folded(site, page):
+    open_lesson(page, site)
     page.locator("iframe.tapeview").first.scroll_into_view_if_needed()  # it is loaded when it comes into sight
     view = page.frame_locator("iframe.tapeview").first
     view.locator(".mt-node").first.wait_for(timeout=300_000)
@@ -164,3 +169,23 @@ def test_pictures_step_and_move_in_the_page_and_folded_code_stays_folded(site, p
     assert not folded.is_visible()
     page.get_by_text("···").click()
     assert folded.is_visible()
+
+
+@pytest.mark.browser
+def test_a_prediction_is_made_on_the_page_and_the_theme_is_switched(site, page):
+    open_lesson(page, site)
+    question = page.locator(".predict")
+    asked = "Predict: The tape records y = x * x at x = 2. What is the gradient of y?"
+    assert question.locator("p").inner_text() == asked
+    printed, reason = page.locator("pre.output", has_text="tf.Tensor(4.0"), page.locator(".output details p").last
+    assert not printed.is_visible() and not reason.is_visible()
+    question.get_by_role("button", name="8.0").click()
+    assert question.locator("[aria-pressed=true]").inner_text() == "8.0"
+    printed.wait_for()
+    reason.wait_for()
+    page.locator("iframe.tapeview").first.scroll_into_view_if_needed()
+    view = page.frame_locator("iframe.tapeview").first
+    view.locator("html[data-theme=light]").wait_for(state="attached", timeout=300_000)
+    page.evaluate("document.body.dataset.theme = 'dark'")  # what the switch does
+    view.locator("html[data-theme=dark] .mt-view.mt-dark").wait_for()
+    page.locator(".theme-toggle").locator("visible=true").first.wait_for()

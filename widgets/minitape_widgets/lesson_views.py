@@ -18,12 +18,27 @@ from minitape.common.read_data import NOTEBOOK, read_json
 from minitape.course import Moving
 from minitape_widgets import TapeView
 
-# a page tells the lesson around it how high it is
-HEIGHT = """<style>body { margin: 0 }</style>
+# A page tells the lesson around it how high it is, and is told whether that one is light or dark.
+IN_LESSON = """<style>
+body { margin: 0 }
+html[data-theme="light"], html[data-theme="light"] body { color-scheme: light; background: #fff }
+html[data-theme="dark"], html[data-theme="dark"] body { color-scheme: dark; background: #131416 }
+</style>
 <script>
+addEventListener("message", ({ data, source }) => {
+  if (source === parent && /^(light|dark)$/.test(data?.theme)) document.documentElement.dataset.theme = data.theme;
+});
 new ResizeObserver(() => parent.postMessage({ tapeview: document.body.offsetHeight }, "*")).observe(document.body);
 </script>
 """
+
+
+def write_view(view: TapeView | Moving, path: Path) -> None:
+    """Write a view as a page that stands in the frame of another one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    view.save(path)
+    with open(path, "a", encoding="utf-8") as file:
+        file.write(IN_LESSON)
 
 
 def main(lesson: Path, folder: Path) -> dict[str, list[tuple[str, str]]]:
@@ -46,10 +61,7 @@ def main(lesson: Path, folder: Path) -> dict[str, list[tuple[str, str]]]:
             raise SystemExit(f"cell {cell['id']} failed: {result.error_before_exec or result.error_in_exec!r}")
         for number, view in enumerate(shown):
             path = folder / f"{cell['id']}-{number}.html"
-            folder.mkdir(parents=True, exist_ok=True)
-            view.save(path)
-            with open(path, "a", encoding="utf-8") as file:
-                file.write(HEIGHT)
+            write_view(view, path)
             found.setdefault(cell["id"], []).append((repr(view), path.name))
         shown.clear()
     return found

@@ -7,8 +7,9 @@
 //   Here such a cell waits until JupyterLab has found or started the kernel.
 // - Where the start of the kernel fails, ipywidgets makes nothing that could show widgets ("Cannot read properties of null"), and
 //   does not try again when a kernel comes: the output says "Loading widget..." for ever. Here it is made when the kernel comes.
-// - After Shift+Enter JupyterLab goes on to the next cell, and above it shows the lower half of a picture that just came. Here the
-//   picture's cell is shown from its top.
+// - After Shift+Enter JupyterLab goes on to the next cell, and shows a half of a picture that just came. Here the picture's cell is
+//   shown from its top.
+// - A notebook that is opened again shows its first cell. Here it shows the one that was chosen last.
 //
 // It uses what JupyterLab gives to each extension, so that it needs no package of JupyterLab to be built.
 
@@ -31,12 +32,14 @@ interface Widget {
 }
 
 interface Cell {
-  model: { type: string };
+  model: { type: string; id: string };
   node: HTMLElement;
   outputArea: { widgets: readonly Widget[] };
 }
 
 interface Context {
+  readonly path: string;
+  readonly ready: Promise<void>;
   sessionContext: SessionContext;
   model: { cells: Iterable<{ sharedModel: { getSource(): string } }> };
 }
@@ -47,7 +50,7 @@ export interface Notebook {
   activeCellIndex: number;
   activeCellChanged: Signal<unknown>;
   node: HTMLElement;
-  scrollToItem(index: number, align: "start"): Promise<void>;
+  scrollToItem(index: number, align: "start" | "center"): Promise<void>;
 }
 
 interface Panel {
@@ -131,6 +134,8 @@ async function showLater(panel: Panel, context: Context): Promise<void> {
 const PATIENCE = 15_000; // milliseconds in which a picture may come
 const LOOKS = [0, 150, 500]; // milliseconds after it came: JupyterLab scrolls when it knows how high the output is
 
+const PICTURE = ".mt-view:has(.mt-node), .minitape-moving:has(img)";
+
 /** Shows a picture from the top of its cell when it has come, as long as the next cell is the one that Shift+Enter chose. */
 export function showFromTop(notebook: Notebook): void {
   let last: MutationObserver | undefined;
@@ -139,19 +144,36 @@ export function showFromTop(notebook: Notebook): void {
     const index = notebook.activeCellIndex - 1;
     const before = notebook.widgets[index];
     if (before?.model.type !== "code") return;
-    const old = before.node.querySelector(".mt-view");
+    const old = before.node.querySelector(PICTURE);
     const observer = (last = new MutationObserver(() => {
-      const view = before.node.querySelector(".mt-view");
-      if (!view || view === old || !view.querySelector(".mt-node")) return;
+      const view = before.node.querySelector(PICTURE);
+      if (!view || view === old) return;
       observer.disconnect();
       const look = () => {
-        const cut = view.getBoundingClientRect().top < notebook.node.getBoundingClientRect().top;
-        if (cut && last === observer) void notebook.scrollToItem(index, "start");
+        const [seen, all] = [view.getBoundingClientRect(), notebook.node.getBoundingClientRect()];
+        if ((seen.top < all.top || seen.bottom > all.bottom) && last === observer) void notebook.scrollToItem(index, "start");
       };
       for (const time of LOOKS) setTimeout(look, time);
     }));
     observer.observe(before.node, { childList: true, subtree: true });
     setTimeout(() => observer.disconnect(), PATIENCE);
+  });
+}
+
+/** Shows the cell that was chosen when this notebook was open before. A page without programs is opened at a link. */
+function showLastCell(notebook: Notebook, context: Context): void {
+  void context.ready.then(() => {
+    if (!isMinitapes(context) || !notebook.widgets.some((cell) => cell.model.type === "code")) return;
+    const key = `minitape-cell:${context.path}`;
+    const chosen = notebook.widgets.findIndex((cell) => cell.model.id === localStorage.getItem(key));
+    if (chosen > 0) {
+      notebook.activeCellIndex = chosen;
+      void notebook.scrollToItem(chosen, "center");
+    }
+    notebook.activeCellChanged.connect(() => {
+      const cell = notebook.widgets[notebook.activeCellIndex];
+      if (cell) localStorage.setItem(key, cell.model.id);
+    });
   });
 }
 
@@ -170,6 +192,7 @@ const plugin = {
         }
         void showLater(panel, context);
         showFromTop(panel.content);
+        showLastCell(panel.content, context);
       },
     });
   },

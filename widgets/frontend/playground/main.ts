@@ -42,6 +42,20 @@ const MOST = 200_000; // characters of output that are shown
 const at = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
 const config = JSON.parse(at("config").textContent!) as Config;
 const examples = JSON.parse(at("examples-data").textContent!) as Example[];
+// Light or dark as the system, or as the page around this one says.
+const system = matchMedia("(prefers-color-scheme: dark)");
+function paint(theme: string): void {
+  document.documentElement.dataset.theme = theme;
+}
+system.onchange = () => paint(system.matches ? "dark" : "light");
+paint(system.matches ? "dark" : "light");
+addEventListener("message", ({ data, source }: MessageEvent<{ theme?: string }>) => {
+  if (source === parent && source !== window && /^(light|dark)$/.test(data?.theme ?? "")) paint(data.theme!);
+});
+if (parent !== window) {
+  new ResizeObserver(() => parent.postMessage({ tapeview: document.body.offsetHeight }, "*")).observe(document.body);
+}
+
 const text = await (await fetch(config.bundle)).text();
 const lib = (await import(URL.createObjectURL(new Blob([text], { type: "text/javascript" })))) as typeof Picture;
 
@@ -63,6 +77,7 @@ const editor = new EditorView({
       lineNumbers(),
       history(),
       drawSelection(),
+      EditorView.lineWrapping,
       highlightActiveLine(),
       bracketMatching(),
       indentUnit.of("    "),

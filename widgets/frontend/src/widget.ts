@@ -41,7 +41,9 @@ export function mount(el: HTMLElement, snapshot: Snapshot, bundle: () => Promise
   try {
     const store = new Store();
     store.take(snapshot);
-    return attach(el, store, { bundle });
+    const view = attach(el, store, { bundle });
+    followTheme(view);
+    return view;
   } catch (error) {
     el.textContent = t("This picture cannot be drawn: {0}", error);
     throw error;
@@ -79,17 +81,23 @@ export async function show(one: Shared, el: HTMLElement, bundle: () => Promise<s
   one.sliders.add(sliders);
   const view: View = attach(el, one.store, { bundle, sliders: sliders.el, explain: one.explain, sweep: one.sweep, again: one.again, inside: one.inside, whatIf: one.whatIf });
   if (one.place) view.goBack(one.place);
-  const dark = new MutationObserver(() => view.theme(isDark()));
-  dark.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "class", "data-theme"] });
-  dark.observe(document.documentElement, { attributes: true, attributeFilter: ["class", "data-theme", "theme"] });
+  const stop = followTheme(view);
   return () => {
-    dark.disconnect();
+    stop();
     one.sliders.delete(sliders);
     one.place = view.place();
     groups.get(one.store.linked)?.delete(view);
     view.destroy();
     view.el.remove();
   };
+}
+
+/** Lets a view be light or dark as its page is; returns what ends that. */
+function followTheme(view: View): () => void {
+  const dark = new MutationObserver(() => view.theme(isDark()));
+  dark.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "class", "data-theme"] });
+  dark.observe(document.documentElement, { attributes: true, attributeFilter: ["class", "data-theme", "theme"] });
+  return () => dark.disconnect();
 }
 
 // The server drops messages silently when there are many, the last one too. So after a pause the view says what it
