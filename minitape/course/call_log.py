@@ -36,15 +36,15 @@ class LoggedCall:
     """One call of an unknown function: of each input, on how many of the tapes it was, and whether it is a trainable
     variable.
 
-    `in_graph`: whether the call is in a graph. `tapes`: how many tapes were on. `at`: the inputs that are single
-    numbers, where it was computed at once.
+    `in_graph`: whether the call is in a graph. `tapes`: how many tapes were on. `at`: what the inputs held, where it
+    was computed at once.
     """
 
     on: tuple[int, ...]
     in_graph: bool
     trainable: tuple[bool, ...] = ()
     tapes: int = 0
-    at: tuple[float | None, ...] = ()
+    at: tuple[np.ndarray, ...] = ()
 
     @property
     def recorded(self) -> bool:
@@ -57,7 +57,8 @@ class LoggedQuestion:
     """One question to a tape, such as "gradient" or "jvp": how many tapes recorded it in turn, and whether a number
     came out.
 
-    `turned`: no number came out, and the target had been there before its source was computed. `why`: of the first
+    `turned`: no number came out, and the target had been there before its source was computed. `itself`: the target is
+    its own source. `why`: of the first
     source that got None, what `explain` says. `sweeps`: how many sweeps that took. `operations`: what a short tape had
     recorded.
     """
@@ -66,6 +67,7 @@ class LoggedQuestion:
     within: int
     answered: bool
     turned: bool = False
+    itself: bool = False
     why: str = ""
     sweeps: int = 1
     operations: tuple[str, ...] = ()
@@ -115,14 +117,8 @@ def note_call(inputs: tuple[Answer, ...], result: Answer) -> None:
         on = tuple(sum(_tracks(tape, value) for tape in state.tapes) for value in inputs)
         trainable = tuple(bool(getattr(value, "trainable", False)) for value in inputs)
         in_graph = hasattr(result, "graph")
-        at = () if in_graph else tuple(map(_number, inputs))
+        at = () if in_graph else tuple(np.array(value.numpy()) for value in inputs)
         _runs[-1].calls.append(LoggedCall(on, in_graph, trainable, len(state.tapes), at))
-
-
-def _number(value: Answer) -> float | None:
-    """What a single number is worth; None of anything else."""
-    array = value.numpy()
-    return float(array) if array.shape == () and array.dtype.kind in "fiu" else None
 
 
 def _tracks(tape: GradientTape, value: Answer) -> bool:
@@ -162,7 +158,9 @@ def watching() -> Iterator[Seen]:
                 why = "" if known else _why_none(tape, [*given, *named.values()], found)
             finally:
                 busy[0] = False
-            seen.questions.append(LoggedQuestion(name, within, answered, turned, why, _sweeps(name, given), operations))
+            itself = len(given) > 1 and given[0] is given[1]
+            sweeps = _sweeps(name, given)
+            seen.questions.append(LoggedQuestion(name, within, answered, turned, itself, why, sweeps, operations))
             return found
 
         return ask

@@ -39,6 +39,7 @@ TRIES_BEFORE_TELLING = 3
 LONGEST = 200
 FEW = 12
 NEAR = 0.01
+PLACES = "value", "values", "start", "places", "point"  # where a function that is handed in is called first
 ROUNDING = 1e-5  # what float32 leaves of a right answer
 GREEN, BOLD, PLAIN = "\x1b[32m", "\x1b[1m", "\x1b[0m"
 
@@ -297,6 +298,8 @@ def _hint_for(
         return say(
             "You ask how the input changes when the result does. The result comes first, and then what it depends on."
         )
+    if any(question.itself for run in runs for question in run.seen.questions):
+        return say("You ask how a value changes with itself: that is always 1. With respect to what is it asked for?")
     if hint := _hint(exercise, lambda mistake: _same_on_all(exercise, runs, mistake), source, failed.error):
         return hint
     seen = [run.seen for run in runs]
@@ -311,7 +314,7 @@ def _hint_for(
     results = [run.value for run in runs]
     if turned := in_reverse(results, expected):
         return turned
-    if why and _holds_none(failed.value):
+    if why and _lacks_a_number(failed.value, wanted):
         return why
     pairs = [*zip(exercise.cases, results, strict=True)]
     return (
@@ -324,8 +327,10 @@ def _hint_for(
     )
 
 
-def _holds_none(value: Answer) -> bool:
-    return any(part is None for part in parts_of(value).values())
+def _lacks_a_number(value: Answer, wanted: Answer) -> bool:
+    """Whether a None is where a number is wanted."""
+    right = parts_of(wanted)
+    return any(part is None and right.get(place, ...) is not None for place, part in parts_of(value).items())
 
 
 def _nothing_watched(run: CheckRun) -> str:
@@ -345,20 +350,19 @@ def _not_called(exercise: Exercise, run: CheckRun) -> str:
 
 
 def _called_elsewhere(exercise: Exercise, runs: list[CheckRun]) -> str:
-    """That the function which is handed in was first called at another number than the one that is handed in with
-    it.
-    """
+    """That the function which is handed in was first called at another place than the one that is handed in with it."""
+    names = list(inspect.signature(exercise.expect).parameters)
     for case, run in zip(exercise.cases, runs, strict=True):
-        numbers = [one for one in case if isinstance(one, float)]
-        places = [call.at[0] for call in run.seen.calls if len(call.at) == 1]
-        if len(numbers) != 1 or not places or places[0] is None or places[0] in (numbers[0], round(numbers[0])):
-            continue
-        if abs(places[0] - numbers[0]) > NEAR and exercise.order:
-            return say(
-                "Your program first called the function at {place}. What was handed in is {number}.",
-                place=f"{places[0]:g}",
-                number=f"{numbers[0]:g}",
-            )
+        for name, handed in zip(names, case, strict=False):
+            place = next((call.at[0] for call in run.seen.calls if len(call.at) == 1), None)
+            if name not in PLACES or place is None or place.shape not in ((), np.shape(handed)):
+                continue
+            if not any(np.allclose(place, one, NEAR, NEAR) for one in (handed, np.round(handed))):
+                return say(
+                    "Your program first called the function at {place}. What was handed in is {number}.",
+                    place=_show(place),
+                    number=_show(handed),
+                )
     return ""
 
 

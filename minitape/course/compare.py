@@ -50,7 +50,9 @@ class Described(dict[str, "Answer"]):
         self.what, self._words = what, words
 
     def __repr__(self) -> str:
-        return self._words.format(self.what, **self)
+        real = (float, np.floating)
+        short = {name: float(f"{part:.6g}") if isinstance(part, real) else part for name, part in self.items()}
+        return self._words.format(self.what, **short)
 
 
 def is_blank(answer: Answer) -> bool:

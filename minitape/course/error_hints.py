@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..common.texts import say
+from .unknown import UnknownFunction
 
 if TYPE_CHECKING:
     from ..engine.types import Function
@@ -37,7 +38,7 @@ def slip_in(error: BaseException, function: Function) -> str:
     Python does not know the name 'too'. Is it misspelled, or is it made in a cell that has not run?
     """
     said = str(error)
-    if isinstance(error, UnboundLocalError) and (name := _quoted(r"variable '(\w+)'", said)):
+    if "where it is not associated with a value" in said and (name := _quoted(r"variable '(\w+)'", said)):
         return say("The name {name} is used before it gets a value.", name=repr(name))
     if isinstance(error, NameError) and (name := getattr(error, "name", None) or _quoted(r"name '(\w+)'", said)):
         if name in _public(tf()):
@@ -60,6 +61,8 @@ def _no_such_attribute(name: str, owner: object) -> str:
     missing = say("There is no {name} here.", name=repr("." + name))
     if name in _public(tf().GradientTape):
         return f"{missing} {say('It is a method of a tape, as in {example}.', example=f'tape.{name}(...)')}"
+    if inspect.ismodule(owner) and name in _public(tf().math):
+        return f"{missing} {say('It belongs to tf: {example}.', example=f'tf.math.{name}(...)')}"
     if owner is not tf() and name in _public(tf()):
         return f"{missing} {say('It belongs to tf: {example}.', example=f'tf.{name}(...)')}"
     near = _nearest(name, _public(owner))
@@ -90,11 +93,31 @@ def told_of(error: BaseException) -> str:
             "A tape was asked about a plain number. Ask it about the tensors and variables that it recorded: of what, "
             "and with respect to what?"
         )
+    if "Passed in object" in said:
+        return say(
+            "Only tensors and variables can be watched, and this is a plain number. Which line makes a plain number "
+            "of it?"
+        )
     if isinstance(error, AttributeError) and isinstance(error.name, str):
         return _attribute_error(error.name, getattr(error, "obj", None))
     if isinstance(error, TypeError) and "NoneType" in said:
         return say(NONE)
-    if "this function takes tensors" in said:
+    if not _function_names().isdisjoint(re.findall(r"'(?:[\w.]+\.)?(\w+)'", said)) or "`type_value`: <" in said:
+        return say("A function is used as if it were a number. Are the brackets missing that call it?")
+    if "type_value" in said:
+        return say(
+            "A tape is asked about something that is no tensor. Is it a function, without the brackets that call it?"
+        )
+    if name := _quoted(r"doesn't define __(\w+)__", said):
+        return say(
+            "Python's {name} takes plain numbers. For what a tape records there is {full}.",
+            name=name,
+            full=f"tf.{name}",
+        )
+    if "was expected to be a" in said or "that does not match type" in said:
+        one, other = re.findall(r"(?:to be an?|is an?|type) (\w+)", said)[:2]
+        return say("Two dtypes meet here, {one} and {other}: both must be the same.", one=one, other=other)
+    if say("this function takes tensors: values that a tape can follow") in said:
         return say("The function got a plain number. Hand it the tensor or the variable that the tape watches.")
     if isinstance(error, TypeError):
         return _type_error(error)
@@ -125,24 +148,33 @@ def _attribute_error(name: str, owner: object) -> str:
             "belongs there?",
             name=repr("." + name),
         )
+    if inspect.ismodule(owner):
+        return say("The module {module} has no {name}.", module=repr(owner.__name__), name=repr("." + name))
     if isinstance(owner, (list, tuple)):
         return say("A list has no {name}. Which one of its parts is meant?", name=repr("." + name))
     if callable(owner):
         return say("A function has no {name}. Are brackets missing, which call it?", name=repr("." + name))
-    return ""
+    return say("What is before the dot has no {name}. Which value belongs there?", name=repr("." + name))
+
+
+def _function_names() -> set[str]:
+    """How messages name what has to be called: Python's functions, and those that exercises hand in."""
+    kinds, unknown = {"function", "method", "builtin_function_or_method"}, [UnknownFunction]
+    for kind in unknown:
+        unknown += kind.__subclasses__()
+    return kinds | {kind.__name__ for kind in unknown}
 
 
 def _type_error(error: TypeError) -> str:
     said, traceback = str(error), error.__traceback__
-    if missing := _quoted(r"(\w+)\(\) missing", said):
-        lacks = ", ".join(re.findall(r"'(\w+)'", said))
+    if re.search(r"\(\) missing|missing a required argument", said):
+        lacks = ", ".join(re.findall(r"'(\w+)'", said.partition("Received")[0]))
         if traceback is not None and traceback.tb_next is not None:  # not the call by check
-            return say("A call of {name} lacks what goes there for {lacks}.", name=repr(missing), lacks=lacks)
+            return say("A call lacks what goes there for {lacks}.", lacks=lacks)
         return say("Your function is called with fewer values than it takes. Leave its first line as it was.")
-    if re.search(r"takes .*positional arguments? but", said):
+    if re.search(r"takes .*positional arguments? but|too many positional", said):
         if traceback is not None and traceback.tb_next is not None:
-            called = repr(said.partition("(")[0])
-            return say("A call of {name} hands over more than it takes.", name=called)
+            return say("A function is called with more than it takes.")
         return say("Your function is called with more values than it takes. Leave its first line as it was.")
     if "context manager" in said:
         return say("A tape must be made first: brackets are missing, as in tf.GradientTape().")
@@ -150,7 +182,9 @@ def _type_error(error: TypeError) -> str:
         return say(
             "There are brackets after a value that is no function. Is a * missing, or is one name used for two things?"
         )
-    if re.search(r"multiply sequence|concatenate|unary .*'(list|tuple)'|type\(s\) for .*'(list|tuple)'", said):
+    if re.search(
+        r"multiply sequence|concatenate|(unary|bad operand) .*'(list|tuple)'|type\(s\) for .*'(list|tuple)'", said
+    ):
         return say(
             "One computes with numbers, not with a whole list or tuple of Python. Compute with each of its parts."
         )

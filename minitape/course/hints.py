@@ -95,6 +95,8 @@ def _off(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
         if round(factor, 3) == -ONE:
             return say("All your results have the wrong sign.")
         return say("All your results are {factor} times what they should be.", factor=f"{factor:.3g}")
+    if np.allclose(a, abs(b), EXACT, EXACT):
+        return say("The sizes are right, and a sign is lost. Is there an abs, or a square?")
     offset = float(np.mean(a - b))
     if np.allclose(a - b, offset, EXACT, EXACT) and len(b) > 1 and round(offset, 3):
         return say("All your results are off by {offset}.", offset=f"{offset:.3g}")
@@ -237,17 +239,29 @@ def of_calls(expect: Callable[..., Answer], runs: Runs, same: Callable[[Answer, 
 
     for place, name in enumerate(names[: len(runs[0][0])]):
         if name in ("steps", "times"):
-            for by, told in (
-                (1, say("Your loop takes one step too many.")),
-                (-1, say("Your loop takes one step too few.")),
+            for steps, told in (
+                (lambda n: n + 1, say("Your loop takes one step too many.")),
+                (lambda n: n - 1, say("Your loop takes one step too few.")),
+                (
+                    lambda n: 1,
+                    say(
+                        "Your program takes a single step, however many are asked for. Is the return inside the loop, "
+                        "or does each step begin at the start again?"
+                    ),
+                ),
             ):
-                if did(lambda *case, place=place, by=by: expect(*case[:place], case[place] + by, *case[place + 1 :])):
+                if did(
+                    lambda *case, place=place, steps=steps: expect(
+                        *case[:place], steps(case[place]), *case[place + 1 :]
+                    )
+                ):
                     return told
-    for place, name in enumerate(names[: len(runs[0][0])]):
         if did(lambda *case, place=place: case[place]):
-            return say("Your function gives back {name} as it got it.", name=repr(name))
+            return say("Your function gives back {name} as it got it. Does it get a new value?", name=repr(name))
     if did(_value_at):
         return say("That is the value of the function. Its derivative is asked for.")
+    if not any(np.any(as_array(given)) for _, given in runs):
+        return ""  # zeros are the derivative of one order or another
     for order, told in (
         (1, say("That is the first derivative.")),
         (2, say("That is the second derivative.")),

@@ -55,7 +55,7 @@ EXERCISES = (
     Exercise(
         "01.2",
         expect=lambda f, value: f.derivative(value),
-        cases=[(F, 2.0), (F, -1.0), (G, 0.5)],
+        cases=[(F, 2.0), (F, 0.5), (G, 0.5)],
         mistakes=[
             Mistake(
                 gives_none,
@@ -69,11 +69,6 @@ EXERCISES = (
             ),
             Mistake(
                 raises, "value is a plain number, which no tape can watch. Watch the tensor.", where=r"\.watch\(value"
-            ),
-            Mistake(lambda f, value: f._compute(value), "You gave back y. Give back what tape.gradient(y, x) returns."),
-            Mistake(
-                lambda f, value: 1.0,
-                "Ask for tape.gradient(y, x), not for the gradient of x with respect to itself.",
             ),
             Mistake(
                 lambda f, value: 3.0 * value * value,
@@ -118,7 +113,7 @@ EXERCISES = (
     Exercise(
         "01.4",
         expect=lambda f, value: f.derivative(value, order=2),
-        cases=[(F, 1.0), (F, 2.0), (G, -0.5)],
+        cases=[(F, 1.0), (F, -2.0), (G, -0.5)],
         order=2,
         mistakes=[
             Mistake(
@@ -140,12 +135,6 @@ EXERCISES = (
                 where=r"(?s)\.gradient\(.*\.gradient\(",
             ),
             Mistake(
-                lambda f, value: f.derivative(value),
-                "That is the first derivative. Ask the outer tape for the gradient of it.",
-            ),
-            Mistake(lambda f, value: f._compute(value), "You gave back y. Give back the gradient of the gradient."),
-            Mistake(lambda f, value: f.derivative(value, order=3), "That is the third derivative: one tape too many."),
-            Mistake(
                 lambda f, value: 12.0 * value * value,
                 "That is the second derivative of x ** 4. The exercise hands in another f: ask the tapes.",
             ),
@@ -162,28 +151,7 @@ EXERCISES = (
         "01.5",
         expect=lambda f, start, steps, rate=0.1: descend(f, start, steps, rate),
         cases=[(BOWL, 3.0, 1), (BOWL, -2.0, 5), (DENT, -0.5, 6)],
-        mistakes=[
-            Mistake(
-                lambda f, start, steps: descend(f, start, steps, rate=-0.1),
-                "Your ball rolls uphill: subtract the slope, do not add it.",
-            ),
-            Mistake(
-                lambda f, start, steps: descend(f, start, steps, rate=1.0),
-                "Your ball makes giant steps: multiply the slope by the learning rate, 0.1.",
-            ),
-            Mistake(
-                lambda f, start, steps: descend(f, start, steps, rate=0.3),
-                "Your steps are three times as long: the learning rate is 0.1 here, not 0.3 as in the first picture.",
-            ),
-            Mistake(
-                lambda f, start, steps: descend(f, start, 1, rate=0.1),
-                "Your ball makes one step only. Is the return inside the loop, or does each step begin at start again?",
-            ),
-            Mistake(
-                lambda f, start, steps: start,
-                "Your ball did not move: the name x must get the new place, so that the next step sees it.",
-            ),
-        ],
+        mistakes=[],
         hint=(
             "In which direction is downhill, when the slope is positive? And when it is negative?",
             "Ask the tape for the slope of y at x. The new x is the old one, minus the learning rate 0.1 times the "

@@ -161,14 +161,6 @@ def learn(loss_of, start, steps):
                 "The variable still holds what it held at the start. Which method changes it?",
             ),
             Mistake(
-                _holding(lambda f, start, steps: descend(f, start, steps, rate=-0.1)),
-                "Now w climbs: the loss grows. Subtract, do not add.",
-            ),
-            Mistake(
-                _holding(lambda f, start, steps: descend(f, start, steps, rate=1.0)),
-                "The learning rate 0.1 is missing.",
-            ),
-            Mistake(
                 _holding(lambda f, start, steps: -0.1 * f.derivative(start)),
                 "assign puts only the step into the variable. Subtract the step from what is there.",
             ),

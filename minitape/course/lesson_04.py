@@ -173,19 +173,10 @@ EXERCISES = (
         cases=[(HILL, -1.0, 1), (HILL, 2.5, 6), (RIDGE, 0.4, 12)],
         mistakes=[
             Mistake(
-                lambda f, start, steps: descend(f, start, steps, rate=0.1),
-                "You went down. For the largest result, add 0.1 times the gradient.",
-            ),
-            Mistake(lambda f, start, steps: start, "The input did not move: x = x + ..., in each step."),
-            Mistake(
                 raises,
                 "The gradient was None: x is another tensor in each step, and must be watched again.",
                 where=r"(?s)\A(?!.*for .*\.watch\()",
                 error="NoneType",
-            ),
-            Mistake(
-                lambda f, start, steps: descend(f, start, 1, rate=-0.1),
-                "That is one step. Is the return inside the loop?",
             ),
         ],
         hint=(

@@ -104,10 +104,6 @@ EXERCISES = (
                 error="non-persistent",
             ),
             Mistake(
-                lambda f, g, value: [g.derivative(value), f.derivative(value)],
-                "The right numbers in the wrong order: first y, then z.",
-            ),
-            Mistake(
                 lambda f, g, value: [f._compute(value), g._compute(value)],
                 "These are y and z themselves. Return their gradients.",
             ),

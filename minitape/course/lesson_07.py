@@ -125,15 +125,6 @@ def second_derivative(f, value):
                 "it.",
                 where=r"\.watch\(first\)",
             ),
-            Mistake(
-                lambda f, value: f.derivative(value),
-                "That is the first derivative. Give back the outer tape's gradient of it.",
-            ),
-            Mistake(
-                lambda f, value: f._compute(value),
-                "That is y itself. Leave the other lines as they were; only one line moves.",
-            ),
-            Mistake(lambda f, value: f.derivative(value, order=3), "That is the third derivative: one tape too many."),
             Mistake(lambda f, value: 0.0, "A zero is not right either. Where must the inner gradient be computed?"),
         ],
         hint=(
@@ -149,12 +140,7 @@ def second_derivative(f, value):
         expect=lambda f, value: f.derivative(value, order=3),
         cases=[(F, 1.0), (F, 2.0), (G, -0.5)],
         mistakes=[
-            Mistake(
-                lambda f, value: f.derivative(value, order=2), "That is the second derivative. One more is needed."
-            ),
             Mistake(lambda f, value: f.derivative(value, order=4), "That is the fourth derivative: one too many."),
-            Mistake(lambda f, value: f.derivative(value), "That is the first derivative. Two more are needed."),
-            Mistake(lambda f, value: f._compute(value), "You gave back f(x) itself. Give back its third derivative."),
         ],
         hint=(
             "What does derivative give back, and what can be done with that?",
@@ -208,12 +194,6 @@ def second_derivative(f, value):
         expect=lambda f, point, direction: _hessian(f, point, direction) @ np.array(direction),
         cases=[(BENT, [1.0, 2.0], [1.0, 0.0]), (STEEP, [1.0, 2.0], [0.0, 1.0]), (STEEP, [-1.0, 0.5], [2.0, -3.0])],
         mistakes=[
-            Mistake(
-                gives_none,
-                "The outer tape has no path to what you ask it about. Is the sum computed while it is on, and does it "
-                "watch x?",
-                where=r"reduce_sum",
-            ),
             Mistake(_hessian, "That is the whole Hessian. Only its product with the direction is wanted: two numbers."),
             Mistake(_gradient, "That is the gradient. The direction has not been used yet."),
             Mistake(
@@ -258,11 +238,6 @@ def second_derivative(f, value):
                 "Where the curve is nearly straight, your step is much too long: the height does not fall. Halve it "
                 "until it does.",
             ),
-            Mistake(
-                lambda f, start, steps: _down(f, start, 1),
-                "That is one step. Repeat it as many times as steps says, in a loop.",
-            ),
-            Mistake(lambda f, start, steps: start, "It stays where it started: does x get the new place in each step?"),
             Mistake(
                 lambda f, start, steps: descend(f, start, steps, rate=0.1),
                 "That is gradient descent, with a fixed learning rate. Divide by the second derivative.",

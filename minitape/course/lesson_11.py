@@ -20,8 +20,8 @@ def _distance(upstream: float, x: float, y: float) -> tuple[float, float]:
     return upstream * x / z, upstream * y / z
 
 
-def _through_sign(rest: Polynomial, value: float) -> float:
-    return rest.derivative(math.copysign(1.0, value)) * (abs(value) < 1.0) + 0.0
+def _through_sign(rest: Polynomial, number: float) -> float:
+    return rest.derivative(math.copysign(1.0, number)) * (abs(number) < 1.0) + 0.0
 
 
 EXPLAINED = {
@@ -77,9 +77,6 @@ EXERCISES = (
                 "Divide by z. (The derivative of x * x is 2 * x, and the root brings 1 / (2 * z).)",
             ),
             Mistake(
-                lambda upstream, x, y: _distance(upstream, x, y)[::-1], "The two amounts are swapped: first that of x."
-            ),
-            Mistake(
                 lambda upstream, x, y: (2 * _distance(upstream, x, y)[0], 2 * _distance(upstream, x, y)[1]),
                 "Twice too much: the root brings a 1/2 that cancels the 2 of x * x.",
             ),
@@ -94,7 +91,7 @@ EXERCISES = (
     Exercise(
         "11.3",
         expect=_halved,
-        cases=[(F, REST, 3.0), (G, F, -1.0), (G, REST, 0.5)],
+        cases=[(F, REST, 3.0), (G, F, -1.0), (F, REST, -0.5), (F, G, 0.5)],
         also=_by_a_rule,
         mistakes=[
             Mistake(

@@ -234,14 +234,6 @@ EXERCISES = (
                 "Each parameter goes by the gradient of the other. In which order do they come?",
             ),
             Mistake(
-                lambda Tape, loss_of, start, steps, rate: start,
-                "now is still start. Give it its new values in each step.",
-            ),
-            Mistake(
-                lambda Tape, loss_of, start, steps, rate: _learn(Tape, loss_of, start, 1, rate),
-                "That is one step. Is the return inside the loop?",
-            ),
-            Mistake(
                 partial(_learn, towards=lambda gradient: -gradient * np.array([1.0, 0.0])),
                 "Only the first parameter moves. All of them learn.",
             ),

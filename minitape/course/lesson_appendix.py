@@ -133,7 +133,6 @@ EXERCISES = (
                 lambda numbers: [number > 0 for number in numbers],
                 "That is the mask, as True and False. Cast it to the dtype of x, and multiply x by it.",
             ),
-            Mistake(lambda numbers: numbers, "Nothing is replaced. Have you returned x itself?"),
         ],
         hint=(
             "What must a number be multiplied by to stay, and what to become 0?",
@@ -303,8 +302,6 @@ EXERCISES = (
         expect=_pass,
         cases=[([1.0, 2.0, 3.0], [0.0, 1.0]), ([0.5, 1.0, 1.5], [1.0, -2.0]), ([0.0, -1.0], [2.0, 0.0, 0.5])],
         mistakes=[
-            Mistake(lambda xs, ys: _pass(xs, ys).T, "Rows and columns are swapped: y belongs to the rows."),
-            Mistake(lambda xs, ys: -_pass(xs, ys), "The sign: the ground rises with x, and falls with y."),
             Mistake(raises, "If the shapes did not fit: make a column of y, y[:, tf.newaxis], before you subtract."),
             Mistake(lambda xs, ys: _pass(xs, [0.0] * len(ys)), "y is missing: subtract y * y."),
         ],

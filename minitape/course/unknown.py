@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,7 @@ class UnknownFunction:
     def __call__(self, *inputs: Answer) -> Answer:
         if not all(hasattr(one, "numpy") or hasattr(one, "graph") for one in inputs):  # symbolic ones have a graph
             raise TypeError(say("this function takes tensors: values that a tape can follow"))
+        inspect.signature(self._compute).bind(*inputs)  # raises TypeError where it is called with too few or too many
         result = self._compute(*inputs)
         note_call(inputs, result)
         return result

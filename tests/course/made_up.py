@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import ast
 import copy
+import re
+import textwrap
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -82,6 +84,96 @@ def _statement(node: ast.AST) -> bool:
     )
 
 
+def _is_tf(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "tf"
+
+
+def _plain_call(node: ast.AST) -> bool:
+    """A call of something that was handed in, or of a helper."""
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and bool(node.args)
+        and node.func.id not in ("range", "zip", "list")
+    )
+
+
+def _method(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not _is_tf(node.func)
+
+
+def _renamed(node: Any) -> ast.AST:
+    node.func.attr += "s"
+    return node
+
+
+def _capital(node: Any) -> ast.AST:
+    node.arg = node.arg.capitalize()
+    return node
+
+
+def _numpy_of(node: Any) -> ast.AST:
+    node.value = ast.Call(ast.Attribute(node.value, "numpy"), [], [])
+    return node
+
+
+def _for_another(node: Any) -> ast.AST:
+    """The question to a tape about another source than the last: the target itself."""
+    return ast.Call(node.func, [node.args[0], node.args[0]], node.keywords)
+
+
+def _elsewhere(node: Any) -> ast.AST:
+    node.args[-1:] = [ast.BinOp(one, ast.Add(), ast.Constant(1.0)) for one in node.args[-1:]]
+    return node
+
+
+def _blocks(tree: ast.AST) -> Iterator[list[ast.stmt]]:
+    for node in ast.walk(tree):
+        for block in (getattr(node, "body", None), getattr(node, "orelse", None)):
+            if isinstance(block, list) and block:
+                yield block
+
+
+def _apart(one: ast.stmt, other: ast.stmt) -> bool:
+    """Whether two lines may come in either order: none of them changes what the other one reads."""
+    if isinstance(one, ast.FunctionDef):
+        return True
+    used, changed = [], []
+    for line in (one, other):
+        names = [node for node in ast.walk(line) if isinstance(node, ast.Name)]
+        owners = {id(node.func.value) for node in ast.walk(line) if _method(node)}  # type: ignore[attr-defined]
+        used.append({node.id for node in names})
+        changed.append({node.id for node in names if isinstance(node.ctx, ast.Store) or id(node) in owners})
+    return not (changed[0] & used[1] or changed[1] & used[0])
+
+
+def moved(program: str) -> Iterator[tuple[str, str]]:
+    """Lines in other places: two in the wrong order, the last of a block behind it, the one behind in the block,
+    a block without its tape, a loop that runs once.
+    """
+    for number, block in enumerate(_blocks(ast.parse(program))):
+        for place, one in enumerate(block):
+            for kind in ("order", "left the block", "into the block", "tape off", "no loop"):
+                tree = ast.parse(program)
+                lines = [*_blocks(tree)][number]
+                after = place + 1 < len(lines)
+                if kind == "order" and after and not _apart(one, block[place + 1]):
+                    lines[place], lines[place + 1] = lines[place + 1], lines[place]
+                elif kind == "left the block" and isinstance(one, (ast.With, ast.For)) and len(one.body) > 1:
+                    lines.insert(place + 1, lines[place].body.pop())  # type: ignore[attr-defined]
+                elif kind == "into the block" and isinstance(one, ast.For) and after:
+                    lines[place].body.append(lines.pop(place + 1))  # type: ignore[attr-defined]
+                elif kind == "tape off" and isinstance(one, ast.With) and one.items[0].optional_vars:
+                    made = ast.Assign([one.items[0].optional_vars], one.items[0].context_expr)
+                    lines[place : place + 1] = [made, *lines[place].body]  # type: ignore[attr-defined]
+                elif kind == "no loop" and isinstance(one, ast.For):
+                    start = ast.Assign([one.target], ast.parse("0").body[0].value)  # type: ignore[attr-defined]
+                    lines[place : place + 1] = [start, *lines[place].body]  # type: ignore[attr-defined]
+                else:
+                    continue
+                yield kind, ast.unparse(ast.fix_missing_locations(tree))
+
+
 def _into_the_loop(program: str) -> Iterator[str]:
     """The return that follows a loop, as the last line of its body."""
     tree = ast.parse(program)
@@ -122,6 +214,31 @@ def wrong_programs(program: str, blank: str, result: Any) -> Iterator[tuple[str,
         ("off by one", _calls("range", 1), _one_more(1)),
         ("off by one", _calls("range", 1), _one_more(-1)),
         ("number", _is_number, lambda node: ast.Constant(node.value + 1)),  # type: ignore[attr-defined]
+        ("no tf.", _is_tf, lambda node: ast.Name(node.attr)),  # type: ignore[attr-defined]
+        ("misspelled", _method, _renamed),
+        ("argument", lambda node: isinstance(node, ast.keyword) and bool(node.arg), _capital),
+        ("not called", _plain_call, lambda node: node.func),  # type: ignore[attr-defined]
+        ("argument left out", _plain_call, lambda node: ast.Call(node.func, node.args[:-1], [])),  # type: ignore[attr-defined]
+        ("called elsewhere", _plain_call, _elsewhere),
+        (
+            ".numpy()",
+            lambda node: isinstance(node, ast.Assign) and isinstance(node.value, (ast.Call, ast.BinOp)),
+            _numpy_of,
+        ),
+        ("print", _returns, lambda node: ast.Expr(ast.Call(ast.Name("print"), [node.value], []))),  # type: ignore[attr-defined]
+        ("another source", _calls(".gradient", 2), _for_another),
+        ("not called", _calls(".gradient", 2), lambda node: node.func),  # type: ignore[attr-defined]
+        (
+            "rate",
+            lambda node: _is_number(node) and isinstance(node.value, float),
+            lambda node: ast.Constant(node.value * 10),
+        ),  # type: ignore[attr-defined]
+        ("absolute", _returns, _with_result("abs({})")),
+        (
+            "typed in",
+            lambda node: isinstance(node, ast.Name) and node.id in ("value", "start"),
+            lambda node: ast.Constant(3.0),
+        ),  # type: ignore[attr-defined]
         (
             "no @",
             lambda node: isinstance(node, ast.FunctionDef) and bool(node.decorator_list),
@@ -131,6 +248,7 @@ def wrong_programs(program: str, blank: str, result: Any) -> Iterator[tuple[str,
     for kind, chosen, change in kinds:
         yield from ((kind, made) for made in changed(program, chosen, change))
     yield from (("return in the loop", made) for made in _into_the_loop(program))
+    yield from moved(program)
 
 
 def _plain(node: Any) -> ast.AST:
@@ -168,6 +286,57 @@ def right_programs(program: str) -> list[str]:
         named = word and not blanks.strip() and rest.count("(") == rest.count(")") and "#" not in rest
         lines += [f"{blanks}result = {rest}", f"{blanks}return result  # done"] if named else [line]
     return [program, "\n".join(lines), ast.unparse(ast.fix_missing_locations(Rename().visit(ast.parse(program))))]
+
+
+def _as_call(name: str) -> Callable[[Any], ast.AST]:
+    """The same call by another name, or with other words about it, as `name` has it."""
+
+    def change(node: Any) -> ast.AST:
+        return ast.parse(name.format(*map(ast.unparse, node.args))).body[0].value  # type: ignore[attr-defined]
+
+    return change
+
+
+def _persistent(node: Any) -> ast.AST:
+    node.keywords.append(ast.keyword("persistent", ast.Constant(True)))
+    return node
+
+
+def _makes(what: str) -> Callable[[ast.AST], bool]:
+    return lambda node: isinstance(node, ast.Call) and ast.unparse(node.func) == f"tf.{what}" and len(node.args) == 1
+
+
+def other_forms(program: str, result: Any) -> list[str]:
+    """A program that is right in other forms: a tape that is persistent, a variable for a constant, float64, results of
+    Python and NumPy, a Jacobian for a gradient. `result` is what it gives in the first case.
+    """
+    tape = _makes("GradientTape")
+    kinds: list[tuple[Callable[[ast.AST], bool], Callable[[Any], ast.AST]]] = [
+        (lambda node: tape(node) or ast.unparse(node) == "tf.GradientTape()", _persistent),
+        (_makes("constant"), _as_call("tf.Variable({})")),
+        (_makes("constant"), _as_call("tf.convert_to_tensor({})")),
+    ]
+    single = isinstance(result, (int, float)) and not isinstance(result, bool)
+    wraps = ["float({})", "np.float64({})", "np.array({})", "({}) * 1.0"] if single else ["tuple({})", "list({})"]
+    if isinstance(result, dict):  # a variable is asked for
+        wraps = []
+    numbers = isinstance(result, (list, tuple, np.ndarray)) and not any(one is None for one in result)
+    wraps += ["np.array({})"] if numbers else []
+    if single or not numbers:
+        kinds.append((_calls(".gradient", 2), lambda node: ast.Call(node.func, [], _named(node))))
+    head = program.splitlines()[0]
+    found = [re.sub(r"tf\.(constant|Variable)\(([^(),]+)\)", r"tf.\1(\2, dtype=tf.float64)", program)]
+    found += [made for chosen, change in kinds for made in changed(program, chosen, change)]
+    if head.startswith("def ") and "class" not in program:
+        takes = head.partition("(")[2]
+        body = textwrap.indent(textwrap.dedent(program.partition("\n")[2]), " " * 8)
+        inner = f"{head}\n    def inner({takes}\n{body}\n    return "
+        found += [inner + wrap.format(f"inner({takes[:-2]})") for wrap in wraps]
+    return found
+
+
+def _named(node: Any) -> list[ast.keyword]:
+    return [ast.keyword("target", node.args[0]), ast.keyword("sources", node.args[1])]
 
 
 def other_values(value: Any) -> Iterator[tuple[str, Any]]:
