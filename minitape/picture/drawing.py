@@ -1,26 +1,32 @@
 """``draw``: the static picture of a tape, laid out here, so that it is the same on every machine.
 
-The picture is an SVG that any viewer shows (:mod:`.figure`). Long tapes are wrapped into lines like text; an edge that
-would cross many columns is drawn as a small reference to the row it comes from.
+The picture is an SVG that any viewer shows (:mod:`.figure`): a graph where it fits into one line, else a list of what
+ran, with the edges beside it.
 """
 
 from __future__ import annotations
 
 import base64
 import sys
+from collections.abc import Iterable
 from html import escape
+from math import inf
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..common.write_beside import write
-from .figure import COLOURS, PORTS, Drawing, colours_of, links, title_of, total_of
+from .figure import PORTS, Drawing, links, total_of
+from .graph import GraphDrawing
+from .ink import COLOURS, colours_of, title_of
+from .listing import ListDrawing
 from .marks import brief
-from .programs import converted
+from .programs import DOTS, converted
 from .reading import followed, reader_of, spaces
 from .results import results_of
 from .short import printable, some
 from .stepping import sweep_steps
+from .tikz import tikz
 from .words import word
 
 if TYPE_CHECKING:
@@ -30,18 +36,26 @@ if TYPE_CHECKING:
     from ..engine.types import Structure
     from .fields import Fields, Shown, Snapshot, SourceFields
 
+LEAST = 40  # millimetres
 WHOLE = 2000  # rows that are read at all, in the same way: the DOT text has them
 
 
 def draw(
-    tape: GradientTape, target: Structure = None, sources: Structure = None, *, step: int | None = None
+    tape: GradientTape,
+    target: Structure = None,
+    sources: Structure = None,
+    *,
+    step: int | None = None,
+    fold: str = "auto",
+    rows: Iterable[int] | None = None,
 ) -> Picture:
     """The static picture of what ``tape`` recorded, with the adjoints of its last gradient or of ``target``.
 
     With ``step`` it is the picture after that step of the backward sweep, with its products on the edges; 0 is before
-    the first, and one more than the sweep has is the optimizer's step, where there was one. As the last expression of a
-    cell it is shown; ``save(path)`` writes it, ``source`` is its DOT text. Raises TypeError when ``tape`` is no
-    GradientTape, ValueError when there is no such step.
+    the first, and one more than the sweep has is the optimizer's step, where there was one. ``fold`` is "auto" (what
+    makes it short enough), "layers", "all" (also loops) or "none"; ``rows`` are the rows that are drawn, with what they
+    read. As the last expression of a cell it is shown; ``save(path)`` writes it, ``source`` is its DOT text. Raises
+    TypeError when ``tape`` is no GradientTape, ValueError when there is no such step, fold or row.
 
     >>> import minitape as tf
     >>> x = tf.constant(3.0)
@@ -59,53 +73,63 @@ def draw(
     tape = followed(tape)
     reader = reader_of(tape, spaces(sys._getframe(1)), "draw() takes")
     reader.recompute()
-    rows = reader.read_ends(WHOLE)
-    reader.name_rows(rows)
-    snapshot = reader.frame_of([row.full() for row in rows], 0)
+    read = reader.read_ends(WHOLE)
+    reader.name_rows(read)
+    snapshot = reader.frame_of([row.full() for row in read], 0)
     snapshot["sweep"] = sweep_steps(tape, target, sources, reader.held)
     snapshot["results"] = results_of(tape, target, sources, reader.held, reader.namespaces)
-    return Picture(snapshot, step)
+    return Picture(snapshot, step, fold, rows)
 
 
 class Picture:
     """A static picture of a snapshot: ``svg``, ``source`` (DOT), ``save(path)``; a notebook shows it."""
 
-    def __init__(self, snapshot: Snapshot, step: int | None = None) -> None:
-        self.snapshot, self.step = snapshot, step
-        if step is not None:
-            Drawing(snapshot, step)  # refuses a step that is not there
+    def __init__(
+        self, snapshot: Snapshot, step: int | None = None, fold: str = "auto", rows: Iterable[int] | None = None
+    ) -> None:
+        self.snapshot, self.step, self.fold = snapshot, step, fold
+        self.rows = None if rows is None else list(rows)
+        if step is not None or rows is not None or fold != "auto":
+            self.drawing()  # refuses what is not there
+
+    def drawing(self, width: float | None = None) -> Drawing:
+        """What is drawn, so many millimetres wide: a graph where it fits into a line, else a list."""
+        room = None if width is None else width * DOTS
+        graph = GraphDrawing(self.snapshot, self.step, room, self.fold, self.rows)
+        return graph if graph.fits else ListDrawing(self.snapshot, self.step, room, self.fold, self.rows)
 
     @property
     def svg(self) -> str:
         """The picture as SVG text."""
-        return Drawing(self.snapshot, self.step).svg()
+        return self.drawing().svg()
 
     @property
     def source(self) -> str:
         """The graph as DOT text, for Graphviz."""
         return _digraph(self.snapshot).source
 
-    def save(self, path: str | PathLike[str], *, width: float | None = None) -> None:
-        """Writes the picture: ``.svg``, ``.pdf``, ``.png``, or DOT text (``.dot``, ``.gv``). ``width`` is in
-        millimetres.
+    def save(self, path: str | PathLike[str], *, width: float | str | None = None) -> None:
+        """Writes the picture: ``.svg``, ``.pdf``, ``.png``, ``.tex`` (TikZ), or DOT text (``.dot``, ``.gv``).
 
-        Raises ValueError for a file name without a known ending or a width that is not positive, FileNotFoundError
-        where no program is installed that makes a PDF or a PNG.
+        ``width`` is in millimetres, 85 or "85mm": the picture is laid out for it, with type of 7 pt and more. Raises
+        ValueError for a file name without a known ending or a width that is none, FileNotFoundError where no program is
+        installed that makes a PDF or a PNG.
         """
         path = Path(path)
         ending = path.suffix.lower()
-        if width is not None and not width > 0:
-            raise ValueError(f"width= is a number of millimetres above 0, but received {width!r}.")
-        svg = Drawing(self.snapshot, self.step).svg(width)
+        millimetres = None if width is None else _millimetres(width)
+        svg = self.drawing(millimetres).svg(millimetres)
         if ending == ".svg":
             write(path, svg)
         elif ending in (".dot", ".gv"):
             write(path, self.source)
+        elif ending == ".tex":
+            write(path, tikz(svg))
         elif ending in (".pdf", ".png"):
             write(path, converted(svg, ending[1:]))
         else:
             raise ValueError(
-                "save() knows the endings .svg, .dot, .gv, .pdf and .png, and that of a TapeView also .html, "
+                "save() knows the endings .svg, .tex, .dot, .gv, .pdf and .png, and that of a TapeView also .html, "
                 f"but received {str(path)!r}."
             )
 
@@ -119,7 +143,7 @@ class Picture:
         """The picture in words: of each of the first rows its value, its adjoint, and what its shape and colour say."""
         rows = self.snapshot["rows"]
         total = total_of(self.snapshot)
-        drawing, broken = Drawing(self.snapshot, self.step), self.snapshot.get("broken", ())
+        drawing, broken = self.drawing(), self.snapshot.get("broken", ())
         words = [
             _words(row, drawing.adjoints.get(row["row"]), drawing.updates.get(row["row"]), row["row"] in broken)
             for row in rows[:12]
@@ -134,6 +158,16 @@ class Picture:
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self.html()}
+
+
+def _millimetres(width: float | str) -> float:
+    try:
+        found = float(width.strip().removesuffix("mm")) if isinstance(width, str) else float(width)
+    except (TypeError, ValueError):
+        found = 0.0
+    if not LEAST <= found < inf:
+        raise ValueError(f"width= is a number of millimetres, {LEAST} or more, such as 85, but received {width!r}.")
+    return found
 
 
 def how_many(n: int, noun: str) -> str:

@@ -89,6 +89,16 @@ def brief(value: Shown | None, row: Fields, room: int) -> str:
     )
 
 
+def magnitude(value: Shown) -> float:
+    """The largest magnitude in a value, NaN where it is not known.
+
+    >>> magnitude({"text": "", "data": [1.0, -3.0]})
+    3.0
+    """
+    numbers = [abs(n) for line in _lines(value) for n in line]
+    return max(numbers, default=abs(_number(value.get("text", ""))))
+
+
 def _count(data: Plain) -> int:
     return sum(map(_count, data)) if isinstance(data, list) else 1
 

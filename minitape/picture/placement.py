@@ -6,15 +6,11 @@ to it.
 
 One pass in the order of rows. Columns run with time: a node stands right of all its inputs, and a new ``section``
 begins right of everything before. Heights are in half-slots: a node takes two, an edge that passes a column takes one.
-
-A strip of columns that is longer than its room goes on in the next line, like text (widgets/frontend/src/wrap.ts).
-An edge that goes on there, too, leaves its line on the right, runs back between the two lines and enters the next one
-from the left; edges from one node share that lane.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 FAR = 6  # an input further back than this many columns is drawn as a small reference, not as a long edge
 REACH = 24  # how many places to try on both sides before going past the end of a column
@@ -124,33 +120,3 @@ class Placement:
                 if all(slot + k not in used for k in range(size)):
                     return slot
         return self._bottom[column]
-
-
-def extents(column: Sequence[int], slot: Sequence[int], passed: Iterable[tuple[int, int]], per: int) -> list[list[int]]:
-    """Of each line of ``per`` columns the first half-slot, and the first one below it; ``passed`` are points of edges.
-
-    >>> extents([0, 1, 2], [0, 1, -1], [(1, 4)], per=2)
-    [[0, 5], [-1, 1]]
-    """
-    found: list[list[int]] = []
-    taken = [*((c, s, s + 2) for c, s in zip(column, slot, strict=True)), *((c, s, s + 1) for c, s in passed)]
-    for at, low, high in sorted(taken):
-        if at // per == len(found):
-            found.append([low, high])
-        line = found[at // per]
-        line[:] = min(line[0], low), max(line[1], high)
-    return found
-
-
-def lanes(edges: Iterable[tuple[int, int]], column: Sequence[int], slot: Sequence[int], per: int) -> list[list[int]]:
-    """Below each line the nodes whose edges go on in the next one, in the order of their lanes: the lowest has the
-    first.
-
-    >>> lanes([(0, 2), (1, 2)], [0, 1, 2], [0, 1, -1], per=2)
-    [[1, 0]]
-    """
-    found: dict[int, set[int]] = {}
-    for start, end in edges:
-        for line in range(column[start] // per, column[end] // per):
-            found.setdefault(line, set()).add(start)
-    return [sorted(found.get(line, ()), key=lambda i: (-slot[i], i)) for line in range(max(found, default=-1) + 1)]

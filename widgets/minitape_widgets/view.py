@@ -423,13 +423,22 @@ class TapeView(AnyWidget):
 
     # -- elsewhere ---------------------------------------------------------------------------------
 
-    def save(self, path: Any, *, step: int | None = None, width: float | None = None) -> None:
+    def save(
+        self,
+        path: Any,
+        *,
+        step: int | None = None,
+        width: float | str | None = None,
+        fold: str = "auto",
+        rows: Any = None,
+    ) -> None:
         """Writes a self-contained HTML page that steps without a kernel (``.html``), or a figure (``.svg``, ``.pdf``,
-        ``.png``).
+        ``.png``, ``.tex``).
 
         A figure is light, also where the notebook is dark. ``step`` is the step of the backward sweep that it shows,
-        with its products; one more than the sweep has is the optimizer's step (None: all of it). ``width`` is its width
-        in millimetres. Raises RuntimeError when the view was closed, ValueError for a page with a step or a width.
+        with its products; one more than the sweep has is the optimizer's step (None: all of it). ``width`` is the
+        width, such as "85mm", for which it is laid out; ``fold`` and ``rows`` are those of ``minitape.draw``. Raises
+        RuntimeError when the view was closed, ValueError for a page with one of them.
         """
         if self._told:
             raise RuntimeError(
@@ -439,16 +448,16 @@ class TapeView(AnyWidget):
         from .page import page
 
         if str(path).lower().endswith((".html", ".htm")):
-            if step is not None or width is not None:
+            if step is not None or width is not None or rows is not None or fold != "auto":
                 raise ValueError(
-                    "step= and width= are for figures (.svg, .pdf, .png): a page shows all steps, as wide as its "
-                    "window."
+                    "step=, width=, fold= and rows= are for figures (.svg, .pdf, .png, .tex): a page shows all steps, "
+                    "as wide as its window."
                 )
             with self._lock:
                 text = page(self._fresh(full=False) | {"insides": self._reader.insides(self._target, self._sources)})
             write(path, text)
         else:
-            Picture(self._fresh(WHOLE), step).save(path, width=width)
+            Picture(self._fresh(WHOLE), step, fold, rows).save(path, width=width)
 
     def _fresh(self, most: int | None = None, full: bool = True) -> Snapshot:
         with self._lock:

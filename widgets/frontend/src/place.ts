@@ -1,7 +1,7 @@
 // Where the nodes stand. One pass over the rows in their order, O(1) work per input, so that
 //  - a node once placed never moves when more rows come (leaves without a reader yet are the only exception),
 //  - 10,000 nodes take milliseconds,
-//  - the static picture (minitape/picture/drawing.py) places exactly alike: tests/widgets/placements.json checks both.
+//  - the static picture (minitape/picture/placement.py) places exactly alike: tests/widgets/placements.json checks both.
 //
 // Columns run with time: a node stands right of all its inputs. A new `section` (a tape opens or closes, an inner
 // gradient writes, a folded part is opened) begins right of everything before, so its frame is a rectangle.

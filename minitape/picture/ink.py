@@ -1,0 +1,128 @@
+"""The pieces of SVG that a figure is made of: texts, boxes, lines, crosses, the products of a step."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from html import escape
+from math import isfinite, log10
+from typing import TYPE_CHECKING
+
+from .marks import rounded, shape_text, small_map, written
+from .short import elide, printable
+
+if TYPE_CHECKING:
+    from .fields import Fields, Shown
+    from .figure import Node
+
+WIDTH, HEIGHT = 120, 52  # of a node
+ROOM = 15  # characters of a value in a node
+DECADES = 3  # powers of ten that fill the height of a profile, at least
+
+# Okabe-Ito colours, which colour-blind people can tell apart; the kinds differ in shape as well
+COLOURS = {
+    "source": ("#0072b2", "#e3f0f8"),
+    "variable": ("#00805c", "#e2f4ee"),
+    "constant": ("#7d858e", "#f2f3f5"),
+    "operation": ("#59636e", "#ffffff"),
+    "gap": ("#b3bac2", "#ffffff"),
+}
+INK, MUTED, EDGE, BACK, HERE, CUT, BROKEN = "#1f2328", "#57606a", "#97a0aa", "#b34700", "#fdeee4", "#a8447f", "#c62828"
+SANS = "Helvetica, Arial, sans-serif"
+SERIF = "'Times New Roman', Times, serif"
+MONO = "Menlo, Consolas, 'DejaVu Sans Mono', 'Courier New', monospace"
+
+
+def title_of(row: Fields) -> str:
+    """The name that a row goes by."""
+    if row["kind"] == "operation":
+        label = re.sub(r"\d+\.\d{5,}(e[-+]?\d+)?", lambda found: rounded(found[0]), row["label"] or row["op"])
+        return f"{row['name']} = {label}" if row["name"] else label
+    name = row["name"] or ("const" if row["kind"] == "constant" else row["label"])
+    if row["kind"] == "variable":
+        name = name.removesuffix(":0")
+    return f"{name} v{row['version']}" if row["version"] else name
+
+
+def cross(x: float, y: float) -> str:
+    """Where no gradient goes."""
+    return f'<path d="M{x - 4.5:g} {y - 4.5:g}l9 9m0 -9l-9 9" stroke="{CUT}" stroke-width="2.2" fill="none"/>'
+
+
+def colours_of(row: Fields) -> tuple[str, str]:
+    """Of a row's border and inside: a variable that no tape watches is a constant inside."""
+    colour, fill = COLOURS[row["kind"]]
+    return colour, fill if row["kind"] != "variable" or row["watched"] else COLOURS["constant"][1]
+
+
+def line_at(path: str, row: Fields | None, colour: str = EDGE) -> str:
+    cut = row is not None and row["cut"]
+    dash = ' stroke-dasharray="3 4"' if row is not None and (cut or row["status"] == "ghost") else ""
+    return f'<path d="{path}" fill="none" stroke="{CUT if cut else colour}" stroke-width="1.3"{dash}/>'
+
+
+def text_at(x: float, y: float, text: str, style: str) -> str:
+    fill = "" if "fill=" in style else f' fill="{INK}"'
+    clean = printable(text)
+    return f'<text x="{x:.5g}" y="{y:.5g}" {style}{fill}>{escape(clean)}</text>' if clean else ""
+
+
+def value_at(x: float, y: float, pad: float, before: str, value: Shown | None, row: Fields, colour: str) -> str:
+    """A number, or a small array in a node; of a larger one its shape and its picture."""
+    if value is None:
+        return ""
+    text = written(value, ROOM - len(before))
+    if text is not None or not row["shape"]:
+        return text_at(
+            x + pad,
+            y,
+            before + (text or elide(value.get("text", ""), ROOM)),
+            f'font-size="11" font-family="{MONO}" fill="{colour}"' + (' font-weight="600"' if before else ""),
+        )
+    shape = before + shape_text(row["shape"], ROOM - 4 - len(before))
+    left = max(68.0, pad + 6.7 * len(shape) + 4)
+    picture = small_map(value, x + left, y - 9, WIDTH - left - 8, 10) if left < WIDTH - 24 else ""
+    return text_at(x + pad, y, shape, f'font-size="11" font-family="{MONO}" fill="{MUTED}"') + picture
+
+
+def tall(texts: list[str], shown: Shown | None) -> float:
+    return 6 + 12 * len(texts) + (16 if shown else 0)
+
+
+def card(right: float, top: float, texts: list[str], shown: Shown | None) -> str:
+    width = max(map(len, texts)) * 6.1 + 10
+    x, height = right - width, tall(texts, shown)
+    lines = "".join(
+        text_at(
+            right - 5, top + 13 + 12 * k, text, f'font-size="10" text-anchor="end" font-family="{MONO}" fill="{BACK}"'
+        )
+        for k, text in enumerate(texts)
+    )
+    box = (
+        f'<rect x="{x:.5g}" y="{top:.5g}" width="{width:.5g}" height="{height:g}" rx="4" fill="#ffffff" '
+        f'stroke="{BACK}" stroke-width="0.8"/>'
+    )
+    return box + lines + (small_map(shown, x + 5, top + height - 16, width - 10, 12) if shown else "")
+
+
+def box_of(node: Node, kind: str, colour: str, fill: str, dash: str, width: float = 1.3) -> str:
+    """The border of a node."""
+    radius = {"source": node.h / 2, "operation": 9}.get(kind, 3)
+    dashes = f' stroke-dasharray="{dash}"' if dash else ""
+    return (
+        f'<rect x="{node.x:g}" y="{node.y:g}" width="{node.w:g}" height="{node.h:g}" rx="{radius:g}" fill="{fill}" '
+        f'stroke="{colour}" stroke-width="{width}"{dashes}/>'
+    )
+
+
+def sparkline(sizes: Sequence[float], x: float, y: float, w: float, h: float) -> str:
+    """Magnitudes as a line of logarithms, at least three powers of ten high; 0 is at its foot, what is not finite at
+    its top (widgets/frontend/src/profile.ts).
+    """
+    known = [log10(size) for size in sizes if size > 0 and isfinite(size)]
+    low, high = (min(known), max(known)) if known else (0.0, 0.0)
+    if high - low < DECADES:
+        low, high = (low + high - DECADES) / 2, (low + high + DECADES) / 2
+    heights = [1 if size == 0 else (1 - (log10(size) - low) / (high - low)) if isfinite(size) else 0 for size in sizes]
+    points = (f"{x + k * w / max(1, len(sizes) - 1):.5g} {y + h * one:.5g}" for k, one in enumerate(heights))
+    return f'<path d="M{"L".join(points)}" fill="none" stroke="{BACK}" stroke-width="1.4"/>'
