@@ -1,148 +1,100 @@
-"""No way leads from the source to the target: was another object used in its place, or nothing at all?"""
+"""No path leads from the source to the target: was another object used in its place, or nothing at all?"""
 
 from __future__ import annotations
 
-import heapq
+import ast
 from collections.abc import Hashable, Iterator
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..engine.recording.evidence import ValueOrigin, creation_of, origin_of
-from ..engine.recording.frames import place_of
 from ..engine.tensor.tensor import Tensor
 from ..engine.tensor.variable import UnreadVariable
 from .connection import Finding, is_leaf, operations
 from .names import Names
-from .nodes import CodePlace, TapeNode, array_of, place_of_origin
+from .nodes import CodePlace, TapeNode, is_state, place_of_origin
 from .owners import variables_of
 from .source import RUN_ONCE
-from .statement import Statement, once
+from .statement import Statement, last_name, once, unparse
 from .trace import COPIES
 
 if TYPE_CHECKING:
-    from ..engine.recording.evidence import Stack
     from ..engine.tensor.variable import ResourceVariable
     from ..engine.types import Array, End, Object
 
-SAMPLE = 4096  # elements of large arrays that are compared before all of them are
+_KEEPS = ("append", "add", "insert", "extend", "setdefault", "setattr")  # methods that keep what they are given
 
 
 class Objects(Names):
-    """Copies, equal values, names bound anew, layers that were never called."""
+    """Names bound again, copies, equal values, layers that were never called."""
 
     # -- names -------------------------------------------------------------------------------------
 
-    def bound_anew(self, source: End) -> Finding | None:
-        """The source's name was bound anew after the target had been computed from its former value."""
-        node = self.trace.of(source)[0]
-        for statement, where in self.statements(self.born(source)):
-            binds = statement.binds()
-            if not binds:
+    def bound_again(self, source: End) -> Finding | None:
+        """The name of the source, or the statement that made it, made what the target was computed from as well."""
+        place = self.born(source) if isinstance(source, Tensor) else self.made(source)
+        for statement, where in self.statements(place):
+            names = _names(statement, where)
+            if not names:
                 continue
-            if self.built_late(source, where):
-                return None
+            at = where.at(statement.line)
             again = isinstance(source, UnreadVariable) or statement.reads_itself()
-            if again and self.relatives(node):
-                return Finding("rebound", where.at(statement.line), binds[0])
-            part = statement.name_at(where.line, where.column)  # params["w"] of a dictionary that is written down
-            for text in dict.fromkeys([*binds, part] if part else binds):
-                for n, bound in self.bound_elsewhere(statement, text):
-                    if n is not node:
-                        return Finding(
-                            "rebound", bound if self.born_after(n, source) else where.at(statement.line), text
-                        )
-            if statement.function is None or statement.function.name not in RUN_ONCE:
+            if again and self.relatives(self.trace.of(source)[0]):
+                return Finding("rebound", at, names[0])
+            for name, node, bound in self.bound_elsewhere(statement, names):
+                if node.key not in [one.key for one in self.trace.of(source)]:
+                    return Finding("rebound", bound if self.born_after(node, source) else at, name)
+            if not _is_in(RUN_ONCE[:2], statement):
                 return None  # else the object that it belongs to may have been made anew
         return None
 
-    def built_late(self, source: End, where: CodePlace) -> bool:
-        """Whether a statement only called the layer of a variable, made before: what it binds is what the layer
-        gave.
-        """
-        made = () if isinstance(source, Tensor) else creation_of(self.owners.of(source))
-        born = self.born(source)
-        frames = () if born is None else born.frames
-        if not made or all(code.co_name != "build" for code, _ in frames):
-            return False
-        inside = frames[: len(frames) - len(where.frames)]
-        here = any(place_of(*frame)[:2] == place_of(*made[0])[:2] for frame in where.frames)
-        return not here and all(code is not made[0][0] for code, _ in inside)
-
-    @once
-    def bound_elsewhere(self, statement: Statement, text: str) -> list[tuple[TapeNode, CodePlace]]:
-        """The first two values on the path to the target that a name got from other statements, with the places of
-        these.
-        """
-        lines = {
-            (s.filename, n)
-            for s in statement.source.bound_by(text, statement)
-            if s is not statement
-            for n in range(s.line, s.last + 1)
-        }
-        found = heapq.nsmallest(2, (leaf for line in lines for leaf in self.leaves().get(line, ())), key=itemgetter(0))
-        return [
-            (n, next(place for place in _outwards(birth) if (place.filename, place.line) in lines))
-            for _, n, birth in found
-        ]
+    def bound_elsewhere(self, statement: Statement, names: list[str]) -> Iterator[tuple[str, TapeNode, CodePlace]]:
+        """What led to the target and got one of these names from another statement, with its place."""
+        for name in names:
+            whole = name.partition("[")[0]
+            for text in dict.fromkeys((name, whole)):
+                for other in statement.source.bound_by(text, statement):
+                    for node, birth in self.leaves_in(other) if other is not statement else ():
+                        for s, at in self.statements(birth):
+                            if s is other and (text == name or name in _names(s, at)):
+                                yield name, node, at
 
     def made_again(self, source: End) -> Finding | None:
-        """The statement that made what was used made the source as well: one of them after the tape had begun."""
-        origin = self.origin(source)
-        if origin is None:
-            return None
-        late = self.after_tape(origin)
-        for statement, where in self.statements(self.born(source)):
-            again = (
-                node
-                for _, node, _ in self.leaves().get((where.filename, where.line), ())
-                if (made := self.origin_of(node)) is not None
-                and self.after_tape(made) != late
-                and isinstance(source, Tensor) == (node.variable is None)
-            )
-            itself = statement.binds() and statement.expression(where.span) is statement.value()
-            if itself and (statement.loops() if late else self.makes(statement, where, source)):
-                other = next(again, None)
-                if other is not None:
-                    return Finding("rebound", where.at(statement.line), statement.binds()[0], subject=other)
-            elif not itself and not late:
-                layer = next((found for node in again if (found := self.layer_of_call(node)) is not None), None)
-                if layer is not None:
-                    return layer
+        """The statement that made the source made another one, which was used: in a loop, or in a function that the
+        block called.
+        """
+        origin, born = self.origin(source), self.born(source)
+        for node, birth in [] if origin is None or born is None else self.leaves().get((born.filename, born.line), ()):
+            made = self.origin_of(node)
+            if made is None or origin is None or made is origin or _is_variable(node) == isinstance(source, Tensor):
+                continue
+            later = source if not self.born_after(node, source) else node.variable
+            place = birth if later is None else born if isinstance(later, Tensor) else self.made(later)
+            bound = ((s, at) for s, at in self.statements(place) if _binds(s) and not _is_in(RUN_ONCE, s))
+            statement, at = next(bound, (None, birth))
+            if statement is None or not isinstance(statement.value(), ast.Call) or _is_kept(statement):
+                continue
+            again = self.after_tape(made) != self.after_tape(origin) or any(s.loops() for s, _ in self.statements(at))
+            if again or (self.owners.in_layer(source) and self.owners.of(source) is None):  # its layer is gone
+                return Finding("rebound", at.at(statement.line), statement.binds()[0], subject=node)
         return None
 
-    def makes(self, statement: Statement, where: CodePlace, source: End) -> bool:
-        """Whether a function makes, in this statement, the source or the object that holds it, whenever it is
-        called.
-        """
-        if statement.function is None or statement.function.name in RUN_ONCE:
-            return False
-        born = self.born(source)
-        inner = born.frames[: len(born.frames) - len(where.frames)] if born is not None else ()
-        constructed = bool(inner) and inner[-1][0].co_name in RUN_ONCE[:2]
-        return isinstance(source, Tensor) or constructed or statement.makes_variable()
-
-    def layer_of_call(self, node: TapeNode) -> Finding | None:
-        """A layer that was made, and built, by one and the same call of the function that makes it."""
-        place = None if node.variable is None else self.made(node.variable)
-        born = getattr(node.variable, "_born", None)
-        if place is None or born is None or place.frames[0][0] not in [code for code, _ in born.stack]:
-            return None
-        statement = next((s for s, at in self.statements(place) if at.frames == place.frames), None)
-        if statement is None or statement.function is None or not statement.binds() or place.frames == born.stack:
-            return None
-        return Finding("rebound", place.at(statement.line), statement.binds()[0], subject=node)
+    def leaves_in(self, statement: Statement) -> list[tuple[TapeNode, CodePlace]]:
+        """What was made in a statement, or by a call there, and led to the target."""
+        lines = range(statement.line, statement.last + 1)
+        return [leaf for line in lines for leaf in self.leaves().get((statement.filename, line), ())]
 
     @once
-    def leaves(self) -> dict[tuple[str, int], list[tuple[int, TapeNode, CodePlace]]]:
-        """By line what was made there, or by a call there, and led to the target, each with its number and place."""
-        found: dict[tuple[str, int], list[tuple[int, TapeNode, CodePlace]]] = {}
-        for i, n in enumerate(self.ancestors().values()):
-            birth = self.trace.birth(n) if n.variable is None else self.born(n.variable)
-            if birth is not None and is_leaf(n):
-                for at in dict.fromkeys(birth.outer()):
-                    found.setdefault(at, []).append((i, n, birth))
+    def leaves(self) -> dict[tuple[str, int], list[tuple[TapeNode, CodePlace]]]:
+        """By line what was made there, or by a call there, and led to the target, each with its place."""
+        found: dict[tuple[str, int], list[tuple[TapeNode, CodePlace]]] = {}
+        for n in self.ancestors().values():
+            births = [self.trace.birth(n)] if n.variable is None else [self.made(n.variable), self.born(n.variable)]
+            lines = {at: birth for birth in births if birth is not None for at in birth.outer()} if is_leaf(n) else {}
+            for at, birth in lines.items():
+                found.setdefault(at, []).append((n, birth))
         return found
 
     def born_after(self, node: TapeNode, source: End) -> bool:
@@ -151,11 +103,11 @@ class Objects(Names):
         return mine is not None and other is not None and other.when > mine.when
 
     def origin_of(self, node: TapeNode) -> ValueOrigin | None:
-        """The same of the value or variable behind a node."""
+        """What is known of the making of the value or variable behind a node; None when nothing is."""
         return node.origin if node.variable is None else getattr(node.variable, "_born", None)
 
     def origin(self, source: End) -> ValueOrigin | None:
-        """What is known of the making of a tensor or variable; None when nothing is."""
+        """The same of a tensor or variable."""
         return origin_of(source) if isinstance(source, Tensor) else getattr(source, "_born", None)
 
     def target_rebound(self, source: End) -> Finding | None:
@@ -203,9 +155,7 @@ class Objects(Names):
         """Whether a value is a copy or an item of another one, or equal to one that led to the target."""
         origin = node.origin
         label = origin.detail.name if origin is not None and origin.kind == "op" else self.trace.label(node)
-        if not label:
-            return True  # a constant made of what had left, a value that was read anew
-        if label in COPIES:
+        if not label or label in COPIES:  # a constant made of what had left, a value that was read anew
             return True
         return any(equal_arrays(self.value(node), self.value(n)) for n in self.ancestors().values() if n is not node)
 
@@ -226,51 +176,33 @@ class Objects(Names):
         return self.born(source)
 
     def equal(self, source: End) -> Finding | None:
-        """A value equal to something that the target was computed from: one of them was made anew, under the tape.
-
-        The weights of layers all begin with the same values, which says nothing.
+        """A value equal to something that the target was computed from: one of them was made anew, under the tape, or
+        both were made of the same data. The weights of layers all begin with the same values, which says nothing.
         """
-        origin = origin_of(source if isinstance(source, Tensor) else source._state)
-        if origin is None or self.used_at_all(source):
+        state = source if isinstance(source, Tensor) else source._state
+        origin = origin_of(state)
+        if origin is None or self.used_at_all(source) or (state is not source and self.owners.of(source) is not None):
             return None
-        if not isinstance(source, Tensor) and self.owners.of(source) is not None:
-            return None
-        for node in self.alike(source):
+        watched = self.was_watched(self.trace.of(source)[0])
+        for node in self.ancestors().values():
             other = node.origin
-            assert other is not None  # see alike()
-            if self.after_tape(origin) and (not self.after_tape(other) or self.watched_instead(node, other, source)):
-                return Finding("wrong_object", place_of_origin(origin))
-            # a gradient with respect to that value was meant
-            watched = self.was_watched(node) or self.was_watched(self.trace.of(source)[0])
-            if isinstance(source, Tensor) and ((origin.when < other.when and watched) or is_data(source.array)):
+            alike = other is not None and is_leaf(node) and _is_variable(node) != isinstance(source, Tensor)
+            if other is None or not alike or not equal_arrays(state.array, self.value(node)):
+                continue
+            late = self.after_tape(origin)
+            anew = late != self.after_tape(other) and (late or state is not source)
+            same = state is source and (watched or self.was_watched(node) or is_data(state.array))
+            if anew or same:
                 return Finding("wrong_object", place_of_origin(max(origin, other, key=attrgetter("when"))))
         return None
 
-    @once
-    def values(self) -> dict[Hashable, list[TapeNode]]:
-        """The leaves that led to the target, by what those of one value have in common."""
-        found: dict[Hashable, list[TapeNode]] = {}
-        for n in self.ancestors().values():
-            if n.origin is not None and is_leaf(n) and (value := self.value(n)) is not None:
-                found.setdefault((_value_key(value), n.variable is None), []).append(n)
-        return found
-
-    def alike(self, source: End) -> list[TapeNode]:
-        """The tensors, or variables, of the same value that led to the target."""
-        array = array_of(source)
-        key = _value_key(array)
-        alike = [] if key is None else self.values().get((key, isinstance(source, Tensor)), [])
-        return [n for n in alike if array.size <= SAMPLE or equal_arrays(array, self.value(n))]
-
-    def watched_instead(self, node: TapeNode, made: ValueOrigin, source: End) -> bool:
-        """Whether a value, and not the source, which was made later, was given to ``watch``."""
-        mine = self.origin(source)
-        later = isinstance(source, Tensor) and mine is not None and mine.when > made.when
-        return later and self.was_watched(node) and not self.was_watched(self.trace.of(source)[0])
-
-    def used(self, tensor: Tensor) -> bool:
-        """Whether any operation of the tape's recording read this tensor."""
-        return self.record.find(tensor) in self.reads()
+    def used_at_all(self, source: End) -> bool:
+        """Whether the tape's recording knows of any use of a tensor or variable."""
+        return (
+            self.record.find(source) in self.reads()
+            if isinstance(source, Tensor)
+            else bool(source._tape_rows(self.tape))
+        )
 
     @once
     def reads(self) -> dict[int | None, int]:
@@ -282,72 +214,21 @@ class Objects(Names):
         readers = [self.reads()[row] for row in self.tape._rows_of(source) if row in self.reads()]
         return self.trace.place(self.trace.of_row(self.record, max(readers))) if readers else None
 
-    def used_at_all(self, source: End) -> bool:
-        """Whether the tape's recording knows of any use of a tensor or variable."""
-        return self.used(source) if isinstance(source, Tensor) else bool(source._tape_rows(self.tape))
-
     # -- layers ------------------------------------------------------------------------------------
 
     def layer(self, source: End) -> Finding | None:
         """A variable of a layer or module that was never called on the path to the target."""
-        if isinstance(source, Tensor) or source._tape_rows(self.tape):
-            return None
-        owner = self.owners.of(source)
+        owner = None if isinstance(source, Tensor) or source._tape_rows(self.tape) else self.owners.of(source)
         if owner is None:
-            return self.replaced_layer(source)
-        if any(id(v) in self.used_variables() or v._tape_rows(self.tape) for v in variables_of(owner)):
+            return None
+        used = {id(n.variable) for n in self.ancestors().values() if n.variable is not None}
+        if any(id(v) in used or v._tape_rows(self.tape) for v in variables_of(owner)):
             return None  # it was called; it just does not use this variable for the target
         name = getattr(owner, "name", None)
         what = f"{name} ({type(owner).__name__})" if isinstance(name, str) else type(owner).__name__
         place = self.construction(owner, source)
-        alike = [] if place is None else [frames for frames in self.used_births() if frames[0] == place.frames[0]]
-        for frames in reversed(alike):  # made by the same line, in a function that was called elsewhere
-            call = None if place is None else _parting(frames, place.frames)
-            if call is not None and place is not None:
-                mine = CodePlace(place.frames[len(frames) - len(call.frames) :])
-                return Finding("unused_layer", mine, what, subject=call)
-        other = None if alike or place is None else self.namesake(place)
-        return Finding("unused_layer", other or place, what, subject=(place,) if other else "again" if alike else None)
-
-    def namesake(self, place: CodePlace) -> CodePlace | None:
-        """Where a layer that was called got the name of one made elsewhere, such as a local one in a function."""
-        mine = next((s for s, _ in self.statements(place)), None)
-        for frames in reversed(self.used_births() if mine is not None else ()):
-            for statement, at in self.statements(CodePlace(frames)):
-                for name in mine.binds() if mine is not None else ():
-                    # what was made has been forgotten: that it was built is known
-                    called = statement.calls(name.rpartition(".")[2])
-                    made = statement.source.bound_by(name, statement) if called else [statement]
-                    other = next((s for s in made if s is not mine and name in s.binds()), None)
-                    if other is not None:
-                        return at.at(other.line)
-        return None
-
-    def replaced_layer(self, source: End) -> Finding | None:
-        """The layer of a variable is gone: the statement that made it made another one, which was used."""
-        if not self.owners.in_layer(source):
-            return None
-        for statement, where in self.statements(self.born(source)):
-            if statement.binds() and (where.filename, where.line) in self.leaves():
-                for frames in reversed(self.used_births()):
-                    call = _parting(frames, where.frames)
-                    for other, at in () if call is None else self.statements(call):
-                        if other.binds():
-                            return Finding("rebound", at.at(other.line), other.binds()[0], subject="gone")
-                return Finding("rebound", where.at(statement.line), statement.binds()[0], subject="gone")
-        return None
-
-    @once
-    def used_variables(self) -> dict[int, ResourceVariable]:
-        """The variables that the targets were computed from, by identity."""
-        return {id(n.variable): n.variable for n in self.ancestors().values() if n.variable is not None}
-
-    @once
-    def used_births(self) -> list[Stack]:
-        """Where the layers were made that were called on the path to the target."""
-        used = self.used_variables().values()
-        births = (creation_of(self.owners.of(v)) or getattr(getattr(v, "_born", None), "stack", ()) for v in used)
-        return [frames for frames in births if frames]
+        bound = (at.at(s.line) for s, at in self.statements(place) if _binds(s))
+        return Finding("unused_layer", next(bound, place), what)
 
     def construction(self, owner: Object, variable: ResourceVariable) -> CodePlace | None:
         """The statement that made a layer: noted by layers and modules themselves, else around the constructor."""
@@ -361,41 +242,48 @@ class Objects(Names):
         return CodePlace(frames) if frames else None
 
 
-def _parting(theirs: Stack, mine: Stack) -> CodePlace | None:
-    """The call, in one stack, by which it differs from another one that ends at the same line; None where they do
-    not.
-    """
-    if not theirs or not mine or place_of(*theirs[0])[:2] != place_of(*mine[0])[:2]:
-        return None
-    calls = enumerate(zip(theirs, mine, strict=False))
-    return next((CodePlace(theirs[i:]) for i, (a, b) in calls if place_of(*a)[:2] != place_of(*b)[:2]), None)
+def _names(statement: Statement, where: CodePlace) -> list[str]:
+    """What a statement binds; before it the name of the part that was made at a place, such as ``params["w"]``."""
+    binds = statement.binds()
+    part = statement.name_at(where.line, where.column) if binds else ""
+    return list(dict.fromkeys([part, *binds] if part else binds))
 
 
-def _outwards(place: CodePlace) -> Iterator[CodePlace]:
-    """A place, and those of the calls that led to it."""
-    return (CodePlace(place.frames[i:]) for i in range(len(place.frames)))
+def _binds(statement: Statement) -> bool:
+    """Whether a statement binds something that its function does not merely return."""
+    within = statement.function
+    returns = [n.value for n in ast.walk(within) if isinstance(n, ast.Return) and n.value] if within is not None else []
+    return bool(statement.binds()) and {unparse(value) for value in returns}.isdisjoint(statement.binds())
 
 
-def _value_key(x: Array) -> Hashable:
-    """What two arrays have in common when :func:`equal_arrays` holds of them; None where nothing is compared."""
-    if x.dtype.kind == "O":
-        return None
-    part = _sample(x)
-    return x.shape, x.dtype, (part + 0).tobytes() if x.dtype.kind in "fc" else part.tobytes()  # -0.0 is 0.0
+def _is_in(functions: tuple[str, ...], statement: Statement) -> bool:
+    """Whether a statement is one of a function of these names."""
+    return statement.function is not None and statement.function.name in functions
 
 
-def _sample(x: Array) -> Array:
-    """The elements of a small array, and some of a large one from all over it."""
-    return x if x.size <= SAMPLE else x.flat[:: x.size // SAMPLE]
+def _is_variable(node: TapeNode) -> bool:
+    """Whether a node is the state of a variable, which may be gone."""
+    return node.variable is not None or is_state(node.origin)
+
+
+def _is_kept(statement: Statement) -> bool:
+    """Whether the function goes on to keep what a statement binds: in a list, as an item, as an attribute."""
+    for s in statement.source.statements:
+        if s.function is statement.function and s is not statement:
+            given = [a for n in s.walk() if isinstance(n, ast.Call) and last_name(n.func) in _KEEPS for a in n.args]
+            given += [part for target, part in s.pairs() if part is not None and not isinstance(target, ast.Name)]
+            if not {unparse(part) for part in given}.isdisjoint(statement.binds()):
+                return True
+    return False
 
 
 def is_data(x: Array) -> bool:
     """Whether an array holds so many different values that another one is not equal to it by chance."""
-    return x.dtype.kind == "f" and x.size >= 6 and len(np.unique(_sample(x))) >= 4
+    return x.dtype.kind == "f" and x.size >= 6 and len(np.unique(x[:4096] if x.ndim == 1 else x)) >= 4
 
 
 def equal_arrays(x: Array, y: Array) -> bool:
     """Whether two arrays are the same in shape, dtype and values."""
-    if x is None or y is None or x.shape != y.shape or x.dtype != y.dtype or not np.all(_sample(x) == _sample(y)):
+    if x is None or y is None or x.shape != y.shape or x.dtype != y.dtype:
         return False
-    return x.size <= SAMPLE or bool(np.all(x == y))
+    return bool(np.all(x == y))

@@ -62,7 +62,7 @@ class GradientInquiry(Objects):
         """Why the target was not computed from the source."""
         return (
             self.target_rebound(source)
-            or self.bound_anew(source)
+            or self.bound_again(source)
             or self.made_again(source)
             or self.copied(source)
             or self.equal(source)
@@ -284,7 +284,7 @@ class GradientInquiry(Objects):
                 copy = self.trace.path([node], source) is not None
                 if copy or (
                     equal_arrays(self.value(node), array_of(source))
-                    and not (node.tensor is not None and self.used(node.tensor))
+                    and not (node.tensor is not None and self.used_at_all(node.tensor))
                 ):
                     return Break("wrong_object", CodePlace(frames), "watch", node.tensor)
         return None

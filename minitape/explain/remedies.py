@@ -289,16 +289,12 @@ class Absent(Remedies):
 
     def _unused_layer(self) -> str:
         owner = self.inquiry.owners.of(self.source)
-        made = self.subject[0] if isinstance(self.subject, tuple) else self.subject
-        if isinstance(made, CodePlace):
-            self.fields["used"] = where(made.filename, made.line)
-            return "twin" if made is self.subject else "namesake"
-        branch = None if self.subject else self._read_in_a_branch() or self._called_in_a_branch()
+        branch = self._read_in_a_branch() or self._called_in_a_branch()
         if branch is not None and self.place is not None:
             self.place = self.at.at(branch.line)
             self.place.filename = branch.filename
             return "branch"
-        return self.subject or ("" if type(owner).__module__.startswith("minitape.") else "own")
+        return "" if type(owner).__module__.startswith("minitape.") else "own"
 
     def _wrong_object(self) -> str:
         born = self.inquiry.born(self.source)

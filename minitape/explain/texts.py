@@ -306,10 +306,6 @@ TEXT = {
         "{what} was made again{line}. The target was computed with another one than that of {x}.",
         "Make {what} only once. Or read its variables again after that line, and run the with block after it.",
     ),
-    "rebound gone": (
-        "The layer of {x} is gone: {what} was made again{line}.",
-        "Ask for what {what} holds now: read model.trainable_variables again. Or make it only once.",
-    ),
     "rebound inside": (
         "{what} is made again{line} each time. The with block used a new one, and not {x}.",
         "Make {what} once, before the with block, and use it each time.",
@@ -502,21 +498,6 @@ TEXT = {
     "unused_layer branch": (
         "{x} was not used. Its layer {what} is called in a branch alone{line}, which did not run.",
         "See whether the condition there holds when you expect it to, or leave {x} out of the sources.",
-    ),
-    "unused_layer twin": (
-        "{x} was not used: its layer {what}{line} was never called. The one that was called was made in {used}.",
-        "Ask for the variables of the one that is called, or call the one whose variables you ask for.",
-    ),
-    "unused_layer namesake": (
-        "{x} was not used: its layer {what} was made in {used}. The one that was called is another one of the same "
-        "name{line}.",
-        "Call the layer that is there already in place of a new one, or ask for the variables of the one that is "
-        "called.",
-    ),
-    "unused_layer again": (
-        "{x} was not used: its layer {what}{line} was never called. Another one was, which the same line made.",
-        "Ask for the variables of the one that is called, such as model.trainable_variables read anew, or call this "
-        "one.",
     ),
     "connected": ("The target depends on {x}, and the tape recorded how.", ""),
 }
