@@ -31,6 +31,7 @@ class Checkup:
     def __init__(self, recording: Recording, target: Any = None) -> None:
         self.recording, self.target = recording, target
         self._checks: Any = None
+        self._inner: dict[int, Checkup] = {}  # of compiled steps
 
     def page(self, parts: Mapping[str, Any]) -> ModelPage:
         """The page of a model."""
@@ -63,7 +64,18 @@ class Checkup:
             answer.message = re.sub(known, lambda _: name, answer.message)
         answer.name = name
         answer.numbers = self._numbers(source, sweep)
-        return self.suspect(answer, source)
+        return self.examined(answer, source)
+
+    def examined(self, answer: Explanation, source: Any) -> Explanation:
+        """The same answer, or what is wrong with a gradient that is there, also where a compiled step gave it."""
+        compiled = answer.kind in MAY_BE and self.target is None and self._reached_by(source) is None
+        inner = self.recording.inside_of(source) if compiled else None
+        if inner is None:
+            return self.suspect(answer, source)
+        checkup = self._inner.setdefault(id(inner[0]), Checkup(inner[0]))
+        if inner[0].made_up:
+            return checkup.suspect(answer, inner[1])
+        return answer if checkup._reached_by(inner[1]) is None else checkup.answer(answer.name, inner[1])
 
     def suspect(self, answer: Explanation, source: Any) -> Explanation:
         """The same answer, or what is wrong with a gradient that is there."""

@@ -179,6 +179,7 @@ class Recording:
         self.events: list[dict[str, Any]] = []
         self.left: list[RowExit] = []
         self.left_out = 0  # operations after the first MOST rows
+        self.made_up = False  # it ran with stand-ins: its shapes say something, its numbers nothing
         self.watched: dict[int, int] = {}
         self.watchers: list[Callable[[], None]] = []
         self._began, self._took = perf_counter(), 0.0
@@ -325,13 +326,17 @@ class Recording:
             *asked, source = asked  # type: ignore[assignment]
         target = asked[0] if asked else target
         if isinstance(source, (list, tuple)):
-            return page([self._answer(target, s) for s in source])
-        known = self._parts_of(source)
+            models = [self.model_parts(part) for part in source]
+            if None in models:
+                return page([self._answer(target, s) for s in source])
+            known: Mapping[str, Any] | None = {name: one for parts in models for name, one in (parts or {}).items()}
+        else:
+            known = self._parts_of(source)
         return self._answer(target, source) if known is None else Checkup(self, target).page(known)
 
     def _answer(self, target: Any, source: Any) -> Any:
         """Why no gradient arrives at one source, or what is wrong with one that is there."""
-        return Checkup(self, target).suspect(self._why(target, source), source)
+        return Checkup(self, target).examined(self._why(target, source), source)
 
     def _parts_of(self, asked: Any) -> Mapping[str, Any] | None:
         """The sources that a question is about, by name: of None all that the block trained, of a model, a
@@ -371,6 +376,10 @@ class Recording:
     def target_number(self, sweep: BackwardPass) -> Number | None:
         """The target of a backward pass, as a question takes it."""
         return Number(sweep.target[-1])
+
+    def inside_of(self, source: Any) -> tuple[Recording, Any] | None:
+        """The recording of a compiled step that gave a source its gradient, and what stands for the source there."""
+        return None
 
     def suspect_checks(self) -> Any:
         """What finds gradients that are there and wrong; None where there is nothing to look at."""

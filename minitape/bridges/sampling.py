@@ -48,18 +48,23 @@ class SampledSteps:
     """A block that records the steps that are due. ``latest`` is the recording of the last of them, and answers what is
     asked of the block, such as ``explain``; ``steps`` counts all.
 
-    A step ends where one of the framework's functions in ``ends`` gave gradients, such as ``backward()``; where a round
+    A step ends where one of the framework's functions in ``ends`` gave gradients, such as ``backward()``, as ``gives``
+    says of its first argument; where a round
     of the program's loop asks for gradients in several places, as for the two nets of a GAN, at the last of them. The
     second round tells which that is: the first step is recorded until then.
     """
 
     def __init__(
-        self, block: Callable[[], Block[Any]], ends: Sequence[tuple[Any, str]], ready: Callable[[], bool] = lambda: True
+        self,
+        block: Callable[[], Block[Any]],
+        ends: Sequence[tuple[Any, str]],
+        ready: Callable[[], bool] = lambda: True,
+        gives: Callable[[Any], bool] = lambda owner: True,
     ) -> None:
         self.steps = 0
         self.latest: Recording | None = None
         self.recorded: Callable[[], object] | None = None  # is called when the recording of a step is complete
-        self._block, self._ends, self._ready = block, ends, ready
+        self._block, self._ends, self._ready, self._gives = block, ends, ready, gives
         self._changes = Changes()
         self._open: Block[Any] | None = None
         self._former: Recording | None = None  # what `latest` was before
@@ -98,7 +103,7 @@ class SampledSteps:
             return function(*args, **kwargs)
         finally:
             self._passing = False
-            if self._is_end(_place(sys._getframe(2))):
+            if self._gives(args[0]) and self._is_end(_place(sys._getframe(2))):
                 if self._open is not None:
                     self._close()
                 if self._due():

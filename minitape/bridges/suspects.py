@@ -76,7 +76,9 @@ class SuspectChecks:
     @cached_property
     def found(self) -> list[Suspicion]:
         """What is suspect, the surest first."""
-        return [found for check in self.checks() for found in check()]
+        of_shapes = self.broadcast, self.activation_twice
+        checks = of_shapes if self.recording.made_up else self.checks()
+        return [found for check in checks for found in check()]
 
     def checks(self) -> Iterable[Callable[[], Iterable[Suspicion]]]:
         """The checks in their order: of several that find something in one source, the first says it."""
@@ -223,7 +225,11 @@ class SuspectChecks:
             if self.activation_of(made) == wanted:
                 earlier = self.place(made)
                 yield Suspicion("activation_twice", entry.site, fields | {"other": earlier}, entry.row)
-            elif wanted == "softmax" and are_probabilities(numbers_of(self.entries[made].value)):
+            elif (
+                wanted == "softmax"
+                and not self.recording.made_up
+                and are_probabilities(numbers_of(self.entries[made].value))
+            ):
                 yield Suspicion("activation_twice", entry.site, fields, entry.row, kind="numbers")
 
     def logits_of(self, entry: Any) -> int | None:

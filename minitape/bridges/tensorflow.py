@@ -31,12 +31,14 @@ from .require import need
 
 tensorflow = need("tensorflow", "TensorFlow", (2, 20))
 
-from tensorflow.python.pywrap_tfe import TFE_Py_TapeSetIsEmpty  # noqa: E402 - behind the check
+from tensorflow.python.eager.polymorphic_function.polymorphic_function import Function  # noqa: E402 - behind the check
+from tensorflow.python.pywrap_tfe import TFE_Py_TapeSetIsEmpty  # noqa: E402
 
 from ..engine.recording.block import During  # noqa: E402
 from .changes import Block  # noqa: E402
 from .recording import Recording  # noqa: E402
 from .sampling import NOT_FINITE, ZERO, AfterBadGradient, Every, First  # noqa: E402
+from .tensorflow_inside import TRACED  # noqa: E402
 from .tensorflow_log import TensorFlowLog  # noqa: E402
 from .tensorflow_value import unrecorded  # noqa: E402
 from .tensorflow_watch import TensorFlowWatcher  # noqa: E402
@@ -77,6 +79,11 @@ class TensorFlowRecording(Recording):
 
         return TensorFlowSuspectChecks(self)
 
+    def inside_of(self, source: Any) -> tuple[Recording, Any] | None:
+        from .tensorflow_open import rerun_of
+
+        return rerun_of(self, source)
+
     def rows_of(self, source: Any) -> list[int]:
         return self.log.rows_of(source)
 
@@ -115,6 +122,12 @@ class TensorFlowRecording(Recording):
 
 
 ENDS = [(tensorflow.GradientTape, name) for name in ("gradient", "jacobian", "batch_jacobian")]  # of a step
+ENDS.append((Function, "__call__"))
+
+
+def _gives_gradients(owner: Any) -> bool:
+    """A tape, or a ``tf.function`` in which one is known to be asked."""
+    return not isinstance(owner, Function) or hasattr(owner, TRACED)
 
 
 def record(
@@ -132,7 +145,7 @@ def record(
     of the first five steps. ``every=100`` records the first and then each hundredth step. ``after_bad_gradient=True``
     looks at the gradients that a tape gives, in each tenth step; where one is None, all zeros, NaN or infinite, it
     records a step after it and warns with the cause and the line. The last recording answers. A step that is compiled
-    as a whole, as in ``fit``, is not seen by these.
+    as a whole, as in ``fit``, is one for ``first`` and ``every``.
 
     A call of a ``tf.function`` is one row, which pictures open. With ``open_functions`` functions run eagerly in the
     block, line by line: their operations are rows whose scope begins with the function's name, and a tape inside of
@@ -150,14 +163,13 @@ def record(
     """
     if (every is not None) + (first is not None) + after_bad_gradient > 1:
         raise ValueError("every=, first= and after_bad_gradient= are ways to choose steps: write one of them.")
+    steps = lambda: record(open_functions=open_functions), ENDS, TFE_Py_TapeSetIsEmpty, _gives_gradients
     if every is not None:
-        return Every(every, lambda: record(open_functions=open_functions), ENDS, TFE_Py_TapeSetIsEmpty)
+        return Every(every, *steps)
     if first is not None:
-        return First(first, lambda: record(open_functions=open_functions), ENDS, TFE_Py_TapeSetIsEmpty)
+        return First(first, *steps)
     if after_bad_gradient:
-        return AfterBadGradient(
-            _watch_steps, lambda: record(open_functions=open_functions), ENDS, TFE_Py_TapeSetIsEmpty
-        )
+        return AfterBadGradient(_watch_steps, *steps)
     recording = TensorFlowRecording()
     return Block(recording, TensorFlowWatcher(recording, open_functions))
 

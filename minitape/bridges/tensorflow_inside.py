@@ -47,6 +47,8 @@ OPERATORS = {
     "MatMul": ast.MatMult,
 }
 STORES = ("EmptyTensorList", "TensorListPushBack")
+# what is noted of a graph, for later blocks, too, as attributes of it
+STEPS, TRACED, WITHIN, CHANGES = (f"_minitape_{what}" for what in ("steps", "traced", "within", "changes"))
 READS = ("ReadVariableOp", "ResourceGather", "ResourceGatherNd")
 # a scope in which TensorFlow puts a loop or a branch
 _FLOW = re.compile(r"(while|cond|case|switch_case|branch)(_\d+)?").fullmatch
@@ -99,9 +101,7 @@ def traced_here() -> Site:
 
 def has_tapes(graph: Any, steps: dict[Any, list[InsideStep]]) -> bool:
     """Whether a tape began while a graph was made, or one of the graphs that it calls."""
-    return any(step.word == "begins" for step in steps.get(graph, ())) or any(
-        has_tapes(inner, steps) for op in graph.get_operations() for inner in graphs_of(op)
-    )
+    return any(step.word == "begins" for inner in graphs_within(graph) for step in steps.get(inner, ()))
 
 
 def graphs_of(op: Any) -> Sequence[Any]:
@@ -113,6 +113,18 @@ def graphs_of(op: Any) -> Sequence[Any]:
     if op.type in ("PartitionedCall", "StatefulPartitionedCall"):
         return [op.graph._get_function(op.get_attr("f").name).graph]
     return []
+
+
+def graphs_within(graph: Any) -> list[Any]:
+    """A graph, and all that its operations run."""
+    found: list[Any] | None = getattr(graph, WITHIN, None)
+    if found is None:
+        inner = dict.fromkeys(
+            below for op in graph.get_operations() for one in graphs_of(op) for below in graphs_within(one)
+        )
+        found = [graph, *inner]
+        setattr(graph, WITHIN, found)
+    return found
 
 
 def copied_into(graph: Any) -> Iterator[tuple[Any, Any]]:
@@ -129,6 +141,9 @@ def changes_in(graph: Any) -> dict[int, Site]:
     """Which inputs of a graph are variables that it changes, and on which line: nowhere where an optimizer of Keras
     does it.
     """
+    known: dict[int, Site] | None = getattr(graph, CHANGES, None)
+    if known is not None:
+        return known
     found: dict[int, Site] = {}
     places = {id(tensor): number for number, tensor in enumerate(graph.inputs)}
     for op in graph.get_operations():
@@ -141,6 +156,7 @@ def changes_in(graph: Any) -> dict[int, Site]:
         for port, site in changed.items():
             if id(inputs[port]) in places:
                 found.setdefault(places[id(inputs[port])], NOWHERE if optimizes else site)
+    setattr(graph, CHANGES, found)
     return found
 
 

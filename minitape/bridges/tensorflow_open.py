@@ -16,7 +16,7 @@ from ..explain.words import mistaken
 from ..recording.rows import BackwardPass
 from ..recording.values import numbers_of
 from .changes import Block
-from .tensorflow_inside import READS, Again, again, arguments, graphs_of
+from .tensorflow_inside import READS, TRACED, Again, again, arguments, graphs_of
 from .tensorflow_ops import changes_variable, handle_of, is_dataset
 from .tensorflow_watch import TensorFlowWatcher
 
@@ -56,7 +56,11 @@ def opened(
 def traced_again(recording: Any, traced: Any) -> tuple[Any, Any, dict[int, Any]] | None:
     """A function up to the gradient that a tape in it was asked for while it was traced, with a batch or stand-ins for
     what it was given: (that recording, the target there, copies of variables by the identities of handles)."""
-    inner, batch = type(recording)(), _batch(recording, traced.graph)
+    known: tuple[Any, Any, dict[int, Any]] | None = recording.log.reruns.get(id(traced.step))
+    if known is not None:
+        return known
+    inner, batch = type(recording)(), _given(recording, traced) or _batch(recording, traced.graph)
+    inner.made_up = not batch and bool(arguments(traced.graph))
     try:
         with (
             During(recording.log.changes, thread=None),
@@ -72,7 +76,35 @@ def traced_again(recording: Any, traced: Any) -> tuple[Any, Any, dict[int, Any]]
     except Exception as error:
         mistaken("A tf.function stays closed", error)
         return None
-    return inner, target, {key: run.variables.get(id(value), value) for key, value in run.values.items()}
+    found = inner, target, {key: run.variables.get(id(value), value) for key, value in run.values.items()}
+    recording.log.reruns[id(traced.step)] = found
+    return found
+
+
+def rerun_of(recording: Any, source: Any) -> tuple[Any, Any] | None:
+    """The recording of the compiled step that gave a source its gradient, run again with what it was given, or with
+    stand-ins, and what stands for the source there; None where none did.
+    """
+    own = handle_of(source)
+    asked = [
+        one for one in recording.log.traced if any(handle_of(part) is own for part in tf.nest.flatten(one.sources))
+    ]
+    found = traced_again(recording, asked[-1]) if asked else None
+    return None if found is None or id(own) not in found[2] else (found[0], found[2][id(own)])
+
+
+def _given(recording: Any, traced: Any) -> list[Any]:
+    """What the last call of a function was given that a tape's gradient is in."""
+    for entry in reversed(recording.entries):
+        if entry.extra.function is None:
+            continue
+        graph = entry.extra.function.graph
+        if graph is traced.graph or any(one.step is traced.step for one in getattr(graph, TRACED, ())):
+            free = {id(tensor) for tensor in arguments(graph)}
+            rows = [row for row, tensor in zip(entry.inputs, graph.inputs, strict=True) if id(tensor) in free]
+            values = [recording.entries[row].value for row in rows]
+            return [] if any(value is None or value.is_gone for value in values) else [value.known for value in values]
+    return []
 
 
 def _batch(recording: Any, graph: Any) -> list[Any]:

@@ -24,7 +24,7 @@ from tensorflow.python.ops import custom_gradient, resource_variable_ops, script
 
 from ..engine.recording.block import During
 from ..engine.recording.frames import own_file
-from .tensorflow_inside import InsideStep, changes_in, traced_here
+from .tensorflow_inside import STEPS, TRACED, InsideStep, changes_in, graphs_within, traced_here
 from .tensorflow_log import Sent, TensorFlowLog
 from .tensorflow_ops import changes_variable, handle_of
 from .tensorflow_value import TracedValue, VariableValue
@@ -43,8 +43,9 @@ class TensorFlowWatcher:
         self._custom_calls = 0
         self._accessed: dict[int, Any] = {}  # the variables that were read inside of a tf.custom_gradient
         self._applying = 0  # more than 0 in the step of an optimizer
-        self._changes: dict[Any, Any] = {}  # by graph: which variables it changes
         self._calls: list[Any] = []  # the tf.functions that run
+        self._called: Any = None  # the graph that ran last,
+        self._function: Any = None  # and the tf.function that the program called
         # operations of the sweep that runs: (op, inputs, came, gives)
         self._passed: list[tuple[str, Any, Any, Any]] = []
 
@@ -70,11 +71,10 @@ class TensorFlowWatcher:
         self._wrap(_TapeGradientFunctions, "_wrap_backward_function", self._backward)
         self._wrap(tf.GradientTape, "gradient", self._traced)
         self._wrap(custom_gradient, "_graph_mode_decorator", self._traced_custom)
-        if self.open_functions:
-            if not tf.config.functions_run_eagerly():
-                changes.note(partial(tf.config.run_functions_eagerly, False))
-                tf.config.run_functions_eagerly(True)
-            self._wrap(Function, "__call__", self._open)
+        if self.open_functions and not tf.config.functions_run_eagerly():
+            changes.note(partial(tf.config.run_functions_eagerly, False))
+            tf.config.run_functions_eagerly(True)
+        self._wrap(Function, "__call__", self._open if self.open_functions else self._compiled)
         for name in ("jacobian", "batch_jacobian"):
             self._wrap(tf.GradientTape, name, self._jacobian)
         self._wrap(tf.GradientTape, "watch", self._watch)
@@ -137,17 +137,16 @@ class TensorFlowWatcher:
         if not tf.executing_eagerly():
             return function(concrete, tensor_inputs, captured_inputs)
         self._safely(self.log.enters, concrete.graph.variables, [*tensor_inputs, *captured_inputs])
+        self._safely(self._remembered, concrete.graph)
         self._calls.append(concrete)
         try:
             return function(concrete, tensor_inputs, captured_inputs)
         finally:
             self._calls.pop()
-            self._safely(self._changed, concrete.graph, [*tensor_inputs, *captured_inputs])
+            self._safely(self._ran_through, concrete.graph, [*tensor_inputs, *captured_inputs])
 
-    def _changed(self, graph: Any, inputs: Sequence[Any]) -> None:
-        if graph not in self._changes:
-            self._changes[graph] = changes_in(graph)
-        self.log.ran(inputs, self._changes[graph])
+    def _ran_through(self, graph: Any, inputs: Sequence[Any]) -> None:
+        self.log.ran(inputs, changes_in(graph))
 
     def _backward(self, function: Any, functions: Any, graph: Any, backward: Any, outputs: Any) -> Any:
         """What the gradient of a ``tf.function`` sends to its inputs."""
@@ -168,11 +167,50 @@ class TensorFlowWatcher:
 
     # -- what Python does while a graph is made ----------------------------------------------------
 
+    def _remembered(self, graph: Any) -> None:
+        """What was noted of a graph, and of those that it calls, when it was made, perhaps in another block."""
+        known, self._called = {id(traced.step) for traced in self.log.traced}, graph
+        for traced in (traced for inner in graphs_within(graph) for traced in getattr(inner, TRACED, ())):
+            if self._function is not None:
+                setattr(self._function, TRACED, True)
+            if id(traced.step) not in known:
+                self.log.traced.append(traced._replace(before=len(self.recording.sweeps)))
+                for inner in graphs_within(traced.graph):
+                    self.log.steps.setdefault(inner, getattr(inner, STEPS, []))
+
+    def _compiled(self, function: Any, called: Any, *args: Any, **kwargs: Any) -> Any:
+        """A call of a ``tf.function``. One that computes gradients, and was made before any block, is traced once
+        more, without a run: so it is known what its tapes were asked.
+        """
+        if not tf.executing_eagerly():
+            return function(called, *args, **kwargs)
+        self._called, self._function = None, called
+        result = function(called, *args, **kwargs)
+        graph, self._called = self._called, None
+        within = [] if graph is None else graphs_within(graph)
+        if not any(hasattr(inner, TRACED) for inner in within) and any(
+            "gradient_tape" in op.name for inner in within for op in inner.get_operations()
+        ):
+            self._trace_again(called, graph, args, kwargs)
+        return result
+
+    def _trace_again(self, called: Any, graph: Any, args: Any, kwargs: Any) -> None:
+        count = len(self.log.traced)
+        self.quiet += 1
+        try:
+            tf.function(called.python_function, autograph=called._autograph).get_concrete_function(*args, **kwargs)
+        except Exception:  # what runs once only, such as what makes variables, stays as it is
+            del self.log.traced[count:]
+        finally:
+            self.quiet -= 1
+        setattr(graph, TRACED, self.log.traced[count:])
+
     @contextmanager
     def _step(self, word: str, subject: Any, given: Any = None) -> Iterator[Callable[[Any], None]]:
         """Notes it, with the operations that it made."""
         graph = tf.compat.v1.get_default_graph()
         steps, first, site = self.log.steps.setdefault(graph, []), len(graph.get_operations()), traced_here()
+        setattr(graph, STEPS, steps)
         made: list[Any] = []
         number = len(steps)
         steps.append(InsideStep(first, first, word, site, subject, given, None))
@@ -193,11 +231,10 @@ class TensorFlowWatcher:
                 made(result)
         finally:
             given = inspect.signature(function).bind(subject, *args, **kwargs).arguments
-            self.log.traced.append(
-                TracedValue(
-                    graph, self.log.steps[graph][number], given["target"], given["sources"], len(self.recording.sweeps)
-                )
-            )
+            step, before = self.log.steps[graph][number], len(self.recording.sweeps)
+            traced = TracedValue(graph, step, given["target"], given["sources"], before)
+            self.log.traced.append(traced)
+            setattr(graph, TRACED, [*getattr(graph, TRACED, ()), traced])
         return result
 
     def _traced_custom(self, function: Any, rule: Any, args: Any, kwargs: Any) -> Any:

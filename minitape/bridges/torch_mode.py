@@ -434,8 +434,8 @@ class TorchWatcher:
         """An optimizer changes its parameters, by hundreds of small calls of no interest; its closure, where it
         has one, is the program's own.
         """
-        self._step_begins(optimizer)
         closure = args[1] if len(args) > 1 else kwargs.get("closure")
+        self._step_begins(optimizer, known=closure is None)
         if closure is None:
             return None
 
@@ -451,9 +451,11 @@ class TorchWatcher:
     def _after_step(self, optimizer: Any, *_: Any) -> None:
         self._step_ends(optimizer)
 
-    def _step_begins(self, optimizer: Any) -> None:
+    def _step_begins(self, optimizer: Any, known: bool = True) -> None:
+        """``known`` says whether the gradients are those which the step uses: before its closure they are not."""
         self.quiet += 1
-        self._safely(self.log.training.step, optimizer, len(self.recording.sweeps) - 1, here())
+        if known:
+            self._safely(self.log.training.step, optimizer, len(self.recording.sweeps) - 1, here())
         self._safely(self._steps, [p for group in optimizer.param_groups for p in group["params"]])
         self._mode.rest()
 

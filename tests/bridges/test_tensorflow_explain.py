@@ -163,3 +163,65 @@ def test_a_dataset_that_was_made_before_the_block_reads_a_variable():
         assert tape.gradient(loss, w) is None
     why = recording.explain(loss, w)
     assert (why.cause, why.line) == ("left_through_numpy", made), str(why)
+
+
+# -- a step that is compiled as a whole ------------------------------------------------------------
+
+
+def compiled(squeezes):
+    import keras
+
+    model = keras.Sequential([keras.layers.Dense(3, activation="tanh"), keras.layers.Dense(1)])
+    optimizer = keras.optimizers.SGD(0.01)
+
+    @tensorflow.function
+    def step(x, y):
+        with tensorflow.GradientTape() as tape:
+            predicted = model(x)
+            if squeezes:
+                predicted = predicted[:, 0]
+            loss = tensorflow.reduce_mean((predicted - y) ** 2)
+        gradients = tape.gradient(loss, model.trainable_variables)
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
+        return loss
+
+    x, y = tensorflow.random.stateless_normal((8, 4), (1, 2)), tensorflow.random.stateless_normal((8,), (3, 4))
+    return model, lambda: step(x, y)
+
+
+@pytest.mark.parametrize("before", [False, True], ids=["traced in the block", "traced before"])
+@pytest.mark.parametrize(("squeezes", "causes"), [(True, {"connected"}), (False, {"broadcast"})])
+def test_a_compiled_step_is_looked_into(squeezes, causes, before):
+    model, step = compiled(squeezes)
+    for _ in range(before):
+        step()
+    with bridge.record() as recording:
+        step()
+    page = recording.explain(model)
+    assert {answer.cause for answer in page.values()} == causes
+    assert all(answer.numbers.norm > 0 for answer in page.values())
+    alone = recording.explain(model.layers[0].kernel)
+    assert {alone.cause} == causes
+    with bridge.record() as again:  # what was noted when it was traced is there for later blocks
+        step()
+    assert {answer.cause for answer in again.explain(model).values()} == causes
+
+
+def test_compiled_steps_are_counted():
+    model, step = compiled(False)
+    with bridge.record(every=4) as steps:
+        for _ in range(10):
+            step()
+    assert steps.steps == 10
+    assert len(steps.latest) < 60  # of one step
+    assert {answer.cause for answer in steps.explain(model).values()} == {"broadcast"}
+
+
+def test_several_models_are_one_page():
+    first, second = tensorflow.keras.layers.Dense(2), tensorflow.keras.layers.Dense(1)
+    with bridge.record() as recording, tensorflow.GradientTape() as tape:
+        loss = tensorflow.reduce_sum(second(tensorflow.stop_gradient(first(tensorflow.ones((3, 2))))))
+        tape.gradient(loss, second.trainable_variables)
+    causes = {name: answer.cause for name, answer in recording.explain([first, second]).items()}
+    assert causes["first.kernel"] == "stop_gradient"
+    assert causes["second.kernel"] == "connected"

@@ -1,0 +1,37 @@
+"""A callback for Lightning: ``Trainer(callbacks=[Explain()])``."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from .callbacks import ExplainedSteps
+from .torch import record
+
+_lightning: Any = import_module("lightning.pytorch" if find_spec("lightning") else "pytorch_lightning")
+
+
+class LightningExplain(ExplainedSteps, _lightning.Callback):
+    """Records the first training batch and then each ``every``-th one, and warns of what is wrong with the module.
+    ``log`` is a path for JSON lines, a writer of TensorBoard, or a function of the step and the page; ``page`` and
+    ``problems`` are those of the last recorded batch.
+    """
+
+    def __init__(self, every: int = 100, log: Any = None) -> None:
+        super().__init__(record, every, log)
+
+    def on_train_batch_start(self, trainer: Any, pl_module: Any, batch: Any, batch_idx: int) -> None:
+        """A step begins."""
+        self.begin()
+
+    def on_train_batch_end(self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int) -> None:
+        """The step has ended."""
+        self.end(dict(pl_module.named_parameters()))
+
+    def on_exception(self, trainer: Any, pl_module: Any, exception: BaseException) -> None:
+        """An error ended the step."""
+        self.close()
+
+
+Explain = LightningExplain

@@ -1,0 +1,212 @@
+"""Callbacks record some steps of a loop that a library owns, tell what is wrong once, and leave no trace."""
+
+import json
+import warnings
+from contextlib import contextmanager
+
+import pytest
+
+from minitape.bridges.callbacks import ExplainedSteps, step_log
+from minitape.bridges.model_page import GradientNumbers, ModelPage
+from minitape.explain.words import Explanation
+
+
+def page_of(cause):
+    answer = Explanation(cause, f"It is {cause}.", "")
+    answer.name, answer.numbers = "w", GradientNumbers(2.0, 0.5, None)
+    return ModelPage({"w": answer})
+
+
+class Bridge:
+    """A bridge that counts its blocks, and answers with the pages that it was given."""
+
+    def __init__(self, *pages):
+        self.pages, self.opened, self.open = list(pages), 0, 0
+
+    @contextmanager
+    def record(self):
+        self.opened, self.open = self.opened + 1, self.open + 1
+        try:
+            yield self
+        finally:
+            self.open -= 1
+
+    def explain(self, model):
+        found = self.pages.pop(0)
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+
+def run(steps, count):
+    for _ in range(count):
+        with steps.step("model"):
+            pass
+
+
+def test_each_nth_step_is_recorded_and_news_are_told_once():
+    bridge = Bridge(page_of("connected"), page_of("detach"), page_of("detach"), page_of("broadcast"))
+    steps = ExplainedSteps(bridge.record, every=3)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        run(steps, 12)
+    assert bridge.opened == 4
+    assert [str(one.message).splitlines()[0] for one in told] == ["Step 4:", "Step 10:"]
+    assert [answer.cause for answer in steps.problems] == ["broadcast"]
+
+
+def test_a_step_that_fails_and_a_question_that_fails_leave_nothing_open():
+    bridge = Bridge(KeyError("lost"), page_of("connected"))
+    steps = ExplainedSteps(bridge.record, every=1)
+    with pytest.raises(ZeroDivisionError), steps.step("model"):
+        raise ZeroDivisionError
+    assert not bridge.open
+    with pytest.warns(RuntimeWarning, match="KeyError: 'lost'"):
+        run(steps, 1)
+    steps.begin()  # its end never comes
+    run(steps, 1)
+    assert not bridge.open and steps.page["w"].cause == "connected"
+    with pytest.raises(ValueError, match="every=0 is no number of steps"):
+        ExplainedSteps(bridge.record, every=0)
+
+
+def test_logs(tmp_path):
+    path, written = tmp_path / "gradients.jsonl", []
+
+    class Writer:
+        def add_scalar(self, *scalar):
+            written.append(scalar)
+
+        def add_text(self, *text):
+            written.append(text)
+
+    for log in (path, str(path), Writer()):
+        step_log(log)(7, page_of("detach"))
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert len(lines) == 2 and lines[0]["step"] == 7
+    assert (lines[0]["answers"][0]["cause"], lines[0]["answers"][0]["norm"]) == ("detach", 2.0)
+    assert written[0] == ("gradient norm/w", 2.0, 7)
+    assert written[-1][0] == "gradient problems"
+
+
+# -- with the libraries ----------------------------------------------------------------------------
+
+
+def table(truth, predicted):
+    return (truth[:, 0] - predicted) ** 2
+
+
+def in_numpy(truth, predicted):
+    return truth * (predicted > 0.5)
+
+
+def test_keras_compiled_fit(tmp_path):
+    np, keras = pytest.importorskip("numpy"), pytest.importorskip("keras")
+    pytest.importorskip("tensorflow")
+    from minitape.bridges.keras import Explain
+
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(24, 4)).astype("float32"), rng.normal(size=(24, 1)).astype("float32")
+    model = keras.Sequential([keras.layers.Dense(3, activation="tanh"), keras.layers.Dense(1)])
+    model.compile("sgd", table)
+    explain = Explain(every=4, log=tmp_path / "log")
+    with pytest.warns(RuntimeWarning, match="broadcast") as told:
+        model.fit(x, y, batch_size=4, epochs=2, verbose=0, callbacks=[explain])
+    assert len(told) == 1
+    kernel = explain.page["model.layers[0].kernel"]
+    assert (kernel.cause, kernel.line) == ("broadcast", table.__code__.co_firstlineno + 1)
+    assert len((tmp_path / "log").read_text().splitlines()) == 3
+    model.compile("sgd", "mse")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        model.fit(x, y, batch_size=4, verbose=0, callbacks=[explain])
+    assert not explain.problems
+    plain = model.train_function
+    model.fit(x, y, batch_size=4, verbose=0, callbacks=[explain])
+    assert model.train_function is plain
+    model.compile("sgd", in_numpy)
+    with pytest.raises(ValueError, match="No gradients"):
+        model.fit(x, y, batch_size=4, verbose=0, callbacks=[explain])
+    assert model.train_function.__module__.startswith("keras.")
+
+
+def small_torch():
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(0)
+    data = torch.utils.data.TensorDataset(torch.randn(32, 4), torch.randn(32))
+    return torch, torch.utils.data.DataLoader(data, 8)
+
+
+def test_lightning():
+    torch, data = small_torch()
+    lightning = pytest.importorskip("lightning.pytorch")
+    from minitape.bridges.lightning import Explain
+
+    class Net(lightning.LightningModule):
+        def __init__(self, squeezes):
+            super().__init__()
+            self.inner, self.outer, self.squeezes = torch.nn.Linear(4, 3), torch.nn.Linear(3, 1), squeezes
+
+        def training_step(self, batch, number):
+            x, y = batch
+            predicted = self.outer(torch.tanh(self.inner(x)))
+            return (predicted.squeeze(-1) - y if self.squeezes else predicted - y).pow(2).mean()
+
+        def configure_optimizers(self):
+            return torch.optim.Adam(self.parameters())
+
+    for squeezes, causes in ((True, set()), (False, {"broadcast"})):
+        explain = Explain(every=3)
+        trainer = lightning.Trainer(
+            max_epochs=1,
+            callbacks=[explain],
+            logger=False,
+            enable_checkpointing=False,
+            enable_progress_bar=False,
+            enable_model_summary=False,
+            accelerator="cpu",
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            trainer.fit(Net(squeezes), data)
+        assert {answer.cause for answer in explain.problems} == causes
+        assert set(explain.page) == {"inner.weight", "inner.bias", "outer.weight", "outer.bias"}
+        assert explain.page["inner.weight"].numbers.norm > 0
+
+
+def test_transformers(tmp_path):
+    torch, _ = small_torch()
+    transformers = pytest.importorskip("transformers")
+    pytest.importorskip("accelerate")
+    from minitape.bridges.transformers import Explain
+
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner, self.outer = torch.nn.Linear(4, 3), torch.nn.Linear(3, 1)
+
+        def forward(self, x, labels):
+            predicted = self.outer(torch.tanh(self.inner(x)).detach()).squeeze(-1)
+            return {"loss": (predicted - labels).pow(2).mean(), "logits": predicted}
+
+    explain = Explain(every=2)
+    arguments = transformers.TrainingArguments(
+        output_dir=str(tmp_path),
+        max_steps=3,
+        report_to=[],
+        use_cpu=True,
+        save_strategy="no",
+        disable_tqdm=True,
+        gradient_accumulation_steps=2,
+        per_device_train_batch_size=2,
+    )
+    rows = [{"x": torch.randn(4), "labels": torch.randn(())} for _ in range(8)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        transformers.Trainer(model=Net(), args=arguments, train_dataset=rows, callbacks=[explain]).train()
+    assert {name: answer.cause for name, answer in explain.page.items()} == {
+        "inner.weight": "detach",
+        "inner.bias": "detach",
+        "outer.weight": "connected",
+        "outer.bias": "connected",
+    }
