@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-NAMES = ("forward", "backward", "spread")
+NAMES = ("backward", "spread")
 _loaded: dict[Any, Kernels] = {}  # by NumPy's class
 _compiled: list[Any] = []  # which of them numba compiles
 _failed: list[Exception] = []  # why numba compiles nothing in this process
@@ -70,8 +70,6 @@ class Kernels:
 def _trial(real: Any, name: str) -> tuple[Any, ...]:
     """Arguments on which a kernel finds nothing to do; numba compiles it for their types."""
     rows, values, flags = np.zeros((1, 4), np.int32), np.zeros(1, real), np.zeros(1, np.uint8)
-    if name == "forward":
-        return rows, 0, 0, 1, values
     if name == "backward":
         return rows, 0, 0, 0, values, values.copy(), flags
     return rows, 0, 0, 1, flags, flags.copy()
@@ -91,16 +89,16 @@ def _fail(error: Exception) -> None:
 
 
 def load(real: Any) -> Kernels:
-    """The kernels for ``numpy.float32`` or ``numpy.float64``: functions ``forward``, ``backward`` and ``spread``.
+    """The kernels for ``numpy.float32`` or ``numpy.float64``: functions ``backward`` and ``spread``.
 
     >>> from minitape.engine.table.primitives import TABLE
     >>> kernels = load(np.float32)
     >>> rows = np.array([[0, 0, 0, 0], [TABLE["multiply"].code, 0, 0, 0]], np.int32)  # a leaf, and its square
-    >>> values = np.array([3, 0], np.float32)
-    >>> kernels.forward(rows, 0, 0, 2, values)  # the row at which it stopped: the end
-    2
-    >>> print(values[1])
-    9.0
+    >>> values, adjoints = np.array([[3, 9], [0, 1]], np.float32)
+    >>> kernels.backward(rows, 0, 1, 0, values, adjoints, np.array([1, 3], np.uint8))  # where it stopped: the end
+    -1
+    >>> print(adjoints[0])
+    6.0
     """
     kernels = _loaded.get(real)
     if kernels is None:

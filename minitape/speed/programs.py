@@ -1,8 +1,8 @@
 """The rows of a graph as one Python function over arrays: the fast form of :func:`minitape.graphs.program.row_by_row`.
 
-The function is generated: one line for each call, with the textbook formula itself where there is one. Long runs of
-single numbers are packed into a block of rows and left to the kernel that evaluates tapes; so a chain of a thousand
-scalar operations costs a few nanoseconds each. What runs often is fused into loops.
+The function is generated: one line for each call, with the textbook formula itself where there is one. What runs often
+is fused into loops that numba compiles: operations on arrays, and repeats of the same operations on single numbers, so
+that a chain of a thousand of them costs a few nanoseconds each.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 ONCE_MORE = 512  # runs after which numba is loaded to fuse a program
 
-LONG = 256  # scalar calls that earn the loading of the kernels
-FEW = 48  # scalar calls that are worth a kernel once it is there
+LONG = 256  # scalar calls that earn the loading of numba sooner
+FEW = 48  # scalar calls that are worth a compiled loop
 BIG = 4096  # elements from which on an array is dropped as soon as no call reads it any more
 
 _HEAD = "def program({arguments}):\n"
@@ -73,7 +73,7 @@ class Writer:
         self.slow = blockwise.slow_shapes(self.graph, self.calls) if self.fuse else None
         self.scalars = {c.row: real for c in self.calls if (real := scalar_type(self.graph, c)) is not None}
         found = [_Run(self._large_kind, self._write_large)]
-        if kernels.available() and len(self.scalars) >= (FEW if kernels.loaded() else LONG):
+        if self.fuse and len(self.scalars) >= FEW:
             found.append(_Run(lambda run, call: self.scalars.get(call.row), self._write_numbers))
         if self.fuse:
             found.append(_Run(lambda run, call: fuse.fusable(self.graph, call), self._write_fused))
@@ -171,7 +171,7 @@ class Writer:
         return name
 
     def _write_numbers(self, calls: list[Call], real: Any) -> bool:
-        """Writes single numbers: as rows for the kernel that evaluates tapes, or rolled up."""
+        """Writes single numbers that repeat the same operations as loops."""
         if len(calls) < FEW:
             return False
         rows = {c.row for c in calls}
@@ -184,15 +184,14 @@ class Writer:
         for row in leaves:
             if row in self.constants:
                 values[place[row]] = self.constants[row]
-        loops = rolled(block, len(leaves), real) if self.fuse else None
-        function = loops or kernels.kernel(real, "forward")
-        if function is None:  # numba fails
+        function = rolled(block, len(leaves), real)
+        if function is None:
             return False
         name = self._named(function)
-        self.scope |= {f"values_{name}": values, f"rows_{name}": block}
+        self.scope[f"values_{name}"] = values
         self.lines.append(f"    w = values_{name}.copy()\n")
         self.lines += [f"    w[{place[row]}] = v{row}\n" for row in leaves if row not in self.constants]
-        self.lines.append(f"    {name}({'w' if loops else f'rows_{name}, 0, {len(leaves)}, {len(block)}, w'})\n")
+        self.lines.append(f"    {name}(w)\n")
         self._drop([], calls)
         self.lines += [f"    v{c.row} = w[{place[c.row]}]\n" for c in calls if self.unread.get(c.row)]
         return True
@@ -367,6 +366,7 @@ class CompiledRows:
     def _write(self, fused: bool = False) -> None:
         writer = self.writer(fused)
         self.function, self.where, self.warns = writer.write(), writer.where, writer.warns
+        self.numbers = len(writer.scalars)
 
     def fuse(self, runs: int) -> bool:
         """Rows that run often earn compiled loops, where numba is at hand (or after many more runs); whether that is
@@ -374,7 +374,7 @@ class CompiledRows:
         """
         if not kernels.available() or sum(fuse.fusable(self.graph, c) is not None for c in self.calls) < fuse.LEAST:
             return True
-        if runs < ONCE_MORE and "numba" not in sys.modules:
+        if runs < ONCE_MORE and self.numbers < LONG and "numba" not in sys.modules:
             return False
         self._write(fused=True)
         return True

@@ -1,5 +1,4 @@
-"""The sweeps that most gradients need, written out: of numbers, of arrays and calls, of numbers that an outer tape
-records, and of long tapes.
+"""The sweeps that most gradients need, written out: of numbers, of arrays and calls, and of long tapes.
 
 Each does what :class:`minitape.engine.back.sweep.Sweep` does, which says what is computed; rows that need more are
 handed to it.
@@ -24,7 +23,6 @@ from ..engine.tensor.functions import recorded_functions
 from ..engine.tensor.slices import IndexedSlices
 from ..engine.tensor.tensor import EagerTensor
 from .long import long_sweep
-from .number_rows import sweep_rows
 
 if TYPE_CHECKING:
     from ..engine.recording.record import Record
@@ -51,8 +49,6 @@ def run_sweep(plain: Function) -> Function:
             return plain(record, starts, sources, reachable, recorded, mandatory)
         high, low = max(starts), min(sources) if sources else max(starts) + 1
         if recorded:
-            if sweep_rows(record, starts, sources, reachable, high, low):
-                return starts.get, None
             found = Sweep(record, starts, sources, reachable, recorded=True)
             plain_sweep(record, found.adjoints, sources, reachable, high, low, found)
             return found.adjoints.get, found

@@ -1,7 +1,7 @@
 """The text of the kernels, generated from the table of derivatives in
 :mod:`minitape.engine.table.primitives.elementwise`.
 
-One loop computes scalar rows, one sweeps adjoints back over them, one marks which rows depend on which.
+One loop sweeps adjoints back over the rows of numbers, one marks which rows depend on which.
 """
 
 from __future__ import annotations
@@ -22,24 +22,6 @@ import numpy as np
 
 T = np.{real}
 N = np.uint32  # of a row's number: numba asks a signed one whether it counts from the end
-'''
-
-_FORWARD = '''
-def forward(rows, first, low, high, values):
-    """Computes the scalar rows in [low, high)."""
-    for i in range(low, high):
-        row = N(i - first)
-        op = rows[row, 0]
-        if op < {first_code}:
-            continue
-        if op >= {array_row}:
-            return i
-        x = values[N(rows[row, 1])]
-        y = values[N(rows[row, 2])]
-        z = x
-{formulas}
-        values[N(i)] = z
-    return high
 '''
 
 _BACKWARD = '''
@@ -174,12 +156,10 @@ def kernel_text(text: str) -> str:
 def source(real: str) -> str:
     """The text of the generated module for one float type, "float32" or "float64"."""
     codes = {"first_code": FIRST_CODE, "array_row": ARRAY_ROW, "code_bits": ARRAY_ROW - 1, "stop_code": STOP_CODE}
-    forward = _branches(" " * 8, [f"z = {kernel_text(p.texts[0])}" for p in BY_CODE])
     backward = _branches(" " * 16, [_shares(p.texts[1:]) for p in BY_CODE])
     return "".join(
         [
             header(real),
-            _FORWARD.format(formulas=forward, **codes),
             _BACKWARD.format(formulas=backward, **codes),
             _SPREAD.format(**codes),
         ]

@@ -112,8 +112,8 @@ def test_warmup_reports_its_progress():
 
     seen = []
     kernels.warmup(lambda name, done, total: seen.append((name, done, total)))
-    assert seen[-1] == ("done", 6, 6)
-    assert [done for _, done, _ in seen] == list(range(7))
+    assert seen[-1] == ("done", 4, 4)
+    assert [done for _, done, _ in seen] == list(range(5))
 
 
 @pytest.mark.parametrize("rows", [1_000, 40_000])
@@ -122,7 +122,7 @@ def test_kernel_calls_of_a_gradient(rows, monkeypatch):
     x = tf.Variable(0.5)
     loaded = import_module("minitape.speed.kernels").load(np.float32)
     calls = []
-    for name in ("forward", "backward", "spread"):
+    for name in ("backward", "spread"):
         kernel = getattr(loaded, name)
         monkeypatch.setattr(loaded, name, lambda *a, kernel=kernel, name=name: calls.append(name) or kernel(*a))
     with tf.GradientTape() as tape:
@@ -133,4 +133,4 @@ def test_kernel_calls_of_a_gradient(rows, monkeypatch):
     tape.gradient(y, x)
     blocks = len(tape._record.blocks)
     assert blocks == rows // 16384 + 1
-    assert len(calls) <= 3 * blocks
+    assert len(calls) <= 2 * blocks

@@ -1,7 +1,6 @@
-"""A gradient that an outer tape records, over plain numbers: its rules write rows, and make no tensors in between.
+"""A gradient that an outer tape records, over plain numbers.
 
-What it gives is compared with closed formulas, with finite differences, and with the general way, which an array of one
-element takes.
+What it gives is compared with closed formulas, with finite differences, and with that of an array of one element.
 """
 
 from __future__ import annotations
@@ -15,8 +14,6 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from minitape.speed import sweeps as sweep
-from minitape.speed.number_rows import MOST
 
 REALS = [np.float32, np.float64]
 
@@ -37,19 +34,6 @@ def check(got, expected, given, rtol):
     """Equal, None to None, in shape and up to rounding."""
     same = (got is None) == (expected is None) and (got is None or np.allclose(got, expected, rtol=rtol, atol=rtol))
     assert same, f"input {given}: got {got}, expected {expected}"
-
-
-@pytest.fixture
-def ways(monkeypatch):
-    """Whether each sweep that was recorded went over rows of numbers."""
-    taken, original = [], sweep.sweep_rows
-
-    def spy(*arguments):
-        taken.append(original(*arguments))
-        return taken[-1]
-
-    monkeypatch.setattr(sweep, "sweep_rows", spy)
-    return taken
 
 
 # name: (function, its first three derivatives)
@@ -74,17 +58,14 @@ FORMULAS = {
 
 @pytest.mark.parametrize("real", REALS)
 @pytest.mark.parametrize("name", FORMULAS)
-def test_three_orders_are_those_of_the_formula_and_of_the_general_way(name, real, ways):
+def test_three_orders_are_those_of_the_formula_and_of_an_array(name, real):
     f, formula = FORMULAS[name]
     for at in (0.3, 1.7):
         for order, expected in enumerate(formula(at), 1):
-            del ways[:]
             got = derivative(f, order)(tf.constant(at, real))
             assert got.dtype.as_numpy_dtype is real
             check(got.numpy(), expected, (name, order, at), 40 * np.finfo(real).eps)
-            assert ways == [True] * (order - 1), (name, order, ways)
             general = derivative(f, order)(tf.constant([at], real))
-            assert True not in ways[order - 1 :], (name, order, ways)
             check(got.numpy(), general.numpy()[0], (name, order, at), 4 * np.finfo(real).eps)
 
 
@@ -144,10 +125,9 @@ def hessian(f, x, y):
 
 @pytest.mark.parametrize("choices", [[], CHOICES], ids=["rows", "choices"])
 @pytest.mark.parametrize("seed", range(15))
-def test_random_programs_against_differences_and_the_general_way(seed, choices, ways):
+def test_random_programs_against_differences_and_arrays(seed, choices):
     f, at, h = program(seed, choices), np.random.default_rng(100 + seed).uniform(0.3, 1.2, 2), 1e-6
     numbers = hessian(f, *map(tf.constant, at))
-    assert len(ways) == 1 and (choices or True in ways), (seed, at, ways)
     general = hessian(f, *(tf.constant([value]) for value in at))
     ends = [
         [np.array(gradient(f, *map(tf.constant, at + sign * step)), np.float64) for sign in (1, -1)]
@@ -159,7 +139,7 @@ def test_random_programs_against_differences_and_the_general_way(seed, choices, 
         check(0.0 if got is None else got.numpy(), expected, (seed, at), 1e-5)
 
 
-def test_two_dtypes_on_one_tape(ways):
+def test_two_dtypes_on_one_tape():
     """A number in a rule, such as 1.128... of erf, is one of each dtype."""
     given = np.float32(0.7), np.float64(0.7)
     sources = [tf.constant(value) for value in given]
@@ -174,7 +154,6 @@ def test_two_dtypes_on_one_tape(ways):
         assert one.dtype is second.dtype is x.dtype, f"input {at!r}: got {one} and {second}"
         check(one.numpy(), slope - 0.1 / v**2, at, 8 * np.finfo(at.dtype).eps)
         check(second.numpy(), -2 * v * slope + 0.2 / v**3, at, 8 * np.finfo(at.dtype).eps)
-    assert ways == [True]
 
 
 @tf.custom_gradient
@@ -223,7 +202,7 @@ def test_a_source_without_a_gradient_is_none(shape):
     assert got == [[6.0, 4.0, None], [4.0, None, None], [None]]
 
 
-def test_persistent_tapes_around_each_other_and_within_their_own_block(ways):
+def test_persistent_tapes_around_each_other_and_within_their_own_block():
     x = tf.constant(2.0)
     with tf.GradientTape(persistent=True) as outer:
         outer.watch(x)
@@ -238,7 +217,6 @@ def test_persistent_tapes_around_each_other_and_within_their_own_block(ways):
     for _ in range(2):
         got = [float(outer.gradient(t, x)) for t in (y, first, second, again, middle[1])]
         assert got == [32.0, 48.0, 48.0, 24.0, 48.0], f"input 2.0: got {got}"
-    assert True in ways
 
 
 @pytest.mark.parametrize("shape", [(), (1,)], ids=["number", "general"])
@@ -256,7 +234,7 @@ def test_what_is_watched_after_its_use_hands_nothing_on(shape):
     assert outer.gradient(of_x, x) is None
 
 
-def test_the_rows_belong_to_the_statement_and_the_tape_that_asked(ways):
+def test_the_rows_belong_to_the_statement_and_the_tape_that_asked():
     x = tf.constant(1.5)
     with tf.GradientTape() as outer:
         outer.watch(x)
@@ -266,11 +244,10 @@ def test_the_rows_belong_to_the_statement_and_the_tape_that_asked(ways):
         tape.gradient(y, x)
         line = inspect.currentframe().f_lineno - 1
     rows = tf.snapshot(outer)["rows"][y._row + 1 :]
-    assert ways == [True] and {"multiply", "tanh_share"} <= {row["op"] for row in rows}, rows
     assert {(row["line"], row["by"]) for row in rows} == {(line, 1)}, rows
 
 
-def test_several_targets_weights_and_a_source_in_the_middle(ways):
+def test_several_targets_weights_and_a_source_in_the_middle():
     x, weight = tf.constant(1.5, tf.float64), tf.constant(0.25, tf.float64)
     with tf.GradientTape() as outer:
         outer.watch([x, weight])
@@ -286,11 +263,9 @@ def test_several_targets_weights_and_a_source_in_the_middle(ways):
     by_x = (6 * v * w + w * w * (2 * c - 4 * v * v * s)) * inner + outward * (w - w * w * 2 * v * s)
     by_weight = (3 * v * v + 4 * v * c * w) * inner + outward * (v + 2 * w * c)
     check([float(g) for g in outer.gradient(total, [x, weight])], (by_x, by_weight), (v, w), 1e-12)
-    assert True in ways
 
 
-@pytest.mark.parametrize("factors", [20, MOST + 20])
-def test_a_longer_recording_goes_the_general_way(factors, ways):
+@pytest.mark.parametrize("factors", [20, 532])
+def test_a_longer_recording(factors):
     got = derivative(lambda x: reduce(mul, [x] * factors), 2)(tf.constant(1.001, tf.float64))
     check(float(got), factors * (factors - 1) * 1.001 ** (factors - 2), factors, 1e-10)
-    assert ways == [factors <= MOST]
