@@ -15,6 +15,7 @@ import numpy as np
 from numpy import ndarray
 
 from ..engine.recording.evidence import origin_of_result
+from ..engine.recording.frames import _OWN
 from ..engine.recording.rows import REALS, WIDTH
 from ..engine.recording.state import state
 from ..engine.table.code import define
@@ -26,6 +27,9 @@ from ..engine.tensor.tensor import EagerTensor, from_array
 from .packed import FULL
 
 if TYPE_CHECKING:
+    from types import FrameType
+
+    from ..engine.tensor.tensor import Tensor
     from ..engine.types import Array, Function, Object
 
 # ``x`` and ``y`` are the arrays of the operands in the order of the formula, ``a`` and ``b`` what was given. Where the
@@ -130,7 +134,7 @@ def _of_two(first: str, second: str, reflected: bool) -> dict[str, str]:
         "known": _KNOWN.format(y=second, first=first, one=f"{_NUMBER} or {has(_ARRAY, _SMALL)}"),
         "second": _SECOND.format(y=second, arguments="a, b"),
         "convert": _CONVERT.format(y=second, first=first),
-        "entered": " and (other._record is record or record.takes(other, site))",
+        "entered": " and (other._record is record or entered(record, other, site))",
         "inputs": "a, other",
         "operands": "other, a" if reflected else "a, other",
         "rows": "other._row, a._row" if reflected else "a._row, other._row",
@@ -190,7 +194,7 @@ def function_of(
             "begin": f"record, frame, {first} = a._record, _getframe(1), a._value",
             "frame": "",
             "caller": "",
-            "site": "frame.f_lasti if frame is record.frame else record.follow(frame)",
+            "site": "frame.f_lasti if frame is record.frame else site_of(record, frame)",
         }
     texts |= _of_two(first, second, reflected) if binary else _OF_ONE
     if compute is not None:
@@ -206,6 +210,8 @@ def function_of(
         "number": number,
         "real": real,
         "fits": fits,
+        "site_of": site_of,
+        "entered": entered,
         "quiet": quiet,
         "run_number": run_number,
         "state": state,
@@ -231,6 +237,23 @@ class ForwardFunction(dict[type, "Function"]):
     def __missing__(self, kind: type) -> Function:
         self[kind] = found = form_of(self.code, np.empty(0) if kind is np.ndarray else kind()).forward
         return found
+
+
+def site_of(record: Object, frame: FrameType) -> int | None:
+    """The site of an operation in a frame that has not written the last row; None where ``record.write`` looks for it.
+
+    Here it is known where this is the open recording, and the frame the user's.
+    """
+    if state.record is not record or (record.fixed is None and (state.site or _OWN[frame.f_code.co_filename])):
+        return None
+    found: int = record.current_site(frame)
+    return found
+
+
+def entered(record: Object, tensor: Tensor, site: int) -> bool:
+    """Enters an operand of a statement; False where it stays in another recording."""
+    record.enter(tensor, None, site)
+    return tensor._record is record
 
 
 def fits(x: Array, y: Array, bound: float) -> bool:

@@ -41,6 +41,9 @@ class UnconnectedGradients(Enum):
     ZERO = "zero"
 
 
+NONE = UnconnectedGradients.NONE  # an enumeration looks its members up slowly
+
+
 class GradientQuestion(NamedTuple):
     """What a tape was asked for, and what came of it."""
 
@@ -111,6 +114,18 @@ def ends_of(structure: Structure) -> tuple[list[End], list[End]]:
     return values, values
 
 
+def targets_of(structure: Structure) -> list[End]:
+    """What carries the gradients of a structure of targets; TypeError for None."""
+    if structure is None:
+        raise hooks.why_none(
+            TypeError(
+                "Argument `target` should be a list or nested structure of Tensors, Variables or CompositeTensors to "
+                "be differentiated, but received None."
+            )
+        )
+    return ends_of(structure)[1]
+
+
 def reads_target(tape: GradientTape, target: End) -> bool:
     """Whether the tape sees that a Jacobian takes the elements out of its target: where that is a variable to watch."""
     if not hasattr(target, "_read"):
@@ -138,20 +153,22 @@ def pack_like(structure: Structure, values: list[End], gradients: list[Result]) 
 
 def first_adjoint(target: End, given: Adjoint, recorded: bool) -> Adjoint:
     """The adjoint that a target starts with: ones, or what the user gave."""
-    if given is not None:
-        if not isinstance(given, Tensor):
-            return given  # a batch of adjoints
-        if given.dtype is not target.dtype:
-            check_same_dtype("Mul", given, target)
-        if given.shape != target.shape:
-            check_broadcast("Mul", given, target)
-            _refuse_other_size(given, target)
-        return given if recorded else unbroadcast(given.array, tuple(target.shape))
-    if type(target) is not EagerTensor and recorded and not hasattr(target, "_state"):  # of a graph
-        return TABLE["ones_like"](target)
-    shape = target._dims if type(target) is EagerTensor else tuple(target.shape)
-    one = full(shape, target.dtype.as_numpy_dtype, 1)[()]
-    return new_tensor(one) if recorded else one
+    if given is None:
+        if type(target) is EagerTensor:
+            one = full(target._value.shape, target._value.dtype, 1)[()]
+        elif recorded and not hasattr(target, "_state"):  # of a graph
+            return TABLE["ones_like"](target)
+        else:
+            one = full(tuple(target.shape), target.dtype.as_numpy_dtype, 1)[()]
+        return new_tensor(one) if recorded else one
+    if not isinstance(given, Tensor):
+        return given  # a batch of adjoints
+    if given.dtype is not target.dtype:
+        check_same_dtype("Mul", given, target)
+    if given.shape != target.shape:
+        check_broadcast("Mul", given, target)
+        _refuse_other_size(given, target)
+    return given if recorded else unbroadcast(given.array, tuple(target.shape))
 
 
 def _refuse_other_size(g: Tensor, target: End) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import compress
 from typing import TYPE_CHECKING
 
 from ..recording.columns import CONTINUOUS
 from ..recording.record import Record
-from ..recording.rows import LEAF, operation_of
+from ..recording.rows import LEAF
 from ..table.accelerator import fast
 from ..table.primitives.elementwise import STOP_CODE
 
@@ -17,9 +16,6 @@ if TYPE_CHECKING:
     from .tape import GradientTape
 
 TERMINAL = 0b101  # reachable, but nothing is handed on from there: a source whose own operation is not on the tape
-
-
-# -- which rows matter -----------------------------------------------------------------------------
 
 
 def on_tape(tape: GradientTape, foreign: set[int] | None = None) -> bytearray:
@@ -123,37 +119,3 @@ def depends(record: Record, marks: bytearray, call: Call) -> bool:
 def differentiable(record: Record, row: int) -> bool:
     """True for a row of a dtype through which gradients flow."""
     return record.shape_dtype(row)[1].kind in CONTINUOUS
-
-
-# -- which comes first -----------------------------------------------------------------------------
-
-
-def breadth_first(record: Record, targets: Iterable[int]) -> list[int]:
-    """The rows behind the targets in TensorFlow's order: each after all that read it, first come, first served.
-
-    Our own sweep goes by row numbers; this order shows only where slices are put behind each other. Of a call it is the
-    first row.
-    """
-    inputs: dict[int, list[int]] = {}
-    readers: dict[int, int] = {}
-    heads = [_first_row(record, t) for t in targets][::-1]
-    stack = list(heads)
-    while stack:
-        row = stack.pop()
-        if row not in inputs:
-            inputs[row] = found = [_first_row(record, i) for i in operation_of(record, row)[1]]
-            for i in found:
-                readers[i] = readers.get(i, 0) + 1
-            stack += found
-    queue = [h for h in heads if not readers.get(h)]
-    for row in queue:
-        for i in inputs[row]:
-            readers[i] -= 1
-            if not readers[i]:
-                queue.append(i)
-    return queue
-
-
-def _first_row(record: Record, row: int) -> int:
-    call = record.call_at(row)
-    return row if call is None else call.row

@@ -22,7 +22,7 @@ from ..table.primitives.elementwise import form_of
 from ..tensor.functions import recorded_rules
 from ..tensor.slices import IndexedSlices
 from ..tensor.tensor import EagerTensor, new_tensor
-from .reach import breadth_first
+from .order import breadth_first, slices_in_order
 from .values import Overlay, Tensors, add_adjoints, column, in_batches, match_input, operations, unbroadcast
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class Sweep:
         """Hands the slices at ``row`` on as slices of its one input; False for operations that make them dense."""
         if primitive.name not in SLICED:
             return False
-        g, to = self.slices_at(row), inputs[0]
+        g, to = slices_in_order(self, row), inputs[0]
         for _, share in self._shares(primitive, [0], g.values, None, [self.values[to]], attrs):
             self._add(to, g.with_values(share))
             self.note_slices(to, row, g)
@@ -210,26 +210,6 @@ class Sweep:
     def note_slices(self, to: int, row: int, slices: IndexedSlices) -> None:
         """Notes which row these slices come from, for their order."""
         self.slices.setdefault(to, []).append((row, slices.indices.shape[0]))
-
-    def slices_at(self, row: int) -> IndexedSlices:
-        """The slices that arrived at ``row``; those of several calls in the order in which TensorFlow meets the
-        calls.
-        """
-        slices, arrived = self.adjoints[row], self.slices.get(row, ())
-        if len(arrived) < 2:
-            return slices
-        place: dict[int, list[int]] = {}
-        first = 0
-        for call, count in arrived:
-            place.setdefault(call, []).extend(range(first, first + count))
-            first += count
-        order = np.array([i for call in breadth_first(self.record, self.starts) for i in place.get(call, ())])
-        if self.recorded:
-            places = new_tensor(order)
-            values, indices = (TABLE["gather"](part, places, axis=0) for part in (slices.values, slices.indices))
-        else:
-            values, indices = slices.values[order], slices.indices[order]
-        return IndexedSlices(values, indices, slices.dense_shape)
 
 
 Record.sweeper = Sweep  # a graph has its own

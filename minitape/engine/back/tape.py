@@ -33,11 +33,13 @@ from ..tensor.tensor import EagerTensor, Tensor
 from ..values import nest
 from .backward import gradients_of, rows_of
 from .endpoints import (
+    NONE,
     GradientQuestion,
     UnconnectedGradients,
     ends_of,
     output_adjoints,
     pack_like,
+    targets_of,
     unconnected_zeros,
     wants_zeros,
 )
@@ -47,7 +49,6 @@ if TYPE_CHECKING:
     from ..tensor.variable import ResourceVariable
     from ..types import End, Leaving, Object, Result, Structure
 
-_NONE = UnconnectedGradients.NONE  # an enumeration looks its members up slowly
 _NONES = repeat(None)  # as many as are asked for
 _WARNS: list[bool] = []  # not empty: every tape warns, see minitape.explain.warn
 ASKED = 64  # gradients of one tape that a picture can show
@@ -366,16 +367,8 @@ class GradientTape:
             leave_ended()
         if self._used or self._recording or self._record is None:
             self._begin()
-        if target is None:
-            raise hooks.why_none(
-                TypeError(
-                    "Argument `target` should be a list or nested structure of Tensors, Variables or CompositeTensors "
-                    "to "
-                    "be differentiated, but received None."
-                )
-            )
-        zero = unconnected_gradients is not _NONE and wants_zeros(unconnected_gradients)
-        targets = [target] if type(target) is EagerTensor else ends_of(target)[1]
+        zero = unconnected_gradients is not NONE and wants_zeros(unconnected_gradients)
+        targets = [target] if type(target) is EagerTensor else targets_of(target)
         given, flat = ([sources],) * 2 if type(sources) is EagerTensor else ends_of(sources)
         adjoints = (
             [None] * len(targets) if output_gradients is None else output_adjoints(output_gradients, len(targets))
@@ -387,9 +380,7 @@ class GradientTape:
         # where the sweep was not recorded, a note says what the gradients came from
         frames = site() if state.tapes else note_gradients(gradients, targets, flat)
         nones = [*map(is_, gradients, _NONES)]
-        self.last = new_tuple(GradientQuestion, (targets, flat, adjoints, nones, "gradient", ()))
-        if self._persistent and len(self.questions) < ASKED:
-            self.questions = more(self.questions, self.last)
+        self._note(new_tuple(GradientQuestion, (targets, flat, adjoints, nones, "gradient", ())))
         if True in nones:
             if self._warns or _WARNS:  # one warning, with its reason, for each
                 hooks.warn_of(self, targets, [s for s, g in zip(flat, gradients, strict=True) if g is None])
@@ -512,7 +503,14 @@ class GradientTape:
                     "context if you actually want to trace the gradient in order to compute higher order derivatives.",
                 )
 
+    def _note(self, question: GradientQuestion) -> None:
+        """Notes for pictures what was asked, and what came of it."""
+        self.last = question
+        if self._persistent and len(self.questions) < ASKED:
+            self.questions = more(self.questions, question)
+
     def _end(self, nones: list[bool], frames: Stack) -> None:
+        """After a gradient: a tape that is not persistent is used up, and its large arrays are released."""
         if True in nones or not nones:
             hooks.watch_errors()
         if not self._persistent:

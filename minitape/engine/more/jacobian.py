@@ -11,11 +11,10 @@ import numpy as np
 from ..back.backward import gradients_of
 from ..back.endpoints import GradientQuestion, leaf_of, reads_target, wants_zeros
 from ..back.reach import on_tape
-from ..back.tape import ASKED
 from ..recording.block import block
 from ..recording.evidence import site
 from ..recording.recorder import recorder
-from ..recording.state import more, state
+from ..recording.state import state
 from ..table.primitives import TABLE
 from ..tensor.convert import convert_to_tensor
 from ..tensor.slices import IndexedSlices
@@ -169,9 +168,7 @@ def _end(
     """
     nones, eager = [g is None for g in found], recorder().eager
     kept = [None if r is None or r.shape.num_elements() > MOST else r for r in results] if eager else []
-    tape.last = GradientQuestion([target], sources, [None], nones, call if eager else "gradient", kept)
-    if eager and tape._persistent and len(tape.questions) < ASKED:
-        tape.questions = more(tape.questions, tape.last)
+    tape._note(GradientQuestion([target], sources, [None], nones, call if eager else "gradient", kept))
     tape._end(nones, site())
 
 

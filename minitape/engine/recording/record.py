@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from .evidence import ValueOrigin
 
 EVENTS = 10_000  # events kept by one recording
-_bare = object.__new__
 new_tuple = tuple.__new__  # builds a named tuple at a third of the price
 
 # what minitape.engine.recording.evidence notes of a tensor that leaves a released recording; it needs this module first
@@ -124,11 +123,6 @@ class Record(Sites, Recorder):
         site = self.current_site() if site is None else site
         self.leaf_of[id(tensor)] = row = self.write_leaf(tensor, leaf, site, self if stays else old, tapes)
         return row
-
-    def takes(self, tensor: Tensor, site: int) -> bool:
-        """Enters an operand of a statement; False where it stays in another recording."""
-        self.enter(tensor, None, site)
-        return tensor._record is self
 
     def write_leaf(
         self, tensor: Tensor, leaf: Leaf, site: int, old: Record | None = None, tapes: Sequence[GradientTape] = ()
@@ -217,9 +211,7 @@ class Record(Sites, Recorder):
         """Writes one row for each output of an operation that has just computed ``tensors``, by a statement in
         ``frame`` or around it.
         """
-        site = self.fixed
-        if site is None:
-            site = frame.f_lasti if frame is not None and frame is self.frame else self.current_site(frame)
+        site = self.current_site(frame)
         rows: tuple[int, ...] = ()
         passes = False  # whether something is watched that a gradient flows through
         for t in inputs:
@@ -231,14 +223,7 @@ class Record(Sites, Recorder):
             a, b = rows[0], rows[-1]
         else:
             code, self.called = CALL, True
-            call = _bare(Call)  # without the frame of a constructor: this runs often
-            call.row, call.primitive, call.inputs, call.attrs, call.outputs = (
-                len(self),
-                primitive,
-                rows,
-                attrs,
-                len(tensors),
-            )
+            call = Call(len(self), primitive, rows, attrs, len(tensors))
             if primitive.mandatory:
                 self.mandatory = more(self.mandatory, call)
         for tensor in tensors:

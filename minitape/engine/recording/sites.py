@@ -49,24 +49,6 @@ class Sites(ColumnStore):
             frame = outer
         return frame.f_lasti
 
-    def follow(self, frame: FrameType) -> int | None:
-        """The site of an operation in ``frame``, which is not the last one; None where it may not write its row by
-        itself.
-
-        It may where this is the open recording, and the frame the user's.
-        """
-        if state.record is not self:
-            return None
-        if self.fixed is not None:
-            return self.fixed
-        code, segments = frame.f_code, self.segments
-        if state.site is not None or _OWN[code.co_filename]:
-            return None
-        if not segments or segments[-1][1] is not code or segments[-1][2] is not None:
-            segments.append((len(self), code, None))
-        self.frame = frame
-        return frame.f_lasti
-
     def pin(self, site: tuple[CodeType, int] | None) -> None:
         """From now on all rows belong to this statement; None: to those that run."""
         self.fixed = None if site is None else site[1]
