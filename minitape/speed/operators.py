@@ -29,6 +29,7 @@ from .packed import FULL
 if TYPE_CHECKING:
     from types import FrameType
 
+    from ..engine.recording.record import Record
     from ..engine.tensor.tensor import Tensor
     from ..engine.types import Array, Function, Object
 
@@ -239,18 +240,17 @@ class ForwardFunction(dict[type, "Function"]):
         return found
 
 
-def site_of(record: Object, frame: FrameType) -> int | None:
+def site_of(record: Record, frame: FrameType) -> int | None:
     """The site of an operation in a frame that has not written the last row; None where ``record.write`` looks for it.
 
     Here it is known where this is the open recording, and the frame the user's.
     """
     if state.record is not record or (record.fixed is None and (state.site or _OWN[frame.f_code.co_filename])):
         return None
-    found: int = record.current_site(frame)
-    return found
+    return record.current_site(frame)
 
 
-def entered(record: Object, tensor: Tensor, site: int) -> bool:
+def entered(record: Record, tensor: Tensor, site: int) -> bool:
     """Enters an operand of a statement; False where it stays in another recording."""
     record.enter(tensor, None, site)
     return tensor._record is record
