@@ -20,6 +20,7 @@ from ..engine.recording.frames import lines_of
 from ..explain.page import page
 from ..picture.diagnosis import alarms_of
 from ..picture.fields import EventFields, Fields, Kind, ResultFields, SourceFields, SweepFields, TapeFields
+from ..picture.known_rules import KnownRule, rule_of
 from ..picture.reading import Reader, spaces
 from ..picture.results import CALLS, SOURCES, STEPS
 from ..picture.rows import PictureRow
@@ -27,6 +28,7 @@ from ..picture.short import short_name
 from ..picture.values import show_value
 from ..recording.rows import BackwardPass, RowExit
 from ..recording.sites import NOWHERE, Site
+from ..recording.values import numbers_of
 from .checkup import Checkup
 from .kept_values import as_size, held
 from .model_page import names_in
@@ -42,6 +44,14 @@ def shown(value: Any) -> Any:
     {'text': '2.0', 'data': 2.0}
     """
     return value.shown() if hasattr(value, "shown") else show_value(value)
+
+
+def _numbers(value: Any) -> np.ndarray | None:
+    """The real numbers of a value; None where they are gone, or are none."""
+    if value is None or hasattr(value, "array"):
+        return numbers_of(value)
+    array = np.asarray(value)
+    return array.astype(np.float64) if array.dtype.kind in "biuf" else None
 
 
 def slim(part: Any, thumbs: Iterator[int]) -> Any:
@@ -182,6 +192,7 @@ class Recording:
         self.made_up = False  # it ran with stand-ins: its shapes say something, its numbers nothing
         self.watched: dict[int, int] = {}
         self.watchers: list[Callable[[], None]] = []
+        self._rules: dict[int, KnownRule | None] = {}
         self._began, self._took = perf_counter(), 0.0
         self._open = True
 
@@ -440,6 +451,15 @@ class Recording:
 
     # -- what a picture asks of a tape -------------------------------------------------------------
 
+    def known_rule(self, row: int) -> KnownRule | None:
+        """The rule of minitape's own table for an operation, where its numbers are those of the program."""
+        if row not in self._rules:
+            entry = self.entries[row]
+            inputs = [_numbers(self.entries[i].value) for i in entry.inputs]
+            known = entry.kind == "operation" and entry.cut is None and self.entries[entry.call].row == row
+            self._rules[row] = rule_of(entry.op, inputs, _numbers(entry.value), entry.dtype) if known else None
+        return self._rules[row]
+
     @property
     def _recording(self) -> bool:
         return self._open
@@ -496,7 +516,7 @@ class Recording:
             result: ResultFields = {
                 "target": [{"name": self._name(row, names), "row": row} for row in sorted(sweep.target)],
                 "sources": [
-                    self._arrived(row, gradient, names)
+                    self._arrived(row, gradient, names, self.stepped(row) if last and row >= 0 else None)
                     for row, gradient in zip(steps.head["sources"][:SOURCES], steps.gradients(), strict=False)
                 ],
                 "more": max(0, len(steps.head["sources"]) - SOURCES),
@@ -510,11 +530,16 @@ class Recording:
             found.append(result)
         return found[::-1]
 
+    def stepped(self, row: int) -> np.ndarray | None:
+        """What an optimizer's step left in a parameter; None where there was none, or the bridge does not know."""
+        return None
+
     def _name(self, row: int, names: Mapping[int, str]) -> str | None:
         name = self.entries[row].name or names.get(row) if 0 <= row < len(self.entries) else None
         return None if name is None else short_name(name)
 
-    def _arrived(self, row: int, gradient: Any, names: Mapping[int, str]) -> SourceFields:
+    def _arrived(self, row: int, gradient: Any, names: Mapping[int, str], after: np.ndarray | None) -> SourceFields:
+        kind = np.float64 if row >= 0 and self.entries[row].dtype == "float64" else np.float32
         return {
             "name": self._name(row, names),
             "rows": [row] if row >= 0 else [],
@@ -522,8 +547,8 @@ class Recording:
             "gradient": gradient,
             "reason": None,
             "blame": None,
-            "now": None,
-            "assigned": 0,
+            "now": None if after is None else show_value(after.astype(kind)[()]),
+            "assigned": int(after is not None),
             "slices": 0,
         }
 
@@ -548,8 +573,17 @@ class RecordingSteps:
         return [self._step(call, edges) for call, edges in self._sweep.edges.items()]
 
     def _step(self, call: int, edges: list[tuple[int, int, Any, Any]]) -> dict[str, Any]:
+        rule, arrived = self._recording.known_rule(call), _numbers(self._sweep.adjoints.get(call))
         parts = [
-            {"input": row, "port": port, "local": None, "product": shown(product), "sum": shown(total)}
+            {
+                "input": row,
+                "port": port,
+                "local": show_value(rule.locals[port])
+                if rule and rule.agrees(port, arrived, _numbers(product))
+                else None,
+                "product": shown(product),
+                "sum": shown(total),
+            }
             for row, port, product, total in edges
         ]
         step = {"row": call, "adjoint": self._adjoint(call), "edges": parts}
@@ -602,7 +636,10 @@ class _Reader(Reader):
         entry = self.tape.entries[row]
         if entry.site[0]:
             self.files.add(entry.site[0])
-        return entry.picture_row()
+        found, rule = entry.picture_row(), self.tape.known_rule(row)
+        if rule is not None:
+            found.form |= rule.fields
+        return found
 
     def changes(self) -> list[Fields]:
         return []

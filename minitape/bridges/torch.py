@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .require import need
 
@@ -37,6 +37,9 @@ from .recording import Number, Recording  # noqa: E402
 from .sampling import NOT_FINITE, ZERO, AfterBadGradient, Every, First  # noqa: E402
 from .torch_log import TorchLog  # noqa: E402
 from .torch_mode import TorchWatcher  # noqa: E402
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 class TorchRecording(Recording):
@@ -84,6 +87,12 @@ class TorchRecording(Recording):
         from .torch_model import weights_of
 
         return weights_of(self, source)
+
+    def stepped(self, row: int) -> np.ndarray | None:
+        """What an optimizer's step left in a parameter."""
+        tensor = self.entries[row].extra.ref()
+        after: np.ndarray | None = None if tensor is None else self.weights_of(tensor)[1]
+        return after
 
     def last_target(self) -> Number | None:
         return Number(self.failed[-1]) if self.failed else super().last_target()

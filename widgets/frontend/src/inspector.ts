@@ -107,7 +107,7 @@ export class Inspector {
       const row = this.store.rows[at];
       const { before, by, gradient, now, times } = updateParts(row, source);
       const line = h("div", { class: "mt-eq" }, h("span", { class: "mt-to" }, this.link(at), ` (${title(row)})${times}`));
-      if ([before, gradient, now].some((text) => text.includes("\n") || text.length > LONG)) line.append(h("div", { class: "mt-break" }), block(t("value"), before), block(by + t("gradient"), gradient), block((by && "= ") + t("new value"), now, true));
+      if ([before, gradient, now].some((text) => text.includes("\n") || text.length > LONG)) line.append(...inWords(`${t("value")} `, row.value, row), ...inWords(`${by + t("gradient")} `, source.gradient, row), ...inWords(`${(by && "= ") + t("new value")} `, source.now, row, true));
       else line.append(h("span", { class: "mt-num" }, by ? `${before} ${by}${gradient.startsWith("-") ? `(${gradient})` : gradient} = ` : t("value {0}, gradient {1}, new value ", before, gradient), h("b", {}, now)));
       lines.push(line);
     }
@@ -219,10 +219,6 @@ function pre(value: string, strong = false): HTMLElement {
   return h("pre", { class: `mt-pre${strong ? " mt-strong" : ""}${value.includes("\n") ? "" : " mt-wrap"}` }, value);
 }
 
-function block(text: string, value: string, strong = false): HTMLElement {
-  return h("div", { class: "mt-block" }, h("span", {}, text), pre(value, strong));
-}
-
 function equation(text: string, value: Value | null, row: Row): HTMLElement {
   if (isLong(value)) return h("div", { class: "mt-eq" }, ...inWords(text, value, row, true));
   return h("p", { class: "mt-num" }, text, h("b", {}, full(value)));
@@ -235,7 +231,8 @@ function isLong(value: Value | null): value is Value {
 }
 
 /** An array in words: shape, range, zeros and a few numbers; its picture, and all digits for those who ask for them. */
-function inWords(text: string, value: Value, row: Row, strong = false): HTMLElement[] {
+function inWords(text: string, value: Value | null | undefined, row: Row, strong = false): HTMLElement[] {
+  if (!value) return [];
   const words = h("p", { class: "mt-num mt-break" }, text, h("span", { class: strong ? "mt-strong" : "" }, inSentence(value, row)));
   const picture = heatmap(value, true);
   const digits = value.text?.includes("[") ? h("details", { class: "mt-digits" }, h("summary", {}, t("digits")), pre(value.text)) : null;

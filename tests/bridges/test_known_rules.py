@@ -1,0 +1,112 @@
+"""Pictures of other frameworks say local derivative times what arrived, where the numbers are those of the table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from minitape.bridges.recording import Recording
+from minitape.picture.known_rules import KNOWN, NAMES, rule_of
+
+
+def product(sent: float, result: float = 6.0) -> tuple[Any, dict[str, Any]]:
+    """A recording of 2 * 3, whose backward pass sent so much to the first input."""
+    recording = Recording("by hand")
+    x, y = recording.leaf(2.0, name="x"), recording.leaf(3.0, name="y")
+    z = recording.operation("mul", [x, y], result)
+    sweep = recording.sweep([z])
+    sweep.arrive(z, 0.5)
+    sweep.send(z, x, 0, sent, sent)
+    sweep.send(z, y, 1, 1.0, 1.0)
+    recording.close()
+    snapshot = recording.snapshot()
+    return snapshot["rows"][z], snapshot["sweep"]["steps"][0]["edges"]
+
+
+def test_the_rule_and_the_local_derivative_are_said_where_the_numbers_are_those_of_the_table():
+    row, edges = product(1.5)
+    assert row["said"] == ["x × y", "g × y", "g × x"] and row["formula"] == "x * y"
+    assert [edge["local"]["data"] for edge in edges] == [3.0, 2.0]
+
+
+def test_a_product_that_is_not_that_of_the_rule_has_no_local_derivative():
+    _, edges = product(7.0)
+    assert [edge["local"] and edge["local"]["data"] for edge in edges] == [None, 2.0]
+
+
+def test_an_operation_with_another_result_is_none_of_the_table():
+    row, edges = product(1.5, result=6.5)
+    assert row["said"] == [] and row["formula"] == "" and [edge["local"] for edge in edges] == [None, None]
+
+
+@pytest.mark.parametrize("name", sorted(NAMES))
+def test_each_other_name_is_one_of_an_operation_of_the_table(name):
+    assert NAMES[name] in KNOWN
+
+
+def test_what_was_broadcast_is_summed_before_it_is_compared():
+    x, b = np.ones((4, 3)), np.arange(3.0)
+    found = rule_of("add", [x, b], x + b)
+    assert found is not None
+    g = np.full((4, 3), 0.5)
+    assert found.agrees(0, g, g) and found.agrees(1, g, g.sum(0)) and not found.agrees(1, g, g.sum(0) + 1)
+    assert rule_of("mul", [x, b], x + b) is None
+    assert rule_of("linear", [x, b], x + b) is None
+    assert rule_of("add", [x, None], x + b) is None
+
+
+def locals_of(recording: Any) -> dict[str, list[float]]:
+    """By operation the local derivatives that its steps have."""
+    snapshot = recording.snapshot()
+    rows = snapshot["rows"]
+    return {
+        rows[step["row"]]["op"].lower(): [edge["local"] and edge["local"]["data"] for edge in step["edges"]]
+        for step in snapshot["sweep"]["steps"]
+    }
+
+
+S = 1 / (1 + np.exp(-6.0))
+EXPECTED = {"mul": [3.0, 2.0], "div": [0.5, -np.sin(3.0) / 4], "sin": [np.cos(3.0)]}
+
+
+def test_pytorch():
+    torch = pytest.importorskip("torch")
+    from minitape.bridges import torch as bridge
+
+    w, x = torch.tensor(2.0, requires_grad=True), torch.tensor(3.0, requires_grad=True)
+    step = torch.optim.SGD([w], lr=0.5)
+    with bridge.record() as recording:
+        loss = torch.sigmoid(w * x) + torch.sin(x) / w
+        loss.backward()
+        step.step()
+    found = locals_of(recording)
+    for op, expected in (EXPECTED | {"sigmoid": [S * (1 - S)]}).items():
+        assert found[op] == pytest.approx(expected, rel=1e-4)
+    (result,) = recording.snapshot()["results"]
+    assert result["sources"][0]["now"]["data"] == pytest.approx(w.item()) and result["sources"][1]["now"] is None
+
+
+def test_jax():
+    jax = pytest.importorskip("jax")
+    from minitape.bridges import jax as bridge
+
+    recording = bridge.record(lambda w, x: jax.nn.sigmoid(w * x) + jax.numpy.sin(x) / w, 2.0, 3.0, argnums=(0, 1))
+    found = locals_of(recording)
+    for op, expected in (EXPECTED | {"logistic": [S * (1 - S)]}).items():
+        assert found[op] == pytest.approx(expected, rel=1e-4)
+
+
+def test_tensorflow():
+    tf = pytest.importorskip("tensorflow")
+    from minitape.bridges import tensorflow as bridge
+
+    w, x = tf.Variable(2.0), tf.Variable(3.0)
+    with bridge.record() as recording:
+        with tf.GradientTape() as tape:
+            loss = tf.sigmoid(w * x) + tf.sin(x) / w
+        tape.gradient(loss, [w, x])
+    found = locals_of(recording)
+    for op, expected in {"mul": [3.0, 2.0], "realdiv": EXPECTED["div"], "sigmoid": [S * (1 - S)]}.items():
+        assert found[op] == pytest.approx(expected, rel=1e-4)
