@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..engine.back.tape import GradientTape
-from ..engine.back.values import unbroadcast
+from ..engine.back.values import match_input, unbroadcast
 from ..engine.recording.block import no_tapes
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE, Primitive
 from ..engine.tensor.operation import apply
+from ..engine.tensor.slices import IndexedSlices
 from ..engine.tensor.tensor import Tensor, new_tensor
 from ..engine.values.dtypes import string
 from ..engine.values.shape import TensorShape
@@ -180,13 +181,15 @@ def _vjp_eager(tensors: Tensors, attrs: Attributes) -> list[Any]:
     if isinstance(attrs["primitive"], GraphPrimitive):
         shares = eager_vjp(partial(run_eagerly, attrs["primitive"], own), gs, inputs, wanted)
     else:
-        shares = _by_rule(attrs["primitive"], own, gs, inputs, wanted)
+        outs = run_eagerly(attrs["primitive"], own, inputs)
+        shares = _by_rule(attrs["primitive"], own, gs, outs, inputs, wanted)
     return [dense(shares[i], inputs[i]) for i in wanted]
 
 
-def _by_rule(primitive: Any, attrs: Attributes, gs: Tensors, inputs: Tensors, wanted: Sequence[int]) -> list[Any]:
-    """The shares that the rule of a primitive of the table gives, as eager operations."""
-    outs = run_eagerly(primitive, attrs, inputs)
+def _by_rule(
+    primitive: Any, attrs: Attributes, gs: Tensors, outs: Tensors, inputs: Tensors, wanted: Sequence[int]
+) -> list[Any]:
+    """The shares that the rules of a primitive of the table give, of tensors or of arrays."""
     g, z = (gs, outs) if len(gs) > 1 else (gs[0], outs[0])
     rules = primitive.rules
     if callable(rules):
@@ -194,11 +197,22 @@ def _by_rule(primitive: Any, attrs: Attributes, gs: Tensors, inputs: Tensors, wa
     return [rules[i](g, z, *inputs, **attrs) if i in wanted else None for i in range(len(inputs))]
 
 
+def _vjp_forward(*arrays: Array, **attrs: Any) -> tuple[Any, ...]:
+    """The rules of the table take arrays as they are; what graphs alone have runs again under a tape."""
+    primitive, count, own = attrs["primitive"], attrs["count"], attrs["attrs"]
+    if isinstance(primitive, GraphPrimitive):
+        return VJP._run(*arrays, **attrs)
+    gs, inputs, outs = arrays[:count], arrays[count:], primitive.forward(*arrays[count:], **own)
+    shares = _by_rule(primitive, own, gs, outs if type(outs) is tuple else (outs,), inputs, attrs["wanted"])
+    return tuple([match_input(dense(shares[i], inputs[i]), inputs[i]) for i in attrs["wanted"]])
+
+
 def dense(share: Adjoint, like: Any) -> Any:
-    """A share as a dense tensor in the shape of its input: zeros for None."""
+    """A share as a dense tensor, or array, in the shape of its input: zeros for None."""
     if share is None:
-        return new_tensor(np.zeros(tuple(like.shape), like.dtype.as_numpy_dtype))
-    share = share if isinstance(share, Tensor) else share.dense()
+        share = np.zeros(tuple(like.shape), getattr(like.dtype, "as_numpy_dtype", like.dtype))[()]
+        return new_tensor(share) if isinstance(like, Tensor) else share
+    share = share.dense() if type(share) is IndexedSlices else share
     return share if share.shape == like.shape else unbroadcast(share, tuple(like.shape))
 
 
@@ -275,4 +289,4 @@ def _stand_ins(attrs: Attributes, tensors: Tensors, guess: Any, way: int | None)
     return [*gs, *inputs]
 
 
-VJP = GraphPrimitive("vjp", "SymbolicGradient", _vjp_infer, eager=_vjp_eager, connects=_is_linked)
+VJP = GraphPrimitive("vjp", "SymbolicGradient", _vjp_infer, forward=_vjp_forward, eager=_vjp_eager, connects=_is_linked)

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 from ..engine.more.pyfunction import PYTHON
 from ..engine.recording.block import During
 from ..engine.recording.frames import user_frame
+from ..engine.recording.rows import FLOATS
 from ..engine.recording.state import state
 from ..engine.table.accelerator import fast
 from ..engine.table.fp import OFF, WARNINGS, restore
+from ..engine.tensor.functions import recorded_functions
 from ..engine.tensor.operation import CHECKS, finish
 from ..engine.tensor.tensor import new_tensor
 from ..engine.values import errors
@@ -180,37 +182,61 @@ def value_of_leaf(graph: Graph, row: int) -> Tensor:
     raise errors.InvalidArgumentError(None, tensor.op, failures.with_location(graph, tensor.op, detail))
 
 
+_UNSEEN = nullcontext()  # around what runs without an observer
+
+
 def replay(graph: Graph, fetches: Sequence[int], known: dict[int, Any], notes: Notes | None = None) -> list[Any]:
     """Runs the needed rows as eager operations, so that open tapes record them; ``known`` maps rows to tensors.
 
     ``notes`` are the arrays that rows with effects gave when the graph ran: they are not run again.
     """
-    calls, leaves = _needed_again(graph, tuple(fetches), tuple(known))
-    values = dict(known)
-    for row in leaves:
-        values[row] = value_of_leaf(graph, row)
-    with _one_statement():
-        for call in calls:
-            if call.row not in values or not all(row in values for row in range(call.row, call.row + call.outputs)):
-                with statement(graph, call.row):
+    steps, constants = _needed_again(graph, tuple(fetches), tuple(known))
+    values = constants | known
+    with one_statement(), pinned():
+        for call, function in steps:
+            with statement(graph, call.row):
+                if function is not None:
+                    values[call.row] = function(*[values[row] for row in call.inputs])
+                else:
                     replay_call(graph, call, values, notes)
     return [values[row] for row in fetches]
 
 
-def _needed_again(graph: Graph, fetches: tuple[int, ...], known: tuple[int, ...]) -> tuple[list[Any], list[int]]:
-    """What is needed, as it was found before: the body of a loop is replayed once for each turn."""
+def _needed_again(graph: Graph, fetches: tuple[int, ...], known: tuple[int, ...]) -> tuple[list[Any], dict[int, Any]]:
+    """The calls that are needed and the constants, as they were found before: the body of a loop is replayed once for
+    each turn. A line of the table of derivatives comes with its function.
+    """
     found = graph.replays.get((fetches, known))
     if found is None or found[0] != len(graph.calls):
-        found = graph.replays[fetches, known] = len(graph.calls), find_needed(graph, fetches, known, ())
+        calls, leaves = find_needed(graph, fetches, known, ())
+        steps = [(call, _function_of(graph, call)) for call in calls]
+        constants = {row: value_of_leaf(graph, row) for row in leaves}
+        found = graph.replays[fetches, known] = len(graph.calls), (steps, constants)
     return found[1]
 
 
-def _one_statement() -> AbstractContextManager[None]:
+def _function_of(graph: Graph, call: Call) -> Function | None:
+    """What computes and records a call on floats of one type; None for other calls."""
+    kinds = {graph.shape_dtypes[row][1] for row in (call.row, *call.inputs)}
+    floats = len(kinds) == 1 and kinds <= FLOATS
+    return recorded_functions().get(call.primitive.name) if call.primitive.code and floats else None
+
+
+def one_statement() -> AbstractContextManager[None]:
     """All rows belong to the user's statement that called: no code looks for it at each of them."""
-    site = state.site
-    if site is None and (frame := user_frame(_getframe(1))) is not None:
-        site = frame.f_code, frame.f_lasti
-    return During(state, site=site)
+    if state.site is not None or (frame := user_frame(_getframe(1))) is None:
+        return _UNSEEN
+    return During(state, site=(frame.f_code, frame.f_lasti))
+
+
+def pinned() -> AbstractContextManager[None]:
+    """The recording knows the one statement, where its rows have no places of their own."""
+    record: Any = state.record
+    if state.site is None or state.within or record is None or not record.eager or record.fixed is not None:
+        return _UNSEEN
+    record.pin(state.site)
+    record.fixed, site = None, record.fixed
+    return During(record, fixed=site)
 
 
 def replay_call(graph: Graph, call: Call, values: dict[int, Any], notes: Notes | None = None) -> None:
@@ -243,7 +269,6 @@ def _as_noted(call: Call, tensors: Tensors, found: list[Any]) -> list[Any]:
 
 # scopes of the graph that turns and branches stand for
 _STRUCTURE = re.compile(r"(while|cond|switch_case|case)(_\d+)?").fullmatch
-_UNSEEN = nullcontext()  # around what runs without an observer
 
 
 def turn(step: Callable[..., Any], number: int, *given: Any) -> Any:

@@ -15,7 +15,7 @@ from ..ops.parts import flatten_parts, is_composite, open_parts, pack_parts, wit
 from .arrays import TensorArray
 from .body import GraphBody, share_captures, trace_body
 from .primitive import GraphPrimitive, write_notes
-from .program import turn
+from .program import one_statement, pinned, turn
 from .spec import TensorSpec
 from .symbolic import is_symbolic
 
@@ -69,15 +69,21 @@ def _while_eager(tensors: Tensors, attrs: Attributes) -> list[Any]:
         for number, note in enumerate(attrs["notes"], 1):
             values = turn(body.replay, number, [*values, *captured], note)
         return [*values, new_tensor(write_notes(attrs["notes"]))]
-    return _while(lambda t: _replayed_test(test, t), body.replay, values, captured, limit)
+    run = _test_again(test)
+    with one_statement(), pinned():
+        return _while(run, body.replay, values, captured, limit)
 
 
-def _replayed_test(test: GraphBody, tensors: Tensors) -> bool:
+def _test_again(test: GraphBody) -> Function:
     """The test of a loop that runs again for its gradient: variables hold what they held before it."""
     if not any(c.primitive.op == "ReadVariableOp" for c in test.graph.calls):
-        return bool(test.run([t.array for t in tensors])[0])
-    with without_tapes():
-        return bool(test.replay(tensors)[0])
+        return lambda tensors: bool(test.run([t.array for t in tensors])[0])
+
+    def replayed(tensors: Tensors) -> bool:
+        with without_tapes():
+            return bool(test.replay(tensors)[0])
+
+    return replayed
 
 
 def _while_infer(tensors: Tensors, attrs: Attributes) -> list[Any]:
