@@ -14,7 +14,7 @@ it needs when it is called, so that `minitape --help` answers at once.
 ``explain_program``  a training program run under its framework's bridge
 ``parts``   which command to type for a package that is missing
 ``save``, ``writing``, ``skeleton``             notebooks written, never half; a new lesson
-``handins``, ``figures``, ``class_report``, ``class_page``   what a class handed in, and how it stands
+``handins``, ``figures``, ``class_report``, ``class_page``   what a class handed in, and how far it is
 ``nbgrader``, ``grading``                                    lessons as assignments with grades
 ``report``, ``html_page``                       what is shown on the terminal; the page around a report
 """
@@ -49,7 +49,7 @@ COULD_NOT_CHECK = 2
 
 
 class Commands(click.Group):
-    """The commands; where a package is missing, the line to type is told."""
+    """The commands; where a package is missing, the error says what to type."""
 
     def invoke(self, ctx: click.Context) -> object:
         """Call the command that is meant."""
@@ -148,7 +148,7 @@ def check_command(
             err=True,
         )
     if html:
-        _write_report(html, None)  # where it cannot be written, that is told before the notebooks take their minutes
+        _write_report(html, None)  # an error in writing it comes before the notebooks run for minutes
     results = with_progress(paths, variants, jobs, timeout)
     if html:
         _write_report(html, as_html(results))
@@ -185,9 +185,9 @@ def explain_command(
 ) -> None:
     """Run a training PROGRAM, and explain what its gradients lack.
 
-    The program gets the ARGUMENTS behind its name. What is missing, not finite, zero or suspect is told as soon as it
-    is known, and a page of all that was trained at the end. The exit status is 1 with findings, or where the program
-    ended in an error.
+    The program gets the ARGUMENTS behind its name. A gradient that is missing, not finite, zero or suspect is reported
+    at once, and a page about all that was trained follows at the end. The exit status is 1 with findings, or where the
+    program ended in an error.
     """
     from .explain_program import explain_program
 
@@ -260,12 +260,12 @@ def _as_typed(path: Path) -> str:
 @click.option("--csv", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Also write all as CSV.")
 @click.option("--html", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Also write a page.")
 def class_command(folders: tuple[Path, ...], csv: Path | None, html: Path | None) -> None:
-    """Show where a class stands, and which exercise stops it.
+    """Show how far a class is, and which exercise stops it.
 
     FOLDER holds a folder for each learner, with progress files (.minitape-progress.json) or returned notebooks in it;
     or it is the folder of one learner, as in: minitape class /home/*/minitape-lessons
 
-    Nothing in the files is run. Notebooks tell what was answered last; progress files also tell tries and times.
+    Nothing in the files is run. Notebooks hold the last answers; progress files hold tries and times, too.
     Learners can change both: for grades there is minitape export --nbgrader.
     """
     from .class_page import as_page
@@ -303,7 +303,7 @@ def export_command(lessons: tuple[str, ...], language: str | None, nbgrader: boo
 
     A lesson is a number of the course's own (01), or a notebook of yours. Of each exercise the given part is kept, and
     a grade cell is put behind it that fails while the answer is wrong. A notebook that brings its own answers, as
-    `minitape new-lesson` writes it, makes an exam: its answers are hidden, and learners are not told whether they are
+    `minitape new-lesson` writes it, makes an exam: its answers are hidden, and learners do not see whether theirs are
     right. The answers of the course's own lessons are in the installed package, where learners can find them.
     """
     from .nbgrader import export, settings

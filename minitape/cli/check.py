@@ -233,7 +233,7 @@ def _take_in(record: Ran, notebook: Notebook, variant: str, result: Result, fold
 
 
 def _with_other_run(finding: CheckFinding, result: Result) -> CheckFinding:
-    """An output that differs, seen beside the same cell's in the run before, which tells why it differs."""
+    """The finding of an output that differs, with its reason if the same cell ran in another variant before."""
     if all(run.variant == finding.variant for run in result.runs if run.cell == finding.cell):
         return finding
     same_cell = [other for other in result.findings if (other.rule, other.cell) == (finding.rule, finding.cell)]

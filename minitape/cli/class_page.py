@@ -1,4 +1,4 @@
-"""The page of `minitape class --html`: where a class stands, and which exercise stops it. Complete in itself, without
+"""The page of `minitape class --html`: how far a class is, and which exercise stops it. Complete in itself, without
 scripts.
 """
 
@@ -12,13 +12,13 @@ from .handins import HandIn
 from .html_page import page
 
 Part = tuple[str, int, str]
-"""A part of a bar: its class in STYLE, how many learners it stands for, and what they did."""
+"""A part of a bar: its class in STYLE, the number of its learners, and what they did."""
 
 
 def as_page(figures: Class, hand_ins: Sequence[HandIn]) -> str:
     """The page as text."""
     sections = [
-        _section("Where does the class stand?", LESSON_KEY, _lessons(figures)),
+        _section("How far is the class?", LESSON_KEY, _lessons(figures)),
         _section("Which exercise stops them?", EXERCISE_KEY, _exercises(figures)),
         _section(
             "Each learner",

@@ -31,8 +31,8 @@ class WithNotebooks:
     """Put before a contents manager: minitape's notebooks come as JupyterLab can show them.
 
     A notebook comes with what its kernel will say of the language. JupyterLab notes that in a notebook that it opens,
-    and marks the notebook as changed where something else stood there. Lessons are saved without it, since it names the
-    version of Python.
+    and marks the notebook as changed where something else was written there. Lessons are saved without it, since it
+    names the version of Python.
 
     A live widget comes only where the process that made it still runs: in the place of another one, also after a
     restart of the kernel, JupyterLab would say "model not found". There the picture or the text that is saved beside
@@ -56,7 +56,7 @@ class WithNotebooks:
                 yield file
 
     async def get(self, path: str, *arguments: object, **options: object) -> Model:
-        """What JupyterLab is told of a file or folder: its contents manager's model of it."""
+        """The model of a file or folder that JupyterLab gets."""
         manager: Any = super()  # the contents or session manager that this comes before
         model: Model = await manager.get(path, *arguments, **options)
         # a part of it is of another kind than in notebooks: JupyterLab bears that
@@ -88,7 +88,7 @@ class Notebooks(WithNotebooks, AsyncLargeFileManager):  # type: ignore[misc]  # 
 class WithAdvice:
     """Put before a session manager: the kernel of a notebook of minitape's gives advice with each NameError.
 
-    That is for who goes on in the middle of a lesson the next day, before anything imported minitape.
+    It helps a learner who continues in the middle of a lesson the next day, before a cell imported minitape.
     """
 
     def get_kernel_env(self, path: str | None, name: str | None = None) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""``minitape explain train.py``: a training program runs unchanged, and what is wrong with its gradients is told."""
+"""``minitape explain train.py``: runs a training program unchanged, and reports what is wrong with its gradients."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..bridges.program import examine, framework_of
 def explain_program(
     program: Path, arguments: tuple[str, ...], framework: str | None, options: dict[str, int], as_json: bool
 ) -> int:
-    """Runs the program and tells; the exit status."""
+    """Runs the program and reports; returns the exit status."""
     which = framework or framework_of(program)
     if not which:
         raise click.UsageError(

@@ -158,7 +158,7 @@ def _why(error: Exception) -> str:
 
 
 def _works(path: Path) -> Mapping[str, Work | None]:
-    """The work that one file tells of, None for what was left blank.
+    """Exercise -> the work that one file shows, None for an exercise that was left blank.
 
     Raises OSError and ValueError where it cannot be read.
     """
@@ -167,12 +167,12 @@ def _works(path: Path) -> Mapping[str, Work | None]:
         raise ValueError("is not a progress file")
     works = _of_notebook(content) if path.suffix == ".ipynb" else _of_progress(content)
     if len(works) > MOST_EXERCISES:
-        raise ValueError(f"tells of more than {MOST_EXERCISES} exercises")
+        raise ValueError(f"has more than {MOST_EXERCISES} exercises")
     return works
 
 
 def _of_progress(kept: Progress) -> dict[str, Work]:
-    """The work that a progress file tells of.
+    """The work that a progress file shows.
 
     >>> wrong = {"8.0": {"times": 1, "hint": "That is y."}}
     >>> exercises = {"01.1": {"tries": 2, "solved": True, "right_at": 2, "wrong": wrong}}
@@ -202,7 +202,7 @@ def _seconds(times: dict[str, list[int]]) -> dict[str, int]:
 
 
 def _of_notebook(notebook: Notebook) -> dict[str, Work | None]:
-    """The work that the saved outputs of a notebook tell of: the last answer of each exercise, None without one.
+    """The work that the saved outputs of a notebook show: the last answer of each exercise, None without one.
 
     >>> said = "Exercise 01.1: not yet.\\n  given:    8.0\\n  expected: a number\\nHint: That is y."
     >>> cell = {"cell_type": "code", "outputs": [{"output_type": "stream", "text": said}]}

@@ -18,7 +18,7 @@ FIXED = {
     "JUPYTER_PLATFORM_DIRS": "1",
 }
 
-# Runs when a kernel starts. A `!command` that fails becomes an exception, where IPython would go on in silence.
+# Runs when a kernel starts. A `!command` that fails becomes an exception, where IPython would continue without a word.
 STARTUP = """\
 def _install():
     import subprocess

@@ -88,7 +88,7 @@ def tell(text: str, lessons: Path, /, **values: object) -> None:
 
 
 def start(folder: Path, ip: str, port: int | None, browser: bool | None, verbose: bool) -> NoReturn:
-    """Serve `folder` with JupyterLab on the lesson to go on with, until Ctrl-C; does not return."""
+    """Serve `folder` with JupyterLab, which opens the lesson last worked on, until Ctrl-C; does not return."""
     for broken in broken_notebooks(folder):
         click.echo(f"{broken} cannot be read{advice(broken)}", err=True)
     notebook = notebook_to_open(folder)
@@ -117,7 +117,7 @@ def _end_workers() -> None:
     """
     for thread in threading.enumerate():
         if thread.name == "AnyIO worker thread" and hasattr(thread, "queue"):
-            with suppress(queue.Full):  # it still has work, and is told after that
+            with suppress(queue.Full):  # it still has work, and ends after that
                 thread.queue.put_nowait(None)
 
 

@@ -1,6 +1,6 @@
 """Lessons as pages. Pictures that step or move do so there without a kernel; answers are never shown.
 
-A lesson is saved with what it prints and with pictures that stand still. To get those that step, each lesson is run
+A lesson is saved with what it prints and with still pictures. To get pictures that step, each lesson is run
 once more (``minitape_widgets.lesson_views``), in a process of its own.
 """
 
@@ -167,7 +167,7 @@ def page(lesson: Path, cells: list[Cell], views: Views, command: str = "minitape
 
 
 def with_pictures(cell: Cell, source: str) -> str:
-    """A text in which the pictures stand that its cell holds.
+    """The text of a cell, with the pictures that are attached to the cell.
 
     >>> with_pictures({"attachments": {"a.png": {"image/png": "QUJD"}}}, "![a curve](attachment:a.png)")
     '<img alt="a curve" src="data:image/png;base64,QUJD">'

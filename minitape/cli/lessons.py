@@ -15,7 +15,7 @@ from minitape.common.write_beside import write
 from minitape.course.progress import last_lesson
 
 FOLDER = "minitape-lessons"
-"""The folder of a learner's lessons, where `minitape lab` is told no other."""
+"""The folder of a learner's lessons, where `minitape lab` gets no other name."""
 
 
 def languages() -> dict[str, Path]:

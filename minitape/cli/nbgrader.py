@@ -38,7 +38,7 @@ RESTORE = """c.Autograde.sanitize_preprocessors = [
 SETTINGS_TEXT = f"""\
 c = get_config()  # noqa
 
-# What stands in the place of a solution. nbgrader's own stub raises an error; here the cell still holds its "...".
+# What replaces a solution. nbgrader's own stub raises an error; here the cell still holds its "...".
 {STUB}
 
 # A notebook that was handed in without its grade cells, such as one of minitape-lessons, gets them back, and each of \

@@ -1,4 +1,4 @@
-"""A pytest plugin for nbval: tells the parent process, cell by cell, what ran and what came out.
+"""A pytest plugin for nbval: sends the parent process, cell by cell, what ran and what it printed.
 
 `minitape check` starts pytest with this plugin in a process of its own. Each code cell gives one line on standard
 output that starts with MARK and holds a JSON object (see `_record`).

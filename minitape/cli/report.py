@@ -129,8 +129,8 @@ def where(finding: CheckFinding, result: Result) -> str:
 
 
 def _only_a_picture(finding: CheckFinding, result: Result) -> bool:
-    """Whether what differs is a picture of a notebook that is not saved yet: its elements would tell nothing
-    anything.
+    """Whether what differs is a picture of a notebook that is not saved yet: its elements say
+    nothing to a reader.
     """
     return result.unsaved and bool(PICTURE.search((finding.saved or "") + (finding.new or "")))
 

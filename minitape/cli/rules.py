@@ -30,7 +30,7 @@ UNCOMPARED = (WIDGET_VIEW, "image/png", "image/jpeg")
 
 REMEDIES = {
     "widget-state": "minitape save NOTEBOOK leaves it out",
-    "widget-view": "minitape save NOTEBOOK keeps the picture that everybody sees",
+    "widget-view": "minitape save NOTEBOOK keeps the picture that every reader sees",
     "not-run": "minitape save NOTEBOOK runs all cells and saves them",
     "run-order": "minitape save NOTEBOOK runs all cells in order",
     "exercise": "the cell tagged exercise holds ... and calls check; the next cell, tagged solution, holds its whole "
@@ -118,7 +118,7 @@ def is_compared(cell: Cell) -> bool:
 
 
 def is_answers(cell: Cell) -> bool:
-    """Whether a cell tells the answers of exercises: only who teaches may see it outside a notebook.
+    """Whether a cell has the answers of exercises: outside a notebook only teachers may see it.
 
     >>> is_answers({"cell_type": "code", "source": "%time add_exercise(Exercise('a.1', expect=4.0))"})
     True
@@ -259,7 +259,7 @@ def _exercise_findings(place: int, outputs: list[Output], variant: str, folder: 
     said = _SAID.findall(in_english(text, folder))
     if not said or any(word != wanted for word in said):
         which = "the solution" if variant == "solved" else "this exercise, left blank,"
-        yield CheckFinding("exercise", place, f"{which} should be told {wanted!r}", new=text, variant=variant)
+        yield CheckFinding("exercise", place, f"{which} should print {wanted!r}", new=text, variant=variant)
 
 
 def place_in(sources: Sequence[str], cell: int | None) -> str:

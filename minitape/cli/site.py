@@ -171,7 +171,7 @@ def write_site(out: Path, folder: Path | None = None, codes: Sequence[str] = ())
 
 
 def extra(scratch: Path, edition: Edition) -> Path:
-    """The folder of files that stand beside the pages of an edition."""
+    """The folder of files that the pages of an edition show or link to."""
     return scratch / "extra" / language(edition.lessons)
 
 

@@ -1,4 +1,4 @@
-"""What `deploy/jupyterhub` starts learners' servers with: one that ends while it starts is told at once.
+"""What `deploy/jupyterhub` starts learners' servers with: one that ends while it starts is reported at once.
 
 JupyterHub itself first asks a server that has ended for an answer until `http_timeout` is over,
 and then names no reason.
@@ -22,7 +22,7 @@ class ServerEnded(RuntimeError):
         why = (
             "the learner cannot run the hub's Python"
             if code in (126, 127)
-            else "its own words stand above this line in the hub's output"
+            else "its own message is above this line in the hub's output"
         )
         self.jupyterhub_message = f"The server of {name} ended with code {code} while it started: {why}."
         super().__init__(self.jupyterhub_message)

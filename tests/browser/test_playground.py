@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
+import zlib
 from pathlib import Path
 
 import pytest
@@ -108,6 +110,10 @@ class TestInBrowser:
         other.goto(playground.url.split("#")[0] + "#p=!!!")
         other.wait_for_selector("html[data-shown]")
         assert "damaged" in other.inner_text(".cm-content")
+        bomb = zlib.compress(bytes(300_000_000), 9, -zlib.MAX_WBITS)
+        fragment = base64.urlsafe_b64encode(bomb).decode().rstrip("=")
+        other.evaluate("letters => location.hash = `p=${letters}`", fragment)
+        other.wait_for_function("document.querySelector('.cm-content').innerText.includes('too long')")
         other.close()
 
     def test_a_hostile_program_is_text_until_it_runs_and_then_reaches_no_other_site(self, playground):

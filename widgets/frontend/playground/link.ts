@@ -2,8 +2,20 @@
 
 const MOST = 100_000; // characters of a program in a link
 
-async function through(bytes: Uint8Array, stream: GenericTransformStream): Promise<Uint8Array> {
-  return new Uint8Array(await new Response(new Blob([bytes as BlobPart]).stream().pipeThrough(stream)).arrayBuffer());
+/** The bytes that a stream makes of these, no more of them than there may be: a short link may unfold to gigabytes. */
+async function through(bytes: Uint8Array, stream: GenericTransformStream, most = Infinity): Promise<Uint8Array> {
+  const reader = new Blob([bytes as BlobPart]).stream().pipeThrough(stream).getReader() as ReadableStreamDefaultReader<Uint8Array>;
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for (let read = await reader.read(); !read.done; read = await reader.read()) {
+    parts.push(read.value);
+    size += read.value.length;
+    if (size > most) {
+      void reader.cancel();
+      break;
+    }
+  }
+  return new Uint8Array(await new Blob(parts as BlobPart[]).arrayBuffer());
 }
 
 export async function packed(program: string): Promise<string> {
@@ -15,7 +27,7 @@ export async function packed(program: string): Promise<string> {
 export async function unpacked(letters: string): Promise<string> {
   try {
     const bytes = Uint8Array.from(atob(letters.replaceAll("-", "+").replaceAll("_", "/")), (letter) => letter.charCodeAt(0));
-    const program = new TextDecoder("utf-8", { fatal: true }).decode(await through(bytes, new DecompressionStream("deflate-raw")));
+    const program = new TextDecoder("utf-8", { fatal: true }).decode(await through(bytes, new DecompressionStream("deflate-raw"), 4 * MOST), { stream: true });
     return program.length > MOST ? "# The program of this link is too long.\n" : program;
   } catch {
     return "# The link is damaged: it holds no program.\n";
