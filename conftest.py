@@ -39,21 +39,25 @@ def pytest_addoption(parser):
         "--longest",
         action="store_true",
         help="with --long, in tests/trust: every file format fuzzed for ten minutes, Ctrl-C at every instruction, "
-        "10,000 random "
-        "programs against TensorFlow; some hours",
+        "10,000 random programs against TensorFlow; and elsewhere what shows the same once more; some hours",
     )
 
 
 def pytest_collection_modifyitems(config, items):
-    """Without `--long`, of each test that is marked `long` the first case runs, and after it one of so many.
+    """Without `--long`, of each test that is marked `long` the first case runs, and after it one of so many; what is
+    marked `longest` runs with `--longest` only.
 
     A test that the command names, as in `pytest FILE::TEST`, runs in any case.
     """
-    if config.getoption("--long") or any("::" in name for name in config.args):
+    long, longest = config.getoption("--long"), config.getoption("--longest")
+    if longest or any("::" in name for name in config.args):
         return
     seen, chosen, others = collections.Counter(), [], []
     for item in items:
-        if mark := item.get_closest_marker("long"):
+        if item.get_closest_marker("longest"):
+            others.append(item)
+            continue
+        if not long and (mark := item.get_closest_marker("long")):
             test, sample = item.nodeid.partition("[")[0], mark.kwargs.get("sample", 0)
             seen[test] += 1
             if not sample or (seen[test] - 1) % sample:

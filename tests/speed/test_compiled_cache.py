@@ -461,7 +461,7 @@ tell(outcome)
 
 @POSIX
 @pytest.mark.long
-@pytest.mark.parametrize("at", [20_000, 300, 202_000])
+@pytest.mark.parametrize("at", [20_000, *(pytest.param(at, marks=pytest.mark.longest) for at in (300, 202_000))])
 def test_an_interrupt_while_the_kernels_are_compiled(at, folder, right):
     """The signal comes at the so manieth call of a function that compiling takes, from the import of numba on."""
     assert run(after=INTERRUPTED.format(at=at), MINITAPE_CACHE=str(folder)) == (["interrupted", right, True], [])
