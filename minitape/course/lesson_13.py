@@ -69,7 +69,7 @@ def _mistakes(patient: Patient) -> list[Mistake]:
             found.setdefault(_named(word, line), "The line is right. What is wrong with it?")
         for other in LINES:
             found.setdefault(_named(disease, other), "The disease is right. In which line does it first show?")
-    if patient is PATIENTS["library"]:
+    if patient is PATIENTS["larch"]:
         found[say(HEALTHY)] = (
             "The curve is nearly that of the healthy network. Look at the picture of its tape, or ask explain: is "
             "every way whole?"
@@ -165,7 +165,7 @@ NUMBERS = Exercise(
     because="32 + 16 + 16 + 1.",
 )
 STANDARDIZE = Exercise(
-    "13.12",
+    "13.9",
     expect=_standardized,
     cases=[(SEEN, OTHERS), (SEEN, SEEN), (OTHERS, SEEN)],
     mistakes=[

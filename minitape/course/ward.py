@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 STEPS, RATE = 400, 1.0
 GOOD = 0.94
+EXAMINATIONS = 2
 ORANGE, GREEN, GREY = 1, 2, 4
 Step: TypeAlias = "Callable[..., tuple[Answer, Answer, list[Answer]]]"
 Diagnosis: TypeAlias = "list[tuple[str, int]]"
@@ -41,6 +42,7 @@ def step(network, x, t, rate):
             variable.assign_sub(rate * gradient)  # (6)
     return tape, loss, gradients
 """
+BLOCK = "    with tf.GradientTape() as tape:\n"
 LIBRARY = """\
 def layer(x, w, b):
     hidden = tf.tanh(x @ w + b)
@@ -76,20 +78,7 @@ class Patient:
 
 
 PATIENTS = {
-    "steps": Patient(
-        {"tf.reduce_mean(tf.math.softplus(z) - t * z)": "tf.reduce_mean((tf.round(tf.sigmoid(z)) - t) ** 2)"},
-        (("flat", 3),),
-        "All four gradients are None: explain blames tf.round. The loss counts wrong answers, and that number does "
-        "not change when a variable changes a little.",
-        cure={"tf.round(tf.sigmoid(z))": "tf.sigmoid(z)"},
-    ),
-    "numpy": Patient(
-        {"tf.tanh(x": "np.tanh(x"},
-        (("cut", 1),),
-        "w1 and b1 get None: np.tanh gives plain numbers, which no tape can follow. The second layer learns, so the "
-        "loss falls, but the first stays as random as it was.",
-    ),
-    "pairs": Patient(
+    "ash": Patient(
         {"tf.linalg.matvec(hidden, w2) + b2": "hidden @ w2[:, tf.newaxis] + b2"},
         (("broadcast", 2),),
         "z has the shape (200, 1), and t has (200,). Together they become (200, 200): each answer is compared with "
@@ -97,36 +86,35 @@ PATIENTS = {
         "labels is 0.5, so the network learns to answer z = 0 everywhere: it takes no side.",
         same={("broadcast", 3): ("broadcast", 2)},
     ),
-    "uphill": Patient(
-        {"- t * z": "+ t * z"},
-        (("sign", 3),),
-        "With a plus, a point with the label 1 costs less the further z falls. So all points are called 0, which is "
-        "right for half of them, and the loss falls without end.",
-    ),
-    "swapped": Patient(
+    "birch": Patient(
         {"zip(network, gradients)": "zip([w1, w2, b1, b2], gradients)"},
         (("order", 5),),
         "The gradients come in the order w1, b1, w2, b2. Line 5 hands them out in another one: w2 gets that of b1. "
         "Both have the shape (16,), so nothing complains.",
         same={("order", 4): ("order", 5)},
     ),
-    "high": Patient(
-        {"loss = ": "loss = 5.0 + "},
-        (),
-        "Its loss looks bad, and its curve is that of the healthy network. A constant in a loss changes no gradient.",
+    "cedar": Patient(
+        {
+            f"{BLOCK}        hidden = tf.tanh(x @ w1 + b1)  # (1)\n": "    hidden = tf.tanh(x @ w1 + b1)  # (1)\n"
+            + BLOCK
+        },
+        (("late", 1),),
+        "w1 and b1 get None: line 1 runs before the tape begins. The second layer learns, so the loss falls, but the "
+        "first stays as random as it was.",
+        same={("cut", 1): ("late", 1)},
     ),
-    "report": Patient(
-        {"+ b2  # (2)": "+ b2  # (2)\n        seen = np.mean(z.numpy() > 0)"},
-        (),
-        "NumPy only counts here, beside the way from the variables to the loss. Nothing on the way leaves the tape.",
-    ),
-    "both": Patient(
+    "elm": Patient(
         {"tf.tanh(x @ w1 + b1)": "tf.stop_gradient(tf.tanh(x @ w1 + b1))", "assign_sub": "assign_add"},
         (("cut", 1), ("sign", 6)),
         "w1 and b1 get None, since tf.stop_gradient stands around the whole first layer. And the loss rises: "
         "assign_add goes up.",
     ),
-    "library": Patient(
+    "fir": Patient(
+        {"loss = ": "loss = 5.0 + "},
+        (),
+        "Its loss looks bad, and its curve is that of the healthy network. A constant in a loss changes no gradient.",
+    ),
+    "larch": Patient(
         {"tf.tanh(x @ w1 + b1)": "layer(x, w1, b1)"},
         (("cut", 1),),
         "It nearly learns as the healthy one does, and report finds nothing. The picture has a cross inside the "
@@ -134,7 +122,7 @@ PATIENTS = {
         "half of the first layer never learns.",
     ),
 }
-"""Diseases: flat, cut (three times), broadcast, sign (twice), order; two are healthy."""
+"""Their names say nothing. Diseases: broadcast, order, late, cut (twice), sign; one is healthy."""
 
 
 def _changed(text: str, changes: dict[str, str]) -> str:
@@ -153,16 +141,32 @@ def order_for(name: str) -> tuple[str, ...]:
     return tuple(sorted(PATIENTS, key=lambda patient: hashlib.sha256(f"{plain}/{patient}".encode()).digest()))
 
 
+class Examined:
+    """A part of a case: whoever reads it has examined the patient."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, case: Case, owner: type) -> Answer:
+        case.examined.add(self.name)
+        return vars(case)[self.name]
+
+    def __set__(self, case: Case, value: Answer) -> None:
+        vars(case)[self.name] = value
+
+
 class Case:
     """A patient during its training: what `report`, `explain` and a picture can be asked about.
 
     `right` and `losses` are the part of right answers and the loss after each step; `tape`, `loss` and `gradients`
     those of the last, and `first` the tape of the first. `learning`: how many numbers of the network got a gradient in
-    some step, and how many there are.
+    some step, and how many there are. `examined`: which of these parts were read by now.
     """
 
+    tape, gradients, first = Examined(), Examined(), Examined()
+
     def __init__(self, ward: Ward, name: str, step: Step, program: str = ""):
-        self.name, self.program, self._ward = name, program, ward
+        self.name, self._program, self._ward, self.examined = name, program, ward, set[str]()
         self.network, self.right, self.losses = ward.new_network(), [], []
         first: Answer = None
         reached = [np.zeros(np.shape(variable.numpy()), bool) for variable in self.network]
@@ -175,6 +179,14 @@ class Case:
                 found |= False if gradient is None else gradient.numpy() != 0
         self.first = first
         self.learning = sum(int(found.sum()) for found in reached), sum(found.size for found in reached)
+        self.examined.clear()
+
+    @property
+    def program(self) -> str:
+        """Its text, once it was examined in two ways."""
+        if len(self.examined) < EXAMINATIONS:
+            return say("The program is shown after two examinations: the report, explain or a picture, the comparison.")
+        return self._program
 
     @property
     def well(self) -> bool:
@@ -255,9 +267,14 @@ class Ward:
         return Case(self, _bed(bed), _step(program, f"bed_{bed}.py"), program)
 
     def edit(self, bed: int) -> None:
-        """Put the program of a patient into a new cell below, to be changed; where that cannot be, print it."""
+        """Put the program of a patient into a new cell below, to be changed; where that cannot be, print it. First its
+        diagnosis must be known.
+        """
         import sys
 
+        if bed not in self.diagnosed:
+            print(say("Bed {bed} has no diagnosis yet: hand it in first, and then cure.", bed=bed))
+            return
         text = f"{self.patient(bed).program}\n\nward.treat({bed}, step)"
         ipython = sys.modules.get("IPython")
         shell = ipython.get_ipython() if ipython else None

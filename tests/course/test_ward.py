@@ -39,14 +39,12 @@ def cases(ward) -> dict[str, Case]:
 
 
 def test_the_ward_has_what_a_doctor_must_reckon_with():
-    """Diseases that occur more than once, and others that do not at all; two healthy patients; one with two
-    diseases.
-    """
+    """Diseases that occur more than once, and others that do not at all; a healthy patient; one with two diseases."""
     found = [disease for patient in PATIENTS.values() for disease, _ in patient.diseases]
     times = {disease: found.count(disease) for disease in DISEASES}
     assert set(found) <= set(DISEASES)
     assert 0 in times.values() and max(times.values()) >= 2
-    assert [len(patient.diseases) for patient in PATIENTS.values()].count(0) == 2
+    assert [len(patient.diseases) for patient in PATIENTS.values()].count(0) == 1
     assert 2 in [len(patient.diseases) for patient in PATIENTS.values()]
 
 
@@ -85,7 +83,7 @@ def test_a_cure_heals_and_half_a_cure_does_not(name, ward, capsys):
 
 def test_one_disease_is_seen_by_the_picture_and_by_explain_alone(cases):
     """Its curve is good, and each variable has a gradient: what is missing is a part of two of them."""
-    case = cases["library"]
+    case = cases["larch"]
     assert case.right[-1] >= 0.94
     assert all(gradient is not None and float(tf.reduce_max(tf.abs(gradient))) > 0 for gradient in case.gradients)
     why = case.tape.explain(case.loss, case.network[0])
@@ -97,9 +95,7 @@ def test_one_disease_is_seen_by_the_picture_and_by_explain_alone(cases):
     assert case.learning[0] < case.learning[1]
 
 
-@pytest.mark.parametrize(
-    ("name", "cause"), [("steps", "nondifferentiable_op"), ("numpy", "left_through_numpy"), ("both", "stop_gradient")]
-)
+@pytest.mark.parametrize(("name", "cause"), [("cedar", "outside_tape"), ("elm", "stop_gradient")])
 def test_explain_names_the_line_where_a_gradient_is_none(name, cause, cases):
     case = cases[name]
     why = case.tape.explain(case.loss, case.network[0])
@@ -109,11 +105,9 @@ def test_explain_names_the_line_where_a_gradient_is_none(name, cause, cases):
 
 def test_all_are_treated_alike_and_what_the_lesson_says_of_losses_is_so(cases, ward):
     assert {len(case.right) for case in cases.values()} == {STEPS + 1}
-    assert cases["uphill"].losses[-1] < 0 and cases["uphill"].right[-1] == 0.5
-    assert np.all(ward.answer(cases["uphill"].network, ward.x).numpy() < 0), "it calls all points 0"
-    assert cases["both"].losses[-1] > cases["both"].losses[0]
-    assert cases["numpy"].losses[-1] < cases["numpy"].losses[0] and 0.85 < cases["numpy"].right[-1] < 0.94
-    assert cases["high"].losses[-1] > 5 and cases["high"].right == cases["report"].right
+    assert cases["elm"].losses[-1] > cases["elm"].losses[0]
+    assert cases["cedar"].losses[-1] < cases["cedar"].losses[0] and 0.85 < cases["cedar"].right[-1] < 0.94
+    assert cases["fir"].losses[-1] > 5 and cases["fir"].right == ward.healthy.right
 
 
 def test_each_name_has_beds_of_its_own_and_always_the_same():
@@ -126,27 +120,27 @@ def test_the_exercises_ask_about_the_beds_of_the_ward_that_was_opened(ward):
     for bed, name in enumerate(ward.beds, 1):
         said = feedback(f"13.{bed + 1}", list(PATIENTS[name].diseases))
         assert said.startswith(f"Exercise 13.{bed + 1}: correct.") and PATIENTS[name].says in said
-    assert list(exercises_of("13")) == [f"13.{k}" for k in range(1, 13)]
+    assert list(exercises_of("13")) == [f"13.{k}" for k in range(1, 10)]
 
 
 @pytest.mark.parametrize(
     ("name", "given", "words"),
     [
-        ("pairs", [("broadcast", 3)], "correct"),
-        ("pairs", [("broadcast", 1)], "The disease is right"),
-        ("pairs", [("sign", 2)], "The line is right"),
-        ("pairs", [], "Its curve is not that of the healthy network"),
-        ("pairs", ("broadcast", 2), "correct"),
-        ("both", [("sign", 6), ("cut", 1)], "correct"),
-        ("both", [("cut", 1)], "one of its diseases"),
-        ("library", [], "is every way whole?"),
-        ("library", "healthy", "is every way whole?"),
-        ("high", [], "correct"),
-        ("high", "healthy", "correct"),
-        ("high", [("sign", 3)], "Does it change the gradient of a variable"),
-        ("numpy", {"cut": 1}, "a diagnosis is a list of pairs"),
-        ("numpy", [("cut", 1, 2)], "a diagnosis is a list of pairs"),
-        ("numpy", [(..., 1)], "not answered yet"),
+        ("ash", [("broadcast", 3)], "correct"),
+        ("ash", [("broadcast", 1)], "The disease is right"),
+        ("ash", [("sign", 2)], "The line is right"),
+        ("ash", [], "Its curve is not that of the healthy network"),
+        ("ash", ("broadcast", 2), "correct"),
+        ("elm", [("sign", 6), ("cut", 1)], "correct"),
+        ("elm", [("cut", 1)], "one of its diseases"),
+        ("larch", [], "is every way whole?"),
+        ("larch", "healthy", "is every way whole?"),
+        ("fir", [], "correct"),
+        ("fir", "healthy", "correct"),
+        ("fir", [("sign", 3)], "Does it change the gradient of a variable"),
+        ("cedar", {"cut": 1}, "a diagnosis is a list of pairs"),
+        ("cedar", [("cut", 1, 2)], "a diagnosis is a list of pairs"),
+        ("cedar", [(..., 1)], "not answered yet"),
     ],
 )
 def test_a_diagnosis_hears_what_it_should(name, given, words, ward):
@@ -158,18 +152,32 @@ def test_a_diagnosis_hears_what_it_should(name, given, words, ward):
 def test_a_cure_that_was_only_said_is_none(ward):
     fresh = Ward("Grace", ward.new_network, ward.answer, ward.x, ward.t)
     sick = fresh.sick()
-    assert "has not become green" in feedback("13.11", sick)
-    well = next(bed for bed in range(1, 10) if bed not in sick)
-    assert f"bed {well} was not sick" in feedback("13.11", [well])
+    assert "has not become green" in feedback("13.8", sick)
+    well = next(bed for bed in range(1, 7) if bed not in sick)
+    assert f"bed {well} was not sick" in feedback("13.8", [well])
     fresh.cured = sick[1:]
-    assert "has no diagnosis yet" in feedback("13.11", sick[1:])  # the healthy program, pasted into each bed
+    assert "has no diagnosis yet" in feedback("13.8", sick[1:])  # the healthy program, pasted into each bed
     for bed in sick:
         assert "correct" in feedback(f"13.{bed + 1}", fresh.diagnosis(bed))
     assert Ward("Grace", ward.new_network, ward.answer, ward.x, ward.t).cured == sick[1:]  # the cell was run again
-    said = feedback("13.11", sick[1:])
+    said = feedback("13.8", sick[1:])
     assert f"{len(sick) - 1} patients are well" in said and "Hint: " in said
     ward_module._here.cured = sick
-    assert "correct" in feedback("13.11", [*sick, sick[0]])
+    assert "correct" in feedback("13.8", [*sick, sick[0]])
+
+
+def test_a_program_is_shown_after_two_examinations_and_changed_after_the_diagnosis(ward, capsys):
+    fresh = Ward("Emmy", ward.new_network, ward.answer, ward.x, ward.t)
+    case = fresh.admit(1)
+    assert "def step" not in case.program
+    assert len(case.gradients) == 4 and "def step" not in case.program
+    assert case.tape.explain(case.loss, case.network[0]) and "def step" in case.program
+    fresh.edit(1)
+    assert "no diagnosis yet" in capsys.readouterr().out
+    assert "correct" in feedback("13.2", fresh.diagnosis(1))
+    fresh.edit(1)
+    assert "ward.treat(1, step)" in capsys.readouterr().out
+    ward_module._here = ward
 
 
 def test_a_new_ward_counts_tries_anew(ward):
@@ -183,10 +191,10 @@ def test_a_new_ward_counts_tries_anew(ward):
 
 def test_a_cheat_does_not_make_a_patient_well(ward):
     """Hidden parts stay hidden: what is stopped gets no gradient, and a step that gives back too little is told so."""
-    bed = ward.beds.index("pairs") + 1
+    bed = ward.beds.index("ash") + 1
     program = HEALTHY.replace("+ b2  # (2)", "+ b2\n        z = tf.stop_gradient(z)")
     assert not ward.treat(bed, ward_module._step(program, "stopped.py")).well
     with pytest.raises(ValueError, match="return tape, loss, gradients"):
         ward.treat(bed, lambda network, x, t, rate: None)
-    with pytest.raises(ValueError, match="there is no bed 10: they are numbered from 1 to 9"):
-        ward.admit(10)
+    with pytest.raises(ValueError, match="there is no bed 7: they are numbered from 1 to 6"):
+        ward.admit(7)
