@@ -7,7 +7,6 @@ from .unknown import Polynomial, descend
 
 F, G = Polynomial(1, -3, 0, 1), Polynomial(0, 2, 1, 0, 1)
 BOWL, DENT = Polynomial(1, -2, 1), Polynomial(2, 1, 0.5, 0, 0.1)
-ONE_WATCH = r"(?s)\A(?=.*GradientTape.*GradientTape)(?!.*Variable)(?!.*\.watch\(.*\.watch\()"
 
 EXPLAINED = {
     "01.p1": """\
@@ -121,18 +120,6 @@ EXERCISES = (
                 "You asked one tape twice, and it answers once. The second question goes to a tape around the first "
                 "one.",
                 error="non-persistent",
-            ),
-            Mistake(gives_none, "Each tape needs a watch of its own, also the inner one.", where=ONE_WATCH),
-            Mistake(
-                raises,
-                "Each tape needs a watch of its own: without it, the inner gradient is None.",
-                where=ONE_WATCH,
-                error="None",
-            ),
-            Mistake(
-                gives_none,
-                "Is the first gradient taken while the outer tape is on? Otherwise the outer tape knows nothing of it.",
-                where=r"(?s)\.gradient\(.*\.gradient\(",
             ),
             Mistake(
                 lambda f, value: 12.0 * value * value,

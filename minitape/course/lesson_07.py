@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .exercise import Exercise, Mistake, gives_none
-from .unknown import Polynomial, UnknownFunction, descend, newton
+from .unknown import Polynomial, UnknownFunction, newton
 
 if TYPE_CHECKING:
     from .call_log import Seen
@@ -35,8 +35,6 @@ EXPLAINED = {
 Both `x` and `y` are variables, and a tape [watches](glossary.ipynb#cell-id=watch) a variable automatically when it \
 is used. So *both* tapes
 watched *both* variables. The two calls of `watch` changed nothing.""",
-    "07.p2": """\
-The first derivative of `x * x * x * x` is `4 * x * x * x`, the second `12 * x * x`, which is 48 at 2.""",
     "07.p3": """\
 When the inner sweep ran, nobody recorded it. For the outer tape, `first` is a number that came from nowhere.""",
     "07.p4": """\
@@ -66,17 +64,21 @@ def _without_the_table(answer: Answer, seen: list[Seen]) -> str:
 
 
 def _down(f: Polynomial, start: float, steps: int, halvings: int = 10) -> float:
-    """Where damped steps of Newton's method lead, which divide by the absolute value of the second derivative."""
+    """Where damped steps of Newton's method lead, which divide by the absolute value of the second derivative. A step
+    that leads up is left out.
+    """
     for _ in range(steps):
         move = f.derivative(start) / abs(f.derivative(start, order=2))
         for _ in range(halvings):
             if f._compute(start - move) > f._compute(start):
                 move /= 2
-        start -= move
+        if f._compute(start - move) <= f._compute(start):
+            start -= move
     return start
 
 
 HILLS = Polynomial(0, 0, -0.5, 0, 0.25)
+STRAIGHT = Polynomial(0, 1, 2**-13, 0, 1)  # at 0, ten halvings of a step are too few
 
 EXERCISES = (
     Exercise(
@@ -191,66 +193,71 @@ def second_derivative(f, value):
         "07.5",
         order=2,
         also=_without_the_table,
-        expect=lambda f, point, direction: _hessian(f, point, direction) @ np.array(direction),
-        cases=[(BENT, [1.0, 2.0], [1.0, 0.0]), (STEEP, [1.0, 2.0], [0.0, 1.0]), (STEEP, [-1.0, 0.5], [2.0, -3.0])],
+        expect=lambda f, point, direction: np.array(direction) @ _hessian(f, point, direction) @ np.array(direction),
+        cases=[(BENT, [1.0, 2.0], [1.0, 1.0]), (STEEP, [1.0, 2.0], [1.0, -1.0]), (STEEP, [-1.0, 0.5], [2.0, -3.0])],
         mistakes=[
-            Mistake(_hessian, "That is the whole Hessian. Only its product with the direction is wanted: two numbers."),
+            Mistake(_hessian, "That is the whole Hessian. Only one number of it is wanted."),
             Mistake(_gradient, "That is the gradient. The direction has not been used yet."),
             Mistake(
-                lambda f, point, direction: _gradient(f, point, direction) * np.array(direction),
-                "Gradient times direction is only the first half. Add up, and take the outer gradient of the sum.",
+                lambda f, point, direction: _hessian(f, point, direction) @ np.array(direction),
+                "That is the Hessian times the direction. Multiply by the direction once more, and add up.",
             ),
             Mistake(
-                lambda f, point, direction: _hessian(f, point, direction).sum(axis=0),
-                "That is the gradient of the gradient's sum: the direction is missing in it.",
+                lambda f, point, direction: _hessian(f, point, direction) @ np.array(direction) * np.array(direction),
+                "Two numbers are left. Add them up.",
+            ),
+            Mistake(
+                lambda f, point, direction: _gradient(f, point, direction) @ np.array(direction),
+                "That is the slope in the direction. How does it change along the direction?",
+            ),
+            Mistake(
+                lambda f, point, direction: _hessian(f, point, direction).sum(axis=0) @ np.array(direction),
+                "The direction is used once only. It belongs in the sum on the outer tape, and after it once more.",
             ),
         ],
         hint=(
-            "Of which single number is the product the gradient?",
-            "Two tapes: the inner one gives the gradient; the outer one is asked about the sum of gradient * "
-            "direction.",
-            "In the outer block: along = tf.reduce_sum(inner.gradient(y, x) * direction). After it: return "
-            "outer.gradient(along, x).",
+            "Which of the two products do you have already, and what does it give?",
+            "hessian_vector_product gives the Hessian times the direction, in two sweeps. What is left is a product of "
+            "two lists, and a sum.",
+            "return tf.reduce_sum(hessian_vector_product(f, x, direction) * direction)",
         ),
-        because="The gradient of the number reduce_sum(gradient * direction) is the Hessian times the direction.",
+        because="Two sweeps, and no table: the second derivative of f along the direction.",
     ),
     Exercise(
         "07.6",
         order=2,
         expect=_down,
-        cases=[
-            (G, -2.0, 8),
-            (HILLS, 0.1, 12),
-            (HILLS, -0.3, 12),
-            (HILLS, 0.55, 1),
-            (HILLS, 0.55, 5),
-            (Polynomial(3, -4, 1, 0, 0.5), 2.0, 8),
-        ],
+        cases=[(HILLS, 0.1, 2), (STRAIGHT, 0.0, 1), (STRAIGHT, 0.0, 3), (HILLS, 0.55, 1), (HILLS, -0.3, 12)],
+        start="""
+def lowest(f, start, steps):
+    x = tf.constant(start)
+    slope = derivative(f)
+    bend = derivative(slope)
+    for _ in range(steps):
+        move = slope(x) / tf.abs(bend(x))
+        for _ in range(10):
+            if f(x - move) > f(x):
+                move = move / 2.0
+        x = x - move
+    return x
+""",
         rtol=1e-4,
         atol=1e-4,
         mistakes=[
             Mistake(
-                newton,
-                "Your steps climb where the curve bends down, and end on a hilltop. Divide by the absolute value.",
+                lambda f, start, steps: _down(f, start, steps, halvings=100),
+                "You halve until it helps. Here ten halvings are all: after them x stays where it is.",
             ),
             Mistake(
                 lambda f, start, steps: _down(f, start, steps, halvings=0),
-                "Where the curve is nearly straight, your step is much too long: the height does not fall. Halve it "
-                "until it does.",
-            ),
-            Mistake(
-                lambda f, start, steps: descend(f, start, steps, rate=0.1),
-                "That is gradient descent, with a fixed learning rate. Divide by the second derivative.",
+                "Leave the halving as it was. It is what comes after it that is missing.",
             ),
         ],
         hint=(
-            "Where the curve bends down, in which direction does slope / bend lead? What changes that?",
-            "In each step: the slope divided by the absolute value of the second derivative; halve that while f would "
-            "not fall; then subtract.",
-            "move = slope(x) / tf.abs(bend(x)); ten times: if f(x - move) > f(x), move = move / 2.0; then x = x - "
-            "move.",
+            "What do you know of f(x - move) and f(x) after the ten halvings?",
+            "Only where the height does not grow may x get its new place. Ask for that in the last line of the loop.",
+            "if f(x - move) <= f(x): and in it, x = x - move",
         ),
-        because="Against the slope is downhill, and halving makes the step short enough. So it nearly always ends at "
-        "a minimum.",
+        because="Now no step leads up, from any start. From 0.7227 nothing moves at all; from a place beside it does.",
     ),
 )

@@ -141,7 +141,7 @@ def order_for(name: str) -> tuple[str, ...]:
     return tuple(sorted(PATIENTS, key=lambda patient: hashlib.sha256(f"{plain}/{patient}".encode()).digest()))
 
 
-class Examined:
+class ExaminedPart:
     """A part of a case: whoever reads it has examined the patient."""
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -163,7 +163,7 @@ class Case:
     some step, and how many there are. `examined`: which of these parts were read by now.
     """
 
-    tape, gradients, first = Examined(), Examined(), Examined()
+    tape, gradients, first = ExaminedPart(), ExaminedPart(), ExaminedPart()
 
     def __init__(self, ward: Ward, name: str, step: Step, program: str = ""):
         self.name, self._program, self._ward, self.examined = name, program, ward, set[str]()

@@ -79,7 +79,7 @@ def hessian_row(f, point, direction):
         with tf.GradientTape() as inner:
             y = f(x)
         along = tf.reduce_sum(inner.gradient(y, x) * tf.constant(direction))
-    return outer.jacobian(along, x)
+    return tf.reduce_sum(outer.jacobian(along, x) * direction)
 """,
     ),
     (
@@ -148,7 +148,7 @@ def hessian_row(f, point, direction):
         g = inner.gradient(y, x)
         first, second = g[0], g[1]
     rows = tf.stack([outer.gradient(first, x), outer.gradient(second, x)])
-    return tf.linalg.matvec(rows, tf.constant(direction))
+    return tf.reduce_sum(tf.linalg.matvec(rows, tf.constant(direction)) * direction)
 """,
         "more than two sweeps",
     ),

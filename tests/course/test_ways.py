@@ -338,7 +338,7 @@ def my_product(f, point, direction):
             tape.watch(x)
             y = f(x)
         g = tape.gradient(y, x)
-    return acc.jvp(g)
+    return tf.reduce_sum(acc.jvp(g) * direction)
 """,
     ),
     (
@@ -350,7 +350,21 @@ def my_product(f, point, direction):
         with tf.GradientTape() as inner:
             y = f(x)
         g = inner.gradient(y, x)
-    return outer.gradient(g, x, output_gradients=tf.constant(direction))
+    return tf.reduce_sum(outer.gradient(g, x, output_gradients=tf.constant(direction)) * direction)
+""",
+    ),
+    (
+        "07.5",
+        """
+def along_a_line(f, point, direction):
+    x, v, s = tf.constant(point), tf.constant(direction), tf.constant(0.0)
+    with tf.GradientTape() as outer:
+        outer.watch(s)
+        with tf.GradientTape() as inner:
+            inner.watch(s)
+            y = f(x + s * v)
+        slope = inner.gradient(y, s)
+    return outer.gradient(slope, s)
 """,
     ),
     (
@@ -362,9 +376,10 @@ def lowest(f, start, steps):
     bend = derivative(slope)
     for _ in range(steps):
         move = slope(x) / tf.abs(bend(x))
-        while f(x - move) > f(x):
-            move = move / 2
-        x = x - move
+        halvings = 0
+        while f(x - move) > f(x) and halvings < 10:
+            move, halvings = move / 2, halvings + 1
+        x = tf.where(f(x - move) > f(x), x, x - move)
     return x.numpy()
 """,
     ),
