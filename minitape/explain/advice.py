@@ -6,10 +6,10 @@ import ast
 import builtins
 from typing import TYPE_CHECKING
 
-from ..engine.recording.evidence import OFTEN, ValueLeft, ValueOrigin
+from ..engine.recording.evidence import ValueLeft, ValueOrigin
 from ..engine.tensor.tensor import Tensor
 from .bodies import INTO, bodies_of
-from .caller import asking_frame, where
+from .caller import where
 from .connection import operations
 from .fixes.dialects import TAPE
 from .fixes.leaving import FLAT, LEAVES, in_framework, of_another_library
@@ -63,7 +63,6 @@ _RETURNS = {
     "py_func": "function",
 }
 _KIND_IN_NUMPY = {name: kind for kind, names in FLAT.items() for name in names.split()}
-_DRAWS = ("normal", "standard_normal", "randn", "gauss", "lognormal", "multivariate_normal", "laplace", "uniform")
 _LOOKUPS = ("gather", "gather_nd", "one_hot", "strided_slice", "slice", "tensor_array_read")
 _TEXTS = ("str", "repr", "format", "dumps")
 _CASTS = ("cast", "to_int32", "to_int64", "saturate_cast")
@@ -130,19 +129,13 @@ class Advice(Absent):
         if kind == "truth" and builtin in ("max", "min"):
             self.fields.update(what=builtin, instead=f"tf.{builtin}imum")
             return "python"
-        if self.fields["what"].endswith("random.shuffle"):
-            return "shuffle"
         if kind == "choice" and self._chosen_by(("gather", "gather_nd")):
             return "row"
-        if kind == "truth" and self._decides():
-            return "branch"
-        if self.what == "TopKV2":
-            return "places"
         if "accuracy" in self.fields["what"]:
             return "hits"
         if any(word in self.fields["what"].rpartition(".")[2] for word in ("count", "histogram")):
             return "count"
-        return kind or ("argument" if self._passes_another() else "")
+        return "branch" if kind == "truth" and self._decides() else kind
 
     def _cut_again(self) -> str:
         """What breaks the path again around a rounding: "truth" for a comparison, "step whole" for a whole number."""
@@ -163,13 +156,6 @@ class Advice(Absent):
             isinstance(n, ast.IfExp) and any(part is self.call for part in ast.walk(n.test)) for n in self._around()
         )
 
-    def _passes_another(self) -> bool:
-        """Whether the operation has a derivative by another one of its inputs."""
-        node = self.subject
-        if node is None or isinstance(node, ValueOrigin) or node.record is None:
-            return False
-        return any(broken is None for _, broken in self.inquiry.trace.edges(node))
-
     def _no_gradient_registered(self) -> str:
         self._name_operation()
         return "sample" if _KIND_OF_OP.get(self.what) == "sample" else ""
@@ -180,8 +166,6 @@ class Advice(Absent):
                 "source index" if self._is_index() else {"bool": "source bool", "string": "source text"}.get(self.what)
             )
             self.fields["instead"] = self._as_float()
-            if self._mentioned("input_signature"):
-                self.fields["instead"] += fill(", and let the input_signature say the same")
             return kind or "source"
         if self.what in ("AsString", "StringToNumber", "string"):
             return "text"
@@ -190,22 +174,13 @@ class Advice(Absent):
             self.fields["code"] = unparse(self.call.func)
             if is_layer(self.call, "Embedding"):
                 return "embedding"
-            if self._chosen_by(("sparse_softmax_cross_entropy",)):
-                return "labels"
             if len(self.fields["code"]) > 40:
                 return "cast"
             return "embedding inside" if self._chosen_by(("gather",)) else "inside"
-        typed = [name for name in ("fn_output_signature", "TensorArray") if self._mentioned(name)]
-        if typed:
-            self.fields["used"] = fill(", and let {names} say tf.float32 as well", names=fill(" and ").join(typed))
         cast = node is not None and not isinstance(node, ValueOrigin) and self.inquiry.trace.label(node) == "cast"
         if cast and self._chosen_by(_LOOKUPS):
             return "cast index"
         return "" if not cast else "cast through" if self._read_as_floats() and self._past_the_cast() else "cast"
-
-    def _mentioned(self, name: str) -> bool:
-        """Whether a name stands anywhere in the file of the statement: an argument, or an attribute."""
-        return self.statement is not None and any(name in s.mentions() for s in self.statement.source.statements)
 
     def _read_as_floats(self) -> bool:
         """Whether all that reads the whole numbers makes floats of them again: then floats will do in their place."""
@@ -277,11 +252,6 @@ class Advice(Absent):
         taken = self._taken_by()
         if taken:
             return taken
-        if self._is_put():
-            return "put"
-        if name in _DRAWS:
-            self.fields["what"] = self.fields["code"]
-            return "draw"
         if isinstance(self.call, ast.Call) and name not in LEAVES and not self._builtin():
             self.fields["what"] = self.fields["code"] if len(self.fields["code"]) <= 40 else self.fields["what"]
         if self._only_leaves(name):
@@ -350,8 +320,6 @@ class Advice(Absent):
         if not enters or not isinstance(self.subject, ValueOrigin):
             return ""
         if self.subject.when > min(when for _, _, when, _ in enters):
-            if self._in_another_thread(self.subject.stack):
-                return "thread"
             after = len(enters) == 1 and self._stands_inside(enters[0][3], behind=True)
             return "after" if after else "elsewhere" if inside else ""
         if inside:
@@ -364,17 +332,6 @@ class Advice(Absent):
         if any("cache" in last_name(d) for d in decorators):
             return "cached"
         return "setup" if function.name in RUN_ONCE else "called"
-
-    def _in_another_thread(self, stack: Stack) -> bool:
-        """Whether a stack that is known to its end begins in no call of those that are running now, nor in a file's
-        text.
-        """
-        if not stack or len(stack) >= OFTEN or stack[-1][0].co_name == "<module>":
-            return False
-        frame = asking_frame()
-        while frame is not None and frame.f_code is not stack[-1][0]:
-            frame = frame.f_back
-        return frame is None
 
     def _under_another(self, inside: bool) -> str:
         """Whether a row was written to a recording that this tape has no part in, by an earlier round or elsewhere."""
@@ -505,13 +462,3 @@ class Advice(Absent):
         """The name of Python's own function that is called: sum, sorted, list; empty for another call."""
         function = self.call.func if isinstance(self.call, ast.Call) else None
         return function.id if isinstance(function, ast.Name) and function.id in dir(builtins) else ""
-
-    def _is_put(self) -> bool:
-        """Whether the value became an element of an array: ``total[k] += h``."""
-        statement = self.statement
-        plain = statement is not None and isinstance(statement.node, (ast.Assign, ast.AugAssign))
-        targets = statement.targets() if statement is not None and plain else []
-        if isinstance(self.call, ast.Call) or len(targets) != 1 or not isinstance(targets[0], ast.Subscript):
-            return False
-        self.fields["code"] = unparse(targets[0].value)
-        return True

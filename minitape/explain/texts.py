@@ -85,10 +85,6 @@ TEXT = {
         "{code}{line} makes the value {what}, and only floats have a gradient.",
         "Leave {code} out and compute with the float, or ask for the gradient of a float behind it.",
     ),
-    "integer_dtype labels": (
-        "{code}{line} takes this value for its labels, and no gradient passes those.",
-        "Give the labels first and the predictions second: {code}(labels, predictions).",
-    ),
     "integer_dtype embedding": (
         "{code}{line} uses its input as row numbers, and no gradient passes an index.",
         "Ask for the gradient of the rows that it gives, tape.watch(rows), or of {code}.trainable_variables.",
@@ -101,7 +97,7 @@ TEXT = {
     ),
     "integer_dtype cast": (
         "The value becomes {what}{line}, and only floats have a gradient.",
-        "Leave out the cast, or use the float for everything that is to be differentiated{used}.",
+        "Leave out the cast, or use the float for everything that is to be differentiated.",
     ),
     "integer_dtype cast index": (
         "The value becomes {what}{line} to choose by it, and no gradient passes a choice.",
@@ -161,10 +157,6 @@ TEXT = {
     "outside_tape data": (
         "{what}{line} ran in a dataset's function, where no tape follows.",
         "Put only data into the dataset, and compute {what} from its elements, inside the block.",
-    ),
-    "outside_tape thread": (
-        "{what}{line} ran in another thread than the with block. The tape does not follow there.",
-        "Compute it in the block itself, or give each thread its own tape. Let threads prepare only data.",
     ),
     "outside_tape gradient": (
         "The gradient was computed outside the tape's with block{line}.",
@@ -245,10 +237,6 @@ TEXT = {
         "2) for each bin.",
     ),
     "left_through_numpy drop": (_NUMPY, "Write {instead} instead of {code}, and go on with tf operations."),
-    "left_through_numpy put": (
-        "The value was put into {code}, an array of NumPy{line}. It has no connection to {x}.",
-        "Collect the parts in a list and join them with tf.stack, or change a tensor with tf.tensor_scatter_nd_update.",
-    ),
     "left_through_numpy whole": (
         "{code}{line} made a whole number of Python of the value. It has no connection to {x}.",
         "Compute with {instead} itself. A size, an index or a number of steps has no gradient: weight all the "
@@ -258,10 +246,6 @@ TEXT = {
     "left_through_numpy text": (
         "The value became text{line}, which has no connection to {x}.",
         "Keep the number beside the text, and compute with the number.",
-    ),
-    "left_through_numpy draw": (
-        "{what}{line} drew plain numbers. {x} only set how far they spread.",
-        "Draw noise that depends on nothing, and compute with it: mean + deviation * tf.random.normal(tf.shape(mean)).",
     ),
     "left_through_numpy copy": (
         "{code}{line} copies what a variable holds. The copy has no connection to {x}.",
@@ -405,10 +389,6 @@ TEXT = {
         "No gradient passes it. Compute the target without its result, or define a gradient for it with "
         "tf.custom_gradient.",
     ),
-    "nondifferentiable_op argument": (
-        "TensorFlow has no derivative of {what} with respect to this argument{line}.",
-        "Keep the argument fixed, or give the operation a derivative with tf.custom_gradient.",
-    ),
     "nondifferentiable_op custom": (
         "The gradient function of {code}{line} returns None for what came from {x}.",
         "Let it return a gradient for each input of {code}.",
@@ -443,10 +423,6 @@ TEXT = {
     "nondifferentiable_op shuffle": (
         "{what}{line} puts the rows into an order drawn at random. It has no derivative.",
         "Shuffle the places, and take the rows by them: tf.gather(x, tf.random.shuffle(tf.range(tf.shape(x)[0]))).",
-    ),
-    "nondifferentiable_op places": (
-        "{what}{line} gives indices. They are places, not values, and have no derivative.",
-        _VALUES,
     ),
     "nondifferentiable_op truth": (
         "{what}{line} is true or false. No gradient passes that.",

@@ -128,7 +128,6 @@ FIXES = [  # how they end where the lines to change are not the one to blame
         "3))).mean()`.",
     ),
     (TORCH, "detached_hidden_state", "Delete line 3."),
-    (TORCH, "adam_step_between", "Move line 9 (`opt.step()`) down, below line 10."),
     (JAX, "if_on_a_value", "Lines 3 to 5 should be `return jnp.where(jnp.sum(w) > 1.0, jnp.sum(w ** 2), jnp.sum(w))`."),
 ]
 
@@ -157,7 +156,6 @@ OPERATIONS = [  # a line whose operation has words of its own: they hold what to
     (TORCH, "y = torch.argmax(torch.softmax(w, dim=1), dim=1).float()"),
     (TORCH, "y = torch.floor(w)"),
     (TORCH, "y = torch.bernoulli(w)"),
-    (TORCH, "y = torch.linspace(w[0, 0].item(), w[0, 1].item(), 3)"),
     (TORCH, "y = w * (1.0 + torch.ones(1).std())"),
     (TORCH, "y = torch.softmax(w[:, :1], dim=1)"),
     (TENSORFLOW, "h = tf.cast(tf.argmax(w, axis=1), tf.float32)"),

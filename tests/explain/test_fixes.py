@@ -157,11 +157,6 @@ IN_WORDS = [  # what breaks, what the fix says, and the same line when the words
     ("y = tf.range(0.0, w[0], 0.25)", "tf.linspace(0.0, 1.0, n)", "y = 0.0 + (w[0] - 0.0) * tf.linspace(0.0, 1.0, 4)"),
     ("y = tf.nn.softmax(w[:1])", "tf.sigmoid for one unit", "y = tf.sigmoid(w[:1])"),
     ("y = 1.0 + tf.maximum(w - 9.0, 0.0)", "tf.nn.leaky_relu(x)", "y = 1.0 + tf.nn.leaky_relu(w - 9.0)"),
-    (
-        "y = tf.map_fn(lambda v: tf.cast(v, tf.int32), w, fn_output_signature=tf.int32)",
-        "let fn_output_signature say tf.float32",
-        "y = tf.map_fn(lambda v: v, w, fn_output_signature=tf.float32)",
-    ),
     ("y = last(w.numpy())", "Write last with tf as well: it uses np.append (line 4)", "y = tf.concat([w, [0.0]], 0)"),
 ]
 

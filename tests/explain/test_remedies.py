@@ -54,16 +54,9 @@ ANSWERS = [  # the body of the block, what is said of it, and what to write inst
     ("s = tf.Variable([0.0, 0.0])\ny = tf.compat.v1.assign(s, x)", "tf.compat.v1.assign (", "tensors"),
     ("y = tf.constant(float(f'{x[0]:.3f}')) * 2.0", "became text", "Keep the number"),
     ("import statistics\ny = tf.constant(statistics.fmean(x)) * 2.0", "statistics.fmean", "tf operations"),
-    ("a = np.zeros(2)\na[0] = x[0]\ny = tf.constant(a)", "was put into a, an array", "tf.stack"),
     ("y = tf.tile([1.0], [tf.cast(x[1], tf.int32)])", "becomes int32", "cast"),
     ("y = tf.repeat([1.0, 2.0], tf.cast(x, tf.int32))", "becomes int32", "cast"),
     ("y = tf.cast(tf.math.in_top_k([0], [x], 1), tf.float32)", "tf.math.in_top_k", "loss"),
-    (
-        "p = tf.reshape(tf.sigmoid(x), [2, 1])\nf = tf.keras.losses.SparseCategoricalCrossentropy()\n"
-        "y = f(p, tf.constant([[0.5, 0.5], [0.5, 0.5]]))",
-        "f (",
-        "f(labels, predictions)",
-    ),
     (
         "y = tf.math.floordiv(x, 2.0)",
         "tf.math.floordiv",
@@ -71,7 +64,6 @@ ANSWERS = [  # the body of the block, what is said of it, and what to write inst
     ),
     ("y = tf.math.ceil(x)", "tf.math.ceil", "tf.stop_gradient(tf.math.ceil(x) - x)"),
     ("y = tf.random.poisson([2], x)", "tf.random.poisson", "log-probability"),
-    ("y = tf.constant(np.random.default_rng(0).normal(x, 1.0))", "drew plain numbers", "tf.random.normal"),
     ("y = None", "The target is None", "return"),
     ("y = x * 2.0\nx = tf.keras.layers.Dense(1)", "a Dense, which holds variables", ".trainable_variables"),
     ("y = x * 2.0\nx = tf.keras.Input((2,))", "a symbol of a Keras model", "called with"),
@@ -122,8 +114,7 @@ ANSWERS = [  # the body of the block, what is said of it, and what to write inst
     ("y = tf.constant(np.float32(x[0])) * 2.0", "np.float32", "x[0] instead of np.float32(x[0])"),
     ("y = tf.constant(x.value().__array__()) * 2.0", "__array__", "x.value() instead of x.value().__array__()"),
     ("y = tf.cast(tf.math.count_nonzero(x), tf.float32)", "counts", "tf.sigmoid"),
-    ("y = tf.cast(tf.math.top_k(x).indices, tf.float32)", "gives indices. They are places", "tf.reduce_max"),
-    ("y = tf.math.zeta(2.0 + x, 0.5)", "with respect to this argument", "fixed"),
+    ("y = tf.cast(tf.math.top_k(x).indices, tf.float32)", "gives places", "tf.reduce_max"),
     ("y = tf.round(x + 1.0)", "tf.round", "write (x + 1.0) + tf.stop_gradient(tf.round(x + 1.0) - (x + 1.0))"),
     (
         "y = tf.constant(np.round(x - 1.0))",

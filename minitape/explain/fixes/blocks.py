@@ -70,17 +70,6 @@ def without_block(*names: str) -> Whole:
     return Whole(plan, several=True)
 
 
-def switched_on(spot: Spot) -> Fix | None:
-    """Recording switched on again where a call has switched it off."""
-    off = any(isinstance(s.node, ast.Expr) and is_call(s.node.value, "set_grad_enabled") for s in spot.statements)
-    at, switch = spot.statement.line, spot.spelled("torch.set_grad_enabled")
-    if not off or switch is None or isinstance(spot.statement.node, (ast.If, *FUNCTIONS)):
-        return None
-    line = spot.lines[at - 1]
-    indent = line[: len(line) - len(line.lstrip())]
-    return spot.checked([EditStep(at, at, f"{indent}{switch}(True)\n{line}")])
-
-
 def _tapes(spot: Spot) -> list[tuple[Statement, str, list[ast.Call]]]:
     """The blocks of tapes: what each calls its tape, and the calls that ask it."""
     found = []
@@ -254,34 +243,6 @@ def state_detached(spot: Spot) -> Fix | None:
         return spot.put([(read[0], f"tuple(part.detach() for part in {name})")])
     alone = any([name] == s.binds() for s in steps)
     return spot.put([(read[0], f"{name}.detach()")]) if alone or spot.inquiry.recorded(held) is not None else None
-
-
-def steps_last(spot: Spot) -> Fix | None:
-    """Optimizers' steps after all backward passes."""
-    step = spot.statement
-    call = step.node.value if isinstance(step.node, ast.Expr) and step.line == step.last else None
-    if not is_call(call, "step") or not isinstance(call.func, ast.Attribute):
-        return None
-    beside = [
-        s for s in spot.statements if s.block == step.block and s.function is step.function and s.order > step.order
-    ]
-    later = [s for s in beside if s.calls("backward")]
-    if not later or any(s.calls("zero_grad") and unparse(call.func.value) in s.mentions() for s in beside):
-        return None
-    at = later[-1].last
-    words = f"Move line {step.line} (`{unparse(step.node)}`) down, below line {at}."
-    return spot.checked(
-        [EditStep(step.line, step.line, ""), EditStep(at, at, f"{spot.lines[at - 1]}\n{spot.lines[step.line - 1]}")],
-        words,
-    )
-
-
-def called(spot: Spot) -> Fix | None:
-    """``loss.backward()`` for ``loss.backward``."""
-    found = [
-        s.node.value for s in spot.statements if isinstance(s.node, ast.Expr) and last_name(s.node.value) == "backward"
-    ]
-    return spot.put([(found[0], f"{unparse(found[0])}()")]) if len(found) == 1 else None
 
 
 def hook_gone(spot: Spot) -> Fix | None:

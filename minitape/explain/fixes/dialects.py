@@ -29,10 +29,8 @@ class Dialect:
     largest: str  # the function of the largest element
     root: str
     variance: str
-    diagonal: str  # a matrix of its diagonal, and numbers in even steps
     floor: str  # keeps {x} above 0
     finite: str  # puts numbers in the place of what is not finite in {x}
-    small: str  # makes numbers that are not 0
     softplus: str
     leaky: dict[str, str]  # what to take for a relu
     others: dict[str, str] = field(default_factory=dict)  # functions that have another name than NumPy's
@@ -91,10 +89,8 @@ TORCH = Dialect(
     largest="torch.amax",
     root="torch.sqrt",
     variance="torch.var",
-    diagonal="torch.diag torch.linspace",
     floor="torch.clamp({x}, min=1e-06)",
     finite="torch.nan_to_num({x}{bounds})",
-    small="torch.randn",
     softplus="torch.nn.functional.softplus",
     leaky={"relu": "torch.nn.functional.leaky_relu", "ReLU": "torch.nn.LeakyReLU"},
 )
@@ -110,10 +106,8 @@ JAX = Dialect(
     largest="jnp.max",
     root="jnp.sqrt",
     variance="jnp.var",
-    diagonal="jnp.diag jnp.linspace",
     floor="jnp.maximum({x}, 1e-06)",
     finite="jnp.nan_to_num({x}{bounds})",
-    small="jnp.ones",
     softplus="jax.nn.softplus",
     leaky={"relu": "jax.nn.leaky_relu"},
 )
@@ -129,10 +123,8 @@ TENSORFLOW = Dialect(
     largest="tf.reduce_max",
     root="tf.sqrt",
     variance="tf.math.reduce_variance",
-    diagonal="tf.linalg.diag tf.linspace",
     floor="tf.maximum({x}, 1e-06)",
     finite="tf.where(tf.math.is_finite({x}), {x}, tf.zeros_like({x}))",
-    small="tf.random.normal",
     softplus="tf.nn.softplus",
     leaky={"relu": "tf.nn.leaky_relu"},
     others=OF_NUMPY,

@@ -100,7 +100,6 @@ class Whole:
 
     plan: Callable[[Spot], Fix | None]
     several: bool = False  # whether it also fixes what breaks the path in the same manner on other lines
-    unplaced: bool = False  # whether it needs no line to blame
 
 
 def edit_with(write: Callable[..., Change | None]) -> Callable[..., Edit]:

@@ -68,15 +68,6 @@ def renamed(spot: Spot, node: Any, **names: str) -> Change | None:
     return (node.func, f"{unparse(node.func.value)}.{instead}") if isinstance(node.func, ast.Attribute) else None
 
 
-def named_parameters(spot: Spot, node: Any) -> Change | None:
-    """The parameters themselves for ``module.state_dict()``, which gives their values."""
-    return (
-        f"dict({unparse(node.func.value)}.named_parameters())"
-        if is_call(node, "state_dict") and isinstance(node.func, ast.Attribute) and not node.args and not node.keywords
-        else None
-    )
-
-
 @edit_with
 def texts(spot: Spot, node: Any, **names: str) -> Change | None:
     """Another name of a function, where it is given as a text: ``activation="leaky_relu"``."""
@@ -427,17 +418,6 @@ def with_requires_grad(spot: Spot, node: Any) -> Change | None:
     if computed and isinstance(node, ast.Assign) and [spot.only_name()] == list(spot.statement.binds()):
         return node.value, form("{x}.requires_grad_()", x=node.value)
     return None
-
-
-def not_a_buffer(spot: Spot, node: Any) -> Change | None:
-    """A parameter for a buffer."""
-    made = is_call(node, "register_buffer") and len(node.args) > 1 and isinstance(node.args[0], ast.Constant)
-    parameter = spot.spelled("torch.nn.Parameter")
-    return (
-        f"{unparse(node.func.value)}.{node.args[0].value} = {parameter}({unparse(node.args[1])})"
-        if made and parameter
-        else None
-    )
 
 
 def frozen(spot: Spot, node: Any) -> Change | None:

@@ -316,27 +316,6 @@ def _place(spot: Spot, node: Any) -> str | None:
     )
 
 
-def _matrix(spot: Spot, node: Any) -> str | None:
-    x: Any = spot.operand(node)
-    while isinstance(x, ast.Call) and called(x) in ("cast", "astype", "to"):
-        x = spot.operand(x)
-    spot.answer.message = (
-        spot.answer.message.partition(" has no derivative")[0]
-        + " has no derivative in this framework, though it is smooth."
-    )
-    root, turned = (
-        ("tf.math", "transpose_b=True") if spot.dialect.name == "tf" else (spot.dialect.where.partition(".")[0], "")
-    )
-    function = f"{_of(spot, root)}.log" if called(node) == "logm" else f"{_of(spot, root)}.sqrt"
-    scaled = f"vectors * {function}(values)[..., None, :]"
-    product = f"tf.matmul({scaled}, vectors, {turned})" if turned else f"({scaled}) @ vectors.swapaxes(-1, -2)"
-    linalg = _of(spot, f"{spot.dialect.where.partition('.')[0]}.linalg.eigh")
-    return (
-        "Compute the same from operations that have one. Of a symmetric matrix: `values, vectors = "
-        f"{linalg}({unparse(x)})`, and then `{product}` for `{unparse(node)}` (real, without a cast)."
-    )
-
-
 # -- Python's choices, and what leaves the framework -----------------------------------------------
 
 
@@ -355,44 +334,12 @@ def _branch(spot: Spot, node: Any) -> str | None:
     )
 
 
-def _factory(spot: Spot, node: Any) -> str | None:
-    first = [
-        n.func.value if called(n) == "item" and isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) else n
-        for n in node.args
-    ]
-    if len(first) < 2 or (first == node.args and spot.cause == "left_torch") or not spot.is_module(node.func):
-        return None
-    a, b = (f"({unparse(part)})" if isinstance(part, ast.BinOp) else unparse(part) for part in first[:2])
-    rest, name = ", ".join(map(unparse, [*node.args[2:], *node.keywords])), unparse(node.func)
-    new = (
-        f"{a} + ({b} - {a}) * {name}(0, 1, {rest})"
-        if called(node) == "linspace"
-        else f"{b} * {name}({', '.join(filter(None, [a, '1.0', rest]))})"
-    )
-    return (
-        f"{name} passes no gradient to its arguments, not even to tensors. Scale a constant instead: `{new}` for "
-        f"`{unparse(node)}`."
-    )
-
-
 def _positions(spot: Spot, node: Any) -> str:
     more = [ast.keyword("size", ast.Name("N")), ast.keyword("fill_value", ast.Constant(0))]
     fixed = unparse(ast.Call(node.func, node.args, [*node.keywords, *more]))
     return (
         f"Where a later line needs the positions, `{fixed}`, with N the number of them that you expect; where only "
         f"a sum or mean follows, {_of(spot, 'jnp.where')}(condition, x, 0.0) keeps the shape."
-    )
-
-
-def _metric(spot: Spot, node: Any) -> str | None:
-    name = unparse(node.func) if isinstance(node, ast.Call) else ""
-    if not any(hasattr(space.get(name), "update_state") for space in map(dict, spot.inquiry._spaces())):
-        return None
-    a, b = (unparse(part) for part in node.args[:2]) if len(node.args) > 1 else ("truth", "prediction")
-    return (
-        f"`{name}` is a metric: a state that adds up, and no loss. Compute the loss with a function, such as "
-        f"`{_of(spot, 'tf.reduce_mean')}({_of(spot, 'tf.square')}({a} - {b}))` "
-        f"for the squared error, in place of `{unparse(node)}`; and call `{name}.update_state({a}, {b})` beside it."
     )
 
 
@@ -486,19 +433,6 @@ def _none_left(spot: Spot, node: Any) -> str | None:
     )
 
 
-def _places(spot: Spot, node: Any) -> str | None:
-    x = _x(spot, node)
-    bound = ", ".join(spot.statement.binds())
-    return (
-        None
-        if x is None or len(getattr(node, "args", ())) > 1
-        else (
-            f"`{unparse(node)}` gives places, which have no derivative. Take the values there along: multiply what is "
-            f"computed at these places by `{x}[{bound or 'places'}]`."
-        )
-    )
-
-
 def _margin(spot: Spot, node: Any) -> str | None:
     kept = spot.entry is not None and re.search("margin|hinge|cosineembedding", _plain(spot.entry.op))
     return (
@@ -544,27 +478,6 @@ def _index(spot: Spot, node: Any) -> str | None:
 
 
 # -- lines elsewhere -------------------------------------------------------------------------------
-
-
-def _overwritten(spot: Spot, node: Any) -> str | None:
-    """A name that gets a new value in each round of a loop, where it should have added up."""
-    inquiry = spot.inquiry
-    behind = {inquiry.entries[row].site for row in inquiry.behind}
-    lost = [inquiry.entries[row].site for row in sorted(inquiry._after() - inquiry.behind, reverse=True)]
-    for file, line in lost:
-        at = spot.source.at(file, line) if (file, line) in behind and file and line else None
-        if at is not None and at.loops() and isinstance(at.node, ast.Assign) and isinstance(at.targets()[0], ast.Name):
-            name, value = at.binds()[0], unparse(at.node.value)
-            if any(
-                name in s.binds() and isinstance(s.node, ast.Assign) and s.order < at.order for s in spot.statements
-            ):
-                return (
-                    f"{inquiry.path or inquiry.name} is used, but line {line} gives `{name}` a new value in each "
-                    f"round of the loop, so that the last one alone counts. Where it should add up, line {line} "
-                    f"should be `{name} += {value}`; where each round should go on from the one before, compute with "
-                    f"`{name}` there."
-                )
-    return None
 
 
 def _by_numpy(spot: Spot, node: Any) -> str | None:
@@ -642,66 +555,6 @@ def _of_one(spot: Spot, node: Any) -> str | None:
     )
 
 
-def _into_function(spot: Spot, node: Any) -> str | None:
-    """A value that is made once, and read by a function that runs in the block."""
-    here, bound = spot.statement, set(spot.statement.binds())
-    readers = {
-        s.function
-        for s in spot.source.statements
-        if s.function is not None and s.function is not here.function and bound & {unparse(n) for n in s.reads()}
-    }
-    if len(readers) != 1 or not bound:
-        return None
-    (function,) = readers
-    if here.function is None and any(
-        last_name(d) == "function" or last_name(getattr(d, "func", d)) == "function" for d in function.decorator_list
-    ):
-        why = "a tf.function keeps a tensor from outside as it was at the first call"
-    elif here.function is not None and here.function.name == "__init__":
-        why = "__init__ runs once, and each tape must see the line"
-    else:
-        return None
-    return (
-        f"Move {lines_said(here.line, here.last)} to the top of `{function.name}`, which reads "
-        f"`{', '.join(sorted(bound))}`: {why}."
-    )
-
-
-def _part(spot: Spot, node: Any) -> str | None:
-    """The gradient by the whole, and the same part of it."""
-    inquiry = spot.inquiry
-    targets, value = spot.statement.targets(), spot.statement.value()
-    values = getattr(value, "elts", [value])
-    part: Any = next(
-        (
-            v
-            for t, v in zip(targets, values, strict=False)
-            if unparse(t) == inquiry.path and isinstance(v, ast.Subscript)
-        ),
-        None,
-    )
-    return (
-        part
-        and f"Ask for the gradient of {unparse(part.value)}, and take the same part of it: `tape.gradient(..., "
-        f"{unparse(part.value)}){unparse(part).removeprefix(unparse(part.value))}`. Or compute the target with "
-        f"{inquiry.path} itself."
-    )
-
-
-def _never_called(spot: Spot, node: Any) -> str | None:
-    calls = [s for s in spot.statements if any(isinstance(n, ast.Call) and called(n) == "backward" for n in s.walk())]
-    under = [(s, around) for s in calls for around in s.around if isinstance(around.node, ast.If)]
-    call = next(
-        (unparse(n) for s, _ in under[-1:] for n in s.walk() if isinstance(n, ast.Call) and called(n) == "backward"), ""
-    )
-    return (
-        f"Line {under[-1][0].line} calls backward() only where the condition of line {under[-1][1].line} holds, and "
-        f"it did not: call `{call}` in each round before that line, or once more below the loop for what is left."
-        if under
-        else None
-    )
-
-
 def _index_asked(spot: Spot, node: Any) -> str | None:
     """A source that only says which elements are taken."""
     found = next((row for e in spot.inquiry.entries if (row := spot.looked_up(e)) is not None), None)
@@ -754,12 +607,7 @@ TABLE = [
         "asstring|tonumber|stringformat",
         "Compute with the number itself: what was a text has no connection to it.",
     ),
-    OperationFix(
-        _NONE, "ctcgreedydecoder|ctcbeamsearchdecoder|editdistance", "Train with tf.nn.ctc_loss of the logits."
-    ),
     OperationFix(f"{_NONE} {_INTEGER}", "searchsorted|digitize|bucketize", _place),
-    OperationFix(_NONE, "nonzero|argwhere|where", _places),
-    OperationFix(_NONE, "logm|sqrtm", _matrix),
     OperationFix(f"{_NONE} {_INTEGER}", "round|rint|floor|ceil|trunc|fix|sign|floordiv|floordivide", _steps),
     OperationFix(_INTEGER, "long|int|short|astype|cast|to|type", _cast),
     OperationFix(_NONE, "compare|greater|greaterequal|less|lessequal", _comparison),
@@ -776,9 +624,7 @@ TABLE = [
         "A number that is not there yet cannot be written as text: delete {lines}, or write "
         "`jax.debug.print('{{}}', value)` in its place, or return the value and write it outside.",
     ),
-    OperationFix("left_torch no_derivative", "linspace|full", _factory),
     OperationFix("boolean_index", "nonzero|argwhere|flatnonzero", _positions),
-    OperationFix("variable_assign", r"\w+", _metric),
     OperationFix("saturated", "clip|clamp|clipbyvalue|clampmin|clampmax|hardtanh", _clip),
     OperationFix("nan_forward", "std|var", _one_element),
     OperationFix("nan_forward", "mean|reducemean", _of_nothing),
@@ -812,8 +658,4 @@ TABLE = [
     OperationFix("not_selected", "gather|gathernd|take|where|subscript|indexselect|takealongaxis", _index),
     OperationFix("unused", "", _thrown_away),
     OperationFix("zero_cancels saturated", "", _of_one),
-    OperationFix("independent unused", "", _overwritten),
-    OperationFix("computed_before_tape", "", _into_function),
-    OperationFix("wrong_object", "", _part),
-    OperationFix("no_backward", "", _never_called),
 ]

@@ -5,15 +5,12 @@ data; see :mod:`patches`.
 from __future__ import annotations
 
 import ast
-import importlib
 from typing import Any
 
 import numpy as np
 
-from ..statement import FUNCTIONS, last_name, parameters, rewritten, unparse
-from .blocks import ASKS
+from ..statement import FUNCTIONS, last_name, parameters, unparse
 from .edit_site import Edit, EditStep, Fix, Spot, is_call, plan_with, told
-from .edits import renamed
 from .leaving import inside, left
 
 _HARD = ("round", "floor", "ceil", "sign", "argmax", "stop_gradient", "cast", "astype", "py_function", "numpy_function")
@@ -109,27 +106,6 @@ def static_count(spot: Spot) -> Fix | None:
     return None
 
 
-def handed_over(spot: Spot) -> Fix | None:
-    """The argument by its own name, where a function reads it by the name that it has outside."""
-    function = next((s.node for s in reversed(spot.statement.around) if isinstance(s.node, FUNCTIONS)), None)
-    if function is None:
-        return None
-    calls = [
-        n
-        for s in spot.statements
-        for n in s.walk()
-        if isinstance(n, ast.Call) and function.name in {last_name(a) for a in [n.func, *getattr(n.func, "args", [])]}
-    ]
-    own = parameters(function)
-    for position, name in enumerate(own):
-        given = {unparse(call.args[position]) for call in calls if position < len(call.args)}
-        outside = next(iter(given)) if len(given) == 1 else ""
-        read = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == outside]
-        if outside.isidentifier() and outside not in own and read and all(isinstance(n.ctx, ast.Load) for n in read):
-            return spot.put([(n, name) for n in read])
-    return None
-
-
 def elements_set(spot: Spot) -> Fix | None:
     """``x = x.at[i].set(v)`` for each ``x[i] = v``, of an array of jax.numpy."""
     first: Any = spot.statement.node
@@ -220,70 +196,6 @@ def element(spot: Spot, node: Any) -> str | None:
     return None if inner is None else f"{unparse(inner)}.squeeze()"
 
 
-def detached_later(spot: Spot) -> Fix | None:
-    """The detach at the uses before the first backward pass, as of a generator's images for the critic's loss, and not
-    where the value is made.
-    """
-    value: Any = spot.statement.value()
-    names = list(spot.statement.binds())
-    if not is_call(value, "detach") or not isinstance(value.func, ast.Attribute) or value.args or len(names) != 1:
-        return None
-    passes = [
-        s
-        for s in spot.statements
-        if s.order > spot.statement.order and s.calls("backward") and s.function is spot.statement.function
-    ]
-    uses = [
-        (s, n)
-        for s in spot.readers()
-        for n in s.walk()
-        if isinstance(n, ast.Name) and n.id == names[0] and isinstance(n.ctx, ast.Load)
-    ]
-    early = [n for s, n in uses if passes and s.order < passes[0].order]
-    if not early or len(early) == len(uses):
-        return None
-    return spot.put([(value, unparse(value.func.value)), *((n, f"{n.id}.detach()") for n in early)])
-
-
-def passed_on(spot: Spot) -> Fix | None:
-    """The adjoint itself, returned by the backward of a function of the program's own that has one argument."""
-    end = spot.statement
-    if end.function is None or end.function.name != "backward" or len(parameters(end.function)) != 2:
-        return None
-    forward = [f for f in spot.source.functions.get("forward", []) if spot.source.methods.get(id(f)) == end.class_name]
-    adjoint = parameters(end.function)[1]
-    value: Any = getattr(end.node, "value", None)
-    if len(forward) != 1 or len(parameters(forward[0])) != 2 or value is None:
-        return None
-    found = spot.put([(value, adjoint)])
-    return (
-        None
-        if found is None
-        else Fix(found.steps, f"Where it should pass unchanged, line {value.lineno} is `return {adjoint}`.")
-    )
-
-
-def other_target(spot: Spot) -> Fix | None:
-    """Another result that the source does have an influence on, where its gradient is asked for."""
-    inquiry = spot.inquiry
-    after = inquiry._after() - set(inquiry.rows)
-    rows = {
-        name: row
-        for space in inquiry._spaces()
-        for name, value in list(space.items())
-        if not name.startswith("_") and (row := inquiry.recorded(value)) in after and inquiry.entries[row].shape == ()
-    }
-    if len(rows) != 1:
-        return None
-    (name, row), calls = *rows.items(), [n for n in spot.statement.walk() if is_call(n, *ASKS)] if spot.blamed else []
-    found = spot.put([(calls[0].args[0], name)]) if len(calls) == 1 and calls[0].args else None
-    words = (
-        f"{name} (line {inquiry.entries[row].site[1]}) was computed with {inquiry.path or inquiry.name}: ask for "
-        "its gradient."
-    )
-    return None if found is None else Fix(found.steps, f"{words} {told(found.steps)}")
-
-
 @plan_with
 def without_rule(spot: Spot, *decorators: str) -> Fix | None:
     """The rule of a function's own taken away: the framework derives what the function computes."""
@@ -327,66 +239,6 @@ def without_rule(spot: Spot, *decorators: str) -> Fix | None:
             steps += found.steps
         return spot.checked(steps, f"Or do without a rule of its own. {told(sorted(steps))}")
     return None
-
-
-def backwards(spot: Spot) -> Fix | None:
-    """``jax.jacrev`` for ``jax.jacfwd``, where a rule knows the backward sweep only."""
-    return anywhere(renamed(jacfwd="jax.jacrev")).plan(spot) if "jacrev" in spot.answer.fix else None
-
-
-def from_jax(spot: Spot) -> Fix | None:
-    """``jax.scipy`` for SciPy, where the function to blame calls it."""
-    used = spot.statement.mentions()
-    found: list[Any] = [
-        s.node
-        for s in spot.statements
-        if isinstance(s.node, ast.ImportFrom)
-        and (s.node.module or "").partition(".")[0] == "scipy"
-        and used & {a.asname or a.name for a in s.node.names}
-    ]
-    if len(found) != 1 or not all(_importable(f"jax.{found[0].module}", a.name) for a in found[0].names):
-        return None
-    return spot.put([(found[0], unparse(ast.ImportFrom(f"jax.{found[0].module}", found[0].names, 0)))])
-
-
-def _importable(module: str, name: str) -> bool:
-    for path, part in ((module, name), (f"{module}.{name}", "__name__")):
-        try:
-            if hasattr(importlib.import_module(path), part):
-                return True
-        except ImportError:
-            continue
-    return False
-
-
-def functional(spot: Spot) -> Fix | None:
-    """``functional_call`` with a tensor as a weight, for a module that it is made a parameter of."""
-    node: Any = spot.statement.node
-    target, value = (node.targets[0], node.value) if isinstance(node, ast.Assign) else (None, None)
-    call = spot.spelled("torch.func.functional_call")
-    if is_call(value, "Parameter") and len(value.args) == 1:
-        value = value.args[0]
-    elif value is not None and isinstance(target, ast.Attribute) and target.attr == "data":
-        target, value = (
-            target.value,
-            rewritten(value, lambda n: n.value if isinstance(n, ast.Attribute) and n.attr == "data" else None),
-        )
-    else:
-        return None
-    if call is None or not isinstance(target, ast.Attribute):
-        return None
-    module, weight = unparse(target.value), unparse(value)
-    later = [
-        s
-        for s in spot.statements
-        if s.block == spot.statement.block and s.function is spot.statement.function and s.order > spot.statement.order
-    ]
-    runs: list[Any] = [n for s in later for n in s.walk() if isinstance(n, ast.Call) and unparse(n.func) == module]
-    if len(runs) != 1 or runs[0].keywords:
-        return None
-    given = ", ".join(map(unparse, runs[0].args)) + ("," if len(runs[0].args) == 1 else "")
-    found = spot.put([(runs[0], f"{call}({module}, {{{target.attr!r}: {weight}}}, ({given}))")])
-    return None if found is None else spot.checked([EditStep(node.lineno, node.end_lineno, ""), *found.steps])
 
 
 def finite_data(spot: Spot) -> Fix | None:
@@ -435,110 +287,4 @@ def finite_data(spot: Spot) -> Fix | None:
         )
         if places and text
         else None
-    )
-
-
-def other_factor(spot: Spot) -> Fix | None:
-    """The factor that is zero: where it was made, and what it may be instead."""
-    inquiry, entry = spot.inquiry, spot.entry
-    after = inquiry._after()
-    zeros = [] if entry is None else [row for row in entry.inputs if row not in after and inquiry._is_zero(row)]
-    if not zeros:
-        return _number(spot)
-    row = zeros[0]
-    while given := [i for i in inquiry.entries[row].inputs if inquiry._is_zero(i)]:
-        row = given[0]
-    return _made_of_zeros(spot, row)
-
-
-def _number(spot: Spot) -> Fix | None:
-    """A number of Python's that is zero as a factor."""
-    names = [
-        n
-        for m in spot.statement.walk()
-        if isinstance(m, ast.BinOp) and isinstance(m.op, ast.Mult)
-        for n in (m.left, m.right)
-        if isinstance(n, ast.Name)
-    ]
-    for name in names:
-        zero = any(
-            space.get(name.id, 1) == 0
-            for space in map(dict, spot.inquiry._spaces())
-            if isinstance(space.get(name.id), (int, float))
-        )
-        made = spot.source.last_binding(spot.source.key(name.id, spot.statement.function), spot.statement)
-        value = None if made is None else made.value()
-        if zero and value is not None and (found := spot.put([(value, f"max(0.01, {unparse(value)})")])) is not None:
-            return Fix(
-                found.steps,
-                f"The other factor is {name.id}, which is 0: begin with a small number. {told(found.steps)}",
-            )
-    return None
-
-
-def _is_named(text: str, name: str) -> bool:
-    """Whether a text of the program's is a parameter that its module has by a name.
-
-    >>> _is_named("self.up.weight", "layers.0.up.weight"), _is_named("self.down", "up")
-    (True, False)
-    """
-    return text == name or f".{name}".endswith(f".{text.removeprefix('self.')}")
-
-
-def _made_of_zeros(spot: Spot, row: int) -> Fix | None:
-    """Small numbers for the zeros that a factor begins with."""
-    entry, inquiry = spot.inquiry.entries[row], spot.inquiry
-    site = inquiry._made(row) if hasattr(inquiry, "_made") and entry.kind == "source" else entry.site
-    name = entry.name or ""
-    key = name.rpartition("[")[2].strip("]'\"")
-    made = [
-        s
-        for s in spot.statements
-        if s.line <= (site[1] or 0) <= s.last or any(_is_named(bound, name) for bound in s.binds())
-    ]
-    dicts = [n for s in spot.statements for n in s.walk() if isinstance(n, ast.Dict)]
-    calls: list[Any] = [
-        v
-        for n in dicts
-        for k, v in zip(n.keys, n.values, strict=True)
-        if isinstance(k, ast.Constant) and k.value == key and is_call(v, "zeros")
-    ]
-    calls = calls or [n for s in made for n in s.walk() if is_call(n, "zeros") and name]
-    small_numbers = spot.spelled(spot.dialect.small)
-    inits: list[Any] = [
-        n
-        for s in spot.statements
-        for n in s.walk()
-        if is_call(n, "zeros_") and n.args and _is_named(unparse(n.args[0]), name)
-    ]
-    if len(inits) == 1 and not calls:
-        found = spot.put(
-            [
-                (
-                    inits[0],
-                    f"{unparse(inits[0].func).removesuffix('zeros_')}normal_({unparse(inits[0].args[0])}, std=0.01)",
-                )
-            ]
-        )
-        return (
-            None
-            if found is None
-            else Fix(
-                found.steps,
-                f"The other factor is {inquiry.called_by_program(row)}, and begins with zeros. If it should not: "
-                f"{told(found.steps)}",
-            )
-        )
-    if len(set(calls)) != 1 or small_numbers is None:
-        return None
-    new = f"0.1 * {small_numbers}({', '.join(map(unparse, [*calls[0].args, *calls[0].keywords]))})"
-    found = spot.put([(calls[0], new)])
-    return (
-        None
-        if found is None
-        else Fix(
-            found.steps,
-            f"The other factor is {inquiry.called_by_program(row)}, and begins with zeros. If that is meant, as in a "
-            f"LoRA, the gradient comes from the second step on. If not: {told(found.steps)}",
-        )
     )

@@ -37,13 +37,11 @@ TABLE: dict[str, list[Edit | Whole]] = {  # by cause; behind one the name of the
     "requires_grad": [
         edit.keyword("requires_grad", True),
         edit.frozen,
-        edit.not_a_buffer,
         edit.with_requires_grad,
         edit.before_use("{x}.requires_grad_()"),
     ],
     "non_leaf": [edit.kept],
     "argnums": [edit.with_argnums],
-    "closure": [Whole(plan.handed_over)],
     # whole numbers
     "integer_dtype torch": [edit.with_requires_grad],
     "integer_dtype tf": [edit.float_maker, value.whole_numbers, plan.anywhere(edit.float_maker)],
@@ -51,20 +49,14 @@ TABLE: dict[str, list[Edit | Whole]] = {  # by cause; behind one the name of the
     "integer_cast": [value.whole_numbers],
     # cut, paused, outside, kept in a variable
     "stop_gradient": [edit.without("stop_gradient")],
-    "detach": [
-        Whole(plan.detached_later),
-        edit.wrapped_again,
-        edit.without("detach", "detach_"),
-        plan.anywhere(edit.named_parameters),
-    ],
-    "data": [edit.wrapped_again, edit.attribute("data"), Whole(plan.functional)],
-    "copied": [edit.wrapped_again, edit.stacked, Whole(plan.functional)],
+    "detach": [edit.wrapped_again, edit.without("detach", "detach_")],
+    "data": [edit.wrapped_again, edit.attribute("data")],
+    "copied": [edit.wrapped_again, edit.stacked],
     "no_grad": [
         plan.together(edit.rebound),
         edit.sampled,
         edit.keyword("use_reentrant", False),
         block.without_block("no_grad", "inference_mode"),
-        Whole(block.switched_on),
     ],
     "inference_mode": [block.without_block("inference_mode")],
     "recording_paused": [block.without_block("stop_recording")],
@@ -83,7 +75,6 @@ TABLE: dict[str, list[Edit | Whole]] = {  # by cause; behind one the name of the
         Whole(plan.static_count),
         Whole(leaving.stayed),
         Whole(leaving.stays),
-        Whole(plan.from_jax),
     ],
     "branch": [edit.larger_of_two, Whole(edit.chosen)],
     "boolean_index": [edit.masked],
@@ -91,23 +82,19 @@ TABLE: dict[str, list[Edit | Whole]] = {  # by cause; behind one the name of the
     # no derivative, another object, nothing at all
     "nondifferentiable": [value.straight_through],
     "no_derivative": [value.straight_through],
-    "no_gradient": [Whole(plan.passed_on)],
     "custom_rule": [plan.without_rule("custom_gradient", "custom_vjp", "custom_jvp")],
     "while_loop": [Whole(plan.static_count), plan.to_try(edit.scanned, "With at most 100 steps, for example:")],
     "wrong_object": [edit.itself, edit.rebound],
     "rebound": [edit.rebound],
-    "independent tf": [Whole(plan.other_target)],
     # zero
     "zero_derivative": [value.straight_through, edit.sampled],
     "dead_relu": [plan.to_try(value.leaky, "One way, which also changes the values:")],
-    "saturated": [plan.to_try(value.scaled, "For example:"), plan.to_try(value.probabilities, "If these are logits:")],
+    "saturated": [plan.to_try(value.scaled, "For example:")],
     "zero_cancels": [plan.to_try(value.one_unit, "For yes or no, which also changes the values:")],
-    "zero_factor": [Whole(plan.other_factor)],
     "hook": [Whole(block.hook_gone)],
     # not finite
     "nan_input": [Whole(plan.finite_data)],
     "nan_forward": [
-        value.of_one,
         value.finite_mask,
         value.log_softmax,
         value.sum_of_logs,
@@ -128,17 +115,15 @@ TABLE: dict[str, list[Edit | Whole]] = {  # by cause; behind one the name of the
         edit.on_operand("{x} * 0.999999", "acos", "asin", "arccos", "arcsin"),
         edit.on_operand("{x} + 1e-06", "acosh", "arccosh"),
         value.power,
-        value.apart,
         value.away,
     ],
     # errors
-    "in_place": [edit.not_in_place, Whole(block.steps_last)],
+    "in_place": [edit.not_in_place],
     "backward_twice": [Whole(block.kept_graph), Whole(block.state_detached)],
     "not_scalar torch": [edit.on_operand("{x}.mean()", "backward")],
     "not_scalar jax": [edit.reduced],
-    "no_backward": [Whole(block.called, unplaced=True)],
     "has_aux": [Whole(plan.with_aux)],
-    "refused": [Whole(plan.elements_set), Whole(plan.backwards)],
+    "refused": [Whole(plan.elements_set)],
 }
 
 _SCALES: set[Any] = {value.overflow}  # what their statement computes has another scale, and is divided by its sum
@@ -179,7 +164,7 @@ def first_fix(spot: Spot, may: Callable[[Edit | Whole], bool] = lambda way: True
     done.
     """
     for way in TABLE.get(f"{spot.cause} {spot.dialect.name}") or TABLE.get(spot.cause) or []:
-        if not may(way) or not (spot.blamed or (isinstance(way, Whole) and way.unplaced)):
+        if not may(way) or not spot.blamed:
             continue
         found = way.plan(spot) if isinstance(way, Whole) else spot.here(way)
         if found is None or not goes_on(spot, found.steps):

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..statement import Statement, form, last_name, parsed, rewritten, unparse
 from .edit_site import SIMPLE, Change, Edit, Spot, edit_with, is_call
-from .edits import keyword, numbers, renamed, texts
+from .edits import numbers, renamed, texts
 from .operations import is_integer, operand
 
 
@@ -78,17 +78,6 @@ def divided(spot: Spot, node: Any) -> Change | None:
     ):
         return None
     return node.right, form("{x} + 1e-06", x=node.right)
-
-
-def of_one(spot: Spot, node: Any) -> Change | None:
-    """A deviation of one element, through which no gradient has to pass."""
-    alone = (
-        "one element" in spot.answer.message
-        and is_call(node, "std", "var")
-        and spot.entry is not None
-        and spot.entry.row not in spot.inquiry._after()
-    )
-    return keyword("unbiased", False, "std", "var")(spot, node) if alone else None
 
 
 def not_below(spot: Spot, node: Any) -> Change | None:
@@ -368,24 +357,6 @@ def _holds_name(branch: ast.expr, spot: Spot) -> bool:
     return any(isinstance(n, ast.Name) and n.id in spot.statement.binds() and n not in shaped for n in ast.walk(branch))
 
 
-def probabilities(spot: Spot, node: Any) -> Change | None:
-    """A sigmoid before a clip to what is left of 0 to 1."""
-    if (
-        not is_call(node, "clip_by_value", "clip", "clamp")
-        or (x := spot.operand(node)) is None
-        or (sigmoid := spot.spelled(spot.dialect.sigmoid)) is None
-    ):
-        return None
-    bounds = [unparse(a) for a in [*node.args, *(k.value for k in node.keywords)] if numbers(a)]
-    made = (
-        spot.source.last_binding(spot.source.key(unparse(x), spot.statement.function), spot.statement)
-        if isinstance(x, ast.Name)
-        else None
-    )
-    known = made is not None and made.calls("sigmoid", "softmax", "exp")
-    return (x, f"{sigmoid}({unparse(x)})") if not known and any(0 < float(bound) < 0.01 for bound in bounds) else None
-
-
 def scaled(spot: Spot, node: Any) -> Change | None:
     """The input of a curve divided by how far out it lies."""
     if (
@@ -402,24 +373,6 @@ def scaled(spot: Spot, node: Any) -> Change | None:
         (float(np.abs(a).max()) for a in found if a is not None and a.size and np.isfinite(a).all()), default=0.0
     )
     return (x, form(f"{{x}} / {float(f'{largest / 2:.0e}')!r}", x=x)) if largest > 4 else None
-
-
-def apart(spot: Spot, node: Any) -> Change | None:
-    """Different small numbers on the diagonal of a matrix whose eigenvalues are equal."""
-    if (
-        not is_call(node, "eigh", "eigvalsh", "svd", "eig")
-        or (x := spot.operand(node)) is None
-        or spot.entry is None
-        or not spot.entry.inputs
-    ):
-        return None
-    shape, functions = (
-        spot.inquiry.entries[spot.entry.inputs[0]].shape,
-        [spot.spelled(path) for path in spot.dialect.diagonal.split()],
-    )
-    if len(shape) < 2 or shape[-1] != shape[-2] or None in functions:
-        return None
-    return x, form(f"{{x}} + {functions[0]}({functions[1]}(0.0, 0.001, {shape[-1]}))", x=x)
 
 
 def away(spot: Spot, node: Any) -> Change | None:
