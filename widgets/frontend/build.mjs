@@ -23,7 +23,7 @@ function sourceHash(folder) {
 }
 
 // Parts of the view that only its own classes name: in the bundle they have short names. None is a name of data or of the DOM.
-const mangleProps = /^(timeline|schedule|actions|pending|waiting|chosen|difference|wanted|anchor|following|imagine|sentFrom|layOut|endSection|indexed|history|alone|shortcuts|recast|listeners|stopPlacing|takeRoom|stepOf|leftScreen|goBack|foldedProducts|backwardLines|forwardLines|paintProfile|updateLines|captions|backTo|planner|placed|kernel|consumers|nearest|toTurn|renewed|revealed|camera|marks|nodeOf|byColumn|readFirst|readLast|fitting|stepping|folding|stopListening|drawState|inspector|toolbar|stepbar|sourcePane|minimap|scroller|playButton|(fold|focus|paths|predict)(Select|Button))$/;
+const mangleProps = /^(unfinished|updating|timeline|schedule|actions|pending|waiting|chosen|difference|wanted|anchor|following|imagine|sentFrom|layOut|endSection|indexed|history|alone|shortcuts|recast|listeners|stopPlacing|takeRoom|stepOf|leftScreen|goBack|foldedProducts|backwardLines|forwardLines|paintProfile|updateLines|captions|backTo|planner|placed|kernel|consumers|nearest|toTurn|renewed|revealed|camera|marks|nodeOf|byColumn|readFirst|readLast|fitting|stepping|folding|stopListening|drawState|inspector|toolbar|stepbar|sourcePane|minimap|scroller|playButton|(fold|focus|paths|predict)(Select|Button))$/;
 const options = { mangleProps, bundle: true, target: "es2022", minify: true, charset: "utf8", legalComments: "none", write: false };
 
 // `import source from "worker:./worker.ts"` gives the bundled text of that module, to start a worker from.

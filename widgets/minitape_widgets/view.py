@@ -26,6 +26,7 @@ from minitape.picture.words import spoken, word
 from .comparison import Comparison
 from .engine import LOADER, engine
 from .interact import Rerun
+from .kept import KeptView
 from .live import wake, watch
 from .outputs import note, show
 from .sweeps import Sweeps
@@ -440,24 +441,46 @@ class TapeView(AnyWidget):
         width, such as "85mm", for which it is laid out; ``fold`` and ``rows`` are those of ``minitape.draw``. Raises
         RuntimeError when the view was closed, ValueError for a page with one of them.
         """
-        if self._told:
-            raise RuntimeError(
-                "This view was closed: its cell was run again, or close() was called. Make another one with "
-                "TapeView(tape)."
-            )
-        from .page import page
-
+        self._refuse_closed()
         if str(path).lower().endswith((".html", ".htm")):
             if step is not None or width is not None or rows is not None or fold != "auto":
                 raise ValueError(
                     "step=, width=, fold= and rows= are for figures (.svg, .pdf, .png, .tex): a page shows all steps, "
                     "as wide as its window."
                 )
-            with self._lock:
-                text = page(self._fresh(full=False) | {"insides": self._reader.insides(self._target, self._sources)})
-            write(path, text)
+            write(path, self._page())
         else:
             Picture(self._fresh(WHOLE), step, fold, rows).save(path, width=width)
+
+    def kept(self, *, height: int = 700) -> KeptView:
+        """What the view shows now, as an output that steps without a kernel: in a notebook that is reopened, mailed or
+        converted by nbconvert. Where scripts do not run it is the picture.
+
+        It adds about 0.1 MB to the notebook, and up to 1 MB: of a longer tape the picture alone is kept, and a sentence
+        says so. ``height`` is in pixels. Raises RuntimeError when the view was closed.
+
+        >>> import minitape as tf
+        >>> x = tf.Variable(3.0, name="x")
+        >>> with tf.GradientTape() as tape:
+        ...     y = x * x
+        >>> TapeView(tape, y, x).kept()
+        KeptView(2 rows, 1 tape)
+        """
+        self._refuse_closed()
+        return KeptView(Picture(self._fresh(WHOLE)), self._page(), height)
+
+    def _page(self) -> str:
+        from .page import page
+
+        with self._lock:
+            return page(self._fresh(full=False) | {"insides": self._reader.insides(self._target, self._sources)})
+
+    def _refuse_closed(self) -> None:
+        if self._told:
+            raise RuntimeError(
+                "This view was closed: its cell was run again, or close() was called. Make another one with "
+                "TapeView(tape)."
+            )
 
     def _fresh(self, most: int | None = None, full: bool = True) -> Snapshot:
         with self._lock:

@@ -37,8 +37,8 @@ export class Camera {
     this.height = height;
   }
 
-  /** Shows all of the box, no larger than natural size and no smaller than `least`; of what is larger than the pane, the beginning. */
-  fit(box: Box, least = MIN_SCALE, most = 1.1): void {
+  /** Shows all of the box, not much larger than natural size and no smaller than `least`; of what is larger than the pane, the beginning. */
+  fit(box: Box, least = MIN_SCALE, most = 1.6): void {
     const scale = Math.min(this.width / box.w, this.height / box.h, most);
     this.scale = Math.max(least, scale, MIN_SCALE);
     this.x = box.w * this.scale <= this.width ? box.x + box.w / 2 - this.width / this.scale / 2 : box.x;

@@ -78,7 +78,7 @@ export class Minimap {
     context.strokeRect(x, y, Math.max(2, east - x), Math.max(2, south - y));
   }
 
-  /** In the corner where the fewest nodes are, and not the current one; in none where it would be in the way everywhere. */
+  /** In a corner where no nodes are; in none where it would be in the way everywhere. */
   private stand(graph: Graph, current: Node | null): void {
     const near = graph.nodes.length > MANY ? [] : graph.nodes;
     const costs = CORNERS.map(([left, top]) => near.filter((node) => this.covers(node, left, top)).length + (current && this.covers(current, left, top) ? Infinity : 0));
@@ -86,7 +86,7 @@ export class Minimap {
     const [left, top] = CORNERS[costs.indexOf(least)];
     this.el.classList.toggle("mt-left", left);
     this.el.classList.toggle("mt-top", top);
-    this.el.classList.toggle("mt-away", least === Infinity); // a narrow pane has room for the node only
+    this.el.classList.toggle("mt-away", least > 0);
   }
 
   /** Is a node where the map would be in this corner? */

@@ -1,0 +1,99 @@
+"""What a notebook keeps: a page that steps without a kernel, and the picture where scripts do not run."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+import minitape as tf
+from minitape_widgets import TapeView, kept
+
+from .conftest import accumulation
+
+
+def shown() -> TapeView:
+    tape, d, a = accumulation()
+    return TapeView(tape, d, a)
+
+
+def test_it_has_the_picture_and_is_the_same_each_time():
+    bundle = shown().kept()._repr_mimebundle_()
+    assert bundle["text/plain"] == "KeptView(5 rows, 1 tape)"
+    assert '<img src="data:image/svg+xml;base64,' in bundle["text/html"]
+    assert bundle["text/html"].count("<script") == 1 and len(bundle["text/html"]) < 150_000
+
+
+def test_a_page_that_is_too_large_is_not_kept_and_that_is_said(monkeypatch):
+    monkeypatch.setattr(kept, "MOST", 1000)
+    html = shown().kept().html()
+    assert "<script" not in html and "<img" in html and re.search(r"would add 0\.1 MB to the notebook", html)
+
+
+def test_a_closed_view_keeps_nothing():
+    view = shown()
+    view.close()
+    with pytest.raises(RuntimeError, match="This view was closed"):
+        view.kept()
+
+
+@pytest.mark.browser
+def test_it_steps_in_a_converted_notebook(tmp_path, page):
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    cell = {
+        "cell_type": "code",
+        "id": "c0",
+        "execution_count": 1,
+        "metadata": {},
+        "source": "view.kept()",
+        "outputs": [
+            {
+                "output_type": "execute_result",
+                "execution_count": 1,
+                "metadata": {},
+                "data": shown().kept()._repr_mimebundle_(),
+            }
+        ],
+    }
+    notebook = {"cells": [cell, cell | {"id": "c1"}], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    (tmp_path / "a.ipynb").write_text(json.dumps(notebook))
+    pytest.importorskip("nbconvert")
+    subprocess.run(
+        [sys.executable, "-m", "nbconvert", "--to", "html", "--template", "basic", "a.ipynb"],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+    )
+    page.set_content((tmp_path / "a.html").read_text(encoding="utf-8"))
+    page.locator("iframe").nth(1).wait_for()
+    assert page.locator("iframe").count() == 2 and page.locator("img").count() == 0
+    frame = page.frame_locator("iframe").nth(1)
+    frame.locator(".mt-node").first.wait_for()
+    frame.locator(".mt-view").focus()
+    page.keyboard.press("End")
+    assert frame.locator(".mt-count").inner_text() == "backward 4 / 4"
+    assert not errors
+
+
+@pytest.mark.browser
+def test_where_scripts_do_not_run_it_is_the_picture(browser):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.set_content(shown().kept().html())
+    assert page.locator("img").is_visible() and page.locator("iframe").count() == 0
+    context.close()
+
+
+def test_a_tape_of_many_rows_is_kept():
+    x = tf.Variable(1.0, name="x")
+    with tf.GradientTape() as tape:
+        y = x
+        for _ in range(5000):
+            y = tf.sin(y) + 0.1
+    tape.gradient(y, x)
+    html = TapeView(tape).kept().html()
+    assert "<script" in html and len(html) < kept.MOST * 1.1

@@ -1,0 +1,61 @@
+"""On a phone: what is pressed is large enough for a finger, and the player is always at hand."""
+
+from __future__ import annotations
+
+import pytest
+
+import minitape as tf
+
+from .conftest import chain, layers, press
+
+pytestmark = pytest.mark.browser
+PHONE = {"width": 390, "height": 844}
+SMALL = """() => [...document.querySelectorAll(".mt-toolbar *, .mt-stepbar *")]
+  .filter(el => ["BUTTON", "SELECT", "INPUT"].includes(el.tagName) && el.type !== "range" && el.offsetParent)
+  .filter(el => el.getBoundingClientRect().height < 44 || el.getBoundingClientRect().width < 44)
+  .map(el => el.getAttribute("aria-label") ?? el.textContent)"""
+
+
+@pytest.mark.parametrize("snapshot", [lambda: tf.snapshot(*layers()), lambda: chain(200)])
+def test_a_finger_hits_what_is_pressed_and_the_player_stays_at_the_bottom(snapshot, show, page):
+    page.set_viewport_size(PHONE)
+    show(snapshot())
+    press(page, "End", "ArrowLeft")
+    assert page.evaluate(SMALL) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    assert page.locator(".mt-toolbar").bounding_box()["height"] <= 60
+    for scrolled in (0, 200):
+        page.evaluate(f"scrollTo(0, {scrolled})")
+        player = page.locator(".mt-stepbar").bounding_box()
+        assert player["y"] + player["height"] == pytest.approx(PHONE["height"], abs=20)
+        assert player["x"] + player["width"] <= PHONE["width"]
+
+
+def test_the_words_of_a_step_are_beside_the_player(show, page):
+    page.set_viewport_size(PHONE)
+    show(tf.snapshot(*layers()))
+    press(page, "End", "ArrowLeft")
+    words, table = (page.locator(name).bounding_box() for name in (".mt-step", ".mt-table"))
+    assert words["y"] < table["y"]
+    assert words["y"] < PHONE["height"]
+
+
+@pytest.mark.parametrize("size", [(390, 844), (1000, 700), (1400, 900)])
+def test_the_small_map_is_over_no_node(size, show, page):
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    show(chain(40), "none")
+    for keys in ([], ["Home"], ["ArrowRight"] * 9, ["End"], ["ArrowLeft"] * 20):
+        press(page, *keys)
+        page.wait_for_timeout(250)
+        small = page.locator(".mt-minimap")
+        if not small.is_visible():
+            continue
+        box = small.bounding_box()
+        nodes = [node.bounding_box() for node in page.locator(".mt-node .mt-box").all()]
+        assert not any(
+            a["x"] < box["x"] + box["width"]
+            and box["x"] < a["x"] + a["width"]
+            and a["y"] < box["y"] + box["height"]
+            and box["y"] < a["y"] + a["height"]
+            for a in nodes
+        )
