@@ -125,7 +125,8 @@ def postpone(function: Function, args: Arguments, kwargs: Names) -> list[Any] | 
         return value
 
     called = Postponed(function, *nest.map_structure(leaf, (list(args), kwargs)))
-    structure, specs = _try_calls(called.run, symbolic, getattr(function, "__name__", "") in _BY_VALUES)
+    has_windows = any(word in getattr(function, "__name__", "") for word in ("conv", "pool"))
+    structure, specs = _try_calls(called.run, symbolic, has_windows, getattr(function, "__name__", "") in _BY_VALUES)
     if specs is None:
         return None
     found = add_effect(called, symbolic, specs, name=_NAMES.get(getattr(function, "__name__", "")))
@@ -146,7 +147,7 @@ def _as_leaf(leaf: Value) -> Any:
 # -- trial calls -----------------------------------------------------------------------------------
 
 
-def _try_calls(run: Any, symbolic: Tensors, by_values: bool) -> tuple[Any, Any]:
+def _try_calls(run: Any, symbolic: Tensors, has_windows: bool, by_values: bool) -> tuple[Any, Any]:
     """What trial calls gave: a result, and (shape, dtype) of each tensor in it; these are None where all calls fail."""
 
     def trials(guess: Guess, *kinds: int) -> list[Any]:
@@ -180,6 +181,8 @@ def _try_calls(run: Any, symbolic: Tensors, by_values: bool) -> tuple[Any, Any]:
             for other in itertools.islice(sizes_to_try(symbolic), 2)
             if (r := _trial(run, symbolic, other, 0, apart=True)) is not None
         ]
+        if has_windows:  # and reach beyond them
+            results += trials((40, guess[1]), 0)
     certain = fitting > 1 or (fitting == 1 and known and len(results) > 1)
     flat = [nest.flatten(r) for r in results]
     if not all(isinstance(t, Tensor) for t in flat[0]) or any(len(f) != len(flat[0]) for f in flat):

@@ -81,7 +81,11 @@ def _comparison(name: str, symbol: str, primitive: str, example: str) -> Callabl
         x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
     ) -> Any:
         x, y = tensor_of(x), tensor_of(y)
-        return _with_values(lambda a, b: _compare(symbol, primitive, a, b, message, summarize), x, y)
+        holds = binary(TABLE[primitive], x, y)
+        lead = [] if message is None else [message]
+        if state.graph is None:
+            return _refuse(symbol, np.asarray(holds.array), x, y, lead, summarize)
+        return _in_graph(holds, [*lead, f"Condition x {symbol} y did not hold element-wise:"], [x, y], summarize)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"""Raises InvalidArgumentError, with the places that differ, unless x {symbol} y everywhere.
@@ -94,14 +98,21 @@ def _comparison(name: str, symbol: str, primitive: str, example: str) -> Callabl
     return function
 
 
-def _compare(symbol: str, primitive: str, x: Any, y: Any, message: str | None, summarize: int | None) -> None:
-    holds = np.asarray(binary(TABLE[primitive], x, y).array)
+def _in_graph(holds: Any, said: list[str], tensors: list[Any], summarize: int | None) -> Any:
+    """The assertion of a graph, which shows what is said, and the tensors with their names."""
+    graph = state.graph
+    named = [(label, graph.tensor_at(graph.enter(t))) for label, t in zip("xy", tensors, strict=False)]
+    data = [*said, *(part for label, t in named for part in (f"{label} ({t.name}) = ", t))]
+    return Assert(TABLE["reduce_all"](holds, axis=None, keepdims=False), data, summarize)
+
+
+def _refuse(symbol: str, holds: Any, x: Any, y: Any, lead: list[str], summarize: int | None) -> None:
+    """InvalidArgumentError unless a comparison of two tensors holds everywhere."""
     if holds.all():
         return
     limit = 3 if summarize is None else summarize
     a, b = np.asarray(x.array), np.asarray(y.array)
-    lines = [message] if message is not None else []
-    lines.append(f"Condition x {symbol} y did not hold.")
+    lines = [*lead, f"Condition x {symbol} y did not hold."]
     if a.ndim and a.shape == b.shape:
         places = np.argwhere(~holds)[:limit].astype(np.int64)
         at = tuple(places.T)
@@ -123,20 +134,17 @@ assert_greater = _comparison("assert_greater", ">", "greater", "2, 1")
 assert_greater_equal = _comparison("assert_greater_equal", ">=", "greater_equal", "1, 1")
 
 
-def _sign(name: str, condition: str, holds: Callable[[Any], Any], example: str, gap: str = "\n") -> Callable[..., Any]:
+def _sign(name: str, condition: str, primitive: str, example: str, gap: str = "\n") -> Callable[..., Any]:
     def function(x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> Any:
-        def check(tensor: Any) -> None:
-            array = np.asarray(tensor.array)
-            if not holds(array).all():
-                raise invalid(
-                    f"{_lead(message)}\nCondition {condition} did not hold element-wise:{gap}x "
-                    f"(shape={tensor.shape} "
-                    f"dtype={tensor.dtype.name}) = \n{_listed(array, summarize)}"
-                )
-
         x = tensor_of(x)
-        convert_to_tensor(0, x.dtype)
-        return _with_values(check, x)
+        zero, said = convert_to_tensor(0, x.dtype), f"Condition {condition} did not hold element-wise:"
+        if state.graph is not None:
+            return _in_graph(binary(TABLE[primitive], x, zero), [_lead(message), said], [x], summarize)
+        array = np.asarray(x.array)
+        if not getattr(np, primitive)(array, zero.array).all():
+            kind = f"(shape={x.shape} dtype={x.dtype.name})"
+            raise invalid(f"{_lead(message)}\n{said}{gap}x {kind} = \n{_listed(array, summarize)}")
+        return None
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"""Raises InvalidArgumentError unless {condition} for every element.
@@ -159,10 +167,10 @@ def _lead(message: str | None) -> str:
     return f"{message}.  " if message else ""
 
 
-assert_positive = _sign("assert_positive", "x > 0", lambda x: x > 0, "[1.0]")
-assert_negative = _sign("assert_negative", "x < 0", lambda x: x < 0, "[-1.0]")
-assert_non_negative = _sign("assert_non_negative", "x >= 0", lambda x: x >= 0, "[0.0]")
-assert_non_positive = _sign("assert_non_positive", "x <= 0", lambda x: x <= 0, "[0.0]", "")
+assert_positive = _sign("assert_positive", "x > 0", "greater", "[1.0]")
+assert_negative = _sign("assert_negative", "x < 0", "less", "[-1.0]")
+assert_non_negative = _sign("assert_non_negative", "x >= 0", "greater_equal", "[0.0]")
+assert_non_positive = _sign("assert_non_positive", "x <= 0", "less_equal", "[0.0]", "")
 
 
 @postpone
@@ -192,21 +200,13 @@ def assert_near(
         for t, name in ((rtol, "rtol"), (atol, "atol"))
     )
 
-    def check(a: Any, b: Any) -> None:
-        with np.errstate(all="ignore"):
-            near = abs(a.array - b.array) <= atol.array + rtol.array * abs(b.array)
-        if not np.all(near):
-            data = [
-                _lead(message),
-                f"x and y not equal to tolerance rtol = {rtol!s}, atol = {atol!s}",
-                f"x (shape={a.shape} dtype={a.dtype.name}) = ",
-                a,
-                f"y (shape={b.shape} dtype={b.dtype.name}) = ",
-                b,
-            ]
-            Assert(new_tensor(np.bool_(False)), data, summarize)
-
-    return _with_values(check, x, y)
+    said = [_lead(message), f"x and y not equal to tolerance rtol = {rtol!s}, atol = {atol!s}"]
+    if state.graph is not None:
+        return _in_graph(abs(x - y) <= atol + rtol * abs(y), said, [x, y], summarize)
+    with np.errstate(all="ignore"):
+        near = abs(x.array - y.array) <= atol.array + rtol.array * abs(y.array)
+    named = [(f"{label} (shape={t.shape} dtype={t.dtype.name}) = ", t) for label, t in (("x", x), ("y", y))]
+    return Assert(new_tensor(np.bool_(np.all(near))), [*said, *named[0], *named[1]], summarize)
 
 
 # -- numbers ---------------------------------------------------------------------------------------

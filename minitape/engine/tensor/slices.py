@@ -75,7 +75,7 @@ class IndexedSlices(metaclass=PrintName):
             return TensorShape(None)
         sizes = self._dense_shape
         if not hasattr(sizes, "array") and hasattr(sizes, "graph"):  # only a run of the graph knows it
-            return TensorShape([None] * sizes.shape[0])
+            return sizes.op.inputs[0].shape if sizes.op.type == "Shape" else TensorShape([None] * sizes.shape[0])
         return TensorShape(self.sizes())
 
     def sizes(self) -> tuple[int, ...]:
