@@ -114,7 +114,8 @@ class Notebook:
             self.page.wait_for_timeout(100)
             while "*" in self.prompt(cell):
                 self.page.wait_for_timeout(50)
-            if self.prompt(cell) not in (before, "[ ]:"):
+            now = self.prompt(cell)
+            if now != before and re.fullmatch(r"\[\d+\]:", now):  # it is empty while the page is drawn anew
                 return
         raise AssertionError(f"cell {cell} does not run")
 
