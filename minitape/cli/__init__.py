@@ -240,9 +240,9 @@ def new_lesson_command(name: str, title: str | None) -> None:
 def new_language_command(code: str) -> None:
     """Translate the lessons into another language.
 
-    CODE names it, such as de. Writes the English lessons with empty tables of texts to notebooks/CODE in a copy of the
-    repository, elsewhere to the folder CODE. Once they are there it brings them in step with the English ones, and says
-    what is left to translate.
+    CODE names it, such as de. In a copy of the repository it writes the texts to notebooks/CODE/texts, as .po files for
+    Poedit or Weblate, and builds the notebooks beside them. Run it again at any time: it brings both in step with the
+    English lessons, and says what is left to translate.
     """
     from .skeleton import write_language
 

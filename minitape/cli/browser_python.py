@@ -23,7 +23,9 @@ import click
 import minitape
 
 from ..common.read_data import read_bytes
+from ..common.texts import FOLDER as TEXTS
 from ..common.write_beside import write
+from .lessons import languages
 
 FOLDER = "pyodide"  # in a site
 LOCK = "pyodide-lock.json"
@@ -149,6 +151,9 @@ def _own_files() -> Iterator[tuple[str, Path]]:
             parts = path.relative_to(package.parent).parts
             if path.is_file() and path.suffix not in (".pyi", ".pyc") and not set(parts) & set(LEFT_OUT):
                 yield "/".join(parts), path
+    for language, lessons in languages().items():  # what is said in it
+        for path in sorted((lessons / TEXTS).glob("*.po")):
+            yield f"minitape/lessons/{language}/{TEXTS}/{path.name}", path
 
 
 def _entry(wheel: Path) -> tuple[str, Lock]:

@@ -207,23 +207,23 @@ def check_notebook(
         return result
     result.sources = [cell.source for cell in notebook.cells]
     result.uncompared = [place for place, cell in enumerate(notebook.cells) if not is_compared(cell)]
-    result.findings.extend(saved_findings(notebook, path.parent))
+    result.findings.extend(saved_findings(notebook))
     for variant in _variants_of(notebook, variants):
         for record in _records(run_at or path, variant, timeout, result, processes):
-            _take_in(record, notebook, variant, result, path.parent)
+            _take_in(record, notebook, variant, result)
             if progress is not None:
                 progress(path)
     result.seconds = time.perf_counter() - begin
     return result
 
 
-def _take_in(record: Ran, notebook: Notebook, variant: str, result: Result, folder: Path) -> None:
+def _take_in(record: Ran, notebook: Notebook, variant: str, result: Result) -> None:
     """Add to `result` what one cell's run shows, unless another variant showed the same."""
     first_line = next(iter(record["source"].strip().splitlines()), "")
     result.runs.append(CellRun(record["cell"], variant, first_line, record["seconds"], record["skipped"]))
     known = [replace(finding, variant=variant) for finding in result.findings if finding.cell == record["cell"]]
     wrote = {finding.cell for finding in known if finding.rule == "stderr"}  # what it writes may name the process
-    for finding in run_findings(notebook, record, variant, folder):
+    for finding in run_findings(notebook, record, variant):
         if finding.rule == "stderr" and finding.cell in wrote:
             continue
         if finding.rule == "outputs-differ":

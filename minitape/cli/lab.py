@@ -21,8 +21,8 @@ from urllib.parse import quote
 
 import click
 
-from ..common.texts import ENGLISH, PAGES, say, users_language
-from .lessons import FOLDER, copy_missing, language_of, languages, lessons_folder, notebook_to_open
+from ..common.texts import CLI, ENGLISH, language, lessons_language, say, users_language
+from .lessons import FOLDER, copy_missing, languages, lessons_folder, notebook_to_open
 from .server import NAME as EXTENSION
 from .writing import advice, broken_notebooks
 
@@ -43,46 +43,43 @@ def copy_and_tell(given: Path | None, asked: str | None) -> Path:
     """
     lessons_folder(asked)
     folder = given or Path(FOLDER)
-    if given is None and asked and language_of(folder) not in (None, asked):
+    if given is None and asked and lessons_language(folder) not in (None, asked):
         folder = Path(f"{FOLDER}-{asked}")
     if folder.exists() and not folder.is_dir():
         raise click.ClickException(f"{folder} is a file; name a folder for your lessons, or leave the name out")
-    there = language_of(folder)
-    language = asked or there or users_language()
-    if there not in (None, language):
+    there = lessons_language(folder)
+    code = asked or there or users_language()
+    if there not in (None, code):
         raise click.ClickException(
             f"{folder} has the lessons in {there!r}, and two languages are not mixed; name another folder for those "
-            f"in {language!r}"
+            f"in {code!r}"
         )
     try:
-        copied, kept = copy_missing(folder, language=language)
+        copied, kept = copy_missing(folder, language=code)
     except OSError as error:
         raise click.ClickException(
             f"cannot write the lessons to {folder.absolute()}: {error.strerror or error}. "
             "Name a folder that you may write to: minitape lab FOLDER"
         ) from error
-    own = languages()[language]
     if copied[1:]:
-        tell("copied {count} files to {folder}", own, count=len(copied), folder=folder)
+        tell("copied {count} files to {folder}", code, count=len(copied), folder=folder)
     elif copied:
-        tell("copied {file} to {folder}", own, file=copied[0], folder=folder)
+        tell("copied {file} to {folder}", code, file=copied[0], folder=folder)
     if kept[1:]:
-        tell("{count} files already in {folder}: left as you had them", own, count=len(kept), folder=folder)
+        tell("{count} files already in {folder}: left as you had them", code, count=len(kept), folder=folder)
     elif kept:
-        tell("{file} already in {folder}: left as you had it", own, file=kept[0], folder=folder)
-    if not asked and {language, users_language()} != {ENGLISH}:
-        ways = [
-            f"{say('English', PAGES, lessons)}: minitape lab --language {code}" for code, lessons in languages().items()
-        ]
+        tell("{file} already in {folder}: left as you had it", code, file=kept[0], folder=folder)
+    if not asked and {code, users_language()} != {ENGLISH}:
+        ways = [f"{say('English', CLI, code)}: minitape lab --language {code}" for code in languages()]
         with suppress(UnicodeEncodeError):  # the terminal cannot show it
             click.echo(" · ".join(ways))
     return folder
 
 
-def tell(text: str, lessons: Path, /, **values: object) -> None:
-    """Say on the terminal, in the language of a folder of lessons, or in English where the terminal cannot show it."""
+def tell(text: str, code: str, /, **values: object) -> None:
+    """Say on the terminal in a language, or in English where the terminal cannot show it."""
     try:
-        click.echo(say(text, PAGES, lessons, **values))
+        click.echo(say(text, CLI, code, **values))
     except UnicodeEncodeError:
         click.echo(text.format(**values))
 
@@ -211,12 +208,12 @@ def has_browser() -> bool:
 
 def _tell_when_ready(ip: str, port: int, address: str, open_browser: bool, folder: Path) -> None:
     """Print the address once the server answers; JupyterLab itself says what went wrong if it never does."""
-    pause = threading.Event()
+    pause, code = threading.Event(), language(folder)
     while not _answers(_reachable(ip), port):
         pause.wait(0.2)
-    tell("JupyterLab is ready:" if open_browser else "JupyterLab is ready. Open this address in a browser:", folder)
+    tell("JupyterLab is ready:" if open_browser else "JupyterLab is ready. Open this address in a browser:", code)
     click.echo(f"\n    {address}\n")
-    tell("Your work is saved in {folder}. Ctrl-C here stops JupyterLab.", folder, folder=folder.absolute())
+    tell("Your work is saved in {folder}. Ctrl-C here stops JupyterLab.", code, folder=folder.absolute())
 
 
 def _answers(host: str, port: int) -> bool:

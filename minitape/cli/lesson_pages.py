@@ -15,15 +15,15 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
-from ..common import texts
 from ..common.read_data import NOTEBOOK, read_json
-from ..common.texts import PAGES, language
+from ..common.texts import CLI, language, say
 from .lessons import lesson_of, notebooks_in
 from .rules import is_answers, is_exercise, is_folded
 
@@ -73,7 +73,11 @@ def say_in(folder: Path) -> Callable[..., str]:
     """A function that says what pages have around the lessons in `folder` in their language, with values for names in
     braces.
     """
-    return lambda text, **values: texts.say(text, PAGES, folder, **values)
+    return partial(_say, language(folder))
+
+
+def _say(code: str, text: str, **values: object) -> str:
+    return say(text, CLI, code, **values)
 
 
 def place_of(folder: Path) -> str:

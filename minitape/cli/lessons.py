@@ -48,16 +48,6 @@ def lessons_folder(language: str | None = None, instead_of: object = None) -> Pa
     return there[language or texts.ENGLISH]
 
 
-def language_of(folder: Path) -> str | None:
-    """The language of the lessons that lie in a learner's folder; None where there are none."""
-    own = {path.name for path in notebooks_in(lessons_folder())} & {path.name for path in notebooks_in(folder)}
-    return texts.language(folder) if own or _has_tables(folder) else None
-
-
-def _has_tables(folder: Path) -> bool:
-    return texts.language(folder) != texts.ENGLISH
-
-
 def notebooks_in(folder: Path) -> list[Path]:
     """The notebook files in `folder`, in the order of their names; hidden ones are left out."""
     return sorted(path for path in folder.glob("*.ipynb") if not path.name.startswith(".") and path.is_file())
@@ -86,10 +76,10 @@ def copy_missing(target: Path, outputs: bool = False, language: str | None = Non
     """Copy the lessons that are not yet in `target`; give back the names copied and the names left alone.
 
     A learner's notebook comes without `outputs`: below a question, they would be its answer. A file that exists is
-    never opened for writing, but for the tables of a translation: they go with the version of minitape that runs.
+    never opened for writing. What a translation says stays with the minitape that runs.
     Raises OSError where `target` cannot be written.
     """
-    source, ours = lessons_folder(language), _has_tables(target)
+    source = lessons_folder(language)
     copied: list[str] = []
     kept: list[str] = []
     for path in _files(source):
@@ -97,9 +87,7 @@ def copy_missing(target: Path, outputs: bool = False, language: str | None = Non
         destination = target / name
         destination.parent.mkdir(parents=True, exist_ok=True)
         content = path.read_bytes() if outputs or path.suffix != ".ipynb" else _not_run(path)
-        old = destination.exists() and not (
-            ours and name.parts[0] == texts.FOLDER and destination.read_bytes() != content
-        )
+        old = destination.exists()
         if not old:
             write(destination, content)
         (kept if old else copied).append(str(name))
@@ -107,10 +95,9 @@ def copy_missing(target: Path, outputs: bool = False, language: str | None = Non
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    # tables first: they say the language of a copy that broke off
-    for path in sorted(folder.rglob("*"), key=lambda path: (path.suffix == ".ipynb", path)):
+    for path in sorted(folder.rglob("*")):
         parts = path.relative_to(folder).parts
-        if path.is_file() and not any(part.startswith((".", "__pycache__")) for part in parts):
+        if path.is_file() and not any(part.startswith((".", "__pycache__", texts.FOLDER)) for part in parts):
             yield path
 
 

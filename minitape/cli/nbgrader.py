@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import copy
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +18,6 @@ import nbformat
 from nbformat.v4 import new_code_cell
 
 from ..common.read_data import NOTEBOOK, read_text
-from ..common.texts import FOLDER as TEXTS
 from ..common.write_beside import write as write_file
 from .lessons import lesson_of, lessons_folder, notebooks_in
 from .rules import is_answers, is_exercise, solution_of
@@ -68,7 +66,7 @@ def export(lesson: str, course: Path, language: str | None = None) -> tuple[Path
     """Write a lesson to the folder `course` of nbgrader as an assignment; give back its notebook and its exercises'
     number.
 
-    `lesson` is a number of the course's own, in a language, or a notebook. What a translated lesson says goes with it.
+    `lesson` is a number of the course's own, in a language, or a notebook.
     Raises click.ClickException where it is neither, cannot be read, has no exercises, or where the assignment exists
     already.
     """
@@ -87,8 +85,6 @@ def export(lesson: str, course: Path, language: str | None = None) -> tuple[Path
     clean(notebook)
     target.parent.mkdir(parents=True, exist_ok=True)
     write(notebook, target)
-    if (path.parent / TEXTS).is_dir():
-        shutil.copytree(path.parent / TEXTS, target.parent / TEXTS, dirs_exist_ok=True)
     return target, count
 
 

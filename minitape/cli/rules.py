@@ -6,10 +6,9 @@ import functools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypeAlias, TypedDict
 
-from minitape.common.texts import FEEDBACK, table
+from minitape.common.texts import CHECK, table
 from minitape.course import CORRECT, NOT_ANSWERED
 from minitape.course.checker import MARKS
 from minitape.course.predict import WIDGET_VIEW
@@ -152,8 +151,8 @@ def solution_of(cells: Sequence[Cell], exercise: int) -> str | None:
     return None
 
 
-def saved_findings(notebook: Notebook, folder: Path = Path()) -> Iterator[CheckFinding]:
-    """What can be seen without running the notebook, which lies in `folder`."""
+def saved_findings(notebook: Notebook) -> Iterator[CheckFinding]:
+    """What can be seen without running the notebook."""
     if "widgets" in notebook.metadata:
         yield CheckFinding("widget-state", None, "widget state is saved in the notebook: save it with minitape save")
     code = [(place, cell) for place, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
@@ -168,7 +167,7 @@ def saved_findings(notebook: Notebook, folder: Path = Path()) -> Iterator[CheckF
             yield CheckFinding(
                 "exercise", place, "no cell tagged 'solution' with one ```python block follows this exercise"
             )
-        if not is_exercise(cell) and NOT_ANSWERED in _SAID.findall(in_english(outputs_text(cell.outputs), folder)):
+        if not is_exercise(cell) and NOT_ANSWERED in _SAID.findall(in_english(outputs_text(cell.outputs))):
             yield CheckFinding(
                 "exercise", place, "this exercise is not tagged 'exercise', so its solution is never tried"
             )
@@ -186,8 +185,8 @@ def _order_findings(code: Iterable[tuple[int, Cell]]) -> Iterator[CheckFinding]:
             return
 
 
-def run_findings(notebook: Notebook, record: Ran, variant: str, folder: Path = Path()) -> Iterator[CheckFinding]:
-    """What one cell's run shows; `record` is what the recorder sent, and `folder` that of the notebook."""
+def run_findings(notebook: Notebook, record: Ran, variant: str) -> Iterator[CheckFinding]:
+    """What one cell's run shows; `record` is what the recorder sent."""
     place = record["cell"]
     cell, outputs = notebook.cells[place], record["outputs"]
     errors = errors_text(outputs)
@@ -203,7 +202,7 @@ def run_findings(notebook: Notebook, record: Ran, variant: str, folder: Path = P
         yield _problem(cell, record, variant)
     tried = variant == "blank" or solution_of(notebook.cells, place) is not None
     if is_exercise(cell) and tried and record["problem"] in (None, OUTPUTS_DIFFER):
-        yield from _exercise_findings(place, outputs, variant, folder)
+        yield from _exercise_findings(place, outputs, variant)
 
 
 def kinds(outputs: Iterable[Output]) -> list[str]:
@@ -252,11 +251,11 @@ def _problem(cell: Cell, record: Ran, variant: str) -> CheckFinding:
     return CheckFinding(rule, record["cell"], message, saved, new, variant)
 
 
-def _exercise_findings(place: int, outputs: list[Output], variant: str, folder: Path) -> Iterator[CheckFinding]:
+def _exercise_findings(place: int, outputs: list[Output], variant: str) -> Iterator[CheckFinding]:
     """Left blank, an exercise says that it is not answered yet; with its solution, that this is correct."""
     wanted = CORRECT if variant == "solved" else NOT_ANSWERED
     text = outputs_text(outputs)
-    said = _SAID.findall(in_english(text, folder))
+    said = _SAID.findall(in_english(text))
     if not said or any(word != wanted for word in said):
         which = "the solution" if variant == "solved" else "this exercise, left blank,"
         yield CheckFinding("exercise", place, f"{which} should print {wanted!r}", new=text, variant=variant)
@@ -292,22 +291,21 @@ def _joined(text: str | list[str]) -> str:
     return "".join(text) if isinstance(text, list) else str(text)
 
 
-def in_english(text: str, folder: Path = Path()) -> str:
-    """What `check` said, with the words by which it is read in English, from any language of the lessons and from that
-    of a folder.
+def in_english(text: str) -> str:
+    """What `check` said, with the words by which it is read in English, from any language of the lessons.
 
     >>> in_english("练习 01.1：还不对。\\n  你给的：8.0\\n提示：这是 y。")
     'Exercise 01.1: not yet.\\n  given:    8.0\\nHint: 这是 y。'
     """
-    for theirs, ours in _marks(folder.absolute()):
+    for theirs, ours in _marks():
         text = theirs.sub(ours, text)
     return text
 
 
 @functools.cache
-def _marks(here: Path) -> list[tuple[re.Pattern[str], str]]:
+def _marks() -> list[tuple[re.Pattern[str], str]]:
     """What a line of `check` begins with in each language, and the same in English."""
-    tables = [table(FEEDBACK, folder) for folder in (*languages().values(), here)]
+    tables = [table(CHECK, code) for code in languages()]
     pairs = [(_FIELD.split(texts[mark]), _FIELD.split(mark)) for texts in tables for mark in MARKS if texts.get(mark)]
     return [
         (re.compile(r"^([ \t]*)" + "(.*?)".join(map(re.escape, theirs)), re.MULTILINE), r"\1" + r"\2".join(ours))

@@ -48,7 +48,7 @@ def save(path: Path, timeout: float = 120) -> None:
     sources = [cell.source for cell in notebook.cells]
     problems = [
         *_stderr_problems(notebook),
-        *(f"{place_in(sources, f.cell)}: {f.message}" for f in saved_findings(notebook, path.parent)),
+        *(f"{place_in(sources, f.cell)}: {f.message}" for f in saved_findings(notebook)),
     ]
     if problems:
         raise click.ClickException(f"{path} was not saved:\n  " + "\n  ".join(problems))

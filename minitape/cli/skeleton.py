@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import re
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from ..common.texts import CODE, COURSE, ENGLISH, FEEDBACK, FOLDER
-from ..common.write_beside import write as write_file
+from ..common.texts import CODE, COURSE, ENGLISH
 from ..course.translation import keep_in_step
-from .lessons import lessons_folder
 from .rules import EXERCISE, FOLLOWS_ANSWERS, SOLUTION
 from .save import clean, execute, write
 
 if TYPE_CHECKING:
     from .rules import Notebook
-
-MOST = 10  # texts of a file that are left to translate, and are listed one by one
 
 INTRODUCTION = """\
 # {title}
@@ -148,25 +142,24 @@ def write_skeleton(name: str, title: str | None) -> Path:
 
 
 def write_language(code: str) -> tuple[Path, list[str]]:
-    """Write the lessons for a translation, or bring it in step with them; give back its folder, and what is left to
-    translate.
+    """Begin the lessons in another language, or bring them in step with the English ones; give back their folder, and
+    what is left to translate.
 
-    Raises click.ClickException where `code` is that of no other language, or the folder cannot be written.
+    Raises click.ClickException where `code` is that of no other language, this is no copy of the repository, or the
+    folder cannot be written.
     """
     if code == ENGLISH or not CODE.fullmatch(code):
         raise click.ClickException(f"{code!r} names no language to translate into; give its code, such as de or pt-BR")
-    folder = (COURSE[1] if COURSE[1].is_dir() else Path()) / code
-    feedback = folder / FOLDER / f"{FEEDBACK}.json"
+    english, folder = COURSE[1] / ENGLISH, COURSE[1] / code
+    if not english.is_dir():
+        raise click.ClickException(
+            "a language is added in a copy of minitape's repository: get one with git clone, install it there with "
+            "pip install -e ., and run this again"
+        )
     try:
-        if not feedback.exists():
-            feedback.parent.mkdir(parents=True, exist_ok=True)
-            write_file(feedback, json.dumps({ENGLISH: code}))
-        left = keep_in_step(lessons_folder(), folder)
+        return folder, keep_in_step(english, folder)
     except OSError as error:
         raise click.ClickException(f"cannot write {folder}: {error.strerror or error}") from error
-    files = [(name, list(lines)) for name, lines in groupby(left, lambda line: line.partition(":")[0])]
-    many = {name: [f"{name}: {len(lines)} texts to translate"] for name, lines in files if len(lines) > MOST}
-    return folder, [line for name, lines in files for line in many.get(name, lines)]
 
 
 def _title(words: str) -> str:

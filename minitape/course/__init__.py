@@ -18,8 +18,8 @@ This module needs NumPy only. It never raises because of what a learner hands in
 ``datasets``   real data (``data``)
 ``plot``, ``moving``   pictures for lessons, and their slider
 ``widget``   what live widgets are made of, also where none can be shown
-``translation``, ``table_texts``   the lessons in another language, kept in step, and their texts; ``common/texts``
-    finds them
+``translation``   the lessons in another language, built from the English ones and gettext's files; ``common/texts``
+    reads these
 ``trials``, ``own_tape``, ``follow``   what a learner's own tape must do; the way of a call through minitape's files
 ``ward``   the patients of lesson 13
 ``programs``   programs in other frameworks, and what these recorded of them (``recordings``)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..common.texts import LABELS, say
+from ..common.texts import say
 from ..common.write_beside import write
 from ..picture.short import wide
 from .compare import as_array
@@ -46,10 +46,10 @@ class Plot:
     def __init__(self, says: str, x: Range, y: Range, names: tuple[str, str] = ("x", "y"), size: Range = (820, 340)):
         """`says` is what the picture shows, in words; `x` and `y` are from where to where the axes go.
 
-        It has no ground of its own: the page shows through, be it light or dark. All words may have a translation.
+        It has no ground of its own: the page shows through, be it light or dark.
         """
-        self.says, self.x, self.y, self.size = say(says, LABELS), x, y, size
-        self.names = tuple(say(name, LABELS) for name in names)
+        self.says, self.x, self.y, self.size = says, x, y, size
+        self.names = tuple(names)
         self._parts: list[str] = []
         self._legend: list[tuple[str, str, bool]] = []
         self._drawn: list[np.ndarray] = []  # where something is, so that the legend is elsewhere
@@ -205,7 +205,7 @@ class Plot:
 
     def _named(self, name: str, colour: int, dashed: bool = False) -> Plot:
         if name:
-            self._legend.append((say(name, LABELS), COLOURS[colour], dashed))
+            self._legend.append((name, COLOURS[colour], dashed))
         return self
 
     def _scale(self) -> np.ndarray:
@@ -254,7 +254,7 @@ class Moving:
     """
 
     def __init__(self, name: str, values: Sequence[float], draw: Callable[[float], Plot], start: int = 0):
-        self.name, self.values, self.start = say(name, LABELS), [float(value) for value in values], start
+        self.name, self.values, self.start = name, [float(value) for value in values], start
         self.pictures = [draw(value) for value in values]
 
     def __repr__(self) -> str:

@@ -31,10 +31,7 @@ class PredictionQuestion:
     """What `predict` shows: buttons to choose from in a live notebook, plain text everywhere else."""
 
     def __init__(self, name: str, text: str, choices: Sequence[str]):
-        self.name, self.lesson = name, name.rpartition(".")[0]
-        self.text = say(text, self.lesson)
-        self.meant = {say(choice, self.lesson): choice for choice in choices}  # as shown -> as the program has it
-        self.choices = tuple(self.meant)
+        self.name, self.text, self.choices = name, text, tuple(choices)
         self.chosen: str | None = None  # in this kernel
 
     def __repr__(self) -> str:
@@ -55,7 +52,7 @@ class PredictionQuestion:
         if choice not in self.choices:
             raise ValueError(f"{choice!r} is not a choice; choose from {', '.join(map(repr, self.choices))}")
         self.chosen = choice
-        change_progress(self.name, lambda kept: kept["predictions"].__setitem__(self.name, self.meant[choice]))
+        change_progress(self.name, lambda kept: kept["predictions"].__setitem__(self.name, choice))
         if waiting := _waiting.get(self.name):
             waiting()
         return say("You predict: {choice}. Now run the next cell.", choice=choice)
@@ -63,8 +60,9 @@ class PredictionQuestion:
     def before(self) -> str:
         """What was chosen another day, in a sentence; "" where nothing was, or the choices are others by now."""
         kept = read_progress()["predictions"].get(self.name)
-        shown = next((shown for shown, choice in self.meant.items() if choice == kept), None)
-        return "" if shown is None else say("Last time you predicted: {choice}. What do you say today?", choice=shown)
+        if kept not in self.choices:
+            return ""
+        return say("Last time you predicted: {choice}. What do you say today?", choice=kept)
 
     def _repr_mimebundle_(
         self, include: object = None, exclude: object = None
@@ -113,15 +111,15 @@ class Revealed:
     """
 
     def __init__(self, name: str, truth: Answer, explanation: str = ""):
-        self.name, self.lesson, self.truth = name, name.rpartition(".")[0], truth
-        self.shown = say(_text(truth), self.lesson)
-        self.explanation = say(explanation, self.lesson) if explanation else ""
+        self.name, self.truth, lesson = name, truth, name.rpartition(".")[0]
+        self.shown = say(_text(truth), lesson)
+        self.explanation = say(explanation, lesson) if explanation else ""
 
     @property
     def said(self) -> str | None:
-        """What the learner predicted in this kernel, as the program has it."""
+        """What the learner predicted in this kernel."""
         question = _asked.get(self.name)
-        return question.meant[question.chosen] if question is not None and question.chosen is not None else None
+        return None if question is None else question.chosen
 
     def text(self, mark: Callable[[str], str] = str) -> str:
         """The prediction beside the answer, and the reason; `mark` sets the two off."""
@@ -129,22 +127,24 @@ class Revealed:
         answer = say("The answer: {truth}", truth=mark(self.shown))
         if said is None:
             return "\n\n".join(filter(None, [answer, self.explanation]))
-        predicted = mark(say(said, self.lesson))
-        if _asked[self.name].choices and not any(
-            _is(choice, self.truth) for choice in _asked[self.name].meant.values()
-        ):
+        predicted = mark(said)
+        if _asked[self.name].choices and not any(map(self._is, _asked[self.name].choices)):
             changed = say(
                 "That was none of the choices. Was a line of the program changed? As it stands in the lesson, the "
                 "answer is one of them."
             )
             return "\n\n".join([answer, changed])
-        if _is(said, self.truth):
+        if self._is(said):
             return "\n\n".join(
                 filter(None, [say("You predicted {predicted}, and so it is.", predicted=predicted), self.explanation])
             )
         first = say("You predicted {predicted}.", predicted=predicted)
         stop = say("Stop here for a moment: which step did you see differently?")
         return "\n\n".join(filter(None, [f"{first} {answer}", stop, self.explanation]))
+
+    def _is(self, choice: str) -> bool:
+        """Whether a choice is the truth."""
+        return choice in (self.shown, _as_list(self.truth)) or _same_number(choice, self.truth)
 
     def __repr__(self) -> str:
         return (
@@ -192,11 +192,6 @@ def _marked(text: str) -> str:
         if re.fullmatch(r"[\w .,;:'%+，；：、（）-]+", text)
         else f"`{' '.join(text.replace('`', chr(39)).split())}`"
     )
-
-
-def _is(choice: str, truth: Answer) -> bool:
-    """Whether a choice is the truth."""
-    return choice in (_text(truth), _as_list(truth)) or _same_number(choice, truth)
 
 
 def _text(value: Answer) -> str:

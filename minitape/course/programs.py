@@ -24,7 +24,7 @@ from ..common.write_beside import write
 from ..explain.words import Explanation
 
 FOLDER = Path(__file__).parent / "recordings"
-TEXTS = "programs"  # the translations of what the kept answers say, sentence by sentence
+LESSON = "14"  # whose programs they are
 SENTENCES = re.compile(r"(?<=\.) (?=[A-Z])")  # what stands between two of them
 Data: TypeAlias = dict[str, Any]  # what JSON holds
 CALLED = {"torch": "PyTorch", "tensorflow": "TensorFlow", "jax": "JAX"}
@@ -100,6 +100,13 @@ def _lines_known(name: str) -> tuple[str, str]:
     return text, file
 
 
+def sentences_of(lesson: str) -> list[str]:
+    """What the kept answers of a lesson say, sentence by sentence."""
+    said = [json.loads(path.read_text(encoding="utf-8"))["why"] for path in sorted(FOLDER.glob("*.json"))]
+    whole = [why[part] for first in said for why in (first, *first["others"]) for part in ("message", "fix")]
+    return [sentence for text in whole for sentence in SENTENCES.split(text)] if lesson == LESSON else []
+
+
 def _program(name: str, data: Data) -> FrameworkProgram:
     text, _ = _lines_known(name)  # of which the explanation shows one
     recording, said = Replay(data["snapshot"], CALLED[name]), data["why"]
@@ -114,7 +121,7 @@ def _said(why: Explanation) -> Data:
 
 def _explanation(said: Data, recording: Recording, others: list[Explanation] | None = None) -> Explanation:
     message, fix = (
-        paragraph(*(say(sentence, TEXTS) for sentence in SENTENCES.split(said[part]))) for part in ("message", "fix")
+        paragraph(*(say(sentence, LESSON) for sentence in SENTENCES.split(said[part]))) for part in ("message", "fix")
     )
     why = Explanation(said["cause"], message, fix, said["filename"], said["line"], others)
     why._tape, why._rows = recording, said["rows"]  # type: ignore[assignment]  # a picture takes it for a tape

@@ -1,142 +1,266 @@
-"""The lessons in another language, kept in step with the English ones.
+"""The lessons in another language: gettext's files, and notebooks that are built from the English ones and from them.
 
-``minitape new-language zh`` writes the folder ``notebooks/zh`` anew from ``notebooks/en``: the same notebooks with the
-same cells and the same code, the texts of the translation in their places, and in ``texts`` a table for each lesson
-(``common/texts.py`` says how they are used). Then it prints what is left to do: cells without a translation, cells
-whose English changed since, and texts without a translation. A folder that is not there yet is made.
+``notebooks/zh/texts`` has a file for each notebook, ``01.po``, and one each for `check`, `explain`, the picture and the
+command line. They are edited with Poedit, Weblate or any editor, as all the world's ``.po`` files are; the notebooks
+beside them are never edited by hand. ``minitape new-language zh`` brings both in step with the English texts: it takes
+up new texts, marks the translation of a changed one *fuzzy* with the English that it was made from, builds the
+notebooks, and says what is left to do. A folder that does not exist is begun.
 
-A translated cell knows the English text that it was made from: ``"english"`` in its metadata is `mark` of that text.
-Whoever fixes the translation of a changed cell takes the mark away; the program puts the new one there. A changed text
-of a table keeps its translation, and ``texts/changed.json`` has the English text that it was made from, until it is
-taken out of that file.
+In a cell of text each paragraph is translated by itself. In code it is the words for people: comments, and what is
+printed or drawn; a cell tagged "document" has a program of another author, which stays as it is.
 """
 
 from __future__ import annotations
 
 import ast
+import io
 import json
 import re
-import sys
+import tokenize
 from collections.abc import Iterator
-from difflib import get_close_matches
-from hashlib import sha1
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from ..common.read_data import NOTEBOOK, read_json
-from ..common.texts import ENGLISH, FEEDBACK, FOLDER, LABELS, PAGES
+from ..common.texts import CHECK, FOLDER, table
 from ..common.write_beside import write
+from ..explain import texts, value_texts
 from .checker import MARKS
 from .exercise import exercises_of, explanations_of
-from .table_texts import texts_of_explain, texts_of_picture, texts_of_programs
+from .programs import sentences_of
 
 if TYPE_CHECKING:
+    from babel.messages import Catalog
+
     from ..engine.types import Function, Object
 
-# what a lesson calls with words that are seen in a picture
-DRAWN = {"Plot", "Moving", "curve", "line", "points", "draw"}
-CHANGED = "changed.json"  # new English text -> the old one, of which the translation in its table is
-WORDS = {"name", "names", "title"}  # their arguments that are such words, beside the first one
-
-
-def mark(text: str) -> str:
-    """By what a translated cell knows its English text.
-
-    >>> mark("# 1. The first tape")
-    '48d7fe0ebc'
-    """
-    return sha1(text.encode()).hexdigest()[:10]
-
-
-def translated(english: Object, translation: Object) -> tuple[Object, list[str]]:
-    """A notebook as it should be, from the English one and the translation so far; and what is to be done by hand.
-
-    Code comes from the English one; what it printed stays where the code is the same.
-    """
-    known = {cell["id"]: cell for cell in translation["cells"]}
-    cells, left = [], []
-    for cell in english["cells"]:
-        other = known.get(cell["id"], cell)
-        same = "".join(other["source"]) == "".join(cell["source"])
-        if cell["cell_type"] == "markdown":
-            present, made_from = mark("".join(cell["source"])), other["metadata"].get("english")
-            # it is English still, that of today or an older one
-            if same or mark("".join(other["source"])) == made_from:
-                left.append(f"{cell['id']}: no translation yet")
-                other, made_from = cell, present
-            elif made_from not in (None, present):
-                left.append(f"{cell['id']}: the English text changed")
-            # with words in its language
-            drawn = other if other.get("attachments", {}).keys() == cell.get("attachments", {}).keys() else cell
-            cells.append(
-                {**drawn, "source": other["source"], "metadata": cell["metadata"] | {"english": made_from or present}}
-            )
-        elif same and other["cell_type"] == "code":
-            cells.append({**other, "metadata": cell["metadata"]})
-        else:
-            cells.append(cell)
-            left.append(f"{cell['id']}: the code changed; run the notebook once more: minitape save")
-    return {**english, "cells": cells}, left
-
-
-def tables(english: Path) -> dict[str, list[str]]:
-    """The texts to be translated, by the table in which they are looked up."""
-    notebooks = [path for path in sorted(english.glob("*.ipynb")) if "_" in path.stem]
-    lessons = {path.stem.partition("_")[0]: path for path in notebooks}
-    found = {lesson: [*texts_in(path), *texts_of(lesson)] for lesson, path in lessons.items()}
-    labels = [text for path in notebooks for text in labels_in(path)]
-    lists = {
-        **found,
-        LABELS: labels,
-        FEEDBACK: texts_of_feedback(),
-        PAGES: texts_of_pages(),
-        "explain": texts_of_explain(),
-        "picture": texts_of_picture(english.parent),
-        "programs": texts_of_programs(english.parent),
-    }
-    return {lesson: list(dict.fromkeys(texts)) for lesson, texts in lists.items()}
+ROOT = Path(__file__).parents[2]
+OF_OTHERS = "document"  # the tag of a cell whose program is quoted
+SHOWN = {"print", "predict", "Plot", "Moving", "curve", "line", "points", "draw"}  # a lesson calls them with words
+VIEW = "widgets/frontend/src"
+SAYS = {"say", "tell", "fill", "word"}  # what this package calls with a text for people
+OF_CODE = re.compile(r"\{[^{}]*\}|\w+[_.]\w+|\w+\(.*?\)")  # among words
+PROGRAM = re.compile(r"(```python\n)(.*)(```)", re.DOTALL)  # among paragraphs
 
 
 def keep_in_step(english: Path, translation: Path) -> list[str]:
-    """Write the notebooks and tables of a translation as they should be; give back what is to be done by hand."""
+    """Bring the files and notebooks of a translation in step with the English ones; give back what is left to do."""
     (translation / FOLDER).mkdir(parents=True, exist_ok=True)
-    left = []
+    left, known = [], {}
+    for domain, found in texts_of_all(english).items():
+        file = translation / FOLDER / f"{domain}.po"
+        catalog = updated(file, found, translation.name)
+        _write(file, as_po(catalog))
+        left += [f"{file.name}: {words}" for words in untranslated(catalog)]
+        known[domain] = {str(text.id): str(text.string) for text in catalog if text.string and not text.fuzzy}
     for path in sorted(english.glob("*.ipynb")):
         there = translation / path.name
-        lesson, before = read_json(path, NOTEBOOK), read_json(there, NOTEBOOK) if there.exists() else {"cells": []}
-        made, to_do = translated(lesson, before)
-        left += [f"{path.name}: {words}" for words in to_do]
-        if made != before:
-            write(there, json.dumps(made, indent=1, ensure_ascii=False) + "\n")
-    changed: dict[str, str] = {}
-    changed_file, every = translation / FOLDER / CHANGED, tables(english)
-    made_from = read_json(changed_file) if changed_file.exists() else {}
-    for name, texts in every.items():
-        there = translation / FOLDER / f"{name}.json"
-        known = read_json(there) if there.exists() else {}
-        made_from |= carry_over(known, texts)
-        left += [f"{there.name}: no translation yet of {text!r}" for text in texts if not known.get(text)]
-        changed |= {text: made_from[text] for text in texts if text in made_from}
-        write(there, json.dumps({text: known.get(text, "") for text in texts}, indent=1, ensure_ascii=False) + "\n")
-    left += [f"{CHANGED}: the English text was {old!r}, and is {new!r}" for new, old in changed.items()]
-    if changed or changed_file.exists():
-        write(changed_file, json.dumps(changed, indent=1, ensure_ascii=False) + "\n")
+        before = read_json(there, NOTEBOOK) if there.exists() else {"cells": []}
+        made, to_run = built(read_json(path, NOTEBOOK), before, known[domain_of(path)], translation.name)
+        _write(there, json.dumps(made, indent=1, ensure_ascii=False) + "\n")
+        left += [f"{path.name}: {len(to_run)} cells to run: minitape save {there}"] if to_run else []
     return left
 
 
-def carry_over(known: dict[str, str], texts: list[str]) -> dict[str, str]:
-    """Give a new English text, in the table `known`, the translation of the one that it most resembles among those that
-    are gone; return the new texts with the old ones.
+def _write(file: Path, text: str) -> None:
+    if not file.exists() or file.read_text(encoding="utf-8") != text:
+        write(file, text)
 
-    >>> table = {"The tape watches x.": "磁带监视 x。", "So it does.": "正是。"}
-    >>> carry_over(table, ["The tape watches x, too.", "So it does."]), table["The tape watches x, too."]
-    ({'The tape watches x, too.': 'The tape watches x.'}, '磁带监视 x。')
+
+def domain_of(notebook: Path) -> str:
+    """The name of the file with the texts of a notebook: the lesson's number, or the page's name."""
+    return notebook.stem.partition("_")[0]
+
+
+def updated(file: Path, found: dict[str, list[str]], code: str) -> Catalog:
+    """The catalog of a file with these texts, each with the places where it is found, in a language."""
+    from babel.messages import Catalog
+    from babel.messages.pofile import read_po
+
+    template = Catalog(header_comment="")
+    for text, places in found.items():
+        template.add(text, locations=[(place, 0) for place in dict.fromkeys(places)])
+    if file.exists():
+        catalog = read_po(io.BytesIO(file.read_bytes()), locale=code.replace("-", "_"))
+    else:
+        catalog = Catalog(
+            locale=code.replace("-", "_"), project="minitape", header_comment=f"# {file.stem}", fuzzy=False
+        )
+    catalog.update(template, update_creation_date=False)
+    return catalog
+
+
+def as_po(catalog: Catalog) -> str:
+    """A catalog as a file has it."""
+    from babel.messages.pofile import write_po
+
+    file = io.BytesIO()
+    write_po(file, catalog, include_previous=True)
+    return file.getvalue().decode()
+
+
+def untranslated(catalog: Catalog) -> list[str]:
+    """What a translator has to do in a catalog: the texts that are new, and those that changed, with the English then
+    and now.
     """
-    gone = {text: translation for text, translation in known.items() if translation and text not in texts}
-    found = {}
-    for text in texts:
-        if not known.get(text) and (nearest := get_close_matches(text, gone, 1)):
-            found[text], known[text] = nearest[0], gone.pop(nearest[0])
+    return [
+        f"was {message.previous_id[0]!r}, is {message.id!r}" if message.previous_id else f"new: {message.id!r}"
+        for message in catalog
+        if message.id and (message.fuzzy or not message.string)
+    ]
+
+
+def built(english: Object, before: Object, known: dict[str, str], code: str) -> tuple[Object, list[str]]:
+    """A notebook in another language, and the cells that are to be run. Outputs and attached pictures are those that it
+    had `before`.
+    """
+    there = {cell["id"]: cell for cell in before["cells"]}
+    cells, to_run = [], []
+    for cell in english["cells"]:
+        source = "".join(known.get(piece, piece) if words else piece for piece, words in pieces_of(cell))
+        made, other = {**cell, "source": source.splitlines(keepends=True)}, there.get(cell["id"], {"source": ""})
+        if other.get("attachments", {}).keys() == cell.get("attachments", {}).keys():
+            made |= {name: part for name, part in other.items() if name == "attachments"}
+        if cell["cell_type"] == "code":
+            ran = other if "".join(other["source"]) == source else {"outputs": [], "execution_count": None}
+            made |= {name: ran[name] for name in ("outputs", "execution_count")}
+            to_run += [cell["id"]] if ran["execution_count"] is None else []
+        cells.append(made)
+    return {**english, "cells": cells, "metadata": english["metadata"] | {"language": code}}, to_run
+
+
+def pieces_of(cell: Object) -> Iterator[tuple[str, bool]]:
+    """The text of a cell in pieces, and which of them are words to translate. Together they are the text, but for what
+    is written in several pairs of quotes, which has one.
+
+    >>> [piece for piece, words in pieces_of({"cell_type": "code", "source": "y = x * x  # a square"}) if words]
+    ['a square']
+    """
+    source = "".join(cell["source"])
+    if cell["cell_type"] == "code":
+        quoted = OF_OTHERS in cell.get("metadata", {}).get("tags", ())
+        yield from [(source, False)] if quoted else _pieces_of_code(source)
+        return
+    for paragraph in re.split(r"(\n\n+)(?=(?:[^`]|`(?!``)|```.*?```)*\Z)", source, flags=re.DOTALL):
+        fenced = PROGRAM.fullmatch(paragraph)
+        if fenced and _is_whole(fenced[2]):
+            yield from [(fenced[1], False), *_pieces_of_code(fenced[2]), (fenced[3], False)]
+        else:
+            yield paragraph, bool(re.search("[A-Za-z]{2}", re.sub("<.*?>", "", paragraph)))
+
+
+def _is_whole(program: str) -> bool:
+    with suppress(SyntaxError):
+        return bool(ast.parse(program))
+    return False
+
+
+def _pieces_of_code(source: str) -> Iterator[tuple[str, bool]]:
+    at = 0
+    for begin, end, first, words, last in sorted({*_comments(source), *_said(source)}):
+        if re.search("[a-z]{2}", OF_CODE.sub("", words)):
+            yield from [(source[at:begin] + first, False), (words, True), (last, False)]
+            at = end
+    yield source[at:], False
+
+
+Words: TypeAlias = tuple[int, int, str, str, str]  # where they begin and end, and they between their signs
+
+
+def _comments(source: str) -> Iterator[Words]:
+    """The comments of a program."""
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            begin = _place(source, *token.start)
+            sign, words = re.findall("(#+ *)(.*)", token.string)[0]
+            yield begin, begin + len(token.string), sign, words, ""
+
+
+def _said(source: str) -> Iterator[Words]:
+    """The words in quotes that a program prints, draws or asks, also where they have a name of their own first, and
+    those that say what a function does.
+    """
+    lines = source.splitlines(keepends=True)
+    for node in (text for words in _shown(ast.parse(source)) for text in _texts(words)):
+        ends = (node.lineno, node.col_offset), (node.end_lineno or 0, node.end_col_offset)  # in bytes
+        begin, end = (_place(source, line, len(lines[line - 1].encode()[:column].decode())) for line, column in ends)
+        if parts := re.findall(r'(f?)("""|["\'])(.*?)(?<!\\)\2', source[begin:end], re.DOTALL):
+            formats, (quotes, *_), words = zip(*parts, strict=True)
+            yield begin, end, max(formats) + quotes, "".join(words), quotes
+
+
+def _place(source: str, line: int, column: int) -> int:
+    return sum(map(len, source.splitlines(keepends=True)[: line - 1])) + column
+
+
+def _shown(tree: ast.Module) -> Iterator[ast.AST]:
+    named = dict(_named(tree))
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and ast.get_docstring(node):
+            yield node.body[0]
+        elif isinstance(node, ast.Call) and _name(node.func) in SHOWN:
+            for words in [*node.args, *(keyword.value for keyword in node.keywords)]:
+                yield words
+                if _name(node.func) != "print":
+                    found = (
+                        text for name in ast.walk(words) if _name(name) in named for text in _texts(named[_name(name)])
+                    )
+                    yield from (text for text in found if " " in ast.unparse(text))  # one word alone may be a key
+
+
+def _named(tree: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    """The names of a program, and what they stand for: by assignment, in a loop, or as the default of an argument."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+                    yield from zip(map(_name, target.elts), node.value.elts, strict=False)
+                else:
+                    yield _name(target), node.value
+        elif isinstance(node, (ast.For, ast.comprehension)):
+            yield from ((_name(name), node.iter) for name in ast.walk(node.target))
+        elif isinstance(node, ast.arguments):
+            yield from zip((arg.arg for arg in reversed(node.args)), reversed(node.defaults), strict=False)
+
+
+def _texts(words: ast.AST) -> Iterator[ast.expr]:
+    """The texts in an expression, but for those by which something is looked up, compared or computed."""
+    if isinstance(words, ast.JoinedStr) or (isinstance(words, ast.Constant) and isinstance(words.value, str)):
+        yield words
+    elif not (
+        isinstance(words, (ast.Subscript, ast.Lambda, ast.Compare))
+        or isinstance(getattr(words, "func", None), ast.Attribute)
+    ):
+        for part in ast.iter_child_nodes(words):
+            yield from _texts(part)
+
+
+def _name(node: ast.AST) -> str:
+    return getattr(node, "id", getattr(node, "attr", ""))
+
+
+def texts_of_all(english: Path) -> dict[str, dict[str, list[str]]]:
+    """The texts to translate, by file; each with the places where it is found."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for path in sorted(english.glob("*.ipynb")):
+        places = found.setdefault(domain_of(path), {})
+        for cell in read_json(path, NOTEBOOK)["cells"]:
+            for text in (piece for piece, words in pieces_of(cell) if words):
+                places.setdefault(text, []).append(f"{path.name}:{cell['id']}")
+        for text in texts_of(domain_of(path)):
+            places.setdefault(text, []).append(f"minitape/course/lesson_{domain_of(path)}.py")
+    lists = {
+        CHECK: [(text, "minitape/course/checker.py") for text in MARKS] + said_in("minitape/course"),
+        "explain": said_in("minitape/explain") + _of_answers(),
+        # the words of the view in the browser are those of the Chinese file
+        "picture": said_in("minitape/picture", "widgets/minitape_widgets")
+        + [(text, VIEW) for text in table("picture", "zh")],
+        "cli": said_in("minitape/cli"),
+    }
+    for domain, pairs in lists.items():
+        for text, place in pairs:
+            found.setdefault(domain, {}).setdefault(text, []).append(place)
     return found
 
 
@@ -152,68 +276,7 @@ def texts_of(lesson: str) -> list[str]:
             *_said_by(exercise.also),
         ]
         found += [text for trial in exercise.trials for text in trial.texts()]
-    return [text for text in dict.fromkeys([*found, *explanations_of(lesson).values()]) if text]
-
-
-def texts_in(notebook: Path) -> list[str]:
-    """The texts of a notebook's predictions: each question, and the choices that are words."""
-    calls = [call for tree in _code(notebook) for call in _calls(tree, {"predict"})]
-    texts = [text for call in calls for argument in call.args[1:] for text in _texts(argument)]
-    return [text for text in dict.fromkeys(texts) if not _is_number(text)]
-
-
-def labels_in(notebook: Path) -> list[str]:
-    """The words that a notebook's pictures show: titles, names of curves and axes; also where they have a name of their
-    own first.
-    """
-    found: list[str] = []
-    for tree in _code(notebook):
-        named = dict(_named(tree))
-        for call in _calls(tree, DRAWN):
-            for words in [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg in WORDS)]:
-                names = [name.id for name in ast.walk(words) if isinstance(name, ast.Name)]
-                found += [
-                    text for node in [words, *(named[name] for name in names if name in named)] for text in _texts(node)
-                ]
-    return [text for text in dict.fromkeys(found) if re.search("[a-z]{2}", text)]
-
-
-def _named(tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:
-    """The names of a program, and what they stand for: by assignment, in a loop, or as the default of an argument."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign):
-            yield from (
-                (name.id, node.value)
-                for target in node.targets
-                for name in ast.walk(target)
-                if isinstance(name, ast.Name)
-            )
-        elif isinstance(node, (ast.For, ast.comprehension)):
-            yield from ((name.id, node.iter) for name in ast.walk(node.target) if isinstance(name, ast.Name))
-        elif isinstance(node, ast.arguments):
-            yield from (
-                (arg.arg, value) for arg, value in zip(reversed(node.args), reversed(node.defaults), strict=False)
-            )
-
-
-def texts_of_feedback() -> list[str]:
-    """What all lessons say: the texts that this package gives to `say`."""
-    return list(dict.fromkeys([*MARKS, *_said_in(Path(__file__).parent, 1), ENGLISH]))
-
-
-def texts_of_pages() -> list[str]:
-    """What the command line says, and pages around their lessons: the texts that it gives to `say` and `tell`."""
-    return list(dict.fromkeys(_said_in(Path(__file__).parents[1] / "cli", 3)))
-
-
-def _said_in(package: Path, most: int) -> Iterator[str]:
-    """The texts that a package gives to `say` or `tell`, in calls with so many arguments at most: one more names a
-    lesson's own table.
-    """
-    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in sorted(package.glob("*.py"))]
-    for call in (call for tree in trees for call in _calls(tree, {"say", "tell"})):
-        if len(call.args) <= most:
-            yield from _texts(call.args[0])
+    return [text for text in [*found, *explanations_of(lesson).values(), *sentences_of(lesson)] if text]
 
 
 def _said_by(look: Function | None) -> list[str]:
@@ -227,44 +290,26 @@ def _said_by(look: Function | None) -> list[str]:
     return [text for text in constants if isinstance(text, str) and " " in text and text != look.__doc__]
 
 
-def _code(notebook: Path) -> list[ast.Module]:
-    cells = read_json(notebook, NOTEBOOK)["cells"]
-    return [ast.parse("".join(cell["source"])) for cell in cells if cell["cell_type"] == "code"]
+def said_in(*folders: str) -> list[tuple[str, str]]:
+    """The texts that the files of some folders give to the functions that say them, and the file of each: in the call
+    or by a name that stands for them.
+    """
+    found = []
+    for path in (path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+            if getattr(call.func, "id", "") in SAYS:  # a method of the same name says something else
+                names = {_name(node) for node in ast.walk(call.args[0])} - {""}
+                bound = [text for name, value in _named(tree) if name in names for text in _texts(value)]
+                texts = [*_texts(call.args[0]), *(text for text in bound if " " in ast.unparse(text))]
+                place = path.relative_to(ROOT).as_posix()
+                found += [(str(text.value), place) for text in texts if isinstance(text, ast.Constant)]
+    return found
 
 
-def _calls(tree: ast.AST, names: set[str]) -> Iterator[ast.Call]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) in names:
-            yield node
-
-
-def _texts(words: ast.AST) -> Iterator[str]:
-    """The texts in an expression; of one that is made with values, the text with the values in braces."""
-    if isinstance(words, ast.JoinedStr):
-        yield ast.unparse(words)[2:-1]
-    elif isinstance(words, ast.Constant) and isinstance(words.value, str):
-        yield words.value
-    elif not (
-        isinstance(words, (ast.Subscript, ast.Lambda)) or isinstance(getattr(words, "func", None), ast.Attribute)
-    ):
-        for part in ast.iter_child_nodes(words):
-            yield from _texts(part)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def main(names: list[str]) -> None:
-    """Bring the second folder in step with the first, and say what is left."""
-    english, translation = map(Path, names)
-    for words in keep_in_step(english, translation):
-        print(words)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
+def _of_answers() -> list[tuple[str, str]]:
+    """The sentences that `explain` may say of a tape, from its tables."""
+    tables = [*texts.TEXT.values(), *value_texts.OF_ZERO.values(), value_texts.CURES.values()]
+    alone = [value_texts.SMOOTH, value_texts.OVERFLOW, value_texts.VALUE, value_texts.WHERE, value_texts.RELEASED]
+    found = [text for pair in tables for text in pair] + alone
+    return [(text, "minitape/explain/texts.py") for text in found if text]

@@ -1,4 +1,4 @@
-"""Every sentence of an answer is filled in here, in the language of the lessons: ``texts/explain.json`` has the
+"""Every sentence of an answer is filled in here, in the language of the lessons: ``texts/explain.po`` has the
 translations.
 
 What is given to `fill` is in English where it is used: causes and what fixes them in :mod:`texts` and

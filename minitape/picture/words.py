@@ -1,4 +1,4 @@
-"""The words of the picture in the language of the lessons: ``texts/picture.json`` has the translations, also those of
+"""The words of the picture in the language of the lessons: ``texts/picture.po`` has the translations, also those of
 the view's buttons.
 """
 

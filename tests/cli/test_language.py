@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 
@@ -14,18 +13,16 @@ import nbformat
 import pytest
 from click.testing import CliRunner
 
-from minitape.cli import main
-from minitape.cli.check import _places_to_run, check_notebook
+from minitape.cli import main, skeleton
+from minitape.cli.check import _places_to_run
 from minitape.cli.figures import figures
 from minitape.cli.handins import find, read
-from minitape.cli.lessons import copy_missing, language_of, lessons_folder, notebooks_in
+from minitape.cli.lessons import copy_missing, lessons_folder, notebooks_in
 from minitape.cli.nbgrader import export
 from minitape.cli.pages import LessonPage
-from minitape.cli.report import as_text
-from minitape.cli.rules import outputs_text
-from minitape.cli.save import save
 from minitape.cli.skeleton import write_language
-from minitape.common.texts import VARIABLES
+from minitape.common import texts
+from minitape.common.texts import VARIABLES, lessons_language
 from minitape.common.write_beside import write
 from minitape.course.checker import feedback
 
@@ -64,7 +61,7 @@ def lab(tmp_path, monkeypatch):
 def test_a_new_learner_gets_the_systems_language(variables, language, lab, tmp_path):
     said = lab(**variables)
     folder = tmp_path / "minitape-lessons"
-    assert language_of(folder) == language
+    assert lessons_language(folder) == language
     assert [p.name for p in notebooks_in(folder)] == [p.name for p in notebooks_in(lessons_folder(language))]
     assert (SWITCH in said) == (language == "zh")
 
@@ -109,10 +106,10 @@ def test_the_lab_speaks_the_language_of_its_lessons(lab):
 def test_the_language_that_is_asked_for_comes_first_and_a_folder_keeps_its_own(lab, tmp_path):
     assert SWITCH not in lab("--language", "en", LANG="zh_CN.UTF-8")
     assert SWITCH in lab(LANG="zh_CN.UTF-8")  # the English ones stay; the line says how to get the others
-    assert language_of(tmp_path / "minitape-lessons") == "en"
+    assert lessons_language(tmp_path / "minitape-lessons") == "en"
     lab("--language", "zh")  # has its own folder, since the usual one is taken
     lab("--language", "zh")
-    assert [(path.name, language_of(path)) for path in sorted(tmp_path.iterdir())] == [
+    assert [(path.name, lessons_language(path)) for path in sorted(tmp_path.iterdir())] == [
         ("minitape-lessons", "en"),
         ("minitape-lessons-zh", "zh"),
     ]
@@ -134,15 +131,15 @@ def test_two_languages_are_never_mixed_in_a_folder(lab, tmp_path):
     assert not (tmp_path / "other").exists()
 
 
-def test_tables_go_with_the_version_of_minitape_and_notebooks_stay(tmp_path):
-    copy_missing(tmp_path, language="zh")
-    for file in (FIRST, "texts/01.json"):
-        (tmp_path / file).write_text("{}")
-    assert copy_missing(tmp_path, language="zh")[0] == [os.path.join("texts", "01.json")]
-    assert (tmp_path / FIRST).read_text() == "{}"
+def test_what_a_translation_says_stays_with_minitape(lab, tmp_path):
+    lab("mine", "--language", "zh")
+    assert not (tmp_path / "mine" / "texts").exists()
+    (tmp_path / "mine" / FIRST).write_text("{}")
+    assert lab("mine", "--language", "zh").endswith("保持原样\n")
+    assert (tmp_path / "mine" / FIRST).read_text() == "{}" and lessons_language(tmp_path / "mine") == "zh"
 
 
-@pytest.mark.parametrize("written", [3, 25])
+@pytest.mark.parametrize("written", [1, 3])
 def test_a_copy_that_breaks_off_goes_on_in_its_language(written, lab, tmp_path, monkeypatch):
     left = iter(range(written))
     with monkeypatch.context() as patch, pytest.raises(StopIteration):
@@ -150,14 +147,6 @@ def test_a_copy_that_breaks_off_goes_on_in_its_language(written, lab, tmp_path, 
         copy_missing(tmp_path / "mine", language="zh")
     lab("mine", LANG="zh_CN.UTF-8" if written == 3 else "en_US.UTF-8")
     assert nbformat.read(tmp_path / "mine" / FIRST, as_version=4).cells[0].source.startswith("# 1. 第一条磁带")
-
-
-def test_a_folder_of_texts_that_is_the_learners_own_stays(lab, tmp_path):
-    own = tmp_path / "mine" / "texts" / "01.json"
-    own.parent.mkdir(parents=True)
-    own.write_text("my own")
-    lab("mine", "--language", "zh")
-    assert own.read_text() == "my own" and language_of(tmp_path / "mine") == "zh"
 
 
 def test_a_terminal_that_has_no_chinese_characters_stops_nothing(tmp_path):
@@ -172,11 +161,11 @@ def test_a_terminal_that_has_no_chinese_characters_stops_nothing(tmp_path):
     assert done.returncode == 0 and done.stderr == "" and "copied" in done.stdout
 
 
-def test_a_lesson_of_the_courses_own_is_run_beside_its_tables(tmp_path):
+def test_a_lesson_of_the_courses_own_is_run_from_a_copy(tmp_path):
     paths = [lessons_folder(code) / FIRST for code in ("en", "zh")]
     places = _places_to_run(paths, tmp_path)
     assert [place.read_bytes() for place in places] == [path.read_bytes() for path in paths]
-    assert [(place.parent / "texts" / "01.json").exists() for place in places] == [False, True]
+    assert [lessons_language(place.parent) for place in places] == ["en", "zh"]
     assert (
         "--language chooses among the course's own lessons"
         in CliRunner().invoke(main, ["check", str(tmp_path), "--language", "zh"]).output
@@ -201,13 +190,13 @@ def test_a_class_is_read_in_either_language(tmp_path, monkeypatch):
     assert (first.later, first.solved, first.stuck, first.tries) == (4, 4, 0, 2)  # a notebook does not tell the tries
 
 
-def test_an_assignment_takes_its_tables_with_it(tmp_path):
+def test_an_assignment_keeps_its_language(tmp_path):
     def kinds(path):
         return [cell.metadata.get("nbgrader") for cell in nbformat.read(path, as_version=4).cells]
 
     (ours, count), (theirs, again) = (export("01", tmp_path / code, code) for code in ("en", "zh"))
     assert count == again > 0 and kinds(ours) == kinds(theirs)
-    assert (theirs.parent / "texts" / "feedback.json").exists() and not (ours.parent / "texts").exists()
+    assert [lessons_language(path.parent) for path in (ours, theirs)] == ["en", "zh"]
 
 
 def test_an_exported_page_says_its_language():
@@ -224,36 +213,41 @@ def test_a_new_language_needs_no_code(tmp_path, monkeypatch):
     short = json.loads((lessons_folder() / FIRST).read_text(encoding="utf-8"))
     short["cells"] = short["cells"][:2] + short["cells"][17:20]  # the title, what is imported, and the first exercise
     (english / FIRST).write_text(json.dumps(short), encoding="utf-8")
-    monkeypatch.setattr("minitape.cli.skeleton.lessons_folder", lambda: english)
-    monkeypatch.setattr("minitape.cli.skeleton.COURSE", (tmp_path, tmp_path))
+    for module in (skeleton, texts):
+        monkeypatch.setattr(module, "COURSE", (tmp_path, tmp_path))
 
     folder, left = write_language("de")
-    assert folder == tmp_path / "de" and language_of(folder) == "de"
-    assert f"{FIRST}: first-tape-01: no translation yet" in left
-    assert any(line.startswith("01.json: ") and line.endswith(" texts to translate") for line in left)
+    assert folder == tmp_path / "de" and lessons_language(folder) == "de"
+    assert "01.po: new: '# 1. The first tape'" in left
 
-    lesson = json.loads((folder / FIRST).read_text(encoding="utf-8"))
-    lesson["cells"][0]["source"] = "# 1. Das erste Band"
-    (folder / FIRST).write_text(json.dumps(lesson), encoding="utf-8")
-    file = folder / "texts" / "feedback.json"
-    texts = json.loads(file.read_text(encoding="utf-8")) | {
-        "Exercise {name}: not answered yet.": "Aufgabe {name}: noch offen."
-    }
-    file.write_text(json.dumps(texts), encoding="utf-8")
+    for domain, text, translation in (
+        ("01", "# 1. The first tape", "# 1. Das erste Band"),
+        ("check", "Exercise {name}: not answered yet.", "Aufgabe {name}: noch offen."),
+    ):
+        file = folder / "texts" / f"{domain}.po"
+        entry = f'msgid "{text}"\nmsgstr "'
+        known = file.read_text(encoding="utf-8")
+        assert entry in known
+        file.write_text(known.replace(entry, entry + translation), encoding="utf-8")
     _, left = write_language("de")
-    assert not any("first-tape-01" in line for line in left)
-    save(folder / FIRST)
-    assert outputs_text(nbformat.read(folder / FIRST, as_version=4).cells[3].outputs).startswith(
-        "Aufgabe 01.1: noch offen.\nReplace the ..."
-    )
-    result = check_notebook(folder / FIRST, ["blank"])
-    assert result.exit_code == 0, as_text(result)
+    assert not any("first tape'" in line for line in left)
+    with monkeypatch.context() as patch:
+        patch.setenv(VARIABLES[0], "de")
+        said = feedback("01.1")
+    assert said.startswith("Aufgabe 01.1: noch offen.\nReplace the ...")
+    lesson = json.loads((folder / FIRST).read_text(encoding="utf-8"))
+    assert lesson["cells"][0]["source"][0] == "# 1. Das erste Band\n"
 
-    short["cells"][0]["source"] = "# 1. The first of the tapes"
+    short["cells"][0]["source"] = ["# 1. The first of the tapes"]
     (english / FIRST).write_text(json.dumps(short), encoding="utf-8")
     _, left = write_language("de")
-    assert f"{FIRST}: first-tape-01: the English text changed" in left
-    shutil.rmtree(folder)
+    assert "01.po: was '# 1. The first tape', is '# 1. The first of the tapes'" in left
     for code in ("en", "../de", "Deutsch"):
         done = CliRunner().invoke(main, ["new-language", code])
         assert done.exit_code == 1 and "names no language to translate into" in done.output
+
+
+def test_a_language_is_added_in_a_copy_of_the_repository(tmp_path, monkeypatch):
+    monkeypatch.setattr(skeleton, "COURSE", (tmp_path, tmp_path / "none"))
+    done = CliRunner().invoke(main, ["new-language", "de"])
+    assert done.exit_code == 1 and "git clone" in done.output

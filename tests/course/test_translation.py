@@ -1,4 +1,4 @@
-"""A translation needs no change in code: all that predictions and checks say comes from one file per lesson.
+"""A translation needs no change in code: all that predictions and checks say comes from gettext's files.
 
 The Chinese edition is the one that is tried; what no language has is tried with texts in brackets.
 """
@@ -9,23 +9,29 @@ import ast
 import dataclasses
 import json
 import re
-import shutil
 
+import nbformat
 import pytest
 from test_exercise_programs import EXERCISES, SOLUTIONS, WRONG, answer, other_answers
 
 from minitape.cli.lessons import lesson_of, lessons_folder, notebooks_in
 from minitape.cli.rules import in_english
-from minitape.common.texts import look_up, say, table
+from minitape.common import texts as texts_module
+from minitape.common.texts import VARIABLES, say, table
 from minitape.course import Exercise, add_exercise, predict, progress, reveal
 from minitape.course.checker import exercises_of, feedback
 from minitape.course.exercise import ADDED
 from minitape.course.predict import Revealed
 from minitape.course.progress import progress_file
-from minitape.course.translation import keep_in_step, labels_in, texts_in, texts_of, texts_of_feedback
+from minitape.course.translation import as_po, keep_in_step, texts_of, texts_of_all, updated
 
-CHINESE = lessons_folder().parent / "zh"
+TEXTS = texts_of_all(lessons_folder())
 LESSONS = [path for path in notebooks_in(lessons_folder()) if lesson_of(path)]
+
+
+def code_of(path):
+    """The cells of code of a notebook."""
+    return [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
 
 
 def translated(text):
@@ -35,24 +41,29 @@ def translated(text):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder of lessons in another language, in which one works."""
+    """A folder in which one works, in another language of the course: its files of texts lie there, too."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("MINITAPE_PROGRESS", raising=False)
-    (tmp_path / "texts").mkdir()
+    monkeypatch.setattr(texts_module, "COURSE", (tmp_path,))
+    monkeypatch.setenv(VARIABLES[0], "xx")
+    (tmp_path / "xx" / "texts").mkdir(parents=True)
     return tmp_path
 
 
-def write(folder, lesson, texts):
-    texts = {text: translated(text) for text in texts}
-    (folder / "texts" / f"{lesson}.json").write_text(json.dumps(texts), encoding="utf-8")
+def write(folder, domain, texts):
+    file = folder / "xx" / "texts" / f"{domain}.po"
+    catalog = updated(file, {text: [] for text in texts}, "de")
+    for text in texts:
+        catalog[text].string = translated(text)
+    file.write_text(as_po(catalog), encoding="utf-8")
 
 
 @pytest.fixture
-def chinese(folder):
-    """A folder of Chinese lessons, in which one works."""
-    shutil.rmtree(folder / "texts")
-    shutil.copytree(CHINESE / "texts", folder / "texts")
-    return folder
+def chinese(tmp_path, monkeypatch):
+    """A folder in which one works in Chinese."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("MINITAPE_PROGRESS", raising=False)
+    monkeypatch.setenv(VARIABLES[0], "zh")
 
 
 ENGLISH = re.compile(r"[A-Za-z]{2,} [a-z]{2,} [a-z]{2,}")  # so many words in a row are a sentence
@@ -63,19 +74,20 @@ OF_THE_PROGRAM = re.compile(r"\[[x ]\] .*|'.*?'|\w+Error: .*|应当是：.*|from
 CELL = r"<cell \d+>"  # each program has a file of its own
 
 
-def said_in_both(name, check, folder, monkeypatch):
+def said_in_both(name, check, monkeypatch):
     """What `check` says of an answer in English and in Chinese: the same verdict, and the same hint. Gives back the
     Chinese.
     """
-    monkeypatch.chdir(folder)
+    monkeypatch.setenv(VARIABLES[0], "zh")
     theirs = re.sub(CELL, "<cell>", check())
-    monkeypatch.chdir(folder / "texts")  # where no language is
+    monkeypatch.setenv(VARIABLES[0], "en")
     ours = re.sub(CELL, "<cell>", check())
     read = in_english(theirs)
     assert read.partition("\n")[0] == ours.partition("\n")[0]
     hint, theirs_hint = ours.partition("\nHint: ")[2], read.partition("\nHint: ")[2]
-    translations = [look_up(hint, table(lesson, folder)) for lesson in (name.rpartition(".")[0], "feedback", "explain")]
-    assert theirs_hint in translations or ("<cell>" in hint and hint != theirs_hint)  # explain puts its own together
+    files = [table(domain, "zh") for domain in (name.rpartition(".")[0], "check", "explain")]
+    translations = [texts.get(hint, hint) for texts in files]
+    assert theirs_hint in translations or theirs_hint != hint  # put together, by explain or with values
     assert not ENGLISH.search(OF_THE_PROGRAM.sub("", theirs)), theirs
     return theirs
 
@@ -83,7 +95,7 @@ def said_in_both(name, check, folder, monkeypatch):
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 def test_hints_and_reasons_come_from_the_lessons_file(path, chinese, monkeypatch):
     lesson = lesson_of(path)
-    texts = table(lesson, CHINESE)
+    texts = table(lesson, "zh")
     for exercise in exercises_of(lesson).values():
         if exercise.trials:
             continue
@@ -102,9 +114,7 @@ def test_hints_and_reasons_come_from_the_lessons_file(path, chinese, monkeypatch
     ],
 )
 def test_a_wrong_program_hears_the_same_in_chinese(name, program, chinese, monkeypatch):
-    assert said_in_both(name, lambda: answer(name, program), chinese, monkeypatch).startswith(
-        f"练习 {name}：还不对。\n"
-    )
+    assert said_in_both(name, lambda: answer(name, program), monkeypatch).startswith(f"练习 {name}：还不对。\n")
 
 
 @pytest.mark.long
@@ -119,29 +129,27 @@ def test_a_right_program_is_right_in_chinese(name, chinese):
 def test_a_wrong_answer_hears_the_same_in_chinese(exercise, chinese, monkeypatch, request):
     monkeypatch.setitem(ADDED, exercise.name, dataclasses.replace(exercise, view=None, order=0, also=None))
     for wrong in other_answers(exercise.expect)[: None if request.config.getoption("--long") else 1]:
-        said_in_both(exercise.name, lambda wrong=wrong: feedback(exercise.name, wrong), chinese, monkeypatch)
+        said_in_both(exercise.name, lambda wrong=wrong: feedback(exercise.name, wrong), monkeypatch)
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
-def test_questions_and_choices_come_from_the_lessons_file(path, folder):
-    lesson = lesson_of(path)
-    texts = texts_in(path)
-    assert texts, "every lesson has predictions"
-    write(folder, lesson, texts)
-    for text in texts:
-        shown = predict(f"{lesson}.p1", text, [text, 1.0])
-        assert (shown.text, shown.choices) == (f"<{text}>", (f"<{text}>", "1.0"))
+def test_questions_and_choices_are_found_for_the_translator(path):
+    tree = ast.parse("\n".join(cell.source for cell in code_of(path)))
+    asked = [
+        call for call in ast.walk(tree) if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "predict"
+    ]
+    texts = [ast.literal_eval(call.args[1]) for call in asked]
+    assert texts and set(texts) <= set(TEXTS[lesson_of(path)]), "every lesson has predictions"
 
 
 def test_all_that_the_lessons_say_is_found_for_the_translator(tmp_path):
     left = keep_in_step(lessons_folder(), tmp_path / "de")
     for path in LESSONS:
-        texts = json.loads((tmp_path / "de" / "texts" / f"{lesson_of(path)}.json").read_text(encoding="utf-8"))
-        assert list(texts) == list(dict.fromkeys([*texts_in(path), *texts_of(lesson_of(path))]))
-        assert set(texts.values()) == {""}
-        assert f"{lesson_of(path)}.json: no translation yet of {next(iter(texts))!r}" in left
-        assert table("labels", tmp_path / "de").keys() >= set(labels_in(path))
-    assert "To choose, run this cell." in table("feedback", tmp_path / "de")
+        texts = TEXTS[lesson_of(path)]
+        assert set(texts) >= set(texts_of(lesson_of(path)))
+        assert f"{lesson_of(path)}.po: new: {next(iter(texts))!r}" in left
+    assert "To choose, run this cell." in TEXTS["check"]
+    assert len(left) == sum(map(len, TEXTS.values())) + len(LESSONS)
 
 
 def test_what_a_further_look_may_say_is_found_for_the_translator():
@@ -151,27 +159,27 @@ def test_what_a_further_look_may_say_is_found_for_the_translator():
     assert any(text.startswith("`y` is not trainable") for text in told), "an explanation"
 
 
-def test_a_prediction_is_kept_in_english_and_shown_in_the_language(folder, capsys):
-    write(folder, "t", ["What is y?", "an error"])
-    write(folder, "feedback", texts_of_feedback())
-    question = predict("t.p1", "What is y?", ["an error", 6.0])
-    assert repr(question) == "<Predict: <What is y?>>\n  - <an error>\n  - 6.0\n<To choose, run this cell.>"
+def test_a_prediction_is_compared_with_the_truth_in_the_language(folder, capsys):
+    write(folder, "t", ["an error", "Because."])
+    write(folder, "check", TEXTS["check"])
+    question = predict("t.p1", "Was ist y?", ["<an error>", 6.0])
+    assert repr(question) == "<Predict: Was ist y?>\n  - <an error>\n  - 6.0\n<To choose, run this cell.>"
     assert question.commit("<an error>") == "<You predict: <an error>. Now run the next cell.>"
-    assert json.loads(progress_file().read_text())["predictions"] == {"t.p1": "an error"}
+    assert json.loads(progress_file().read_text())["predictions"] == {"t.p1": "<an error>"}
     assert question._widget().chosen == "<an error>"
     assert (
-        predict("t.p1", "What is y?", ["an error", 6.0]).before()
+        predict("t.p1", "Was ist y?", ["<an error>", 6.0]).before()
         == "<Last time you predicted: <an error>. What do you say today?>"
     )
     reveal("t.p1", "an error")
     assert capsys.readouterr().out == "<You predicted <an error>, and so it is.>\n"
-    reveal("t.p1", 6.0, "What is y?")
+    reveal("t.p1", 6.0, "Because.")
     assert capsys.readouterr().out.startswith("<You predicted <an error>.> <The answer: 6.0>\n\n<Stop here")
-    assert Revealed("t.p1", 6.0, "What is y?").text().endswith("\n\n<What is y?>")
+    assert Revealed("t.p1", 6.0, "Because.").text().endswith("\n\n<Because.>")
 
 
 def test_the_feedback_is_translated_and_its_marks_are_read_in_each_language(folder, capsys):
-    write(folder, "feedback", texts_of_feedback())
+    write(folder, "check", TEXTS["check"])
     add_exercise(Exercise("said.1", expect=6.0))
     assert (
         feedback("said.1")
@@ -181,11 +189,13 @@ def test_the_feedback_is_translated_and_its_marks_are_read_in_each_language(fold
         "<Exercise said.1: not yet.>\n  <given:    9.0>\n  <expected: <<a number> (shown after 2 more tries)>>\n"
         "  <That is too large.>"
     )
-    for said in ("<Exercise said.1: not yet.>\n  <given:    9.0>", "练习 said.1：还不对。\n  你给的：9.0"):
-        assert in_english(said) == "Exercise said.1: not yet.\n  given:    9.0"
     assert "<expected <a number>, got <a text>>" in feedback("said.1", "x")
     progress("said")
     assert capsys.readouterr().out == "<Lesson said: . 0 of 1 solved><   left: said.1>\n"
+
+
+def test_what_check_said_is_read_in_english():
+    assert in_english("练习 said.1：还不对。\n  你给的：9.0") == "Exercise said.1: not yet.\n  given:    9.0"
 
 
 def test_no_sentence_of_the_package_is_said_without_say():
@@ -213,16 +223,24 @@ def test_no_sentence_of_the_package_is_said_without_say():
         ] == []
 
 
-def test_a_file_that_cannot_be_read_is_warned_of_and_the_texts_stay_english(folder):
-    (folder / "texts" / "01.json").write_text("{", encoding="utf-8")
-    with pytest.warns(UserWarning, match="01.json cannot be read, so its texts stay English"):
-        assert say("an error", "01") == "an error"
+def test_what_is_marked_as_fuzzy_stays_english(folder):
+    write(folder, "01", ["an error", "a number"])
+    file = folder / "xx" / "texts" / "01.po"
+    assert say("an error", "01") == "<an error>"
+    text = file.read_text(encoding="utf-8").replace(
+        'msgid "an error"', '#, fuzzy\n#| msgid "the error"\nmsgid "an error"'
+    )
+    file.write_text(text, encoding="utf-8", newline="\r\n")
+    assert (say("an error", "01"), say("a number", "01")) == ("an error", "<a number>")
     assert say("an error", "02") == "an error"
 
 
-def test_a_name_reads_no_file_of_another_folder(folder):
-    (folder / "secret.json").write_text('{"said": "secret"}')
-    assert say("said", "../secret") == say("said", str(folder / "secret")) == "said"
+def test_a_long_text_is_read_as_gettext_writes_it(folder):
+    long = (
+        'A text of several lines,\n\twith "quotes" and a \\, which is so long that it is broken ' + "and broken " * 20
+    )
+    write(folder, "01", [long])
+    assert say(long, "01") == f"<{long}>"
 
 
 def test_what_is_said_of_a_class_comes_from_the_lessons_file(folder):

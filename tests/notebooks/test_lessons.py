@@ -8,8 +8,6 @@ With `--long` every lesson has both runs; without it one lesson has each. The Ch
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
 
 from minitape.cli.check import VARIANTS, check_notebook
@@ -41,8 +39,6 @@ def _param(lesson, variant):
 def test_lesson(lesson, variant, tmp_path, request):
     copy = tmp_path / lesson.name
     copy.write_bytes(lesson.read_bytes())
-    if (lesson.parent / "texts").exists():
-        shutil.copytree(lesson.parent / "texts", tmp_path / "texts")
     result = check_notebook(lesson, [variant], run_at=copy)
     assert result.exit_code == 0, as_text(result)
     if request.config.getoption("--long"):

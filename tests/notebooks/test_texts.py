@@ -21,7 +21,7 @@ import pytest
 from minitape.cli.lesson_pages import headings_of
 from minitape.cli.lessons import lesson_of, lessons_folder, notebooks_in
 from minitape.cli.rules import is_exercise, outputs_text
-from minitape.common.texts import look_up, table
+from minitape.common.texts import say, table
 from minitape.course.exercise import exercises_of, explanations_of
 
 FOLDERS = [lessons_folder(), lessons_folder().parent / "zh"]
@@ -85,7 +85,7 @@ def words(path: Path) -> dict[str, Any]:
 
 def said(text: str, path: Path) -> str:
     """What all lessons say, in the language of one."""
-    return look_up(text, table("feedback", path.parent))
+    return say(text, "check", path.parent.name)
 
 
 SCREEN = 34  # lines of a notebook that are seen together, in a window of 1400 by 900
@@ -148,8 +148,7 @@ def test_what_follows_a_question_is_its_reveal_and_the_truth_was_a_choice(text):
 
 def test_each_answer_is_explained_by_its_reveal_alone(text):
     explained = {
-        name: look_up(why, table(lesson_of(text), text.parent))
-        for name, why in explanations_of(lesson_of(text)).items()
+        name: say(why, lesson_of(text), text.parent.name) for name, why in explanations_of(lesson_of(text)).items()
     }
     assert [name for _, name, _, _ in truths(text) if name not in explained] == []
     assert [why for why in explained.values() if re.split(r"\.\s|。", why)[0] in prose(text)] == []
@@ -272,7 +271,7 @@ def test_a_picture_that_is_to_be_stepped_through_has_a_way_back(lesson):
 
 def test_links_lead_somewhere(text):
     told = "\n".join(
-        [prose(text), *explanations_of(lesson_of(text)).values(), *table(lesson_of(text), text.parent).values()]
+        [prose(text), *explanations_of(lesson_of(text)).values(), *table(lesson_of(text), text.parent.name).values()]
     )
     for file, anchor in re.findall(r"\]\(([\w.]+\.ipynb)(?:#([^)]*))?\)", told):
         assert (text.parent / file).is_file(), file

@@ -1,9 +1,10 @@
-"""Lessons in another language say what the English ones say: same cells, same code, texts made from the present
-English, nothing left in English.
+"""Lessons in another language say what the English ones say: built from them and from the files of texts, with the
+same code, nothing left in English.
 """
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import shutil
@@ -18,11 +19,22 @@ import pytest
 from minitape.cli.lessons import lessons_folder, notebooks_in
 from minitape.cli.rules import outputs_text
 from minitape.common.texts import table
-from minitape.course.translation import keep_in_step, mark, tables, translated
+from minitape.course.translation import (
+    OF_OTHERS,
+    built,
+    domain_of,
+    keep_in_step,
+    pieces_of,
+    texts_of_all,
+    untranslated,
+    updated,
+)
 
 ENGLISH = lessons_folder()
 LANGUAGES = [folder for folder in sorted(ENGLISH.parent.iterdir()) if folder != ENGLISH and any(folder.glob("*.ipynb"))]
 PAIRS = [(path, language / path.name) for language in LANGUAGES for path in notebooks_in(ENGLISH)]
+TEXTS = texts_of_all(ENGLISH)
+FILES = [language / "texts" / f"{domain}.po" for language in LANGUAGES for domain in TEXTS]
 
 
 @cache
@@ -36,95 +48,112 @@ def pair(request) -> tuple[Path, Path]:
     return request.param
 
 
+@pytest.fixture(params=FILES, ids=lambda file: f"{file.parent.parent.name}-{file.stem}")
+def file(request) -> Path:
+    """The texts of a lesson, or of one part of minitape, in a language."""
+    return request.param
+
+
 def test_there_is_a_chinese_edition():
     assert "zh" in [folder.name for folder in LANGUAGES]
 
 
-def test_a_translation_is_in_step(pair):
-    """Where this fails: python -m minitape.course.translation notebooks/en notebooks/zh says what is to be done."""
+def test_each_text_has_a_translation_made_from_the_present_english(file):
+    """Where this fails: minitape new-language zh, then translate what it names in Poedit, and run it again."""
+    catalog = updated(file, TEXTS[file.stem], file.parent.parent.name)
+    assert untranslated(catalog) == []
+    assert list(table(file.stem, file.parent.parent.name)) == list(TEXTS[file.stem])
+
+
+def test_a_notebook_is_built_from_the_english_one_and_the_texts(pair):
+    """Where this fails: minitape new-language zh, then minitape save."""
     english, translation = (json.loads(path.read_text(encoding="utf-8")) for path in pair)
-    made, left = translated(english, translation)
-    assert left == []
+    language = pair[1].parent.name
+    made, to_run = built(english, translation, table(domain_of(pair[0]), language), language)
+    assert to_run == []
     assert made == translation
 
 
-STARRED = re.compile(r"[(,] ?\*+\w+(?=[,)])|\(\*+\[")  # arguments such as *things in f(name, *things)
+def code_in(text: str) -> set[str]:
+    """What is code in a sentence: between backticks, but for words of the picture, and arguments with stars."""
+    stars = re.findall(r"[(,] ?\*+\w+(?=[,)])|\(\*+\[", text)  # such as *things in f(name, *things)
+    return {code for code in [*re.findall(r"`[^`\n]+`", text), *stars] if not re.search("[a-z]{2} ", code)}
 
 
-@pytest.mark.parametrize("language", LANGUAGES, ids=lambda path: path.name)
-def test_a_translated_hint_has_the_stars_of_its_code(language):
+def test_code_in_a_sentence_is_that_of_the_english_sentence(file):
+    texts = table(file.stem, file.parent.parent.name)
     different = [
-        (text, translation)
-        for name, texts in tables(ENGLISH).items()
-        for text, translation in ((text, table(name, language)[text]) for text in texts)
-        if STARRED.findall(text) != STARRED.findall(translation)
+        (text, translation) for text, translation in texts.items() if not code_in(text) <= code_in(translation)
     ]
     assert different == []
-    assert STARRED.findall("def apply(self, name, *things): f(*[1])") == [", *things", "(*["]
+    assert code_in("`a` def apply(self, name, *things): f(*[1]) `g * row 0`") == {"(*[", ", *things", "`a`"}
 
 
 @pytest.mark.parametrize("language", LANGUAGES, ids=lambda path: path.name)
-def test_each_text_has_a_translation_with_the_same_values(language):
+@pytest.mark.parametrize("domain", ["check", "cli", "explain", "picture"])
+def test_a_translation_names_the_same_values(domain, language):
     def values(text):
-        return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
+        return {(name, form, how) for _, name, form, how in Formatter().parse(text) if name is not None}
 
-    for name, texts in tables(ENGLISH).items():
-        known = table(name, language)
-        assert list(known) == texts, name
-        assert [text for text in texts if not known[text]] == []
-        if name in ("feedback", "labels"):  # the other files hold finished texts, in which braces are those of programs
-            assert [text for text in texts if values(text) != values(known[text])] == []
+    texts = table(domain, language.name)
+    assert [text for text in texts if values(text) != values(texts[text])] == []
 
 
-def test_what_is_out_of_step_is_listed(tmp_path):
+def test_code_is_the_same_but_for_words_to_people(pair):
+    ours, theirs = map(cells, pair)
+    for name, cell in ours.items():
+        if cell.cell_type == "code":
+            code = [piece for piece, words in pieces_of(cell) if not words]
+            rest = theirs[name].source
+            for piece in code:
+                assert piece in rest, name
+                rest = rest[rest.index(piece) + len(piece) :]
+            ast.parse(theirs[name].source)
+            assert OF_OTHERS not in cell.metadata.get("tags", ()) or cell.source == theirs[name].source
+
+
+@pytest.fixture
+def editions(tmp_path):
+    """The English and the Chinese first lesson, copied."""
     english, zh = tmp_path / "en", tmp_path / "zh"
-    for folder, source in ((english, ENGLISH), (zh, LANGUAGES[0])):
+    for folder, source in ((english, ENGLISH), (zh, ENGLISH.parent / "zh")):
         folder.mkdir()
         shutil.copy(source / "01_the_first_tape.ipynb", folder)
-    shutil.copytree(LANGUAGES[0] / "texts", zh / "texts")
-    path = english / "01_the_first_tape.ipynb"
-    left = keep_in_step(english, zh)
-    assert not any(words.startswith(path.name) for words in left)
-    assert keep_in_step(english, zh) == left, "a second time changes nothing"
+    shutil.copytree(ENGLISH.parent / "zh" / "texts", zh / "texts")
+    assert keep_in_step(english, zh) == []
+    return english / "01_the_first_tape.ipynb", zh
+
+
+def test_a_changed_text_keeps_its_translation_and_says_what_it_was(editions):
+    path, zh = editions
     notebook = nbformat.read(path, as_version=4)
-    notebook.cells[0].source += "\nOne more line."
-    notebook.cells[1].source += "\nimport math"
+    first = notebook.cells[0].source
+    notebook.cells[0].source = first.replace("After this lesson you can", "After this lesson, you can")
+    notebook.cells[1].source += "\nimport math  # new words"
     notebook.cells.append(nbformat.v4.new_markdown_cell("A new cell.", id="new"))
     nbformat.write(notebook, path)
-    assert [words for words in keep_in_step(english, zh) if words.startswith(path.name)] == [
-        f"{path.name}: first-tape-01: the English text changed",
-        f"{path.name}: first-tape-02: the code changed; run the notebook once more: minitape save",
-        f"{path.name}: new: no translation yet",
+    left = [
+        "01.po: was 'After this lesson you can', is 'After this lesson, you can'",
+        "01.po: new: 'new words'",
+        "01.po: new: 'A new cell.'",
+        f"{path.name}: 1 cells to run: minitape save {zh / path.name}",
     ]
+    assert keep_in_step(path.parent, zh) == left
     cells.cache_clear()
     found = cells(zh / path.name)
-    assert found["first-tape-02"].source.endswith("import math")
-    assert found["first-tape-01"].metadata["english"] == mark(cells(ENGLISH / path.name)["first-tape-01"].source)
-
-
-def test_a_changed_english_text_keeps_its_translation_and_says_so(tmp_path):
-    """Also a second time, until its entry is taken out."""
-    zh, file = tmp_path / "zh", tmp_path / "zh" / "texts" / "feedback.json"
-    shutil.copytree(LANGUAGES[0] / "texts", file.parent)
-    texts = json.loads(file.read_text(encoding="utf-8"))
-    now = "not answered yet"
-    text = next(text for text in texts if now in text)
-    texts = {("not answered, " + key if key == text else key): value for key, value in texts.items()}
-    file.write_text(json.dumps(texts), encoding="utf-8")  # as if the English text had lost two words since
-    english = tmp_path / "en"
-    english.mkdir()
-    for _ in range(2):
-        left = keep_in_step(english, zh)
-        assert f"changed.json: the English text was {'not answered, ' + text!r}, and is {text!r}" in left
-        assert json.loads(file.read_text(encoding="utf-8"))[text] == texts["not answered, " + text]
-    (file.parent / "changed.json").write_text("{}")
-    assert not any(words.startswith("changed.json") for words in keep_in_step(english, zh))
-
-
-@pytest.mark.parametrize("language", LANGUAGES, ids=lambda path: path.name)
-def test_no_translation_is_of_an_older_text(language):
-    file = language / "texts" / "changed.json"
-    assert not file.exists() or json.loads(file.read_text(encoding="utf-8")) == {}
+    assert found["first-tape-01"].source.startswith("# 1. 第一条磁带\n") and "you can" in found["first-tape-01"].source
+    file = zh / "texts" / "01.po"
+    text = file.read_text(encoding="utf-8")
+    was, now = 'msgid "After this lesson you can"', 'msgid "After this lesson, you can"'
+    entry = f'#, fuzzy\n#| {was}\n{now}\nmsgstr "学完这一课，你能"\n'
+    assert entry in text
+    file.write_text(
+        text.replace("#, fuzzy\n", "").replace('msgid "A new cell."\nmsgstr ""', 'msgid "A new cell."\nmsgstr "新的"')
+    )
+    assert keep_in_step(path.parent, zh) == left[1:2] + left[3:]
+    cells.cache_clear()
+    found = cells(zh / path.name)
+    assert found["new"].source == "新的" and "学完这一课，你能" in found["first-tape-01"].source
 
 
 def programs(text):

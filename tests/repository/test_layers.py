@@ -75,7 +75,7 @@ READS = {  # what is read elsewhere, and why: none of it was written by others
     "minitape/course/moving.py": "the same",
     "minitape/course/programs.py": "the same",
     "minitape/course/translation.py": "the same",
-    "minitape/course/table_texts.py": "the same",
+    "minitape/common/texts.py": "the same: the quoted lines of its texts",
     "minitape/course/follow.py": "the same: its own source",
     "minitape/tf/api.py": "the same",
     "minitape/explain/flow.py": "the word stands in a comment",

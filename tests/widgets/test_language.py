@@ -1,10 +1,7 @@
-"""The picture in the language of the lessons: where ``texts/picture.json`` lies beside a notebook, no English word is
-left in it.
-"""
+"""The picture in the language of the lessons: beside a Chinese notebook, no English word is left in it."""
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import subprocess
@@ -16,7 +13,8 @@ from xml.etree import ElementTree
 import pytest
 
 import minitape as tf
-from minitape.course.table_texts import given_to, texts_of_picture
+from minitape.common.texts import table
+from minitape.course.translation import said_in
 from minitape.picture.programs import PROGRAMS, converted
 from minitape.picture.short import elide, short_name, wide
 from minitape_widgets import TapeView
@@ -105,17 +103,13 @@ text.trim())"""
 
 
 def test_every_word_has_a_translation_with_its_values() -> None:
-    translated = json.loads((CHINESE / "texts" / "picture.json").read_text(encoding="utf-8"))
-    by_python = {
-        *given_to("word", ROOT / "minitape" / "picture"),
-        *given_to("word", ROOT / "widgets" / "minitape_widgets"),
-    }
+    translated = table("picture", "zh")
+    by_python = {text for text, _ in said_in("minitape/picture", "widgets/minitape_widgets")}
     wanted = [*by_python, *said_by_the_view()]
     assert len(wanted) > 250 and [text for text in wanted if not translated.get(text)] == []
     assert [
         text for text in translated if sorted(FIELDS.findall(text)) != sorted(FIELDS.findall(translated[text]))
     ] == []
-    assert texts_of_picture(CHINESE.parent) == list(translated)
     literals = {
         text
         for path in FRONTEND.glob("*.ts")
