@@ -250,10 +250,11 @@ def _names(statement: Statement, where: CodePlace) -> list[str]:
 
 
 def _binds(statement: Statement) -> bool:
-    """Whether a statement binds something that its function does not merely return."""
-    within = statement.function
+    """Whether a statement binds a name, or an attribute of its own object, that its function does not merely return."""
+    within, binds = statement.function, statement.binds()
     returns = [n.value for n in ast.walk(within) if isinstance(n, ast.Return) and n.value] if within is not None else []
-    return bool(statement.binds()) and {unparse(value) for value in returns}.isdisjoint(statement.binds())
+    own = bool(binds) and all(text.removeprefix("self.").isidentifier() for text in binds)
+    return own and {unparse(value) for value in returns}.isdisjoint(binds)
 
 
 def _is_in(functions: tuple[str, ...], statement: Statement) -> bool:
