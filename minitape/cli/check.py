@@ -28,6 +28,7 @@ from .rules import (
     NOT_REPEATABLE,
     UNSAVED,
     CheckFinding,
+    has_died,
     is_compared,
     is_exercise,
     run_findings,
@@ -209,10 +210,17 @@ def check_notebook(
     result.uncompared = [place for place, cell in enumerate(notebook.cells) if not is_compared(cell)]
     result.findings.extend(saved_findings(notebook))
     for variant in _variants_of(notebook, variants):
-        for record in _records(run_at or path, variant, timeout, result, processes):
+        for _ in range(2):  # a kernel that ends is tried again once: on a busy machine one may not start in time
+            records = []
+            for record in _records(run_at or path, variant, timeout, result, processes):
+                records.append(record)
+                if progress is not None:
+                    progress(path)
+            ends = next((n for n, record in enumerate(records, 1) if has_died(record)), None)
+            if ends is None:
+                break
+        for record in records[:ends]:
             _take_in(record, notebook, variant, result)
-            if progress is not None:
-                progress(path)
     result.seconds = time.perf_counter() - begin
     return result
 

@@ -80,14 +80,15 @@ def _give_python(out: Path, offline: bool, pyodide: Path | None) -> str:
     config = read_json(out / OWN)
     plugins = config["jupyter-config-data"].setdefault("litePluginSettings", {})
     own = offline or pyodide is not None
+    loader = f"{FOLDER if own else PYODIDE_CDN_URL}/pyodide.mjs"
     plugins[f"{KERNEL}:kernel"] = {
         **plugins.get(f"{KERNEL}:kernel", {}),
-        "pyodideUrl": f"./{FOLDER}/pyodide.mjs" if own else f"{PYODIDE_CDN_URL}/pyodide.mjs",
+        "pyodideUrl": f"./{loader}" if own else loader,
         "disablePyPIFallback": own,
         "loadPyodideOptions": {"lockFileURL": f"./{FOLDER}/{LOCK}", "packages": packages},
     }
     write(out / OWN, json.dumps(config, indent=2) + "\n")
-    return f"../{FOLDER}/pyodide.mjs" if own else f"{PYODIDE_CDN_URL}/pyodide.mjs"
+    return f"../{loader}" if own else loader
 
 
 def _show_loading(out: Path) -> None:

@@ -163,22 +163,17 @@ def id_of(check: Check) -> str:
     return "".join(c if c.isalnum() else "-" for c in check.name)
 
 
-def _calls(source: str, function: str) -> list[ast.Call]:
-    """The statements of a cell that call a function of this name."""
+def checks_of(source: str) -> Iterator[Check]:
+    """The calls of `check` in a cell, each a statement of its own."""
     try:
         statements = ast.parse(source).body
     except SyntaxError:  # a cell with a magic
-        return []
-    calls = [s.value for s in statements if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call)]
-    return [call for call in calls if isinstance(call.func, ast.Name) and call.func.id == function]
-
-
-def checks_of(source: str) -> Iterator[Check]:
-    """The calls of `check` in a cell."""
-    for call in _calls(source, "check"):
-        if len(call.args) == 2 and isinstance(call.args[0], ast.Constant):
-            answer = ast.get_source_segment(source, call.args[1]) or ast.unparse(call.args[1])
-            yield Check(str(call.args[0].value), answer, (call.lineno, call.end_lineno or call.lineno))
+        return
+    for statement in statements:
+        match statement:
+            case ast.Expr(ast.Call(ast.Name("check"), [ast.Constant(name), answer]) as call):
+                text = ast.get_source_segment(source, answer) or ast.unparse(answer)
+                yield Check(str(name), text, (call.lineno, call.end_lineno or call.lineno))
 
 
 def _without(source: str, checks: list[Check]) -> str:

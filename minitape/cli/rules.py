@@ -21,7 +21,7 @@ FOLLOWS_ANSWERS = "follows-answers"
 UNCHECKED = "nbval-ignore-output"
 LANGUAGE = {"name": "python"}  # all that a saved lesson says of its language
 OUTPUTS_DIFFER = "Cell outputs differ"
-AFTER_DEATH = "Kernel dead on test start"
+DEATH = re.compile("kernel d(ied|ead)", re.IGNORECASE)  # in what nbval says
 NOT_REPEATABLE = "not-repeatable"
 DEPENDS_ON_ANSWERS = "depends-on-answers"
 UNSAVED = ("widget-state", "widget-view", "not-run", "run-order")  # what `minitape save` leaves in no notebook
@@ -195,14 +195,17 @@ def run_findings(notebook: Notebook, record: Ran, variant: str) -> Iterator[Chec
         return
     if errors:
         yield CheckFinding("stderr", place, "this cell writes to stderr", new=errors, variant=variant)
-    if record["problem"] == AFTER_DEATH:
-        return
     only_errors = errors and _without_stderr(cell.outputs) == _without_stderr(outputs)
     if record["problem"] and not (only_errors and record["problem"] == OUTPUTS_DIFFER):
         yield _problem(cell, record, variant)
     tried = variant == "blank" or solution_of(notebook.cells, place) is not None
     if is_exercise(cell) and tried and record["problem"] in (None, OUTPUTS_DIFFER):
         yield from _exercise_findings(place, outputs, variant)
+
+
+def has_died(record: Ran) -> bool:
+    """Whether the kernel ended in a cell, or did not start."""
+    return bool(DEATH.search(record["problem"] or ""))
 
 
 def kinds(outputs: Iterable[Output]) -> list[str]:
@@ -278,17 +281,13 @@ def _parts(output: Output) -> Iterator[str]:
     kind = output["output_type"]
     if kind == "stream":
         heading = "" if output["name"] == "stdout" else f"[{output['name']}]\n"
-        yield heading + plain(_joined(output["text"])).rstrip("\n")
+        yield heading + plain(output["text"]).rstrip("\n")
     elif kind == "error":
         yield f"{output['ename']}: {plain(output['evalue'])}"
     else:
         for mime, data in sorted(output.get("data", {}).items()):
             if mime not in UNCOMPARED:
-                yield ("" if mime == "text/plain" else f"[{mime}]\n") + _joined(data)
-
-
-def _joined(text: str | list[str]) -> str:
-    return "".join(text) if isinstance(text, list) else str(text)
+                yield ("" if mime == "text/plain" else f"[{mime}]\n") + str(data)
 
 
 def in_english(text: str) -> str:

@@ -488,3 +488,24 @@ def test_what_only_looks_like_a_picture_stays_text():
 def test_who_names_no_notebook_is_told_what_runs(monkeypatch):
     monkeypatch.setattr("minitape.cli.report.check_notebooks", lambda *_: [])
     assert "lessons of the course, which takes minutes" in checked().stderr
+
+
+ENDS_ONCE = """\
+import os
+from pathlib import Path
+
+tried = Path("tried")
+if not tried.exists() or {always}:
+    tried.touch()
+    os._exit(1)
+print(2)"""
+
+
+@pytest.mark.parametrize(("always", "expected"), [(False, []), (True, [("not-runnable", 0)])])
+def test_a_kernel_that_ends_is_tried_again_once_and_named_once(always, expected, tmp_path):
+    cells = [
+        new_code_cell(ENDS_ONCE.format(always=always), outputs=[new_output("stream", text="2\n")], execution_count=1),
+        new_code_cell("print(3)", outputs=[new_output("stream", text="3\n")], execution_count=2),
+    ]
+    nbformat.write(new_notebook(cells=cells), tmp_path / "a.ipynb")
+    assert found(tmp_path / "a.ipynb") == expected

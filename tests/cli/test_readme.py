@@ -139,3 +139,9 @@ def test_the_files_that_contributing_names_are_there(repository):
     for name in re.findall(r"`((?:minitape|tests|widgets|benchmarks|docs|deploy)/[\w/.-]*)`", text):
         known = next((repository / name).parent.glob(Path(name).name.replace("NN", "*")), None)
         assert known or name.startswith("minitape/speed"), name  # that folder may be deleted
+
+
+def test_the_version_is_said_without_numpy():
+    program = "import sys, minitape_command\nminitape_command.main()\nsys.exit('numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program, "--version"], text=True, capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (0, run("--version").stdout)

@@ -87,6 +87,7 @@ def test_the_wheel_holds_what_the_repository_holds(wheel, repository):
         and (place == "minitape-stubs" or "tf/stubs" not in path.as_posix())
         and not any(part[0] == "." or part == "__pycache__" for part in path.relative_to(repository).parts)
     }
+    there["minitape_command.py"] = (repository / "widgets" / "minitape_command.py").read_bytes()
     with zipfile.ZipFile(wheel) as archive:
         names = {name: re.sub(r"^minitape-[^/]*\.data/data/", "", name) for name in archive.namelist()}
         held = {names[name]: archive.read(name) for name in names if ".dist-info/" not in name}

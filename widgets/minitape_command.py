@@ -1,0 +1,21 @@
+"""The command ``minitape``. It is outside of the package, so that ``minitape --version`` loads no NumPy."""
+
+import sys
+from importlib.util import find_spec
+
+
+def main() -> None:
+    """Run the command with the arguments of this process."""
+    if sys.argv[1:] in (["--version"], ["-V"]):
+        print(f"minitape, version {_version()}")
+        return
+    from minitape.cli import main as command
+
+    command()
+
+
+def _version() -> str:
+    """The version of the package, which is not imported."""
+    (folder,) = find_spec("minitape").submodule_search_locations  # type: ignore[union-attr, misc]
+    with open(f"{folder}/tf/version.py", encoding="utf-8") as file:
+        return file.read().partition('VERSION = "')[2].partition('"')[0]
