@@ -45,7 +45,7 @@ class GraphBody:
         with graph.as_default():
             self.flat = [None if t is None else as_output(graph, t) for t in flatten_parts(result)]
         self.outputs = [t for t in self.flat if t is not None]
-        captures: dict[int, Any] = {}
+        captures: dict[int, tuple[SymbolicTensor, SymbolicTensor]] = {}
         for outer, inner in graph.captures.values():
             captures.setdefault(inner._row, (outer, inner))
         self.captured, self.places = ([pair[at] for pair in captures.values()] for at in (0, 1))
@@ -65,7 +65,7 @@ class GraphBody:
         """The rows of the outputs."""
         return [t._row for t in self.outputs]
 
-    def specs(self) -> list[Any]:
+    def specs(self) -> Specs:
         """(shape, dtype) of each output."""
         return [(t.shape, t.dtype) for t in self.outputs]
 
@@ -146,7 +146,7 @@ def trace_body(
     return GraphBody(graph, inputs, result)
 
 
-def share_captures(bodies: Sequence[GraphBody]) -> list[Any]:
+def share_captures(bodies: Sequence[GraphBody]) -> list[SymbolicTensor]:
     """Gives several bodies the same captured tensors; returns those of the graph around them."""
     graph: Any = bodies[0].graph.outer
     captured = [t if t.graph is graph else graph.capture(t) for body in bodies for t in body.captured]

@@ -29,7 +29,10 @@ from .primitive import as_eager, dense, eager_vjp, floats, with_value
 from .program import Program, find_needed, inline, replay
 
 if TYPE_CHECKING:
+    from ..engine.recording.record import Record
     from ..engine.types import Adjoint, Array, Structure, Value
+    from .signature import Signature
+    from .symbolic import SymbolicTensor
     from .types import Arrays, Tensors, Variable
 
 _ONCE = (
@@ -50,9 +53,9 @@ class FuncGraph(Graph):
         if outer is None:
             self.seed = global_seed()
         self.given: dict[int, Any] = {}  # row of each placeholder -> what the call that is traced gave for it
-        self.created: list[Any] = []
-        self.inputs: list[Any] = []  # the placeholders of the arguments
-        self.outputs: list[Any] = []
+        self.created: list[Variable] = []
+        self.inputs: list[SymbolicTensor] = []  # the placeholders of the arguments
+        self.outputs: list[SymbolicTensor] = []
 
     def creates_variable(self) -> None:
         """ValueError unless this is the first trace of the function."""
@@ -91,7 +94,7 @@ class ConcreteFunction:
     np.float32(6.0)
     """
 
-    def __init__(self, body: GraphBody, name: str, signature: Any) -> None:
+    def __init__(self, body: GraphBody, name: str, signature: Signature) -> None:
         self.body, self.signature, self.label = body, signature, name
         self.name = f"__inference_{name}_{next(_numbers)}".encode()
         graph: Any = body.graph
@@ -271,12 +274,12 @@ def _packer(structure: Structure) -> Any:
     return None
 
 
-def _is_tracked(record: Any, tensor: Value) -> bool:
+def _is_tracked(record: Record, tensor: Value) -> bool:
     row = record.find(tensor)
     return row is not None and row not in record.untracked
 
 
-def _on_tape(record: Any, tensors: Tensors) -> bool:
+def _on_tape(record: Record, tensors: Tensors) -> bool:
     """True when an active tape follows one of the tensors."""
     rows = [row for row in map(record.find, tensors) if row is not None]
     return any(on[row] for on in map(on_tape, state.tapes) for row in rows)

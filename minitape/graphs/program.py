@@ -29,9 +29,10 @@ from .primitive import read_notes, run_eagerly, with_value
 if TYPE_CHECKING:
     from ..engine.recording.rows import Call
     from ..engine.tensor.tensor import Tensor
-    from ..engine.types import Array, Function
+    from ..engine.types import Array, Attributes, Function
+    from .body import GraphBody
     from .build import Graph
-    from .types import Notes, Tensors
+    from .types import Notes, Steps, Tensors
 
 OFTEN = 64  # runs after which a program is fused when numba is loaded already
 ONCE_MORE = 512  # ... and when it must be loaded for it
@@ -116,7 +117,7 @@ class Program:
 GUARDS: dict[str, Callable[..., None]] = {"GatherV2": check_gather, "GatherNd": check_gather_nd}
 
 
-def _guard(forward: Callable[..., Any], guard: Callable[..., None]) -> Callable[..., Any]:
+def _guard(forward: Function, guard: Callable[..., None]) -> Function:
     def run(*arrays: Array, **attrs: Any) -> Any:
         guard(*arrays, **attrs)
         return forward(*arrays, **attrs)
@@ -124,7 +125,7 @@ def _guard(forward: Callable[..., Any], guard: Callable[..., None]) -> Callable[
     return run
 
 
-def runner(call: Call, notes: bool = True) -> Callable[..., Any]:
+def runner(call: Call, notes: bool = True) -> Function:
     """The function on arrays that one call runs; without ``notes`` it keeps none of what its effects give."""
     primitive: Any = call.primitive
     attrs = call.attrs
@@ -135,7 +136,7 @@ def runner(call: Call, notes: bool = True) -> Callable[..., Any]:
     if check is not None and len(call.inputs) == 2:
         inner = forward
 
-        def forward(x: Any, y: Any, **options: Any) -> Any:
+        def forward(x: Array, y: Array, **options: Any) -> Array:
             if y.dtype.kind in "iu":
                 check(primitive, new_tensor(x), new_tensor(y))
             return inner(x, y, **options)
@@ -144,14 +145,14 @@ def runner(call: Call, notes: bool = True) -> Callable[..., Any]:
 
 
 def find_needed(
-    graph: Graph, fetches: Sequence[int], feeds: Sequence[int], effects: Iterable[Any], folds: bool = False
-) -> tuple[list[Any], list[int]]:
+    graph: Graph, fetches: Sequence[int], feeds: Sequence[int], effects: Iterable[Call], folds: bool = False
+) -> tuple[list[Call], list[int]]:
     """The calls (in order) and the leaves that the fetches and effects depend on, down to the fed rows.
 
     With ``folds`` a call whose value is settled by constants counts as a leaf.
     """
     fed, seen, leaves = set(feeds), set(), []
-    calls: dict[int, Any] = {}
+    calls: dict[int, Call] = {}
     stack = [*fetches, *(call.row for call in effects)]
     while stack:
         row = stack.pop()
@@ -202,7 +203,7 @@ def replay(graph: Graph, fetches: Sequence[int], known: dict[int, Any], notes: N
     return [values[row] for row in fetches]
 
 
-def _needed_again(graph: Graph, fetches: tuple[int, ...], known: tuple[int, ...]) -> tuple[list[Any], dict[int, Any]]:
+def _needed_again(graph: Graph, fetches: tuple[int, ...], known: tuple[int, ...]) -> tuple[Steps, dict[int, Tensor]]:
     """The calls that are needed and the constants, as they were found before: the body of a loop is replayed once for
     each turn. A line of the table of derivatives comes with its function.
     """
@@ -271,7 +272,7 @@ def _as_noted(call: Call, tensors: Tensors, found: list[Any]) -> list[Any]:
 _STRUCTURE = re.compile(r"(while|cond|switch_case|case)(_\d+)?").fullmatch
 
 
-def turn(step: Callable[..., Any], number: int, *given: Any) -> Any:
+def turn(step: Function, number: int, *given: Tensors) -> Tensors:
     """A turn of a loop, counted from 1: its rows are in a scope of that name."""
     if not state.within:
         return step(*given)
@@ -279,7 +280,7 @@ def turn(step: Callable[..., Any], number: int, *given: Any) -> Any:
         return step(*given)
 
 
-def branch(taken: Any, bodies: Sequence[Any], decides: Any) -> AbstractContextManager[Any]:
+def branch(taken: GraphBody, bodies: Sequence[GraphBody], decides: Tensor) -> AbstractContextManager[None]:
     """The rows in the block are in a scope named after the branch: of a condition ``then`` or ``else``, else its
     number.
     """
@@ -290,7 +291,7 @@ def branch(taken: Any, bodies: Sequence[Any], decides: Any) -> AbstractContextMa
     return During(state, scope=(*state.scope, name))
 
 
-def statement(graph: Graph, row: int) -> AbstractContextManager[Any]:
+def statement(graph: Graph, row: int) -> AbstractContextManager[None]:
     """What runs in the block belongs to the statement of a graph's row, and to the scopes in which it was traced."""
     if not state.within:
         return _UNSEEN
@@ -327,7 +328,7 @@ def inline(source: Graph, target: Graph, fetches: list[int], rows: dict[int, int
             rows[call.row + i] = tensor._row
 
 
-def _copy_attrs(source: Graph, call: Call, rows: dict[int, int]) -> dict[str, Any]:
+def _copy_attrs(source: Graph, call: Call, rows: dict[int, int]) -> Attributes:
     """The attributes of a copied row: a random operation has a stretch of numbers of its own."""
     attrs, special = call.attrs, getattr(call.primitive, "copied", None)
     if special is not None:

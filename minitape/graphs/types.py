@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from ..engine.back.tape import GradientTape
-    from ..engine.types import Array
+    from ..engine.recording.rows import Call
+    from ..engine.types import Array, Function
     from ..engine.values.dtypes import DType
     from ..engine.values.shape import TensorShape
     from .loops import _Elements, _Numbers
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     Getter: TypeAlias = Callable[[], tuple[Any, ...]]  # gives the values of Python's names around a branch or loop
     Setter: TypeAlias = Callable[[tuple[Any, ...]], None]  # gives them others
     Specs: TypeAlias = Sequence[tuple[TensorShape, DType]]  # what a graph knows of several outputs
+    Steps: TypeAlias = list[tuple[Call, Function | None]]  # calls to run again, with their functions of the table
     Notes: TypeAlias = dict[int, Any]  # what rows with effects gave when they ran
     Tapes: TypeAlias = Sequence[GradientTape]
     Walk: TypeAlias = _Elements | _Numbers | Stream  # what a loop goes along

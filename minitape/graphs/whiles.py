@@ -67,7 +67,7 @@ def _while_eager(tensors: Tensors, attrs: Attributes) -> list[Any]:
     values, captured, limit = _split_inputs(tensors, attrs["count"], attrs["limit"])
     if "notes" in attrs:  # as many turns as it took
         for number, note in enumerate(attrs["notes"], 1):
-            values = turn(body.replay, number, [*values, *captured], note)
+            values = list(turn(body.replay, number, [*values, *captured], note))
         return [*values, new_tensor(write_notes(attrs["notes"]))]
     run = _test_again(test)
     with one_statement(), pinned():
