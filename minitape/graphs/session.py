@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,6 +13,7 @@ from ..engine.recording.state import state
 from ..engine.tensor.convert import to_array
 from ..engine.tensor.slices import IndexedSlices
 from ..engine.tensor.tensor import EagerTensor, Tensor
+from ..engine.values import nest
 from ..engine.values.shape import TensorShape
 from ..ops.seeds import restart
 from .build import Graph
@@ -184,7 +184,8 @@ class Session:
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
         graph = self.graph
-        flat = _flatten(fetches)
+        leaves = nest.flatten(fetches)
+        flat = [part for leaf in leaves for part in _parts(leaf)]
         if not (graph.by_name or any(isinstance(f, EagerTensor) for f in flat)):  # a constant is an operation of it
             raise RuntimeError("The Session graph is empty. Add operations to the graph before calling run().")
         elements = [_fetch(graph, f) for f in flat]
@@ -197,8 +198,9 @@ class Session:
             effects = [op.call for op in ops if op.call is not None]
             program = self._programs[key] = Program(graph, rows, list(feeds), effects)
         found = iter(program.run(list(feeds.values())))
-        values = [_public(next(found)) if isinstance(e, SymbolicTensor) else None for e in elements]
-        return _pack(fetches, iter(values))
+        values = iter([_public(next(found)) if isinstance(e, SymbolicTensor) else None for e in elements])
+        given = [[next(values) for _ in _parts(leaf)] for leaf in leaves]
+        return nest.pack_sequence_as(fetches, [IndexedSlicesValue(*v) if len(v) > 1 else v[0] for v in given])
 
 
 def _public(value: Value) -> Any:
@@ -224,25 +226,10 @@ class IndexedSlicesValue(NamedTuple):
     dense_shape: Any
 
 
-def _flatten(fetches: Any) -> list[Any]:
-    if isinstance(fetches, IndexedSlices):
-        return [fetches._values, fetches._indices, fetches._dense_shape]
-    if isinstance(fetches, (list, tuple)):
-        return [f for part in fetches for f in _flatten(part)]
-    if isinstance(fetches, dict):
-        return [f for part in fetches.values() for f in _flatten(part)]
-    return [fetches]
-
-
-def _pack(fetches: Any, values: Iterator[Any]) -> Any:
-    if isinstance(fetches, IndexedSlices):
-        return IndexedSlicesValue(next(values), next(values), next(values))
-    if isinstance(fetches, dict):
-        return type(fetches)((k, _pack(v, values)) for k, v in fetches.items())
-    if isinstance(fetches, (list, tuple)):
-        parts = [_pack(v, values) for v in fetches]
-        return type(fetches)(*parts) if hasattr(fetches, "_fields") else type(fetches)(parts)
-    return next(values)
+def _parts(fetch: Any) -> list[Any]:
+    """The tensors of one fetch."""
+    slices = isinstance(fetch, IndexedSlices)
+    return [fetch._values, fetch._indices, fetch._dense_shape] if slices else [fetch]
 
 
 def _fetch(graph: Graph, fetch: Any) -> Any:
