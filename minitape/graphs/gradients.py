@@ -18,7 +18,7 @@ from .build import Graph
 from .symbolic import SymbolicTensor
 
 if TYPE_CHECKING:
-    from ..engine.types import Adjoint, Value
+    from ..engine.types import Adjoint
 
 
 def gradients(
@@ -47,11 +47,10 @@ def gradients(
         raise RuntimeError(
             "tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape instead."
         )
-    targets = [_tensor(y) for y in _as_list(ys)]
-    sources = _as_list(xs)
-    adjoints = (
-        [None] * len(targets) if grad_ys is None else list(grad_ys) if isinstance(grad_ys, (list, tuple)) else [grad_ys]
-    )
+    targets, sources = [convert_to_tensor(y) for y in nest.flatten(ys)], nest.flatten(xs)
+    adjoints = list(grad_ys) if isinstance(grad_ys, (list, tuple)) else [grad_ys]
+    if grad_ys is None:
+        adjoints = [None] * len(targets)
     if len(adjoints) != len(targets):
         raise ValueError(f"Length mismatch. Passed {len(adjoints)} grad_ys for {len(targets)} ys")
     if any(type(s) is EagerTensor for s in sources):
@@ -59,7 +58,7 @@ def gradients(
     with graph.name_scope(name) as scope:
         pass  # taken: the operations of the gradients have it before their names
     found = _through_captures(
-        graph, targets, adjoints, sources, [] if stop_gradients is None else _as_list(stop_gradients), scope[:-1]
+        graph, targets, adjoints, sources, [] if stop_gradients is None else nest.flatten(stop_gradients), scope[:-1]
     )
     try:
         zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
@@ -82,7 +81,7 @@ def hessians(ys: Any, xs: Any) -> list[Any]:
     array([[ 6.,  0.],
            [ 0., 12.]], dtype=float32)
     """
-    sources = _as_list(xs)
+    sources = nest.flatten(xs)
     firsts = gradients(ys, sources)
     found = []
     for source, gradient in zip(sources, firsts, strict=True):
@@ -167,14 +166,6 @@ def sweep_rows(
 
 def _dense(g: Adjoint) -> Any:
     return g if isinstance(g, Tensor) else g.dense()
-
-
-def _as_list(value: Value) -> list[Any]:
-    return nest.flatten(value) if isinstance(value, (list, tuple, dict)) else [value]
-
-
-def _tensor(value: Value) -> Any:
-    return value if isinstance(value, Tensor) else convert_to_tensor(value)
 
 
 def _rows(graph: Graph, source: Any) -> list[int]:
