@@ -245,7 +245,7 @@ def while_graph(
 def _loop_shapes(variables: Any, invariants: Any) -> list[TensorShape]:
     """The shape that each tensor of the loop variables keeps in all turns."""
     leaves = nest.flatten(variables)
-    wanted = [None] * len(leaves) if invariants is None else _flat_shapes(invariants)
+    wanted = [None] * len(leaves) if invariants is None else nest.flatten(invariants)
     return [shape for leaf, want in zip(leaves, wanted, strict=True) for shape in kept_shapes(leaf, want)]
 
 
@@ -263,12 +263,6 @@ def kept_shapes(value: Value, invariant: Any = None) -> list[TensorShape]:
     if is_composite(value):
         return [part.shape for part in open_parts(value)]
     return [convert_to_tensor(value).shape if shape is None else shape]
-
-
-def _flat_shapes(invariants: Any) -> list[Any]:
-    if isinstance(invariants, (list, tuple)):
-        return [s for part in invariants for s in _flat_shapes(part)]
-    return [invariants]
 
 
 def _check_kept(value: Value, before: tuple[TensorShape, Any], after: Any) -> None:
