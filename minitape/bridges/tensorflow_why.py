@@ -659,11 +659,7 @@ class TensorFlowInquiry(TapeInquiry):
         if inside is not None:
             return inside
         branch = next((site for tensor, site in self.log.idle if tensor is handle_of(self.source)), None)
-        return (
-            self.say("independent", self.sweep.site if self.sweep else NOWHERE)
-            if branch is None
-            else self.say("independent", branch, kind="branch")
-        )
+        return self.say("independent") if branch is None else self.say("independent", branch, kind="branch")
 
 
 PYTHON = {"EagerPyFunc": "tf.py_function", "PyFunc": "tf.numpy_function", "PyFuncStateless": "tf.numpy_function"}

@@ -149,7 +149,7 @@ w = tf.Variable([[1.0, 2.0]])
 x = tf.Variable(3.0)
 with tf.GradientTape() as tape:
     y = x * x #- y = x * x * tf.reduce_sum(w)
-grad = tape.gradient(y, w) #!
+grad = tape.gradient(y, w)
 
 #@ layer_made_anew wrong_object
 w = tf.Variable([1.0, 2.0])

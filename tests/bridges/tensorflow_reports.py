@@ -148,7 +148,7 @@ w = b.kernel.value
 with tf.GradientTape() as tape:
     h = a(x)
     y = tf.reduce_sum(h) #- y = tf.reduce_sum(b(h))
-grad = tape.gradient(y, w) #!
+grad = tape.gradient(y, w)
 
 #@ watch_before_reassign watched_late
 w = tf.constant([1.0, 2.0])
@@ -396,13 +396,13 @@ grad = tape.gradient(y, w)
 w, v = tf.Variable([1.0, 2.0]), tf.Variable([3.0, 5.0])
 with tf.GradientTape() as tape:
     y = tf.reduce_sum(v ** 2) #- y = tf.reduce_sum(w ** 2)
-grad = tape.gradient(y, w) #!
+grad = tape.gradient(y, w)
 
 #@ branch_that_does_not_run independent
 w, v = tf.Variable([1.0, 2.0]), tf.Variable([3.0, 5.0])
 with tf.GradientTape() as tape:
     y = tf.reduce_sum(tf.cond(v[0] > 0.0, lambda: v ** 2, lambda: w * 2.0)) #- y = tf.reduce_sum(w ** 2)
-grad = tape.gradient(y, w) #!
+grad = tape.gradient(y, w)
 
 #@ custom_gradient_of_a_variable_is_none custom_rule
 @tf.custom_gradient
