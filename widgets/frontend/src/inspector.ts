@@ -9,6 +9,7 @@ import type { Timeline } from "./timeline";
 import { notFinite } from "./scale";
 import { updateParts } from "./update";
 import { formula } from "./formula";
+import { formulaLine, productsOf } from "./product";
 import { count, cutWords, full, inSentence, rounded, shapeText, title, toNumber, WATCHED, withNumbers, withRows } from "./value";
 import { t } from "./words";
 
@@ -147,6 +148,9 @@ export class Inspector {
       lines.push(this.edgeLine(row, edge, step.adjoint, again));
       sums.set(edge.input, true);
     }
+    const steps = this.timeline.position - this.timeline.forward;
+    const products = productsOf(this.store, steps);
+    for (const [input, terms] of products ?? []) if (sums.has(input)) lines.push(formulaLine(this.store, terms, this.store.rows[input], steps, full(this.timeline.adjoint(input))));
     if (!step.edges.length) lines.push(h("p", {}, t(row.kind === "operation" ? "No gradient passes here." : "The sweep ends here: this row has no inputs.")));
     return lines;
   }

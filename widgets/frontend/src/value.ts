@@ -188,9 +188,16 @@ const LONGEST = 14; // characters of a number that still fits into a formula
 /** A formula or rule of a row's operation, which calls its inputs x and y and its result z, with the rows in their places; the
     rules of complex numbers read the conjugates. */
 export function withRows(text: string, row: Row, conjugate = false): string {
+  return withNames(text, row, (one) => t("row {0}", one), conjugate);
+}
+
+/** The same, with a name for each row. */
+export function withNames(text: string, row: Row, nameOf: (row: number) => string, conjugate = false): string {
   const rows: Record<string, number> = { x: row.inputs[0], y: row.inputs[1], z: row.row };
-  const said = (name: string): string => t("row {0}", rows[name[0]]);
-  return text.replace(/\b[xyz]\b[²³^]?/g, (name) => (conjugate ? `conj(${said(name)})` : name[1] ? `(${said(name)})` : said(name)) + (name[1] ?? ""));
+  return text.replace(/\b[xyz]\b[²³^]?/g, (name) => {
+    const said = nameOf(rows[name[0]]);
+    return (conjugate ? `conj(${said})` : name[1] && /[^\w.]/.test(said) && !/^\([^()]*\)$/.test(said) ? `(${said})` : said) + (name[1] ?? "");
+  });
 }
 
 /** The formula of a row with the numbers of its inputs; with the rows where not all of them are single numbers. */

@@ -1,0 +1,82 @@
+"""The formula of a step: it grows with the steps, its numbers give what arrived, and it is copied as LaTeX."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import pytest
+
+import minitape as tf
+
+from .conftest import PROGRAMS, chain, press
+
+pytestmark = pytest.mark.browser
+
+
+def chained() -> Any:
+    x, w, t = tf.Variable(0.7, name="x"), tf.Variable(1.3, name="w"), tf.Variable(0.25, name="t")
+    with tf.GradientTape() as tape:
+        z = x * w + 0.1
+        p = tf.sigmoid(z)
+        loss = (p - t) ** 2
+    snapshot = tf.snapshot(tape, loss, [x, w])
+    assert z is not None
+    return snapshot
+
+
+def formulas(page: Any) -> list[tuple[str, str]]:
+    """Of each line of the step its formula and its numbers."""
+    lines = page.locator(".mt-product-line").all()
+    return [
+        (line.locator("p").nth(0).inner_text().removesuffix("LaTeX").strip(), line.locator("p").nth(1).inner_text())
+        for line in lines
+    ]
+
+
+def test_it_grows_with_the_steps(show):
+    page = show(chained())
+    press(page, "Home")
+    assert formulas(page) == []
+    press(page, "End", "ArrowLeft", "ArrowLeft", "ArrowLeft", "ArrowLeft")
+    assert formulas(page)[0][0] == "∂loss/∂(p − t) = 2 × (p − t)"
+    press(page, "End")
+    assert [text for text, _ in formulas(page)] == [
+        "∂loss/∂x = 2 × (p − t) × p × (1 − p) × w",
+        "∂loss/∂w = 2 × (p − t) × p × (1 − p) × x",
+    ]
+    assert page.locator(".mt-product-line .mt-factor").all_inner_texts() == ["w", "1.3", "x", "0.7"]
+
+
+@pytest.mark.parametrize("name", ["square", "accumulation", "states", "nested", "cut", "loop"])
+def test_the_numbers_of_the_factors_give_what_arrived(name, show):
+    snapshot = chain(6) if name == "loop" else tf.snapshot(*PROGRAMS[name]())
+    page = show(snapshot, "none")
+    press(page, "Home")
+    seen = 0
+    page.wait_for_timeout(100)
+    for _ in range(len(snapshot["rows"]) + len(snapshot["sweep"]["steps"])):
+        press(page, "ArrowRight")
+        for _, numbers in formulas(page):
+            factors, arrived = re.fullmatch(r"= (.*) = (\S+)", numbers).groups()
+            total = sum(math.prod(float(n.strip("()")) for n in term.split(" × ")) for term in factors.split(" + "))
+            assert total == pytest.approx(float(arrived), rel=5e-3)
+            seen += 1
+    assert seen
+
+
+def test_it_is_copied_as_latex(show, page):
+    written = "{ writeText: async text => { window.copied = text } }"
+    page.evaluate(f"Object.defineProperty(navigator, 'clipboard', {{ value: {written} }})")
+    show(chained())
+    press(page, "End")
+    page.get_by_role("button", name="LaTeX").first.click()
+    copied = page.evaluate("window.copied")
+    assert copied == (r"\frac{\partial \mathrm{loss}}{\partial x} = 2 \cdot  (p - t) \cdot p \cdot  (1 - p) \cdot w")
+
+
+def test_arrays_have_no_formula(show):
+    page = show(tf.snapshot(*PROGRAMS["layers"]()))
+    press(page, "End")
+    assert formulas(page) == []
