@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import zlib
 from collections.abc import Callable
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from minitape.picture.rows import PictureRow
@@ -31,7 +33,7 @@ PAGE = """<!doctype html>
 body {{ margin: 16px; color-scheme: light dark }}
 @media (prefers-color-scheme: dark) {{ body {{ background: #111417 }} }}
 </style>
-<main id="view"{fill}></main>
+<main id="view"{fill}></main>{playground}
 <script type="application/json" id="data"{packed}>{data}</script>
 <script type="text/plain" id="bundle">{bundle}</script>
 <script type="module">
@@ -69,6 +71,7 @@ def page(snapshot: Snapshot | dict[str, list[Snapshot]]) -> str:
     bundle = _inert(BUNDLE.read_text(encoding="utf-8"))
     fill = "" if "both" in snapshot else " data-fill"
     words = {"policy": POLICY, "fill": fill, "bundle": bundle, "language": word("en"), "title": word("Tape")}
+    words["playground"] = playground_link(snapshot.get("sources_text"))
     given: Any = {**snapshot, **spoken()}
     rows: Any = given.get("rows")
     if rows and isinstance(rows[0], PictureRow):
@@ -83,6 +86,29 @@ def page(snapshot: Snapshot | dict[str, list[Snapshot]]) -> str:
         if not data or len(data) + len(bundle) > MOST:
             data = _packed(summary(given))
     return PAGE.format(data=data, packed=packed, **words)
+
+
+def playground_link(sources: Any) -> str:
+    """A link that opens a program in the playground of the site whose address ``MINITAPE_SITE`` has; "" without an
+    address, or where the program is in several files.
+
+    >>> os.environ["MINITAPE_SITE"] = "https://example.org/run"
+    >>> print(playground_link({"a.py": "x = 1"}))
+    <p><a href="https://example.org/run/playground/index.html#p=y8wtyC8qUcjNzMssSSxIVUgsVihJ46pQsFUwBAA">Open in the \
+playground</a></p>
+    >>> del os.environ["MINITAPE_SITE"]
+    >>> playground_link({"a.py": "x = 1"})
+    ''
+    """
+    site = os.environ.get("MINITAPE_SITE", "").rstrip("/")
+    if not site.startswith(("https://", "http://")) or len(sources or ()) != 1:
+        return ""
+    (program,) = sources.values()
+    if "import minitape" not in program:  # a cell of a notebook
+        program = f"import minitape as tf\n{program}"
+    packer = zlib.compressobj(9, wbits=-zlib.MAX_WBITS)
+    letters = base64.urlsafe_b64encode(packer.compress(program.encode()) + packer.flush()).decode().rstrip("=")
+    return f'<p><a href="{escape(site)}/playground/index.html#p={letters}">Open in the playground</a></p>'
 
 
 def _packed(snapshot: Any) -> str:
