@@ -37,11 +37,11 @@ The user's text
     ``flow``       where a value goes that left to Python
 
 The answer
-    ``kinds``      what sort of thing a cause is
+    ``causes``     one table: what sort of thing a cause is, whether it blocks a path, and how much it weighs
     ``words``, ``texts``, ``value_texts``, ``describe``   a finding as sentences, which ``sentences`` fills in, in
                    the language of the lessons; ``source_names`` what the user calls a source; ``page`` several of them
     ``advice``, ``remedies``   what exactly happened at a break, and what to write instead
-    ``patches``    the line to blame as it should be; ``fixes/``: the same in every framework
+    ``fixes/``     the line to blame as it should be: the same in every framework
 """
 
 from ..tf.namespace import lazy as _lazy

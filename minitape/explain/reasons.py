@@ -10,9 +10,9 @@ from ..engine.recording.evidence import ValueLeft, ValueOrigin, all_exits
 from ..engine.tensor.tensor import Tensor
 from ..engine.tensor.variable import UnreadVariable
 from .bodies import INTO, outermost
+from .causes import row_of
 from .connection import Finding, Path, is_leaf
 from .flow import Flow
-from .kinds import CUTS, KINDS
 from .nodes import Break, CodePlace, TapeNode, array_of
 from .other_object import Objects, equal_arrays
 from .partial import Arrivals, Parts
@@ -54,7 +54,7 @@ class GradientInquiry(Objects):
         found = (
             self.on_path(source, path) if path is not None else self.through_python(source) or self.elsewhere(source)
         )
-        if KINDS[found.cause] in CUTS and found.subject is not source:
+        if row_of(found.cause).blocks and found.subject is not source:
             found.beside = self.parts().of(source)
         return found
 

@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
-from .kinds import KINDS
+from .causes import row_of
 
 if TYPE_CHECKING:
     from ..engine.recording.record import Record
@@ -64,8 +64,6 @@ class Chains:
 
 
 LIMIT = 400_000  # nodes that a search visits at most
-# of a break, by the kind of its cause
-_COST = {"outside": 0.5, "paused": 0.5, "wrong_dtype": 0.9, "no_derivative": 0.98, "unknown": 0.99}
 SHAPES = ("OnesLike", "ZerosLike", "Shape", "ShapeN", "Size", "Rank")
 _OF_SHAPE = 1.5  # what has a value's shape alone was not meant to carry its gradient, where anything else is cut
 # what a break costs more that only goes on with the one before it; a step further outside the tape is one further away
@@ -153,7 +151,7 @@ def _cost(broken: Break, after: Break | None) -> float:
         return _NEARER
     if broken.what in SHAPES:
         return _OF_SHAPE
-    return _COST.get(KINDS.get(broken.cause, ""), 1.0)
+    return row_of(broken.cause).weight
 
 
 def goes_on(before: Break, after: Break) -> bool:

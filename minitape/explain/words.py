@@ -13,7 +13,7 @@ from ..engine.hooks import hooks
 from ..engine.recording.frames import lines_of
 from ..engine.tensor.tensor import Tensor
 from .caller import in_brackets, where
-from .kinds import KINDS, THERE
+from .causes import KINDS, row_of
 from .sentences import fill
 from .texts import TEXT
 
@@ -58,7 +58,7 @@ class Explanation:
         others: list[Explanation] | None = None,
         connected: bool | None = None,
     ) -> None:
-        self.connected = KINDS.get(cause, "error") in THERE if connected is None else connected
+        self.connected = row_of(cause).there if connected is None else connected
         self.cause, self.message, self.fix = cause, message, fix
         self.filename, self.line = filename, line
         self.others = others or []
@@ -90,7 +90,7 @@ class Explanation:
 
     @property
     def kind(self) -> str:
-        """Which sort of cause it is: one of the words of :mod:`kinds`."""
+        """Which sort of cause it is: one of the words of :mod:`causes`."""
         return KINDS[self.cause]
 
     @property

@@ -15,7 +15,7 @@ import minitape as tf
 from minitape import explain
 from minitape.bridges.texts import SHARED
 from minitape.engine.recording.evidence import exits, origin_of, read
-from minitape.explain.kinds import KINDS
+from minitape.explain.causes import KINDS
 from minitape.explain.texts import TEXT
 
 

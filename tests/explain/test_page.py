@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from minitape.explain.kinds import KINDS
+from minitape.explain.causes import KINDS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "explain.md").read_text(encoding="utf-8")
 PROGRAMS = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", PAGE, re.DOTALL)

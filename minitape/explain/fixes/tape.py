@@ -13,6 +13,7 @@ from ...engine.recording.block import no_tapes
 from ...engine.recording.evidence import ValueLeft
 from ...engine.tensor.tensor import Tensor
 from ..caller import asking_spaces
+from ..causes import SHARED
 from ..nodes import CodePlace, TapeNode
 from ..replay import MOST
 from ..source import source_of
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from ..reasons import GradientInquiry
     from ..words import Explanation
 
-# causes of a tape that the table knows by other names
-_ALIKE = {"nondifferentiable_op": "nondifferentiable", "state": "variable_assign"}
 _KINDS = {  # of causes with kinds those that a line can fix
     "integer_dtype": ("source", "cast", "cast through"),
     "left_through_numpy": ("", "instead", "drop", "copy", "predict"),
@@ -110,7 +109,7 @@ def of_break(answer: Explanation) -> None:
     if isinstance(advice.subject, ValueLeft) and advice.subject.when < _begun(advice.inquiry):
         return  # before the block: the line has to move as well
     asked = OfTape(advice.inquiry, advice.source, answer.name)
-    spot = Spot(asked, answer, statement.source, statement.filename, statement, _ALIKE.get(cause, cause))
+    spot = Spot(asked, answer, statement.source, statement.filename, statement, SHARED.get(cause, cause))
     spot.call, spot.instead = advice.call, advice.fields["instead"]
     if isinstance(advice.subject, TapeNode):
         spot.node = advice.subject
