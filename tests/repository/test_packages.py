@@ -38,6 +38,7 @@ PAGES = (
     "docs/engine.md",
     "docs/engine_speed.md",
     "docs/explain.md",
+    "docs/explain_inside.md",
     "docs/tapeview.md",
     "docs/bridges.md",
     "notebooks/en/12_build_your_own_tape.ipynb",
