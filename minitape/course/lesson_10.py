@@ -208,7 +208,7 @@ def two_slopes(f, value):
     Exercise(
         "10.4",
         expect=_repeated,
-        cases=[(F, 1.5, 3), (GROWS, 1.0, 4), (TURNS, -2.0, 1), (TURNS, 2.0, 2)],
+        cases=[(F, 1.5, 3), (G, 0.5, 3), (GROWS, 1.0, 4), (TURNS, -2.0, 1)],
         mistakes=[
             Mistake(
                 lambda f, value, times: f.derivative(value),
