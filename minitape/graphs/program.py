@@ -235,9 +235,9 @@ def pinned() -> AbstractContextManager[None]:
     record: Any = state.record
     if state.site is None or state.within or record is None or not record.eager or record.fixed is not None:
         return _UNSEEN
-    record.pin(state.site)
-    record.fixed, site = None, record.fixed
-    return During(record, fixed=site)
+    record.begin_segment(*state.site)
+    record.frame = None
+    return During(record, fixed=state.site[1])
 
 
 def replay_call(graph: Graph, call: Call, values: dict[int, Any], notes: Notes | None = None) -> None:
