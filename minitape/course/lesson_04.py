@@ -18,21 +18,12 @@ G = UnknownFunction("a * b + b * b * b", lambda a, b: a * b + b * b * b, lambda 
 HILL, RIDGE = Polynomial(0, 2, -1), Polynomial(1, 0, 0.5, 0, -0.25)
 
 EXPLAINED = {
-    "04.p1": """\
-`t` exists, but it was not read inside the block. And `watched_variables` lists variables only: `z` is a tensor. It \
-is *recorded*, and so it has a
-gradient, too.""",
     "04.p2": """\
 `y` is not trainable, so the tape does not watch it automatically, and there is no gradient for it: `None`, not zero. \
 The gradient for `x` is
 the value of `y`, as before. In the picture, `x` and `y` are rows of the tape, because the multiplication needs both \
 numbers. But `y` is grey
 inside: in the backward sweep, nothing is passed on to it.""",
-    "04.p3": """\
-`trainable=False` only means: do not watch it *automatically*. What is watched by hand is watched, trainable or not. \
-`f` is on the list now, and its gradient is 2 * 3.""",
-    "04.p4": """\
-Only `x` was watched, because only `x` was named. The tape behaves as if `y` were a plain number.""",
     "04.p5": """\
 To be watched is one thing, to be [connected](glossary.ipynb#cell-id=connected) is another. A gradient needs a recorded
 [path](glossary.ipynb#cell-id=path) from the source to the target. Watching only makes sure that such a path would be \
