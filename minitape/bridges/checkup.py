@@ -92,8 +92,9 @@ class Checkup:
 
     def _sweeps(self) -> list[BackwardPass]:
         """The backward passes that are asked about."""
-        if self.target is None:
-            return self.recording.sweeps
+        if self.target is None:  # what autograd.grad gave is no .grad, where the block has a backward pass, too
+            own = [sweep for sweep in self.recording.sweeps if sweep.asked != "grad"]
+            return own or self.recording.sweeps
         row = self.recording.row_of(self.target)
         return [sweep for sweep in self.recording.sweeps if row in sweep.target]
 

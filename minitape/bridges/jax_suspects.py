@@ -16,11 +16,12 @@ NAMES = OperationNames(
     shapes={"broadcast_in_dim", "reshape", "squeeze", "expand_dims", "transpose", "convert_element_type", "copy"},
     adds={"add", "sub", "add_any"},
     factors={"mul", "div"},
-    of_logits={"sub": "softmax"},
+    of_logits={"sub": "softmax", "neg": "sigmoid", "logaddexp": "sigmoid"},
     activations={"logistic": "sigmoid", "tanh": "tanh", "max": "relu", "erf": "gelu"},
     normalize={"div"},
     saturate={"logistic", "tanh"},
 )
+OF_LOGITS = {"sub": "log_softmax", "neg": "log_sigmoid", "logaddexp": "softplus"}  # how those of jax.nn begin
 
 
 class JaxSuspectChecks(SuspectChecks):
@@ -40,9 +41,12 @@ class JaxSuspectChecks(SuspectChecks):
         return "softmax" if (entry.op, last) == ("div", "softmax") else super().activation_of(row)
 
     def logits_of(self, entry: Any) -> int | None:
-        given: int = entry.inputs[0]
-        begins = "log_softmax" in entry.scope and "log_softmax" not in self.entries[given].scope
-        return given if begins else None
+        given, name = entry.inputs[0], OF_LOGITS[entry.op]
+        return given if name in entry.scope and name not in self.entries[given].scope else None
+
+    def called(self, row: int) -> str:
+        entry = self.entries[row]
+        return OF_LOGITS[entry.op] if OF_LOGITS.get(entry.op) in entry.scope else super().called(row)
 
     def _sent(self, entry: Any) -> np.ndarray | None:
         if entry.op != "div":

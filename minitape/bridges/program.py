@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -67,14 +67,14 @@ def examine(
     code = loader.source_to_code(loader.get_data(str(path)), str(path))
     error: BaseException | None = None
     pages: list[ModelPage] = []
-    with _as_main(main, path, arguments):
+    with _as_main(main, path, arguments), getattr(bridge, "holding", nullcontext)():
         with bridge.record(**options) as recording:
 
             def look() -> None:
-                page = recording.explain()
-                if page.problems and not pages:
-                    pages.append(page)
-                    found(page)
+                if not pages or not pages[0].problems:
+                    pages[:] = [recording.explain()]
+                    if pages[0].problems:
+                        found(pages[0])
 
             if options:
                 recording.recorded = look
@@ -83,9 +83,7 @@ def examine(
             except (Exception, SystemExit, KeyboardInterrupt) as ended:
                 error = None if isinstance(ended, SystemExit) and not ended.code else ended
         if not pages:
-            pages.append(recording.explain())
-            if pages[0].problems:
-                found(pages[0])
+            look()
     return Examined(recording, pages[0], error)
 
 

@@ -189,6 +189,7 @@ class Recording:
         self.events: list[dict[str, Any]] = []
         self.left: list[RowExit] = []
         self.left_out = 0  # operations after the first MOST rows
+        self.is_rerun = False  # of a compiled step, up to its gradient: no optimizer takes a step
         self.made_up = False  # it ran with stand-ins: its shapes say something, its numbers nothing
         self.watched: dict[int, int] = {}
         self.watchers: list[Callable[[], None]] = []

@@ -221,7 +221,7 @@ class SuspectChecks:
             if given is None:
                 continue
             made = self.maker(given)
-            fields = {"what": entry.op, "one": wanted}
+            fields = {"what": self.called(entry.row), "one": wanted}
             if self.activation_of(made) == wanted:
                 earlier = self.place(made)
                 yield Suspicion("activation_twice", entry.site, fields | {"other": earlier}, entry.row)

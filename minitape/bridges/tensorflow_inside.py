@@ -48,7 +48,7 @@ OPERATORS = {
 }
 STORES = ("EmptyTensorList", "TensorListPushBack")
 # what is noted of a graph, for later blocks, too, as attributes of it
-STEPS, TRACED, WITHIN, CHANGES = (f"_minitape_{what}" for what in ("steps", "traced", "within", "changes"))
+STEPS, TRACED, TWIN, WITHIN, CHANGES = (f"_minitape_{what}" for what in "steps traced twin within changes".split())
 READS = ("ReadVariableOp", "ResourceGather", "ResourceGatherNd")
 # a scope in which TensorFlow puts a loop or a branch
 _FLOW = re.compile(r"(while|cond|case|switch_case|branch)(_\d+)?").fullmatch

@@ -32,7 +32,8 @@ def variables_of(holder: Any, path: str, deep: int = 0, seen: set[int] | None = 
     seen = set() if seen is None else seen
     if id(holder) in seen or deep > DEEP:
         return
-    seen.add(id(holder))
+    if not isinstance(holder, (list, tuple)):  # one that was made for this has the place of an earlier one
+        seen.add(id(holder))
     if is_variable(holder):
         yield path, holder
     elif isinstance(holder, (list, tuple)):

@@ -16,7 +16,7 @@ from ..explain.words import mistaken
 from ..recording.rows import BackwardPass
 from ..recording.values import numbers_of
 from .changes import Block
-from .tensorflow_inside import READS, TRACED, Again, again, arguments, graphs_of
+from .tensorflow_inside import READS, TWIN, Again, again, arguments, graphs_of
 from .tensorflow_ops import changes_variable, handle_of, is_dataset
 from .tensorflow_watch import TensorFlowWatcher
 
@@ -60,7 +60,7 @@ def traced_again(recording: Any, traced: Any) -> tuple[Any, Any, dict[int, Any]]
     if known is not None:
         return known
     inner, batch = type(recording)(), _given(recording, traced) or _batch(recording, traced.graph)
-    inner.made_up = not batch and bool(arguments(traced.graph))
+    inner.is_rerun, inner.made_up = True, not batch and bool(arguments(traced.graph))
     try:
         with (
             During(recording.log.changes, thread=None),
@@ -95,15 +95,10 @@ def rerun_of(recording: Any, source: Any) -> tuple[Any, Any] | None:
 
 def _given(recording: Any, traced: Any) -> list[Any]:
     """What the last call of a function was given that a tape's gradient is in."""
-    for entry in reversed(recording.entries):
-        if entry.extra.function is None:
-            continue
-        graph = entry.extra.function.graph
-        if graph is traced.graph or any(one.step is traced.step for one in getattr(graph, TRACED, ())):
-            free = {id(tensor) for tensor in arguments(graph)}
-            rows = [row for row, tensor in zip(entry.inputs, graph.inputs, strict=True) if id(tensor) in free]
-            values = [recording.entries[row].value for row in rows]
-            return [] if any(value is None or value.is_gone for value in values) else [value.known for value in values]
+    for graph, values in recording.log.given.items():
+        if traced.graph in (graph, getattr(graph, TWIN, None)):
+            known = [value.known for value in values]
+            return [] if any(value.is_gone for value in values) or any(v.dtype in OPAQUE for v in known) else known
     return []
 
 

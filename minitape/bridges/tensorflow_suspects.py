@@ -45,7 +45,8 @@ class TensorFlowSuspectChecks(SuspectChecks):
 
     def checks(self) -> Iterable[Callable[[], Iterable[Suspicion]]]:
         broadcast, activation, *others = super().checks()
-        return broadcast, activation, self.not_applied, self.not_optimized, *others
+        of_steps = () if self.recording.is_rerun else (self.not_applied, self.not_optimized)
+        return broadcast, activation, *of_steps, *others
 
     def key(self, source: Any) -> int:
         return id(handle_of(source))

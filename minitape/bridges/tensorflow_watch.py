@@ -24,7 +24,7 @@ from tensorflow.python.ops import custom_gradient, resource_variable_ops, script
 
 from ..engine.recording.block import During
 from ..engine.recording.frames import own_file
-from .tensorflow_inside import STEPS, TRACED, InsideStep, changes_in, graphs_within, traced_here
+from .tensorflow_inside import STEPS, TRACED, TWIN, InsideStep, changes_in, graphs_within, traced_here
 from .tensorflow_log import Sent, TensorFlowLog
 from .tensorflow_ops import changes_variable, handle_of
 from .tensorflow_value import TracedValue, VariableValue
@@ -45,6 +45,7 @@ class TensorFlowWatcher:
         self._applying = 0  # more than 0 in the step of an optimizer
         self._calls: list[Any] = []  # the tf.functions that run
         self._called: Any = None  # the graph that ran last,
+        self._traces_again = False
         self._function: Any = None  # and the tf.function that the program called
         # operations of the sweep that runs: (op, inputs, came, gives)
         self._passed: list[tuple[str, Any, Any, Any]] = []
@@ -137,7 +138,7 @@ class TensorFlowWatcher:
         if not tf.executing_eagerly():
             return function(concrete, tensor_inputs, captured_inputs)
         self._safely(self.log.enters, concrete.graph.variables, [*tensor_inputs, *captured_inputs])
-        self._safely(self._remembered, concrete.graph)
+        self._safely(self._remembered, concrete.graph, tensor_inputs)
         self._calls.append(concrete)
         try:
             return function(concrete, tensor_inputs, captured_inputs)
@@ -167,9 +168,10 @@ class TensorFlowWatcher:
 
     # -- what Python does while a graph is made ----------------------------------------------------
 
-    def _remembered(self, graph: Any) -> None:
+    def _remembered(self, graph: Any, given: Sequence[Any]) -> None:
         """What was noted of a graph, and of those that it calls, when it was made, perhaps in another block."""
         known, self._called = {id(traced.step) for traced in self.log.traced}, graph
+        self.log.given[graph] = [self.log.keep(tensor) for tensor in given]
         for traced in (traced for inner in graphs_within(graph) for traced in getattr(inner, TRACED, ())):
             if self._function is not None:
                 setattr(self._function, TRACED, True)
@@ -183,26 +185,26 @@ class TensorFlowWatcher:
         more, without a run: so it is known what its tapes were asked.
         """
         if not tf.executing_eagerly():
-            return function(called, *args, **kwargs)
+            return function(_made_anew(called) if self._traces_again else called, *args, **kwargs)
         self._called, self._function = None, called
         result = function(called, *args, **kwargs)
-        graph, self._called = self._called, None
-        within = [] if graph is None else graphs_within(graph)
+        within = [] if self._called is None else graphs_within(self._called)
         if not any(hasattr(inner, TRACED) for inner in within) and any(
             "gradient_tape" in op.name for inner in within for op in inner.get_operations()
         ):
-            self._trace_again(called, graph, args, kwargs)
+            self._trace_again(called, self._called, args, kwargs)
+        self._function = None
         return result
 
     def _trace_again(self, called: Any, graph: Any, args: Any, kwargs: Any) -> None:
         count = len(self.log.traced)
-        self.quiet += 1
+        self.quiet, self._traces_again = self.quiet + 1, True
         try:
-            tf.function(called.python_function, autograph=called._autograph).get_concrete_function(*args, **kwargs)
+            setattr(graph, TWIN, _made_anew(called).get_concrete_function(*args, **kwargs).graph)
         except Exception:  # what runs once only, such as what makes variables, stays as it is
             del self.log.traced[count:]
         finally:
-            self.quiet -= 1
+            self.quiet, self._traces_again = self.quiet - 1, False
         setattr(graph, TRACED, self.log.traced[count:])
 
     @contextmanager
@@ -558,6 +560,11 @@ class TensorFlowWatcher:
                 if adjoint is not None and row not in sweep.adjoints:
                     sweep.arrive(row, log.keep(adjoint))
         Sent(log, sweep, adjoints).write(passed)
+
+
+def _made_anew(function: Function) -> Function:
+    """The same function, which was not traced yet."""
+    return tf.function(function.python_function, autograph=function._autograph)
 
 
 def captured_by(dataset: Any, known: dict[int, VariableValue]) -> list[Any]:

@@ -55,6 +55,11 @@ SHARED: Texts = {
         "Compute in a wider type, or scale the loss: multiply it by a large number, and divide the gradients by it.",
     ),
     "nan_forward": ("{what}{line} gives {values}.", "Keep its input where it is finite: "),
+    "nan_forward grown": (
+        "{what}{line} gives {values}: the numbers of its input are too large by then.",
+        "The values or the weights have grown: take a smaller learning rate or smaller initial weights, clip the norm "
+        "of the gradient, or normalize between the layers or turns. The step before may show where it began.",
+    ),
     "nan_forward hidden": (
         "{what}{line} gives {values}. The value is masked later, and its derivative still counts.",
         "Replace such elements before {what}, not only after it: ",

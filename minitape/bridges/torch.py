@@ -19,8 +19,8 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,7 @@ from .require import need
 torch = need("torch", "PyTorch", (2, 4))
 
 from torch.optim import optimizer as optimizers  # noqa: E402 - behind the check
+from torch.optim.optimizer import register_optimizer_step_pre_hook  # noqa: E402
 from torch.utils.hooks import RemovableHandle  # noqa: E402
 
 from .changes import Block  # noqa: E402
@@ -71,9 +72,9 @@ class TorchRecording(Recording):
         return trained(self)
 
     def model_parts(self, model: Any) -> dict[str, Any] | None:
-        from .torch_model import parts_of
+        from .torch_model import in_lists, parts_of
 
-        return parts_of(model) if isinstance(model, torch.nn.Module) else None
+        return parts_of(model) | in_lists(self, model) if isinstance(model, torch.nn.Module) else None
 
     def suspect_checks(self) -> Any:
         from .torch_suspects import TorchSuspectChecks
@@ -155,6 +156,25 @@ def record(
         return AfterBadGradient(_watch_steps, record, ENDS)
     recording = TorchRecording()
     return Block(recording, TorchWatcher(recording))
+
+
+@contextmanager
+def holding() -> Iterator[None]:
+    """In the block the modules and optimizers that are used stay alive: a program that ran in a function is asked about
+    when it has ended.
+    """
+    held: list[Any] = []
+
+    def hold(used: Any, *_: Any) -> None:
+        if not any(used is other for other in held):
+            held.append(used)
+
+    handles = torch.nn.modules.module.register_module_forward_pre_hook(hold), register_optimizer_step_pre_hook(hold)
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
 
 
 def why(loss: Any, model: Any = None) -> Any:

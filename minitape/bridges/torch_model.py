@@ -20,6 +20,27 @@ def parts_of(module: torch.nn.Module) -> dict[str, Any]:
     return {f"{name}.{path}": parameter for path, parameter in module.named_parameters()}
 
 
+def in_lists(recording: Any, module: torch.nn.Module) -> dict[str, Any]:
+    """The parameters of layers in plain lists of a module, which ``module.parameters()`` does not have, and that got a
+    gradient.
+    """
+    name = name_of(module, spaces(asking_frame())) or type(module).__name__
+    own, reached = {id(p) for p in module.parameters()}, {row for sweep in recording.sweeps for row in sweep.adjoints}
+    found = {
+        ".".join(filter(None, (name, path, attribute + at, below))): parameter
+        for path, inner in module.named_modules()
+        for attribute, value in vars(inner).items()
+        if not attribute.startswith("_") and isinstance(value, (list, tuple, dict))
+        for at, layer in _modules_in(value)
+        for below, parameter in layer.named_parameters()
+    }
+    return {
+        name: parameter
+        for name, parameter in found.items()
+        if id(parameter) not in own and not reached.isdisjoint(recording.log.leaf_rows(parameter))
+    }
+
+
 def trained(recording: Any) -> dict[str, Any]:
     """What the modules that the block called have as parameters, what optimizers stepped over, and other leaves that
     were trained. Not what ran without gradients and no optimizer holds: a copy, or a teacher.

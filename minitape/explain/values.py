@@ -163,7 +163,7 @@ class RowValues:
         entry = self.entries[first]
         filled = entry.kind == "operation" and entry.op in self.choices  # with a number of Python's
         if entry.kind == "operation" and not (filled or self._only_reads(first)):
-            return self.say("nan_forward", row=first, kind=kind)
+            return self.say("nan_forward", row=first, kind=kind or ("grown" if self._has_grown(first) else ""))
         reader = first if filled else min((r for r in seen if first in self._inputs(r)), default=first)
         numbers = numbers_of(entry.value)
         put = self.entries[reader].op in self.choices or not entry.shape
@@ -176,6 +176,16 @@ class RowValues:
             hidden = masked is not None and not np.isfinite(masked).any()
             return self.say("nan_forward", row=reader if hidden else min(lost, default=reader), kind=kind)
         return self.say("nan_forward", row=first, kind=kind) if filled else self._leaf(first)
+
+    def _has_grown(self, row: int) -> bool:
+        """Whether what a result was computed from is so large that a product has no place in its type."""
+        dtype = self.entries[row].dtype.replace("bfloat16", "float32")
+        if dtype not in ("float32", "float64"):
+            return False
+        read = [numbers_of(self.entries[given].value) for given in self._inputs(row)]
+        return any(
+            numbers is not None and np.abs(numbers).max(initial=0) > np.finfo(dtype).max ** 0.45 for numbers in read
+        )
 
     def _only_reads(self, row: int) -> bool:
         """Whether an operation was given no numbers, but what has them: a dataset, a list, a text."""

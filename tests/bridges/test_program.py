@@ -50,6 +50,13 @@ def test_a_healthy_program_is_one_line(tmp_path):
     assert len(done.stderr.strip().splitlines()) == 1
 
 
+def test_a_program_in_a_function_is_asked_about_when_it_has_ended(tmp_path):
+    lines = ("    " + line for line in BROKEN.splitlines())
+    done = explained(tmp_path, "def main():\n" + "\n".join(lines) + "\nmain()\n", arguments=("2",))
+    assert done.returncode == 1
+    assert "broadcast: sub (train.py, line 10)" in done.stderr
+
+
 def test_json(tmp_path):
     done = explained(tmp_path, BROKEN, "--json", arguments=("2",))
     answers = json.loads(done.stdout.partition("\n")[2])["answers"]

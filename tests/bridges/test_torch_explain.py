@@ -276,3 +276,48 @@ def test_a_function_whose_apply_was_taken_before_the_block():
     assert (why.cause, why.code) == ("no_gradient", "return torch.zeros_like(g)")
     assert recording.entries[2].op == "Zeros"
     assert "apply" not in vars(torch.autograd.function._SingleLevelFunction)
+
+
+def test_layers_in_a_plain_list_belong_to_the_model():
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.hidden, self.teachers = [torch.nn.Linear(3, 3)], [torch.nn.Linear(3, 3)]
+            self.out = torch.nn.Linear(3, 1)
+
+        def forward(self, x):
+            return self.out(torch.tanh(self.hidden[0](x)))
+
+    net = Net()
+    optimizer = torch.optim.SGD(net.parameters(), 0.1)
+    with bridge.record() as recording:
+        for _ in range(2):
+            optimizer.zero_grad()
+            net(torch.ones(4, 3)).sum().backward()
+            optimizer.step()
+    causes = {name: answer.cause for name, answer in recording.explain(net).items()}
+    assert causes.pop("net.hidden[0].weight") == causes.pop("net.hidden[0].bias") == "not_optimized"
+    assert causes == {"net.out.weight": "connected", "net.out.bias": "connected"}
+
+
+def test_a_gradient_that_grad_returned_is_no_grad_of_the_model():
+    net = torch.nn.Linear(2, 1, bias=False)
+    rate = torch.nn.Parameter(torch.tensor(0.1))
+    with bridge.record() as recording:
+        (given,) = torch.autograd.grad(net(torch.ones(3, 2)).pow(2).sum(), [net.weight])
+        (net.weight.detach() - rate * given).sum().backward()
+    assert recording.explain(net)["net.weight"].cause == "create_graph"
+
+
+def test_numbers_that_have_grown_are_no_matter_of_a_function():
+    net = torch.nn.Linear(3, 1)
+    optimizer = torch.optim.SGD(net.parameters(), 1e13)
+    with bridge.record() as recording:
+        for _ in range(4):
+            loss = net(torch.ones(4, 3)).pow(2).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    answer = recording.explain(net.weight)
+    assert answer.cause == "nan_forward"
+    assert "smaller learning rate" in answer.fix
