@@ -50,6 +50,11 @@ def torch_steps() -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "CNN, batch 32", step_of(net, torch.randn(32, 3, 32, 32))
     net = nn.Sequential(nn.TransformerEncoderLayer(64, 4, 256, batch_first=True), nn.Flatten(), nn.Linear(32 * 64, 10))
     yield "Transformer layer, batch 32", step_of(net, torch.randn(32, 32, 64))
+    layers = nn.TransformerEncoder(nn.TransformerEncoderLayer(128, 4, 512, batch_first=True), 2)
+    net = nn.Sequential(nn.Embedding(100, 128), layers, nn.Flatten(), nn.Linear(32 * 128, 10))
+    step = step_of(net, torch.randint(0, 100, (8, 32)))
+    for count in (1, 10):
+        yield f"two Transformer layers, {count} in a block", repeated(step, count)
 
 
 def tensorflow_steps() -> Iterator[tuple[str, Callable[[], Any]]]:
@@ -88,6 +93,18 @@ def tensorflow_steps() -> Iterator[tuple[str, Callable[[], Any]]]:
         w.assign_sub(0.01 * tape.gradient(loss, w))
 
     yield "two layers without Keras, batch 64", by_hand
+    net = keras.Sequential([layers.Dense(64, activation="relu"), layers.Dense(64, activation="relu"), layers.Dense(10)])
+    yield "a compiled step, MLP 64-64-10, batch 64", tf.function(step_of(net, tf.random.normal([64, 32])))
+
+
+def repeated(step: Callable[[], Any], count: int) -> Callable[[], Any]:
+    """So many steps in one."""
+
+    def steps() -> None:
+        for _ in range(count):
+            step()
+
+    return steps
 
 
 def jax_lines() -> Iterator[str]:
@@ -162,7 +179,7 @@ def main() -> None:
         times = [(seconds(step, nullcontext), seconds(step, bridge.record)) for _ in range(TURNS)]
         plain, recorded = (min(column) for column in zip(*times, strict=True))
         print(
-            f"{network:36} {plain * 1e3:7.2f} ms, recorded {recorded * 1e3:7.2f} ms, ratio {recorded / plain:.2f}; "
+            f"{network:40} {plain * 1e3:7.2f} ms, recorded {recorded * 1e3:7.2f} ms, ratio {recorded / plain:.2f}; "
             "every=100: {:.3f}, after_bad_gradient: {:.3f}".format(*left_in(step, bridge))
         )
 

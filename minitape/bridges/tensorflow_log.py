@@ -126,11 +126,11 @@ class TensorFlowLog:
         if value is None and known is not None and known.variable is not None:
             with unrecorded():
                 value = gen_resource_variable_ops.read_variable_op(handle, known.variable.dtype)
-        taken = self._take(handle, value, watching(handle))
+        place, watched = place_of(value), watching(handle)
+        taken = self._take(handle, place, watched)
         if taken is not None:
             return self._watched_now(taken)
         name = None if known is None else name_of(known.variable)
-        watched = watching(handle)
         row = self.recording.leaf(
             None if value is None else self.keep(value),
             name=name,
@@ -145,7 +145,6 @@ class TensorFlowLog:
             self._unsure.append(row)
         self._is_now(handle, row)
         self.remember(handle, row)
-        place = place_of(value)
         if place is not None:
             self._places[place] = row
         return row
@@ -218,11 +217,11 @@ class TensorFlowLog:
                 continue
             with unrecorded():
                 value = gen_resource_variable_ops.read_variable_op(handle, variable.dtype)
-            self._take(handle, value, watched)
+            self._take(handle, place_of(value), watched)
 
-    def _take(self, handle: Any, value: Any, watched: bool) -> int | None:
-        """A leaf whose memory is that of a variable's value is a state of this variable."""
-        row = self._at(place_of(value))
+    def _take(self, handle: Any, place: tuple[int, str] | None, watched: bool) -> int | None:
+        """A leaf whose memory is that of a variable's value, at this place, is a state of this variable."""
+        row = self._at(place)
         if row is not None and self.entries[row].extra.of is handle:  # it may have changed, and has not
             self._is_now(handle, row)
             return row
@@ -232,7 +231,7 @@ class TensorFlowLog:
             or self.entries[row].differentiable != watched
         ):
             return None
-        if place_of(value) in self._stored:
+        if place in self._stored:
             return None  # it was stored in a variable, which has its memory since then, and is a thing of its own
         entry, known = self.entries[row], self.variables.get(id(handle))
         entry.kind, entry.extra.of = "variable", handle
