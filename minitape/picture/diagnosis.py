@@ -223,7 +223,7 @@ def _vanished(rows: Sequence[Fields], sweep: SweepFields | None) -> list[Alarm]:
             continue
         text = word(
             "What arrives at {name} is {share} times what left the target. From here on it is less than a millionth.",
-            name=rows[source]["name"] or word("row {row}", row=source),
+            name=(rows[source]["name"] or word("row {row}", row=source)).removesuffix(":0"),
             share=f"{ends[source] / start:.1e}",
         )
         row = rows[next(edge.row for edge in reversed(path) if edge.size < least)]

@@ -297,3 +297,17 @@ def test_an_assigned_value_has_a_crossed_edge_to_the_new_state(show):
     edge = page.locator(".mt-assigned")
     assert edge.locator(".mt-cross").count() == 1
     assert edge.locator("title").text_content() == "assigned to w: the gradient does not go back through an assignment"
+
+
+def test_a_layer_of_many_weights_is_one_node_with_its_weights_and_numbers_inside(show):
+    weights = [[tf.Variable(0.1 * (k + i + 1), name=f"w{k}{i}") for i in range(6)] for k in range(3)]
+    x = tf.Variable(1.0, name="x")
+    with tf.GradientTape() as tape:
+        y = x
+        for k, layer in enumerate(weights):
+            with tf.name_scope(f"layer_{k}"):
+                for w in layer:
+                    y = tf.sin(y * w) + 0.5
+    page = show(tf.snapshot(tape, y, [x, weights[0][0]]), "layers")
+    names = page.locator(".mt-node .mt-title").all_text_contents()
+    assert sorted(names) == ["layer_0", "layer_1", "layer_2", "x"]

@@ -2,7 +2,7 @@
 import { reducedMotion } from "./dom";
 
 export const MIN_SCALE = 0.005;
-export const MAX_SCALE = 3;
+export const MAX_SCALE = 4;
 
 export interface Box {
   x: number;

@@ -80,6 +80,7 @@ export function* layoutSteps(rows: Skeleton, wish: Wish): Generator<void, Layout
       shown[i] = shown[rows.inputs[i][0]];
       continue;
     }
+    if (rows.is(i, Is.LITERAL) && rows.readFirst[i] >= 0) continue; // who reads it carries it
     if (!group) {
       const inputs: number[] = [];
       for (let k = 0; k < rows.inputs[i].length; k++) {
@@ -109,7 +110,7 @@ export function* layoutSteps(rows: Skeleton, wish: Wish): Generator<void, Layout
   yield;
   for (let i = 0; i < rows.count; i++) {
     if (shown[i] >= 0) continue;
-    const group = hiddenBy(tree, i, open);
+    const group = hiddenBy(tree, rows.is(i, Is.LITERAL) && rows.readFirst[i] >= 0 ? rows.readFirst[i] : i, open);
     if (!group) continue;
     const layer = idle.get(group);
     const seen = nodeOf.get(group) ?? (layer && nodeOf.get(layer));
@@ -174,7 +175,7 @@ function shownIn(group: Group, shown: Int32Array): number {
   return -1;
 }
 
-const [HOISTED, FEW] = [16, 3]; // of one group, and of a block: more would hide what folding is for
+const [HOISTED, FEW] = [4, 3]; // of one group, and of a block: more would hide what folding is for
 
 /** The leaves inside a folded group that are seen all the same: what a gradient is asked for, and what a layer is given; of many weights none. */
 function hoisted(rows: Skeleton, tree: FoldTree, group: Group, open: (g: Group) => boolean, most: number): number[] {

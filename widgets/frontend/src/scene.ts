@@ -277,7 +277,7 @@ export class Scene {
     while (turn < group.starts.length && group.starts[turn] <= row.row) turn++;
     const where = turn ? t("{0} of {1}", turn, group.count) : elide(title(row), CHARS);
     const adjoint = timeline.adjoint(row.row);
-    if (adjoint) return [where, `∂ ${nodeValue(adjoint, row, CHARS - 2)}`];
+    if (adjoint) return [where, `∂ ${nodeValue(adjoint, row, group.starts.length ? CHARS - 2 - where.replace(/ of /, "/").length : CHARS - 2)}`];
     const value = nodeValue(row.value, row, CHARS - 2);
     return [where, value.startsWith("(") ? value : `= ${value}`];
   }
