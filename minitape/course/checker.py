@@ -143,7 +143,7 @@ def _unknown(name: str) -> str:
         if known
         else say("A name looks like '01.2': lesson 01, exercise 2.")
     )
-    return f"{say('There is no exercise {name}.', name=repr(name))} {rest}"
+    return paragraph(say("There is no exercise {name}.", name=repr(name)), rest)
 
 
 def _judge(exercise: Exercise, answer: Answer) -> Verdict:

@@ -298,4 +298,6 @@ def _length(value: Answer) -> int:
 
 
 def _keys(answers: dict[Answer, Answer]) -> str:
-    return ", ".join(repr(key) if isinstance(key, (str, int)) else kind(key) for key in answers)[:200] or say("none")
+    return say(", ").join(repr(key) if isinstance(key, (str, int)) else kind(key) for key in answers)[:200] or say(
+        "none"
+    )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..common.texts import say
+from ..common.texts import paragraph, say
 from .unknown import UnknownFunction
 
 if TYPE_CHECKING:
@@ -47,12 +47,12 @@ def slip_in(error: BaseException, function: Function) -> str:
             )
         near = _nearest(name, _names_near(error.__traceback__, function))
         known = say("Python does not know the name {name}.", name=repr(name))
-        return f"{known} {near or say('Is it misspelled, or is it made in a cell that has not run?')}"
+        return paragraph(known, near or say("Is it misspelled, or is it made in a cell that has not run?"))
     if isinstance(error, AttributeError) and getattr(error, "obj", None) is not None and isinstance(error.name, str):
         return _no_such_attribute(error.name, error.obj)
     if isinstance(error, TypeError) and (name := _quoted(r"unexpected keyword argument '(\w+)'", said)):
         near = _nearest(name, _arguments_of(said))
-        return f"{say('There is no argument {name} here.', name=repr(name))} {near}" if near else ""
+        return paragraph(say("There is no argument {name} here.", name=repr(name)), near) if near else ""
     return ""
 
 
@@ -60,13 +60,13 @@ def _no_such_attribute(name: str, owner: object) -> str:
     """What to say of a name after a dot that is not there, where it is near one that is, or belongs elsewhere."""
     missing = say("There is no {name} here.", name=repr("." + name))
     if name in _public(tf().GradientTape):
-        return f"{missing} {say('It is a method of a tape, as in {example}.', example=f'tape.{name}(...)')}"
+        return paragraph(missing, say("It is a method of a tape, as in {example}.", example=f"tape.{name}(...)"))
     if inspect.ismodule(owner) and name in _public(tf().math):
         return f"{missing} {say('It belongs to tf: {example}.', example=f'tf.math.{name}(...)')}"
     if owner is not tf() and name in _public(tf()):
-        return f"{missing} {say('It belongs to tf: {example}.', example=f'tf.{name}(...)')}"
+        return paragraph(missing, say("It belongs to tf: {example}.", example=f"tf.{name}(...)"))
     near = _nearest(name, _public(owner))
-    return f"{missing} {near}" if near else ""
+    return paragraph(missing, near) if near else ""
 
 
 def told_of(error: BaseException) -> str:

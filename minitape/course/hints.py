@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..common.texts import say
+from ..common.texts import paragraph, say
 from .compare import MANY, as_array, compare, kind
 from .unknown import Polynomial
 
@@ -116,8 +116,8 @@ def _part_by_part(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
     told = in_common(*columns[place]) if all(np.shape(one) == () for one in columns[place][1]) else ""
     first = say("Place {place} of your list is not right, and others are.", place=place + 1)
     if any(one is None for one in columns[place][0]) and not any(one is None for one in columns[place][1]):
-        return f"{first} {say('It is None.')}"
-    return f"{first} {told}" if told else first
+        return paragraph(first, say("It is None."))
+    return paragraph(first, told)
 
 
 def of_value(given: Answer, expected: Answer) -> str:

@@ -157,7 +157,8 @@ class Revealed:
         if self.said is not None:
             return self.text(_marked)
         fold = say("Show the answer without a prediction")
-        return f"*{self!r}*\n\n<details>\n<summary>{fold}</summary>\n\n{self.text(_marked)}\n\n</details>"
+        due = say("*{text}*", text=self)  # in a script without slanted letters: as it is
+        return f"{due}\n\n<details>\n<summary>{fold}</summary>\n\n{self.text(_marked)}\n\n</details>"
 
 
 def reveal(name: str, truth: Answer, explanation: str = "") -> None:

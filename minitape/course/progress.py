@@ -245,7 +245,7 @@ def progress(*lessons: str | int) -> None:
         done_of = say(
             "Lesson {name}: {bar} {solved} of {count} solved", name=lesson, bar=bar, solved=solved, count=len(names)
         )
-        lines.append(done_of + (say("   left: {names}", names=", ".join(left)) if left else ""))
+        lines.append(done_of + (say("   left: {names}", names=say(", ").join(left)) if left else ""))
     print("\n".join(lines) or say("Nothing is solved yet."))
 
 

@@ -58,7 +58,7 @@ def keep_in_step(english: Path, translation: Path) -> list[str]:
         there = translation / path.name
         before = read_json(there, NOTEBOOK) if there.exists() else {"cells": []}
         made, to_run = built(read_json(path, NOTEBOOK), before, known[domain_of(path)], translation.name)
-        _write(there, json.dumps(made, indent=1, ensure_ascii=False) + "\n")
+        _write(there, json.dumps(made, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
         left += [f"{path.name}: {len(to_run)} cells to run: minitape save {there}"] if to_run else []
     return left
 

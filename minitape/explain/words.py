@@ -115,7 +115,8 @@ class Explanation:
     def __str__(self) -> str:
         parts = [f"{self.cause}: {self.message}"]
         if self.line is not None:
-            parts.append(f"  {where(self.filename, self.line)}" + (f":  {self.code}" if self.code else ""))
+            place = where(self.filename, self.line)
+            parts.append("  " + (fill("{place}:  {code}", place=place, code=self.code) if self.code else place))
         if self.fix:
             parts.append("  " + fill("Fix: {fix}", fix=self.fix))
         parts += ["  " + fill("Also: {text}", text=text) for text in self._further()]

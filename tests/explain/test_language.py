@@ -27,7 +27,7 @@ def english_in(answer: object) -> list[str]:
     """The English sentences of an answer, but for the line of the program and what stands between quotes and in
     code.
     """
-    lines = [line for line in str(answer).splitlines() if not re.match(r"  \S+，第 \d+ 行:", line)]
+    lines = [line for line in str(answer).splitlines() if not re.match(r"  \S+，代码第 \d+ 行：", line)]
     return ENGLISH.findall(re.sub(r"`[^`]*`|\[[^\]]* for [^\]]*\]", "", "\n".join(lines)))
 
 
