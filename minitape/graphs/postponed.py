@@ -183,6 +183,8 @@ def _try_calls(run: Any, symbolic: Tensors, has_windows: bool, by_values: bool) 
         ]
         if has_windows:  # and reach beyond them
             results += trials((40, guess[1]), 0)
+    if any(t.dtype.is_integer and t.shape.rank == 0 for t in symbolic):  # a size, perhaps: others show what comes of it
+        results += trials(guess, 4, 5)
     certain = fitting > 1 or (fitting == 1 and known and len(results) > 1)
     flat = [nest.flatten(r) for r in results]
     if not all(isinstance(t, Tensor) for t in flat[0]) or any(len(f) != len(flat[0]) for f in flat):
@@ -231,7 +233,7 @@ def _apart(symbolic: Tensors, guess: Guess, kind: int) -> list[Any]:
             sizes = tuple(size if d is None else d for d in t.shape.as_list())
         if t.dtype.kind == "s":
             value = stand_in_array(sizes, t.dtype, kind % 2)
-        elif kind > 1 and t.dtype.is_integer:
+        elif kind in (2, 3) and t.dtype.is_integer:
             value = np.full(sizes, kind - 2, t.dtype.as_numpy_dtype)
         elif kind == 0 or not sizes:
             value = np.full(sizes, 2 + 3 * kind + len(tensors), t.dtype.as_numpy_dtype)
