@@ -232,11 +232,12 @@ class Drawing:
     def border(self, node: Node) -> str:
         """The box of a node; its colour, width and dashes say what the row is."""
         row, sweep = node.row, self.snapshot["sweep"]
-        here = self.current is not None and self.at.get(self.current["row"]) is not None
-        here = here and self.current is not None and self.nodes[self.at[self.current["row"]]] is node
+        at = None if self.current is None else self.at.get(self.current["row"])
+        here = at is not None and self.nodes[at] is node
         if row is None:
-            colour, fill = COLOURS["gap"] if node.last is None or not node.part.turns else COLOURS["operation"]
-            return box_of(node, "gap", *((BACK, HERE) if here else (colour, fill)), "2 3")
+            return box_of(
+                node, "gap", *((BACK, HERE) if here else COLOURS["operation" if node.part.turns else "gap"]), "2 3"
+            )
         colour, fill = colours_of(row)
         broken = row["row"] in self.snapshot.get("broken", ())  # where `explain` puts the blame
         colour = BROKEN if broken else CUT if row["cut"] else colour

@@ -61,12 +61,9 @@ class ListDrawing(Drawing):
         y = float(SIDE)
         for index, node in enumerate(self.nodes):
             node.x, node.y, node.w = self.left, y, self.width - self.left - SIDE
-            node.h = BAR + PRODUCT * len(self.lines.get(index, ())) + (12 if self._is_profile(node) else 0)
+            node.h = BAR + PRODUCT * len(self.lines.get(index, ())) + (12 if node.part.turns and self.final else 0)
             y += node.h + GAP
         self.foot = y + 6
-
-    def _is_profile(self, node: Node) -> bool:
-        return len(node.part.turns) > 0 and any(self.adjoints)
 
     def _lanes(self) -> dict[int, int]:
         """The lane of each node that edges lead from to others than the next: the shortest is nearest to the nodes."""
@@ -167,7 +164,7 @@ class ListDrawing(Drawing):
         right = node.box[2] - PAD
         if adjoint is not None:
             parts.append(_number(right, y, "∂ ", adjoint, shown, BACK))
-        if any(self.adjoints):
+        if self.adjoints:
             right -= LETTER * (NUMBERS + 2) + 8
         update = self.updates.get(shown.get("row", -1))
         if row is not None or node.part.sign:
@@ -183,7 +180,7 @@ class ListDrawing(Drawing):
             parts.append(text_at(node.box[2] - PAD, at, line, _mono(BACK)))
             left = node.box[2] - PAD - LETTER * wide(line) - 40
             parts.append(small_map(picture, left, at - 8, 34, 9) if picture else "")
-        if self._is_profile(node):
+        if node.part.turns and self.final:
             parts.append(self.profile(node, x + PAD + 2, node.y + BAR, node.w - 2 * PAD - 4, node.h - BAR - 5))
         return "".join(parts)
 
