@@ -91,10 +91,11 @@ class Objects(Names):
         """By line what was made there, or by a call there, and led to the target, each with its place."""
         found: dict[tuple[str, int], list[tuple[TapeNode, CodePlace]]] = {}
         for n in self.ancestors().values():
-            births = [self.trace.birth(n)] if n.variable is None else [self.made(n.variable), self.born(n.variable)]
-            lines = {at: birth for birth in births if birth is not None for at in birth.outer()} if is_leaf(n) else {}
-            for at, birth in lines.items():
-                found.setdefault(at, []).append((n, birth))
+            if is_leaf(n):
+                births = [self.trace.birth(n)] if n.variable is None else [self.made(n.variable), self.born(n.variable)]
+                lines = {line: place for place in births if place is not None for line in place.outer()}
+                for line, place in lines.items():
+                    found.setdefault(line, []).append((n, place))
         return found
 
     def born_after(self, node: TapeNode, source: End) -> bool:
@@ -183,17 +184,16 @@ class Objects(Names):
         origin = origin_of(state)
         if origin is None or self.used_at_all(source) or (state is not source and self.owners.of(source) is not None):
             return None
-        watched = self.was_watched(self.trace.of(source)[0])
+        watched, array = self.was_watched(self.trace.of(source)[0]), state.array
         for node in self.ancestors().values():
             other = node.origin
-            alike = other is not None and is_leaf(node) and _is_variable(node) != isinstance(source, Tensor)
-            if other is None or not alike or not equal_arrays(state.array, self.value(node)):
+            if other is None or not is_leaf(node) or _is_variable(node) == isinstance(source, Tensor):
                 continue
-            late = self.after_tape(origin)
-            anew = late != self.after_tape(other) and (late or state is not source)
-            same = state is source and (watched or self.was_watched(node) or is_data(state.array))
-            if anew or same:
-                return Finding("wrong_object", place_of_origin(max(origin, other, key=attrgetter("when"))))
+            if equal_arrays(array, self.value(node)):
+                late = self.after_tape(origin)
+                anew = late != self.after_tape(other) and (late or state is not source)
+                if anew or (state is source and (watched or self.was_watched(node) or is_data(array))):
+                    return Finding("wrong_object", place_of_origin(max(origin, other, key=attrgetter("when"))))
         return None
 
     def used_at_all(self, source: End) -> bool:
