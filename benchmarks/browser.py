@@ -7,6 +7,7 @@ for each cold figure.
 from __future__ import annotations
 
 import functools
+import gzip
 import os
 import shutil
 import sys
@@ -32,13 +33,17 @@ ENDED = "document.documentElement.dataset.running === 'false'"
 
 
 class Counting(SimpleHTTPRequestHandler):
-    """Hands out files, and counts their bytes."""
+    """Hands out files, and counts their bytes as a web server that compresses sends them."""
 
     sent = 0
+    lock = threading.Lock()
 
     def copyfile(self, source, outputfile) -> None:
         content = source.read()
-        Counting.sent += len(content)
+        plain = self.path.partition("?")[0].endswith((".html", ".js", ".mjs", ".json", ".wasm", ".css", ".svg"))
+        size = len(gzip.compress(content, 6)) if plain else len(content)
+        with Counting.lock:
+            Counting.sent += size
         outputfile.write(content)
 
     def log_message(self, *_: object) -> None:
@@ -59,7 +64,7 @@ def lesson(context: BrowserContext, site: str, what: str) -> None:
     page.keyboard.press("Shift+Enter")
     page.wait_for_selector(".jp-InputArea-prompt:text-is('[1]:')", timeout=PATIENCE)
     say(f"lesson 1, page to first cell run, {what}", time.perf_counter() - began, "s")
-    say("  loaded", (Counting.sent - sent) / 1e6, "MB")
+    say("  loaded, compressed", (Counting.sent - sent) / 1e6, "MB")
     page.close()
 
 
@@ -78,7 +83,7 @@ def playground(context: BrowserContext, site: str) -> None:
         page.click("#run")
         page.wait_for_function(ENDED, timeout=PATIENCE)
         say(what, time.perf_counter() - began, "s")
-    say("  loaded", (Counting.sent - sent) / 1e6, "MB")
+    say("  loaded, compressed", (Counting.sent - sent) / 1e6, "MB")
     page.close()
 
 
