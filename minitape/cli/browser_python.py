@@ -37,7 +37,7 @@ PLAYGROUND = ("numpy", "ml-dtypes", "minitape")
 KERNEL = "ipython jedi micropip packaging traitlets typing-extensions".split()
 """What the kernel needs of Pyodide's packages."""
 FETCHED = "ipywidgets anywidget psygnal comm".split()  # what live pictures need of the index
-LEFT_OUT = ("lessons", "cli", "__pycache__", ".ipynb_checkpoints")  # of minitape: the site has the lessons as files
+LEFT_OUT = "lessons cli __pycache__ .ipynb_checkpoints".split()  # of minitape: the site has the lessons as files
 
 Lock: TypeAlias = dict[str, Any]  # of Pyodide's JSON
 
