@@ -30,7 +30,11 @@ from minitape.course.lesson_13 import DISEASES
 
 BLANKS = {name: source.partition("\n\n\ncheck(")[0] for name, source, _ in exercise_cells()}
 AS_GOOD = {
-    "07.5": ("tf.constant(direction).numpy()", "direction)\n    direction", "direction).numpy()"),  # a list is as good
+    "07.5": (
+        "!direction = tf.constant(direction)",
+        "direction)\n    direction",
+        "direction).numpy()",
+    ),  # a list is as good
     "07.6": ("range(10 + 1)", "range(10 - 1)", "range(11)", "/ abs(", ".numpy()"),  # nobody needs the tenth halving
     "09.2": ("tf.Variable(a).numpy()",),  # x is no source
     "09.6": (
