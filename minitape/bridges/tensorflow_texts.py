@@ -202,6 +202,10 @@ TEXT = table(
             "{x} was not used for the target.",
             "Use it in the computation, or leave it out of the sources.",
         ),
+        "independent dropped": (
+            "{x} goes into {what}{line}, and the target does not depend on that.",
+            "Use what it gives for the target, or leave {x} out of the sources.",
+        ),
         "independent branch": (
             "{x} was not used: the branch{line} that uses it did not run.",
             "See whether the condition there holds when you expect it to, or leave {x} out of the sources.",

@@ -659,7 +659,10 @@ class TensorFlowInquiry(TapeInquiry):
         if inside is not None:
             return inside
         branch = next((site for tensor, site in self.log.idle if tensor is handle_of(self.source)), None)
-        return self.say("independent") if branch is None else self.say("independent", branch, kind="branch")
+        if branch is not None:
+            return self.say("independent", branch, kind="branch")
+        last = max(self._after() - set(self.rows), default=None)
+        return self.say("independent") if last is None else self.say("independent", row=last, kind="dropped")
 
 
 PYTHON = {"EagerPyFunc": "tf.py_function", "PyFunc": "tf.numpy_function", "PyFuncStateless": "tf.numpy_function"}
