@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..explain.caller import warn_user
 from .model_page import ModelPage
+from .sampling import count_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,11 +28,12 @@ class ExplainedSteps:
     ``page`` is the last answer and ``problems`` its findings; ``log`` is what :func:`step_log` takes.
     """
 
-    def __init__(self, record: Callable[[], AbstractContextManager[Any]], every: int = 100, log: Any = None) -> None:
-        if not isinstance(every, int) or isinstance(every, bool) or every < 1:
-            raise ValueError(f"every={every!r} is no number of steps: every=100 records each hundredth.")
-        self.every, self.steps, self.page = every, 0, ModelPage()
-        self._record, self._log = record, step_log(log)
+    record: Callable[[], AbstractContextManager[Any]]  # of the bridge
+
+    def __init__(self, every: int = 100, log: Any = None) -> None:
+        self.every = count_of(every, "every", "every=100 records each hundredth")
+        self.steps, self.page = 0, ModelPage()
+        self._log = step_log(log)
         self._open: AbstractContextManager[Any] | None = None
         self._recording: Any = None
         self._told: set[Any] = set()
@@ -45,7 +47,7 @@ class ExplainedSteps:
         """A step begins."""
         self.close()
         if self.steps % self.every == 0:
-            self._open = self._record()
+            self._open = self.record()
             self._recording = self._open.__enter__()
 
     def end(self, model: Any) -> None:

@@ -24,9 +24,11 @@ class KerasExplain(ExplainedSteps, keras.callbacks.Callback):
     []
     """
 
+    record = staticmethod(record)
+
     def __init__(self, every: int = 100, log: Any = None) -> None:
         keras.callbacks.Callback.__init__(self)
-        ExplainedSteps.__init__(self, record, every, log)
+        ExplainedSteps.__init__(self, every, log)
         if keras.backend.backend() != "tensorflow":
             raise RuntimeError(f"Explain() records TensorFlow, and Keras uses {keras.backend.backend()}.")
 

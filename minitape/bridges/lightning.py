@@ -18,8 +18,7 @@ class LightningExplain(ExplainedSteps, _lightning.Callback):
     ``problems`` are those of the last recorded batch.
     """
 
-    def __init__(self, every: int = 100, log: Any = None) -> None:
-        super().__init__(record, every, log)
+    record = staticmethod(record)
 
     def on_train_batch_start(self, trainer: Any, pl_module: Any, batch: Any, batch_idx: int) -> None:
         """A step begins."""

@@ -161,10 +161,8 @@ class Every(SampledSteps):
     """What ``record(every=100)`` gives: the first step and then each hundredth is recorded."""
 
     def __init__(self, every: int, *of_framework: Any) -> None:
-        if not isinstance(every, int) or isinstance(every, bool) or every < 1:
-            raise ValueError(f"every={every!r} is no number of steps: every=100 records each hundredth.")
         super().__init__(*of_framework)
-        self.every = every
+        self.every = count_of(every, "every", "every=100 records each hundredth")
         self._since: float | None = None
         self._spent = [[0.0, 0], [0.0, 0]]  # of plain steps and of recorded ones: time, and how many
 
@@ -200,10 +198,8 @@ class First(SampledSteps):
     """What ``record(first=5)`` gives: one recording of the first five steps; the others run as they are."""
 
     def __init__(self, first: int, *of_framework: Any) -> None:
-        if not isinstance(first, int) or isinstance(first, bool) or first < 1:
-            raise ValueError(f"first={first!r} is no number of steps: first=5 records five.")
         super().__init__(*of_framework)
-        self.first = first
+        self.first = count_of(first, "first", "first=5 records five")
 
     def _is_end(self, place: Place) -> bool:
         """Whether the last step that is recorded ends here."""
@@ -312,3 +308,21 @@ class AfterBadGradient(SampledSteps):
     def __repr__(self) -> str:
         said = ", ".join(f"{why.name}: {what} in step {step}" for step, what, why in self.found) or "nothing bad"
         return f"AfterBadGradient({self.steps} step{'' if self.steps == 1 else 's'}, {said})"
+
+
+def count_of(number: Any, option: str, example: str) -> int:
+    """A number of steps that an option was given."""
+    if not isinstance(number, int) or isinstance(number, bool) or number < 1:
+        raise ValueError(f"{option}={number!r} is no number of steps: {example}.")
+    return number
+
+
+def some_steps(every: int | None, first: int | None, watch: Any, *of_framework: Any) -> SampledSteps | None:
+    """The block that the options of ``record`` choose; ``watch`` is that of :class:`AfterBadGradient`, or False."""
+    if (every is not None) + (first is not None) + bool(watch) > 1:
+        raise ValueError("every=, first= and after_bad_gradient= are ways to choose steps: write one of them.")
+    if every is not None:
+        return Every(every, *of_framework)
+    if first is not None:
+        return First(first, *of_framework)
+    return AfterBadGradient(watch, *of_framework) if watch else None

@@ -37,7 +37,7 @@ from tensorflow.python.pywrap_tfe import TFE_Py_TapeSetIsEmpty  # noqa: E402
 from ..engine.recording.block import During  # noqa: E402
 from .changes import Block  # noqa: E402
 from .recording import Recording  # noqa: E402
-from .sampling import NOT_FINITE, ZERO, AfterBadGradient, Every, First  # noqa: E402
+from .sampling import NOT_FINITE, ZERO, AfterBadGradient, some_steps  # noqa: E402
 from .tensorflow_inside import TRACED  # noqa: E402
 from .tensorflow_log import TensorFlowLog  # noqa: E402
 from .tensorflow_value import unrecorded  # noqa: E402
@@ -161,17 +161,10 @@ def record(
     >>> [row["name"] or row["label"] for row in recording.snapshot()["rows"]]
     ['x', 'y']
     """
-    if (every is not None) + (first is not None) + after_bad_gradient > 1:
-        raise ValueError("every=, first= and after_bad_gradient= are ways to choose steps: write one of them.")
     steps = lambda: record(open_functions=open_functions), ENDS, TFE_Py_TapeSetIsEmpty, _gives_gradients
-    if every is not None:
-        return Every(every, *steps)
-    if first is not None:
-        return First(first, *steps)
-    if after_bad_gradient:
-        return AfterBadGradient(_watch_steps, *steps)
+    some = some_steps(every, first, after_bad_gradient and _watch_steps, *steps)
     recording = TensorFlowRecording()
-    return Block(recording, TensorFlowWatcher(recording, open_functions))
+    return some or Block(recording, TensorFlowWatcher(recording, open_functions))
 
 
 def why(loss: Any, model: Any = None) -> Any:

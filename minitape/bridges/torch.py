@@ -35,7 +35,7 @@ from torch.utils.hooks import RemovableHandle  # noqa: E402
 from .changes import Block  # noqa: E402
 from .checkup import Checkup  # noqa: E402
 from .recording import Number, Recording  # noqa: E402
-from .sampling import NOT_FINITE, ZERO, AfterBadGradient, Every, First  # noqa: E402
+from .sampling import NOT_FINITE, ZERO, AfterBadGradient, some_steps  # noqa: E402
 from .torch_log import TorchLog  # noqa: E402
 from .torch_mode import TorchWatcher  # noqa: E402
 
@@ -146,16 +146,9 @@ def record(
     >>> [row["name"] or row["label"] for row in recording.snapshot()["rows"]]
     ['x', 'sin', 'y']
     """
-    if (every is not None) + (first is not None) + after_bad_gradient > 1:
-        raise ValueError("every=, first= and after_bad_gradient= are ways to choose steps: write one of them.")
-    if every is not None:
-        return Every(every, record, ENDS)
-    if first is not None:
-        return First(first, record, ENDS)
-    if after_bad_gradient:
-        return AfterBadGradient(_watch_steps, record, ENDS)
+    some = some_steps(every, first, after_bad_gradient and _watch_steps, record, ENDS)
     recording = TorchRecording()
-    return Block(recording, TorchWatcher(recording))
+    return some or Block(recording, TorchWatcher(recording))
 
 
 @contextmanager

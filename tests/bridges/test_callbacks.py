@@ -38,6 +38,10 @@ class Bridge:
         return found
 
 
+def explained(bridge, every):
+    return type("Steps", (ExplainedSteps,), {"record": staticmethod(bridge.record)})(every)
+
+
 def run(steps, count):
     for _ in range(count):
         with steps.step("model"):
@@ -46,7 +50,7 @@ def run(steps, count):
 
 def test_each_nth_step_is_recorded_and_news_are_told_once():
     bridge = Bridge(page_of("connected"), page_of("detach"), page_of("detach"), page_of("broadcast"))
-    steps = ExplainedSteps(bridge.record, every=3)
+    steps = explained(bridge, every=3)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         run(steps, 12)
@@ -57,7 +61,7 @@ def test_each_nth_step_is_recorded_and_news_are_told_once():
 
 def test_a_step_that_fails_and_a_question_that_fails_leave_nothing_open():
     bridge = Bridge(KeyError("lost"), page_of("connected"))
-    steps = ExplainedSteps(bridge.record, every=1)
+    steps = explained(bridge, every=1)
     with pytest.raises(ZeroDivisionError), steps.step("model"):
         raise ZeroDivisionError
     assert not bridge.open
@@ -67,7 +71,7 @@ def test_a_step_that_fails_and_a_question_that_fails_leave_nothing_open():
     run(steps, 1)
     assert not bridge.open and steps.page["w"].cause == "connected"
     with pytest.raises(ValueError, match="every=0 is no number of steps"):
-        ExplainedSteps(bridge.record, every=0)
+        explained(bridge, every=0)
 
 
 def test_logs(tmp_path):
