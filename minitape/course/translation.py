@@ -39,6 +39,7 @@ ROOT = Path(__file__).parents[2]
 OF_OTHERS = "document"  # the tag of a cell whose program is quoted
 SHOWN = {"print", "predict", "Plot", "Moving", "curve", "line", "points", "draw"}  # a lesson calls them with words
 VIEW = "widgets/frontend/src"
+MOST = 10  # new texts of a file that are listed
 SAYS = {"say", "tell", "fill", "word"}  # what this package calls with a text for people
 OF_CODE = re.compile(r"\{[^{}]*\}|\w+[_.]\w+|\w+\(.*?\)")  # among words
 PROGRAM = re.compile(r"(```python\n)(.*)(```)", re.DOTALL)  # among paragraphs
@@ -101,14 +102,12 @@ def as_po(catalog: Catalog) -> str:
 
 
 def untranslated(catalog: Catalog) -> list[str]:
-    """What a translator has to do in a catalog: the texts that are new, and those that changed, with the English then
-    and now.
+    """What a translator has to do in a catalog: the texts that are new, or how many, and those that changed, with the
+    English then and now.
     """
-    return [
-        f"was {message.previous_id[0]!r}, is {message.id!r}" if message.previous_id else f"new: {message.id!r}"
-        for message in catalog
-        if message.id and (message.fuzzy or not message.string)
-    ]
+    new = [f"new: {text.id!r}" for text in catalog if text.id and not text.string]
+    changed = [f"was {[*text.previous_id, text.id][0]!r}, is {text.id!r}" for text in catalog if text.id and text.fuzzy]
+    return changed + (new if len(new) <= MOST else [f"{len(new)} texts to translate"])
 
 
 def built(english: Object, before: Object, known: dict[str, str], code: str) -> tuple[Object, list[str]]:
