@@ -18,7 +18,8 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
 # What imports a framework, a hub or a grader: its doctests are left out where that is not installed.
-NEEDS = {f"minitape/bridges/{name}*.py": name for name in ("torch", "tensorflow", "jax")}
+NEEDS = {f"minitape/bridges/{name}*.py": name for name in "torch tensorflow jax lightning transformers".split()}
+NEEDS["minitape/bridges/keras.py"] = "tensorflow"
 NEEDS |= {"minitape/cli/spawner.py": "jupyterhub", "minitape/cli/grading.py": "nbgrader"}
 collect_ignore_glob = [files for files, package in NEEDS.items() if importlib.util.find_spec(package) is None]
 
