@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from .recording import MOST, Recording, RecordingEntry
 
 KINDS = ("source", "variable", "constant", "operation")
@@ -20,6 +22,13 @@ class _Said:
 
     def shown(self) -> Any:
         return self._value
+
+    def array(self) -> np.ndarray | None:
+        """The elements, where the snapshot has all of them."""
+        try:
+            return np.asarray(self._value["data"])
+        except (KeyError, TypeError, ValueError):
+            return None
 
 
 class Replay(Recording):
