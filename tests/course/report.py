@@ -54,6 +54,8 @@ AS_GOOD = {
     "12.2": ("g / y", "g / x"),  # the way back is asked for in the next step
     "12.3": ("!__radd__",),  # and the sum from the right in the one after
     "12.5": ("[::-1]",),  # of one amount
+    "appendix.2": (".numpy()", "abs(x * mask)"),  # no tape is asked, and nothing is negative
+    "appendix.3": ("(numbers).numpy()",),
 }
 """Changes that leave a program right, by a piece of it, or after ! by what is gone."""
 
