@@ -13,25 +13,6 @@ from .conftest import chain, press
 pytestmark = pytest.mark.browser
 
 
-def test_the_small_map_never_covers_the_current_node(show, page):
-    page.set_viewport_size({"width": 640, "height": 900})
-    shown = show(chain(30), "none")
-    shown.locator(".mt-pane").evaluate("pane => { pane.style.height = '160px' }")
-    shown.locator(".mt-minimap:visible").wait_for()
-    covered = """() => new Promise(done => {
-      const look = tries => {  // while a picture is drawn anew, the node may be missing
-        const [a, b] = [".mt-minimap", ".mt-node.mt-current .mt-box"].map(what => \
-document.querySelector(what)?.getBoundingClientRect());
-        if (a && b || !tries) done(Math.min(a.right - b.left, b.right - a.left, a.bottom - b.top, b.bottom - a.top));
-        else setTimeout(look, 50, tries - 1);
-      };
-      setTimeout(look, 250, 100);
-    })"""
-    for keys in (["End"], ["Home", "ArrowRight"], ["PageDown"], ["PageDown"], ["End", "PageUp"]):
-        press(shown, *keys)
-        assert shown.evaluate(covered) <= 0
-
-
 PINCH = """pane => {
   const touch = (type, id, x) => pane.dispatchEvent(new PointerEvent(type, {
     pointerId: id, pointerType: "touch", clientX: x, clientY: 60, button: type === "pointermove" ? -1 : 0, bubbles: \
