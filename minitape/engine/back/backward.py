@@ -19,7 +19,7 @@ from .endpoints import first_adjoint, no_tensor
 from .order import slices_in_order
 from .reach import differentiable, reachable_rows
 from .sweep import Sweep
-from .target_sources import add_n, as_target, is_read, passes
+from .target_sources import add_n, as_target, passes
 
 if TYPE_CHECKING:
     from ..recording.record import Record
@@ -37,20 +37,8 @@ def gradients_of(
     some.
     """
     record = tape._record
-    assert record is not None
     recorded = state.record is not None and (bool(state.tapes) or not state.record.eager)
-    starts: dict[int, Adjoint] = {}
-    passed: list[int] = []  # the targets whose output gradients no operation receives
-    for at, target in enumerate(targets):
-        rows = (target._row,) if type(target) is EagerTensor and target._record is record else rows_of(tape, target)
-        if not rows or target.dtype.kind == "s":  # integers pass: the operation that made them says what passes
-            continue
-        row = rows[-1]
-        if output_gradients[at] is not None and passes(tape, target, row, output_gradients, at):
-            passed.append(at)
-            continue
-        one = first_adjoint(target, output_gradients[at], recorded)
-        starts[row] = starts[row] + one if row in starts else one
+    starts, passed = _first_adjoints(tape, targets, output_gradients, recorded)
     ends: list[tuple[int, ...]] = []
     wanted: set[int] = set()
     for source in sources:
@@ -64,13 +52,32 @@ def gradients_of(
         if type(g) not in PLAIN:
             g = _arrived(adjoint, found, rows)
         if g is None:
-            g = as_target(tape, source, targets, output_gradients)
-            if g is not None and rows and starts and is_read(tape, source, rows, starts):
-                g = None
+            g = as_target(tape, source, targets, output_gradients, rows, starts)
         elif passed:
             g = add_n([*[output_gradients[at] for at in passed if targets[at] is source], g])
         gradients.append(g if g is None or type(g) is IndexedSlices or isinstance(g, Tensor) else from_array(g))
     return gradients
+
+
+def _first_adjoints(
+    tape: GradientTape, targets: list[End], output_gradients: list[Adjoint], recorded: bool
+) -> tuple[dict[int, Adjoint], list[int]]:
+    """Of each target's row the adjoint that it starts with. And the targets whose output gradients no operation
+    receives.
+    """
+    record, passed = tape._record, []
+    starts: dict[int, Adjoint] = {}
+    for at, target in enumerate(targets):
+        rows = (target._row,) if type(target) is EagerTensor and target._record is record else rows_of(tape, target)
+        if not rows or target.dtype.kind == "s":  # integers pass: the operation that made them says what passes
+            continue
+        row = rows[-1]
+        if output_gradients[at] is not None and passes(tape, target, row, output_gradients, at):
+            passed.append(at)
+            continue
+        one = first_adjoint(target, output_gradients[at], recorded)
+        starts[row] = starts[row] + one if row in starts else one
+    return starts, passed
 
 
 def rows_of(tape: GradientTape, value: End) -> tuple[int, ...]:

@@ -7,9 +7,9 @@ broadcast that, is summed to this shape here only.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import ChainMap, deque
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from ..tensor.functions import recorded_rules
 from ..tensor.slices import IndexedSlices
 from ..tensor.tensor import EagerTensor, new_tensor
 from .order import breadth_first, slices_in_order
-from .values import Overlay, Tensors, add_adjoints, column, in_batches, match_input, operations, unbroadcast
+from .values import Tensors, add_adjoints, column, in_batches, match_input, operations, unbroadcast
 
 if TYPE_CHECKING:
     from ..table.primitives import Primitive, Rules
@@ -67,7 +67,8 @@ class Sweep:
         self.low = min(sources) if sources else self.high + 1
         self.values = Tensors(record, column(record)) if recorded else column(record)
         if held:
-            self.values = Overlay(self.values, held)
+            values: Any = self.values
+            self.values = ChainMap(held, values)  # which looks into the first one first
 
     def include(self, rows: set[int]) -> None:
         """Goes down to these rows, too, and in TensorFlow's order: functions of the user are called on the way."""

@@ -324,14 +324,10 @@ class GradientTape:
         return tuple(sorted(self.variables.values(), key=lambda v: v._number))
 
     def __repr__(self) -> str:
-        rows = 0 if self._record is None else len(self._record)
-        spans = [*self.spans, (self._start, rows)] if self._recording else self.spans
-        states = (("persistent", self._persistent), ("recording", self._recording), ("used up", self._used))
-        words = [
-            f"{sum(b - a for a, b in spans):,} rows",
-            f"{len(self.watched):,} watched",
-            *[w for w, so in states if so],
-        ]
+        open_rows = len(self._record) - self._start if self._recording and self._record is not None else 0
+        rows = sum(end - start for start, end in self.spans) + open_rows
+        words = [f"{rows:,} rows", f"{len(self.watched):,} watched", *["persistent"] * self._persistent]
+        words += ["recording"] * self._recording + ["used up"] * self._used
         return f"<{type(self).__name__}: {', '.join(words)}>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:

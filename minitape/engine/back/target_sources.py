@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..recording.record import Record
@@ -37,8 +37,15 @@ def passes(tape: GradientTape, target: End, row: int, output_gradients: list[Adj
     return row in record.leaves or not on_tape(tape)[row]
 
 
-def as_target(tape: GradientTape, source: End, targets: list[End], output_gradients: list[Adjoint]) -> Result:
-    """A source that no row knows has a gradient only where it is itself a target."""
+def as_target(
+    tape: GradientTape,
+    source: End,
+    targets: list[End],
+    output_gradients: list[Adjoint],
+    rows: Sequence[int],
+    starts: dict[int, Adjoint],
+) -> Result:
+    """A source at whose ``rows`` nothing has arrived has a gradient only where it is itself a target."""
     if source.dtype.kind == "s":
         return None
     parts: list[Result] = []
@@ -46,17 +53,18 @@ def as_target(tape: GradientTape, source: End, targets: list[End], output_gradie
         given = None if given is NO_ADJOINT else given
         if target is source or getattr(target, "_base", target) is getattr(source, "_base", source):
             if given is not None and not isinstance(given, Tensor):
-                return new_tensor(given.data) if reads_target(tape, target) else None  # a Jacobian's
+                parts = [new_tensor(given.data)] if reads_target(tape, target) else []  # a Jacobian's
+                break
             parts.append(first_adjoint(target, None, True) if given is None else given)
-    return add_n(parts) if parts else None
+    return None if not parts or _is_read(tape, source, rows, starts) else add_n(parts)
 
 
-def is_read(tape: GradientTape, source: End, rows: Sequence[int], starts: Iterable[int]) -> bool:
+def _is_read(tape: GradientTape, source: End, rows: Sequence[int], starts: dict[int, Adjoint]) -> bool:
     """Whether an operation of the tape that leads to a target reads a tensor that is not watched: TensorFlow drops what
     has arrived there, also where it is a target itself.
     """
     record = tape._record
-    if type(record) is not Record or not isinstance(source, Tensor):
+    if not rows or not starts or type(record) is not Record or not isinstance(source, Tensor):
         return False
     on, stack = on_tape(tape), list(starts)
     while stack:

@@ -27,16 +27,6 @@ if TYPE_CHECKING:
 Cells: TypeAlias = tuple[int, int, int, int, Any]  # of a row: its number, op, a, b and call
 
 
-class Overlay:
-    """A column of values, and arrays in their place: which were kept from being released, or which might have been."""
-
-    def __init__(self, values: ArrayValues, arrays: dict[int, Array]) -> None:
-        self.values, self.arrays = values, arrays
-
-    def __getitem__(self, row: int) -> Array:
-        return self.arrays[row] if row in self.arrays else self.values[row]
-
-
 @fast.instead
 def column(record: Record) -> ArrayValues:
     """The values of the rows."""
@@ -61,7 +51,7 @@ class Tensors(dict[int, "Tensor"]):
     def __missing__(self, row: int) -> Tensor:
         """The tensor of a leaf, or one with the same value in the same place."""
         leaf = self.record.leaves.get(row)
-        tensor = None if leaf is None or leaf.held is None else leaf.held()
+        tensor = None if leaf is None else leaf.tensor
         if tensor is None:
             value = self.column[row]
             tensor = made = EagerTensor()
@@ -80,34 +70,14 @@ def unbroadcast(g: Adjoint, shape: tuple[int, ...]) -> Adjoint:
     array([[3.],
            [3.]])
     """
-    if type(g) is np.ndarray and not shape:  # a number
-        return np.add.reduce(g, None, g.dtype)
-    have = g._value.shape if type(g) is EagerTensor else tuple(g.shape)
+    is_array = isinstance(g, (np.ndarray, np.generic))  # else a tensor, or a batch of adjoints
+    have = tuple(g.shape)
     extra = len(have) - len(shape)
-    if extra > 0 and have[extra:] == shape:  # a bias: the usual case
-        axes = tuple(range(extra))
-        return (
-            np.add.reduce(g, axes, g.dtype)
-            if type(g) is np.ndarray
-            else TABLE["reduce_sum"](g, axis=axes, keepdims=False)
-        )
-    axes = tuple(range(extra)) + tuple(
-        i + extra for i, n in enumerate(shape) if n == 1 and 0 <= i + extra < len(have) and have[i + extra] != 1
-    )
-    if not isinstance(g, (np.ndarray, np.generic)):  # a tensor, or a batch of adjoints
-        if axes:
-            g = TABLE["reduce_sum"](g, axis=axes, keepdims=False)
-        if tuple(g.shape) != tuple(shape):
-            g = (
-                TABLE["reshape"](g, shape=shape)
-                if math.prod(g.shape) == math.prod(shape)
-                else TABLE["broadcast_to"](g, shape=shape)
-            )
-        return g
+    axes = tuple([at for at, n in enumerate(have) if at < extra or (n != 1 and shape[at - extra] == 1)])
     if axes:
-        g = np.add.reduce(g, axes, g.dtype)
-    if g.shape != tuple(shape):
-        g = g.reshape(shape) if g.size == math.prod(shape) else np.broadcast_to(g, shape)
+        g = np.add.reduce(g, axes, g.dtype) if is_array else TABLE["reduce_sum"](g, axis=axes, keepdims=False)
+    if tuple(g.shape) != shape:
+        g = TABLE["reshape" if math.prod(g.shape) == math.prod(shape) else "broadcast_to"](g, shape=shape)
     return g
 
 

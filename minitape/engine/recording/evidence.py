@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from .frames import _OWN, own_file, place_of
-from .record import ORIGINS, new_tuple
+from .record import new_tuple
 from .state import state
 
 if TYPE_CHECKING:
@@ -41,7 +41,6 @@ Stack = tuple[tuple[CodeType, int], ...]
 # code and offset of a statement, then those of the call around it, where there is one
 Place: TypeAlias = tuple[Any, ...]
 Note: TypeAlias = Any  # of origin: an Origin, or a plain tuple of its fields; None
-ExitNote: TypeAlias = tuple[Any, ...]  # the fields of an Exit
 # what, at which row, when or of which tensor (weak), the user's frames
 TapeNote: TypeAlias = tuple[str, int, Any, Stack]
 clock = count(1).__next__
@@ -164,22 +163,30 @@ class ValueLeft(NamedTuple):
     when: int
     how: str
     value: Ref
-    stack: Stack
+    place: Place
     record: weakref.ref[Record] | None  # the recording that was open
     row: int  # how long it was
     out: Any  # what the user was given: an array (weak), a NumPy scalar, or None
 
+    @property
+    def stack(self) -> Stack:
+        """The user's frames, innermost first."""
+        return stack_of(self.place)
+
+    @property
+    def given(self) -> object:
+        """The array or scalar that the user was given; None when it is gone."""
+        return self.out() if type(self.out) is weakref.ref else self.out
+
 
 class ValuesLeft:
-    """The last values that left on this thread. Values leave often and few ask for one: notes are read and sorted out
-    late.
-    """
+    """The last values that left on this thread. Values leave often and few ask for one: they are sorted out late."""
 
     def __init__(self) -> None:
-        self.notes: list[ExitNote] = []  # the fields of an Exit each, oldest first
-        self.sites: dict[Hashable, ExitNote] = {}  # of those before: the user's statement -> the last note from there
+        self.notes: list[ValueLeft] = []  # oldest first
+        self.sites: dict[Hashable, ValueLeft] = {}  # of those before: the user's statement -> the last one from there
         self.dropped = 0  # how many those were
-        self.arrays: dict[int, ExitNote] = {}  # id of what the user was given -> its note, for those up to ``_indexed``
+        self.arrays: dict[int, ValueLeft] = {}  # by the id of what the user was given, for those up to ``_indexed``
         self._indexed = 0
 
     def thin(self) -> None:
@@ -199,42 +206,29 @@ class ValuesLeft:
         """The exits that are remembered, oldest first."""
         late = _by_statement(self.notes)
         early = [note for site, note in self.sites.items() if site not in late]
-        return [_read(note) for note in (*early, *self.notes)]
+        return [*early, *self.notes]
 
     def of(self, value: object) -> ValueLeft | None:
         """The exit through which this very array (or one that it is a view of) or scalar came."""
         self._index()
         while value is not None:
             note = self.arrays.get(id(value))
-            if note is not None and _out_of(note) is value:
-                return _read(note)
+            if note is not None and note.given is value:
+                return note
             value = getattr(value, "base", None)
         return None
 
     def _index(self) -> None:
-        if not self.notes or self.notes[-1][0] <= self._indexed:
-            return
         if len(self.arrays) > 2 * _ENOUGH:
-            self.arrays = {id(_out_of(n)): n for n in self.notes if n[0] <= self._indexed}
-        fresh = list(takewhile(lambda n: n[0] > self._indexed, reversed(self.notes)))
-        self.arrays.update((id(_out_of(n)), n) for n in reversed(fresh))
-        self._indexed = fresh[0][0]
+            self.arrays = {id(note.given): note for note in self.notes if note.when <= self._indexed}
+        fresh = list(takewhile(lambda note: note.when > self._indexed, reversed(self.notes)))
+        self.arrays.update((id(note.given), note) for note in reversed(fresh))
+        self._indexed = fresh[0].when if fresh else self._indexed
 
 
-def _by_statement(notes: list[ExitNote]) -> dict[Hashable, ExitNote]:
+def _by_statement(notes: list[ValueLeft]) -> dict[Hashable, ValueLeft]:
     """The last of the notes from each of the user's statements, by its code's id: to hash the code would take long."""
-    return {(id(note[3][0]), note[3][1]) if note[3] else None: note for note in notes}
-
-
-def _read(note: ExitNote) -> ValueLeft:
-    when, how, value, place, *rest = note
-    return ValueLeft(when, how, Ref(*value), stack_of(place), *rest)
-
-
-def _out_of(note: ExitNote) -> object:
-    """The array or scalar that the user was given; None when it is gone."""
-    out = note[-1]
-    return out() if type(out) is weakref.ref else out
+    return {(id(note.place[0]), note.place[1]) if note.place else None: note for note in notes}
 
 
 def exits() -> ValuesLeft:
@@ -364,14 +358,13 @@ def note_escape(tensor: Tensor, how: str, array: Array = None) -> None:
     if state.compiled is not None:
         state.compiled.stop(tensor, how)
     own, record, known = tensor._record, state.record, state.exits or exits()
-    value = (
-        (ref(tensor), tensor._origin, None, -1) if own is None else (ref(tensor), tensor._origin, ref(own), tensor._row)
+    value = new_tuple(
+        Ref, (ref(tensor), tensor._origin, None if own is None else ref(own), -1 if own is None else tensor._row)
     )
+    where = (None, 0) if record is None else (ref(record), len(record))
     out, notes = ref(array) if type(array) is np.ndarray else array, known.notes
-    if record is None:
-        notes.append((clock(), how, value, frames(_getframe(2)), None, 0, out))
-    else:
-        notes.append((clock(), how, value, frames(_getframe(2)), ref(record), len(record), out))
+    notes.append(new_tuple(ValueLeft, (clock(), how, value, frames(_getframe(2)), *where, out)))
+    if record is not None:
         record.note(how, record.find(tensor))
     if len(notes) > _ENOUGH:
         known.thin()
@@ -389,8 +382,6 @@ def origin_of_row(tensor: Tensor, old: Record) -> ValueOrigin:
 def _nothing() -> None:
     """A weak reference to nothing."""
 
-
-ORIGINS.append(origin_of_row)
 
 _births: weakref.WeakKeyDictionary[object, Stack] = weakref.WeakKeyDictionary()
 

@@ -36,13 +36,9 @@ if TYPE_CHECKING:
     from ..tensor.tensor import Tensor
     from ..tensor.variable import ResourceVariable
     from ..types import Array, Attributes, End, Result
-    from .evidence import ValueOrigin
 
 EVENTS = 10_000  # events kept by one recording
 new_tuple = tuple.__new__  # builds a named tuple at a third of the price
-
-# what minitape.engine.recording.evidence notes of a tensor that leaves a released recording; it needs this module first
-ORIGINS: list[Callable[[Tensor, Record], ValueOrigin]] = []
 
 
 class Record(Sites, Recorder):
@@ -61,14 +57,9 @@ class Record(Sites, Recorder):
 
     def __init__(self) -> None:
         super().__init__()
-        self.fixed, self.frame, self.large, self.called, self.segments, self.thread = (
-            None,
-            None,
-            False,
-            False,
-            [],
-            get_ident(),
-        )  # read often: Python finds them sooner here than in the class
+        self.fixed = self.frame = None  # read often: Python finds them sooner here than in the class
+        self.large = self.called = False  # whether there are large arrays, and calls
+        self.segments, self.thread = [], get_ident()
         self.leaves: dict[int, Leaf] = {}
         self.leaf_of: dict[int, int] = {}  # id of a leaf tensor -> its row here, also while it knows another one
         # Python numbers that were operands, alone and with a dtype -> their tensors
@@ -117,7 +108,9 @@ class Record(Sites, Recorder):
             if old.tapes > 0:  # they may still ask for it, and another thread may be using it there
                 stays = old.thread != self.thread or tensor._row not in old.leaves
             if not stays and tensor._origin is None:
-                tensor._origin = ORIGINS[0](tensor, old)
+                from .evidence import origin_of_row  # which needs this module
+
+                tensor._origin = origin_of_row(tensor, old)
         owner, version = (None, 0) if variable is None else (ref(variable), variable._version)
         leaf = new_tuple(Leaf, (ref(tensor), owner, version, None, tensor._origin))
         site = self.current_site() if site is None else site
@@ -257,7 +250,7 @@ class Record(Sites, Recorder):
         """
         if primitive.keeps_beside:
             for i, row in enumerate(rows):
-                if row in self.leaves and self.leaves[row].number is not None:
+                if self.is_number(row):
                     return primitive.keeps_beside[i]
         return range(len(rows)) if primitive.keeps is None else primitive.keeps
 

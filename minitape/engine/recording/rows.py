@@ -122,8 +122,5 @@ def call_of(row: int, op: int, a: int, b: int) -> Call:
 def operation_of(record: Record, row: int) -> tuple[Primitive | None, tuple[int, ...]]:
     """(primitive, input rows) of the operation that wrote a row; None and no inputs for a leaf."""
     op, a, b, _ = record.cell(row)
-    if op >= FIRST_CODE:
-        primitive = BY_CODE[op - FIRST_CODE]
-        return primitive, (a, b)[: len(primitive.texts) - 1]
-    call = record.call_at(row)
+    call = record.call_at(row) if op < FIRST_CODE else call_of(row, op, a, b)
     return (None, ()) if call is None else (call.primitive, call.inputs)
