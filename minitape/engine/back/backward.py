@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from sys import _getframe
 from typing import TYPE_CHECKING, Any
 
+from ..recording.columns import CONTINUOUS
 from ..recording.frames import user_frame
 from ..recording.state import more, state
 from ..table.accelerator import fast
@@ -40,11 +41,15 @@ def gradients_of(
     recorded = state.record is not None and (bool(state.tapes) or not state.record.eager)
     starts, passed = _first_adjoints(tape, targets, output_gradients, recorded)
     ends: list[tuple[int, ...]] = []
+    rows: tuple[int, ...]
     wanted: set[int] = set()
     for source in sources:
-        rows = (source._row,) if type(source) is EagerTensor and source._record is record else rows_of(tape, source)
-        ends.append(rows if source.dtype.differentiable else ())
-        wanted.update(ends[-1])
+        if type(source) is EagerTensor and source._record is record:
+            rows = (source._row,) if source._value.dtype.kind in CONTINUOUS else ()
+        elif not (rows := rows_of(tape, source)) or not source.dtype.differentiable:
+            rows = ()
+        ends.append(rows)
+        wanted.update(rows)
     adjoint, found = sweep(tape, starts, wanted, recorded) if starts else NOTHING
     gradients: list[Result] = []
     for source, rows in zip(sources, ends, strict=True):
@@ -55,7 +60,7 @@ def gradients_of(
             g = as_target(tape, source, targets, output_gradients, rows, starts)
         elif passed:
             g = add_n([*[output_gradients[at] for at in passed if targets[at] is source], g])
-        gradients.append(g if g is None or type(g) is IndexedSlices or isinstance(g, Tensor) else from_array(g))
+        gradients.append(g if g is None or isinstance(g, (IndexedSlices, Tensor)) else from_array(g))
     return gradients
 
 
@@ -68,10 +73,12 @@ def _first_adjoints(
     record, passed = tape._record, []
     starts: dict[int, Adjoint] = {}
     for at, target in enumerate(targets):
-        rows = (target._row,) if type(target) is EagerTensor and target._record is record else rows_of(tape, target)
-        if not rows or target.dtype.kind == "s":  # integers pass: the operation that made them says what passes
+        if type(target) is EagerTensor and target._record is record and target._value.dtype.kind in CONTINUOUS:
+            row = target._row
+        elif not (rows := rows_of(tape, target)) or target.dtype.kind == "s":
             continue
-        row = rows[-1]
+        else:  # integers pass: the operation that made them says what passes
+            row = rows[-1]
         if output_gradients[at] is not None and passes(tape, target, row, output_gradients, at):
             passed.append(at)
             continue

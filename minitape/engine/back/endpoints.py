@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 NO_ADJOINT = object()  # None among the output gradients, which no operation takes
 
 
+ONE = {np.dtype(kind): kind(1) for kind in (np.float32, np.float64)}
+
+
 class UnconnectedGradients(Enum):
     """What ``gradient`` returns for a source that the target does not depend on: None or zeros.
 
@@ -155,7 +158,8 @@ def first_adjoint(target: End, given: Adjoint, recorded: bool) -> Adjoint:
     """The adjoint that a target starts with: ones, or what the user gave."""
     if given is None:
         if type(target) is EagerTensor:
-            one = full(target._value.shape, target._value.dtype, 1)[()]
+            value = target._value
+            one = full(value.shape, value.dtype, 1) if value.shape else ONE.get(value.dtype) or value.dtype.type(1)
         elif recorded and not hasattr(target, "_state"):  # of a graph
             return TABLE["ones_like"](target)
         else:

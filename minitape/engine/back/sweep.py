@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import ChainMap, deque
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -67,8 +67,7 @@ class Sweep:
         self.low = min(sources) if sources else self.high + 1
         self.values = Tensors(record, column(record)) if recorded else column(record)
         if held:
-            values: Any = self.values
-            self.values = ChainMap(held, values)  # which looks into the first one first
+            self.values = ChainMap(held, self.values)  # looks into the first one first
 
     def include(self, rows: set[int]) -> None:
         """Goes down to these rows, too, and in TensorFlow's order: functions of the user are called on the way."""

@@ -324,7 +324,7 @@ class GradientTape:
         return tuple(sorted(self.variables.values(), key=lambda v: v._number))
 
     def __repr__(self) -> str:
-        open_rows = len(self._record) - self._start if self._recording and self._record is not None else 0
+        open_rows = len(self._record or ()) - self._start if self._recording else 0
         rows = sum(end - start for start, end in self.spans) + open_rows
         words = [f"{rows:,} rows", f"{len(self.watched):,} watched", *["persistent"] * self._persistent]
         words += ["recording"] * self._recording + ["used up"] * self._used

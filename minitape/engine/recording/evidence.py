@@ -162,7 +162,7 @@ class ValueLeft(NamedTuple):
 
     when: int
     how: str
-    value: Ref
+    known: tuple[Any, ...]  # of the value: the fields of a Ref
     place: Place
     record: weakref.ref[Record] | None  # the recording that was open
     row: int  # how long it was
@@ -172,6 +172,11 @@ class ValueLeft(NamedTuple):
     def stack(self) -> Stack:
         """The user's frames, innermost first."""
         return stack_of(self.place)
+
+    @property
+    def value(self) -> Ref:
+        """The value that left."""
+        return Ref(*self.known)
 
     @property
     def given(self) -> object:
@@ -357,17 +362,17 @@ def note_escape(tensor: Tensor, how: str, array: Array = None) -> None:
     """Notes that a tensor's value leaves to where no tape can follow it."""
     if state.compiled is not None:
         state.compiled.stop(tensor, how)
-    own, record, known = tensor._record, state.record, state.exits or exits()
-    value = new_tuple(
-        Ref, (ref(tensor), tensor._origin, None if own is None else ref(own), -1 if own is None else tensor._row)
-    )
-    where = (None, 0) if record is None else (ref(record), len(record))
-    out, notes = ref(array) if type(array) is np.ndarray else array, known.notes
-    notes.append(new_tuple(ValueLeft, (clock(), how, value, frames(_getframe(2)), *where, out)))
-    if record is not None:
+    own, record, notes = tensor._record, state.record, (state.exits or exits()).notes
+    origin, out = tensor._origin, ref(array) if type(array) is np.ndarray else array
+    known = (ref(tensor), origin, None, -1) if own is None else (ref(tensor), origin, ref(own), tensor._row)
+    when, place = clock(), frames(_getframe(2))
+    if record is None:
+        notes.append(new_tuple(ValueLeft, (when, how, known, place, None, 0, out)))
+    else:
+        notes.append(new_tuple(ValueLeft, (when, how, known, place, ref(record), len(record), out)))
         record.note(how, record.find(tensor))
     if len(notes) > _ENOUGH:
-        known.thin()
+        exits().thin()
 
 
 EAGER: list[type[EagerTensor]] = []  # the class of tensors, put here by minitape.engine.tensor.tensor
