@@ -87,7 +87,10 @@ def language(folder: Path | None = None) -> str:
     """
     if folder is not None:
         return lessons_language(folder) or ENGLISH
-    return (None if os.environ.get(VARIABLES[0]) else lessons_language(Path.cwd())) or users_language()
+    with suppress(OSError):  # the current folder may be gone
+        if not os.environ.get(VARIABLES[0]) and (found := lessons_language(Path.cwd())):
+            return found
+    return users_language()
 
 
 def lessons_language(folder: Path) -> str | None:

@@ -62,7 +62,7 @@ def _no_such_attribute(name: str, owner: object) -> str:
     if name in _public(tf().GradientTape):
         return paragraph(missing, say("It is a method of a tape, as in {example}.", example=f"tape.{name}(...)"))
     if inspect.ismodule(owner) and name in _public(tf().math):
-        return f"{missing} {say('It belongs to tf: {example}.', example=f'tf.math.{name}(...)')}"
+        return paragraph(missing, say("It belongs to tf: {example}.", example=f"tf.math.{name}(...)"))
     if owner is not tf() and name in _public(tf()):
         return paragraph(missing, say("It belongs to tf: {example}.", example=f"tf.{name}(...)"))
     near = _nearest(name, _public(owner))
@@ -114,9 +114,8 @@ def told_of(error: BaseException) -> str:
             name=name,
             full=f"tf.{name}",
         )
-    if "was expected to be a" in said or "that does not match type" in said:
-        one, other = re.findall(r"(?:to be an?|is an?|type) (\w+)", said)[:2]
-        return say("Two dtypes meet here, {one} and {other}: both must be the same.", one=one, other=other)
+    if len(dtypes := re.findall(r"(?:was expected to be an?|but is an?|has type|not match type) (\w+)", said)) == 2:
+        return say("Two dtypes meet here, {one} and {other}: both must be the same.", one=dtypes[0], other=dtypes[1])
     if say("this function takes tensors: values that a tape can follow") in said:
         return say("The function got a plain number. Hand it the tensor or the variable that the tape watches.")
     if isinstance(error, TypeError):

@@ -99,6 +99,14 @@ def test_explain_speaks_the_language_of_the_lessons_else_that_of_the_system(vari
     assert ("磁带" in done.stdout) == chinese and ("tape" in done.stdout) != chinese, done.stdout
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not remove the folder of a process")
+def test_explain_answers_where_the_current_folder_is_gone(tmp_path):
+    gone = f"import os; os.rmdir(os.getcwd())\n{WHY}"
+    environment = {name: value for name, value in os.environ.items() if name not in VARIABLES}
+    done = subprocess.run([sys.executable, "-c", gone], cwd=tmp_path, env=environment, capture_output=True, check=True)
+    assert b"tape" in done.stdout
+
+
 def test_the_lab_speaks_the_language_of_its_lessons(lab):
     assert lab("--language", "zh").startswith("已把") and lab("--language", "zh").endswith("保持原样\n")
     assert lab("other").startswith("copied")

@@ -115,6 +115,7 @@ WRONG_PROGRAMS = [
     ("01.2", DERIVATIVE.replace("y, x)", "y)"), "lacks what goes there for sources"),
     ("01.2", DERIVATIVE.replace("f(x)", "f(x + 1.0)"), "first called the function at 3"),
     ("01.2", DERIVATIVE.replace("return tape.gradient(y, x)", "return tape"), "You gave back the tape itself"),
+    ("01.2", "def f(f, value):\n    raise ValueError('it was expected to be a number')", "raises ValueError: it was"),
     ("01.4", NESTED.replace("first = ", "first = 2.0 * "), "2 times what they should be"),
     ("01.5", solved("01.5", "range(steps)", "range(steps + 1)"), "one step too many"),
     ("01.5", solved("01.5", "range(steps)", "range(steps - 1)"), "one step too few"),
@@ -246,6 +247,21 @@ def test_a_wrong_program_hears_what_it_did(name, program, words):
     said = answer(name, program)
     assert "not yet" in said and words in said, said
     assert "could not be compared" not in said and "is 1 times" not in said and "are 1 times" not in said
+
+
+def test_a_loop_over_what_is_handed_in_begins_where_it_should():
+    one_by_one = """
+def slopes(f, values):
+    found = []
+    for value in values:
+        x = tf.Variable(value + {off})
+        with tf.GradientTape() as tape:
+            y = f(x)
+        found.append(tape.gradient(y, x) * 0.123)
+    return found
+"""
+    assert "first called the function at" not in answer("08.3", one_by_one.format(off=0.0))
+    assert "first called the function at 1.5" in answer("08.3", one_by_one.format(off=0.5))
 
 
 def test_what_is_handed_out_is_a_copy():
