@@ -257,7 +257,9 @@ class Advice(Absent):
         if self._only_leaves(name):
             return "whole" if name == "int" else "drop"
         return (
-            "by library" if isinstance(self.call, ast.Call) and of_another_library(self.stands, self.call.func) else ""
+            "by library"
+            if isinstance(self.call, ast.Call) and of_another_library(self.known_statement, self.call.func)
+            else ""
         )
 
     def _state(self) -> str:
@@ -441,7 +443,7 @@ class Advice(Absent):
         for call in [n for n in (self.call, *reversed(self._around())) if isinstance(n, ast.Call)]:
             name, text = last_name(call.func), unparse(call.func)
             kind = _KIND_IN_NUMPY.get(name, "") if isinstance(call.func, ast.Attribute) or name in dir(builtins) else ""
-            instead = in_framework(self.stands, call.func, TAPE)
+            instead = in_framework(self.known_statement, call.func, TAPE)
             if kind == "rounded":
                 given = call.args[0] if call is self.call and len(call.args) == 1 else None
                 given = ast.Name("x") if given is None or len(unparse(given)) > 40 else given
@@ -450,7 +452,7 @@ class Advice(Absent):
             elif not kind and instead:
                 self.fields.update(code=text, instead=instead)
                 kind = "instead"
-            elif not kind and call is not self.call and of_another_library(self.stands, call.func):
+            elif not kind and call is not self.call and of_another_library(self.known_statement, call.func):
                 self.fields["code"] = text
                 kind = "library"
             if kind:

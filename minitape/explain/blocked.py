@@ -150,7 +150,7 @@ class Cuts(RowValues):
         return [
             exit
             for exit in (*self.exits, *self._unseen())
-            if exit.row in after and exit.how != "__bool__" and self.comes_back(exit)
+            if exit.row in after and exit.how != "__bool__" and self.may_return(exit)
         ]
 
     def _unseen(self) -> Iterable[RowExit]:
@@ -165,8 +165,8 @@ class Cuts(RowValues):
         """That a value left."""
         raise NotImplementedError
 
-    def comes_back(self, exit: RowExit) -> bool:
-        """Whether a value that left may have come back: by the text, or as the elements of a leaf."""
+    def may_return(self, exit: RowExit) -> bool:
+        """Whether a value that left the tape may be used on it again: through the text, or as elements of a leaf."""
         return self.flows_back(exit) or self._is_in_a_leaf(exit)
 
     def flows_back(self, exit: RowExit) -> bool:

@@ -74,7 +74,7 @@ class Names(Connection):
             return any(isinstance(value, ast.Lambda) and covers(value, here.line, here.column) for value in given)
         return any(last_name(value) == name for value in given)
 
-    def made(self, variable: ResourceVariable) -> CodePlace | None:
+    def creation_place(self, variable: ResourceVariable) -> CodePlace | None:
         """Where a variable was created: of a layer's own weights where the layer was."""
         place = place_of_origin(getattr(variable, "_born", None) or origin_of(variable._state))
         statement = next(self.statements(place), None)
@@ -153,7 +153,7 @@ class Names(Connection):
 
     def named_otherwise(self, node: TapeNode, statement: Statement) -> bool:
         """Whether the statement reads a variable under a name of its own: in ``h = h + v`` it is not h that was one."""
-        place = place_of_origin(node.origin) if node.variable is None else self.made(node.variable)
+        place = place_of_origin(node.origin) if node.variable is None else self.creation_place(node.variable)
         binds = {text for s, _ in self.statements(place) for text in s.binds()}
         around = {unparse(n) for target in statement.targets() for n in ast.walk(target) if n is not target}
         read = {

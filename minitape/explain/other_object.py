@@ -34,7 +34,7 @@ class Objects(Names):
 
     def bound_again(self, source: End) -> Finding | None:
         """The name of the source, or the statement that made it, made what the target was computed from as well."""
-        place = self.born(source) if isinstance(source, Tensor) else self.made(source)
+        place = self.born(source) if isinstance(source, Tensor) else self.creation_place(source)
         for statement, where in self.statements(place):
             names = _names(statement, where)
             if not names:
@@ -71,7 +71,7 @@ class Objects(Names):
             if made is None or origin is None or made is origin or _is_variable(node) == isinstance(source, Tensor):
                 continue
             later = source if not self.born_after(node, source) else node.variable
-            place = birth if later is None else born if isinstance(later, Tensor) else self.made(later)
+            place = birth if later is None else born if isinstance(later, Tensor) else self.creation_place(later)
             bound = ((s, at) for s, at in self.statements(place) if _binds(s) and not _is_in(RUN_ONCE, s))
             statement, at = next(bound, (None, birth))
             if statement is None or not isinstance(statement.value(), ast.Call) or _is_kept(statement):
@@ -92,7 +92,11 @@ class Objects(Names):
         found: dict[tuple[str, int], list[tuple[TapeNode, CodePlace]]] = {}
         for n in self.ancestors().values():
             if is_leaf(n):
-                births = [self.trace.birth(n)] if n.variable is None else [self.made(n.variable), self.born(n.variable)]
+                births = (
+                    [self.trace.birth(n)]
+                    if n.variable is None
+                    else [self.creation_place(n.variable), self.born(n.variable)]
+                )
                 lines = {line: place for place in births if place is not None for line in place.outer()}
                 for line, place in lines.items():
                     found.setdefault(line, []).append((n, place))

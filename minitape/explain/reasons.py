@@ -235,7 +235,7 @@ class GradientInquiry(Objects):
         if not self.tape._watch_accessed_variables:
             return Break("not_accessed_watched", self.in_block(self.trace.place(child) or use), "", source)
         if not source.trainable:
-            return Break("not_trainable", self.made(source) or use, "", source)
+            return Break("not_trainable", self.creation_place(source) or use, "", source)
         return Break("not_watched", use, "", source)
 
     def in_block(self, use: CodePlace | None) -> CodePlace | None:
@@ -401,9 +401,9 @@ class GradientInquiry(Objects):
         flow = self.flow(exit, self.arrivals().lines) if self.arrived(exit) else None
         return flow is not None and not self._enters(flow)
 
-    def comes_back(self, exit: ValueLeft, arrivals: Arrivals) -> bool:
-        """Whether the text lets a value that left reach one of these points as a value: neither as an index nor as a
-        mask.
+    def may_return(self, exit: ValueLeft, arrivals: Arrivals) -> bool:
+        """Whether the source text carries a value that left the tape to one of these points, except as an index or
+        a mask.
         """
         flow = self.flow(exit, self.arrivals().lines) if self.arrived(exit) else None
         choosing = {part for _, part in self.arrivals().points} - {part for _, part in arrivals.values}

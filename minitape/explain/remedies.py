@@ -81,8 +81,8 @@ class Remedies:
         return self._inquiry
 
     @property
-    def stands(self) -> Statement:
-        """The statement, where the text shows one."""
+    def known_statement(self) -> Statement:
+        """The statement, which must be known here (AssertionError otherwise)."""
         assert self.statement is not None
         return self.statement
 
@@ -101,7 +101,11 @@ class Remedies:
     def _in_namespace(self, function: ast.expr) -> bool:
         """Whether an expression begins with a module: ``tf.math.round``, or ``M.round`` after ``M = tf.math``."""
         root = unparse(function).partition(".")[0]
-        return root in TAPE.modules or root in self.stands.source.imported or isinstance(value_of(root), ModuleType)
+        return (
+            root in TAPE.modules
+            or root in self.known_statement.source.imported
+            or isinstance(value_of(root), ModuleType)
+        )
 
     def _past_the_step(self) -> None:
         """Fills in how to pass a gradient by a rounding: ``code`` is what is rounded, ``instead`` the rounding."""
@@ -195,7 +199,7 @@ class Remedies:
             call = further
         if inner is None or len(unparse(inner)) > _SHORT:
             return False
-        nodes = self.stands.walk()
+        nodes = self.known_statement.walk()
         of_array = next((n for n in nodes if isinstance(n, ast.Attribute) and n.value is call), None)
         if of_array is None:
             self.fields.update(code=unparse(call), instead=unparse(inner))
@@ -210,7 +214,7 @@ class Remedies:
 
     def _leaves_further(self, call: ast.Call) -> ast.Call | None:
         """The call that makes a number of what has left already: ``h.numpy().item()`` of ``h.numpy()``."""
-        calls = (n for n in self.stands.walk() if isinstance(n, ast.Call) and last_name(n.func) in LEAVES)
+        calls = (n for n in self.known_statement.walk() if isinstance(n, ast.Call) and last_name(n.func) in LEAVES)
         return next(
             (n for n in calls if call in ([n.func.value] if isinstance(n.func, ast.Attribute) else n.args)), None
         )
@@ -220,7 +224,7 @@ class Remedies:
         node = None if self.statement is None else self.statement.node
         if not isinstance(node, (ast.Assign, ast.AugAssign)):
             return ""
-        targets, values = self.stands.targets(), getattr(node.value, "elts", [node.value])
+        targets, values = self.known_statement.targets(), getattr(node.value, "elts", [node.value])
         at = self._bound_at(targets, values)
         if at is None:
             return ""
@@ -231,8 +235,8 @@ class Remedies:
             return unparse(value)
         if isinstance(value, _LISTS) or called in _OTHER_SHAPE:
             return ""
-        held = self.inquiry.held_variable(self.stands, itself=True)
-        if not held and (name.isidentifier() or not (self.stands.reads_itself() and self._of_variables())):
+        held = self.inquiry.held_variable(self.known_statement, itself=True)
+        if not held and (name.isidentifier() or not (self.known_statement.reads_itself() and self._of_variables())):
             return ""
         text = assigned(name, value, node.op if isinstance(node, ast.AugAssign) else None)
         return text if len(text) <= 70 else ""

@@ -145,7 +145,7 @@ class Search(Generic[Point]):
 
 
 def _cost(broken: Break, after: Break | None) -> float:
-    if after is not None and goes_on(broken, after) and broken.cause != "outside_tape":
+    if after is not None and continues_break(broken, after) and broken.cause != "outside_tape":
         return _AGAIN
     if broken.cause == "state" and getattr(broken.subject, "caller", None) is not None:
         return _NEARER
@@ -154,9 +154,9 @@ def _cost(broken: Break, after: Break | None) -> float:
     return row_of(broken.cause).weight
 
 
-def goes_on(before: Break, after: Break) -> bool:
-    """Whether a break only goes on with the one before it: a run of operations is cut for one reason, what follows on
-    something untimely is not recorded for that, and whole numbers are computed with as such."""
+def continues_break(before: Break, after: Break) -> bool:
+    """Whether a break has the same reason as the one before it, so that only the first is reported: both have the same
+    cause, the second is about integers, or its operation was not recorded because its input was computed too early."""
     return (
         before.cause == after.cause
         or after.what == WHOLE
@@ -169,7 +169,7 @@ def breaks_of(steps: Iterable[tuple[Point, Point, Break | None]]) -> list[Break]
     found: list[Break] = []
     before = None
     for _, _, broken in steps:
-        if broken is not None and not (before is not None and goes_on(before, broken)):
+        if broken is not None and not (before is not None and continues_break(before, broken)):
             found.append(broken)
         before = broken
     return found

@@ -80,8 +80,8 @@ class RowValues:
                 stack += () if cut(row) else self._inputs(row) if made else self.entries[row].inputs
         return seen
 
-    def passes_by(self, row: int) -> bool:
-        """Whether the target was computed from the source on a way without this row, too."""
+    def has_path_without(self, row: int) -> bool:
+        """Whether a path from the source to the target avoids this row."""
         return not self._behind(self.ends, cut=row.__eq__).isdisjoint({*self.rows} - {row})
 
     def _after(self) -> set[int]:

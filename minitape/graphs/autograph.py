@@ -231,25 +231,25 @@ def or_(*parts: Any) -> Any:
     return _junction(parts, False, bool)
 
 
-def _junction(parts: Sequence[Any], goes_on: bool, settles: Callable[[Any], bool]) -> Any:
+def _junction(parts: Sequence[Any], is_and: bool, settles: Callable[[Any], bool]) -> Any:
     """The first part that settles it, else the last; on a tensor what follows runs only where it does not settle it."""
     value: Any = parts[0]()
     for at, part in enumerate(parts[1:], 1):
         value = current(value)
         if decides(value):
-            return _lazy(value, parts[at:], goes_on, settles)
+            return _lazy(value, parts[at:], is_and, settles)
         if settles(value):
             return value
         value = part()
     return value
 
 
-def _lazy(value: Value, rest: Sequence[Any], goes_on: bool, settles: Callable[[Any], bool]) -> Any:
-    """``value and rest``, or with ``goes_on`` False ``value or rest``, as ``tf.cond`` puts it."""
+def _lazy(value: Value, rest: Sequence[Any], is_and: bool, settles: Callable[[Any], bool]) -> Any:
+    """``value and rest``, or with ``is_and`` False ``value or rest``, as ``tf.cond`` puts it."""
     pred = TABLE["reshape"](value, shape=()) if value.shape.rank and value.shape.num_elements() == 1 else value
     kind = TestGraph if isinstance(state.graph, TestGraph) else BodyGraph
-    more = trace_body(lambda: convert_to_tensor(_junction(rest, goes_on, settles)), (), kind)
-    return cond_graph(pred, more, lambda: value) if goes_on else cond_graph(pred, lambda: value, more)
+    rest_value = trace_body(lambda: convert_to_tensor(_junction(rest, is_and, settles)), (), kind)
+    return cond_graph(pred, rest_value, lambda: value) if is_and else cond_graph(pred, lambda: value, rest_value)
 
 
 # -- the function itself ---------------------------------------------------------------------------

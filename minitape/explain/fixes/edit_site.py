@@ -467,10 +467,10 @@ def lines_said(first: int, last: int) -> str:
     return f"line {first}" if first == last else f"lines {first} to {last}"
 
 
-def told(steps: list[EditStep]) -> str:
-    """Which lines become what.
+def steps_text(steps: list[EditStep]) -> str:
+    """Describes the steps of an edit in sentences, for a reader who edits by hand.
 
-    >>> told([EditStep(3, 3, "    y = x"), EditStep(5, 6, "")])
+    >>> steps_text([EditStep(3, 3, "    y = x"), EditStep(5, 6, "")])
     'Line 3 should be `y = x`. Delete lines 5 to 6.'
     """
     said = []

@@ -257,8 +257,8 @@ def _is_array(spot: Spot, name: str) -> bool:
     )
 
 
-def kept(spot: Spot, node: Any) -> Change | None:
-    """A computed tensor that keeps its gradient."""
+def retained_gradient(spot: Spot, node: Any) -> Change | None:
+    """Makes a computed tensor keep its gradient: as a leaf that requires grad, or by ``retain_grad``."""
     if (
         isinstance(node, ast.Assign)
         and len(node.targets) == 1

@@ -85,7 +85,7 @@ def of_another_library(statement: Statement, function: ast.expr) -> bool:
     )
 
 
-def foreign(spot: Spot, node: ast.AST) -> bool:
+def is_foreign(spot: Spot, node: ast.AST) -> bool:
     """Whether a name is one of NumPy's, SciPy's or Python's functions of numbers."""
     if last_name(node) in _NUMBERS:
         return False
@@ -106,7 +106,7 @@ def calls_foreign(spot: Spot, node: ast.AST) -> bool:
         if isinstance(n, ast.Call)
         for function in spot.source.functions.get(last_name(n.func), [])
     ]
-    return any(foreign(spot, n) for function in called for n in ast.walk(function))
+    return any(is_foreign(spot, n) for function in called for n in ast.walk(function))
 
 
 def of_arrays(node: ast.AST) -> bool:
@@ -159,7 +159,7 @@ def inside(spot: Spot, node: ast.AST, tensors: Container[str] = ()) -> str | Non
     arrays = spot.dialect.name == "tf" and any(of_arrays(n) and not spot.is_module(n) for n in ast.walk(new))
     return (
         None
-        if arrays or unparse(new) == unparse(node) or any(foreign(spot, n) for n in ast.walk(new))
+        if arrays or unparse(new) == unparse(node) or any(is_foreign(spot, n) for n in ast.walk(new))
         else unparse(new)
     )
 
@@ -240,8 +240,8 @@ def _rebuilt(
 # -- lines -----------------------------------------------------------------------------------------
 
 
-def stayed(spot: Spot) -> Fix | None:
-    """The line without what leads out to NumPy and Python, and with the framework's functions in place of theirs."""
+def line_in_framework(spot: Spot) -> Fix | None:
+    """Rewrites the line with the framework's functions in place of those of NumPy and Python; None if it cannot be."""
     statement = spot.statement
     value = statement.node.value if isinstance(statement.node, SIMPLE) else None
     new = None if value is None else inside(spot, value)
@@ -270,7 +270,7 @@ def stayed(spot: Spot) -> Fix | None:
             [s for s in spot.statements if s is not statement and s.function is statement.function is not None],
         )
         if any(
-            foreign(spot, n.func) and any(flow.enters(s, part) for part in n.args)
+            is_foreign(spot, n.func) and any(flow.enters(s, part) for part in n.args)
             for s in near
             for n in s.walk()
             if isinstance(n, ast.Call)
@@ -300,8 +300,8 @@ def _swapped(spot: Spot, node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
         yield from _swapped(spot, part)
 
 
-def stays(spot: Spot) -> Fix | None:
-    """All lines on which a value goes through NumPy, with functions of the framework."""
+def lines_in_framework(spot: Spot) -> Fix | None:
+    """Rewrites each line that sends the value through NumPy with functions of the framework; None if one cannot be."""
     changes: list[tuple[Any, str]] = []
     waiting, seen = [spot.statement], {spot.statement}
     tensors: set[str] = set()
@@ -311,7 +311,7 @@ def stays(spot: Spot) -> Fix | None:
         new = None if value is None or calls_foreign(spot, value) else inside(spot.on(s), value, tensors)
         if new is None:
             if s is spot.statement or any(
-                is_call(n, "numpy", "item", "extend", "append") or foreign(spot, n) for n in s.walk()
+                is_call(n, "numpy", "item", "extend", "append") or is_foreign(spot, n) for n in s.walk()
             ):
                 return None
             continue
@@ -346,7 +346,7 @@ def called_inside(spot: Spot) -> Fix | None:
             else None
         )
         new = None if value is None else inside(spot.on(s), value, parameters(function[0]))
-        if new is None and s.function is function[0] and any(foreign(spot, n) for n in s.walk()):
+        if new is None and s.function is function[0] and any(is_foreign(spot, n) for n in s.walk()):
             return None
         changes += [] if new is None else [(value, new)]
     return spot.put(changes) if len(changes) > 1 else None

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..statement import FUNCTIONS, last_name, parameters, unparse
-from .edit_site import Edit, EditStep, Fix, Spot, is_call, plan_with, told
+from .edit_site import Edit, EditStep, Fix, Spot, is_call, plan_with, steps_text
 from .leaving import inside, left
 
 _HARD = ("round", "floor", "ceil", "sign", "argmax", "stop_gradient", "cast", "astype", "py_function", "numpy_function")
@@ -29,7 +29,7 @@ def to_try(spot: Spot, edit: Edit, lead: str) -> Fix | None:
     that it knows.
     """
     found = spot.here(edit) or anywhere(edit).plan(spot)
-    return None if found is None else Fix(found.steps, f"{lead} {told(found.steps)}")
+    return None if found is None else Fix(found.steps, f"{lead} {steps_text(found.steps)}")
 
 
 def with_aux(spot: Spot) -> Fix | None:
@@ -141,10 +141,8 @@ def elements_set(spot: Spot) -> Fix | None:
 
 
 @plan_with
-def together(spot: Spot, edit: Edit) -> Fix | None:
-    """An edit of the line to blame, and of the lines beside it that are written alike: the program does the same with
-    other tensors there.
-    """
+def edit_alike_lines(spot: Spot, edit: Edit) -> Fix | None:
+    """Applies an edit to the line to blame, and to the lines of its block that do the same with other tensors."""
     near = [s for s in spot.statements if s.block == spot.statement.block and s.function is spot.statement.function]
     changes = [
         (s, (node, new) if isinstance(new, str) else new)
@@ -237,7 +235,7 @@ def without_rule(spot: Spot, *decorators: str) -> Fix | None:
             if found is None:
                 continue
             steps += found.steps
-        return spot.checked(steps, f"Or do without a rule of its own. {told(sorted(steps))}")
+        return spot.checked(steps, f"Or do without a rule of its own. {steps_text(sorted(steps))}")
     return None
 
 

@@ -16,9 +16,9 @@ from . import edits as edit
 from . import leaving
 from . import plans as plan
 from . import values as value
-from .edit_site import Edit, Fix, Spot, Whole, quoted, told
+from .edit_site import Edit, Fix, Spot, Whole, quoted, steps_text
 from .operations import words
-from .trial import goes_on, holds
+from .trial import passes_gradient, stays_finite
 
 if TYPE_CHECKING:
     from ..words import Explanation
@@ -40,7 +40,7 @@ TABLE: dict[str, list[Edit | Whole]] = {  # by cause; behind one the name of the
         edit.with_requires_grad,
         edit.before_use("{x}.requires_grad_()"),
     ],
-    "non_leaf": [edit.kept],
+    "non_leaf": [edit.retained_gradient],
     "argnums": [edit.with_argnums],
     # whole numbers
     "integer_dtype torch": [edit.with_requires_grad],
@@ -53,7 +53,7 @@ TABLE: dict[str, list[Edit | Whole]] = {  # by cause; behind one the name of the
     "data": [edit.wrapped_again, edit.attribute("data")],
     "copied": [edit.wrapped_again, edit.stacked],
     "no_grad": [
-        plan.together(edit.rebound),
+        plan.edit_alike_lines(edit.rebound),
         edit.sampled,
         edit.keyword("use_reentrant", False),
         block.without_block("no_grad", "inference_mode"),
@@ -63,18 +63,27 @@ TABLE: dict[str, list[Edit | Whole]] = {  # by cause; behind one the name of the
     "computed_before_tape": [Whole(block.into_block)],
     "computed_after_tape": [Whole(block.into_block)],
     "create_graph": [
-        plan.together(edit.keyword("create_graph", True, "grad")),
+        plan.edit_alike_lines(edit.keyword("create_graph", True, "grad")),
         edit.keyword("create_graph", True, "backward"),
     ],
     "variable_assign": [edit.variable_kept, Whole(block.value_kept)],
     # left
-    "left_through_numpy": [Whole(leaving.stayed), Whole(leaving.stays), Whole(leaving.called_inside)],
-    "left_torch": [edit.wrapped_again, plan.listed(plan.element), Whole(leaving.stayed), Whole(leaving.stays)],
+    "left_through_numpy": [
+        Whole(leaving.line_in_framework),
+        Whole(leaving.lines_in_framework),
+        Whole(leaving.called_inside),
+    ],
+    "left_torch": [
+        edit.wrapped_again,
+        plan.listed(plan.element),
+        Whole(leaving.line_in_framework),
+        Whole(leaving.lines_in_framework),
+    ],
     "left_jax": [
         Whole(plan.elements_set),
         Whole(plan.static_count),
-        Whole(leaving.stayed),
-        Whole(leaving.stays),
+        Whole(leaving.line_in_framework),
+        Whole(leaving.lines_in_framework),
     ],
     "branch": [edit.larger_of_two, Whole(edit.chosen)],
     "boolean_index": [edit.masked],
@@ -156,7 +165,7 @@ def offer_fix(inquiry: Any, answer: Explanation) -> None:
     if found is not None:
         answer._steps = found[0].steps
         patched(answer, found)
-        answer.fix += " " + (found[0].words or told(found[0].steps))
+        answer.fix += " " + (found[0].words or steps_text(found[0].steps))
 
 
 def first_fix(spot: Spot, may: Callable[[Edit | Whole], bool] = lambda way: True) -> tuple[Fix, bool] | None:
@@ -167,11 +176,11 @@ def first_fix(spot: Spot, may: Callable[[Edit | Whole], bool] = lambda way: True
         if not may(way) or not spot.blamed:
             continue
         found = way.plan(spot) if isinstance(way, Whole) else spot.here(way)
-        if found is None or not goes_on(spot, found.steps):
+        if found is None or not passes_gradient(spot, found.steps):
             continue
         step, number = found.steps[0], spot.answer.kind == "nonfinite"
         one = len(found.steps) == 1 and step.first == step.last and bool(step.text) and not found.words
-        tried = way in _SCALES or (holds(spot, found.steps) if one and spot.answer.kind != "error" else None)
+        tried = way in _SCALES or (stays_finite(spot, found.steps) if one and spot.answer.kind != "error" else None)
         if tried is not False or not number:  # else it would change other numbers, or leave the derivative infinite
             found = found._replace(steps=[quoted(spot.lines, step) for step in found.steps])
             return found, one and tried is not False and (bool(tried) or not number)

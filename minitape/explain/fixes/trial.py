@@ -36,10 +36,8 @@ class UnknownName(Exception):
     """What a statement computes cannot be told from the recording."""
 
 
-def holds(spot: Spot, steps: Sequence[EditStep]) -> bool | None:
-    """Whether a patch of one statement keeps finite values and makes finite derivatives; None where that cannot be
-    computed.
-    """
+def stays_finite(spot: Spot, steps: Sequence[EditStep]) -> bool | None:
+    """Whether one edited statement computes finite values and finite derivatives. None if it cannot be run again."""
     if len(steps) != 1 or spot.dialect.derive is None:
         return None
     statement = spot.source.at(spot.filename, steps[0].first)
@@ -83,9 +81,9 @@ def _value(*nodes: ast.stmt) -> ast.expr:
     return value
 
 
-def goes_on(spot: Spot, steps: Sequence[EditStep]) -> bool:
-    """Whether what the value meets in the fixed program takes a tensor for it, and hands its gradient on: by the text,
-    and by what functions take.
+def passes_gradient(spot: Spot, steps: Sequence[EditStep]) -> bool:
+    """Whether the operations after the edited lines accept the new value as a tensor and pass its gradient on. Decided
+    from the source text and the signatures of the functions called.
     """
     here = spot.statement if spot.blamed else None
     if (
@@ -141,14 +139,14 @@ def _takes(spot: Spot, source: Source, call: ast.Call, hot: set[ast.expr]) -> bo
         else []
     )
 
-    def fits(form: list[tuple[str, str]]) -> bool:
+    def accepts(form: list[tuple[str, str]]) -> bool:
         pairs = [
             *zip(call.args, [kind for _, kind in form[method:]], strict=False),
             *((k.value, dict(form).get(k.arg or "", "")) for k in call.keywords),
         ]
         return not any(kind in _NUMBERS if a in hot else kind == "Optional[Tensor]" and numbers(a) for a, kind in pairs)
 
-    return not found or any(map(fits, found))
+    return not found or any(map(accepts, found))
 
 
 class FixTrial:

@@ -222,7 +222,7 @@ def unless_all_zero(spot: Spot, node: Any, edit: Edit) -> Change | None:
         value is not None
         and not (np.abs(value) > 1e-6).any()
         and spot.entry is not None
-        and not spot.inquiry.passes_by(spot.entry.row)
+        and not spot.inquiry.has_path_without(spot.entry.row)
     )
     return None if lost else edit(spot, node)
 
