@@ -130,7 +130,7 @@ def passes(call: Call, at: int) -> bool:
 def as_output(graph: Graph, value: Value) -> SymbolicTensor:
     """A returned value as a tensor of the graph."""
     tensor = value if isinstance(value, Tensor) else convert_to_tensor(value)
-    return graph.tensor_at(graph.enter(tensor))
+    return graph.tensor_at(graph.row_or_new_leaf(tensor))
 
 
 def trace_body(
@@ -170,7 +170,7 @@ def lift(graph: Graph) -> None:
         for body in bodies:
             lift(body.graph)
         for tensor in _constants(bodies):
-            row = graph.enter(tensor)
+            row = graph.row_or_new_leaf(tensor)
             call.inputs = (*call.inputs, row)
             for body in bodies:
                 body.take(graph.tensor_at(row), tensor)

@@ -19,7 +19,7 @@ from ..engine.hooks import hooks
 from ..engine.recording.block import During, Elsewhere
 from ..engine.recording.record import Record
 from ..engine.recording.rows import CALL, LEAF, Call, Leaf
-from ..engine.recording.state import more, state
+from ..engine.recording.state import appended, state
 from ..engine.table.primitives import TABLE, Primitive
 from ..engine.tensor.tensor import EagerTensor, new_tensor
 from ..engine.values import dtypes
@@ -218,7 +218,7 @@ class Graph(Named, Record):
         self.called = True
         self.listed.append(call)
         if primitive.mandatory:
-            self.mandatory = more(self.mandatory, call)
+            self.mandatory = appended(self.mandatory, call)
         op = self._node(primitive.op, name or default_name(primitive.op), first, call, outputs)
         if getattr(primitive, "stateful", False) and primitive.op != "ReadVariableOp":
             self.forget_reads()
@@ -243,7 +243,9 @@ class Graph(Named, Record):
         """The symbolic tensor of a row."""
         return self.tensors[row]
 
-    def enter(self, tensor: Value, variable: Variable = None, site: int | None = None, tapes: Tapes = ()) -> int:
+    def row_or_new_leaf(
+        self, tensor: Value, variable: Variable = None, site: int | None = None, tapes: Tapes = ()
+    ) -> int:
         """The row of a tensor here: its own, that of a constant, or that of a captured tensor of an outer graph.
 
         ``variable``, ``site`` and ``tapes`` are for recordings.
@@ -334,7 +336,7 @@ class Graph(Named, Record):
             made = self.constant(tensor, f"{name}/{'xy'[index] if index < 2 else index}")
             self.leaf_of[id(tensor)] = made._row
             return made._row
-        return self.enter(tensor)
+        return self.row_or_new_leaf(tensor)
 
     def constant_value(self, row: int) -> Any:
         """The value of a row that does not depend on any placeholder or effect; None for others."""

@@ -217,9 +217,9 @@ class ConcreteFunction:
         graph = state.graph
         rows: dict[int, int] = {}
         for place, tensor in zip(self.body.inputs, tensors, strict=True):
-            rows[place._row] = graph.enter(tensor)
+            rows[place._row] = graph.row_or_new_leaf(tensor)
         for place, tensor in zip(self.body.places, self.body.captured, strict=True):
-            rows[place._row] = graph.enter(tensor)
+            rows[place._row] = graph.row_or_new_leaf(tensor)
         inline(self.graph, graph, [*self.body.fetches], rows, self.body.effects)
         found = [graph.tensor_at(rows[r]) for r in self.body.fetches]
         if not self.body.effects or graph.is_function():  # a function runs its effects in any case
@@ -371,7 +371,7 @@ def _symbolic(graph: Graph, g: Adjoint) -> Any:
     """A gradient as tensors of the graph."""
     if isinstance(g, IndexedSlices):
         return IndexedSlices(_symbolic(graph, g._values), _symbolic(graph, g._indices), g._dense_shape)
-    return None if g is None else graph.tensor_at(graph.enter(g))
+    return None if g is None else graph.tensor_at(graph.row_or_new_leaf(g))
 
 
 def _share(g: Adjoint, arrays: Array) -> Any:

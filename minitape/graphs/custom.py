@@ -83,7 +83,10 @@ def _gradient_rows(graph: Graph, call: Call) -> tuple[list[int], list[int | None
                 outs = [graph.tensor_at(call.row + i) for i in range(call.outputs)]
                 starts = [graph.placeholder(t.dtype, t.shape, "grad_ys") for t in outs]
                 shares = call.attrs["call"].shares(starts)
-                rows = [None if s is None else graph.enter(s if isinstance(s, Tensor) else s.dense()) for s in shares]
+                rows = [
+                    None if s is None else graph.row_or_new_leaf(s if isinstance(s, Tensor) else s.dense())
+                    for s in shares
+                ]
             graph.replays["gradient", call.row] = [s._row for s in starts], rows
         return graph.replays["gradient", call.row]
 
@@ -95,7 +98,7 @@ def _copy_attrs(graph: Graph, call: Call, rows: dict[int, int]) -> dict[str, Any
     def copied(shares: list[int], gs: dict[int, Any]) -> list[Any]:
         here: Any = state.graph
         known = {row: target.tensor_at(at) for row, at in rows.items()} | gs
-        places = {row: here.enter(tensor) for row, tensor in known.items()}
+        places = {row: here.row_or_new_leaf(tensor) for row, tensor in known.items()}
         inline(graph, here, shares, places, ())
         return [here.tensor_at(places[r]) for r in shares]
 

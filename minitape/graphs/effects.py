@@ -64,7 +64,7 @@ def read(graph: Graph, variable: Variable, tapes: Tapes, accessed: bool = True) 
     if tensor is None:
         outer = () if graph.outer is None else (graph.outer.read(variable, accessed, graph.tapes_around),)
         with graph.name_scope(None):
-            rows, attrs = tuple(graph.enter(t) for t in outer), {"variable": variable}
+            rows, attrs = tuple(graph.row_or_new_leaf(t) for t in outer), {"variable": variable}
             (tensor,) = graph.call_row(
                 READ, rows, attrs, READ.infer((), attrs), f"{variable._name}/Read/ReadVariableOp"
             )

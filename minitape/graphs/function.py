@@ -432,7 +432,7 @@ def _as_outputs(result: Any, function: Any) -> Any:
                     f"ExtensionTypes or None values; in compilation of {function!r}, found return value of type "
                     f"{type(value).__name__}, which is not a Tensor or ExtensionType."
                 ) from None
-        return TABLE["identity"](state.graph.tensor_at(state.graph.enter(value)))
+        return TABLE["identity"](state.graph.tensor_at(state.graph.row_or_new_leaf(value)))
 
     return nest.map_structure(leaf, result)
 

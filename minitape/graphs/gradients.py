@@ -107,7 +107,7 @@ def _through_captures(
     There the rows stay as they are: those of the gradients are added to the graph that is being built.
     """
     for target in targets:
-        graph.enter(target)
+        graph.row_or_new_leaf(target)
     rows = [_rows(graph, s) for s in sources]
     ends = {r for s in stops for r in _rows(graph, s)}
     outside = [s if type(s) is SymbolicTensor and s.graph is not graph else None for s in sources]
@@ -145,7 +145,7 @@ def sweep_rows(
         reachable[row] = TERMINAL
     starts: dict[int, Any] = {}
     for target, adjoint in zip(targets, adjoints, strict=True):
-        row = graph.enter(target)
+        row = graph.row_or_new_leaf(target)
         if target.dtype.differentiable and reachable[row]:
             adjoint = TABLE["ones_like"](target) if adjoint is None else convert_to_tensor(adjoint, target.dtype)
             starts[row] = starts[row] + adjoint if row in starts else adjoint
@@ -176,7 +176,7 @@ def _rows(graph: Graph, source: Any) -> list[int]:
         known = graph.variables.get(id(source))
         return [] if known is None else list(known[1])
     if getattr(source, "graph", graph) is graph:
-        return [graph.enter(source)]
+        return [graph.row_or_new_leaf(source)]
     return []
 
 

@@ -140,7 +140,7 @@ def _as_leaf(leaf: Value) -> Any:
     if hasattr(leaf, "_read"):
         return leaf._read()
     if type(leaf) is EagerTensor and leaf.dtype.differentiable:
-        return state.graph.tensor_at(state.graph.enter(leaf))
+        return state.graph.tensor_at(state.graph.row_or_new_leaf(leaf))
     return leaf
 
 
@@ -206,7 +206,7 @@ def _trial(run: Any, symbolic: Tensors, guess: Guess, kind: int, apart: bool = F
 def _together(symbolic: Tensors, guess: Guess, kind: int) -> list[Any] | None:
     """Stand-ins that fit each other: the placeholders get values, and the graph computes the rest."""
     graph = state.graph
-    rows = [graph.enter(t) for t in symbolic]
+    rows = [graph.row_or_new_leaf(t) for t in symbolic]
     calls, leaves = find_needed(graph, rows, [], ())
     if any(getattr(c.primitive, "stateful", False) and c.primitive.op != "ReadVariableOp" for c in calls):
         return None

@@ -166,7 +166,7 @@ def replay_row(
         row = {"primitive": primitive, "attrs": attrs, "count": len(gs), "wanted": wanted}
         graph: Graph = state.graph
         tensors = (*gs, *inputs)
-        links = Links([graph.tensor_at(graph.enter(t)) for t in tensors])
+        links = Links([graph.tensor_at(graph.row_or_new_leaf(t)) for t in tensors])
         made = graph.apply(VJP, tensors, row | {"links": links})
         for i, share in zip(wanted, made, strict=True):
             shares[i] = share

@@ -307,10 +307,10 @@ def inline(source: Graph, target: Graph, fetches: list[int], rows: dict[int, int
     """Copies the rows that the fetches and effects need into another graph; ``rows`` maps old numbers to new ones."""
     calls, leaves = find_needed(source, fetches, list(rows), effects)
     for row in leaves:
-        rows[row] = target.enter(source.leaves[row].tensor)
+        rows[row] = target.row_or_new_leaf(source.leaves[row].tensor)
     for call in calls:
         if call.primitive.op == "ReadVariableOp":
-            rows[call.row] = target.enter(target.read(call.attrs["variable"]))
+            rows[call.row] = target.row_or_new_leaf(target.read(call.attrs["variable"]))
             continue
         inputs = tuple(rows[r] for r in call.inputs)
         op = source.op_of[call.row]

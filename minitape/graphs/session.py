@@ -239,7 +239,7 @@ def _fetch(graph: Graph, fetch: Any) -> Any:
             f"(Can not convert a {type(fetch).__name__} into a Tensor or Operation.)"
         )
     if isinstance(fetch, EagerTensor):
-        return graph.tensor_at(graph.enter(fetch))
+        return graph.tensor_at(graph.row_or_new_leaf(fetch))
     try:
         return graph.as_graph_element(fetch)
     except (ValueError, KeyError) as error:

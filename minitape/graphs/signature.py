@@ -31,8 +31,8 @@ class Signature:
         self.parameters, self.values, self.name = parameters, values, name
 
     @property
-    def given(self) -> Iterator[tuple[inspect.Parameter, Any]]:
-        """The parameters of the trace with their values: each of ``*args`` and ``**kwargs`` is one by itself."""
+    def bound_values(self) -> Iterator[tuple[inspect.Parameter, Any]]:
+        """Yields (parameter, value) for each argument of the trace; each item of ``*args`` and ``**kwargs`` is one."""
         spread = any(p.kind is p.VAR_POSITIONAL for p in self.parameters.values())
         for name, value in self.values.items():
             kind = self.parameters[name].kind if name in self.parameters else _NAMED
@@ -45,7 +45,7 @@ class Signature:
 
     def leaves(self) -> list[tuple[str, Any]]:
         """(argument's name, leaf) for each leaf of each argument."""
-        return [(p.name, leaf) for p, value in self.given for leaf in nest.flatten(value)]
+        return [(p.name, leaf) for p, value in self.bound_values for leaf in nest.flatten(value)]
 
     def specs(self) -> Any:
         """The specs as (positional arguments, keyword arguments)."""
@@ -64,7 +64,7 @@ class Signature:
 
     def text(self, body: GraphBody, variables: Sequence[Variable], held: Sequence[int]) -> str:
         """TensorFlow's ``pretty_printed_signature``."""
-        lines = ["Input Parameters:", *(f"  {p.name} ({p.kind.name}): {show(v)}" for p, v in self.given)]
+        lines = ["Input Parameters:", *(f"  {p.name} ({p.kind.name}): {show(v)}" for p, v in self.bound_values)]
         if len(lines) == 1:
             lines.append("  None")
         lines += ["Output Type:", f"  {show(body.result)}", "Captures:"]
@@ -74,8 +74,8 @@ class Signature:
 
     def short(self, body: GraphBody) -> str:
         """The signature on one line."""
-        parts, kinds = [], [p.kind for p, _ in self.given]
-        for at, (parameter, value) in enumerate(self.given):
+        parts, kinds = [], [p.kind for p, _ in self.bound_values]
+        for at, (parameter, value) in enumerate(self.bound_values):
             if parameter.kind is _KEYWORD and _KEYWORD not in kinds[:at]:
                 parts.append("*")
             parts.append(f"{parameter.name}: {show(value)}")
@@ -105,7 +105,7 @@ class Signature:
         return tensors
 
     def _structured(self, args: Arguments, kwargs: Names) -> list[Any]:
-        parameters, wants = zip(*self.given, strict=True) if self.values else ((), ())
+        parameters, wants = zip(*self.bound_values, strict=True) if self.values else ((), ())
         bound = inspect.Signature(parameters).bind(*args, **kwargs)
         return [
             tensor

@@ -126,7 +126,7 @@ class SymbolicTensor(Tensor):
         if not self.dtype.differentiable:
             warn_not_watchable(self.dtype)
         elif tape._recording:
-            tape._watch_row(tape._record.enter(self))
+            tape._watch_row(tape._record.row_or_new_leaf(self))
 
     # -- what it refuses ---------------------------------------------------------------------------
 

@@ -85,7 +85,7 @@ def create(
     from .effects import ASSIGN
 
     with graph.name_scope(None):
-        row = graph.enter(value)
+        row = graph.row_or_new_leaf(value)
         attrs = {"variable": variable, "how": "assign"}
         made = graph.call_row(
             ASSIGN["assign"], (row,), attrs, [(variable._shape, value.dtype)], variable._name + "/Assign"

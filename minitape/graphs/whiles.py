@@ -267,7 +267,7 @@ def kept_shapes(value: Value, invariant: Any = None) -> list[TensorShape]:
 
 def _check_kept(value: Value, before: tuple[TensorShape, Any], after: Any) -> None:
     """TypeError or ValueError for a loop variable whose dtype or shape is another after a turn."""
-    name = state.graph.tensor_at(state.graph.enter(value)).name
+    name = state.graph.tensor_at(state.graph.row_or_new_leaf(value)).name
     if before[1] != after.dtype:
         raise TypeError(
             f"Loop var {name} enters the loop with type {before[1]} but has type {after.dtype} after 1 iteration. "

@@ -149,8 +149,8 @@ class KerasNode:
         for output in nest.flatten(outputs):
             output._keras_history = self
 
-    def given(self, known: dict[int, Any]) -> tuple[Any, dict[str, Any]]:
-        """The arguments of the call, with what is ``known`` (by id) in the place of symbolic tensors."""
+    def arguments_for(self, known: dict[int, Any]) -> tuple[Any, dict[str, Any]]:
+        """The call's (args, kwargs), with the values of ``known`` (by id) in place of symbolic tensors."""
         if self._plain:
             look_up, kwargs = known.get, self.kwargs
             return [look_up(id(x), x) for x in self.args], {
@@ -345,7 +345,7 @@ def replay(
     """
     known: dict[int, Any] = {id(symbol): value for symbol, value in zip(inputs, values, strict=True)}
     for node in nodes:
-        node.gave(run(node.layer, *node.given(known)), known)
+        node.gave(run(node.layer, *node.arguments_for(known)), known)
     return known[id(outputs)] if type(outputs) is KerasTensor else nest.map_structure(lambda x: known[id(x)], outputs)
 
 

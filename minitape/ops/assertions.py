@@ -101,7 +101,7 @@ def _comparison(name: str, symbol: str, primitive: str, example: str) -> Callabl
 def _in_graph(holds: Any, said: list[str], tensors: list[Any], summarize: int | None) -> Any:
     """The assertion of a graph, which shows what is said, and the tensors with their names."""
     graph = state.graph
-    named = [(label, graph.tensor_at(graph.enter(t))) for label, t in zip("xy", tensors, strict=False)]
+    named = [(label, graph.tensor_at(graph.row_or_new_leaf(t))) for label, t in zip("xy", tensors, strict=False)]
     data = [*said, *(part for label, t in named for part in (f"{label} ({t.name}) = ", t))]
     return Assert(TABLE["reduce_all"](holds, axis=None, keepdims=False), data, summarize)
 

@@ -51,8 +51,8 @@ def alike(x: EagerTensor, y: EagerTensor) -> bool:
     return a.shape == b.shape and a.dtype is b.dtype and a.dtype.kind != "O"
 
 
-def together(*values: Value) -> list[Tensor]:
-    """Operands of one dtype: that of the first tensor among them, else that of the first value.
+def of_one_dtype(*values: Value) -> list[Tensor]:
+    """Converts operands to tensors of one dtype: that of the first tensor among them, else that of the first value.
 
     A tensor of another dtype is left as it is (the operation refuses it). TypeError for a Python value that does not
     fit.
@@ -168,7 +168,7 @@ def pair(x: Value, y: Value) -> list[Tensor]:
     if hasattr(y, "_read") and not is_tensor_like(x) and not isinstance(x, (int, float, np.ndarray)):
         x = convert_to_tensor(x)
         y._to_tensor(x.dtype)
-    return together(x, y)
+    return of_one_dtype(x, y)
 
 
 def call(name: str, *inputs: Tensor, **attrs: Object) -> Result:

@@ -20,7 +20,7 @@ from ..engine.values.invalid import at_run, check_places, invalid, outside, shap
 from ..engine.values.shape import TensorShape
 from .arrays import expand_dims, reshape
 from .joining import concat
-from .operands import alike, get_static_value, integers, postpone, static, tensor_of, together, with_name
+from .operands import alike, get_static_value, integers, of_one_dtype, postpone, static, tensor_of, with_name
 
 
 def _gather_axis(axis: Any) -> int:
@@ -198,7 +198,7 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
             return apply(TABLE["select"], (condition, x, y), {})
     if not isinstance(condition, Tensor) or isinstance(x, (list, tuple)) or isinstance(y, (list, tuple)):
         condition = convert_to_tensor(condition, dtypes.bool)
-    x, y = together(x, y)
+    x, y = of_one_dtype(x, y)
     accept("SelectV2", condition.dtype, x.dtype, y.dtype)
     sizes = {s for s in (_known(t.shape) for t in (condition, x, y)) if s}
     try:
@@ -330,7 +330,7 @@ def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
     array([10, 20, 30], dtype=int32)
     """
     places = [tensor_of(i) for i in indices]
-    values = together(*data)
+    values = of_one_dtype(*data)
     tail = tuple(values[0].shape)[places[0].ndim :]
     for i, (p, v) in enumerate(zip(places, values, strict=True)):
         if tuple(v.shape) != (*p.shape, *tail):
@@ -408,7 +408,7 @@ def _tensor_scatter(name: str, primitive: str, what: str, example: str) -> Any:
     op = TABLE[primitive].op
 
     def function(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
-        x, values = together(tensor, updates)
+        x, values = of_one_dtype(tensor, updates)
         places = tensor_of(indices)
         accept_attr(op, "Tindices", places.dtype)
         outer, depth = tuple(places.shape)[:-1], places.shape[-1] if places.ndim else 0

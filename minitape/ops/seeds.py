@@ -57,8 +57,8 @@ class _Seeds:
             self.read[place] = before + blocks
         return pair[0], (pair[1] << 64) + before
 
-    def follow(self, draw: Draw, blocks: int) -> tuple[int, int]:
-        """The same for an operation of a graph, which has a stretch of its own until the global seed is set."""
+    def start_in_graph(self, draw: Draw, blocks: int) -> tuple[int, int]:
+        """Like ``start``, for an operation of a graph: it has a counter of its own until the global seed is set."""
         if draw.pair is None:
             return _unpredictable()
         with self.lock:
@@ -94,7 +94,7 @@ class Draw:
     def start(self, blocks: int) -> tuple[int, int]:
         if self.graph is None:
             return _seeds.start(self.op, self.seed, self.dtype, blocks)
-        return _seeds.follow(self, blocks)
+        return _seeds.start_in_graph(self, blocks)
 
     def again(self) -> Draw:
         """For a copy of the operation in another graph, which starts anew."""

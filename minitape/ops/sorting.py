@@ -13,7 +13,7 @@ from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import Tensor, new_tensor
 from ..engine.values import dtypes
 from ..engine.values.invalid import invalid, shape_text
-from .operands import call, postpone, static, tensor_of, together, with_name
+from .operands import call, of_one_dtype, postpone, static, tensor_of, with_name
 
 
 class TopKV2(NamedTuple):
@@ -336,7 +336,7 @@ def confusion_matrix(
 
 def _bins(values: Any, value_range: Any, nbins: Any) -> tuple[Any, Any]:
     """The values and the bin of each as arrays."""
-    x, limits = together(values, value_range)
+    x, limits = of_one_dtype(values, value_range)
     accept("HistogramFixedWidth", x.dtype, limits.dtype)
     count = int(static(nbins))
     low, high = limits.array if limits.array.size == 2 else (1, 0)

@@ -96,7 +96,7 @@ class Picture:
         """What is drawn, so many millimetres wide: a graph where it fits into a line, else a list."""
         room = None if width is None else width * DOTS
         graph = GraphDrawing(self.snapshot, self.step, room, self.fold, self.rows)
-        return graph if graph.fits else ListDrawing(self.snapshot, self.step, room, self.fold, self.rows)
+        return graph if graph.is_one_line else ListDrawing(self.snapshot, self.step, room, self.fold, self.rows)
 
     @property
     def svg(self) -> str:

@@ -41,8 +41,8 @@ class GraphDrawing(Drawing):
         self.foot = max(below, default=MARGIN) + MARGIN
 
     @property
-    def fits(self) -> bool:
-        """Whether all of it is in one line that is not too long, and no variable has several states."""
+    def is_one_line(self) -> bool:
+        """Whether the graph fits into one line of the allowed width, and no variable has several states."""
         columns, read = self.placement.column, ((i, k) for k, node in enumerate(self.nodes) for i in node.inputs)
         if self.ways or any(columns[k] - columns[i] > FAR for i, k in read):
             return False

@@ -56,7 +56,7 @@ class LongSweep(Sweep):
     def _put(self, row: int, share: Any) -> bool:
         """Adds a share to the adjoint of a row; False for a row that is no number, whose adjoint is elsewhere."""
         self.reach[row] |= 2
-        if type(self.record.held(row)) is not self.real:
+        if type(self.record.stored(row)) is not self.real:
             return False
         self.column[row] += share
         return True
@@ -72,6 +72,6 @@ class LongSweep(Sweep):
 
     def adjoint(self, row: int) -> Any:
         """The adjoint that has arrived at a row, None when none has."""
-        if type(self.record.held(row)) is self.real:
+        if type(self.record.stored(row)) is self.real:
             return self.real(self.column[row]) if self.reach[row] & 2 else None
         return self.adjoints.get(row)

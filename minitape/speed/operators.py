@@ -125,11 +125,15 @@ def _of_two(first: str, second: str, reflected: bool) -> dict[str, str]:
     def has(condition: str, bound: str) -> str:
         return condition.format(x=first, other=second, bound=bound)
 
-    small = (has(_ALIKE, _SMALL), has(_BESIDE, _SMALL), f"{second} is not None and fits(x, y, record.small + 1)")
+    small = (
+        has(_ALIKE, _SMALL),
+        has(_BESIDE, _SMALL),
+        f"{second} is not None and is_regular_pair(x, y, record.small + 1)",
+    )
     usual = (
         f"({_NUMBER}) and (other is None or type({second}) is kind)",
         has(_ALIKE, _USUAL),
-        f"({has(_ARRAY, _USUAL)} if other is None else fits(x, y, LARGE))",
+        f"({has(_ARRAY, _USUAL)} if other is None else is_regular_pair(x, y, LARGE))",
     )
     return {
         "known": _KNOWN.format(y=second, first=first, one=f"{_NUMBER} or {has(_ARRAY, _SMALL)}"),
@@ -210,7 +214,7 @@ def function_of(
         "NONE": {},
         "number": number,
         "real": real,
-        "fits": fits,
+        "is_regular_pair": is_regular_pair,
         "site_of": site_of,
         "entered": entered,
         "quiet": quiet,
@@ -252,12 +256,14 @@ def site_of(record: Record, frame: FrameType) -> int | None:
 
 def entered(record: Record, tensor: Tensor, site: int) -> bool:
     """Enters an operand of a statement; False where it stays in another recording."""
-    record.enter(tensor, None, site)
+    record.row_or_new_leaf(tensor, None, site)
     return tensor._record is record
 
 
-def fits(x: Array, y: Array, bound: float) -> bool:
-    """Whether two operands are floats of one dtype, smaller than ``bound``, and broadcast in the usual way."""
+def is_regular_pair(x: Array, y: Array, bound: float) -> bool:
+    """Whether two operands are floats of one dtype with fewer than ``bound`` elements each, and the shape of one is
+    empty or the last part of the other's.
+    """
     if x.dtype is not y.dtype or x.dtype.char not in "fd" or x.size >= bound or y.size >= bound:
         return False
     m, n = x.shape, y.shape

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..engine.recording.block import leave_ended
 from ..engine.recording.rows import CHUNK, REALS, WIDTH
-from ..engine.recording.state import more
+from ..engine.recording.state import appended
 from ..engine.table.primitives.elementwise import FIRST_CODE
 
 FULL = WIDTH * CHUNK
@@ -86,7 +86,7 @@ def ColumnStore(plain: Any) -> Any:
             else:
                 arrays = [type(value) not in REALS for value in values]
                 block[arrays & (block[:, 0] >= FIRST_CODE), 0] += ARRAY_ROW
-            self.blocks = more(self.blocks, (self.base, block, values, calls))
+            self.blocks = appended(self.blocks, (self.base, block, values, calls))
             self.rows.clear()  # in this order, so that a picture that reads from another thread sees no row twice
             self.base += len(block)
             return True
@@ -119,13 +119,13 @@ def ColumnStore(plain: Any) -> Any:
         def call_at(self, row: int) -> Any:
             return super().call_at(row - self.base) if row >= self.base else last_from(self.blocks, row)[3].get(row)
 
-        def held(self, row: int) -> Any:
+        def stored(self, row: int) -> Any:
             if row >= self.base:
                 return self.rows[WIDTH * (row - self.base) + 5]
             first, _, values, _ = last_from(self.blocks, row)
             return values[row - first]
 
-        def hold(self, row: int, value: Any) -> None:
+        def store(self, row: int, value: Any) -> None:
             if row >= self.base:
                 self.rows[WIDTH * (row - self.base) + 5] = value
             else:
@@ -163,7 +163,7 @@ class LongColumn:
         self.record = record
 
     def __getitem__(self, row: int) -> Any:
-        return self.record.held(row)
+        return self.record.stored(row)
 
 
 def column(plain: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..recording.columns import CONTINUOUS
 from ..recording.frames import user_frame
-from ..recording.state import more, state
+from ..recording.state import appended, state
 from ..table.accelerator import fast
 from ..table.primitives import BATCHES, PLAIN
 from ..tensor.slices import IndexedSlices
@@ -137,12 +137,12 @@ def _record_sweep(tape: GradientTape, *given: Object) -> tuple[Function, Sweep |
         if site is None:
             frame = user_frame(_getframe(1))
             state.site = None if frame is None else (frame.f_code, frame.f_lasti)
-        outer.writers = more(outer.writers, (len(outer), outer.member(tape)))
+        outer.writers = appended(outer.writers, (len(outer), outer.member(tape)))
         outer.pin(state.site)
         return run_sweep(*given)
     finally:
         state.by, state.site, outer.fixed = by, site, fixed
-        outer.writers = more(outer.writers, (len(outer), None if by is None else outer.member(by)))
+        outer.writers = appended(outer.writers, (len(outer), None if by is None else outer.member(by)))
 
 
 def _mandatory_inputs(record: Record) -> set[int]:

@@ -28,7 +28,7 @@ from ..recording.pause import Pause
 from ..recording.record import Record, new_tuple
 from ..recording.release import release
 from ..recording.rows import FLOATS
-from ..recording.state import more, state
+from ..recording.state import appended, state
 from ..tensor.tensor import EagerTensor, Tensor
 from ..values import nest
 from .backward import gradients_of, rows_of
@@ -273,9 +273,9 @@ class GradientTape:
             watches, record = self._recording or self._watches(), self._record
             assert record is not None
             if self._recording and record.eager:
-                record.enter(t, None, record.current_site(frame), (self,))
+                record.row_or_new_leaf(t, None, record.current_site(frame), (self,))
             elif watches:
-                self._watch_row(record.enter(t, None, record.current_site(frame)))
+                self._watch_row(record.row_or_new_leaf(t, None, record.current_site(frame)))
             else:
                 record.note("watch_ignored", t)
 
@@ -503,7 +503,7 @@ class GradientTape:
         """Notes for pictures what was asked, and what came of it."""
         self.last = question
         if self._persistent and len(self.questions) < ASKED:
-            self.questions = more(self.questions, question)
+            self.questions = appended(self.questions, question)
 
     def _end(self, nones: list[bool], frames: Stack) -> None:
         """After a gradient: a tape that is not persistent is used up, and its large arrays are released."""

@@ -21,7 +21,7 @@ from ..hooks import hooks
 from ..recording.block import Elsewhere, block
 from ..recording.recorder import recorder
 from ..recording.rows import LEAF
-from ..recording.state import more, state
+from ..recording.state import appended, state
 from ..table.primitives import TABLE, Primitive
 from ..tensor.convert import convert_to_tensor
 from ..tensor.operation import finish
@@ -68,7 +68,7 @@ def one_part(name: str) -> Iterator[None]:
         yield
     finally:
         several = sum(record.cell(row)[0] != LEAF for row in range(first, len(record))) > 1
-        record.scopes = more(record.scopes, (len(record), path)) if several else before
+        record.scopes = appended(record.scopes, (len(record), path)) if several else before
 
 
 def plain(share: Adjoint) -> Adjoint:

@@ -162,7 +162,7 @@ class ForwardAccumulator:
                     tangent = TABLE["identity"](tangent)
                 accumulator._primals.append(tangent)
                 accumulator._tangents.append(zeros_of(tangent))
-                tape._watch_row(record.enter(tangent))
+                tape._watch_row(record.row_or_new_leaf(tangent))
         return tangent
 
     def _push(self, asked: dict[int, End]) -> dict[int, Tensor]:
@@ -202,7 +202,7 @@ class ForwardAccumulator:
                 self._primals.append(output)
                 self._tangents.append(tangent)
                 assert self._tape._record is not None
-                self._tape._watch_row(self._tape._record.enter(output))
+                self._tape._watch_row(self._tape._record.row_or_new_leaf(output))
 
 
 def _tangent(primal: End, tangent: Value) -> Tensor:

@@ -66,12 +66,12 @@ class ColumnStore:
         """The call that a row is an output of; None for a leaf and for an elementwise operation."""
         return self.rows[WIDTH * row + 3]
 
-    def held(self, row: int) -> Array:
-        """What the column of values holds: a number, an array, or an outline."""
+    def stored(self, row: int) -> Array:
+        """The entry of a row in the column of values: a number, an array, or an outline."""
         return self.rows[WIDTH * row + 5]
 
-    def hold(self, row: int, value: Array) -> None:
-        """Puts a value into the column: an array that a rule will read, or the outline of one that none does."""
+    def store(self, row: int, value: Array) -> None:
+        """Stores a value for a row: an array that a rule will read, or the outline of an array that no rule reads."""
         self.rows[WIDTH * row + 5] = value
 
     def columns(self, low: int = 0, high: int | None = None) -> Columns:
@@ -94,7 +94,7 @@ class ColumnStore:
 
     def value(self, row: int) -> Array:
         """The value of a row: a NumPy scalar or array; None when its array was released, or never kept."""
-        found = self.held(row)
+        found = self.stored(row)
         return None if type(found) is Outline else found
 
     def large_arrays(self) -> dict[int, np.ndarray]:
@@ -107,5 +107,5 @@ class ColumnStore:
 
     def shape_dtype(self, row: int) -> tuple[tuple[int, ...], np.dtype]:
         """The shape and the NumPy dtype of a row."""
-        found = self.held(row)
+        found = self.stored(row)
         return found.shape, found.dtype

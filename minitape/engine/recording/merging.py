@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..table.primitives.elementwise import FIRST_CODE
 from .rows import Call, Leaf, Subject
-from .state import more, state
+from .state import appended, state
 
 if TYPE_CHECKING:
     from ..back.tape import GradientTape
@@ -60,8 +60,8 @@ def _copy_rows(record: Record, old: Record) -> list[int]:
                 call.row + shift, call.primitive, tuple([rows[r] for r in call.inputs]), call.attrs, call.outputs
             )
             if call in old.mandatory:
-                record.mandatory = more(record.mandatory, calls[call])
-        record.append(op, a, b, None if call is None else calls[call], site, old.held(row))
+                record.mandatory = appended(record.mandatory, calls[call])
+        record.append(op, a, b, None if call is None else calls[call], site, old.stored(row))
     record.frame = None
     for row, leaf in old.leaves.items():
         record.leaves[row + shift] = leaf
@@ -78,7 +78,7 @@ def _copy_rows(record: Record, old: Record) -> list[int]:
     record.untracked.update(row + shift for row in old.untracked)
     record.large = record.large or old.large
     record.called = record.called or old.called
-    record.merged = more(record.merged, (old, shift))
+    record.merged = appended(record.merged, (old, shift))
     return rows
 
 

@@ -27,7 +27,7 @@ from .frames import user_frame
 from .recorder import Recorder
 from .rows import CALL, FLOATS, LEAF, Call, Event, Leaf, Outline, Subject, number_leaf, outline
 from .sites import Sites
-from .state import more, state
+from .state import appended, state
 
 if TYPE_CHECKING:
     from ..back.sweep import Sweep
@@ -78,23 +78,23 @@ class Record(Sites, Recorder):
         frame = user_frame(sys._getframe(1))
         site = None if frame is None else (frame.f_code, frame.f_lasti)
         if len(self.events) < EVENTS:
-            self.events = more(self.events, Event(kind, len(self), subject, site))
+            self.events = appended(self.events, Event(kind, len(self), subject, site))
 
     # -- leaves ------------------------------------------------------------------------------------
 
-    def enter(
+    def row_or_new_leaf(
         self,
         tensor: Tensor,
         variable: ResourceVariable | None = None,
         site: int | None = None,
         tapes: Sequence[GradientTape] = (),
     ) -> int:
-        """The row of a tensor in this recording; one that is new here becomes a leaf (of a variable's state, where it
-        is one).
+        """Returns the row of a tensor in this recording. A tensor without a row here becomes a leaf; with ``variable``,
+        one that is the state of the variable.
 
-        These ``tapes``, which are recording, watch it from now on.
+        The given ``tapes``, which are recording, watch the row from now on.
         """
-        old, stays = tensor._record, False
+        old, keeps_old_row = tensor._record, False
         if old is not None:
             row = self.find(tensor)
             if row is not None:
@@ -106,15 +106,15 @@ class Record(Sites, Recorder):
                     tape._watch_row(row)
                 return row
             if old.tapes > 0:  # they may still ask for it, and another thread may be using it there
-                stays = old.thread != self.thread or tensor._row not in old.leaves
-            if not stays and tensor._origin is None:
+                keeps_old_row = old.thread != self.thread or tensor._row not in old.leaves
+            if not keeps_old_row and tensor._origin is None:
                 from .evidence import origin_of_row  # which needs this module
 
                 tensor._origin = origin_of_row(tensor, old)
         owner, version = (None, 0) if variable is None else (ref(variable), variable._version)
         leaf = new_tuple(Leaf, (ref(tensor), owner, version, None, tensor._origin))
         site = self.current_site() if site is None else site
-        self.leaf_of[id(tensor)] = row = self.write_leaf(tensor, leaf, site, self if stays else old, tapes)
+        self.leaf_of[id(tensor)] = row = self.write_leaf(tensor, leaf, site, self if keeps_old_row else old, tapes)
         return row
 
     def write_leaf(
@@ -169,7 +169,7 @@ class Record(Sites, Recorder):
             elif me not in tape.variables:
                 continue
             tapes += (tape,)
-        row = self.enter(
+        row = self.row_or_new_leaf(
             tensor, variable, None if tensor._record is self else self.current_site(sys._getframe(2)), tapes
         )
         known = self.variables.get(me)
@@ -188,7 +188,7 @@ class Record(Sites, Recorder):
             old = variable._state
             variable._set(old._value)
             variable._state._origin = old._origin
-        tape._watch_row(self.enter(variable._state, variable))
+        tape._watch_row(self.row_or_new_leaf(variable._state, variable))
         self.read(variable, accessed=False)
 
     # -- operations --------------------------------------------------------------------------------
@@ -208,7 +208,7 @@ class Record(Sites, Recorder):
         rows: tuple[int, ...] = ()
         passes = False  # whether something is watched that a gradient flows through
         for t in inputs:
-            rows += (row := t._row if t._record is self else self.enter(t, None, site),)
+            rows += (row := t._row if t._record is self else self.row_or_new_leaf(t, None, site),)
             passes = passes or (row not in self.untracked and t._value.dtype.kind in CONTINUOUS)
         code, call, a, b = primitive.code, None, 0, 0
         untracked = code == STOP_CODE or not passes
@@ -218,7 +218,7 @@ class Record(Sites, Recorder):
             code, self.called = CALL, True
             call = Call(len(self), primitive, rows, attrs, len(tensors))
             if primitive.mandatory:
-                self.mandatory = more(self.mandatory, call)
+                self.mandatory = appended(self.mandatory, call)
         for tensor in tensors:
             value = tensor._value
             if self.large or value.size > self.small:
@@ -235,10 +235,10 @@ class Record(Sites, Recorder):
             for i, t in enumerate(inputs):
                 if (
                     t._value.size > self.small
-                    and type(self.held(rows[i])) is Outline
+                    and type(self.stored(rows[i])) is Outline
                     and i in self.read_inputs(primitive, rows)
                 ):
-                    self.hold(rows[i], t._value)
+                    self.store(rows[i], t._value)
         if value.size <= self.small:
             return value
         self.large = True
@@ -274,7 +274,7 @@ class Record(Sites, Recorder):
         """The last tape that could ask was used up: large arrays are released, except those of leaves."""
         held = self.large_arrays()
         for row in held.keys() - self.leaves.keys():
-            self.hold(row, outline(held[row].shape, held[row].dtype))
+            self.store(row, outline(held[row].shape, held[row].dtype))
         self.large = bool(held.keys() & self.leaves.keys())
 
     def member(self, tape: GradientTape) -> int | None:

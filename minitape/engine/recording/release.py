@@ -41,7 +41,7 @@ def release(record: Record) -> None:
         cells[WIDTH - 1 :: WIDTH] = map(_outline, cells[WIDTH - 1 :: WIDTH])
     elif record.large:
         for row, value in record.large_arrays().items():
-            record.hold(row, _outline(value))
+            record.store(row, _outline(value))
     for call in record.calls if record.called else ():
         call.attrs = _GONE
     retained = state.retained

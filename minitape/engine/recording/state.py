@@ -50,14 +50,14 @@ class State(threading.local):
     def scope(self, path: tuple[str, ...]) -> None:
         self._scope = path
         if self.record is not None and self.record.eager:
-            self.record.scopes = more(self.record.scopes, (len(self.record), path))
+            self.record.scopes = appended(self.record.scopes, (len(self.record), path))
 
 
 state = State()
 
 
-def more(items: Sequence[Made], item: Made) -> list[Made]:
-    """The same items and one more: lists that few recordings need are made when the first item comes."""
+def appended(items: Sequence[Made], item: Made) -> list[Made]:
+    """Appends an item and returns the list. A tuple becomes a list first, so that recordings without items share ()."""
     found = items if type(items) is list else [*items]
     found.append(item)
     return found

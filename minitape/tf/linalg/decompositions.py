@@ -11,7 +11,7 @@ from ...engine.table.primitives import TABLE, decompositions, diagonals  # noqa:
 from ...engine.tensor.operation import apply
 from ...engine.tensor.tensor import Tensor
 from ...ops.casts import conj
-from ...ops.operands import call, postpone, tensor_of, together
+from ...ops.operands import call, of_one_dtype, postpone, tensor_of
 from ...ops.reductions import reduce_sum
 
 
@@ -87,7 +87,7 @@ def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None)
     >>> print(tf.linalg.solve([[2.0, 0.0], [0.0, 4.0]], [[2.0], [2.0]]).numpy().tolist())
     [[1.0], [0.5]]
     """
-    return call("solve", *together(matrix, rhs), adjoint=bool(adjoint))
+    return call("solve", *of_one_dtype(matrix, rhs), adjoint=bool(adjoint))
 
 
 @postpone
@@ -102,7 +102,7 @@ def triangular_solve(
     >>> print(tf.linalg.triangular_solve([[2.0, 0.0], [1.0, 3.0]], [[2.0], [4.0]]).numpy().tolist())
     [[1.0], [1.0]]
     """
-    return call("triangular_solve", *together(matrix, rhs), lower=bool(lower), adjoint=bool(adjoint))
+    return call("triangular_solve", *of_one_dtype(matrix, rhs), lower=bool(lower), adjoint=bool(adjoint))
 
 
 @postpone
@@ -126,7 +126,7 @@ def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
     >>> print(tf.linalg.cholesky_solve([[2.0, 0.0], [0.0, 1.0]], [[4.0], [3.0]]).numpy().tolist())
     [[1.0], [3.0]]
     """
-    factor, b = together(chol, rhs)
+    factor, b = of_one_dtype(chol, rhs)
     y = call("triangular_solve", factor, b, lower=True, adjoint=False)
     return call("triangular_solve", factor, y, lower=True, adjoint=True)
 
@@ -170,7 +170,7 @@ def set_diag(input: Any, diagonal: Any, name: str = "set_diag", k: int = 0) -> T
     >>> print(tf.linalg.set_diag([[1, 2], [3, 4]], [9, 9]).numpy().tolist())
     [[9, 2], [3, 9]]
     """
-    return call("set_diag", *together(input, diagonal), k=int(tensor_of(k)))
+    return call("set_diag", *of_one_dtype(input, diagonal), k=int(tensor_of(k)))
 
 
 @postpone

@@ -10,7 +10,7 @@ from ...engine.tensor.opdefs import accept_text
 from ...engine.tensor.tensor import Tensor
 from ...engine.values.errors import UnimplementedError
 from ...engine.values.invalid import invalid, mismatch, shape_text
-from ...ops.operands import call, postpone, static, tensor_of, together
+from ...ops.operands import call, of_one_dtype, postpone, static, tensor_of
 
 
 def unimplemented(message: str, op: str) -> UnimplementedError:
@@ -109,7 +109,7 @@ def conv2d(
     >>> print(tf.nn.conv2d(image, tf.ones([2, 2, 1, 1]), strides=1, padding="VALID").numpy().reshape(2, 2).tolist())
     [[8.0, 12.0], [20.0, 24.0]]
     """
-    x, k = together(input, filters)
+    x, k = of_one_dtype(input, filters)
     steps, holes = spatial(strides, "strides"), spatial(dilations, "dilations")
     check_texts("Conv2D", padding, data_format)
     if x.dtype is not k.dtype:
