@@ -19,7 +19,7 @@ from ..engine.more.pyfunction import look_only
 from ..engine.recording.block import During, no_tapes
 from ..engine.recording.columns import SMALL
 from ..engine.recording.state import state
-from ..engine.table.fp import OFF, WARNINGS, restore
+from ..engine.table.fp import OFF, WARNINGS, restore_fp_errors
 from ..engine.tensor.slices import IndexedSlices
 from ..engine.tensor.tensor import new_tensor
 
@@ -99,7 +99,7 @@ def _steps(sweep: Sweep, reachable: bytearray) -> Iterator[ReplayStep]:
             with look_only():
                 row = next(steps, None)
         finally:
-            restore(before)
+            restore_fp_errors(before)
         if row is None:
             return
         shares = [(r, dense(share), dense(total)) for r, share, total in sweep.edges if reachable[r]]

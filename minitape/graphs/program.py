@@ -16,7 +16,7 @@ from ..engine.recording.frames import user_frame
 from ..engine.recording.rows import FLOATS
 from ..engine.recording.state import state
 from ..engine.table.accelerator import fast
-from ..engine.table.fp import OFF, WARNINGS, restore
+from ..engine.table.fp import OFF, WARNINGS, restore_fp_errors
 from ..engine.tensor.functions import recorded_functions
 from ..engine.tensor.operation import CHECKS, finish
 from ..engine.tensor.tensor import new_tensor
@@ -110,7 +110,7 @@ class Program:
         except Exception as error:
             raise failures.explain(self.graph, rows, error) from error
         finally:
-            restore(before)
+            restore_fp_errors(before)
 
 
 # checks of values that the eager functions make before they run their primitive

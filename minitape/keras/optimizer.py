@@ -18,7 +18,7 @@ from ..engine.hooks import hooks
 from ..engine.recording.evidence import ASSIGNED, one_statement, origin_of_new
 from ..engine.recording.rows import REALS
 from ..engine.recording.state import state
-from ..engine.table.fp import OFF, WARNINGS, restore
+from ..engine.table.fp import OFF, WARNINGS, restore_fp_errors
 from ..engine.tensor.slices import IndexedSlices
 from ..engine.tensor.tensor import EagerTensor
 from ..engine.tensor.variable import ResourceVariable
@@ -287,7 +287,7 @@ class Optimizer:
             change, *states = self._rule(g, rate, *[slot._state.array for slot in slots])
             new = w - change
         finally:
-            restore(before)
+            restore_fp_errors(before)
         note = origin_of_new("assign_sub", (gradient, held), weakref.ref(held), step=ASSIGNED)
         _store(held, new, note)
         for slot, value in zip(slots, states, strict=True):

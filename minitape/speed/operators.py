@@ -19,7 +19,7 @@ from ..engine.recording.frames import _OWN
 from ..engine.recording.rows import REALS, WIDTH
 from ..engine.recording.state import state
 from ..engine.table.code import define
-from ..engine.table.fp import quiet, run_number
+from ..engine.table.fp import ignore_fp_errors, run_number
 from ..engine.table.primitives import Primitive
 from ..engine.table.primitives.elementwise import LARGE, form_of
 from ..engine.tensor.functions import SIGNS, number, real
@@ -176,7 +176,7 @@ def function_of(
     compute, kind = SIGNS.get(primitive.name), "ndarray if type(y) is ndarray else type(x)" if binary else "kind"
     # more than Python's operators: it differs by the kind of value
     function = f"forward[{kind}]" if compute is None else "compute"
-    formula = f"quiet().run({function}, x{', y' if binary else ''})"
+    formula = f"ignore_fp_errors().run({function}, x{', y' if binary else ''})"
     first, second = ("y", "x") if reflected else ("x", "y")
     texts = {
         "name": name,
@@ -205,7 +205,7 @@ def function_of(
     if compute is not None:
         texts["convert"] = ""
     texts["row"] = row = _ROW.format(**texts)
-    texts["number_row"] = row if compute is None else row.replace("quiet().run(", "run_number(")
+    texts["number_row"] = row if compute is None else row.replace("ignore_fp_errors().run(", "run_number(")
     space: dict[str, Object] = {
         "general": general,
         "primitive": primitive,
@@ -217,7 +217,7 @@ def function_of(
         "is_regular_pair": is_regular_pair,
         "site_of": site_of,
         "entered": entered,
-        "quiet": quiet,
+        "ignore_fp_errors": ignore_fp_errors,
         "run_number": run_number,
         "state": state,
         "_getframe": _getframe,
@@ -293,9 +293,9 @@ def apply(plain: Function) -> Function:
         if primitive.code:
             x, y = arrays[0], arrays[-1]
             like = x if type(y) is not ndarray or (type(x) is ndarray and x.size > y.size) else y
-            out = quiet().run(form_of(primitive.code, like).forward, *arrays)
+            out = ignore_fp_errors().run(form_of(primitive.code, like).forward, *arrays)
         else:
-            out = quiet().run(primitive.forward, *arrays, **attrs)
+            out = ignore_fp_errors().run(primitive.forward, *arrays, **attrs)
         kind = type(out)
         if (kind is ndarray and out.shape) or kind in REALS:
             made = EagerTensor()

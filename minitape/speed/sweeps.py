@@ -15,7 +15,7 @@ from ..engine.back.sweep import Sweep
 from ..engine.back.values import Tensors, add_adjoints, column, match_input, operations, unbroadcast
 from ..engine.recording.rows import REALS
 from ..engine.table.code import compile_text, define
-from ..engine.table.fp import OFF, WARNINGS, restore
+from ..engine.table.fp import OFF, WARNINGS, restore_fp_errors
 from ..engine.table.primitives import BATCHES
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE, LARGE, LARGE_FORMS, as_calls
 from ..engine.table.primitives.formula import ARRAY, SCALAR
@@ -149,7 +149,7 @@ def plain_sweep(
             if row not in sources:
                 del adjoints[row]
     finally:
-        restore(before)
+        restore_fp_errors(before)
     return general
 
 
@@ -171,7 +171,7 @@ def number_sweep(record: Record, adjoints: dict[int, Adjoint], sources: set[int]
             if row not in sources:
                 del adjoints[row]
     finally:
-        restore(before)
+        restore_fp_errors(before)
 
 
 def _general(

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..recording.record import Record
 from ..recording.rows import LEAF, Call, call_of
-from ..table.fp import OFF, WARNINGS, restore
+from ..table.fp import OFF, WARNINGS, restore_fp_errors
 from ..table.primitives import BATCHES, TABLE
 from ..table.primitives.choice import complex_exponent_rule
 from ..table.primitives.elementwise import form_of
@@ -80,7 +80,7 @@ class Sweep:
         try:
             deque(self.steps(), 0)  # takes them all, and keeps none
         finally:
-            restore(before)
+            restore_fp_errors(before)
 
     def steps(self) -> Iterator[int]:
         """The loop: hands on the adjoint of each row that has one, from the last row to the first, and then yields the

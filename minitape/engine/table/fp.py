@@ -1,23 +1,23 @@
-"""Floating point warnings off, for the time of one operation: tensors hold inf and nan without a word.
+"""Runs one operation without NumPy's floating point warnings: tensors hold inf and nan silently.
 
-    value = quiet().run(function, x, y)
+    value = ignore_fp_errors().run(function, x, y)
 
-``numpy.errstate`` takes longer than an operation on a small array does. NumPy keeps the setting in a context variable.
-There is a context in which it is set, and each function runs in a copy of it, which costs next to nothing and needs no
-end. An operator of two numbers does without the copy: ``run_number(operator.mul, x, y)``. No other code can run
-meanwhile, who would find the context entered.
+``numpy.errstate`` takes longer than an operation on a small array. NumPy keeps the setting in a context variable. This
+module makes one context with warnings ignored, and runs each function in a copy of it, which is cheap and needs no
+cleanup. An operator of two numbers needs no copy: ``run_number(operator.mul, x, y)`` runs no other code that could
+enter the context again.
 
-A copy knows no context variables of the user's. So where code of theirs may run inside, the setting is changed and put
-back:
+A copy does not have the user's context variables. Where the user's code may run inside, the setting is changed and put
+back instead:
 
     before = WARNINGS[OFF]
     try:
         ...
     finally:
-        restore(before)
+        restore_fp_errors(before)
 
-It is an index, not a call: after a call Python looks whether Ctrl-C was pressed, and warnings would stay off when
-that comes before the ``try``. After an index it does not look.
+It is an index, not a call: Python checks for Ctrl-C after a call, and one before the ``try`` would leave warnings off.
+It does not check after an index.
 """
 
 from __future__ import annotations
@@ -33,38 +33,38 @@ if TYPE_CHECKING:
     from ..types import Function, Object
 
 OFF: Object
-restore: Callable[[Object], object]  # puts the former setting back
-quiet: Object  # a call of it has ``run(function, ...)``
+restore_fp_errors: Callable[[Object], object]  # puts the previous setting back
+ignore_fp_errors: Object  # a call of it has ``run(function, ...)``
 run_number: Function
 
 try:
     from numpy._core.umath import _extobj_contextvar, _make_extobj
 
-    OFF, change, restore = _make_extobj(all="ignore"), _extobj_contextvar.set, _extobj_contextvar.reset
+    OFF, change, restore_fp_errors = _make_extobj(all="ignore"), _extobj_contextvar.set, _extobj_contextvar.reset
     _context = Context()
     _context.run(change, OFF)
-    quiet, run_number = _context.copy, _context.run
+    ignore_fp_errors, run_number = _context.copy, _context.run
     if not getattr(sys, "_is_gil_enabled", lambda: True)():  # a Python in which threads run at the same time
-        run_number = lambda function, *given: quiet().run(function, *given)  # noqa: E731
+        run_number = lambda function, *given: ignore_fp_errors().run(function, *given)  # noqa: E731
 except ImportError:  # a NumPy that keeps it elsewhere
     OFF = dict.fromkeys(np.geterr(), "ignore")
 
     def change(setting: Object) -> Object:
-        """Sets NumPy's warnings, and returns how they were."""
+        """Sets NumPy's handling of floating point errors, and returns the previous setting."""
         return np.seterr(**setting)
 
-    restore = change
+    restore_fp_errors = change
 
-    class quiet:  # type: ignore[no-redef]
-        """The same with NumPy's own way."""
+    class ignore_fp_errors:  # type: ignore[no-redef]
+        """The same with ``numpy.errstate``."""
 
         @staticmethod
         def run(function: Function, *given: Object, **options: Object) -> Object:
-            """What the function gives without warnings."""
+            """Returns ``function(*given, **options)``, computed without warnings."""
             with np.errstate(**OFF):
                 return function(*given, **options)
 
-    run_number = quiet.run
+    run_number = ignore_fp_errors.run
 
 
 class _Warnings:

@@ -11,7 +11,7 @@ import numpy as np
 from ..hooks import hooks
 from ..recording.evidence import exits, origin_of_new
 from ..recording.state import state
-from ..table.fp import quiet
+from ..table.fp import ignore_fp_errors
 from ..table.primitives import TABLE
 from ..table.primitives.choice import warn_discarded
 from ..values import dtypes
@@ -164,7 +164,7 @@ def convert_operand(value: Value, like: DType, strict: bool = True) -> Tensor:
     Without ``strict`` (TensorFlow's ``+`` and ``/``) what does not fit keeps its own dtype: the operation refuses it.
     """
     if like.differentiable and (type(value) is float or type(value) is int):
-        return from_array(quiet().run(like.as_numpy_dtype, value))
+        return from_array(ignore_fp_errors().run(like.as_numpy_dtype, value))
     if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "fiubc" and like.kind in "fiucb":
         return _enter(from_array(value.astype(like.as_numpy_dtype)), value)
     return convert_to_tensor(value, like) if strict else convert_to_tensor(value, dtype_hint=like)
@@ -200,14 +200,14 @@ def to_array(value: Value, dtype: DType | None = None) -> Array:
         return array
     if dtype_of(array).kind not in _CASTS.get(dtype.kind, ""):
         raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.kernel_name}")
-    return quiet().run(array.astype, dtype.as_numpy_dtype)
+    return ignore_fp_errors().run(array.astype, dtype.as_numpy_dtype)
 
 
 def _default_scalar(value: Object, kind: type) -> Array:
     if kind is int and not -(2**31) <= value < 2**31:
         return _integers([value])[0]
     if kind is float:
-        return _finite(quiet().run(np.float32, value), [value])
+        return _finite(ignore_fp_errors().run(np.float32, value), [value])
     return _PYTHON[kind](value)
 
 
@@ -224,7 +224,7 @@ def _from_numpy(value: Array, dtype: DType | None) -> Array:
     if dtype is None:
         dtypes.as_dtype(value.dtype)  # refuses what TensorFlow does not know
         return np.array(value)
-    return quiet().run(value.astype, dtype.as_numpy_dtype)
+    return ignore_fp_errors().run(value.astype, dtype.as_numpy_dtype)
 
 
 def _is_sequence(value: Value) -> bool:
@@ -281,7 +281,11 @@ def _convert(leaves: list[Object], dtype: DType | None) -> np.ndarray:
     fits = _FITS[dtype.kind] if dtype is not None and dtype.name in _DIRECT else ()
     if dtype is not None and all(issubclass(k, fits) and not (dtype.kind == "c" and k is bool) for k in kinds):
         with suppress(OverflowError):  # an int too large for the dtype: made as int64, then cast
-            return _strings(leaves) if dtype.kind == "s" else quiet().run(np.array, leaves, dtype.as_numpy_dtype)
+            return (
+                _strings(leaves)
+                if dtype.kind == "s"
+                else ignore_fp_errors().run(np.array, leaves, dtype.as_numpy_dtype)
+            )
     made = _inferred(leaves, kinds)
     return made if dtype is not None else _finite(made, leaves)
 
@@ -305,7 +309,7 @@ def _inferred(leaves: list[Object], kinds: set[type]) -> np.ndarray:
         fits, wanted = (*_FITS["c"], np.ndarray), np.complex128
     if not all(issubclass(k, fits) for k in kinds):
         raise ValueError(_MIXED)
-    return quiet().run(np.array, leaves, wanted)  # what is too large becomes infinite
+    return ignore_fp_errors().run(np.array, leaves, wanted)  # what is too large becomes infinite
 
 
 def _integers(leaves: list[Object]) -> np.ndarray:

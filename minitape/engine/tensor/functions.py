@@ -11,7 +11,7 @@ from ..recording.rows import REALS
 from ..recording.state import state
 from ..table.accelerator import fast
 from ..table.code import compile_text, names_in
-from ..table.fp import quiet
+from ..table.fp import ignore_fp_errors
 from ..table.primitives.elementwise import BY_CODE, FIRST_CODE, RECORDED, as_calls
 from .tensor import EagerTensor, Tensor
 
@@ -93,4 +93,4 @@ def real(number: float, kind: NumPyType, record: Record | None, site: int | None
 
 @lru_cache(1024, typed=True)
 def _convert(y: float, kind: NumPyType) -> Array:
-    return quiet().run(kind, y)
+    return ignore_fp_errors().run(kind, y)

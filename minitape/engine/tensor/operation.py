@@ -14,7 +14,7 @@ from ..hooks import hooks
 from ..recording.evidence import origin_of_new, origin_of_result
 from ..recording.state import state
 from ..table.accelerator import fast
-from ..table.fp import quiet
+from ..table.fp import ignore_fp_errors
 from ..table.primitives import TABLE, TENSORS, Primitive
 from ..table.primitives.elementwise import form_of
 from ..values.dtypes import dtype_of_numpy
@@ -44,7 +44,7 @@ def apply(
     if kinds not in primitive.accepted:
         _accept(primitive, kinds)
     forward = form_of(primitive.code, largest(arrays)).forward if primitive.code else primitive.forward
-    out = quiet().run(forward, *arrays, **attrs)
+    out = ignore_fp_errors().run(forward, *arrays, **attrs)
     several = type(out) is tuple
     made = tuple(map(from_array, out if several else (out,)))
     finish(primitive, inputs, attrs, made, frame or _getframe(1))

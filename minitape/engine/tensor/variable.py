@@ -19,7 +19,7 @@ from ..recording.logs import deprecated, log_first_n, warn_not_watchable
 from ..recording.recorder import recorder
 from ..recording.rows import REALS
 from ..recording.state import state
-from ..table.fp import quiet
+from ..table.fp import ignore_fp_errors
 from ..table.primitives import TABLE
 from ..types import TensorOperators
 from ..values import dtypes
@@ -295,13 +295,13 @@ class ResourceVariable(VariableOperators, Variable):
                 "equal.",
                 "AssignAddVariableOp" if add else "AssignSubVariableOp",
             )
-        new = quiet().run(operator.add if add else operator.sub, old, value)
+        new = ignore_fp_errors().run(operator.add if add else operator.sub, old, value)
         return self._next_state(from_array(new), how, (change, was), read_value)
 
     def _apply_function(self, function: Function, inputs: tuple[Tensor, ...], how: str) -> Assigned:
         """Takes what a function of arrays makes of the state and of some values."""
         old = self._state
-        new = from_array(quiet().run(function, old._value, *[t._value for t in inputs]))
+        new = from_array(ignore_fp_errors().run(function, old._value, *[t._value for t in inputs]))
         return new if state.scratch else self._next_state(new, how, (inputs[-1], old), True)
 
     def _next_state(self, tensor: Tensor, how: str, inputs: tuple[Tensor, ...], read_value: bool) -> Assigned:
