@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .engine.back.tape import GradientTape
-from .engine.more.forward import ForwardAccumulator
+from .engine.derivatives.forward import ForwardAccumulator
 from .engine.tensor.convert import convert_to_tensor
 from .engine.tensor.tensor import Tensor, new_tensor
 from .graphs.scopes import executing_eagerly

@@ -29,8 +29,8 @@ TOPICS = {
     "Functions of numbers": "ops.elementwise ops.complexes ops.clipping",
     "Sums, products and order": "ops.reductions ops.counting ops.sorting tf.linalg.products",
     "Parts and shapes": "ops.arrays ops.indexing ops.joining ops.picking ops.reversing ops.scatter",
-    "Gradients of your own": "custom_gradient stop_gradient engine.more.custom engine.more.pyfunction ops.registry "
-    "engine.back.backward",
+    "Gradients of your own": "custom_gradient stop_gradient engine.derivatives.custom engine.derivatives.pyfunction "
+    "ops.registry engine.back.backward",
     "What was recorded": "draw snapshot explain",
     "tf.function and control flow": "function graphs.function graphs.control graphs.whiles graphs.mapping graphs.spec "
     "graphs.arrays ops.assertions ops.printing",

@@ -18,7 +18,7 @@ import numpy as np
 from ..common.texts import say
 from ..engine.back.reach import on_tape
 from ..engine.back.tape import GradientTape
-from ..engine.more.forward import ForwardAccumulator
+from ..engine.derivatives.forward import ForwardAccumulator
 from ..engine.recording.rows import operation_of
 from ..engine.recording.state import state
 from ..engine.tensor.variable import ResourceVariable

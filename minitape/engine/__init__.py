@@ -22,7 +22,7 @@ line by line. Each folder knows only those before it.
 ``back/``        ``reach``: which rows depend on a source; ``sweep``: the one loop back over the rows;
                  ``backward``, ``endpoints``: targets, sources and the gradients of one call; ``values``: what a sweep
                  reads; ``tape``: ``tf.GradientTape``
-``more/``        ``forward``, ``jacobian``, ``batch``: forward mode, Jacobians, rules on many adjoints at once;
+``derivatives/`` ``forward``, ``jacobian``, ``batch``: forward mode, Jacobians, rules on many adjoints at once;
                  ``custom``, ``pyfunction``: gradients and functions of the user's own
 
 ``hooks`` is what the engine asks of the packages above it; ``threads`` runs work in a thread, if there are any;

@@ -15,7 +15,7 @@ import numpy as np
 from ..engine.back.reach import propagate, reachable_rows
 from ..engine.back.sweep import Sweep
 from ..engine.back.tape import GradientTape
-from ..engine.more.pyfunction import look_only
+from ..engine.derivatives.pyfunction import look_only
 from ..engine.recording.block import During, no_tapes
 from ..engine.recording.columns import SMALL
 from ..engine.recording.state import state

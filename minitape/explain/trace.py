@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ..engine.more.pyfunction import last_run
+from ..engine.derivatives.pyfunction import last_run
 from ..engine.recording.evidence import Ref, ValueOrigin, exits, origin_of, read
 from ..engine.recording.record import Record
 from ..engine.recording.rows import CALL
@@ -22,7 +22,7 @@ from .search import LIMIT, LONG, Chains, Search
 
 if TYPE_CHECKING:
     from ..engine.back.tape import GradientTape
-    from ..engine.more.pyfunction import PythonCall
+    from ..engine.derivatives.pyfunction import PythonCall
     from ..engine.recording.rows import Call, Event
     from ..engine.table.primitives import Primitive, Rule
     from ..engine.tensor.variable import ResourceVariable

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..engine.back.reach import on_tape
-from ..engine.more.custom import for_batches
+from ..engine.derivatives.custom import for_batches
 from ..engine.recording.evidence import ASSIGNED, ValueOrigin, clock, origin_of_new, stack
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE, Primitive

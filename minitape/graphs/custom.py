@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..engine.more.custom import CUSTOM, CustomCall, call_as_row
-from ..engine.more.pyfunction import types_of_results
+from ..engine.derivatives.custom import CUSTOM, CustomCall, call_as_row
+from ..engine.derivatives.pyfunction import types_of_results
 from ..engine.recording.state import state
 from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.operation import finish

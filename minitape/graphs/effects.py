@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..engine.more.custom import for_batches
-from ..engine.more.pyfunction import PythonCall, check_count, next_number, note_run, python_error, run_python
+from ..engine.derivatives.custom import for_batches
+from ..engine.derivatives.pyfunction import PythonCall, check_count, next_number, note_run, python_error, run_python
 from ..engine.recording.block import During, no_tapes
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE, Primitive

@@ -10,7 +10,7 @@ from sys import _getframe
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from ..engine.more.pyfunction import PYTHON
+from ..engine.derivatives.pyfunction import PYTHON
 from ..engine.recording.block import During
 from ..engine.recording.frames import user_frame
 from ..engine.recording.rows import FLOATS

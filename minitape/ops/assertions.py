@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.derivatives.custom import for_batches
 from ..engine.hooks import hooks
-from ..engine.more.custom import for_batches
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE, Primitive
 from ..engine.tensor.convert import convert_to_tensor

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from ..engine.back.reach import differentiable, on_tape
-from ..engine.more.custom import CUSTOM
+from ..engine.derivatives.custom import CUSTOM
 from ..engine.recording.frames import lines_of, place_of
 from ..engine.recording.record import Record
 from ..engine.recording.rows import CALL, LEAF, REALS, Outline, operation_of

@@ -13,7 +13,7 @@ from ..engine.back.backward import rows_of
 from ..engine.back.endpoints import ends_of, first_adjoint
 from ..engine.back.reach import reachable_rows
 from ..engine.back.sweep import Sweep
-from ..engine.more.pyfunction import look_only
+from ..engine.derivatives.pyfunction import look_only
 from ..engine.recording.record import Record
 from ..engine.recording.rows import CHUNK, Outline, operation_of
 from ..engine.table.primitives.elementwise import FIRST_CODE, form_of

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.more.forward import ForwardTape
-from ..engine.more.pyfunction import look_only
+from ..engine.derivatives.forward import ForwardTape
+from ..engine.derivatives.pyfunction import look_only
 from ..engine.recording.block import no_tapes
 from ..engine.recording.rows import Outline
 from ..engine.tensor.tensor import new_tensor

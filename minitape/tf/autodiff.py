@@ -5,7 +5,7 @@ from .namespace import lazy as _lazy
 __getattr__, __dir__ = _lazy(
     "tf.autodiff",
     {
-        "engine.more.forward": "ForwardAccumulator",
+        "engine.derivatives.forward": "ForwardAccumulator",
         "engine.back.tape": "GradientTape",
     },
     globals(),

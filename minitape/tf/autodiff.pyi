@@ -3,6 +3,6 @@
 from minitape.engine.back.tape import (
     GradientTape as GradientTape,
 )
-from minitape.engine.more.forward import (
+from minitape.engine.derivatives.forward import (
     ForwardAccumulator as ForwardAccumulator,
 )

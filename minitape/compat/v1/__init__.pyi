@@ -30,12 +30,12 @@ from minitape.engine.back.endpoints import (
 from minitape.engine.back.tape import (
     GradientTape as GradientTape,
 )
-from minitape.engine.more.custom import (
+from minitape.engine.derivatives.custom import (
     custom_gradient as custom_gradient,
     grad_pass_through as grad_pass_through,
     recompute_grad as recompute_grad,
 )
-from minitape.engine.more.pyfunction import (
+from minitape.engine.derivatives.pyfunction import (
     numpy_function as numpy_function,
     py_function as py_function,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import tf
-from ...engine.more.pyfunction import call_numpy
+from ...engine.derivatives.pyfunction import call_numpy
 from ...engine.recording.block import block
 from ...engine.recording.logs import deprecated
 from ...engine.recording.state import state

@@ -445,7 +445,7 @@ class GradientTape:
         array([[2., 0.],
                [0., 4.]], dtype=float32)
         """
-        from ..more.jacobian import jacobian
+        from ..derivatives.jacobian import jacobian
 
         return jacobian(self, target, sources, unconnected_gradients, parallel_iterations, experimental_use_pfor)
 
@@ -469,7 +469,7 @@ class GradientTape:
         >>> tape.batch_jacobian(y, x).shape
         TensorShape([2, 2, 2])
         """
-        from ..more.jacobian import batch_jacobian
+        from ..derivatives.jacobian import batch_jacobian
 
         return batch_jacobian(self, target, source, unconnected_gradients, parallel_iterations, experimental_use_pfor)
 

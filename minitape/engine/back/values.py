@@ -18,7 +18,7 @@ from ..tensor.slices import IndexedSlices, concat_slices
 from ..tensor.tensor import EagerTensor
 
 if TYPE_CHECKING:
-    from ..more.batch import Batch
+    from ..derivatives.batch import Batch
     from ..table.primitives import Rule
     from ..tensor.tensor import Tensor
     from ..types import Adjoint, Array, ArrayValues
