@@ -29,9 +29,9 @@ from typing import Any
 import numpy
 
 from ..recording.sites import NOWHERE, Site, here
-from .require import need
+from .require import framework_module
 
-jax = need("jax", "JAX", (0, 7))
+jax = framework_module("jax", "JAX", (0, 7))
 
 from .jax_log import NUMBERS, JaxExtra, JaxLog, JaxVariable, argument_names, form, inexact  # noqa: E402 - behind the check
 from .jax_origin import JaxLeaf, JaxOrigin, keys  # noqa: E402

@@ -72,8 +72,8 @@ class JaxOrigin:
         return best.filename, best.line
 
     @property
-    def asked(self) -> Site:
-        """The line that asks for its gradient; else the call."""
+    def gradient_line(self) -> Site:
+        """The line of the program that computes the gradient; the line of the call if there is none."""
         found = self._gradient()
         return self.call if found is None else found
 
@@ -126,8 +126,8 @@ class JaxOrigin:
 
     # -- its arguments -----------------------------------------------------------------------------
 
-    def made(self, leaf: JaxLeaf) -> Site:
-        """The line that made a leaf of an argument; else the call."""
+    def leaf_line(self, leaf: JaxLeaf) -> Site:
+        """The line that created a leaf of an argument; the line of the call if it is not found."""
         given, where = self._given()[1:], self._statement()
         if where is not None and len(given) > leaf.argument:
             found = self._behind(given[leaf.argument], leaf.path, where)

@@ -227,13 +227,13 @@ class JaxInquiry(Inquiry):
         if not self.rows or self.rows[0] in self.recording.chosen:
             return self._closure()
         if self.entries[self.rows[0]].kind == "source":
-            return self.say("argnums", self.origin.asked)
+            return self.say("argnums", self.origin.gradient_line)
         return None
 
     def _made(self, row: int) -> Site:
         """The line that made an argument."""
         leaf = next((leaf for leaf in self.recording.given if leaf.row == row), None)
-        return NOWHERE if leaf is None else self.origin.made(leaf)
+        return NOWHERE if leaf is None else self.origin.leaf_line(leaf)
 
     def _origin(self, row: int, kind: str = "") -> Explanation:
         answer = super()._origin(row, kind)

@@ -142,8 +142,8 @@ def give_back() -> None:
         trim(0)
 
 
-def held(recording: Recording) -> int:
-    """The bytes of values and adjoints that are kept as they were; what became a summary counts nothing."""
+def bytes_kept(recording: Recording) -> int:
+    """Counts the bytes of the values and adjoints that a recording keeps as arrays; summaries count 0."""
     entries = recording.entries
     kept = {id(entry.value): (entry.value, entry) for entry in entries}
     for sweep in recording.sweeps:

@@ -106,7 +106,7 @@ class ModelPage(dict[str, "Explanation"]):
     def _parts(self, show: Any) -> Iterator[tuple[str, str]]:
         for names in self.groups():
             first = self[names[0]]
-            which = f"{said(names)} ({len(names)} of {len(self)})"
+            which = f"{joined_names(names)} ({len(names)} of {len(self)})"
             numbers = spread([answer.numbers for name in names if (answer := self[name]).numbers is not None])
             behind = f": {numbers}" if numbers else ""
             if first.cause in FROZEN and not is_problem(first):
@@ -132,12 +132,12 @@ def rank(answer: Explanation) -> int:
     return 1 + ORDER.index(answer.kind) if answer.connected or answer.kind in ORDER else 0
 
 
-def said(names: Iterable[str]) -> str:
-    """Names as a person says them: parameters of one layer together.
+def joined_names(names: Iterable[str]) -> str:
+    """Joins names of parameters to a short text; a layer is named once, and at most a few names are listed.
 
-    >>> said(["net.a.weight", "net.a.bias", "net.b.weight"])
+    >>> joined_names(["net.a.weight", "net.a.bias", "net.b.weight"])
     'net.a.weight, bias, net.b.weight'
-    >>> said(f"net.{k}.weight" for k in range(6))
+    >>> joined_names(f"net.{k}.weight" for k in range(6))
     'net.0.weight, net.1.weight, net.2.weight, net.3.weight and 2 more'
     """
     layers: dict[str, list[str]] = {}

@@ -30,7 +30,7 @@ from ..recording.rows import BackwardPass, RowExit
 from ..recording.sites import NOWHERE, Site
 from ..recording.values import numbers_of
 from .checkup import Checkup
-from .kept_values import as_size, held
+from .kept_values import as_size, bytes_kept
 from .model_page import names_in
 
 MOST = 20_000  # rows
@@ -416,9 +416,9 @@ class Recording:
         >>> Recording("by hand").cost
         '0 rows hold values of 0 bytes. The block still runs.'
         """
-        count = len(self.entries)
+        count, size = len(self.entries), as_size(bytes_kept(self))
         time = "still runs" if self._open else f"took {self._took:.2g} s"
-        return f"{count:,} row{' holds' if count == 1 else 's hold'} values of {as_size(held(self))}. The block {time}."
+        return f"{count:,} row{' holds' if count == 1 else 's hold'} values of {size}. The block {time}."
 
     def asleep(self) -> AbstractContextManager[Any]:
         """What runs in the block is not the program's."""

@@ -6,12 +6,12 @@ import importlib
 from typing import Any
 
 
-def need(name: str, called: str, oldest: tuple[int, int]) -> Any:
-    """The module of a framework. Raises ImportError where it is not installed, or older than a bridge can use.
+def framework_module(name: str, called: str, oldest: tuple[int, int]) -> Any:
+    """Imports and returns the module of a framework. ImportError if it is not installed, or too old for a bridge.
 
-    >>> need("numpy", "NumPy", (2, 0)).__name__
+    >>> framework_module("numpy", "NumPy", (2, 0)).__name__
     'numpy'
-    >>> need("numpy", "NumPy", (99, 0))
+    >>> framework_module("numpy", "NumPy", (99, 0))
     Traceback (most recent call last):
     ImportError: minitape.bridges.numpy needs NumPy 99.0 or newer, and 2... is installed.
     """

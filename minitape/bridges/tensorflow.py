@@ -27,9 +27,9 @@ from typing import Any
 
 import numpy
 
-from .require import need
+from .require import framework_module
 
-tensorflow = need("tensorflow", "TensorFlow", (2, 20))
+tensorflow = framework_module("tensorflow", "TensorFlow", (2, 20))
 
 from tensorflow.python.eager.polymorphic_function.polymorphic_function import Function  # noqa: E402 - behind the check
 from tensorflow.python.pywrap_tfe import TFE_Py_TapeSetIsEmpty  # noqa: E402

@@ -182,8 +182,8 @@ class Again:
             if tape._recording:
                 tape.__exit__(None, None, None)
 
-    def given(self, row: int, wanted: Any) -> Any:
-        """What the call is given for an input: the tensor, or a copy of a variable with the value that it had."""
+    def argument_for(self, row: int, wanted: Any) -> Any:
+        """The argument of the call for an input: the tensor, or a copy of the variable with the value it had then."""
         entry = self.log.entries[row]
         value, asked = None if entry.value is None else entry.value.known, entry.extra.asked
         if value is None or wanted.dtype != tf.resource:
@@ -443,7 +443,7 @@ def again(
         closing(Again(log, inner.log)) as run,
         tf.GradientTape(persistent=True, watch_accessed_variables=False) if watched else nullcontext() as tape,
     ):
-        given = [run.given(number, wanted) for number, wanted in zip(entry.inputs, graph.inputs, strict=True)]
+        given = [run.argument_for(number, wanted) for number, wanted in zip(entry.inputs, graph.inputs, strict=True)]
         for number, tensor in zip(entry.inputs, given, strict=True):
             if tape is not None and number in watched:
                 tape.watch(run.variables.get(id(tensor), tensor))

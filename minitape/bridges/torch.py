@@ -24,9 +24,9 @@ from contextlib import AbstractContextManager, contextmanager
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from .require import need
+from .require import framework_module
 
-torch = need("torch", "PyTorch", (2, 4))
+torch = framework_module("torch", "PyTorch", (2, 4))
 
 from torch.optim import optimizer as optimizers  # noqa: E402 - behind the check
 from torch.optim.optimizer import register_optimizer_step_pre_hook  # noqa: E402

@@ -105,14 +105,14 @@ class TorchLog:
 
     # -- which row ---------------------------------------------------------------------------------
 
-    def known(self, tensor: torch.Tensor) -> int | None:
-        """The row that stands for a tensor as it is now; None where there is none."""
+    def row_now(self, tensor: torch.Tensor) -> int | None:
+        """The row of a tensor in its present version; None if it has none."""
         row, version = self._known.get(tensor, (None, 0))
         return row if version == version_of(tensor) else None
 
     def row_of(self, tensor: torch.Tensor) -> int:
         """The same; a new row for a leaf, or for what was computed unseen."""
-        row = self.known(tensor)
+        row = self.row_now(tensor)
         if row is not None:
             return row
         return self._leaf(tensor) if node_of(tensor) is None else self._unseen(tensor)
@@ -201,7 +201,7 @@ class TorchLog:
     def hooked(self, owner: Any) -> None:
         """The program put a hook on a tensor or a module."""
         self._hooked[owner] = here()
-        row = self.known(owner) if isinstance(owner, torch.Tensor) else None
+        row = self.row_now(owner) if isinstance(owner, torch.Tensor) else None
         if row is not None:
             self.has_hook(row, owner)
 
@@ -211,11 +211,11 @@ class TorchLog:
         if site is not None:
             self.hooks[row] = site
 
-    def made(self, tensor: torch.Tensor, given: Iterable[torch.Tensor], why: str) -> None:
-        """A leaf has its values from other tensors: ``nn.Parameter(t)``, ``w.data = t``, ``w.copy_(t)`` under
-        no_grad.
+    def note_leaf_values(self, tensor: torch.Tensor, given: Iterable[torch.Tensor], why: str) -> None:
+        """Notes that the values of a leaf came from other tensors: ``nn.Parameter(t)``, ``w.data = t``, ``w.copy_(t)``
+        under no_grad.
         """
-        rows = [row for t in given if t is not tensor and (row := self.known(t)) is not None]
+        rows = [row for t in given if t is not tensor and (row := self.row_now(t)) is not None]
         rows = [
             row for row in rows if (why == "wrapped" and self.entries[row].differentiable) or self._is_computed(row)
         ]
@@ -258,7 +258,7 @@ class TorchLog:
 
     def gradient_read(self, gradient: torch.Tensor, targets: list[int]) -> None:
         """The program read a .grad: who computes with it goes on from what those targets were computed from."""
-        if targets and self.known(gradient) is None:
+        if targets and self.row_now(gradient) is None:
             self.gradients[gradient] = targets, here()
 
     @property

@@ -156,7 +156,7 @@ class TorchWatcher:
             if frame.f_code.co_name == "__deepcopy__":
                 self.log.copies[result] = weakref.ref(owner)
         if by_user and isinstance(data, torch.Tensor) and isinstance(result, torch.Tensor) and not self.quiet:
-            self._safely(self.log.made, result, [data], "wrapped")
+            self._safely(self.log.note_leaf_values, result, [data], "wrapped")
         return result
 
     def _set(self, module: Any, name: str, value: Any) -> None:
@@ -230,7 +230,7 @@ class TorchWatcher:
             return result
         if name == "data":
             self._safely(self.log.keeper.before_change, args[:1])
-            self._safely(self.log.made, args[0], args[1:], "data")
+            self._safely(self.log.note_leaf_values, args[0], args[1:], "data")
         if name == "data":
             self.log.forget(args[0])
         if name == "requires_grad":
@@ -301,7 +301,7 @@ class TorchWatcher:
         row = next((row for row, given in zip(rows, inputs, strict=True) if given is tensor), None)
         leaf, why = (None, "") if row is None else self.log.leaf_behind(tensor, row)
         if leaf is not None:
-            self.log.made(leaf, [given for given in inputs if given is not tensor], why)
+            self.log.note_leaf_values(leaf, [given for given in inputs if given is not tensor], why)
             self.log.assigned(leaf)
         return leaf is tensor
 
@@ -395,12 +395,12 @@ class TorchWatcher:
         log.training.passed((leaf for leaf in leaves if leaf is not None), len(sweeps) - 1, log.graph.site)
 
     def _targets(self, targets: list[torch.Tensor]) -> list[int]:
-        return [self.log.row_of(t) for t in targets if not self.log.full or self.log.known(t) is not None]
+        return [self.log.row_of(t) for t in targets if not self.log.full or self.log.row_now(t) is not None]
 
     def _gradients(self, targets: list[torch.Tensor], result: Any) -> None:
         """Gradients that a program goes on with: each is a row."""
         for tensor in tensors_in((result,)):
-            if self.log.known(tensor) is None and not self.log.full:
+            if self.log.row_now(tensor) is None and not self.log.full:
                 behind = self.log.graph.rows_behind([tensor]) or [self.log.row_of(t) for t in targets]
                 self.log.write("grad", behind, [tensor], "" if tensor.requires_grad else "create_graph")
 

@@ -72,8 +72,8 @@ class TorchSuspectChecks(SuspectChecks):
         return list(living(torch.optim.Optimizer))
 
     @cached_property
-    def held(self) -> set[int]:
-        """What the groups of an optimizer hold."""
+    def in_optimizers(self) -> set[int]:
+        """The ids of all parameters in the groups of the optimizers."""
         return {id(p) for optimizer in self.optimizers for group in optimizer.param_groups for p in group["params"]}
 
     def _arrived(self, event: TrainingEvent, parameter: torch.Tensor) -> np.ndarray | None:
@@ -116,7 +116,7 @@ class TorchSuspectChecks(SuspectChecks):
         never, cleared, still = set[int](), dict[tuple[Site, Site], set[int]](), dict[Site, set[int]]()
         for key, parameter in self.reached.items():
             steps, passes = self.training.steps_of(parameter), list(self.training.passes_of(parameter))
-            if not steps and len(passes) > 1 and key in self.held and not self._is_changed(parameter):
+            if not steps and len(passes) > 1 and key in self.in_optimizers and not self._is_changed(parameter):
                 never.add(key)
             lost = [step for step in steps if self._is_lost(parameter, step)]
             if lost:
@@ -157,7 +157,7 @@ class TorchSuspectChecks(SuspectChecks):
         missing: dict[tuple[Site, str], set[int]] = {}
         for key, parameter in self.reached.items():
             beside = any(taken & event.samples.keys() for event in self.training.passes_of(parameter))
-            if key not in self.held and beside and not self._is_changed(parameter):
+            if key not in self.in_optimizers and beside and not self._is_changed(parameter):
                 missing.setdefault(self._why_not_held(parameter), set()).add(key)
         for (site, kind), keys in missing.items():
             at = steps[-1].site if site is NOWHERE else site

@@ -33,7 +33,7 @@ import click
 import minitape
 from minitape.common.write_beside import replace_file
 
-from .parts import missing, need
+from .parts import missing, require_packages
 
 # jsonschema, which nbformat checks notebooks with, compiles 38 grammars when it is imported and finds this package, and
 # that takes a second. They are for addresses in any script; the format of notebooks has no such field.
@@ -100,7 +100,7 @@ def lab_command(
     language.
     """
     if not copy_only:
-        need("jupyterlab")  # before anything is copied
+        require_packages("jupyterlab")  # before anything is copied
     from .lab import FOLDER, copy_and_tell, start
 
     if not own:

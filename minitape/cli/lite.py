@@ -19,7 +19,7 @@ from ..common.write_beside import write
 from .browser_python import FOLDER, LOCK, write_python
 from .lesson_pages import say_in
 from .lessons import copy_missing, lessons_folder, notebooks_in
-from .parts import need
+from .parts import require_packages
 from .playground import write_playground
 from .server import LAB_EXTENSIONS
 
@@ -39,7 +39,7 @@ def write_lite(out: Path, codes: Sequence[str] = (), offline: bool = False, pyod
     Raises ModuleNotFoundError where JupyterLite is missing, click.ClickException where `out` holds something else,
     JupyterLite cannot be built, or Pyodide cannot be had.
     """
-    need(*NEEDS)
+    require_packages(*NEEDS)
     folders = [lessons_folder(code) for code in dict.fromkeys(codes) or [None]]
     if out.exists() and any(out.iterdir()) and not (out / OWN).exists():
         raise click.ClickException(f"{out} holds files that are no JupyterLite; name another folder")

@@ -15,7 +15,7 @@ PARTS = {
 """Package -> the extra of minitape that brings it, where the course does not."""
 
 
-def need(*packages: str) -> None:
+def require_packages(*packages: str) -> None:
     """Raises ModuleNotFoundError for the first of `packages` that is not installed, before any work has begun."""
     for package in packages:
         if importlib.util.find_spec(package) is None:

@@ -20,7 +20,7 @@ from ..common.write_beside import write
 from . import page_links
 from .lesson_pages import linked, pages, place_of, say_in
 from .lessons import lesson_of, lessons_folder, notebooks_in
-from .parts import need
+from .parts import require_packages
 from .site_folder import new_site
 
 NEEDS = ("sphinx", "myst_parser", "furo", "IPython", "anywidget")
@@ -148,7 +148,7 @@ def write_site(out: Path, folder: Path | None = None, codes: Sequence[str] = ())
     Raises click.ClickException where `out` holds something else, there are no lessons, one cannot be run, or a link is
     broken.
     """
-    need(*NEEDS)
+    require_packages(*NEEDS)
     folders = (
         [folder] if folder and not codes else [lessons_folder(code, folder) for code in dict.fromkeys(codes) or [None]]
     )

@@ -93,8 +93,8 @@ class Seen:
         """
         return max((question.within + 1 for question in self.questions if question.answered), default=0)
 
-    def told(self) -> str:
-        """What was seen, in one sentence; "" where no tape was asked."""
+    def summary(self) -> str:
+        """One sentence about the recorded calls and gradients; "" if no gradient was computed."""
         if not self.recorded or not self.questions:
             return ""
         once = (say("once"), say("{n} times"))

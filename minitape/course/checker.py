@@ -16,7 +16,7 @@ import numpy as np
 
 from ..common.texts import cut, paragraph, say
 from .call_log import Seen, watching
-from .compare import AnswerComparison, as_array, compare, is_blank, kind, together
+from .compare import AnswerComparison, as_array, combined, compare, is_blank, kind
 from .error_hints import line_of, slip_in, told_of
 from .exercise import Exercise, exercises_of
 from .hints import in_common, in_reverse, of_calls, of_value, parts_of, without_return
@@ -277,7 +277,7 @@ def _judge_function(exercise: Exercise, answer: Answer) -> Verdict:
     if by_hand:
         return Verdict(False, [say("The results are right, and the way is not.")], by_hand)
     most = max(seen, key=lambda run: len(run.calls))
-    return Verdict(True, [*_close(together(parts)), *filter(None, [most.told() if exercise.order else ""])])
+    return Verdict(True, [*_close(combined(parts)), *filter(None, [most.summary() if exercise.order else ""])])
 
 
 def _shown_call(name: str, case: tuple[Answer, ...]) -> str:

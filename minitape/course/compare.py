@@ -86,7 +86,7 @@ def compare(given: Answer, expected: Answer, rtol: float, atol: float) -> Answer
                 problem=say("expected the keys {keys}, got {given}", keys=_keys(expected), given=_keys(given)),
             )
         parts = [compare(_as_truth(given[key], expected[key]), expected[key], rtol, atol) for key in expected]
-        return together(parts) if isinstance(expected, Described) else _counted(parts)
+        return combined(parts) if isinstance(expected, Described) else _counted(parts)
     if isinstance(expected, (list, tuple)) and not _is_numeric(expected):
         if not isinstance(given, (list, tuple)) or len(given) != len(expected):
             return _of_another_kind(given, expected)
@@ -150,8 +150,8 @@ def _compare_numbers(given: Answer, expected: Answer, rtol: float, atol: float) 
     return AnswerComparison(bool(same.all()), bool(near.all()), None if counted else largest, parts=parts)
 
 
-def together(parts: list[AnswerComparison]) -> AnswerComparison:
-    """Several comparisons as one: the first problem, the largest of the differences."""
+def combined(parts: list[AnswerComparison]) -> AnswerComparison:
+    """Combines comparisons: exact if all are, with the first problem and the largest difference."""
     differences = [part.largest_difference for part in parts if part.largest_difference is not None]
     return AnswerComparison(
         all(part.exact for part in parts),
@@ -164,7 +164,7 @@ def together(parts: list[AnswerComparison]) -> AnswerComparison:
 
 def _counted(parts: list[AnswerComparison]) -> AnswerComparison:
     """The parts of a list or dict together, and how many of them are right."""
-    return replace(together(parts), parts=(sum(part.approximate for part in parts), len(parts)))
+    return replace(combined(parts), parts=(sum(part.approximate for part in parts), len(parts)))
 
 
 def in_order(answer: Answer) -> Answer:

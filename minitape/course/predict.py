@@ -116,14 +116,14 @@ class Revealed:
         self.explanation = say(explanation, lesson) if explanation else ""
 
     @property
-    def said(self) -> str | None:
-        """What the learner predicted in this kernel."""
+    def prediction(self) -> str | None:
+        """The choice of the learner in this kernel; None before there is one."""
         question = _asked.get(self.name)
         return None if question is None else question.chosen
 
     def text(self, mark: Callable[[str], str] = str) -> str:
         """The prediction beside the answer, and the reason; `mark` sets the two off."""
-        said = self.said
+        said = self.prediction
         answer = say("The answer: {truth}", truth=mark(self.shown))
         if said is None:
             return "\n\n".join(filter(None, [answer, self.explanation]))
@@ -149,12 +149,12 @@ class Revealed:
     def __repr__(self) -> str:
         return (
             self.text()
-            if self.said is not None
+            if self.prediction is not None
             else say("Choose an answer above first. Then the explanation appears here.")
         )
 
     def _repr_markdown_(self) -> str:
-        if self.said is not None:
+        if self.prediction is not None:
             return self.text(_marked)
         fold = say("Show the answer without a prediction")
         due = say("*{text}*", text=self)  # in a script without slanted letters: as it is

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 from ..bridges.recording import Recording
 from ..bridges.replay import Replay
-from ..bridges.require import need
+from ..bridges.require import framework_module
 from ..common.texts import paragraph, say
 from ..common.write_beside import write
 from ..explain.words import Explanation
@@ -56,7 +56,7 @@ def framework_program(name: str, live: bool = False) -> FrameworkProgram:
             return _program(name, run(name))
         except ImportError as error:
             print(say("{framework} cannot run here: {error}", framework=called, error=error))
-    found = kept(name)
+    found = saved_program(name)
     print(say("A recording of {framework} {version}.", framework=called, version=found.version))
     return found
 
@@ -66,8 +66,8 @@ def text_of(name: str) -> str:
     return (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
 
 
-def kept(name: str) -> FrameworkProgram:
-    """A program with the recording that the framework made of it once."""
+def saved_program(name: str) -> FrameworkProgram:
+    """Loads a program and the recording of one run of it in its framework from the package."""
     return _program(name, json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8")))
 
 
@@ -76,7 +76,7 @@ def run(name: str) -> Data:
 
     Raises ImportError where the framework is not installed, or too old.
     """
-    framework = need(name, CALLED[name], (0, 0))
+    framework = framework_module(name, CALLED[name], (0, 0))
     importlib.import_module(f"minitape.bridges.{name}")
     text, file = _lines_known(name)
     names: Data = {"__name__": "__main__"}

@@ -10,7 +10,7 @@ import pytest
 
 from minitape.cli.lessons import lessons_folder
 from minitape.course.checker import exercises_of, feedback
-from minitape.course.programs import CALLED, framework_program, kept, text_of
+from minitape.course.programs import CALLED, framework_program, saved_program, text_of
 
 LESSON = nbformat.read(lessons_folder() / "14_your_own_program.ipynb", as_version=4)
 SHOWN = re.findall(
@@ -22,7 +22,7 @@ SHOWN = re.findall(
 def test_the_lesson_shows_the_program_that_was_recorded(name):
     text = text_of(name)
     assert text in SHOWN
-    [recorded] = kept(name).recording.snapshot()["sources_text"].values()
+    [recorded] = saved_program(name).recording.snapshot()["sources_text"].values()
     assert recorded.strip() == text.strip()
 
 
@@ -31,15 +31,15 @@ def test_a_line_that_has_a_number_has_the_right_one(name):
     lines = text_of(name).splitlines()
     numbered = {k: int(found[1]) for k, line in enumerate(lines, 1) if (found := re.search(r"# line (\d+)$", line))}
     assert len(numbered) == 4 and all(k == number for k, number in numbered.items())
-    assert kept(name).why.line in numbered
+    assert saved_program(name).why.line in numbered
 
 
 def test_the_answers_are_what_the_recordings_have():
-    snapshot = kept("torch").recording.snapshot()
+    snapshot = saved_program("torch").recording.snapshot()
     arrived = {edge["input"] for step in snapshot["sweep"]["steps"] for edge in step["edges"]}
     named = sorted(row["name"] for row in snapshot["rows"] if row["row"] in arrived and row["name"])
     assert named == exercises_of("14")["14.1"].expect
-    why = kept("jax").why
+    why = saved_program("jax").why
     assert {"cause": why.cause, "line": why.line} == exercises_of("14")["14.3"].expect
 
 
@@ -72,7 +72,7 @@ def test_a_framework_that_is_missing_is_skipped_with_a_word(name, monkeypatch, c
     said, recorded = capsys.readouterr().out.splitlines()
     assert said.startswith(f"{CALLED[name]} cannot run here: ") and f"pip install 'minitape[{name}]'" in said
     assert recorded == f"A recording of {CALLED[name]} {program.version}."
-    assert program.why.line == kept(name).why.line
+    assert program.why.line == saved_program(name).why.line
 
 
 def test_without_live_nothing_is_imported(capsys):
@@ -93,5 +93,5 @@ def test_the_program_in_minitape_has_the_loss_of_the_program_in_pytorch():
 
 
 def test_the_answer_of_explain_comes_with_the_picture_of_its_recording():
-    html = kept("torch").why._repr_html_()
+    html = saved_program("torch").why._repr_html_()
     assert "no_grad" in html and "<img" in html
