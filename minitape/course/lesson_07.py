@@ -258,6 +258,6 @@ def lowest(f, start, steps):
             "Only where the height does not grow may x get its new place. Ask for that in the last line of the loop.",
             "if f(x - move) <= f(x): and in it, x = x - move",
         ),
-        because="Now no step leads up, from any start. From 0.7227 nothing moves at all; from a place beside it does.",
+        because="Now no step leads up, from any start. From 0.7227 nothing moves at all; from 0.73 it does.",
     ),
 )

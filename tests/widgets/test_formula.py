@@ -76,6 +76,26 @@ def test_it_is_copied_as_latex(show, page):
     assert copied == (r"\frac{\partial \mathrm{loss}}{\partial x} = 2 \cdot  (p - t) \cdot p \cdot  (1 - p) \cdot w")
 
 
+def test_powers_and_roots_are_grouped_in_latex(show, page):
+    written = "{ writeText: async text => { window.copied = text } }"
+    page.evaluate(f"Object.defineProperty(navigator, 'clipboard', {{ value: {written} }})")
+    x, w = tf.Variable(3.0, name="x"), tf.Variable(2.0, name="w")
+
+    def copied(compute: Any, source: Any) -> str:
+        with tf.GradientTape() as tape:
+            y = compute()
+        show(tf.snapshot(tape, y, source))
+        press(page, "End")
+        page.get_by_role("button", name="LaTeX").last.click()
+        text: str = page.evaluate("window.copied")
+        return text.partition(" = ")[2].replace("  ", " ")
+
+    assert copied(lambda: x**1.0, x) == r"1 \cdot x^0"
+    assert copied(lambda: x**12.0, x) == r"12 \cdot x^{11}"
+    assert copied(lambda: x**2.5, x) == r"2.5 \cdot x^{2.5 - 1}"
+    assert copied(lambda: tf.sqrt(x) * w, w) == r"(\sqrt{x})"
+
+
 def test_arrays_have_no_formula(show):
     page = show(tf.snapshot(*PROGRAMS["layers"]()))
     press(page, "End")

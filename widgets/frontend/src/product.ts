@@ -49,14 +49,15 @@ export function productsOf(store: Store, steps: number): Map<number, Term[]> | n
 }
 
 /** `x^(3 − 1)` is `x²`. */
-const powers = (text: string): string => text.replace(/\^\((\d+) − 1\)/, (_, n) => ["", "", "²", "³"][n - 1] ?? `^${n - 1}`);
+const powers = (text: string): string => text.replace(/\^\((\d+) − 1\)/, (_, n) => ["^0", "", "²", "³"][n - 1] ?? `^${n - 1}`);
 
 /** A factor with the brackets that it needs. */
 const bracketed = (text: string): string => (/^−| [+−/] | if /.test(text.replace(/\([^()]*\)/g, "")) ? `(${text})` : text);
 
 /** The same for LaTeX. */
 export function latexOf(of: string, by: string, terms: Term[]): string {
-  const tex = (text: string): string => text.replace(/[A-Za-z_]\w+/g, (word) => (/^(sin|cos|tan|exp|log|sinh|cosh|tanh)$/.test(word) ? `\\${word}` : `\\mathrm{${word.replaceAll("_", "\\_")}}`)).replaceAll("×", "\\cdot ").replaceAll("−", "-").replaceAll("²", "^2").replaceAll("³", "^3").replaceAll("√", "\\sqrt").replaceAll("∂", "\\partial ");
+  const grouped = (text: string): string => text.replace(/√(\([^()]*\)|\w+)/g, "√{$1}").replace(/\^\(([^()]*)\)/g, "^{$1}").replace(/\^(-?\d[\d.]+)/g, "^{$1}");
+  const tex = (text: string): string => grouped(text).replace(/[A-Za-z_]\w+/g, (word) => (/^(sin|cos|tan|exp|log|sinh|cosh|tanh)$/.test(word) ? `\\${word}` : `\\mathrm{${word.replaceAll("_", "\\_")}}`)).replaceAll("×", "\\cdot ").replaceAll("−", "-").replaceAll("²", "^2").replaceAll("³", "^3").replaceAll("√", "\\sqrt").replaceAll("∂", "\\partial ");
   return `\\frac{\\partial ${tex(of)}}{\\partial ${tex(by)}} = ${terms.map((term) => term.map(({ text }) => tex(bracketed(text))).join(" \\cdot ") || "1").join(" + ")}`;
 }
 
