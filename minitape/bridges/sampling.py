@@ -59,7 +59,7 @@ class SampledSteps:
         block: Callable[[], Block[Any]],
         ends: Sequence[tuple[Any, str]],
         ready: Callable[[], bool] = lambda: True,
-        gives: Callable[[Any], bool] = lambda owner: True,
+        gives: Callable[..., bool] = lambda *owner: True,
     ) -> None:
         self.steps = 0
         self.latest: Recording | None = None
@@ -103,7 +103,7 @@ class SampledSteps:
             return function(*args, **kwargs)
         finally:
             self._passing = False
-            if self._gives(args[0]) and self._is_end(_place(sys._getframe(2))):
+            if self._gives(*args[:1]) and self._is_end(_place(sys._getframe(2))):
                 if self._open is not None:
                     self._close()
                 if self._due():

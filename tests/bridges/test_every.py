@@ -100,6 +100,15 @@ def test_the_closure_of_an_optimizer_is_the_programs_own():
     assert recording.entries[recording.log.rows_of(v)[-1]].version == 2  # it changed after the first two
 
 
+def test_a_gradient_may_be_asked_with_names_alone():
+    torch = TORCH.module
+    w = torch.ones(3, requires_grad=True)
+    with TORCH.bridge.record(every=2) as recording:
+        for _ in range(3):
+            (gradient,) = torch.autograd.grad(outputs=(w * w).sum(), inputs=w)
+    assert gradient.tolist() == [2.0] * 3 and recording.steps == 3
+
+
 def test_a_step_of_two_nets_ends_with_the_gradient_of_the_second():
     """The values are computed before the first zero_grad(), and the second net's gradient comes after the first
     one's.
