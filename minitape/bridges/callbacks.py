@@ -80,12 +80,12 @@ class ExplainedSteps:
 
     def _tell(self, page: ModelPage) -> None:
         self.page = page
-        if self._log is not None:
-            self._log(self.steps, page)
         found = {answer.key() for answer in page.problems}
         if found - self._told:
             self._told |= found
             warn_user(f"Step {self.steps}:\n{page}")
+        if self._log is not None:
+            self._log(self.steps, page)
 
 
 def step_log(log: Any) -> StepLog | None:

@@ -7,7 +7,7 @@ from typing import Any
 import keras
 
 from .callbacks import ExplainedSteps
-from .tensorflow import record
+from .tensorflow import record, tensorflow
 
 
 class KerasExplain(ExplainedSteps, keras.callbacks.Callback):
@@ -40,6 +40,8 @@ class KerasExplain(ExplainedSteps, keras.callbacks.Callback):
             try:
                 with self.step(model):
                     return plain(*args)
+            except tensorflow.errors.OutOfRangeError:  # the epoch ends, of data that did not say how long it is
+                raise
             except BaseException:
                 model.train_function = plain
                 raise

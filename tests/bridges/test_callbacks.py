@@ -74,6 +74,14 @@ def test_a_step_that_fails_and_a_question_that_fails_leave_nothing_open():
         explained(bridge, every=0)
 
 
+def test_a_log_that_fails_hides_no_finding():
+    steps = explained(Bridge(page_of("detach")), every=1)
+    steps._log = step_log("no/such/folder/log")
+    with pytest.warns(RuntimeWarning) as told:
+        run(steps, 1)
+    assert [str(one.message).split(":")[0] for one in told] == ["Step 1", "Step 1 was not explained"]
+
+
 def test_logs(tmp_path):
     path, written = tmp_path / "gradients.jsonl", []
 
@@ -132,6 +140,22 @@ def test_keras_compiled_fit(tmp_path):
     with pytest.raises(ValueError, match="No gradients"):
         model.fit(x, y, batch_size=4, verbose=0, callbacks=[explain])
     assert model.train_function.__module__.startswith("keras.")
+
+
+@pytest.mark.filterwarnings("ignore:Your input ran out of data")
+def test_keras_goes_on_after_an_epoch_of_data_that_do_not_say_their_length():
+    np, keras = pytest.importorskip("numpy"), pytest.importorskip("keras")
+    tf = pytest.importorskip("tensorflow")
+    from minitape.bridges.keras import Explain
+
+    rows = tf.data.Dataset.from_tensor_slices((np.ones((8, 3), "float32"), np.ones((8, 1), "float32"))).batch(2)
+    data = rows.filter(lambda x, y: True)
+    model = keras.Sequential([keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    logged = []
+    explain = Explain(every=3, log=lambda step, page: logged.append(step))
+    model.fit(data, epochs=3, shuffle=False, verbose=0, callbacks=[explain])
+    assert explain.steps == 12 and logged == [1, 4, 7, 10]
 
 
 def small_torch():
