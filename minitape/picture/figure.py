@@ -122,11 +122,11 @@ class Drawing:
         self.at: dict[int, int] = {}  # row -> node
         all_rows = snapshot["rows"]
         self.by_number = {row["row"]: row for row in all_rows}
-        chosen = self.drawn(all_rows if rows is None else _chosen(all_rows, set(rows)))
+        self.rows = self.drawn(all_rows if rows is None else _chosen(all_rows, set(rows)))
         gap = rows is None and total_of(snapshot) > len(all_rows)
-        jump = next((k for k in range(1, len(chosen)) if gap and chosen[k]["row"] > len(all_rows) // 2), None)
-        for part in parts_of(chosen, fold, MOST if room is None or rows is not None else FEW, jump):
-            self._add(chosen, part)
+        jump = next((k for k in range(1, len(self.rows)) if gap and self.rows[k]["row"] > len(all_rows) // 2), None)
+        for part in parts_of(self.rows, fold, MOST if room is None or rows is not None else FEW, jump):
+            self._add(self.rows, part)
         ways = ((self.at.get(start), self.at.get(end), crossed) for start, end, crossed in links(snapshot))
         self.ways = [
             (start, end, crossed)
@@ -288,11 +288,10 @@ class Drawing:
 
     def profile(self, node: Node, x: float, y: float, w: float, h: float) -> str:
         """The adjoint of each turn of a folded loop as a line of logarithms; "" where there is none."""
-        rows = self.snapshot["rows"]
         ends = [*node.part.turns[1:], node.part.end]
         sizes = []
         for first, end in zip(node.part.turns, ends, strict=False):
-            arrived = (self.final.get(rows[k]["row"]) for k in range(end - 1, first - 1, -1))
+            arrived = (self.final.get(self.rows[k]["row"]) for k in range(end - 1, first - 1, -1))
             sizes.append(next((magnitude(one) for one in arrived if one), 0.0))
         return sparkline(sizes, x, y, w, h) if any(sizes) else ""
 
@@ -300,12 +299,13 @@ class Drawing:
         """The products of the step: local derivative, times what came in, the product, and the sum where paths meet."""
         seen = set(self.before)
         for edge in self.current["edges"] if self.current else ():
-            yield edge, *self._product(edge, edge["input"] in seen)
+            if edge["input"] in self.by_number:  # else it is between the ends of a long tape
+                yield edge, *self._product(edge, edge["input"] in seen)
             seen.add(edge["input"])
 
     def _product(self, edge: Share, again: bool) -> tuple[list[str], Shown | None]:
         assert self.current is not None
-        row, own = self.snapshot["rows"][edge["input"]], self.snapshot["rows"][self.current["row"]]
+        row = self.by_number[edge["input"]]
         product = edge["product"] and written(edge["product"], ON_EDGE)
         texts = [f"= {product}" if product else shape_text(row["shape"], ON_EDGE)]
         factors = [written(one, ON_EDGE) if one else None for one in (edge["local"], self.current["adjoint"])]
@@ -313,7 +313,7 @@ class Drawing:
             texts[:0] = [str(factors[0]), f"× {factors[1]}"]
         if again:
             texts.append(f"Σ {brief(edge['sum'], row, ON_EDGE)}")
-        return texts, None if product or not own else edge["product"]
+        return texts, None if product else edge["product"]
 
 
 def fitting(texts: list[str], room: float) -> str:

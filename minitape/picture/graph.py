@@ -59,7 +59,7 @@ class GraphDrawing(Drawing):
         row = node.row or node.last
         if row is None:
             return (None, 0, None)
-        number = self.snapshot["rows"][node.part.first]["row"] if node.row is None else row["row"]
+        number = self.rows[node.part.first]["row"] if node.row is None else row["row"]
         passed = sum(end <= number for tape in self.snapshot["tapes"] for span in tape["spans"] for end in span)
         last = row["op"] == "custom_gradient" and row["scope"][-1:] == [row["label"]]  # behind what the function did
         return (row["by"], passed, number if last else None)

@@ -141,6 +141,32 @@ def test_the_adjoints_of_a_folded_loop_are_a_line():
     assert len(heights) == 333 and heights[0] > heights[-1]  # what came to the first turn is the smallest
 
 
+def test_numbers_that_a_figure_leaves_out_move_no_line():
+    x = tf.Variable(1.0)
+    with tf.GradientTape() as tape:
+        y = x
+        for k in range(20):
+            y = y + k / 100
+        for _ in range(10):
+            y = tf.sin(y) * 0.5
+    tape.gradient(y, x)
+    svg = tf.draw(tape, fold="all").drawing(85).svg()
+    *_, line = re.findall(r'<path d="(M[^"]*)" fill="none" stroke="#b34700" stroke-width="1.4"', svg)
+    heights = [float(point.split()[1]) for point in line[1:].split("L")]
+    assert len(heights) == 10 and heights == sorted(heights, reverse=True) and heights[0] > heights[-1]
+
+
+@pytest.mark.parametrize("step", [1, 700])
+def test_a_step_of_a_tape_of_which_only_the_ends_are_read(step):
+    x = tf.Variable(1.0)
+    with tf.GradientTape() as tape:
+        y = x
+        for _ in range(1200):
+            y = tf.sin(y) * 0.5
+    tape.gradient(y, x)
+    assert ("= 0.5" in texts(tf.draw(tape, step=step).svg)) == (step == 1)
+
+
 def test_patterns_that_repeat_are_found_whatever_is_around_them():
     def row(k, op, scope=()):
         kind = "constant" if op == "c" else "operation"
