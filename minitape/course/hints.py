@@ -260,7 +260,7 @@ def of_calls(expect: Callable[..., Answer], runs: Runs, same: Callable[[Answer, 
             return say("Your function gives back {name} as it got it. Does it get a new value?", name=repr(name))
     if did(_value_at):
         return say("That is the value of the function. Its derivative is asked for.")
-    if not any(np.any(as_array(given)) for _, given in runs):
+    if did(lambda *case: 0.0):
         return ""  # zeros are the derivative of one order or another
     for order, told in (
         (1, say("That is the first derivative.")),

@@ -116,6 +116,7 @@ WRONG_PROGRAMS = [
     ("01.2", DERIVATIVE.replace("f(x)", "f(x + 1.0)"), "first called the function at 3"),
     ("01.2", DERIVATIVE.replace("return tape.gradient(y, x)", "return tape"), "You gave back the tape itself"),
     ("01.2", "def f(f, value):\n    raise ValueError('it was expected to be a number')", "raises ValueError: it was"),
+    ("01.2", "def f(f, value):\n    return [[1], [2, 3]]", "gives [[1], [2, 3]]"),
     ("01.4", NESTED.replace("first = ", "first = 2.0 * "), "2 times what they should be"),
     ("01.5", solved("01.5", "range(steps)", "range(steps + 1)"), "one step too many"),
     ("01.5", solved("01.5", "range(steps)", "range(steps - 1)"), "one step too few"),
