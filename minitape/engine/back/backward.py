@@ -38,14 +38,17 @@ def gradients_of(
     some.
     """
     record = tape._record
+    assert record is not None
     recorded = state.record is not None and (bool(state.tapes) or not state.record.eager)
     starts, passed = _first_adjoints(tape, targets, output_gradients, recorded)
-    ends: list[tuple[int, ...]] = []
-    rows: tuple[int, ...]
+    ends: list[Sequence[int]] = []
+    rows: Sequence[int]
     wanted: set[int] = set()
     for source in sources:
         if type(source) is EagerTensor and source._record is record:
             rows = (source._row,) if source._value.dtype.kind in CONTINUOUS else ()
+        elif (known := record.variables.get(id(source))) is not None and known[0] is source:
+            rows = known[1] if source._state._value.dtype.kind in CONTINUOUS else ()
         elif not (rows := rows_of(tape, source)) or not source.dtype.differentiable:
             rows = ()
         ends.append(rows)

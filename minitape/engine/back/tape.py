@@ -376,7 +376,9 @@ class GradientTape:
         # where the sweep was not recorded, a note says what the gradients came from
         frames = site() if state.tapes else note_gradients(gradients, targets, flat)
         nones = [*map(is_, gradients, _NONES)]
-        self._note(new_tuple(GradientQuestion, (targets, flat, adjoints, nones, "gradient", ())))
+        self.last = new_tuple(GradientQuestion, (targets, flat, adjoints, nones, "gradient", ()))
+        if self._persistent:
+            self._keep_question()
         if True in nones:
             if self._warns or _WARNS:  # one warning, with its reason, for each
                 hooks.warn_of(self, targets, [s for s, g in zip(flat, gradients, strict=True) if g is None])
@@ -499,11 +501,10 @@ class GradientTape:
                     "context if you actually want to trace the gradient in order to compute higher order derivatives.",
                 )
 
-    def _note(self, question: GradientQuestion) -> None:
-        """Notes for pictures what was asked, and what came of it."""
-        self.last = question
-        if self._persistent and len(self.questions) < ASKED:
-            self.questions = appended(self.questions, question)
+    def _keep_question(self) -> None:
+        """Keeps the last question for pictures: a persistent tape has several."""
+        if self.last is not None and len(self.questions) < ASKED:
+            self.questions = appended(self.questions, self.last)
 
     def _end(self, nones: list[bool], frames: Stack) -> None:
         """After a gradient: a tape that is not persistent is used up, and its large arrays are released."""

@@ -168,7 +168,9 @@ def _end(
     """
     nones, eager = [g is None for g in found], recorder().eager
     kept = [None if r is None or r.shape.num_elements() > MOST else r for r in results] if eager else []
-    tape._note(GradientQuestion([target], sources, [None], nones, call if eager else "gradient", kept))
+    tape.last = GradientQuestion([target], sources, [None], nones, call if eager else "gradient", kept)
+    if tape._persistent:
+        tape._keep_question()
     tape._end(nones, site())
 
 

@@ -204,7 +204,7 @@ class Record(Sites, Recorder):
         """Writes one row for each output of an operation that has just computed ``tensors``, by a statement in
         ``frame`` or around it.
         """
-        site = self.current_site(frame)
+        site = frame.f_lasti if frame and frame is self.frame else self.current_site(frame)
         rows: tuple[int, ...] = ()
         passes = False  # whether something is watched that a gradient flows through
         for t in inputs:
