@@ -54,6 +54,19 @@ def _numbers(value: Any) -> np.ndarray | None:
     return array.astype(np.float64) if array.dtype.kind in "biuf" else None
 
 
+def _together(models: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The sources of several models by name; of another one that has the same name the model's number is said, too.
+
+    >>> _together([{"Net.w": 1}, {"Net.w": 2, "Net.b": 3}])
+    {'Net.w': 1, '[1].Net.w': 2, 'Net.b': 3}
+    """
+    found: dict[str, Any] = {}
+    for number, parts in enumerate(models):
+        for name, one in parts.items():
+            found[name if found.get(name, one) is one else f"[{number}].{name}"] = one
+    return found
+
+
 def slim(part: Any, thumbs: Iterator[int]) -> Any:
     """A part of a snapshot, in which only the first large values have pictures: a page of many steps stays small.
 
@@ -341,7 +354,7 @@ class Recording:
             models = [self.model_parts(part) for part in source]
             if None in models:
                 return page([self._answer(target, s) for s in source])
-            known: Mapping[str, Any] | None = {name: one for parts in models for name, one in (parts or {}).items()}
+            known: Mapping[str, Any] | None = _together([parts or {} for parts in models])
         else:
             known = self._parts_of(source)
         return self._answer(target, source) if known is None else Checkup(self, target).page(known)

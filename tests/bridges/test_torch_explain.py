@@ -309,6 +309,19 @@ def test_a_gradient_that_grad_returned_is_no_grad_of_the_model():
     assert recording.explain(net)["net.weight"].cause == "create_graph"
 
 
+def test_models_of_one_name_are_all_answered():
+    nets = {torch.nn.Linear(2, 1, bias=False), torch.nn.Linear(2, 1, bias=False)}  # the program names none of them
+    with bridge.record() as recording:
+        unused, used = sorted(nets, key=id)
+        used(torch.ones(3, 2)).sum().backward()
+        del unused, used
+    page = recording.explain(sorted(nets, key=id))
+    assert {name: why.cause for name, why in page.items()} == {
+        "Linear.weight": "unused",
+        "[1].Linear.weight": "connected",
+    }
+
+
 def test_numbers_that_have_grown_are_no_matter_of_a_function():
     net = torch.nn.Linear(3, 1)
     optimizer = torch.optim.SGD(net.parameters(), 1e13)
