@@ -156,11 +156,10 @@ def holding() -> Iterator[None]:
     """In the block the modules and optimizers that are used stay alive: a program that ran in a function is asked about
     when it has ended.
     """
-    held: list[Any] = []
+    held: dict[int, Any] = {}
 
     def hold(used: Any, *_: Any) -> None:
-        if not any(used is other for other in held):
-            held.append(used)
+        held[id(used)] = used
 
     handles = torch.nn.modules.module.register_module_forward_pre_hook(hold), register_optimizer_step_pre_hook(hold)
     try:
