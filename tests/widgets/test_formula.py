@@ -76,6 +76,16 @@ def test_it_is_copied_as_latex(show, page):
     assert copied == (r"\frac{\partial \mathrm{loss}}{\partial x} = 2 \cdot  (p - t) \cdot p \cdot  (1 - p) \cdot w")
 
 
+@pytest.mark.parametrize("clipboard", ["undefined", "{ writeText: async () => { throw new Error('not allowed') } }"])
+def test_where_a_page_may_not_copy_the_latex_is_shown(clipboard, show, page):
+    page.evaluate(f"Object.defineProperty(navigator, 'clipboard', {{ value: {clipboard} }})")
+    show(chained())
+    press(page, "End")
+    page.get_by_role("button", name="LaTeX").first.click()
+    page.locator(".mt-product-line code").wait_for()
+    assert page.locator(".mt-product-line code").inner_text().startswith(r"\frac{\partial \mathrm{loss}}")
+
+
 def test_powers_and_roots_are_grouped_in_latex(show, page):
     written = "{ writeText: async text => { window.copied = text } }"
     page.evaluate(f"Object.defineProperty(navigator, 'clipboard', {{ value: {written} }})")
