@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice, pairwise
+from itertools import islice, pairwise, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -122,11 +122,19 @@ def _names(folders: Sequence[Path]) -> list[str]:
 
     >>> _names([Path("/home/ann/minitape-lessons"), Path("/home/bob/minitape-lessons")])
     ['ann', 'bob']
+    >>> _names([Path("/groups/1/2/hand-in"), Path("/groups/2/1/hand-in")])
+    ['1/2', '2/1']
     """
     paths = [folder.absolute().parts for folder in folders]
-    shared = set(paths[0]).intersection(*paths) if paths[1:] else {FOLDER}
-    own = [[part for part in parts if part not in shared] for parts in paths]
-    return ["/".join(left if paths[1:] else left[-1:]) or parts[-1] for left, parts in zip(own, paths, strict=True)]
+    if len(paths) < 2:
+        return [next(part for part in reversed(parts) if part != FOLDER) for parts in paths]
+    first, last = _in_common(paths), _in_common([parts[::-1] for parts in paths])
+    return ["/".join(parts[first : len(parts) - last]) or parts[-1] for parts in paths]
+
+
+def _in_common(paths: Sequence[tuple[str, ...]]) -> int:
+    """How many parts the paths share at the beginning."""
+    return sum(1 for _ in takewhile(lambda parts: len(set(parts)) == 1, zip(*paths, strict=False)))
 
 
 def read(found: dict[str, list[Path]], done: Callable[[str], object] = lambda learner: None) -> list[HandIn]:
