@@ -188,12 +188,12 @@ class TensorFlowWatcher:
             return function(_made_anew(called) if self._traces_again else called, *args, **kwargs)
         self._called, self._function = None, called
         result = function(called, *args, **kwargs)
-        within = [] if self._called is None else graphs_within(self._called)
-        if not any(hasattr(inner, TRACED) for inner in within) and any(
-            "gradient_tape" in op.name for inner in within for op in inner.get_operations()
-        ):
-            self._trace_again(called, self._called, args, kwargs)
-        self._function = None
+        graph, self._function = self._called, None
+        within = [] if graph is None or hasattr(graph, TRACED) else graphs_within(graph)
+        if within and not any(getattr(inner, TRACED, ()) for inner in within):
+            setattr(graph, TRACED, [])  # its operations are looked through once
+            if any("gradient_tape" in op.name for inner in within for op in inner.get_operations()):
+                self._trace_again(called, graph, args, kwargs)
         return result
 
     def _trace_again(self, called: Any, graph: Any, args: Any, kwargs: Any) -> None:
