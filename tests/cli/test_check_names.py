@@ -48,7 +48,7 @@ def test_places_are_counted_once(monkeypatch, growth):
     assert growth(places, 500) < 30
 
 
-def test_findings_are_compared_within_their_cell(tmp_path, monkeypatch):
+def test_findings_are_compared_within_their_cell(monkeypatch):
     """A finding is copied to be compared; those of other cells are not."""
     copied = []
     monkeypatch.setattr(
@@ -58,6 +58,6 @@ def test_findings_are_compared_within_their_cell(tmp_path, monkeypatch):
     result = check.Result("long", [CheckFinding("not-run", place, "never run") for place in range(60)])
     record = {"source": "1", "seconds": 0.0, "skipped": False, "outputs": [], "problem": "it failed"}
     for place in range(10):
-        check._take_in({**record, "cell": place}, notebook, "blank", result, tmp_path)
+        check._take_in({**record, "cell": place}, notebook, "blank", result)
     assert len(result.findings) == 70
     assert [finding.cell for finding in copied] == list(range(10))
