@@ -176,10 +176,10 @@ class Inquiry(Cuts):
         """How the program reaches an object: by a name, or by one of what holds it, ``trainer.net[0].weight``; empty
         where that is unknown.
         """
-        return self.reached(wanted)[0]
+        return self.path_and_holder(wanted)[0]
 
-    def reached(self, wanted: Any) -> tuple[str, Any]:
-        """The same, with what holds the object, if that is found."""
+    def path_and_holder(self, wanted: Any) -> tuple[str, Any]:
+        """Returns (path, holder): the program's name of an object, and the object that has it as a part, or None."""
         if name := self._bare_name(wanted):
             return name, None
         roots = [(name, value) for name, value in self._names() if name not in self._of_loops]

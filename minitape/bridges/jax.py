@@ -307,7 +307,7 @@ def _forward(recording: JaxRecording, closed: Any, leaves: list[JaxVariable], sh
     """Runs the function; False where a value in it is none."""
     log, run = recording.log, JaxRun(recording.log)
     try:
-        results = run.closed(closed, leaves)
+        results = run.run_closed(closed, leaves)
     except jax.errors.UnexpectedTracerError as error:
         recording.error, recording.stopped = error, run.failed
         return False

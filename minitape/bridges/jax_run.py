@@ -71,8 +71,8 @@ class JaxRun:
             known.update(zip(eqn.outvars, results, strict=True))
         return [read(atom) for atom in jaxpr.outvars]
 
-    def closed(self, closed: Any, args: list[JaxVariable], scope: Scope = ()) -> list[JaxVariable]:
-        """The same for a jaxpr with its constants."""
+    def run_closed(self, closed: Any, args: list[JaxVariable], scope: Scope = ()) -> list[JaxVariable]:
+        """Runs a closed jaxpr, which has its constants, and returns its results."""
         jaxpr = getattr(closed, "jaxpr", closed)
         return self.run(jaxpr, [JaxVariable(const) for const in getattr(closed, "consts", ())], args, scope)
 
@@ -132,7 +132,7 @@ class JaxRun:
         strange = own_file(file_of(closed))
         self.library += strange
         try:
-            return self.closed(closed, inputs, (*scope, called(eqn)))
+            return self.run_closed(closed, inputs, (*scope, called(eqn)))
         finally:
             self.library -= strange
 
@@ -145,7 +145,7 @@ class JaxRun:
         if sites - {NOWHERE, self.site}:  # the user's, not JAX's own
             calls = len(self.log.calls)
             with self.log.silence():
-                self.closed(body, inputs, (*scope, called(eqn)))
+                self.run_closed(body, inputs, (*scope, called(eqn)))
             del self.log.calls[calls:]  # only looked at: JAX goes through it neither back nor forward
         return self._row(eqn, inputs, scope)
 
@@ -166,7 +166,7 @@ class JaxRun:
                 )[0]
                 for x in xs
             ]
-            results = self.closed(given["jaxpr"], [*consts, *carry, *taken], within)
+            results = self.run_closed(given["jaxpr"], [*consts, *carry, *taken], within)
             carry, made = results[: len(carry)], results[len(carry) :]
             steps.append(made)
         columns = zip(*(steps[::-1] if given["reverse"] else steps), strict=True)
@@ -180,7 +180,7 @@ class JaxRun:
         taken = min(max(taken, 0), len(branches) - 1)
         rows = [given.row for given in inputs[1:] if given.row is not None]
         self.log.forks.append(Fork(rows, self.site, taken))
-        return self.closed(branches[taken], inputs[1:], (*scope, f"cond[{taken}]"))
+        return self.run_closed(branches[taken], inputs[1:], (*scope, f"cond[{taken}]"))
 
     def _while(self, eqn: Any, inputs: list[JaxVariable], scope: Scope) -> list[JaxVariable]:
         """JAX cannot go back through it, but forward: its steps are shown, and it is one row."""
@@ -192,11 +192,11 @@ class JaxRun:
         with self.log.silence():
             while one and len(self.log.entries) < MOST // 2:
                 within = (*scope, f"while[{step}]")
-                (going,) = self.closed(given["cond_jaxpr"], [*asks, *carry], within)
+                (going,) = self.run_closed(given["cond_jaxpr"], [*asks, *carry], within)
                 ended = not bool(going.value)
                 if ended:
                     break
-                carry, step = self.closed(given["body_jaxpr"], [*does, *carry], within), step + 1
+                carry, step = self.run_closed(given["body_jaxpr"], [*does, *carry], within), step + 1
         return self._row(eqn, inputs, scope, carry if ended else ())
 
 
@@ -307,8 +307,8 @@ class JaxValues:
                 self._known.update(zip(at.parent.outvars, results, strict=True))
         return self._value(tracer) if tracer._trace is self.trace else None
 
-    def asked(self, tracer: Any) -> Any:
-        """The same, for what Python goes on with."""
+    def array_of(self, tracer: Any) -> Any:
+        """Returns the array of a tracer that leaves JAX for Python, and notes the exit."""
         self.exits.append((tracer.dtype, here(), self._leaves(tracer)))
         return self.of(tracer)
 
@@ -350,7 +350,7 @@ def concrete(values: JaxValues) -> Iterator[None]:
         changes.wrap(
             Tracer,
             "to_concrete_value",
-            lambda function, tracer: values.asked(tracer) if tracer._trace is values.trace else function(tracer),
+            lambda function, tracer: values.array_of(tracer) if tracer._trace is values.trace else function(tracer),
         )
         for name in ("__array__", "__float__"):
             changes.wrap(Tracer, name, partial(_whole, values, name))

@@ -36,7 +36,7 @@ class Back:
         values = [source.value for source in self.sources]
         for given in [given for call in self.calls for given in call.inputs if self._on_way(given.row)]:
             given.value = None
-        _, back = jax.vjp(self._again, *values)
+        _, back = jax.vjp(self._recompute, *values)
         gradients = list(back(seed))
         self._pass(-1)
         adjoints, edges = self.sweep.adjoints, self.sweep.edges
@@ -49,8 +49,8 @@ class Back:
             edges[call][at] = *edges[call][at][:3], adjoints[row]
         return gradients
 
-    def _again(self, *values: Any) -> Any:
-        """The target, computed again by those operations that are on the way."""
+    def _recompute(self, *values: Any) -> Any:
+        """Computes the target again, by the operations on its path from the sources."""
         known = {
             source.row: self._tap(source.known_row, value) for source, value in zip(self.sources, values, strict=True)
         }
@@ -131,10 +131,10 @@ class JaxForward:
 
     def tangents(self, directions: list[Any]) -> list[Any]:
         """Those of the results. An error in it is JAX's own."""
-        return list(jax.jvp(self._again, [value.value for value in self.moved], directions)[1])
+        return list(jax.jvp(self._recompute, [value.value for value in self.moved], directions)[1])
 
-    def _again(self, *values: Any) -> list[Any]:
-        """The results, computed again where they depend on what moves. A loop is what its last step gave."""
+    def _recompute(self, *values: Any) -> list[Any]:
+        """Computes the results again where they depend on moved values. A loop has the value of its last step."""
         known = {
             source.row: self._tap(source.known_row, value) for source, value in zip(self.moved, values, strict=True)
         }

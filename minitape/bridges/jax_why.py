@@ -113,7 +113,7 @@ class JaxInquiry(Inquiry):
             self._break,
             self._not_used,
             self._refused,
-            self._lost,
+            self._zero_rule,
             self._nan,
             self._zero,
         )
@@ -337,8 +337,8 @@ class JaxInquiry(Inquiry):
                 return file, statement.line
         return self.entries[row].site
 
-    def _lost(self) -> Explanation | None:
-        """A rule of the program's own, or a loop, through which nothing came: JAX gives zeros without a word."""
+    def _zero_rule(self) -> Explanation | None:
+        """A custom rule or a loop that passed no gradient on: JAX returns zeros there without an error."""
         sweep = self.sweep
         if sweep is None or not self.used or self.used[0] not in self.recording.unreached:
             return None

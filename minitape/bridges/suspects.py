@@ -113,8 +113,8 @@ class SuspectChecks:
         return id(source)
 
     @cached_property
-    def reached(self) -> dict[int, Any]:
-        """The sources that got a gradient, each by its key."""
+    def with_gradient(self) -> dict[int, Any]:
+        """The sources that got a gradient, by key."""
         return {}
 
     def steps_of(self, source: Any) -> list[Any]:
@@ -305,7 +305,7 @@ class SuspectChecks:
     def diverges(self) -> Iterator[Suspicion]:
         """From step to step the gradient and the weight grow."""
         found: list[tuple[float, Suspicion]] = []
-        for source in self.reached.values():
+        for source in self.with_gradient.values():
             steps, rows = self.steps_of(source), self.recording.rows_of(source)
             arrived = [numbers_of(s.adjoints.get(row)) for s in self.sweeps for row in rows if row in s.adjoints]
             sizes = [float(np.linalg.norm(array)) for array in arrived if array is not None]
@@ -318,7 +318,7 @@ class SuspectChecks:
             ratio = float(np.linalg.norm(weights[-1] - weights[-2])) / length if length else 0.0
             if grows and ratio > 0.5 and sizes[-1] > 20 * sizes[0]:
                 fields = {"from_": sizes[0], "to": sizes[-1], "n": len(sizes), "ratio": ratio}
-                one = Suspicion("exploding", steps[-1].site, fields, sources=set(self.reached), kind="steps")
+                one = Suspicion("exploding", steps[-1].site, fields, sources=set(self.with_gradient), kind="steps")
                 found.append((sizes[-1], one))
         if found:
             yield max(found, key=lambda one: one[0])[1]
@@ -351,7 +351,7 @@ class SuspectChecks:
 
     def _adds_what_left(self, exit: Any) -> bool:
         behind = self.behind(exit.row)
-        source = next((s for s in self.reached.values() if behind.intersection(self.recording.rows_of(s))), None)
+        source = next((s for s in self.with_gradient.values() if behind.intersection(self.recording.rows_of(s))), None)
         sweep = next((s for s in reversed(self.sweeps) if s.target and s.target[-1] > exit.row), None)
         start = statement_at(exit.site)
         if source is None or sweep is None or start is None:

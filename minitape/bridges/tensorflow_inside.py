@@ -431,7 +431,7 @@ def _plain_attr(kind: str, value: Any) -> Any:
     return value if make is None else make(value, kind)
 
 
-def again(
+def run_again(
     recording: Any, inner: Any, row: int, watched: Sequence[int], seeds: Sequence[Any]
 ) -> tuple[list[Any], list[Any]]:
     """Runs the call of a row again, in the block of ``inner``; returns (inputs, results). Where inputs are ``watched``,

@@ -16,7 +16,7 @@ from ..explain.words import mistaken
 from ..recording.rows import BackwardPass
 from ..recording.values import numbers_of
 from .changes import Block
-from .tensorflow_inside import READS, TWIN, Again, again, arguments, graphs_of
+from .tensorflow_inside import READS, TWIN, Again, arguments, graphs_of, run_again
 from .tensorflow_ops import changes_variable, handle_of, is_dataset
 from .tensorflow_watch import TensorFlowWatcher
 
@@ -30,11 +30,11 @@ CALLS = 16  # of one recording that a snapshot has the inside of
 ROWS = 2_000  # of one inside that are shown
 
 
-def opened(
+def open_call(
     recording: Any, row: int, watched: Sequence[int], seeds: Sequence[Any]
 ) -> tuple[Any, list[Any], list[Any]] | None:
-    """A call in a recording of its own: (that recording, its inputs, its results); None where it cannot run again, such
-    as where only a summary is left of what it was given.
+    """Runs a call again in a new recording. Returns (recording, inputs, results), or None if it cannot run again, for
+    example because only a summary of its arguments was kept.
 
     A tape goes back to the ``watched`` inputs from the results, with the adjoints ``seeds``.
     """
@@ -44,7 +44,7 @@ def opened(
     inner = type(recording)()
     try:
         with During(recording.log.changes, thread=None), Block(inner, TensorFlowWatcher(inner)):
-            given, ends = again(recording, inner, row, watched, seeds)
+            given, ends = run_again(recording, inner, row, watched, seeds)
     except tf.errors.OpError:  # what cannot run again, such as a function that asks a dataset, stays one row
         return None
     except Exception as error:
@@ -151,7 +151,7 @@ def _inside_of(recording: Any, call: int, sweep: BackwardPass | None) -> Inside 
     if not _is_repeatable(entry.extra.function.graph):
         return None
     watched = [given for given in entry.inputs if recording.entries[given].differentiable]
-    found = opened(recording, call, watched, seeds_of(recording, call, sweep))
+    found = open_call(recording, call, watched, seeds_of(recording, call, sweep))
     if found is None:
         return None
     inner, given, ends = found

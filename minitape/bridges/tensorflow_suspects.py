@@ -52,7 +52,7 @@ class TensorFlowSuspectChecks(SuspectChecks):
         return id(handle_of(source))
 
     @cached_property
-    def reached(self) -> dict[int, Any]:
+    def with_gradient(self) -> dict[int, Any]:
         variables = {key: known.variable for key, known in self.log.variables.items() if known.variable is not None}
         given = self._given(self.sweeps)
         return {key: variables[key] for key in variables if key in given}
@@ -85,7 +85,7 @@ class TensorFlowSuspectChecks(SuspectChecks):
         gave = [sweep for sweep in self.sweeps if any(there for _, there in sweep.gave)]
         if len(gave) < 2 or self.log.optimizer_steps or not self._optimizers:
             return
-        still = {key for key, variable in self.reached.items() if len(self._states(variable)) < 2}
+        still = {key for key, variable in self.with_gradient.items() if len(self._states(variable)) < 2}
         if still:
             yield Suspicion("not_applied", gave[-1].site, {"n": len(gave)}, sources=still)
 
@@ -97,7 +97,7 @@ class TensorFlowSuspectChecks(SuspectChecks):
         held = {id(handle_of(v)) for one in self._optimizers for v in getattr(one, "_trainable_variables", [])}
         missing = {
             key
-            for key, variable in self.reached.items()
+            for key, variable in self.with_gradient.items()
             if key in in_time - taken - held and len(self._states(variable)) < 2
         }
         if missing:

@@ -154,23 +154,23 @@ class TapeInquiry(Inquiry):
         if leaf is not None and (variable or self._watchers()) and (when := self._time(self._first_use())) is not None:
             return when
         if self._watchers():  # another tape watches it
-            return self.say("not_watched", self._begun()[-1], kind="other")
+            return self.say("not_watched", self._block_start()[-1], kind="other")
         if leaf is None:  # the result of an operation, which a tape does not watch by itself
             made = self.entries[self.used[0]].extra.way
             if self._state(self.used[0], self.tape)[0] == "before" and self._rebound() is None:
                 return self._unwatched(self.used[0])
             return self._rebound() or self.say(
-                "not_watched", apart(made, self._begun()) if made else NOWHERE, row=self.used[0], kind="made"
+                "not_watched", apart(made, self._block_start()) if made else NOWHERE, row=self.used[0], kind="made"
             )
         if not variable:
             return self._unwatched(leaf)
         if self.tape is None or self.tape._watch_accessed_variables:
             # the value that was read counts
             return self._time(leaf) or self.say("recording_paused", site=self._use(), row=leaf)
-        return self.say("not_accessed_watched", site=self._begun()[-1], row=leaf)
+        return self.say("not_accessed_watched", site=self._block_start()[-1], row=leaf)
 
-    def _begun(self) -> Sequence[Site]:
-        """The line on which the block began of the tape that was asked, with the calls that led there."""
+    def _block_start(self) -> Sequence[Site]:
+        """The line on which the block of the tape began, after the calls that led to it."""
         return next((span.way for span in self.log.spans if span.tape is self.tape), [NOWHERE])
 
     def _unwatched(self, leaf: int) -> Explanation:
@@ -180,13 +180,13 @@ class TapeInquiry(Inquiry):
         way, use, block = (
             self.entries[self._first_use()].extra.way,
             statement_at(self._use()),
-            statement_at(self._begun()[-1]),
+            statement_at(self._block_start()[-1]),
         )
         if use is None or block is None or block in use.around:
             return self.say("not_watched", self._use(), row=leaf)
         return self.say(
             "not_watched",
-            apart(way, self._begun()) if way else self._begun()[-1],
+            apart(way, self._block_start()) if way else self._block_start()[-1],
             row=leaf,
             kind="" if way else "block",
         )

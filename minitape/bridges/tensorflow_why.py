@@ -22,7 +22,7 @@ from ..recording.sites import NOWHERE, Site, last_return
 from ..recording.values import numbers_of
 from .inquiry import LEFT_BY
 from .tensorflow_inside import has_tapes
-from .tensorflow_open import opened, seeds_of, traced_again
+from .tensorflow_open import open_call, seeds_of, traced_again
 from .tensorflow_ops import CUTS, handle_of, has_no_gradient, is_custom, is_dataset, name_of, variable_of
 from .tensorflow_tapes import TapeInquiry, apart, numpy_call, predictions
 from .tensorflow_texts import OF_KERAS, PATCHES, TEXT
@@ -206,13 +206,13 @@ class TensorFlowInquiry(TapeInquiry):
             for row in sorted(self.behind)
             if self.entries[row].extra.function is not None and not self.entries[row].differentiable
         ]
-        own = [row for row in calls if set(self.entries[row].inputs) & set(self.used) or self._beside(row)]
+        own = [row for row in calls if set(self.entries[row].inputs) & set(self.used) or self._results_of_call(row)]
         if not own or not (has_tapes(self.entries[own[-1]].extra.function.graph, self.log.steps) or not self.log.tapes):
             return None
         return self._inside(own[-1]) or self.say("nondifferentiable", row=own[-1], kind="function")
 
-    def _beside(self, row: int) -> list[int]:
-        """Which results of the call of a row the source is."""
+    def _results_of_call(self, row: int) -> list[int]:
+        """The numbers of the results, of the call of a row, that are the source."""
         entries = self.entries
         return [
             entries[other].output for other in self.rows if other != row and entries[other].call == entries[row].call
@@ -243,13 +243,13 @@ class TensorFlowInquiry(TapeInquiry):
         seeds = seeds_of(self.recording, entry.call, self.sweep)
         if not any(seed is not None for seed in seeds):
             seeds[entry.output] = tf.ones(entry.shape, entry.dtype)
-        found = opened(self.recording, entry.call, watched, seeds)
+        found = open_call(self.recording, entry.call, watched, seeds)
         if found is None:
             return None
         inner, given, ends = found
         target = self._asked_inside(inner, ends[entry.output])
         asked = [tensor for number, tensor in zip(entry.inputs, given, strict=True) if number in after]
-        asked += [ends[output] for output in self._beside(row)]
+        asked += [ends[output] for output in self._results_of_call(row)]
         if not asked and inner.log.rows_of(self.source):  # a constant that TensorFlow wrote into the graph
             asked = [self.source]
         answers = [TensorFlowInquiry(inner, target, tensor, self.path or self.name).answer() for tensor in asked]
@@ -539,8 +539,8 @@ class TensorFlowInquiry(TapeInquiry):
         site = apart(entry.extra.way, self.sweep.way) if entry.extra.way and self.sweep is not None else NOWHERE
         return self.say("wrong_object", site, row=self.rows[0], other=other, kind="again" if again else "made")
 
-    def _alike(self) -> Explanation | None:
-        """Another variable took the place of the source: one with its values, or one that the program made anew."""
+    def _replaced_variable(self) -> Explanation | None:
+        """Explains a source that another variable replaced: one with equal values, or one created again."""
         # such as a slice that is made where it is asked for
         unknown = isinstance(self.source, tf.Tensor) and not self.rows
         leaves = ("variable", "source", "constant") if isinstance(self.source, tf.Tensor) else ("variable", "source")
@@ -647,7 +647,7 @@ class TensorFlowInquiry(TapeInquiry):
         handle, copied = self.log.copied.get(self.source, (None, NOWHERE))
         if handle is not None and self._read_again(id(handle)):
             return self.say("wrong_object", copied, kind="copied")
-        other = self._made_of_it() or self._alike()
+        other = self._made_of_it() or self._replaced_variable()
         if other is not None:
             return other
         calls = (

@@ -134,8 +134,8 @@ class TorchLog:
         self._known[tensor] = row, version_of(tensor)
         self._rows.setdefault(tensor, []).append(row)
 
-    def born(self, tensor: torch.Tensor) -> None:
-        """A function that took no tensors made this one."""
+    def note_created(self, tensor: torch.Tensor) -> None:
+        """Notes that a function without tensor arguments created this tensor."""
         self._born[tensor] = here()
 
     def is_from_before(self, row: int) -> bool:

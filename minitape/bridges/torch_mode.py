@@ -282,7 +282,7 @@ class TorchWatcher:
             return
         if not inputs:
             for tensor in outputs:
-                self.log.born(tensor)
+                self.log.note_created(tensor)
             return
         rows = before if before is not None else [self.log.row_of(t) for t in inputs]
         for tensor in changed:
@@ -382,17 +382,17 @@ class TorchWatcher:
         finally:
             graph.end()
             self.quiet -= 1
-        self._safely(self._passed)
+        self._safely(self._note_backward)
         if name == "grad":
             self._safely(self._gradients, targets, result)
         return result
 
-    def _passed(self) -> None:
-        """A backward pass has ended: what it left in the parameters."""
+    def _note_backward(self) -> None:
+        """Notes the gradients of the parameters after a backward pass."""
         sweeps, log = self.recording.sweeps, self.log
         rows = sweeps[-1].adjoints if sweeps else ()
         leaves = (log.entries[row].extra.ref() for row in rows if log.entries[row].kind == "variable")
-        log.training.passed((leaf for leaf in leaves if leaf is not None), len(sweeps) - 1, log.graph.site)
+        log.training.note_backward((leaf for leaf in leaves if leaf is not None), len(sweeps) - 1, log.graph.site)
 
     def _targets(self, targets: list[torch.Tensor]) -> list[int]:
         return [self.log.row_of(t) for t in targets if not self.log.full or self.log.row_now(t) is not None]

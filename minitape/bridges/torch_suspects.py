@@ -19,7 +19,7 @@ from ..recording.sites import NOWHERE, Site
 from ..recording.values import numbers_of
 from .recording import Number
 from .suspects import OperationNames, SuspectChecks, Suspicion
-from .torch_training import SAMPLE, TrainingEvent, alike, numbers
+from .torch_training import SAMPLE, TrainingEvent, equal_samples, numbers
 
 _SOFTMAX, _SIGMOID = "softmax", "sigmoid"
 NAMES = OperationNames(
@@ -60,8 +60,8 @@ class TorchSuspectChecks(SuspectChecks):
     # -- optimizers --------------------------------------------------------------------------------
 
     @cached_property
-    def reached(self) -> dict[int, torch.Tensor]:
-        """The parameters that are alive and got a gradient, by identity."""
+    def with_gradient(self) -> dict[int, torch.Tensor]:
+        """The live parameters that got a gradient, by id."""
         rows = {row for sweep in self.sweeps for row in sweep.adjoints if self.entries[row].kind == "variable"}
         alive = ((self.entries[row].extra.ref()) for row in sorted(rows))
         return {id(tensor): tensor for tensor in alive if tensor is not None and tensor.requires_grad}
@@ -90,7 +90,7 @@ class TorchSuspectChecks(SuspectChecks):
     def accumulated(self) -> Iterator[Suspicion]:
         """A step used gradients that an earlier step had used already."""
         bad: dict[Site, tuple[set[int], int]] = {}
-        for key, parameter in self.reached.items():
+        for key, parameter in self.with_gradient.items():
             last, used, stale, count = None, False, False, 0
             for event in self.training.events:
                 held = event.kind == "step" and key in (event.rates or ())
@@ -99,8 +99,8 @@ class TorchSuspectChecks(SuspectChecks):
                 now = numbers(event.samples.get(key))
                 if event.kind == "pass":
                     came = self._arrived(event, parameter)
-                    used = used and not alike(now, came)  # a new beginning
-                    stale = used and last is not None and came is not None and alike(now, last + came)
+                    used = used and not equal_samples(now, came)  # a new beginning
+                    stale = used and last is not None and came is not None and equal_samples(now, last + came)
                     count = count + 1 if stale else 1
                 elif held:
                     if stale:
@@ -114,7 +114,7 @@ class TorchSuspectChecks(SuspectChecks):
     def not_applied(self) -> Iterator[Suspicion]:
         """No step used a gradient."""
         never, cleared, still = set[int](), dict[tuple[Site, Site], set[int]](), dict[Site, set[int]]()
-        for key, parameter in self.reached.items():
+        for key, parameter in self.with_gradient.items():
             steps, passes = self.training.steps_of(parameter), list(self.training.passes_of(parameter))
             if not steps and len(passes) > 1 and key in self.in_optimizers and not self._is_changed(parameter):
                 never.add(key)
@@ -155,7 +155,7 @@ class TorchSuspectChecks(SuspectChecks):
             return
         taken = {key for step in steps for key in step.rates or ()}
         missing: dict[tuple[Site, str], set[int]] = {}
-        for key, parameter in self.reached.items():
+        for key, parameter in self.with_gradient.items():
             beside = any(taken & event.samples.keys() for event in self.training.passes_of(parameter))
             if key not in self.in_optimizers and beside and not self._is_changed(parameter):
                 missing.setdefault(self._why_not_held(parameter), set()).add(key)
@@ -182,18 +182,18 @@ class TorchSuspectChecks(SuspectChecks):
         """A step used the gradient of a loss that a scaler had made larger."""
         scales = [float(scaler._scale) for scaler in living(torch.amp.GradScaler) if scaler._scale is not None]
         found: dict[tuple[Site, str, float], set[int]] = {}
-        for key in self.reached:
+        for key in self.with_gradient:
             came, scale, clipped = None, 1.0, NOWHERE
             for event in self.training.events:
                 now = numbers(event.samples.get(key))
                 if event.kind == "pass":
                     came, scale, clipped = now, self._scale(event, scales), NOWHERE
-                elif event.kind == "norm" and scale > 1 and alike(now, came):
+                elif event.kind == "norm" and scale > 1 and equal_samples(now, came):
                     clipped = event.site
                 elif key in (event.rates or ()) and scale > 1:
                     if clipped is not NOWHERE:
                         found.setdefault((clipped, "clip", scale), set()).add(key)
-                    elif alike(now, came):
+                    elif equal_samples(now, came):
                         found.setdefault((event.site, "", scale), set()).add(key)
         for (site, kind, scale), keys in found.items():
             yield Suspicion("scaled", site, {"ratio": scale}, sources=keys, kind=kind)

@@ -35,8 +35,8 @@ class Training:
         self.events: list[TrainingEvent] = []
         self._seen: list[weakref.ref[torch.Tensor]] = []  # the parameters of the last backward pass
 
-    def passed(self, leaves: Iterable[torch.Tensor], sweep: int, site: Site) -> None:
-        """A backward pass has ended."""
+    def note_backward(self, leaves: Iterable[torch.Tensor], sweep: int, site: Site) -> None:
+        """Notes that a backward pass ended, with the leaves that got a gradient."""
         self._seen = [weakref.ref(leaf) for leaf, _ in zip(leaves, range(MOST), strict=False)]
         self._note("pass", site, sweep)
 
@@ -85,10 +85,11 @@ def numbers(sample: torch.Tensor | None) -> np.ndarray | None:
     return None if sample is None else np.asarray(array_of(sample), np.float64)
 
 
-def alike(one: np.ndarray | None, other: np.ndarray | None) -> bool:
-    """Whether two samples are the same but for rounding, and not zero.
+def equal_samples(one: np.ndarray | None, other: np.ndarray | None) -> bool:
+    """Whether two samples are equal up to rounding, and not zero.
 
-    >>> alike(np.ones(3), np.ones(3) + 1e-7), alike(np.ones(3), 2 * np.ones(3)), alike(np.zeros(3), np.zeros(3))
+    >>> ones, zeros = np.ones(3), np.zeros(3)
+    >>> equal_samples(ones, ones + 1e-7), equal_samples(ones, 2 * ones), equal_samples(zeros, zeros)
     (True, False, False)
     """
     if one is None or other is None or one.shape != other.shape:

@@ -347,7 +347,7 @@ class TorchInquiry(Inquiry):
             for s in use.source.bound_by(self.path, use)
             if s is not use and (s.before(use) or s.function is not use.function)
         ]
-        path, holder = self.reached(self.source)
+        path, holder = self.path_and_holder(self.source)
         own = f"self.{path.rpartition('.')[2]}"  # in the text of its class
         made = made or [
             s

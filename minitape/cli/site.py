@@ -79,8 +79,8 @@ def lesson_list(folder: Path) -> str:
         )
         after = f"\\\n  {say('; ').join(learnt)}" if learnt else ""
         rows[bool(lesson_of(path))].append(f"- [{title}]({place_of(folder)}/{path.stem}.md){time}{after}")
-    beside = f"\n\n{say('Beside the lessons:')}\n\n" if rows[True] and rows[False] else ""
-    return "\n".join(rows[True]) + beside + "\n".join(rows[False])
+    heading = f"\n\n{say('Beside the lessons:')}\n\n" if rows[True] and rows[False] else ""
+    return "\n".join(rows[True]) + heading + "\n".join(rows[False])
 
 
 def index(folder: Path, own: bool) -> str:
@@ -102,9 +102,9 @@ def command_for(folder: Path, own: bool) -> str:
     return "minitape lab --own FOLDER" if own else "minitape lab" + (f" --language {code}" if code != ENGLISH else "")
 
 
-def beside(editions: Sequence[Edition]) -> None:
-    """Let links to notebooks lead to their pages, also to one that is in another edition only, and each page link to
-    its twins in other languages.
+def link_editions(editions: Sequence[Edition]) -> None:
+    """Rewrite links to notebooks as links to their pages, in the same edition or else in another, and add to each page
+    links to it in other languages.
     """
     for here in editions:
         others = [edition for edition in editions if edition is not here]
@@ -188,7 +188,7 @@ def build(
     """
     from sphinx.cmd.build import build_main
 
-    beside(editions)
+    link_editions(editions)
     failed = False
     for number, edition in enumerate(editions):
         source, files, place = scratch / f"source{number}", extra(scratch, edition), place_of(edition.lessons)

@@ -157,7 +157,7 @@ def _is_whole(program: str) -> bool:
 
 def _pieces_of_code(source: str) -> Iterator[tuple[str, bool]]:
     at = 0
-    for begin, end, first, words, last in sorted({*_comments(source), *_said(source)}):
+    for begin, end, first, words, last in sorted({*_comments(source), *_quoted_words(source)}):
         if re.search("[a-z]{2}", OF_CODE.sub("", words)):
             yield from [(source[at:begin] + first, False), (words, True), (last, False)]
             at = end
@@ -176,7 +176,7 @@ def _comments(source: str) -> Iterator[Words]:
             yield begin, begin + len(token.string), sign, words, ""
 
 
-def _said(source: str) -> Iterator[Words]:
+def _quoted_words(source: str) -> Iterator[Words]:
     """The words in quotes that a program prints, draws or asks, also where they have a name of their own first, and
     those that say what a function does.
     """

@@ -203,7 +203,7 @@ class Case:
         plot.line(range(STEPS + 1), healthy, name=say("healthy"), colour=GREY, dashed=True)
         return plot.line(range(STEPS + 1), self.right, name=self.name, colour=colour)
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         first, middle, last = (f"{self.losses[k]:.3f}" for k in (0, STEPS // 2, STEPS))
         return say(
             "loss: {first} at first, {middle} after half of the steps, {last} at the end",
@@ -213,12 +213,12 @@ class Case:
         )
 
     def __repr__(self) -> str:
-        return f"{self._told()}\n{self.chart()!r}"
+        return f"{self._summary()}\n{self.chart()!r}"
 
     def _repr_mimebundle_(self, **options: Answer) -> dict[str, str]:
         from html import escape
 
-        return {"text/plain": repr(self), "text/html": f"<pre>{escape(self._told())}</pre>{self.chart().html()}"}
+        return {"text/plain": repr(self), "text/html": f"<pre>{escape(self._summary())}</pre>{self.chart().html()}"}
 
 
 class Treated(Case):
@@ -228,7 +228,7 @@ class Treated(Case):
         """As that of a case, in green if it is well."""
         return super().chart(GREEN if self.well else colour)
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         learn, numbers = self.learning
         counted = say("{learn} of {numbers} numbers got a gradient", learn=learn, numbers=numbers)
         verdict = say("well") if self.well else say("not well yet")
@@ -237,7 +237,7 @@ class Treated(Case):
             if learn == numbers and not self.well
             else ""
         )
-        return "\n".join(filter(None, [f"{self.name}: {verdict}", counted, other, super()._told()]))
+        return "\n".join(filter(None, [f"{self.name}: {verdict}", counted, other, super()._summary()]))
 
 
 class Ward:

@@ -139,7 +139,7 @@ def own_shares(record: Record, call: Call) -> list[Tensor | None] | None:
     """
     kinds = [record.shape_dtype(row) for row in range(call.row, call.row + call.outputs)]
     try:
-        with no_tapes(), contextlib.redirect_stdout(io.StringIO()), _beside(record):
+        with no_tapes(), contextlib.redirect_stdout(io.StringIO()), _in_graph(record):
             return list(
                 call.attrs["call"].shares(
                     [new_tensor(np.ones([n or 1 for n in shape], dtype)) for shape, dtype in kinds]
@@ -149,7 +149,7 @@ def own_shares(record: Record, call: Call) -> list[Tensor | None] | None:
         return None
 
 
-def _beside(record: Record) -> contextlib.AbstractContextManager[object]:
-    """Where what is computed from the tensors of a graph leaves that graph as it is; of other recordings everywhere."""
+def _in_graph(record: Record) -> contextlib.AbstractContextManager[object]:
+    """A block in which operations on tensors of a graph go to a new graph inside it. No effect for other recordings."""
     tf: Object = hooks.minitape
     return tf.Graph(record).as_default() if hasattr(record, "reads") else contextlib.nullcontext()

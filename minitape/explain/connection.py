@@ -77,7 +77,7 @@ class Connection:
 
     def connected(self, source: End) -> bool:
         """Whether an adjoint reaches the source."""
-        seen = self._seen(source)
+        seen = self._last_answer(source)
         if seen is not None:
             return seen
         if not source.dtype.differentiable:
@@ -87,8 +87,8 @@ class Connection:
         on, live = self.on(), self.live()
         return any(on[row] and live[row] for row in self.tape._rows_of(source))
 
-    def _seen(self, source: End) -> bool | None:
-        """What `gradient` itself answered to the very same question, if that was its last one."""
+    def _last_answer(self, source: End) -> bool | None:
+        """Whether the last call of ``gradient`` returned a gradient for the source; None if it was about others."""
         last = self.tape.last
         if last is None or len(last.targets) != len(self.targets):
             return None
@@ -127,7 +127,7 @@ class Connection:
                     if passes and differentiable(record, parent):
                         live[parent] = 1
 
-    def watched(self, node: TapeNode) -> bool:
+    def is_on_tape(self, node: TapeNode) -> bool:
         """Whether a node is a row that is on the tape."""
         return node.record is self.record and bool(self.on()[node.row])
 

@@ -85,9 +85,9 @@ class Names(Connection):
                 return CodePlace(frames)
         return place
 
-    def born(self, source: End, used: bool = True) -> CodePlace | None:
-        """Where a tensor or a variable was made; with ``used`` where the tape met it first, if that is all that is
-        known.
+    def origin_place(self, source: End, used: bool = True) -> CodePlace | None:
+        """The place where a tensor or a variable was created. If that is unknown and ``used``, the place of its first
+        use under the tape; None if there is neither.
         """
         if isinstance(source, UnreadVariable):
             return place_of_origin(origin_of(source._state))
@@ -113,7 +113,9 @@ class Names(Connection):
             found = next(self.statements(first.place), None)
             if found is not None and found[0].reads_itself() and not self.after_tape(first.subject):
                 held = not isinstance(source, Tensor) and any(
-                    text in found[0].binds() for s, _ in self.statements(self.born(source)) for text in s.binds()
+                    text in found[0].binds()
+                    for s, _ in self.statements(self.origin_place(source))
+                    for text in s.binds()
                 )
                 if held or self.was_variable(found[0]):
                     return Break("rebound", found[1].at(found[0].line), found[0].binds()[0], source)
@@ -122,7 +124,7 @@ class Names(Connection):
     def rebinding(self, value: Tensor) -> tuple[Statement, CodePlace] | None:
         """The statement that bound a name to ``value`` although the name held a variable or a watched tensor before."""
         node = self.trace.of_tensor(value)
-        for statement, where in self.statements(self.born(value)):
+        for statement, where in self.statements(self.origin_place(value)):
             binds = statement.binds()
             if not binds:
                 continue
@@ -196,5 +198,5 @@ class Names(Connection):
             earlier is not statement and earlier in bound
             for leaf in leaves
             if leaf is not None and leaf.tensor is not None and leaf.variable is None
-            for earlier, _ in self.statements(self.born(leaf.tensor))
+            for earlier, _ in self.statements(self.origin_place(leaf.tensor))
         )

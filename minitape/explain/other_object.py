@@ -34,7 +34,7 @@ class Objects(Names):
 
     def bound_again(self, source: End) -> Finding | None:
         """The name of the source, or the statement that made it, made what the target was computed from as well."""
-        place = self.born(source) if isinstance(source, Tensor) else self.creation_place(source)
+        place = self.origin_place(source) if isinstance(source, Tensor) else self.creation_place(source)
         for statement, where in self.statements(place):
             names = _names(statement, where)
             if not names:
@@ -65,7 +65,7 @@ class Objects(Names):
         """The statement that made the source made another one, which was used: in a loop, or in a function that the
         block called.
         """
-        origin, born = self.origin(source), self.born(source)
+        origin, born = self.origin(source), self.origin_place(source)
         for node, birth in [] if origin is None or born is None else self.leaves().get((born.filename, born.line), ()):
             made = self.origin_of(node)
             if made is None or origin is None or made is origin or _is_variable(node) == isinstance(source, Tensor):
@@ -95,7 +95,7 @@ class Objects(Names):
                 births = (
                     [self.trace.birth(n)]
                     if n.variable is None
-                    else [self.creation_place(n.variable), self.born(n.variable)]
+                    else [self.creation_place(n.variable), self.origin_place(n.variable)]
                 )
                 lines = {line: place for place in births if place is not None for line in place.outer()}
                 for line, place in lines.items():
@@ -178,7 +178,7 @@ class Objects(Names):
                 used = self.trace.of_row(self.record, row)
                 if other.row in inputs and used.key in self.ancestors():
                     return self.trace.place(used)
-        return self.born(source)
+        return self.origin_place(source)
 
     def equal(self, source: End) -> Finding | None:
         """A value equal to something that the target was computed from: one of them was made anew, under the tape, or

@@ -67,7 +67,7 @@ class Owners:
 
     def _parts(self, owner: Object, owns: dict[type, bool]) -> Iterator[tuple[int, ResourceVariable]]:
         """The variables in an owner, but for those of the owners in it, and how deep they lie."""
-        level, seen = [*_held(owner)], set[int]()
+        level, seen = [*_attributes_of(owner)], set[int]()
         for depth in range(_DEEP):
             inner: list[Object] = []
             for part in level:
@@ -76,7 +76,7 @@ class Owners:
                     yield depth, leaf
                 elif id(part) not in seen and not owns.get(type(part), False):
                     seen.add(id(part))
-                    inner += _passed(part)
+                    inner += _contents_of(part)
             level = inner
 
 
@@ -88,8 +88,8 @@ def _owns(kind: type) -> bool:
     return called and not issubclass(kind, type) and (module.startswith(_KERAS) or not own_file(file or ""))
 
 
-def _held(one: Object) -> list[Object]:
-    """The attributes of an object."""
+def _attributes_of(one: Object) -> list[Object]:
+    """The values of all attributes of an object, also of its slots."""
     slots = [
         name
         for c in type(one).__mro__
@@ -99,11 +99,11 @@ def _held(one: Object) -> list[Object]:
     return [*getattr(one, "__dict__", {}).values(), *(getattr(one, name, None) for name in slots)]
 
 
-def _passed(part: Object) -> list[Object]:
-    """What is in a container, or in a part of Keras that is not called itself, such as an optimizer."""
+def _contents_of(part: Object) -> list[Object]:
+    """The parts of a container, or of a Keras object that is not called itself, such as an optimizer."""
     if isinstance(part, (list, tuple, set, dict)):
         return [*(part.values() if isinstance(part, dict) else part)] if len(part) < _MANY else []
-    return _held(part) if type(part).__module__.startswith(_KERAS) and not isinstance(part, type) else []
+    return _attributes_of(part) if type(part).__module__.startswith(_KERAS) and not isinstance(part, type) else []
 
 
 def _plain(value: Object) -> Object:

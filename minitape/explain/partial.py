@@ -343,7 +343,7 @@ class Parts:
         mine = {node.key for node in self.trace.of(source)}
         exits = [e for e in self.inquiry.in_time()[:MOST] if e.how not in _CHOICES and e.when > self._since and e.stack]
         for exit in exits:
-            if not self.inquiry.leads(exit, source) or not self.inquiry.may_return(exit, self._arrivals):
+            if not self.inquiry.depends_on(exit, source) or not self.inquiry.may_return(exit, self._arrivals):
                 continue
             left = self.trace.of_ref(exit.value)
             if all(node.record is left.record is not None and node.row <= left.row for node in self.inquiry.starts):

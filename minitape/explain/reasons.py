@@ -50,7 +50,7 @@ class GradientInquiry(Objects):
             return self.in_part(source)
         path = self.trace.path(self.starts, source)
         if path is None and not source.dtype.differentiable:
-            return Finding("integer_dtype", self.born(source), source.dtype.name, subject=source)
+            return Finding("integer_dtype", self.origin_place(source), source.dtype.name, subject=source)
         found = (
             self.on_path(source, path) if path is not None else self.through_python(source) or self.elsewhere(source)
         )
@@ -190,7 +190,7 @@ class GradientInquiry(Objects):
         if path[0][2].cause not in ("outside_tape", "recording_paused"):
             return False
         node = path[0][1]
-        return is_leaf(node) and not self.watched(node) and not self.was_watched(self.trace.of_tensor(source))
+        return is_leaf(node) and not self.is_on_tape(node) and not self.was_watched(self.trace.of_tensor(source))
 
     def copied_on(self, source: End, path: Path, first: Break) -> Break | None:
         """A variable that was created, before the block, as a copy of the source: another object was used."""
@@ -212,7 +212,7 @@ class GradientInquiry(Objects):
     def at_source(self, source: End, path: Path) -> Break | None:
         """The break that lies in the source: its dtype, or that the tape does not watch it when it is used."""
         if not source.dtype.differentiable:
-            return Break("integer_dtype", self.born(source) or self.first_use(path), source.dtype.name, source)
+            return Break("integer_dtype", self.origin_place(source) or self.first_use(path), source.dtype.name, source)
         if not path:
             return None
         child, node, _ = path[0]
@@ -221,12 +221,12 @@ class GradientInquiry(Objects):
             return None
         since, begin = self.tape.watched.get(node.row), outermost(child)
         # used before the watch
-        early = since is not None and begin.record is self.record and begin.row < since and not self.watched(begin)
-        if self.watched(node) and not early:
+        early = since is not None and begin.record is self.record and begin.row < since and not self.is_on_tape(begin)
+        if self.is_on_tape(node) and not early:
             return None
         use = self.first_use(path)
         if isinstance(source, UnreadVariable):
-            return Break("rebound", self.born(source) or use, "of the variable", source)
+            return Break("rebound", self.origin_place(source) or use, "of the variable", source)
         late = self.watched_too_late(source)
         if late is not None:
             return late
@@ -304,7 +304,7 @@ class GradientInquiry(Objects):
         for exit in self.in_time():
             if (
                 (found and exit.stack != found[0][1].stack)
-                or not self.leads(exit, source)
+                or not self.depends_on(exit, source)
                 or not (found or self.arrived(exit))
             ):
                 continue
@@ -318,8 +318,8 @@ class GradientInquiry(Objects):
         _, exit, path = min(found, key=lambda one: one[0])
         return self.by_exit(source, exit, path)
 
-    def leads(self, exit: ValueLeft, source: End) -> bool:
-        """Whether a value that left was computed from a source."""
+    def depends_on(self, exit: ValueLeft, source: End) -> bool:
+        """Whether a value that left the tape was computed from a source."""
         if self._leads is None or id(source) not in self._leads[0]:
             asked = {id(one): one for one in (*self.sources, source)}
             if len(self.record) > LONG:
@@ -327,7 +327,7 @@ class GradientInquiry(Objects):
                 left = [self.trace.of_ref(one.value) for one in self.in_time()]
                 self.trace.keep(node.row for node in left if node.record is self.record)
             bits = {key: (one, 1 << i) for i, (key, one) in enumerate(asked.items())}
-            self._leads = bits, self.trace.leads(asked.values())
+            self._leads = bits, self.trace.origins_of(asked.values())
         known, bits_of = self._leads
         return bool(bits_of(self.trace.of_ref(exit.value)) & known[id(source)][1])
 
@@ -348,7 +348,7 @@ class GradientInquiry(Objects):
         breaks = [*merge([b for _, _, b in path if b is not None]), at]
         blame = next(b for b in breaks if b.cause in _BEFORE_EXITS)
         if not source.dtype.differentiable:
-            blame = Break("integer_dtype", self.born(source), source.dtype.name, source)
+            blame = Break("integer_dtype", self.origin_place(source), source.dtype.name, source)
         others = [b for b in breaks if b is not blame]
         return Finding(blame.cause, blame.place, blame.what, others, path, blame.subject)
 
@@ -420,7 +420,7 @@ class GradientInquiry(Objects):
 
     def through_exits(self, source: End) -> list[TapeNode]:
         """What had left and may have become the source: through ``tf.Variable(v.numpy())`` and the like."""
-        place, origin = self.born(source), self.origin(source)
+        place, origin = self.origin_place(source), self.origin(source)
         if place is None:
             return []
         lines = frozenset(place.outer())

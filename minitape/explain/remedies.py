@@ -254,7 +254,7 @@ class Remedies:
             return None
         if len(targets) == 1:
             return 0
-        born = self.inquiry.born(self.source)
+        born = self.inquiry.origin_place(self.source)
         at = [i for i, v in enumerate(values) if born is not None and covers(v, born.line, born.column)]
         return at[0] if len(at) == 1 else None
 
@@ -301,7 +301,7 @@ class Absent(Remedies):
         return "" if type(owner).__module__.startswith("minitape.") else "own"
 
     def _wrong_object(self) -> str:
-        born = self.inquiry.born(self.source)
+        born = self.inquiry.origin_place(self.source)
         copied = born is not None and self.place is not None and born.frames == self.place.frames
         if self.what == "watch" or copied:
             return "watch" if self.what == "watch" else "copy"
@@ -364,7 +364,9 @@ class Absent(Remedies):
 
     def _read_in_a_branch(self) -> Statement | None:
         """Where the text computes with a variable, which no operation read, if that is in a branch alone."""
-        places = [] if isinstance(self.source, Tensor) else self.inquiry.statements(self.inquiry.born(self.source))
+        places = (
+            [] if isinstance(self.source, Tensor) else self.inquiry.statements(self.inquiry.origin_place(self.source))
+        )
         first = next(((s, at) for s, at in places if s.makes_variable()), None)
         if first is None:
             return None

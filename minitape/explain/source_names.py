@@ -27,7 +27,7 @@ def name_of(source: End, inquiry: GradientInquiry | None) -> str:
     """What the user calls a source: the name that its creating statement binds, or the variable's own."""
     frame = asking_frame()
     with suppress(Exception):  # no text: then it goes by what holds it
-        for statement, place in () if inquiry is None else inquiry.statements(inquiry.born(source, used=False)):
+        for statement, place in () if inquiry is None else inquiry.statements(inquiry.origin_place(source, used=False)):
             name = statement.name_at(place.line, place.column)
             if name and (isinstance(source, Tensor) or _makes_variable(statement, place)):
                 return _as_reached(name, source, frame, inquiry)

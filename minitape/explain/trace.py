@@ -214,20 +214,20 @@ class Trace:
                     outside or Break("nondifferentiable_op", self.place(node), primitive.op, node),
                 )
         for i, row in enumerate(inputs):
-            parent = self.beside(node, row)
+            parent = self.node_at(node, row)
             if hasattr(record, "reads"):  # before what the variable held when the function was called: that is older
                 yield from self._assigned_inside(node, row)
             yield parent, outside or self._op_break(node, parent, primitive, rules, i)
 
-    def beside(self, node: TapeNode, row: int) -> TapeNode:
-        """Another row of the recording or of the run of a function that a node is in."""
+    def node_at(self, node: TapeNode, row: int) -> TapeNode:
+        """The node of another row, in the same recording or run of a function as ``node``."""
         record = node.record
         assert record is not None
         return self.of_row(record, row) if node.caller is None else self.within(record, row, node.caller)
 
     def inside(self, node: TapeNode, call: Call, body: FunctionBody) -> TapeNode:
         """The row of a body that computed this output of a call."""
-        return self.within(body.graph, body.row, Caller(self.beside(node, call.row), body.outer, body.again))
+        return self.within(body.graph, body.row, Caller(self.node_at(node, call.row), body.outer, body.again))
 
     def _assigned_inside(self, node: TapeNode, row: int) -> Iterator[tuple[TapeNode, Break | None]]:
         """What the same function had assigned to the variable that a row of its graph reads, also in a loop or a
@@ -240,15 +240,15 @@ class Trace:
             beside = node
             for call, inner in zip(around, [*around, made_by][1:], strict=True):
                 body = next(b for b in bodies_of(call, None) if inner in b.graph.calls)
-                beside = self.inside(self.beside(beside, call.row), call, body)
-            made = self.beside(beside, made_by.row)
+                beside = self.inside(self.node_at(beside, call.row), call, body)
+            made = self.node_at(beside, made_by.row)
             for given in made_by.inputs:
-                yield self.beside(beside, given), Break("state", self.place(made), made_by.primitive.name, made)
+                yield self.node_at(beside, given), Break("state", self.place(made), made_by.primitive.name, made)
 
     def within(self, graph: Graph, row: int, caller: Caller) -> TapeNode:
         """The node of a row of a graph, as one call ran it; of what came from outside the node there."""
         if row in caller.outer and row not in caller.again:
-            return self.beside(caller.node, caller.outer[row])
+            return self.node_at(caller.node, caller.outer[row])
         leaf = graph.leaves.get(row)
         if leaf is not None and isinstance(leaf.tensor, Tensor) and row not in graph.shaped:
             return self.of_tensor(leaf.tensor)
@@ -263,7 +263,7 @@ class Trace:
         value = given()
         broken = Break("nondifferentiable_op", self.place(node), op, node)
         if getattr(value, "graph", None) is graph:
-            yield self.beside(node, value._row), broken
+            yield self.node_at(node, value._row), broken
         elif value is not None:
             yield from ((one, broken) for one in self.of(value)[:1])
 
@@ -271,7 +271,7 @@ class Trace:
         """What a turn of a loop is given: what the loop was, and what a turn made."""
         caller, graph = node.caller, node.record
         assert caller is not None and graph is not None
-        yield self.beside(caller.node, caller.outer[node.row]), None
+        yield self.node_at(caller.node, caller.outer[node.row]), None
         yield self.within(graph, caller.again[node.row], caller), None
 
     def scope(self, node: TapeNode) -> Break | None:
@@ -469,12 +469,11 @@ class Trace:
             self.nodes.clear()
             self._searches.clear()
 
-    def leads(self, values: Iterable[End]) -> Callable[[TapeNode], int]:
-        """Tells of a node from which values it was computed, breaks or not: a bit for each value, the first one's
-        lowest.
+    def origins_of(self, values: Iterable[End]) -> Callable[[TapeNode], int]:
+        """Returns a function from a node to a bit mask of the values it was computed from, breaks or not; the first
+        value is the lowest bit.
 
-        What one answer has visited the next ones know; together they visit at most ``LIMIT`` nodes, so the most likely
-        are asked first.
+        Calls share the nodes they visit, at most ``LIMIT`` together, so callers ask for the most likely first.
         """
         asked: dict[Hashable, int] = {}
         for i, value in enumerate(values):

@@ -50,7 +50,7 @@ def why_none(error: Exception, variables: Iterable[End] | None = None) -> Except
         if wanted == []:
             error.add_note(fill(EMPTY))
             return error
-        lines = _reasons(_asked(_outwards(sys._getframe(1)), wanted))
+        lines = _reasons(_tape_with_none(_outwards(sys._getframe(1)), wanted))
         for line in lines or ([] if wanted is None else [fill(_ASK)]):
             error.add_note(line)
     return error
@@ -59,7 +59,9 @@ def why_none(error: Exception, variables: Iterable[End] | None = None) -> Except
 def why_some_none(variables: Iterable[End]) -> str:
     """For a warning that some gradients are None: the reasons, each on a line of its own, or how to ask for them."""
     try:
-        return "\n".join(_reasons(_asked(_outwards(sys._getframe(1)), [leaf_of(v) for v in variables])) or [fill(_ASK)])
+        return "\n".join(
+            _reasons(_tape_with_none(_outwards(sys._getframe(1)), [leaf_of(v) for v in variables])) or [fill(_ASK)]
+        )
     except Exception:
         return fill(_ASK)
 
@@ -78,7 +80,7 @@ def why_none_at(error: BaseException, frames: list[FrameType]) -> None:
     """Adds the reason to an error of Python's own that a None led to; ``frames`` are those it went through, innermost
     first.
     """
-    asked = _asked(frames, None)
+    asked = _tape_with_none(frames, None)
     if asked is not None:
         with asked_by(asked[2]):
             for line in _reasons(asked):
@@ -128,8 +130,10 @@ def _tapes(frame: FrameType) -> list[GradientTape]:
     return [value for value in list(frame.f_locals.values()) if isinstance(value, GradientTape)]
 
 
-def _asked(frames: list[FrameType], wanted: list[End] | None) -> tuple[GradientTape, list[End], FrameType] | None:
-    """The nearest tape that gave None, for which of the sources, and the frame that holds it."""
+def _tape_with_none(
+    frames: list[FrameType], wanted: list[End] | None
+) -> tuple[GradientTape, list[End], FrameType] | None:
+    """Returns (tape, sources, frame): the nearest tape that returned None, for which sources, and its frame."""
     for frame in frames:
         for tape in _tapes(frame):
             if tape.last is not None:

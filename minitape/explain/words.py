@@ -251,6 +251,6 @@ def mistaken(what: str, error: Exception) -> None:
 
 def say_unwatched(name: str, source: End, inquiry: GradientInquiry | None) -> str:
     """For a tensor that the tape does not watch, that this is wanted as well."""
-    if inquiry is None or not isinstance(source, Tensor) or inquiry.watched(inquiry.trace.of_tensor(source)):
+    if inquiry is None or not isinstance(source, Tensor) or inquiry.is_on_tape(inquiry.trace.of_tensor(source)):
         return ""
     return fill(", after tape.watch({x})", x=name)

@@ -122,7 +122,7 @@ def _twice(inquiry: GradientInquiry, node: TapeNode) -> Said | None:
         made = found[1][0]
     if not wanted or _operation(record, made)[0] != wanted:
         return None
-    places = [inquiry.trace.place(inquiry.trace.beside(node, r)) for r in (row, made)]
+    places = [inquiry.trace.place(inquiry.trace.node_at(node, r)) for r in (row, made)]
     return (
         fill(
             "It is smaller than it should be, though: the loss{line} expects logits and applies a {name} itself, but "

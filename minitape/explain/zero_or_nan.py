@@ -60,7 +60,7 @@ class TapeRow:
         )
         self.label = "" if primitive is None else primitive.name
         self.op = "" if primitive is None else primitive.op or primitive.name
-        watched = inquiry.watched(node)
+        watched = inquiry.is_on_tape(node)
         self.kind = (
             "operation"
             if primitive is not None

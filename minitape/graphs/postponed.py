@@ -193,7 +193,7 @@ def _try_calls(run: Any, symbolic: Tensors, has_windows: bool, by_values: bool) 
 
 
 def _trial(run: Any, symbolic: Tensors, guess: Guess, kind: int, apart: bool = False) -> Any:
-    tensors = None if apart else _together(symbolic, guess, kind)
+    tensors = None if apart else _consistent_values(symbolic, guess, kind)
     if tensors is None:
         tensors = _apart(symbolic, guess, kind)
     try:
@@ -203,8 +203,8 @@ def _trial(run: Any, symbolic: Tensors, guess: Guess, kind: int, apart: bool = F
         return None
 
 
-def _together(symbolic: Tensors, guess: Guess, kind: int) -> list[Any] | None:
-    """Stand-ins that fit each other: the placeholders get values, and the graph computes the rest."""
+def _consistent_values(symbolic: Tensors, guess: Guess, kind: int) -> list[Any] | None:
+    """Stand-ins for several tensors from one run: placeholders get values, and the graph computes the rest."""
     graph = state.graph
     rows = [graph.row_or_new_leaf(t) for t in symbolic]
     calls, leaves = find_needed(graph, rows, [], ())

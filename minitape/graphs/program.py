@@ -333,5 +333,5 @@ def _copy_attrs(source: Graph, call: Call, rows: dict[int, int]) -> Attributes:
     attrs, special = call.attrs, getattr(call.primitive, "copied", None)
     if special is not None:
         return special(source, call, rows)
-    again = getattr(attrs.get("function"), "again", None)
-    return attrs if again is None else attrs | {"function": again()}
+    copied = getattr(attrs.get("function"), "copy_for_graph", None)
+    return attrs if copied is None else attrs | {"function": copied()}

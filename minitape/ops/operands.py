@@ -43,10 +43,8 @@ def is_tensor_like(x: Value) -> bool:
     return isinstance(x, Tensor) or hasattr(x, "_read")
 
 
-def alike(x: EagerTensor, y: EagerTensor) -> bool:
-    """Whether two tensors have one shape and one dtype of numbers: nothing more is to be asked before they are
-    combined.
-    """
+def same_shape_and_dtype(x: EagerTensor, y: EagerTensor) -> bool:
+    """Whether two tensors have the same shape and dtype, of numbers, so that no other check is needed."""
     a, b = x._value, y._value
     return a.shape == b.shape and a.dtype is b.dtype and a.dtype.kind != "O"
 
@@ -212,7 +210,7 @@ _QUICK = """
     if type({0}) is EagerTensor:
         return apply(primitive, ({0},), NONE, _getframe(1))"""
 _QUICK_PAIR = """
-    if type({0}) is type({1}) is EagerTensor and alike({0}, {1}):
+    if type({0}) is type({1}) is EagerTensor and same_shape_and_dtype({0}, {1}):
         return apply(primitive, ({0}, {1}), NONE, _getframe(1))"""
 
 
@@ -229,7 +227,7 @@ def quick_function(name: str, arguments: str, run: Any, primitive: Any = None) -
         "apply": apply,
         "EagerTensor": EagerTensor,
         "NONE": {},
-        "alike": alike,
+        "same_shape_and_dtype": same_shape_and_dtype,
         "_getframe": _getframe,
     }
     made = define(_FUNCTION.format(name=name, arguments=arguments, quick=quick), "<tf.math>", space)[name]

@@ -20,7 +20,16 @@ from ..engine.values.invalid import at_run, check_places, invalid, outside, shap
 from ..engine.values.shape import TensorShape
 from .arrays import expand_dims, reshape
 from .joining import concat
-from .operands import alike, get_static_value, integers, of_one_dtype, postpone, static, tensor_of, with_name
+from .operands import (
+    get_static_value,
+    integers,
+    of_one_dtype,
+    postpone,
+    same_shape_and_dtype,
+    static,
+    tensor_of,
+    with_name,
+)
 
 
 def _gather_axis(axis: Any) -> int:
@@ -192,7 +201,7 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
         return apply(TABLE["where"], (condition,), {})
     if x is None or y is None:
         raise ValueError("x and y must both be non-None or both be None.")
-    if type(condition) is type(x) is type(y) is EagerTensor and alike(x, y):
+    if type(condition) is type(x) is type(y) is EagerTensor and same_shape_and_dtype(x, y):
         chosen = condition._value
         if chosen.shape == x._value.shape and chosen.dtype.kind == "b":
             return apply(TABLE["select"], (condition, x, y), {})

@@ -96,8 +96,8 @@ class Draw:
             return _seeds.start(self.op, self.seed, self.dtype, blocks)
         return _seeds.start_in_graph(self, blocks)
 
-    def again(self) -> Draw:
-        """For a copy of the operation in another graph, which starts anew."""
+    def copy_for_graph(self) -> Draw:
+        """A copy for the same operation in another graph, where its counter starts at zero."""
         return copy.copy(self)
 
     def __call__(self, *tensors: Any) -> list[Any]:

@@ -122,7 +122,7 @@ class Drawing:
         self.at: dict[int, int] = {}  # row -> node
         all_rows = snapshot["rows"]
         self.by_number = {row["row"]: row for row in all_rows}
-        self.rows = self.drawn(all_rows if rows is None else _chosen(all_rows, set(rows)))
+        self.rows = self.visible_rows(all_rows if rows is None else _chosen(all_rows, set(rows)))
         gap = rows is None and total_of(snapshot) > len(all_rows)
         jump = next((k for k in range(1, len(self.rows)) if gap and self.rows[k]["row"] > len(all_rows) // 2), None)
         for part in parts_of(self.rows, fold, MOST if room is None or rows is not None else FEW, jump):
@@ -137,8 +137,8 @@ class Drawing:
         self.width = self.height = self.foot = 0.0
         self.place()
 
-    def drawn(self, rows: list[Fields]) -> list[Fields]:
-        """Which of these rows are nodes: where there is a width, a number of the program is in its reader's text."""
+    def visible_rows(self, rows: list[Fields]) -> list[Fields]:
+        """The rows that are drawn as nodes. With a fixed width, constants are part of the text of their reader."""
         return rows if self.room is None else [row for row in rows if not row.get("literal")] or rows
 
     def _add(self, rows: Sequence[Fields], part: Part) -> None:

@@ -61,7 +61,7 @@ def what_if(
     given: dict[int, Array] = {row: type(record.value(row))(value) for row, value in leaves.items()}
     order = _dependent(record, given)
     with np.errstate(all="ignore"):
-        moved = None if order is None else _moved(record, order, dict(given), reader.held)
+        moved = None if order is None else _recomputed_values(record, order, dict(given), reader.held)
         if order is None or moved is None:
             return None
         stepper = stepper_of(reader.tape, target, sources, reader.held | moved, show_value)
@@ -97,10 +97,10 @@ def _dependent(record: Record, leaves: Iterable[int]) -> list[int] | None:
     return order
 
 
-def _moved(
+def _recomputed_values(
     record: Record, order: list[int], found: dict[int, Array], held: dict[int, Array]
 ) -> dict[int, Array] | None:
-    """The values of these rows with those that were ``found`` already; None where they cannot be had."""
+    """Computes these rows in order and adds them to ``found``; None if one cannot be computed."""
     for row in order:
         arrays = [found.get(i, held.get(i, record.value(i))) for i in operation_of(record, row)[1]]
         outputs = run_row(record, row, arrays)
@@ -132,7 +132,7 @@ def _curve(
         return []
     found: list[float | None] = []
     for point in points:
-        values = _moved(record, upto, leaves | {last: type(number)(point)}, held)
+        values = _recomputed_values(record, upto, leaves | {last: type(number)(point)}, held)
         y = float("nan") if values is None else float(values[target])
         found.append(y if np.isfinite(y) else None)
     return found

@@ -20,7 +20,7 @@ def word(template: str, /, **values: object) -> str:
     return paragraph(say(template, LESSON, **values))
 
 
-def spoken() -> dict[str, dict[str, str]]:
-    """The ``texts`` of a snapshot, with which the browser speaks; nothing where it speaks English."""
+def browser_texts() -> dict[str, dict[str, str]]:
+    """The translated texts for the browser, as {"texts": ...}; {} in English."""
     texts = table(LESSON)
     return {"texts": texts} if texts else {}

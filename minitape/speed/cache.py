@@ -30,14 +30,14 @@ def module_of(text: str, label: str) -> ModuleType:
     module.__file__ = f"<{name}>"
     for folder in folders():
         with contextlib.suppress(OSError):
-            module.__file__ = str(written(folder, name, text))
+            module.__file__ = str(write_source(folder, name, text))
             break
     define(text, module.__file__, module.__dict__)  # the text itself: the file may have become anything
     return module
 
 
-def written(folder: Path, name: str, text: str) -> Path:
-    """The file with this text in a folder; raises OSError where it cannot be, or where others could write to it."""
+def write_source(folder: Path, name: str, text: str) -> Path:
+    """Writes a source file and returns its path. OSError if it cannot be written, or if others could write to it."""
     if not private(folder):
         raise PermissionError(f"others than you own {folder} or can write there, or to a folder around it")
     for place in (*reversed(folder.parents), folder, folder / "__pycache__"):

@@ -42,10 +42,10 @@ def fusable(graph: Any, call: Any) -> Any:
         if kind is not None and dtype.type is not kind:
             return None
         kind = dtype.type
-    return kind if _fits(graph, call, name) else None
+    return kind if _can_fuse(graph, call, name) else None
 
 
-def _fits(graph: Any, call: Any, name: str) -> bool:
+def _can_fuse(graph: Any, call: Any, name: str) -> bool:
     shape = graph.shape_dtypes[call.row][0]
     if call.primitive.code:
         inputs = [graph.shape_dtypes[r][0] for r in call.inputs]

@@ -57,7 +57,7 @@ class KeptCode:
         reason = "there is no folder for it"
         for folder in cache.folders():
             try:
-                cache.written(folder, self.module, self.text)
+                cache.write_source(folder, self.module, self.text)
                 self._files(folder).save((signature, result.codegen.magic_tuple()), result._reduce())
                 self.on_disk = True
                 return

@@ -38,7 +38,7 @@ class LongSweep(Sweep):
         )  # -0.0 + share is the share, to the sign of a zero
         self.reach = np.ones(len(record), np.uint8) if reachable is None else np.frombuffer(reachable, np.uint8).copy()
         for row, adjoint in [*self.adjoints.items()]:
-            if self._put(row, adjoint):
+            if self._add_share(row, adjoint):
                 del self.adjoints[row]
 
     def _cells(self) -> Iterator[Any]:
@@ -53,8 +53,8 @@ class LongSweep(Sweep):
                 yield row, *record.cell(row)[:3], calls.get(row)
                 row -= 1
 
-    def _put(self, row: int, share: Any) -> bool:
-        """Adds a share to the adjoint of a row; False for a row that is no number, whose adjoint is elsewhere."""
+    def _add_share(self, row: int, share: Any) -> bool:
+        """Adds a share to the adjoint of a row and returns True; False if the row is no number of this column."""
         self.reach[row] |= 2
         if type(self.record.stored(row)) is not self.real:
             return False
@@ -66,7 +66,7 @@ class LongSweep(Sweep):
             value = self.values[row]
             if share.shape != value.shape or share.dtype is not value.dtype:
                 share = match_input(share, value)
-            if self._put(row, share):
+            if self._add_share(row, share):
                 return
         super()._add(row, share)
 

@@ -241,7 +241,7 @@ class Writer:
             self.scope[f"f{call.row}"] = (
                 call.primitive.forward if turns else self.runner(call, self._notes_are_read(call))
             )
-            formula = f"f{call.row}({', '.join(self._turned(call, arguments) if turns else arguments)})"
+            formula = f"f{call.row}({', '.join(self._transposed(call, arguments) if turns else arguments)})"
         if call.outputs > 1 or call.row in self.graph.tuples:
             none = self.graph.op_of[call.row].count == 0
             self.lines.append(f"    {formula}\n" if none else f"    {', '.join(outs)}, = {formula}\n")
@@ -251,8 +251,8 @@ class Writer:
         self.warns = True
         self._drop(call.inputs, [call])
 
-    def _turned(self, call: Call, arguments: list[str]) -> list[str]:
-        """The factors of a product, transposed as it says: those that never change only once."""
+    def _transposed(self, call: Call, arguments: list[str]) -> list[str]:
+        """The expressions of the factors of a product, transposed where needed; a constant is transposed once, now."""
         found = []
         for side, row, name in zip("ab", self._inputs(call), arguments, strict=True):
             turn, fixed = call.attrs.get(f"transpose_{side}"), self.constants.get(row)

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from minitape.speed import kernels
-from minitape.speed.cache import private, written
+from minitape.speed.cache import private, write_source
 from minitape.speed.compiled import compiled
 
 pytest.importorskip("numba")
@@ -361,7 +361,7 @@ def test_a_link_of_others_is_not_private(folder):
 def test_a_folder_that_is_made_is_private(folder):
     before = os.umask(0o002)
     try:
-        written(folder / "a" / "b", "minitape_kernels_x", "")
+        write_source(folder / "a" / "b", "minitape_kernels_x", "")
     finally:
         os.umask(before)
     assert private(folder / "a" / "b")

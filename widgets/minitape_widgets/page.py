@@ -11,7 +11,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from minitape.picture.rows import PictureRow
-from minitape.picture.words import spoken, word
+from minitape.picture.words import browser_texts, word
 
 from .engine import BUNDLE
 
@@ -72,7 +72,7 @@ def page(snapshot: Snapshot | dict[str, list[Snapshot]]) -> str:
     fill = "" if "both" in snapshot else " data-fill"
     words = {"policy": POLICY, "fill": fill, "bundle": bundle, "language": word("en"), "title": word("Tape")}
     words["playground"] = playground_link(snapshot.get("sources_text"))
-    given: Any = {**snapshot, **spoken()}
+    given: Any = {**snapshot, **browser_texts()}
     rows: Any = given.get("rows")
     if rows and isinstance(rows[0], PictureRow):
         data = _streamed(given)

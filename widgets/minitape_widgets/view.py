@@ -21,7 +21,7 @@ from minitape.picture.drawing import WHOLE, Picture, how_many
 from minitape.picture.reading import EMPTY, PictureRow, Reader, followed, reader_of, spaces
 from minitape.picture.snapshots import snapshot
 from minitape.picture.whatif import what_if
-from minitape.picture.words import spoken, word
+from minitape.picture.words import browser_texts, word
 
 from .comparison import Comparison
 from .engine import LOADER, engine
@@ -108,7 +108,11 @@ class TapeView(AnyWidget):
         knobs = "[]" if _rerun is None else _rerun.knobs()
         key = uuid4().hex
         super().__init__(
-            model_id=key, _key=key, _engine=engine().model_id, _knobs=knobs, _wire=encode(self._whole() | spoken())
+            model_id=key,
+            _key=key,
+            _engine=engine().model_id,
+            _knobs=knobs,
+            _wire=encode(self._whole() | browser_texts()),
         )
         self._given = self.layout
         self.on_msg(self._asked)

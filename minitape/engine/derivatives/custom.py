@@ -71,11 +71,11 @@ def one_part(name: str) -> Iterator[None]:
         record.scopes = appended(record.scopes, (len(record), path)) if several else before
 
 
-def plain(share: Adjoint) -> Adjoint:
-    """What a rule returns in a sweep over arrays: the array of a tensor, slices with their arrays."""
+def arrays_of(share: Adjoint) -> Adjoint:
+    """Replaces tensors in what a rule returned by their arrays, also in IndexedSlices, for a sweep over arrays."""
     if isinstance(share, IndexedSlices):
         shape = share._dense_shape
-        return IndexedSlices(plain(share._values), plain(share._indices), plain(shape))
+        return IndexedSlices(arrays_of(share._values), arrays_of(share._indices), arrays_of(shape))
     return share.array if isinstance(share, EagerTensor) else share
 
 
@@ -151,7 +151,7 @@ def _custom_rule(gs: Adjoint, z: Adjoint, *inputs: Adjoint, call: CustomCall) ->
     recorded = any(isinstance(one, Tensor) for one in gs)
     shares = call.shares([as_tensor(one) for one in gs])
     shares = [s if s is None or isinstance(s, IndexedSlices) or s.dtype.differentiable else None for s in shares]
-    return shares if recorded else [plain(s) for s in shares]
+    return shares if recorded else [arrays_of(s) for s in shares]
 
 
 CUSTOM = Primitive(

@@ -186,14 +186,14 @@ def rows_of_jacobian(tape: GradientTape, target: End, sources: list[End], adjoin
         return [None if g is None else _zeros((0, *g.shape), g) for g in linked]
     return [
         None
-        if any(g is None for g in column) or (source is target and not _follows(tape, source))
+        if any(g is None for g in column) or (source is target and not _is_recorded(tape, source))
         else TABLE["stack"](*[g if isinstance(g, Tensor) else g.dense() for g in column], axis=0)
         for source, column in zip(sources, zip(*each, strict=True), strict=True)
     ]
 
 
-def _follows(tape: GradientTape, tensor: End) -> bool:
-    """True for a target that the tape sees; the Jacobian of any other with respect to itself is None."""
+def _is_recorded(tape: GradientTape, tensor: End) -> bool:
+    """Whether a tape recorded a target. The Jacobian of any other target with respect to itself is None."""
     rows = tape._rows_of(tensor)
     return reads_target(tape, tensor) or (bool(rows) and bool(on_tape(tape)[rows[-1]]))
 

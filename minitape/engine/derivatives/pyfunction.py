@@ -28,7 +28,7 @@ from ..tensor.tensor import Tensor, new_tensor
 from ..values import errors, nest
 from ..values.dtypes import DType, as_dtype
 from ..values.invalid import invalid
-from .custom import for_batches, plain
+from .custom import arrays_of, for_batches
 
 if TYPE_CHECKING:
     from ..tensor.tensor import EagerTensor
@@ -120,7 +120,7 @@ def last_run(func: Function) -> PythonCall | None:
 def _python_rule(gs: Adjoint, z: Adjoint, *inputs: Adjoint, call: PythonCall) -> list[Adjoint]:
     if any(isinstance(one, Tensor) for one in gs):  # recorded: a py_function, too
         return py_function(call.gradient, call.adjoints(gs), [t.dtype for t in call.inputs])
-    return [plain(share) for share in call.run_gradient([new_tensor(one) for one in gs])]
+    return [arrays_of(share) for share in call.run_gradient([new_tensor(one) for one in gs])]
 
 
 PYTHON = Primitive("py_function", lambda *arrays, call: arrays, _python_rule, op="EagerPyFunc", label="py", keep="")

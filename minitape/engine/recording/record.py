@@ -222,15 +222,15 @@ class Record(Sites, Recorder):
         for tensor in tensors:
             value = tensor._value
             if self.large or value.size > self.small:
-                value = self._kept(primitive, rows, inputs, value, not untracked and bool(state.tapes))
+                value = self._column_value(primitive, rows, inputs, value, not untracked and bool(state.tapes))
             tensor._record, tensor._row = self, self.append(code, a, b, call, site, value)
             if untracked:
                 self.untracked.add(tensor._row)
 
-    def _kept(
+    def _column_value(
         self, primitive: Primitive, rows: Sequence[int], inputs: Sequence[Tensor], value: Array, tracked: bool
     ) -> Array:
-        """What the column holds for a result; sees to it that the arrays that its rules read are held."""
+        """Returns the entry of the value column for a result, and stores the input arrays that its rules will read."""
         if tracked and (primitive.keeps is None or primitive.keeps):
             for i, t in enumerate(inputs):
                 if (

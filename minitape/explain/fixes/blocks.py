@@ -144,8 +144,8 @@ def into_block(spot: Spot) -> Fix | None:
     return None
 
 
-def watched(spot: Spot) -> Fix | None:
-    """``tape.watch(x)`` in the block of the tape that is asked for x, as early as there is an x."""
+def watch_call(spot: Spot) -> Fix | None:
+    """Adds ``tape.watch(x)`` to the block of the tape that differentiates by x, at the first line where x exists."""
     tapes = [
         (s, tape, asks, {unparse(n) for call in asks for a in call.args[1:] for n in ast.walk(a)})
         for s, tape, asks in _tapes(spot)
@@ -207,7 +207,7 @@ def value_kept(spot: Spot) -> Fix | None:
     if not read or not name.isidentifier() or name in spot.names:
         return None
     new = f"{name} = {form(f'{variable} {sign} {{x}}', x=call.args[0]) if sign else value}\n{variable}.assign({name})"
-    return spot.put([(node, new), *((n, name) for n in read)])
+    return spot.replace([(node, new), *((n, name) for n in read)])
 
 
 def kept_graph(spot: Spot) -> Fix | None:
@@ -219,7 +219,7 @@ def kept_graph(spot: Spot) -> Fix | None:
     if statement is None or statement.loops() or any(e["kind"] == "assign" for e in spot.inquiry.recording.events):
         return None
     calls: list[Any] = [n for n in statement.walk() if is_call(n, "backward") and not n.keywords and not n.args]
-    return spot.put([(calls[0], f"{unparse(calls[0].func)}(retain_graph=True)")]) if len(calls) == 1 else None
+    return spot.replace([(calls[0], f"{unparse(calls[0].func)}(retain_graph=True)")]) if len(calls) == 1 else None
 
 
 def state_detached(spot: Spot) -> Fix | None:
@@ -240,9 +240,9 @@ def state_detached(spot: Spot) -> Fix | None:
         return None
     name, held = unparse(read[0]), spot.inquiry.value_of(unparse(read[0]))
     if isinstance(held, tuple):
-        return spot.put([(read[0], f"tuple(part.detach() for part in {name})")])
+        return spot.replace([(read[0], f"tuple(part.detach() for part in {name})")])
     alone = any([name] == s.binds() for s in steps)
-    return spot.put([(read[0], f"{name}.detach()")]) if alone or spot.inquiry.recorded(held) is not None else None
+    return spot.replace([(read[0], f"{name}.detach()")]) if alone or spot.inquiry.recorded(held) is not None else None
 
 
 def hook_gone(spot: Spot) -> Fix | None:

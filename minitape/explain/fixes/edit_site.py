@@ -362,8 +362,8 @@ class Spot:
 
     # -- text --------------------------------------------------------------------------------------
 
-    def here(self, edit: Edit) -> Fix | None:
-        """The statement with the one place changed that an edit knows."""
+    def edit_one(self, edit: Edit) -> Fix | None:
+        """Applies an edit to the statement, at the one node that it changes; None if there is none, or several."""
         changes = [(node, new) for node in self.statement.walk() if (new := edit(self, node)) is not None]
         changes = [change for change in changes if change[0] is self.call] or changes
         if not changes or not all(other in ast.walk(changes[0][0]) for other, _ in changes):
@@ -374,12 +374,10 @@ class Spot:
             and sum(s.line <= node.lineno <= s.last and s.block == self.statement.block for s in self.statements) > 1
         ):
             return None
-        return self.put([(node, new) if isinstance(new, str) else new])
+        return self.replace([(node, new) if isinstance(new, str) else new])
 
-    def put(self, changes: Sequence[tuple[Any, str]]) -> Fix | None:
-        """The program with nodes replaced, each on one line of its own or a whole statement; None where it is none
-        then.
-        """
+    def replace(self, changes: Sequence[tuple[Any, str]]) -> Fix | None:
+        """Replaces nodes by texts: statements, or expressions within one line. None if the result is no program."""
         steps: dict[int, EditStep] = {}
         for node, text in sorted(changes, key=lambda change: (-change[0].lineno, -change[0].col_offset)):
             first, last = node.lineno, node.end_lineno

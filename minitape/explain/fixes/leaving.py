@@ -129,8 +129,8 @@ def _wants_arrays(statement: Statement, node: ast.AST, dialect: Dialect) -> bool
 # -- an expression ---------------------------------------------------------------------------------
 
 
-def left(node: ast.AST | None) -> ast.expr | None:
-    """What an expression lets out: ``h`` of ``h.numpy()``, ``float(h)``, ``h.numpy().item()``; None for any other."""
+def left_value(node: ast.AST | None) -> ast.expr | None:
+    """The tensor that an expression converts: ``h`` of ``h.numpy()``, ``float(h)``, ``h.numpy().item()``; else None."""
     if not isinstance(node, ast.Call) or node.keywords:
         return None
     if last_name(node.func) in ("convert_to_numpy", "get_value") and len(node.args) == 1:
@@ -165,7 +165,7 @@ def inside(spot: Spot, node: ast.AST, tensors: Container[str] = ()) -> str | Non
 
 
 def _leaves(node: ast.AST) -> bool:
-    return left(node) is not None
+    return left_value(node) is not None
 
 
 def _inside(spot: Spot, node: ast.AST, tensors: Container[str]) -> ast.AST | None:
@@ -185,7 +185,7 @@ def _inside(spot: Spot, node: ast.AST, tensors: Container[str]) -> ast.AST | Non
         and not spot.is_module(function.value)
     ):
         return ast.Call(function.value, [further(a) for a in node.args[:1]], [])
-    inner = left(node)
+    inner = left_value(node)
     if inner is not None:
         while is_call(inner, "detach", "cpu") and isinstance(inner.func, ast.Attribute):
             inner = inner.func.value
@@ -254,7 +254,7 @@ def line_in_framework(spot: Spot) -> Fix | None:
         return None
     if spot.dialect.name == "tf":
         readers = [n for s in spot.readers() for n in s.walk()]
-        again = [unparse(part) for n in readers if (inner := left(n)) is not None for part in ast.walk(inner)]
+        again = [unparse(part) for n in readers if (inner := left_value(n)) is not None for part in ast.walk(inner)]
         named = isinstance(parsed(new), (ast.Name, ast.Attribute, ast.Subscript))  # it may be the variable itself
         again += [
             unparse(part) for n in readers if named and builds(n) for part in ast.walk(n) if isinstance(part, ast.expr)
@@ -277,7 +277,7 @@ def line_in_framework(spot: Spot) -> Fix | None:
         ):
             return None  # NumPy goes on with it
     changes = [(node, unparse(part)) for node, part in _swapped(spot, value)]
-    return spot.put([*changes, *_other_bounds(spot, {*statement.binds(), *(unparse(node) for node, _ in changes)})])
+    return spot.replace([*changes, *_other_bounds(spot, {*statement.binds(), *(unparse(node) for node, _ in changes)})])
 
 
 def _other_bounds(spot: Spot, tensors: set[str]) -> Iterator[tuple[ast.AST, str]]:
@@ -320,7 +320,7 @@ def lines_in_framework(spot: Spot) -> Fix | None:
         after = [r for r in spot.on(s).readers() if r not in seen and any(_reads(n, tensors) for n in r.walk())]
         seen |= set(after)
         waiting += after
-    return spot.put(changes) if len(changes) > 1 else None
+    return spot.replace(changes) if len(changes) > 1 else None
 
 
 def _reads(node: ast.AST, tensors: set[str]) -> bool:
@@ -349,7 +349,7 @@ def called_inside(spot: Spot) -> Fix | None:
         if new is None and s.function is function[0] and any(is_foreign(spot, n) for n in s.walk()):
             return None
         changes += [] if new is None else [(value, new)]
-    return spot.put(changes) if len(changes) > 1 else None
+    return spot.replace(changes) if len(changes) > 1 else None
 
 
 # -- whether a tensor can be there --------------------------------------------------------------

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..statement import FUNCTIONS, last_name, parameters, unparse
 from .edit_site import Edit, EditStep, Fix, Spot, is_call, plan_with, steps_text
-from .leaving import inside, left
+from .leaving import inside, left_value
 
 _HARD = ("round", "floor", "ceil", "sign", "argmax", "stop_gradient", "cast", "astype", "py_function", "numpy_function")
 
@@ -20,7 +20,7 @@ _HARD = ("round", "floor", "ceil", "sign", "argmax", "stop_gradient", "cast", "a
 def anywhere(spot: Spot, edit: Edit) -> Fix | None:
     """An edit of the one place in the program that it knows."""
     found = [s for s in spot.statements for node in s.walk() if edit(spot.on(s), node) is not None]
-    return spot.on(found[0]).here(edit) if len(found) == 1 else None
+    return spot.on(found[0]).edit_one(edit) if len(found) == 1 else None
 
 
 @plan_with
@@ -28,7 +28,7 @@ def to_try(spot: Spot, edit: Edit, lead: str) -> Fix | None:
     """An edit that is one way of several: it is told, and is no patch. It is of the line to blame, or of the one place
     that it knows.
     """
-    found = spot.here(edit) or anywhere(edit).plan(spot)
+    found = spot.edit_one(edit) or anywhere(edit).plan(spot)
     return None if found is None else Fix(found.steps, f"{lead} {steps_text(found.steps)}")
 
 
@@ -59,7 +59,7 @@ def with_aux(spot: Spot) -> Fix | None:
     if any(keyword.arg == "has_aux" for keyword in grad.keywords):  # more than a pair comes back
         parts: Any = getattr(returned.value, "elts", ())
         return (
-            spot.put([(returned.value, f"{unparse(parts[0])}, ({', '.join(map(unparse, parts[1:]))})")])
+            spot.replace([(returned.value, f"{unparse(parts[0])}, ({', '.join(map(unparse, parts[1:]))})")])
             if len(parts) > 2
             else None
         )
@@ -80,7 +80,7 @@ def with_aux(spot: Spot) -> Fix | None:
                 and isinstance(target.elts[0], ast.Name)
             ):
                 changes.append((target.elts[0], f"({target.elts[0].id}, aux)"))
-    return spot.put(changes)
+    return spot.replace(changes)
 
 
 def static_count(spot: Spot) -> Fix | None:
@@ -137,7 +137,7 @@ def elements_set(spot: Spot) -> Fix | None:
             )
         elif x in s.binds() and (made := s.value()) is not None and (new := inside(spot.on(s), made)) is not None:
             changes.append((made, new))
-    return spot.put(changes)
+    return spot.replace(changes)
 
 
 @plan_with
@@ -150,7 +150,7 @@ def edit_alike_lines(spot: Spot, edit: Edit) -> Fix | None:
         for node in s.walk()
         if (new := edit(spot.on(s), node)) is not None
     ]
-    return spot.put([change for _, change in changes]) if any(s is spot.statement for s, _ in changes) else None
+    return spot.replace([change for _, change in changes]) if any(s is spot.statement for s, _ in changes) else None
 
 
 @plan_with
@@ -183,14 +183,14 @@ def listed(spot: Spot, edit: Edit) -> Fix | None:
     ):
         return None
     parts = [(found[0][0], found[0][1]) if isinstance(found[0][1], str) else found[0][1]]
-    return spot.put(
+    return spot.replace(
         [*parts, *((n, f"{stack}({unparse(n.args[0])})") for n in of_name), *((n.func, stack) for n in here)]
     )
 
 
 def element(spot: Spot, node: Any) -> str | None:
     """``x.squeeze()`` for ``x.item()`` and ``float(x)``."""
-    inner = left(node)
+    inner = left_value(node)
     return None if inner is None else f"{unparse(inner)}.squeeze()"
 
 
@@ -225,7 +225,7 @@ def without_rule(spot: Spot, *decorators: str) -> Fix | None:
             elif more:
                 steps.append(EditStep(more[0].lineno, other.last, ""))
         if pairs:
-            found = spot.put(
+            found = spot.replace(
                 [
                     (r.value, unparse(r.value.elts[0]))
                     for r in ends
@@ -277,7 +277,7 @@ def finite_data(spot: Spot) -> Fix | None:
     bounds = "" if numbers is None or not np.isinf(numbers).any() else ", posinf=10000.0, neginf=-10000.0"
     text = spot.spelled(spot.dialect.finite.partition("(")[0])
     return (
-        spot.put(
+        spot.replace(
             [
                 (n, (text + "(" + spot.dialect.finite.partition("(")[2]).format(x=unparse(n), bounds=bounds))
                 for n in places

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..words import Explanation
 
 _WATCH = edit.before_use("{tape}.watch({x})")
-_WATCHED = Whole(block.watched)
+_WATCHED = Whole(block.watch_call)
 _TRAINABLE = edit.keyword("trainable", True)
 _ACCESSED = edit.keyword("watch_accessed_variables", True)
 
@@ -124,7 +124,7 @@ TABLE: dict[str, list[Edit | Whole]] = {  # by cause; behind one the name of the
         edit.on_operand("{x} * 0.999999", "acos", "asin", "arccos", "arcsin"),
         edit.on_operand("{x} + 1e-06", "acosh", "arccosh"),
         value.power,
-        value.away,
+        value.nonzero_angle,
     ],
     # errors
     "in_place": [edit.not_in_place],
@@ -175,7 +175,7 @@ def first_fix(spot: Spot, may: Callable[[Edit | Whole], bool] = lambda way: True
     for way in TABLE.get(f"{spot.cause} {spot.dialect.name}") or TABLE.get(spot.cause) or []:
         if not may(way) or not spot.blamed:
             continue
-        found = way.plan(spot) if isinstance(way, Whole) else spot.here(way)
+        found = way.plan(spot) if isinstance(way, Whole) else spot.edit_one(way)
         if found is None or not passes_gradient(spot, found.steps):
             continue
         step, number = found.steps[0], spot.answer.kind == "nonfinite"

@@ -113,7 +113,7 @@ def passes_gradient(spot: Spot, steps: Sequence[EditStep]) -> bool:
                 for a, text in _given(call).items()
                 if not isinstance(a, ast.Constant) and (text not in before if s is start else flow.enters(s, a))
             }
-            if hot and not _takes(spot, source, call, hot):
+            if hot and not _accepts_tensor(spot, source, call, hot):
                 return False
     return True
 
@@ -123,9 +123,9 @@ def _given(call: ast.Call) -> dict[ast.expr, str]:
     return {a: f"{unparse(call.func)} {unparse(a)}" for a in (*call.args, *(k.value for k in call.keywords))}
 
 
-def _takes(spot: Spot, source: Source, call: ast.Call, hot: set[ast.expr]) -> bool:
-    """Whether a call takes tensors for some of its arguments: a function of the framework's does where one of its forms
-    has them there, beside the numbers.
+def _accepts_tensor(spot: Spot, source: Source, call: ast.Call, hot: set[ast.expr]) -> bool:
+    """Whether a call accepts tensors for its arguments in ``hot``. A function of the framework does if one of its
+    signatures has tensors there.
     """
     name, (root, _, rest) = last_name(call.func), unparse(call.func).partition(".")
     module = "" if "(" in rest else (source.imported.get(root) or spot.dialect.modules.get(root, "")).partition(".")[0]

@@ -303,7 +303,7 @@ def masked_before(spot: Spot, node: Any) -> Change | None:
             n
             for s in [spot.statement, *spot.readers()]
             for n in s.walk()
-            if is_call(n, "where") and len(n.args) == 3 and _holds(spot, s, n, node)
+            if is_call(n, "where") and len(n.args) == 3 and _is_guarded(spot, s, n, node)
         ),
         None,
     )
@@ -330,10 +330,8 @@ def masked_before(spot: Spot, node: Any) -> Change | None:
     return x, f"{where}({unparse(condition)}, {safe})"
 
 
-def _holds(spot: Spot, statement: Statement, choice: ast.Call, node: Any) -> bool:
-    """Whether a ``where`` chooses between what a node computes and something else, by a condition that is known at the
-    node.
-    """
+def _is_guarded(spot: Spot, statement: Statement, choice: ast.Call, node: Any) -> bool:
+    """Whether a ``where`` selects between the value of a node and another value, by a condition known at the node."""
     if any(n is node for branch in choice.args[1:] for n in ast.walk(branch)):
         return True
     if statement is spot.statement or not any(_holds_name(branch, spot) for branch in choice.args[1:]):
@@ -375,8 +373,8 @@ def scaled(spot: Spot, node: Any) -> Change | None:
     return (x, form(f"{{x}} / {float(f'{largest / 2:.0e}')!r}", x=x)) if largest > 4 else None
 
 
-def away(spot: Spot, node: Any) -> Change | None:
-    """The second argument of an angle away from zero."""
+def nonzero_angle(spot: Spot, node: Any) -> Change | None:
+    """Adds a small number to the second argument of ``atan2``, so that it is not zero."""
     return (
         (node.args[1], form("{x} + 1e-06", x=node.args[1]))
         if is_call(node, "arctan2", "atan2") and len(node.args) == 2

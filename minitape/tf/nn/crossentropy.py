@@ -9,7 +9,7 @@ from ...engine.tensor.operation import apply
 from ...engine.tensor.tensor import EagerTensor, Tensor
 from ...engine.values import dtypes
 from ...engine.values.invalid import invalid
-from ...ops.operands import alike, call, postpone, tensor_of
+from ...ops.operands import call, postpone, same_shape_and_dtype, tensor_of
 
 
 def _both(name: str, labels: Any, logits: Any) -> None:
@@ -57,7 +57,7 @@ def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: int = -1, 
         and axis == -1
         and x.ndim
         and x._value.dtype.itemsize > 2
-        and alike(x, y)
+        and same_shape_and_dtype(x, y)
     ):
         return call("softmax_cross_entropy", x, y)
     wide = _wide(x)
