@@ -30,6 +30,8 @@ def in_common(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
     'Your function gives the same, whatever it is given. What should its result depend on?'
     >>> in_common([3.0, 6.0], [6.0, 12.0]), in_common([6.0, 1.0], [6.0, 12.0])
     ('All your results are 0.5 times what they should be.', '')
+    >>> in_common([1.001, 2.002], [1.0, 2.0]), in_common([1.00005, 2.0], [1.0, 2.0])  # nearly right
+    ('', '')
     >>> in_common([[1.0, 2.0], [3.0, 5.0]], [[2.0, 1.0], [5.0, 3.0]])
     'The right numbers, in the reverse order.'
     """
@@ -91,11 +93,11 @@ def _off(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
     if len(given) > 1 and all(np.array_equal(one, given[0]) for one in given) and not np.allclose(b, b[0]):
         return say("Your function gives the same, whatever it is given. What should its result depend on?")
     factor = a @ b / (b @ b) if b.any() else 0.0
-    if np.allclose(a, factor * b, EXACT, EXACT) and len(b) > 1 and factor and abs(factor - ONE) > EXACT:
+    if np.allclose(a, factor * b, EXACT, EXACT) and len(b) > 1 and factor and f"{factor:.3g}" != "1":
         if round(factor, 3) == -ONE:
             return say("All your results have the wrong sign.")
         return say("All your results are {factor} times what they should be.", factor=f"{factor:.3g}")
-    if np.allclose(a, abs(b), EXACT, EXACT):
+    if b.min() < 0 and np.allclose(a, abs(b), EXACT, EXACT):
         return say("The sizes are right, and a sign is lost. Is there an abs, or a square?")
     offset = float(np.mean(a - b))
     if np.allclose(a - b, offset, EXACT, EXACT) and len(b) > 1 and round(offset, 3):
