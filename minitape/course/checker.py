@@ -19,7 +19,7 @@ from .call_log import Seen, watching
 from .compare import AnswerComparison, as_array, combined, compare, is_blank, kind
 from .error_hints import line_of, slip_in, told_of
 from .exercise import Exercise, exercises_of
-from .hints import in_common, in_reverse, of_calls, of_value, parts_of, without_return
+from .hints import all_numbers, in_common, in_reverse, of_calls, of_value, parts_of, without_return
 from .progress import hints_at, note_try, tries_at
 from .trials import is_empty, lines_of, try_out, wrong_kind
 from .unknown import UnknownFunction
@@ -355,10 +355,11 @@ def _called_elsewhere(exercise: Exercise, runs: list[CheckRun]) -> str:
     for case, run in zip(exercise.cases, runs, strict=True):
         for name, handed in zip(names, case, strict=False):
             place = next((call.at[0] for call in run.seen.calls if len(call.at) == 1), None)
-            if name not in PLACES or place is None or place.shape not in ((), np.shape(handed)):
+            right = all_numbers([handed])
+            if name not in PLACES or place is None or right is None or place.shape not in ((), np.shape(handed)):
                 continue
             whole = np.all if place.shape else np.any  # a loop hands over one of several places
-            if not any(whole(np.isclose(place, one, NEAR, NEAR)) for one in (handed, np.round(handed))):
+            if not any(whole(np.isclose(place.ravel(), one, NEAR, NEAR)) for one in (right, np.round(right))):
                 return say(
                     "Your program first called the function at {place}. What was handed in is {number}.",
                     place=_show(place),

@@ -70,7 +70,7 @@ def _rearranged(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
         (lambda one: np.roll(one, 1, 0), say("The right numbers, each one place too late.")),
         (lambda one: np.roll(one, -1, 0), say("The right numbers, each one place too early.")),
     ):
-        pairs = [(_numbers([one]), _numbers([right])) for one, right in zip(given, expected, strict=True)]
+        pairs = [(all_numbers([one]), all_numbers([right])) for one, right in zip(given, expected, strict=True)]
         sizes = [0 if one is None or right is None else right.size for one, right in pairs]
         if (
             min(sizes) > 0
@@ -87,7 +87,7 @@ def _rearranged(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
 
 def _off(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
     """By what all numbers are off: a sign, a factor, an amount."""
-    a, b = _numbers(given), _numbers(expected)
+    a, b = all_numbers(given), all_numbers(expected)
     if a is None or b is None or a.shape != b.shape:
         return ""
     if len(given) > 1 and all(np.array_equal(one, given[0]) for one in given) and not np.allclose(b, b[0]):
@@ -320,7 +320,7 @@ def without_return(source: str) -> str:
     return ""
 
 
-def _numbers(results: Sequence[Answer]) -> np.ndarray | None:
+def all_numbers(results: Sequence[Answer]) -> np.ndarray | None:
     """All numbers of some results in a row; None where there is anything else."""
     try:
         flat = np.concatenate([np.ravel(np.asarray(result, np.float64)) for result in results])

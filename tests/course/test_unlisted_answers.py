@@ -12,8 +12,10 @@ import pytest
 from test_exercise_programs import SOLUTIONS, answer, made, solved
 
 import minitape as tf
+from minitape.course import add_exercise
 from minitape.course.checker import feedback
-from minitape.course.exercise import exercises_of
+from minitape.course.exercise import Exercise, exercises_of
+from minitape.course.unknown import Polynomial
 
 DERIVATIVE, NESTED = SOLUTIONS["01.2"], SOLUTIONS["01.4"]
 RIGHT = [
@@ -263,6 +265,13 @@ def slopes(f, values):
 """
     assert "first called the function at" not in answer("08.3", one_by_one.format(off=0.0))
     assert "first called the function at 1.5" in answer("08.3", one_by_one.format(off=0.5))
+
+
+@pytest.mark.parametrize("value", ["relu", None, {"a": 1.0}, [[1.0], [2.0, 3.0]]])
+def test_what_is_handed_in_may_be_no_number(value):
+    cases = [(Polynomial(0, 1, 2), value), (Polynomial(0, 1, 3), value)]
+    add_exercise(Exercise("own.1", expect=lambda f, value: 1.0, cases=cases, hint="Which one?"))
+    assert "could not be compared" not in answer("own.1", "def five(f, value):\n    return f(tf.constant(5.0))")
 
 
 def test_what_is_handed_out_is_a_copy():
