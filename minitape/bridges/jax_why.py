@@ -380,7 +380,7 @@ class JaxInquiry(Inquiry):
         return bool(asked) and bool(set(self.entries[asked[0]].inputs) & set(inputs)) and self._is_off(row)
 
     def _step(self) -> int | None:
-        """A function in steps that is all that stands on another way of the source: it would be zero there for any
+        """A step function that alone is on another path of the source: its gradient would be zero there for any
         value.
         """
         for row in sorted(self._after() & self.behind):

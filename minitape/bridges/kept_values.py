@@ -133,7 +133,7 @@ class Bound:
 
 
 def give_back() -> None:
-    """What was let go goes back to the system: glibc keeps it, where something small was made after it that stays.
+    """Returns released memory to the system: glibc keeps it where a small object that lives was allocated after it.
 
     Without this a process grows by hundreds of megabytes of which a recording keeps twenty.
     """

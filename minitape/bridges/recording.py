@@ -54,10 +54,10 @@ def _numbers(value: Any) -> np.ndarray | None:
     return array.astype(np.float64) if array.dtype.kind in "biuf" else None
 
 
-def _together(models: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The sources of several models by name; of another one that has the same name the model's number is said, too.
+def _merged(models: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Merges the sources of several models, by name. A name that is taken gets the number of its model in front.
 
-    >>> _together([{"Net.w": 1}, {"Net.w": 2, "Net.b": 3}])
+    >>> _merged([{"Net.w": 1}, {"Net.w": 2, "Net.b": 3}])
     {'Net.w': 1, '[1].Net.w': 2, 'Net.b': 3}
     """
     found: dict[str, Any] = {}
@@ -354,7 +354,7 @@ class Recording:
             models = [self.model_parts(part) for part in source]
             if None in models:
                 return page([self._answer(target, s) for s in source])
-            known: Mapping[str, Any] | None = _together([parts or {} for parts in models])
+            known: Mapping[str, Any] | None = _merged([parts or {} for parts in models])
         else:
             known = self._parts_of(source)
         return self._answer(target, source) if known is None else Checkup(self, target).page(known)
@@ -429,9 +429,9 @@ class Recording:
         >>> Recording("by hand").cost
         '0 rows hold values of 0 bytes. The block still runs.'
         """
-        count, size = len(self.entries), as_size(bytes_kept(self))
+        n = len(self.entries)
         time = "still runs" if self._open else f"took {self._took:.2g} s"
-        return f"{count:,} row{' holds' if count == 1 else 's hold'} values of {size}. The block {time}."
+        return f"{n:,} row{' holds' if n == 1 else 's hold'} values of {as_size(bytes_kept(self))}. The block {time}."
 
     def asleep(self) -> AbstractContextManager[Any]:
         """What runs in the block is not the program's."""

@@ -291,7 +291,7 @@ class Again:
         self.pauses[id(step.subject)] = self.tapes[id(step.subject)].stop_recording()
         self.pauses[id(step.subject)].__enter__()
 
-    def _goes_on(self, step: InsideStep) -> None:
+    def _resumes(self, step: InsideStep) -> None:
         self.pauses.pop(id(step.subject)).__exit__(None, None, None)
 
     def _resets(self, step: InsideStep) -> None:
@@ -360,11 +360,11 @@ class Again:
 
     def _branch(self, op: Any, number: Any, count: int) -> int:
         if op.type in ("If", "StatelessIf"):
-            return 0 if self._holds(number) else 1
+            return 0 if self._is_true(number) else 1
         return int(number) if 0 <= int(number) < count else count - 1
 
-    def _holds(self, condition: Any) -> bool:
-        """A condition; one that says something of the values is seen to be read."""
+    def _is_true(self, condition: Any) -> bool:
+        """The value of a condition as a bool. One computed from rows is read as the program would, and noted."""
         return bool(condition) if self.inner.rows_of(condition) else bool(condition._numpy())
 
     def _does_not_run(self, graph: Any, given: list[Any]) -> None:
@@ -376,7 +376,7 @@ class Again:
 
     def _while(self, graphs: Sequence[Any], given: list[Any]) -> list[Any]:
         (condition, body), turn = graphs, 1
-        while self._holds(self.run(condition, given)[0]):
+        while self._is_true(self.run(condition, given)[0]):
             given, turn = self._run_in(f"turn {turn}", body, given), turn + 1
         if turn == 1:
             self._does_not_run(body, given)

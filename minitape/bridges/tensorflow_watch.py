@@ -402,7 +402,7 @@ class TensorFlowWatcher:
                 with self._step("pauses", tape):
                     pass
                 yield
-                with self._step("goes_on", tape):
+                with self._step("resumes", tape):
                     pass
             return
         self.log.spanned("pauses", tape)

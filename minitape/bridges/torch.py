@@ -158,10 +158,13 @@ def holding() -> Iterator[None]:
     """
     held: dict[int, Any] = {}
 
-    def hold(used: Any, *_: Any) -> None:
+    def note_used(used: Any, *_: Any) -> None:
         held[id(used)] = used
 
-    handles = torch.nn.modules.module.register_module_forward_pre_hook(hold), register_optimizer_step_pre_hook(hold)
+    handles = (
+        torch.nn.modules.module.register_module_forward_pre_hook(note_used),
+        register_optimizer_step_pre_hook(note_used),
+    )
     try:
         yield
     finally:

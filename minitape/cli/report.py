@@ -139,7 +139,7 @@ def _difference(finding: CheckFinding) -> Iterator[str]:
     if finding.saved is None and finding.new is None:
         return
     saved, new = (
-        [shorten(line, LONGEST_LINE) for line in _opened(text or "").splitlines()]
+        [shorten(line, LONGEST_LINE) for line in _with_svg_source(text or "").splitlines()]
         for text in (finding.saved, finding.new)
     )
     yield from difflib.unified_diff(saved, new, *sides(finding), lineterm="", n=2)
@@ -150,7 +150,7 @@ def sides(finding: CheckFinding) -> tuple[str, str]:
     return ("one run", "another") if finding.rule == NOT_REPEATABLE else ("saved", "new")
 
 
-def _opened(text: str) -> str:
+def _with_svg_source(text: str) -> str:
     """A text with each embedded picture as its SVG source, one element in a line, so that a difference can be read."""
 
     def elements(image: re.Match[str]) -> str:

@@ -25,7 +25,7 @@ from ..explain.words import Explanation
 
 FOLDER = Path(__file__).parent / "recordings"
 LESSON = "14"  # whose programs they are
-SENTENCES = re.compile(r"(?<=\.) (?=[A-Z])")  # what stands between two of them
+SENTENCES = re.compile(r"(?<=\.) (?=[A-Z])")  # the blank between two of them
 Data: TypeAlias = dict[str, Any]  # what JSON holds
 CALLED = {"torch": "PyTorch", "tensorflow": "TensorFlow", "jax": "JAX"}
 

@@ -403,7 +403,7 @@ class Advice(Absent):
                 self.fields["what"] = text
 
     def _stands_inside(self, frames: Stack, behind: bool = False) -> bool:
-        """Whether the place, or a call that led to it, stands inside the with block that begins at ``frames``, or
+        """Whether the place, or a call that led to it, is inside the with block that begins at ``frames``, or
         behind it.
         """
         block = next((s for s, _ in self.inquiry.statements(CodePlace(frames) if frames else None)), None)
@@ -429,7 +429,7 @@ class Advice(Absent):
         )
 
     def _around(self) -> list[ast.AST]:
-        """The expressions of the statement in which the call stands, the outer ones first."""
+        """The expressions of the statement that contain the call, outermost first."""
         call = self.call
         nodes = [] if self.statement is None or call is None else self.statement.walk()
         return [

@@ -103,7 +103,7 @@ def _of_function(attrs: dict[str, Object], call: Call, output: int | None) -> Fu
 
 
 def assigns(graph: Graph, variable: object, before: int) -> Iterator[tuple[Call, list[Call]]]:
-    """The calls that assign to a variable before a row of a graph, each with the calls in whose bodies it stands."""
+    """The calls that assign to a variable before a row of a graph, each with the calls whose bodies contain it."""
     for call in graph.calls:
         if call.row >= before:
             continue

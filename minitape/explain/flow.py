@@ -239,7 +239,7 @@ class Flow:
             return True
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             key = statement.source.key(node.id, statement.function)
-            whole = any(self._holds(one, statement) for one in (key, *self._items.get(key, ())))
+            whole = any(self._may_hold(one, statement) for one in (key, *self._items.get(key, ())))
             function = key[0] == 0 and ("returns", node.id) in self.tainted
             return whole or function or ("here", id(statement), node.id) in self.tainted
         if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
@@ -262,7 +262,7 @@ class Flow:
     def _item_is_tainted(self, holder: ast.Name, item: str | None, statement: Statement) -> bool:
         """Whether an item of what a name holds may be the value, or all of it may."""
         key = statement.source.key(holder.id, statement.function)
-        return self._holds(key, statement) or self._holds((*key, item), statement)
+        return self._may_hold(key, statement) or self._may_hold((*key, item), statement)
 
     def _calls_object(self, call: ast.Call) -> bool:
         """Whether a call may be that of an object, not of a function, a class or a container's method."""
@@ -279,7 +279,7 @@ class Flow:
             return isinstance(call.func, ast.Name) and self._calls_object(call)
         return isinstance(call.func, (ast.Subscript, ast.Call))
 
-    def _holds(self, key: Item, statement: Statement) -> bool:
+    def _may_hold(self, key: Item, statement: Statement) -> bool:
         """Whether a name may hold the value when a statement reads it: none that was bound anew in between."""
         given = self._names.get(key)
         if not given:

@@ -36,7 +36,7 @@ class Owners:
 
     def __init__(self) -> None:
         self._found: dict[int, tuple[int, Object]] | None = None  # identity of a variable -> how deep in what it lies
-        self._keras: set[int] = set()  # the variables that stand behind one of Keras
+        self._keras: set[int] = set()  # the variables that a Keras variable wraps
 
     def of(self, variable: End) -> Object:
         """The nearest callable object that holds a variable; None when there is none."""

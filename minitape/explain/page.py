@@ -1,4 +1,4 @@
-"""Several explanations on one page: what has the same reason stands together, in a paragraph of its own.
+"""Several explanations on one page: those with the same reason share a paragraph.
 
 What ``tape.explain(loss, variables)`` gives for a list, a tuple or a dictionary is one, and a page when it is printed.
 """

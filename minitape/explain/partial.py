@@ -1,4 +1,4 @@
-"""Paths that are blocked beside one that is open: the gradient is there, and lacks what would have come along them.
+"""Blocked paths of a source that also has an open one: its gradient lacks what would come along them.
 
 Choices cut nothing: the condition of a ``tf.where``, an index, a shape. Nor does what a library stops inside of its
 functions, nor a variable's step before the block: every training loop has one. Values of Python's come in as constants,
@@ -400,7 +400,7 @@ def added(inquiry: GradientInquiry, source: End, b: Break) -> str:
 def _along(inquiry: GradientInquiry, source: End, b: Break, child: TapeNode, parent: TapeNode) -> Array | None:
     """The share of one cut way; None where the value behind the cut is not the one before it."""
     record = inquiry.record
-    if child.record is not record or child.caller is not None or not _goes_on(inquiry, b, child, parent):
+    if child.record is not record or child.caller is not None or not _keeps_value(inquiry, b, child, parent):
         return None
     behind = _arrives(inquiry, starts_of(inquiry), {child.row})
     if behind is None:
@@ -410,8 +410,8 @@ def _along(inquiry: GradientInquiry, source: End, b: Break, child: TapeNode, par
     return _arrives(inquiry, {parent.row: behind}, set(inquiry.tape._rows_of(source)))
 
 
-def _goes_on(inquiry: GradientInquiry, b: Break, child: TapeNode, parent: TapeNode) -> bool:
-    """Whether the value behind a cut is the one before it, or near it."""
+def _keeps_value(inquiry: GradientInquiry, b: Break, child: TapeNode, parent: TapeNode) -> bool:
+    """Whether an operation that blocks the gradient returns the value of its input, or one near it."""
     behind, before = inquiry.value(child), inquiry.value(parent)
     if behind is None or before is None or np.shape(behind) != np.shape(before):
         return False

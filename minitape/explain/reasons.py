@@ -86,7 +86,7 @@ class GradientInquiry(Objects):
 
     @once
     def parts(self) -> Parts:
-        """The cut ways beside those that hold."""
+        """The blocked paths of sources that have open ones."""
         return Parts(self)
 
     def on_path(self, source: End, path: Path) -> Finding:

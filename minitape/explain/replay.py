@@ -131,7 +131,7 @@ def shown(value: Array) -> str:
 DEEP = 3  # calls inside of calls that are looked into
 
 
-def opened(inquiry: GradientInquiry, row: int) -> tuple[GradientInquiry, list[End]] | None:
+def open_call(inquiry: GradientInquiry, row: int) -> tuple[GradientInquiry, list[End]] | None:
     """The question about the results of the call at a row, inside of it, and its inputs; None where it cannot run
     again.
 
@@ -163,7 +163,7 @@ def swept(
     """The sweep inside of a call, from the adjoints of its results to its inputs, with the question about it, these,
     and what it begins with.
     """
-    inside = opened(inquiry, row)
+    inside = open_call(inquiry, row)
     if inside is None:
         return None
     inner, inputs = inside

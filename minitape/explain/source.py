@@ -1,4 +1,4 @@
-"""What the user's source text says: which statement stands on a line, and where a name is bound.
+"""What the user's source text says: which statement is on a line, and where a name is bound.
 
 The cells of a notebook are one text: they share their names, so they are read together, in the order in which they ran.
 """
@@ -87,7 +87,7 @@ class Source:
         self.statements: list[Statement] = []
         self.functions: dict[str, list[Def]] = {}
         self.classes: set[str] = set()
-        self.methods: dict[int, str] = {}  # function -> the class in whose body it stands
+        self.methods: dict[int, str] = {}  # function -> the class that defines it
         self.related: set[str] = set()  # the classes that have, or are, a base among those of the file
         self.imported: dict[str, str] = {}  # name -> its module
         self.bound: set[str] = set()  # the names that statements and definitions bind

@@ -114,7 +114,7 @@ def _paths(names: dict[str, Object]) -> dict[tuple[int, str], str]:
 
 
 def _keys(items: dict[Object, Object] | list[Object] | tuple[Object, ...]) -> dict[int, tuple[object, object]]:
-    """Under which key each thing stands first: by its identity, with the thing itself, which must live meanwhile."""
+    """Maps the id of each object to its first key, and the object itself, which must stay alive."""
     found: dict[int, tuple[object, object]] = {}
     for key, value in items.items() if isinstance(items, dict) else enumerate(items):
         leaf = value._gradient_leaf() if hasattr(value, "_gradient_leaf") else value

@@ -29,7 +29,7 @@ _COMPOUND = (
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
-CALLS = "()"  # stands among the names that a statement mentions for a call
+CALLS = "()"  # the entry for a call among the names that a statement mentions
 
 
 Owner = TypeVar("Owner")
@@ -91,7 +91,7 @@ class Statement:
 
     @property
     def class_name(self) -> str:
-        """The class in whose body it stands, if any."""
+        """The class whose body contains it; None if there is none."""
         return next((s.node.name for s in reversed(self.around) if isinstance(s.node, ast.ClassDef)), "")
 
     def covers(self, filename: str, line: int) -> bool:

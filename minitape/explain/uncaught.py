@@ -73,7 +73,7 @@ def _note_of(name: str) -> Function:
 
 
 def _is_of_none(error: BaseException, text: str) -> bool:
-    """Whether Python says that a None stood where a tensor is wanted: of an attribute, one that tensors have."""
+    """Whether an error of Python is about a None in place of a tensor; one about an attribute, if tensors have it."""
     if isinstance(error, AttributeError):
         return error.obj is None and any(hasattr(kind, error.name or "") for kind in (Tensor, ResourceVariable))
     return "NoneType" in text

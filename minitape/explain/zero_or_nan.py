@@ -25,7 +25,7 @@ from .connection import is_leaf
 from .families import CHOICES, CLASSES, MOVES, POINTS, ZEROS
 from .nodes import CodePlace, TapeNode, is_state
 from .partial import MAKES
-from .replay import MOST, ReplayStep, dense, opened, replay, shown, starts_of, swept
+from .replay import MOST, ReplayStep, dense, open_call, replay, shown, starts_of, swept
 from .sentences import fill
 from .source_names import name_of
 from .statement import last_name, once
@@ -223,7 +223,7 @@ class TapeValues(RowValues):
     def _origin(self, row: int, kind: str = "") -> Explanation:
         found = super()._origin(row, kind)
         entry = self.entries[found._rows[0]]
-        inside = opened(self.inquiry, entry.node.row) if entry.label == "function" else None
+        inside = open_call(self.inquiry, entry.node.row) if entry.label == "function" else None
         if inside is None:
             return found
         inner = TapeValues(TapeRows(inside[0], {}, ()), self.source, self.name, self.spoilt)

@@ -163,7 +163,7 @@ class Function:
         return (owner, *args)
 
     def _place(self, argument: tuple[str, Any]) -> tuple[int, str]:
-        """Where a keyword argument stands among the parameters; those that ``**kwargs`` takes are sorted by name."""
+        """The position of a keyword argument among the parameters; those in ``**kwargs`` are sorted by name."""
         names = list(self._parameters)
         return names.index(argument[0]) if argument[0] in names else len(names), argument[0]
 

@@ -151,7 +151,7 @@ def _trials(primitive: Primitive, tensors: Tensors, attrs: Attributes) -> list[A
 
 
 def _unknown(tensors: Tensors) -> list[set[tuple[int, int]]]:
-    """Where unknown sizes stand, as (number of the tensor, axis): one at a time, and those of one axis together."""
+    """The unknown sizes as sets of (number of the tensor, axis): each alone, and then all of each axis."""
     ranked = [(at, t.shape.as_list()) for at, t in enumerate(tensors) if t.shape.rank is not None]
     places = [(at, axis) for at, sizes in ranked for axis, size in enumerate(sizes) if size is None]
     together = [{place for place in places if place[1] == axis} for axis in sorted({axis for _, axis in places})]

@@ -315,7 +315,7 @@ def inline(source: Graph, target: Graph, fetches: list[int], rows: dict[int, int
         inputs = tuple(rows[r] for r in call.inputs)
         op = source.op_of[call.row]
         outputs = [(t.shape, t.dtype) for t in op.outputs]
-        # a copy stands where the user wrote the original
+        # a copy has the site of the original
         with During(state, site=source.site_of(call.row) or state.site):
             made = target.call_row(
                 call.primitive, inputs, _copy_attrs(source, call, rows), outputs, op.name.rsplit("/", 1)[-1]

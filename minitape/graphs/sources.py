@@ -97,8 +97,8 @@ def _definition(code: types.CodeType) -> Any:
             code.co_firstlineno,
         ):
             return copy.deepcopy(node)
-    if len(found) > 1:  # on one line: the innermost in which all of the code stands
-        found = [node for node in found if _holds(node.body, code)][-1:]
+    if len(found) > 1:  # on one line: the innermost that contains all of the code
+        found = [node for node in found if _contains(node.body, code)][-1:]
     if not found:
         raise CanNotConvert(code.co_name)
     return copy.deepcopy(found[0])
@@ -115,8 +115,8 @@ def _tree(text: str) -> ast.Module:
         return compile(text, "<source>", "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
 
 
-def _holds(node: Any, code: types.CodeType) -> bool:
-    """Whether all that a code does is in an expression."""
+def _contains(node: Any, code: types.CodeType) -> bool:
+    """Whether the source positions of all instructions of a code are inside an expression."""
     begin, end = (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
     places = [place for place in code.co_positions() if None not in place and place[2] != place[3]]
     return all(begin <= (line, column) and (last, stop) <= end for line, last, column, stop in places)

@@ -55,7 +55,7 @@ class Sequential(Model):
         self._rebuild()
 
     def _checked(self, layer: Any, stack: list[Layer], names: dict[str, Layer]) -> Layer:
-        """The layer, which can stand on these."""
+        """Returns the layer, after a check that it can follow these."""
         if isinstance(layer, KerasTensor) and isinstance(layer._keras_history.layer, InputLayer):
             layer = layer._keras_history.layer
         if not isinstance(layer, Layer):

@@ -92,7 +92,7 @@ class Stateful(Tracking):
                 yield layer
                 waiting[:0] = layer._layers
 
-    def _held(self, seeds: bool) -> list[Variable]:
+    def _collected(self, seeds: bool) -> list[Variable]:
         """The variables of this layer and of those inside it, each once: of each layer first those made trainable."""
         parts = self._all_parts()
         found = [part for part in parts if part._tracked_as == "variables"]
@@ -101,18 +101,18 @@ class Stateful(Tracking):
             found += [part.state for part in parts if part._tracked_as == "seeds"]
         for part in parts:
             if part._tracked_as == "layers":
-                found += part._held(seeds)
+                found += part._collected(seeds)
         return list({id(variable): variable for variable in found}.values())
 
     @property
     def variables(self) -> list[Variable]:
         """All weights, those of inner layers and the states of random generators included."""
-        return self._held(True)
+        return self._collected(True)
 
     @property
     def weights(self) -> list[Variable]:
         """All weights, those of inner layers included."""
-        return self._held(False)
+        return self._collected(False)
 
     @property
     def trainable_variables(self) -> list[Variable]:

@@ -341,7 +341,7 @@ def _names(metrics: list[Any]) -> Iterator[str]:
 
 
 def _plain(logs: dict[str, Any]) -> dict[str, float]:
-    """Numbers of Python, sorted by name; what a step returns in a dictionary stands where that has its name."""
+    """Numbers of Python, sorted by name; entries of a dictionary that a step returned are sorted by their own names."""
     found: dict[str, float] = {}
     for name, value in sorted((logs or {}).items()):
         if isinstance(value, dict):

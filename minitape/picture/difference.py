@@ -54,7 +54,7 @@ def first_difference(first: Snapshot, second: Snapshot) -> tuple[int, str, str] 
 
 
 def _same_of(row: Fields) -> tuple[object, ...]:
-    """The fields of a row that must be the same, beside its value."""
+    """The fields of a row that must be equal, without its value."""
     return row["op"], row["label"], row["inputs"], row["dtype"], row["shape"], row["cut"]
 
 

@@ -1,4 +1,4 @@
-"""What happened beside the rows of a recording: assignments, watches, pauses, and values that left."""
+"""Events of a recording that are no rows: assignments, watches, pauses, and values that left."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ class Node:
 class Drawing:
     """One SVG of a snapshot; a subclass places the nodes.
 
-    ``step`` is how many steps of the sweep have been made: what the last one handed on stands on its edges. Where
+    ``step`` is how many steps of the sweep have been made: the edges of the last one show what it passed on. Where
     variables were assigned after the gradient, as an optimizer does, that is one step more. None is all of them.
     ``room`` is the width for which it is laid out, in pixels, None for as wide as it gets; ``fold`` is what
     :func:`.folds.parts_of` takes; ``rows`` are the numbers of the rows that are drawn, with what they read.

@@ -46,7 +46,7 @@ def parts_of(rows: Sequence[Fields], level: str, most: int, jump: int | None = N
         raise ValueError(f"fold= is one of 'auto', 'layers', 'all' and 'none', but received {level!r}.")
     sides = [(0, len(rows))] if jump is None else [(0, jump), (jump, len(rows))]
     for one in LEVELS if level == "auto" else (level,):
-        parts = [[_moved(part, start) for part in _at_level(rows[start:end], one)] for start, end in sides]
+        parts = [[_shifted(part, start) for part in _at_level(rows[start:end], one)] for start, end in sides]
         if sum(map(len, parts)) <= most:
             break
     if sum(map(len, parts)) <= most and jump is None:
@@ -57,7 +57,7 @@ def parts_of(rows: Sequence[Fields], level: str, most: int, jump: int | None = N
     return [*head, Part(first, end, word("{n} rows", n=between)), *tail]
 
 
-def _moved(part: Part, by: int) -> Part:
+def _shifted(part: Part, by: int) -> Part:
     return part._replace(first=part.first + by, end=part.end + by, turns=tuple(turn + by for turn in part.turns))
 
 

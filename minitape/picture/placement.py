@@ -1,10 +1,10 @@
-"""Where the nodes of a picture stand; the same rule as widgets/frontend/src/place.ts, which says why.
+"""Places the nodes of a picture by the same rule as widgets/frontend/src/place.ts, which says why.
 
-The rule stands twice because each side needs it without the other: the browser places anew when a learner folds, on a
-page without Python too, and the static picture is drawn where no browser is. tests/widgets/placements.json holds both
-to it.
+The rule is written twice because each side needs it without the other: the browser places nodes again when a learner
+folds, also on a page without Python, and the static picture is drawn without a browser. tests/widgets/placements.json
+tests both.
 
-One pass in the order of rows. Columns run with time: a node stands right of all its inputs, and a new ``section``
+One pass in the order of rows. Columns run with time: a node is right of all its inputs, and a new ``section``
 begins right of everything before. Heights are in half-slots: a node takes two, an edge that passes a column takes one.
 """
 
@@ -70,10 +70,12 @@ class Placement:
             if main < 0 or self.column[i] > self.column[main]:
                 main = i
             column = max(column, self.column[i] + 1)
-        if all(self._leaf[i] for i in inputs):  # it stands with what ran before it, and its leaves just before it
+        if all(
+            self._leaf[i] for i in inputs
+        ):  # its column is that of the operation before it, and its leaves are just before it
             column = max(column, self._now)
         self._now = column
-        self._put(index, column, 0 if main < 0 else self._beside(main, placed))
+        self._put(index, column, 0 if main < 0 else self._slot_near(main, placed))
         for i in waiting:
             self._put(i, column - 1, self.slot[index] + 2 * inputs.index(i) - (len(inputs) - 1))
         if waiting:
@@ -81,7 +83,7 @@ class Placement:
         for i in placed:
             self._route(i, index)
 
-    def _beside(self, main: int, inputs: list[int]) -> int:
+    def _slot_near(self, main: int, inputs: list[int]) -> int:
         """The height of the last input; of three or more leaves in its column that of the middle one."""
         slots = sorted(self.slot[i] for i in inputs if self._leaf[i] and self.column[i] == self.column[main])
         return self.slot[main] if len(slots) < 3 else slots[(len(slots) - 1) // 2]

@@ -50,13 +50,13 @@ def tikz(svg: str) -> str:
     <BLANKLINE>
     """
     root = fromstring(svg)
-    drawn = [line for element in list(root)[1 if len(root) > 1 else 0 :] for line in _drawn(element)]
+    drawn = [line for element in list(root)[1 if len(root) > 1 else 0 :] for line in _commands(element)]
     colours = sorted({found for line in drawn for found in re.findall(r"tape-(\w{6})", line)})
     names = [rf"\definecolor{{tape-{colour}}}{{HTML}}{{{colour.upper()}}}" for colour in colours]
     return HEAD % {"p": POINT} + "\n".join([*names, *drawn, r"\end{tikzpicture}", ""])
 
 
-def _drawn(element: Element) -> Iterator[str]:
+def _commands(element: Element) -> Iterator[str]:
     tag = element.tag.split("}")[-1]
     if tag == "text":
         yield _node(element)

@@ -30,14 +30,16 @@ _lock = threading.Lock()
 _pool: list[np.ndarray] = []
 
 
-def _held(pool: list[np.ndarray]) -> int:
-    """References to the first buffer of a pool that no other object holds: how many depends on the interpreter."""
+def _references(pool: list[np.ndarray]) -> int:
+    """The reference count of the first buffer of a pool, which no other object holds; it depends on the interpreter."""
     for raw in pool:
         return sys.getrefcount(raw)
     raise IndexError
 
 
-_FREE = min(_held([np.empty(1)]), 3)  # a debugger that looks at these variables holds more, which is not the normal
+_FREE = min(
+    _references([np.empty(1)]), 3
+)  # a debugger that looks at these variables holds more, which is not the normal
 
 
 def buffer(shape: tuple[int, ...], dtype: Any) -> np.ndarray:

@@ -58,7 +58,7 @@ ROOT: dict[str, str] = {
     "graphs.mapping": "foldl map_fn scan vectorized_map",
 }
 
-# what ``import minitape as tf`` offers beside, from rooms that stand above this one
+# further names of ``import minitape as tf``, from packages above this one
 ABOVE: dict[str, str] = {
     "keras": "keras= initializers losses metrics optimizers",
     "compat": "compat=",

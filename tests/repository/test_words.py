@@ -24,8 +24,17 @@ TENSORFLOWS = {"Variable", "name_scope"}  # TensorFlow itself has two of each: `
 EVERYWHERE = re.compile(
     r"\b(mend(s|ed|ing)?|cuts? (the|a|that) way|lets? go of the|rooms? above|doors? between)\b", re.IGNORECASE
 )
-IN_CODE = re.compile(r"\b(nobody|somebody|lets? go of|letting go of)\b", re.IGNORECASE)
+IN_CODE = re.compile(
+    r"\b(nobody|somebody|lets? go of|letting go of"
+    r"|(stands?|stood) (above|alone|among|around|before|behind|beside|elsewhere|first|inside|on|there|together))\b",
+    re.IGNORECASE,
+)
 NAMES = re.compile(r"(^|_)(mend|mends|mended|house|rooms)(_|$)")
+# functions and classes had these names, which say neither what they return nor what they do
+DEFINITIONS = re.compile(
+    r"_?(alike|beside|born|closed|comes_back|drawn|fits|goes_on|held|holds|moved|more|need|opened|passed|passes_by|quiet"
+    r"|spoken|stands|stayed|stays|takes|together|told|turned)"
+)
 
 
 @cache
@@ -89,7 +98,20 @@ def test_they_do_not_come_back_in_names():
     assert sorted(found) == []
 
 
+def test_a_definition_is_named_by_what_it_returns_or_does():
+    kinds = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    found = {
+        f"{path.name}:{node.lineno}: {node.name}"
+        for path in CODE
+        for node in nodes_of(path)
+        if isinstance(node, kinds) and DEFINITIONS.fullmatch(node.name)
+    }
+    assert sorted(found) == []
+
+
 def test_a_word_that_comes_back_is_seen():
     assert EVERYWHERE.search("what mends it") and EVERYWHERE.search("It cuts the way to x.")
+    assert IN_CODE.search("It stands above the others.") and not IN_CODE.search("A name stands for it.")
+    assert DEFINITIONS.fullmatch("goes_on") and not DEFINITIONS.fullmatch("held_variable")
     assert IN_CODE.search("# Nobody reads it") and NAMES.search("first_mend") and not NAMES.search("amended")
     assert list(comments_and_docstrings('"""One."""\nx = "two"  # three\n')) == [(1, "One."), (2, "# three")]

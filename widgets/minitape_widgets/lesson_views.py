@@ -34,7 +34,7 @@ new ResizeObserver(() => parent.postMessage({ tapeview: document.body.offsetHeig
 
 
 def write_view(view: TapeView | Moving, path: Path) -> None:
-    """Write a view as a page that stands in the frame of another one."""
+    """Write a view as a page for a frame of another page."""
     path.parent.mkdir(parents=True, exist_ok=True)
     view.save(path)
     with open(path, "a", encoding="utf-8") as file:

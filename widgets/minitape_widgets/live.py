@@ -34,17 +34,17 @@ def watch(view: Any) -> None:
     """Keeps ``view`` up to date from now on, as long as it exists."""
     ref = weakref.ref(view)
 
-    def told() -> None:
+    def changed() -> None:
         found = ref()
         if found is not None:
             found._note()
             if not _news.is_set():
                 wake()
 
-    view._tape.watchers = [*view._tape.watchers, told]
+    view._tape.watchers = [*view._tape.watchers, changed]
     record = view._tape._record
     if record is not None:
-        record.tell(told)
+        record.tell(changed)
     with _lock:
         _views.add(view)
     wake()

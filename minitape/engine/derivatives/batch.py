@@ -112,7 +112,7 @@ def _unslice(g: Batch, *, shape: tuple[int, ...], spec: Index) -> Array:
 
 def _matmul(x: Adjoint, y: Adjoint, *, transpose_a: bool = False, transpose_b: bool = False) -> Adjoint:
     """The product of matrices of which one or both are batches: in one go where a single product can say it."""
-    x, y = _turned(x) if transpose_a else x, _turned(y) if transpose_b else y
+    x, y = _transposed(x) if transpose_a else x, _transposed(y) if transpose_b else y
     if type(y) is not Batch:  # the rows of all elements below each other
         size, rows, inner = x.data.shape
         return (x.data.reshape(size * rows, inner) @ y).reshape(size, rows, y.shape[1])
@@ -121,7 +121,7 @@ def _matmul(x: Adjoint, y: Adjoint, *, transpose_a: bool = False, transpose_b: b
     return np.matmul(x.data if type(x) is Batch else x, y.data)
 
 
-def _turned(x: Adjoint) -> Adjoint:
+def _transposed(x: Adjoint) -> Adjoint:
     return Batch(x.data.swapaxes(1, 2)) if type(x) is Batch else x.T
 
 

@@ -1,1 +1,1 @@
-"""The recording: the rows that all open tapes share, and the notes beside them."""
+"""The recording: the rows that all open tapes share, and notes about them."""

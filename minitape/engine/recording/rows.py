@@ -105,7 +105,7 @@ def number_leaf(number: float) -> Leaf:
 
 
 class Event(NamedTuple):
-    """Something that happened beside the rows: an assign, a value that left to NumPy, a pause. ``row`` is its time."""
+    """An event that is no row: an assign, a value that left to NumPy, a pause. ``row`` is its time."""
 
     kind: str
     row: int

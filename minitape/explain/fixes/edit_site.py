@@ -150,7 +150,7 @@ class Spot:
 
     @cached_property
     def roots(self) -> set[str]:
-        """The names that stand alone: of variables and modules, not of attributes."""
+        """The names of variables and modules in it, without those of attributes."""
         return {n.id for s in self.source.statements for n in s.walk() if isinstance(n, ast.Name)} | set(
             self.source.imported
         )
@@ -495,7 +495,7 @@ def _expression(text: str) -> ast.expr | None:
 
 
 def is_call(node: ast.AST | None, *names: str) -> TypeGuard[ast.Call]:
-    """Whether a node calls a function by one of these names, wherever it stands."""
+    """Whether a node calls a function by one of these names, anywhere inside it."""
     return isinstance(node, ast.Call) and last_name(node.func) in names
 
 

@@ -154,7 +154,7 @@ def inside(spot: Spot, node: ast.AST, tensors: Container[str] = ()) -> str | Non
         if isinstance(part, _PARTS) and not (part is node and isinstance(part, ast.Tuple))
     ]
     if built or any(_leaves(n) or _inside(spot, n, tensors) is not None for part in parts for n in ast.walk(part)):
-        return None  # what becomes of the parts stands elsewhere
+        return None  # another statement uses the parts
     new = ast.fix_missing_locations(rewritten(node, lambda n: _inside(spot, n, tensors)))
     arrays = spot.dialect.name == "tf" and any(of_arrays(n) and not spot.is_module(n) for n in ast.walk(new))
     return (
@@ -356,7 +356,7 @@ def called_inside(spot: Spot) -> Fix | None:
 
 
 def _tensors_will_do(spot: Spot, new: ast.AST) -> bool:
-    """Whether a tensor can stand where the array or number stood, in the new expression and by each name that the
+    """Whether a tensor can replace the array or number, in the new expression and by each name that the
     statement binds.
     """
     made, nodes = spot.statement, list(ast.walk(new))

@@ -90,7 +90,7 @@ def operand(spot: Spot, node: Any) -> ast.expr | None:
     if called(node) == "floordiv" and len(node.args) == 2:
         return ast.BinOp(node.args[0], ast.Div(), node.args[1])
     given = [k.value for k in node.keywords if k.arg in _DRAWN]
-    if not given and unparse(node.func).split(".")[-2:-1] == ["random"]:  # a shape or a key stands first
+    if not given and unparse(node.func).split(".")[-2:-1] == ["random"]:  # the first argument is a shape or a key
         given = node.args[1:2]
     return given[0] if given else spot.operand(node)
 

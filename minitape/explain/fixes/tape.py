@@ -106,7 +106,7 @@ def of_break(answer: Explanation) -> None:
     statement, place = advice.statement, advice.place
     if statement is None or place is None or advice.kind not in _KINDS.get(cause, (advice.kind,)):
         return
-    if isinstance(advice.subject, ValueLeft) and advice.subject.when < _begun(advice.inquiry):
+    if isinstance(advice.subject, ValueLeft) and advice.subject.when < _block_start(advice.inquiry):
         return  # before the block: the line has to move as well
     asked = OfTape(advice.inquiry, advice.source, answer.name)
     spot = Spot(asked, answer, statement.source, statement.filename, statement, SHARED.get(cause, cause))
@@ -129,6 +129,6 @@ def of_value(answer: Explanation, said: Explanation, inquiry: GradientInquiry, s
     patched(answer, first_fix(spot))
 
 
-def _begun(inquiry: GradientInquiry) -> int:
+def _block_start(inquiry: GradientInquiry) -> int:
     """When the tape's block began."""
     return max((note[2] for note in inquiry.tape.notes if note[0] == "enter"), default=0)

@@ -51,7 +51,7 @@ def stays_finite(spot: Spot, steps: Sequence[EditStep]) -> bool | None:
             new, gradients = trial.compute(after)
     except Exception:  # `Unknown`, a helper's own arguments, a shape that is another one: it cannot be computed alone
         return None
-    if trial.recorded is not None and not _alike(trial.recorded, old):
+    if trial.recorded is not None and not _nearly_equal(trial.recorded, old):
         return None  # it computes something else by itself: a draw, a state
     # what is masked later may change
     kept = (
@@ -59,14 +59,14 @@ def stays_finite(spot: Spot, steps: Sequence[EditStep]) -> bool | None:
         if trial.came is None or trial.came.shape != old.shape
         else np.isfinite(old) & (trial.came != 0)
     )
-    if new.shape != old.shape or not _alike(new[kept], old[kept]):
+    if new.shape != old.shape or not _nearly_equal(new[kept], old[kept]):
         return False
     return bool(np.isfinite(new).all()) and all(
         gradient is None or bool(np.isfinite(gradient).all()) for gradient in gradients
     )
 
 
-def _alike(recorded: np.ndarray, computed: np.ndarray) -> bool:
+def _nearly_equal(recorded: np.ndarray, computed: np.ndarray) -> bool:
     return recorded.shape == computed.shape and np.allclose(recorded, computed, rtol=1e-3, atol=2e-3, equal_nan=True)
 
 

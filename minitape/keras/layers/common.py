@@ -98,7 +98,7 @@ def pair(value: Any, name: str) -> tuple[int, ...]:
 
 
 def windows(n: int | None, size: int, step: int, padding: str, rate: int = 1) -> int | None:
-    """How many windows of a size stand on an axis of length ``n``, 0 or less where none fits; None of an unknown
+    """How many windows of a size fit on an axis of length ``n``, 0 or less where none fits; None of an unknown
     length.
     """
     if n is None:

@@ -127,7 +127,7 @@ class _Pooling2D(Layer):
 class MaxPooling2D(_Pooling2D):
     """The largest element under each window of (batch, height, width, channels).
 
-    The inputs are floats; windows of ``pool_size`` stand ``strides`` apart (as far as they are wide by default), with
+    The inputs are floats; windows of ``pool_size`` are ``strides`` apart (as far as they are wide by default), with
     ``padding`` "same" also over the edge. Differentiable: the gradient goes to the largest element. Raises ValueError
     for inputs of another number of axes.
 

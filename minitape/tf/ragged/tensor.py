@@ -287,7 +287,7 @@ def constant(pylist: Any, dtype: Any = None, *, name: str | None = None) -> Any:
 
 
 def _depths(value: Any) -> tuple[int | None, int]:
-    """(the depth at which scalars stand, the depth of the deepest list)."""
+    """(the depth of scalars, the depth of the deepest list)."""
     if not (isinstance(value, (list, tuple)) or np.ndim(value)):
         return 0, 0
     scalars, deepest = None, 1

@@ -329,7 +329,7 @@ def _number(text: str, dtype: Any) -> Any:
 def as_string(input: Any, precision: int = -1, scientific: bool = False, *, name: str | None = None) -> Tensor:
     """Numbers as text, as C's printf writes them, in the shape of ``input``.
 
-    ``precision`` digits stand after the point of floats. InvalidArgumentError for a ``precision`` of whole numbers, and
+    Floats have ``precision`` digits after the point. InvalidArgumentError for a ``precision`` of whole numbers, and
     for ``scientific`` ones. Strings stay.
 
     >>> import minitape as tf
