@@ -66,7 +66,7 @@ class TensorFlowLog:
         self.made: Noted[Made] = Noted()  # what tapes gave back, in sweeps that no other tape recorded
         self.steps: dict[Any, list[Any]] = {}  # by graph: what Python did while it was made
         self.traced: list[TracedValue] = []
-        self.given: dict[Any, Sequence[TensorFlowValue]] = {}  # to the last call of each graph with a gradient in it
+        self.given: dict[Any, Sequence[TensorFlowValue]] = {}  # to the last call of each graph
         self.reruns: dict[int, Any] = {}  # what those computed when they ran again, by the identity of their step
         self.failed: tuple[int, int] | None = None  # (after how many backward passes, from which row) one was refused
         self.captured: list[Any] = []  # the variables that the functions of a dataset read, while its iterator is made

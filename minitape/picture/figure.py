@@ -126,7 +126,7 @@ class Drawing:
         gap = rows is None and total_of(snapshot) > len(all_rows)
         jump = next((k for k in range(1, len(self.rows)) if gap and self.rows[k]["row"] > len(all_rows) // 2), None)
         for part in parts_of(self.rows, fold, MOST if room is None or rows is not None else FEW, jump):
-            self._add(self.rows, part)
+            self._add(part)
         ways = ((self.at.get(start), self.at.get(end), crossed) for start, end, crossed in links(snapshot))
         self.ways = [
             (start, end, crossed)
@@ -141,7 +141,8 @@ class Drawing:
         """The rows that are drawn as nodes. With a fixed width, constants are part of the text of their reader."""
         return rows if self.room is None else [row for row in rows if not row.get("literal")] or rows
 
-    def _add(self, rows: Sequence[Fields], part: Part) -> None:
+    def _add(self, part: Part) -> None:
+        rows = self.rows
         inside = [row for row in rows[part.first : part.end] if row["row"] not in self.at]
         row = None if part.title else inside[0]
         last = next((one for one in reversed(inside) if one["kind"] == "operation"), None)

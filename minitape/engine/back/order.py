@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 def breadth_first(record: Record, targets: Iterable[int]) -> list[int]:
     """The rows behind the targets in TensorFlow's order: each after all that read it, first come, first served.
 
-    Our own sweep goes by row numbers; this order shows only where slices are put behind each other. Of a call it is the
-    first row.
+    Of a call it is the first row.
     """
     inputs: dict[int, list[int]] = {}
     readers: dict[int, int] = {}
