@@ -13,7 +13,7 @@ class Kind(NamedTuple):
 
     causes: str
     blocks: bool = False  # it blocks one path, beside which there may be others
-    weight: float = 1.0  # of such a break on a path: the path with the smallest sum is the one that is told
+    weight: float = 1.0  # of such a break on a path: the path with the smallest sum is reported
     there: bool = False  # a gradient can have it that is there
 
 

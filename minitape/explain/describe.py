@@ -123,7 +123,7 @@ def _broken_rows(finding: Finding, tape: GradientTape | None) -> list[int]:
 
 
 def _sum_of(targets: list[End]) -> str:
-    """Says of a target with several elements whose gradient is asked for."""
+    """The sentence about a target with several elements."""
     sizes = [t.shape.num_elements() for t in targets]
     if None in sizes or sum(sizes) < 2:
         return ""

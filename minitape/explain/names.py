@@ -43,7 +43,7 @@ class Names(Connection):
         return "" if call is None else last_name(call.func)
 
     def given_at(self, place: CodePlace | None) -> str:
-        """What the call at a place is given first, as the user writes it; empty for an operator."""
+        """The source text of the first argument of the call at a place; empty for an operator."""
         call = self._call_at(place)
         first = call.args[0] if call is not None and call.args else None
         text = unparse(first) if isinstance(first, _TERMS) else ""

@@ -272,7 +272,7 @@ class GradientInquiry(Objects):
         return any(isinstance(e, ast.Call) and last_name(e.func) == "stop_recording" for e in items)
 
     def other_watched(self, source: End) -> Break | None:
-        """A watch call that was given another object: a copy of the source, or an equal value."""
+        """A watch call with another object: a copy of the source, or an equal value."""
         for what, row, subject, frames in self.tape.notes:
             other = subject() if what == "watch" and subject is not None else None
             if what != "watch" or other is source or not frames:

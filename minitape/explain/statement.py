@@ -38,7 +38,7 @@ Answer = TypeVar("Answer")
 
 
 def once(ask: Callable[Concatenate[Owner, Asked], Answer]) -> Callable[Concatenate[Owner, Asked], Answer]:
-    """A method that works its answer out the first time that it is asked, with each of its arguments.
+    """A method that caches its result for each of its arguments.
 
     >>> class Book:
     ...     @once

@@ -268,7 +268,7 @@ class Trace:
             yield from ((one, broken) for one in self.of(value)[:1])
 
     def _turns(self, node: TapeNode) -> Iterator[tuple[TapeNode, Break | None]]:
-        """What a turn of a loop is given: what the loop was, and what a turn made."""
+        """The inputs of a turn of a loop: those of the loop, and the results of the turn before."""
         caller, graph = node.caller, node.record
         assert caller is not None and graph is not None
         yield self.node_at(caller.node, caller.outer[node.row]), None

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .reasons import GradientInquiry
 
 
-MOST = 5  # further breaks that are told
+MOST = 5  # the most further breaks in one answer
 
 
 class Explanation:

@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from ..engine.types import Array, End, Structure
     from .reasons import GradientInquiry
 
-# causes that are said by the operation
+# causes named after the operation
 _BY_OPERATION = ("zero_derivative", "dead_relu", "saturated", "not_selected", "zero_factor")
 _ARGUMENT = r"(?<=\()x(?= \+|, 1e)"  # of the function that is called, in a cure
 MARGIN = 100  # a product that overflows has a factor above the root of the largest number, that of a sum above less
-_OWN = ("dropout", "clip_by_value")  # functions that are several operations, and are said by their own name
+_OWN = ("dropout", "clip_by_value")  # functions of several operations, reported by their own name
 
 
 class TapeRow:

@@ -77,7 +77,7 @@ class Graph(Named, Record):
         self.op_of: dict[int, Operation] = {}  # first row -> operation
         self.replays: dict[Any, Any] = {}  # (fetched rows, known rows) -> what is needed, see minitape.graphs.program
         self.by_name: dict[str, Operation] = {}
-        self.names: dict[str, int] = {}  # how often each name was asked for
+        self.names: dict[str, int] = {}  # how often each name was requested
         self.scope = ""
         self.overrides: dict[str, str] = {}
         self.controls: list[Operation] = []

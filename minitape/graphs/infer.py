@@ -321,5 +321,5 @@ def _part_of_shape(graph: Graph, call: Call) -> Any:
 
 
 def trying() -> AbstractContextManager[None]:
-    """What runs in the block runs on stand-ins: variables stay as they are, and loops that do not end are given up."""
+    """A block for operations on stand-ins: variables keep their values, and endless loops are stopped."""
     return During(state, trying=True)

@@ -87,7 +87,7 @@ class Identity:
 
 
 def key_of(value: Value) -> Any:
-    """What a call of a function is told apart by: dtype and shape of tensors, values of Python numbers and text."""
+    """The key of a call of a function: dtype and shape of tensors, values of Python numbers and text."""
     if isinstance(value, (Tensor, TensorSpec)):
         shape = value.shape
         return TensorSpec, value.dtype, shape._dims

@@ -73,7 +73,7 @@ class Callback:
 
 
 class Listeners:
-    """The callbacks of one run; what they are told they are told in their order."""
+    """The callbacks of one run, called in their order."""
 
     def __init__(self, callbacks: Iterable[Callback], model: Any, params: dict[str, Any]) -> None:
         self._callbacks = list(callbacks)

@@ -12,7 +12,7 @@ from .lossfunctions import FunctionLoss
 
 
 def loss_of(given: Any) -> losses.Loss | None:
-    """The loss that ``compile`` is given: a name, a function or an object; ValueError for several of them."""
+    """The ``loss`` argument of ``compile``: a name, a function or an object; ValueError for several of them."""
     if isinstance(given, (list, tuple, dict)) and len(given) == 1:
         (given,) = given.values() if isinstance(given, dict) else given
     if isinstance(given, (list, tuple, dict)):
@@ -42,7 +42,7 @@ def the_only_output(values: Any) -> Any:
 
 
 class Metrics(metrics_module.Metric):
-    """The compiled metrics: resolved when the first labels and predictions are seen."""
+    """The compiled metrics: resolved at the first labels and predictions."""
 
     def __init__(self, metrics: Any) -> None:
         super().__init__(name="compile_metrics")

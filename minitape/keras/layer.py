@@ -238,7 +238,7 @@ class Layer(Stateful):
         self._check_input(self._first(args, kwargs))
 
     def _run(self, args: Any, kwargs: Any) -> Any:
-        """``call``, whose errors are told which layer they come from."""
+        """Runs ``call``, and names the layer in its errors."""
         try:
             return self.call(*args, **kwargs)
         except Exception as error:

@@ -1,4 +1,4 @@
-"""Which logits a softmax or a sigmoid of Keras was given: crossentropies go by these, as Keras' do.
+"""The logits of results of Keras' softmax and sigmoid: crossentropies go by these, as Keras' do.
 
 A probability is cut off near 0 and 1, where its logarithm would be infinite; behind the cut there is no gradient, and a
 model that is very wrong would learn nothing.

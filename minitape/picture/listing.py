@@ -15,7 +15,7 @@ from .short import elide, wide
 if TYPE_CHECKING:
     from .fields import Fields, Shown
 
-WIDTH = 560  # where none was asked for
+WIDTH = 560  # the default, in pixels
 SIDE, PAD = 5, 6
 BAR, PRODUCT, GAP = 21, 13, 9  # height of a node, of a product in it, and between two
 LANE, LANES = 8, 9  # between two edges; more than so many are references

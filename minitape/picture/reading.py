@@ -114,8 +114,8 @@ class Reader:
         self._borders: list[int] = []
         self._shown: dict[int, _Changing] = {}  # what may still change of rows that were read
         self._replaced: dict[int, bool] = {}  # operations inside of a function with a gradient of its own: unread?
-        self._unread: set[int] = set()  # of these the ones that were said to be unread
-        self._looked = 0  # rows that were asked what they read of them
+        self._unread: set[int] = set()  # those of them reported as unread
+        self._looked = 0  # rows searched for what they read of them
 
     # -- rows --------------------------------------------------------------------------------------
 

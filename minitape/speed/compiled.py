@@ -66,7 +66,7 @@ def _apart(work: Callable[[], Any]) -> Any:
         try:
             with _lock:
                 outcome.append((work(), None))
-        except BaseException as error:  # is raised where it was asked for
+        except BaseException as error:  # raised in the thread that needs the result
             outcome.append((None, error))
 
     thread = in_background(partial(copy_context().run, run), "minitape-compiles", daemon=False)

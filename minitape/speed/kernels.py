@@ -32,7 +32,7 @@ def _installed() -> bool:
 
 
 def loaded() -> bool:
-    """True when compiled kernels are in memory already, or were asked for."""
+    """True if compiled kernels are in memory, or requested."""
     return bool(_compiled) and not _failed
 
 

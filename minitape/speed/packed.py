@@ -218,4 +218,4 @@ def propagate(plain: Any) -> Any:
     return run
 
 
-LONG = 512  # rows from which on a compiled loop is asked for
+LONG = 512  # rows from which on a compiled loop is requested

@@ -48,7 +48,7 @@ NONE = UnconnectedGradients.NONE  # an enumeration looks its members up slowly
 
 
 class GradientQuestion(NamedTuple):
-    """What a tape was asked for, and what came of it."""
+    """One call for gradients: targets, sources, and what the call returned."""
 
     targets: list[End]
     sources: list[End]
@@ -189,7 +189,7 @@ def _refuse_other_size(g: Tensor, target: End) -> None:
 
 
 def unconnected_zeros(source: End) -> Tensor:
-    """What a source without a gradient gets where zeros are asked for; open tapes record how it was made."""
+    """The zeros for a source without a gradient (``unconnected_gradients``); open tapes record them."""
     if recorder().eager:
         value = source._read() if hasattr(source, "_read") else source  # which tapes count as an access
         if state.tapes and type(value) is EagerTensor and source.dtype.kind != "s":

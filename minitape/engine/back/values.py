@@ -43,7 +43,7 @@ def operations(record: Record, low: int, high: int) -> Iterable[Cells]:
 
 
 class Tensors(dict[int, "Tensor"]):
-    """The values of rows as tensors that an outer tape knows: made when they are asked for."""
+    """The values of rows as tensors of an outer tape, each created at its first use."""
 
     def __init__(self, record: Record, column: ArrayValues) -> None:
         self.record, self.column = record, column

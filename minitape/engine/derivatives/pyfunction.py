@@ -68,7 +68,7 @@ class PythonCall:
         return [g for o, g in zip(self.outputs, gs, strict=True) if o.dtype.differentiable]
 
     def gradient(self, *adjoints: Tensor) -> list[Tensor]:
-        """The gradients of the inputs, once: KeyError when it is asked for again, as in TensorFlow.
+        """The gradients of the inputs, at the first call; KeyError at the second, as in TensorFlow.
 
         TypeError when an input has a type that has no gradient: TensorFlow promises a zero of that type.
         """

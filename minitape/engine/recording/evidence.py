@@ -166,7 +166,7 @@ class ValueLeft(NamedTuple):
     place: Place
     record: weakref.ref[Record] | None  # the recording that was open
     row: int  # how long it was
-    out: Any  # what the user was given: an array (weak), a NumPy scalar, or None
+    out: Any  # what the user got: an array (weak), a NumPy scalar, or None
 
     @property
     def stack(self) -> Stack:
@@ -180,7 +180,7 @@ class ValueLeft(NamedTuple):
 
     @property
     def given(self) -> object:
-        """The array or scalar that the user was given; None when it is gone."""
+        """The array or scalar that the user got; None if it no longer exists."""
         return self.out() if type(self.out) is weakref.ref else self.out
 
 
@@ -191,7 +191,7 @@ class ValuesLeft:
         self.notes: list[ValueLeft] = []  # oldest first
         self.sites: dict[Hashable, ValueLeft] = {}  # of those before: the user's statement -> the last one from there
         self.dropped = 0  # how many those were
-        self.arrays: dict[int, ValueLeft] = {}  # by the id of what the user was given, for those up to ``_indexed``
+        self.arrays: dict[int, ValueLeft] = {}  # by the id of what the user got, for those up to ``_indexed``
         self._indexed = 0
 
     def thin(self) -> None:

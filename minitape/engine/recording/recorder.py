@@ -1,4 +1,4 @@
-"""Who takes notice of what a thread does: a recording, a graph that is being built, or none."""
+"""The recorder of a thread: a recording, a graph that is being built, or none of them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 class Recorder:
-    """What happens to variables where nothing is recorded; recordings and graphs say what is different in them."""
+    """Operations on variables without a recording; recordings and graphs override them."""
 
     __slots__ = ()
 
     eager = True  # whether there are values: operations run at once
 
     def create(self, variable: ResourceVariable, *given: Object) -> None:
-        """Makes a variable of what it was given."""
+        """Initializes a variable from its arguments."""
         variable._begin(*given)
 
     def read(self, variable: ResourceVariable, accessed: bool = True) -> Tensor:
@@ -56,6 +56,6 @@ NO_RECORDER = Recorder()
 
 
 def recorder() -> Recorder:
-    """Who takes notice in this thread now."""
+    """The recorder of this thread now."""
     record = state.record
     return NO_RECORDER if record is None else record

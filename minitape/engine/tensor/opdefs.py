@@ -61,7 +61,7 @@ def definition(op: str) -> OpDef | None:
     )
 
 
-_accepted: set[tuple[object, ...]] = set()  # what was asked before and found right
+_accepted: set[tuple[object, ...]] = set()  # arguments that passed the checks before
 
 
 def accept(op: str, *dtypes: DType) -> None:

@@ -1,4 +1,4 @@
-"""The exceptions of ``tf.errors``: an operation that was asked for something it cannot do.
+"""The exceptions of ``tf.errors``: an operation got arguments that it cannot compute with.
 
 Each class carries the canonical code that TensorFlow gives it
 (https://www.tensorflow.org/api_docs/python/tf/errors).

@@ -1,4 +1,4 @@
-"""The errors of what was asked for something that it cannot do, and how they show shapes."""
+"""Errors for arguments that an operation cannot compute with, and the texts of shapes in them."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def shape_text(shape: Iterable[int | None]) -> str:
 
 
 def unsupported(function: str, **given: object) -> None:
-    """NotImplementedError for the first argument that was given, that is, which is neither None nor False.
+    """NotImplementedError for the first argument that is neither None nor False.
 
     >>> unsupported("f", options=None)
     >>> try:

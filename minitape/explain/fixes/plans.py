@@ -25,15 +25,13 @@ def anywhere(spot: Spot, edit: Edit) -> Fix | None:
 
 @plan_with
 def to_try(spot: Spot, edit: Edit, lead: str) -> Fix | None:
-    """An edit that is one way of several: it is told, and is no patch. It is of the line to blame, or of the one place
-    that it knows.
-    """
+    """Describes one of several possible edits, without a patch, of the line to blame or the one place that it knows."""
     found = spot.edit_one(edit) or anywhere(edit).plan(spot)
     return None if found is None else Fix(found.steps, f"{lead} {steps_text(found.steps)}")
 
 
 def with_aux(spot: Spot) -> Fix | None:
-    """``has_aux=True`` where the gradient of a function is asked for that returns more than the loss."""
+    """``has_aux=True`` for the gradient of a function that returns more than the loss."""
     asked = spot.inquiry.origin.function.__name__
     changes: list[tuple[Any, str]] = []
     returned: Any = spot.statement.node
