@@ -9,7 +9,7 @@ import pytest
 
 import minitape as tf
 from minitape.bridges import Recording, Replay
-from minitape.course.programs import CALLED, FOLDER, kept, run
+from minitape.course.programs import CALLED, FOLDER, run, saved_program
 from minitape_widgets import TapeView
 
 
@@ -84,7 +84,7 @@ def test_what_cannot_be_read_says_so():
 @pytest.mark.parametrize("name", CALLED)
 def test_what_the_lesson_keeps_is_what_the_framework_does_today(name, capsys):
     pytest.importorskip(name, reason=f"{CALLED[name]} is not installed: pip install 'minitape[{name}]'")
-    today, then = run(name), kept(name)
+    today, then = run(name), saved_program(name)
     written = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
     assert today["why"] == written["why"], (
         f"write it anew: python -m minitape.course.programs {name}; minitape save notebooks/en/14*.ipynb"

@@ -217,14 +217,18 @@ def array(value: dict[str, Any]) -> Any:
 
 
 def agrees(text: str, number: Any) -> bool:
-    """Whether a text shows this number or array: four digits of it, fewer of an array, or its shape."""
-    text = re.sub(r"^[∂=Σ×] ", "", text)
+    """Whether a text shows this number or array: four digits of it, as many as fit beside a loop's turn, fewer of an
+    array, or its shape.
+    """
+    beside = re.match(r"\d+/\d+ ∂ -?\d+\.?(\d*)(?:e(-?\d+))?$", text)
+    last = 10.0 ** (int(beside[2] or 0) - len(beside[1])) if beside else 0.0  # the unit of the last digit shown
+    text = re.sub(r"^(\d+/\d+ )?([∂=Σ×] )?", "", text)
     if text.startswith("("):
         return text == str(np.shape(number)) or "…" in text
     text = text.replace("True", "1").replace("False", "0")
     shown = np.array([float(part) for part in re.findall(r"-?(?:\d[\d.]*(?:e-?\d+)?|inf|nan)", text)])
     return shown.shape == np.ravel(number).shape and np.allclose(
-        shown, np.ravel(number), rtol=6e-4 if np.ndim(number) == 0 else 6e-2, atol=1e-12
+        shown, np.ravel(number), rtol=6e-4 if np.ndim(number) == 0 else 6e-2, atol=max(1e-12, 0.51 * last)
     )
 
 
@@ -288,9 +292,9 @@ def test_each_number_of_each_step(name: str, fold: str, show: Any) -> None:
             folds = node["words"].startswith("folded")
             claims = [(node["value"], rows[own[0]]["value"])] if not folds and node["value"] else []
             if folds and node["current"] and not step:
-                claims.append((re.sub(r"^\d+/\d+ ", "", node["adjoint"]), rows[current]["value"]))
+                claims.append((node["adjoint"], rows[current]["value"]))
             elif node["adjoint"]:  # of a loop behind its turn
-                claims.append((re.sub(r"^\d+/\d+ ", "", node["adjoint"]), engine.adjoints.get(here)))
+                claims.append((node["adjoint"], engine.adjoints.get(here)))
             elif here in engine.adjoints and rows[here]["kind"] != "constant":
                 wrong.append(f"{position}: {node['id']} shows no adjoint")
             for text, number in claims:
