@@ -165,7 +165,7 @@ CASES = [(damage, suffix) for damage in DAMAGES for suffix in ("nbi", "nbc")] + 
 EACH = """
 import tempfile, numba, numpy
 from minitape.speed import kernels
-from minitape.speed.cache import private, written
+from minitape.speed.cache import private, write_source
 numba.njit(lambda: 0)()  # what is not tried here is loaded once for all
 loaded = kernels.load(numpy.float32)
 assert loaded.backward
