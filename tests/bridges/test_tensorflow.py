@@ -140,14 +140,14 @@ def test_a_step_has_what_each_input_is_given():
                     {
                         "input": 0,
                         "port": 0,
-                        "local": None,
+                        "local": {"text": "3.0", "data": 3.0},
                         "product": {"text": "3.0", "data": 3.0},
                         "sum": {"text": "3.0", "data": 3.0},
                     },
                     {
                         "input": 0,
                         "port": 1,
-                        "local": None,
+                        "local": {"text": "3.0", "data": 3.0},
                         "product": {"text": "3.0", "data": 3.0},
                         "sum": {"text": "6.0", "data": 6.0},
                     },
