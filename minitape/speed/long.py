@@ -62,6 +62,7 @@ class LongSweep(Sweep):
         return True
 
     def _add(self, row: int, share: Any, as_given: bool = False) -> None:
+        self.reach[row] |= 2  # also of slices: the loop passes a row where nothing has arrived
         if type(share) is not IndexedSlices:
             value = self.values[row]
             if share.shape != value.shape or share.dtype is not value.dtype:

@@ -310,6 +310,16 @@ def test_a_compiled_sweep_keeps_the_sign_of_a_zero(dtype, monkeypatch):
     assert bits(tape.gradient(y, x)) == bits(np.array(-0.0, dtype))
 
 
+def test_a_compiled_sweep_meets_an_array_at_which_slices_alone_arrived(monkeypatch):
+    monkeypatch.setattr(kernels, "_earned", lambda *_: True)
+    x = tf.Variable([2.0, 3.0])
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.gather(tf.square(x), [1]))
+        for _ in range(30):
+            y = y * 1.0
+    assert tape.gradient(y, x).numpy().tolist() == [0.0, 6.0]
+
+
 def test_a_compiled_sweep_calls_the_users_functions_in_tensorflows_order(monkeypatch):
     monkeypatch.setattr(kernels, "_earned", lambda *_: True)
     called = []
