@@ -164,6 +164,8 @@ def answers_of(exercise: Exercise) -> tuple[list[Any], Iterator[tuple[str, Any]]
         people += [("formula", program) for other, program in FORMULAS.items() if other == name]
         people += [("differences", body_of(name, body)) for other, body in BY_HAND.items() if other == name]
         texts = [*people, *wrong_programs(SOLUTIONS[name], BLANKS[name], result)]
+        if "class Tape" in SOLUTIONS[name]:  # the methods of a class may be in any order
+            texts = [(kind, text) for kind, text in texts if kind != "order"]
         forms = other_forms(SOLUTIONS[name].strip(), raw) if exercise.cases else []
         good = [*right_programs(SOLUTIONS[name]), *forms, *(program for other, program in WAYS if other == name)]
         return good, ((kind, text) for kind, text in texts if not _as_good(name, text) and not _same(name, text))
@@ -206,7 +208,7 @@ def line_for(exercise: Exercise, most: int | None = None) -> Line:
         said = _said(exercise, one)
         if ": correct." not in said:
             line.refused.append(f"{one}\n{said}")
-    chosen = list(wrong)
+    chosen = [(kind, one) for kind, one in wrong if _can_be_handed_in(exercise, one)]
     if most:
         first = {kind: (kind, one) for kind, one in reversed(chosen)}
         rest = (pair for pair in chosen if pair[1] is not first[pair[0]][1])
@@ -245,14 +247,21 @@ def says_what_it_did(exercise: Exercise, said: str) -> bool:
     return any(line not in own for line in rest)
 
 
+def _is_program(exercise: Exercise, one: Any) -> bool:
+    return isinstance(one, str) and bool(exercise.cases or exercise.trials) and not one.startswith("Tape =")
+
+
+def _can_be_handed_in(exercise: Exercise, one: Any) -> bool:
+    """False for a program whose cell ends with an error of its own, so that nothing is checked."""
+    try:
+        return not _is_program(exercise, one) or made(one) is not None
+    except Exception:
+        return False
+
+
 def _said(exercise: Exercise, one: Any) -> str:
-    program = isinstance(one, str) and (exercise.cases or exercise.trials)
     with redirect_stdout(io.StringIO()):
-        return _checked(exercise, one, bool(program))
-
-
-def _checked(exercise: Exercise, one: Any, program: bool) -> str:
-    return answer(exercise.name, one) if program and not one.startswith("Tape =") else feedback(exercise.name, one)
+        return answer(exercise.name, one) if _is_program(exercise, one) else feedback(exercise.name, one)
 
 
 def main() -> None:

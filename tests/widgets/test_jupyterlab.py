@@ -112,10 +112,9 @@ class Notebook:
         for _ in range(30):  # a cell that is run before the kernel answers is not run at all, so it is tried again
             self.start(cell)
             self.page.wait_for_timeout(100)
-            while "*" in self.prompt(cell):
+            while not re.fullmatch(r"\[( |\d+)\]:", now := self.prompt(cell)):  # it runs, or is being drawn anew
                 self.page.wait_for_timeout(50)
-            now = self.prompt(cell)
-            if now != before and re.fullmatch(r"\[\d+\]:", now):  # it is empty while the page is drawn anew
+            if now not in (before, "[ ]:"):
                 return
         raise AssertionError(f"cell {cell} does not run")
 
