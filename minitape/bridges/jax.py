@@ -33,7 +33,8 @@ from .require import framework_module
 
 jax = framework_module("jax", "JAX", (0, 7))
 
-from .jax_log import NUMBERS, JaxExtra, JaxLog, JaxVariable, argument_names, form, inexact  # noqa: E402 - behind the check
+# behind the check
+from .jax_log import NUMBERS, JaxExtra, JaxLog, JaxVariable, argument_names, form, inexact  # noqa: E402
 from .jax_origin import JaxLeaf, JaxOrigin, keys  # noqa: E402
 from .jax_run import JaxRun, JaxValues, concrete, jit_disabled  # noqa: E402
 from .jax_sweep import Back, JaxForward  # noqa: E402

@@ -51,7 +51,10 @@ def variables_of(holder: Any, path: str, deep: int = 0, seen: set[int] | None = 
         if isinstance(holder, tf.keras.layers.Layer):
             yield from variables_of(list(getattr(holder, "layers", ())), f"{path}.layers", deep + 1, seen)
             made = getattr(holder, "_trainable_variables", [])
-            yield from ((f"{path}.{v.name}", v) for v in made if id(v) not in seen and not seen.add(id(v)))  # type: ignore[func-returns-value]
+            for variable in made:
+                if id(variable) not in seen:
+                    seen.add(id(variable))
+                    yield f"{path}.{variable.name}", variable
 
 
 SKIPPED = {"optimizer", "_optimizer", "_tracker", "_layers", "_metrics", "_operations"}

@@ -62,14 +62,12 @@ class LongSweep(Sweep):
         return True
 
     def _add(self, row: int, share: Any, as_given: bool = False) -> None:
-        self.reach[row] |= 2  # also of slices: the loop passes a row where nothing has arrived
-        if type(share) is not IndexedSlices:
+        if type(share) is not IndexedSlices:  # slices arrive at arrays alone, in their own shape
             value = self.values[row]
             if share.shape != value.shape or share.dtype is not value.dtype:
                 share = match_input(share, value)
-            if self._add_share(row, share):
-                return
-        super()._add(row, share)
+        if not self._add_share(row, share):
+            super()._add(row, share)
 
     def adjoint(self, row: int) -> Any:
         """The adjoint that has arrived at a row, None when none has."""

@@ -132,7 +132,7 @@ def install_operators(kind: type) -> None:
     for name in ("neg", "abs"):
         function = getattr(operator, f"__{name}__")
         setattr(kind, f"__{name}__", lambda self, function=function: self.with_values(function(self.values)))
-    setattr(kind, "__eq__", _comparison(operator.eq, False))  # noqa: B010 - Python forgets the hash of a class with this
+    setattr(kind, "__eq__", _comparison(operator.eq, False))  # noqa: B010 - a class statement would drop the hash
     setattr(kind, "__ne__", _comparison(operator.ne, True))  # noqa: B010
 
 
