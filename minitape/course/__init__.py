@@ -20,8 +20,8 @@ This module needs NumPy only. It never raises because of what a learner hands in
 ``widget``   what live widgets are made of, also where none can be shown
 ``translation``   the lessons in another language, built from the English ones and gettext's files; ``common/texts``
     reads these
-``trials``, ``own_tape``, ``follow``   what a learner's own tape must do; the way of a call through minitape's files
-``ward``   the patients of lesson 13
+``trials``, ``own_tape``, ``call_map``   what a learner's own tape must do; the calls of a program inside minitape
+``broken_networks``   the patients of lesson 13
 ``programs``   programs in other frameworks, and what these recorded of them (``recordings``)
 ``progress``, ``order``, ``startup``   what was answered, and what to do when cells run out of order
 """

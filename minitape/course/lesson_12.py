@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ..common.texts import say
+from .call_map import map_calls, table_of_rules
 from .exercise import Exercise, Mistake
-from .follow import follow, table_of_rules
 from .own_tape import BACK, MORE, OPERATORS, ROWS
 
 if TYPE_CHECKING:
@@ -119,8 +119,8 @@ def _files() -> dict[str, str]:
     a, b = Variable(2.0), Variable(3.0)
     for _ in range(2):  # at the first time more is called
         with GradientTape() as tape:
-            forwards = follow(lambda: a * b, tape)
-        back = follow(lambda: tape.gradient(forwards.value, [a, b]))  # noqa: B023  it is called at once
+            forwards = map_calls(lambda: a * b, tape)
+        back = map_calls(lambda: tape.gradient(forwards.value, [a, b]))  # noqa: B023  it is called at once
     asker = back.rule("g * y").caller
     assert asker is not None
     return {
@@ -283,9 +283,9 @@ EXERCISES = (
         ],
         hint=(
             "Where do the maps say 'writes row', and where does the second one begin?",
-            "In a map, a function stands further left than those that it calls. Which stands above g * y, one step "
+            "In a map, a function is further left than those that it calls. Which one is above g * y, one step "
             "further left?",
-            "print(table_of_rules()) after from minitape.course.follow import table_of_rules; the others stand in the "
+            "print(table_of_rules()) after from minitape.course.call_map import table_of_rules; the others are in the "
             "maps.",
         ),
         because="One place for each: the rows, the question, the way back, the rules.",

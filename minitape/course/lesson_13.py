@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..common.texts import say
+from .broken_networks import PATIENTS, order_for, the_ward
 from .exercise import Exercise, Mistake
-from .ward import PATIENTS, order_for, the_ward
 
 if TYPE_CHECKING:
+    from .broken_networks import Patient
     from .exercise import Answer
-    from .ward import Patient
 
 LESSON = "13"
 DISEASES = ("flat", "cut", "broadcast", "sign", "order", "saturated", "late", "rate")

@@ -2,9 +2,9 @@
 
 ``operators`` has the functions of the table of derivatives and ``apply``, ``packed`` the rows of long recordings,
 ``sweeps`` the sweeps over numbers, arrays and calls. ``long`` sweeps long tapes of numbers with the ``kernels`` that
-numba compiles (``text`` writes what numba sees, ``compiled``, ``kept`` and ``cache`` see to it that it is compiled
-once), ``blocks`` computes large arrays block by block in memory that is used again, and ``programs`` compiles the rows
-of a ``tf.function``: what runs often ``fuse`` and ``rolled`` with numba, ``blockwise`` with NumPy.
+numba compiles (``text`` writes what numba sees, ``compiled``, ``machine_code`` and ``cache`` see to it that this
+happens once), ``blocks`` computes large arrays block by block in memory that is used again, and ``programs`` compiles
+the rows of a ``tf.function``: what runs often ``fuse`` and ``rolled`` with numba, ``blockwise`` with NumPy.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where generated code is kept, and beside it the machine code that numba makes of it (:mod:`minitape.speed.kept`).
+"""Where generated code is kept, next to the machine code that numba makes of it (:mod:`minitape.speed.machine_code`).
 
 Of each folder the modules that were used last stay.
 """

@@ -42,7 +42,7 @@ def _compiled(text: str, label: str, name: str, arguments: Sequence[Any]) -> Any
         import numba
 
         from .cache import module_of
-        from .kept import KeptCode
+        from .machine_code import KeptCode
 
         module = module_of(text, label)
         function = numba.njit(**OPTIONS)(getattr(module, name))

@@ -169,7 +169,7 @@ def answers_of(exercise: Exercise) -> tuple[list[Any], Iterator[tuple[str, Any]]
         forms = other_forms(SOLUTIONS[name].strip(), raw) if exercise.cases else []
         good = [*right_programs(SOLUTIONS[name]), *forms, *(program for other, program in WAYS if other == name)]
         return good, ((kind, text) for kind, text in texts if not _as_good(name, text) and not _same(name, text))
-    if name == "13.8":  # test_ward has those that are cured
+    if name == "13.8":  # test_broken_networks has those that are cured
         return [], ((kind, value) for kind, value in other_values([1, 3, 4, 5, 6, 8, 9]))
     if name == "08.6":
         good, wrong = explanations()

@@ -56,7 +56,7 @@ def exercise():
     return made
 
 
-# test_exercise_programs has classes for what is tried out; test_ward has diagnoses, whose answers follow from the bed
+# test_exercise_programs has classes for what is tried out; test_broken_networks diagnoses, answered by the bed
 LISTED = [exercise for exercise in EXERCISES if not exercise.trials and not exercise.asks]
 
 

@@ -13,7 +13,7 @@ def test_right_answers_in_three_forms_are_right_and_ten_wrong_ones_are_not(exerc
     line = line_for(exercise, most=10)
     assert not line.refused, line.refused
     assert not line.accepted, line.accepted
-    assert line.right >= 3 or exercise.name == "13.8"  # test_ward cures the patients
+    assert line.right >= 3 or exercise.name == "13.8"  # test_broken_networks cures the patients
     assert line.kinds.total() >= 10
     for kind, one, said in line.said:
         assert kind != "unfinished" or "not answered yet" in said, (one, said)

@@ -13,8 +13,8 @@ import pytest
 import minitape as tf
 from minitape.cli.lessons import lessons_folder
 from minitape.cli.rules import outputs_text
+from minitape.course.call_map import map_calls, rules_of, table_of_rules
 from minitape.course.exercise import exercises_of
-from minitape.course.follow import follow, rules_of, table_of_rules
 
 CELLS = nbformat.read(lessons_folder() / "12_build_your_own_tape.ipynb", as_version=4).cells
 
@@ -24,8 +24,8 @@ def product():
     a, b = tf.Variable(2.0), tf.Variable(3.0)
     for _ in range(2):  # at the first time more is called
         with tf.GradientTape() as tape:
-            forwards = follow(lambda: a * b, tape)
-        back = follow(lambda: tape.gradient(forwards.value, [a, b]))  # noqa: B023  it is called at once
+            forwards = map_calls(lambda: a * b, tape)
+        back = map_calls(lambda: tape.gradient(forwards.value, [a, b]))  # noqa: B023  it is called at once
     return forwards, back
 
 
@@ -56,13 +56,13 @@ def test_what_does_not_run_is_on_no_map():
     y = tf.Variable(2.0)
     with tf.GradientTape() as tape:
         z = y + y
-    assert "g * y" not in {step.formula for step in follow(lambda: tape.gradient(z, y)).steps}
+    assert "g * y" not in {step.formula for step in map_calls(lambda: tape.gradient(z, y)).steps}
 
 
 def test_following_leaves_no_trace_and_lets_errors_through():
     before = sys.getprofile()
     with pytest.raises(ZeroDivisionError):
-        follow(lambda: 1 / 0)
+        map_calls(lambda: 1 / 0)
     assert sys.getprofile() is before
 
 

@@ -26,7 +26,7 @@ from minitape.picture.words import browser_texts, word
 from .comparison import Comparison
 from .engine import LOADER, engine
 from .interact import Rerun
-from .kept import KeptView
+from .kept_page import KeptView
 from .live import wake, watch
 from .outputs import note, show
 from .sweeps import Sweeps

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 import minitape as tf
-from minitape_widgets import TapeView, kept
+from minitape_widgets import TapeView, kept_page
 
 from .conftest import accumulation
 
@@ -28,7 +28,7 @@ def test_it_has_the_picture_and_is_the_same_each_time():
 
 
 def test_a_page_that_is_too_large_is_not_kept_and_that_is_said(monkeypatch):
-    monkeypatch.setattr(kept, "MOST", 1000)
+    monkeypatch.setattr(kept_page, "MOST", 1000)
     html = shown().kept().html()
     assert "<script" not in html and "<img" in html and re.search(r"would add 0\.1 MB to the notebook", html)
 
@@ -96,4 +96,4 @@ def test_a_tape_of_many_rows_is_kept():
             y = tf.sin(y) + 0.1
     tape.gradient(y, x)
     html = TapeView(tape).kept().html()
-    assert "<script" in html and len(html) < kept.MOST * 1.1
+    assert "<script" in html and len(html) < kept_page.MOST * 1.1

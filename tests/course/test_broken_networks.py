@@ -13,11 +13,11 @@ import pytest
 
 import minitape as tf
 from minitape.cli.lessons import lessons_folder
-from minitape.course import ward as ward_module
+from minitape.course import broken_networks as ward_module
+from minitape.course.broken_networks import HEALTHY, LIBRARY, PATIENTS, STEPS, Case, Ward, order_for
 from minitape.course.checker import feedback
 from minitape.course.exercise import exercises_of
 from minitape.course.lesson_13 import DISEASES
-from minitape.course.ward import HEALTHY, LIBRARY, PATIENTS, STEPS, Case, Ward, order_for
 
 CELLS = nbformat.read(lessons_folder() / "13_capstone.ipynb", as_version=4).cells
 SOURCES = {cell.id: cell.source for cell in CELLS}

@@ -1,10 +1,9 @@
-"""The way of a call through minitape's files, as it was walked: what lesson 12 maps is a trace, and no text about the
-files.
+"""The calls that a program makes inside minitape: lesson 12 draws its maps from them.
 
 >>> import minitape as tf
 >>> a, b = tf.Variable(2.0), tf.Variable(3.0)
 >>> with tf.GradientTape() as tape:
-...     forwards = follow(lambda: a * b, tape)
+...     forwards = map_calls(lambda: a * b, tape)
 >>> [step.rows for step in forwards.writers()], float(forwards.value)
 ([1, 2, 3], 6.0)
 """
@@ -58,7 +57,7 @@ class CallStep:
 
 
 @dataclass
-class Way:
+class CallMap:
     """The calls that a program made inside minitape, in their order, and what the program gave."""
 
     value: Object
@@ -82,7 +81,7 @@ class Way:
         return "\n".join(f"{number:3}  {_line(step)}" for number, step in enumerate(self.steps, 1))
 
 
-def follow(work: Callable[[], Object], tape: Object = None) -> Way:
+def map_calls(work: Callable[[], Object], tape: Object = None) -> CallMap:
     """Call `work`, and note each function of minitape that is called meanwhile; of a `tape`, who wrote its rows.
 
     Generators' turns are calls, too. The compiled loop for long tapes is one call: what is inside is no Python.
@@ -109,7 +108,7 @@ def follow(work: Callable[[], Object], tape: Object = None) -> Way:
         value = work()
     finally:
         sys.setprofile(before)
-    return Way(value, steps)
+    return CallMap(value, steps)
 
 
 @cache
