@@ -48,8 +48,12 @@ def pytest_collection_modifyitems(config, items):
     """Without `--long`, of each test that is marked `long` the first case runs, and after it one of so many; what is
     marked `longest` runs with `--longest` only.
 
-    A test that the command names, as in `pytest FILE::TEST`, runs in any case.
+    A test that the command names, as in `pytest FILE::TEST`, runs in any case. Programs for a framework that is not
+    installed are left out; each bridge's own file is skipped, and says what to install.
     """
+    if missing := [item for item in items if not _has_its_framework(item)]:
+        config.hook.pytest_deselected(items=missing)
+        items[:] = filter(_has_its_framework, items)
     long, longest = config.getoption("--long"), config.getoption("--longest")
     if longest or any("::" in name for name in config.args):
         return
@@ -68,6 +72,11 @@ def pytest_collection_modifyitems(config, items):
     if others:
         config.hook.pytest_deselected(items=others)
         items[:] = chosen
+
+
+def _has_its_framework(item):
+    framework = item.callspec.params.get("framework") if hasattr(item, "callspec") else None
+    return framework is None or importlib.util.find_spec(getattr(framework, "name", framework)) is not None
 
 
 @pytest.fixture(scope="session")

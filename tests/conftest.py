@@ -11,7 +11,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -106,32 +105,41 @@ def browser(chromium: str) -> Iterator:
     from playwright.sync_api import expect, sync_playwright
 
     expect.set_options(timeout=PATIENCE)
-    arguments = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    arguments = ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"]
+    arguments += ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     with sync_playwright() as playwright:
         instance = playwright.chromium.launch(executable_path=chromium, args=arguments)
         yield instance
         instance.close()
 
 
-def guarded(browser, bypass_csp=True):
+def guarded(browser, bypass_csp=True, served=True):
     """A context that can reach this machine only, and the addresses of requests that would have left it.
 
-    What tests ask of a page is evaluated in it, which a page's own policy does not allow.
+    What tests evaluate in a page is not allowed by a page's own policy. A page that no server sends reads no files
+    either; what a server sends is kept for the next page.
     """
     context = browser.new_context(viewport={"width": 1400, "height": 900}, bypass_csp=bypass_csp)
     context.set_default_timeout(PATIENCE)
     left: list[str] = []
 
-    def guard(route):
-        address = route.request.url
-        if re.match(r"(https?|wss?)://(127\.0\.0\.1|localhost)[:/]|data:|blob:|about:", address):
-            route.continue_()
-        else:
-            left.append(address)
-            route.abort()
+    def note(request):
+        allowed = re.match(r"(https?|wss?)://(127\.0\.0\.1|localhost)[:/]|data:|blob:|about:", request.url)
+        if not allowed:
+            left.append(request.url)
+        return not allowed
 
-    context.route("**/*", guard)
+    if served:  # the browser itself finds no other machine; with a route it would load everything anew
+        context.on("request", note)
+    else:
+        context.route("**/*", lambda route: route.abort() if note(route.request) else route.continue_())
     return context, left
+
+
+@pytest.fixture(scope="session")
+def _served(browser):
+    """The context of all pages that a server sends: JupyterLab is loaded and compiled once for all of them."""
+    yield from _open(browser)
 
 
 @pytest.fixture(scope="session")
@@ -139,7 +147,11 @@ def _without_server(browser):
     """The context of all pages that no server sends: they have nothing to keep there, and a window costs more than such
     a page.
     """
-    context, left = guarded(browser)
+    yield from _open(browser, served=False)
+
+
+def _open(browser, **how):
+    context, left = guarded(browser, **how)
     context.new_page()  # the window stays open
     yield context, left
     context.close()
@@ -149,16 +161,13 @@ def _without_server(browser):
 def page(browser, request) -> Iterator:
     """A fresh page that can reach this machine only; a request that leaves it fails the test.
 
-    It has cookies and storage of its own where there is a server that could set them.
+    Cookies and storage belong to a server's address: who needs fresh ones starts a server.
     """
-    served = "start_lab" in request.fixturenames
-    context, left = guarded(browser) if served else request.getfixturevalue("_without_server")
+    name = "_served" if "start_lab" in request.fixturenames else "_without_server"
+    context, left = request.getfixturevalue(name)
     made = context.new_page()
     yield made
-    if served:
-        context.close()
-    else:
-        made.close()
+    made.close()
     there, left[:] = left[:], []
     assert not there, f"requests left the machine: {there}"
 
@@ -166,7 +175,7 @@ def page(browser, request) -> Iterator:
 @pytest.fixture
 def page_with_policy(browser) -> Iterator:
     """Such a page in which the page's own policy counts."""
-    context, left = guarded(browser, bypass_csp=False)
+    context, left = guarded(browser, bypass_csp=False, served=False)
     yield context.new_page()
     context.close()
     assert not left, f"requests left the machine: {left}"
@@ -179,23 +188,6 @@ def page_of_module(browser) -> Iterator:
     yield context.new_page()
     context.close()
     assert not left, f"requests left the machine: {left}"
-
-
-@pytest.fixture(scope="session")
-def growth() -> Callable[..., float]:
-    """How many times longer it takes to do something with eight times as much, in this thread's own time, so that no
-    other process counts: 8 where it grows in proportion, 64 where each is compared with all others.
-    """
-
-    def of(work: Callable[[int], object], size: int) -> float:
-        def seconds(size: int) -> float:
-            begin = time.thread_time()
-            work(size)
-            return time.thread_time() - begin
-
-        return min(seconds(8 * size) for _ in range(3)) / min(seconds(size) for _ in range(5))
-
-    return of
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@ import minitape as tf
 from benchmarks.operations import arrays, lines, timed
 
 
+@pytest.mark.long(sample=7)
 @pytest.mark.parametrize(("name", "inputs", "expression"), lines(), ids=[name for name, _, _ in lines()])
 def test_every_operation_that_is_measured_has_a_gradient(name, inputs, expression):
     given = {k: tf.Variable(v) if v.dtype.kind == "f" else tf.constant(v) for k, v in arrays(inputs).items()}

@@ -263,6 +263,7 @@ def written(path, *cells):
     return path
 
 
+@pytest.mark.long
 def test_each_mark_of_nbvals_is_told(tmp_path):
     """In a comment or a tag, and in nbval's older word."""
     comments = ["NBVAL_SKIP", "NBVAL_IGNORE_OUTPUT", "PYTEST_VALIDATE_IGNORE_OUTPUT"]
@@ -283,6 +284,7 @@ CHANGING = [
 ]
 
 
+@pytest.mark.long
 def test_what_save_writes_passes(tmp_path):
     """Also where outputs are cleared and displays change: of these what is left is compared."""
     path = written(tmp_path / "changing.ipynb", *((source, None) for source in CHANGING))
@@ -295,6 +297,7 @@ def test_what_save_writes_passes(tmp_path):
     assert found(path) == [("outputs-differ", place) for place in range(len(CHANGING))]
 
 
+@pytest.mark.long
 def test_a_cell_that_takes_too_long_is_stopped(tmp_path):
     """It waits for what never comes, so it takes too long on any machine; it is alone, as others may on a slow one."""
     path = written(tmp_path / "long.ipynb", ("import threading\nthreading.Event().wait()", ""))
@@ -501,6 +504,7 @@ if not tried.exists() or {always}:
 print(2)"""
 
 
+@pytest.mark.long(sample=2)
 @pytest.mark.parametrize(("always", "expected"), [(False, []), (True, [("not-runnable", 0)])])
 def test_a_kernel_that_ends_is_tried_again_once_and_named_once(always, expected, tmp_path):
     cells = [

@@ -32,20 +32,22 @@ def test_every_character_may_stand_in_a_name(tmp_path, name):
     assert [run.first_line for run in result.runs] == ["print(1)"]
 
 
-def test_places_are_counted_once(monkeypatch, growth):
+def test_places_are_counted_once(monkeypatch):
     class Cell(SimpleNamespace):
         pass
 
+    looks = []
+
+    class Kind:
+        cell_type = property(lambda self: looks.append(self) or "code")
+
     monkeypatch.setattr(recorder, "IPyNbCell", Cell)
-
-    def places(size):
-        cells = [SimpleNamespace(cell_type=kind) for kind in ("code", "markdown") * size]
-        parent = SimpleNamespace(nb=SimpleNamespace(cells=cells))
-        items = [Cell(parent=parent, cell_num=number, cell={}) for number in range(size)]
-        recorder.pytest_collection_modifyitems(items)
-        assert [item.place for item in items] == list(range(0, 2 * size, 2))
-
-    assert growth(places, 500) < 30
+    cells = [kind for _ in range(50) for kind in (Kind(), SimpleNamespace(cell_type="markdown"))]
+    parent = SimpleNamespace(nb=SimpleNamespace(cells=cells))
+    items = [Cell(parent=parent, cell_num=number, cell={}) for number in range(50)]
+    recorder.pytest_collection_modifyitems(items)
+    assert [item.place for item in items] == list(range(0, 100, 2))
+    assert len(looks) == 50
 
 
 def test_findings_are_compared_within_their_cell(monkeypatch):

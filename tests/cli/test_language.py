@@ -215,6 +215,7 @@ def test_an_exported_page_says_its_language():
     assert resources["language_code"] == "zh"
 
 
+@pytest.mark.long
 def test_a_new_language_needs_no_code(tmp_path, monkeypatch):
     """Of the first lesson, cut short: a folder, a title and a word of `check` in it, and the check of it."""
     english = tmp_path / "en"

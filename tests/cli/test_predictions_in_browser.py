@@ -11,8 +11,8 @@ from minitape.cli.lessons import lesson_of, lessons_folder, notebooks_in
 
 from .test_lesson_in_browser import LONG, opened_with_kernel
 
-# The rule is one for all lessons: the one with the most questions and the longest one are looked at in CI.
-MARKS = {"05": (), "08": pytest.mark.long, "13": pytest.mark.long}
+# The rule is one for all lessons: the one with the most questions is looked at in CI.
+MARKS = {"08": pytest.mark.long}
 LESSONS = [path for path in notebooks_in(lessons_folder()) if lesson_of(path)]
 QUESTION = re.compile(r'\bpredict\(\s*"([^"]+)"')
 READABLE = """question => {

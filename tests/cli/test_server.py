@@ -169,6 +169,7 @@ def test_jupyterlab_asks_nobody_for_news(on):
     assert settings["news"] == {"disabled": True}
 
 
+@pytest.mark.long
 def test_one_line_switches_it_off(off):
     assert off.notebook("ours.ipynb")["metadata"]["language_info"] == LANGUAGE
     assert WIDGET_VIEW in off.notebook("ours.ipynb")["cells"][0]["outputs"][0]["data"]

@@ -665,6 +665,7 @@ def test_a_wrong_program_hears_what_is_wrong_with_it(name, program, words):
     assert words in said, said
 
 
+@pytest.mark.long
 def test_each_mistake_that_is_known_by_its_source_has_a_program():
     told = {(name, answer(name, program).partition("Hint: ")[2]) for name, program, _ in WRONG}
     for exercise in EXERCISES:

@@ -92,6 +92,7 @@ def said_in_both(name, check, monkeypatch):
     return theirs
 
 
+@pytest.mark.long(sample=5)
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 def test_hints_and_reasons_come_from_the_lessons_file(path, chinese, monkeypatch):
     lesson = lesson_of(path)

@@ -121,6 +121,7 @@ def editions(tmp_path):
     return english / "01_the_first_tape.ipynb", zh
 
 
+@pytest.mark.long
 def test_a_changed_text_keeps_its_translation_and_says_what_it_was(editions):
     path, zh = editions
     notebook = nbformat.read(path, as_version=4)

@@ -15,6 +15,7 @@ from minitape.speed import blocks
 SHAPE = (300, 301)
 
 
+@pytest.mark.long(sample=4)
 @pytest.mark.parametrize("primitive", [p for p in TABLE.values() if p.code], ids=lambda p: p.name)
 @pytest.mark.parametrize("real", [np.float32, np.float64])
 def test_blocks_agree_with_small_arrays(primitive, real):

@@ -27,6 +27,7 @@ def agree(function, *inputs):
             np.testing.assert_allclose(g, w, rtol=2e-6 if g.dtype == np.float32 else 1e-12)
 
 
+@pytest.mark.long(sample=4)
 @pytest.mark.parametrize("primitive", ELEMENTWISE, ids=lambda p: p.name)
 @pytest.mark.parametrize("real", [np.float32, np.float64])
 def test_each_function_between_others(primitive, real):

@@ -105,6 +105,7 @@ def recorded(function, tensors, watched, reads=False):
     return found, sorted(rows, key=repr), record.called
 
 
+@pytest.mark.long(sample=4)
 @pytest.mark.parametrize("name", FUNCTIONS)
 @settings(quick, max_examples=15)
 @given(data=st.data())
@@ -381,6 +382,7 @@ def _turns(x):
     return y if tf.reduce_max(x) > 0.5 else -y
 
 
+@pytest.mark.long(sample=5)
 @pytest.mark.parametrize("function", [_network, _chain, _turns])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @quick

@@ -47,6 +47,7 @@ CONDITIONS = {
 }
 
 
+@pytest.mark.long(sample=4)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16])
 @pytest.mark.parametrize("condition", CONDITIONS)
 @pytest.mark.parametrize("rows", [ROWS, 7, 1])

@@ -137,7 +137,7 @@ def test_forced_colours_are_those_of_the_system_in_the_drawing_too(scheme, brows
         page.close()
 
 
-@pytest.mark.long(sample=3)  # each program and each theme are among them
+@pytest.mark.long(sample=5)  # each program is among them
 @pytest.mark.parametrize("program", [states, nested, custom_pair, forgotten], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("theme", list(THEMES))
 def test_texts_stand_out_from_what_is_behind_them(theme, program, browser):

@@ -49,6 +49,7 @@ def test_it_grows_with_the_steps(show):
     assert page.locator(".mt-product-line .mt-factor").all_inner_texts() == ["w", "1.3", "x", "0.7"]
 
 
+@pytest.mark.long(sample=3)
 @pytest.mark.parametrize("name", ["square", "accumulation", "states", "nested", "cut", "loop"])
 def test_the_numbers_of_the_factors_give_what_arrived(name, show):
     snapshot = chain(6) if name == "loop" else tf.snapshot(*PROGRAMS[name]())

@@ -214,6 +214,7 @@ def test_a_page_that_was_too_slow_for_anywidget_still_hears_the_kernel(notebook,
     book.shows("26 rows")
 
 
+@pytest.mark.long
 def test_stepping_needs_no_kernel_and_a_reload_brings_the_view_back(notebook):
     book = notebook(SHOW, GROW)
     book.run(0)

@@ -54,6 +54,7 @@ def bush(n: int) -> dict[str, Any]:
 FORBID = "<meta http-equiv='Content-Security-Policy' content=\"worker-src 'none'\">"
 
 
+@pytest.mark.long(sample=2)
 @pytest.mark.parametrize("forbidden", [False, True], ids=["worker", "no worker"])
 def test_a_long_recording_is_placed_in_a_worker_or_here_where_workers_are_forbidden(forbidden, request):
     from minitape_widgets.page import page as page_text

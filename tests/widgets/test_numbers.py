@@ -245,25 +245,15 @@ def extent(node: dict[str, Any]) -> range:
 
 
 # of each kind one
-USUAL = (
-    "sines_4",
-    "branches",
-    "two_states",
-    "loop_in_loop",
-    "recurrent",
-    "gates",
-    "layers",
-    "own_gradients",
-    "second_order",
-)
+MARKS = {"sines_4": (), "branches": (), "two_states": (), "second_order": (), "sines_333": pytest.mark.longest}
 
 
 @pytest.mark.parametrize(
     ("name", "fold"),
     [
-        *(pytest.param(name, "all", marks=[pytest.mark.long] * (name not in USUAL)) for name in FOLDED),
+        *(pytest.param(name, "all", marks=MARKS.get(name, pytest.mark.long)) for name in FOLDED),
         pytest.param("sines_60", "auto", marks=pytest.mark.long),
-        ("recurrent", "auto"),
+        pytest.param("recurrent", "auto", marks=pytest.mark.long),
         ("layers", "layers"),
     ],
 )

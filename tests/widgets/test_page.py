@@ -80,7 +80,7 @@ def test_a_tangent_stands_beside_value_and_adjoint(show):
     assert "tangent [1.0, 0.0]" in text and "adjoint [4.0, 6.0]" in text
 
 
-@pytest.mark.long(sample=3)
+@pytest.mark.long(sample=8)
 @pytest.mark.parametrize("name", list(PROGRAMS))
 def test_every_step_shows_the_engines_numbers(name, show):
     tape, target, sources = PROGRAMS[name]()

@@ -40,6 +40,7 @@ def test_the_words_of_a_step_are_beside_the_player(show, page):
     assert words["y"] < PHONE["height"]
 
 
+@pytest.mark.long(sample=3)
 @pytest.mark.parametrize("size", [(390, 844), (1000, 700), (1400, 900)])
 def test_the_small_map_is_over_no_node(size, show, page):
     page.set_viewport_size({"width": size[0], "height": size[1]})

@@ -55,11 +55,10 @@ SHOWN: dict[str, Callable[[], Any]] = {
 }
 
 
+@pytest.mark.long(sample=5)
 @pytest.mark.parametrize("size", [(1400, 900), (1000, 700), (390, 800)], ids=str)
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", SHOWN)
-def test_no_text_is_smaller_than_eleven_pixels(name, scheme, size, show, page):
-    page.emulate_media(color_scheme=scheme)
+def test_no_text_is_smaller_than_eleven_pixels(name, size, show, page):
     page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
     show(SHOWN[name]())
     for keys in ([], ["End", "ArrowLeft"], ["Home", "ArrowRight"]):
