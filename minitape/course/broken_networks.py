@@ -106,7 +106,7 @@ PATIENTS = {
     "elm": Patient(
         {"tf.tanh(x @ w1 + b1)": "tf.stop_gradient(tf.tanh(x @ w1 + b1))", "assign_sub": "assign_add"},
         (("cut", 1), ("sign", 6)),
-        "w1 and b1 get None, since tf.stop_gradient stands around the whole first layer. And the loss rises: "
+        "w1 and b1 get None, since tf.stop_gradient is around the whole first layer. And the loss rises: "
         "assign_add goes up.",
     ),
     "fir": Patient(

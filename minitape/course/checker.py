@@ -275,7 +275,7 @@ def _judge_function(exercise: Exercise, answer: Answer) -> Verdict:
         say(exercise.also(answer, seen), exercise.lesson) if exercise.also else ""
     )
     if by_hand:
-        return Verdict(False, [say("The results are right, and the way is not.")], by_hand)
+        return Verdict(False, [say("The results are right, the method is not.")], by_hand)
     most = max(seen, key=lambda run: len(run.calls))
     return Verdict(True, [*_close(combined(parts)), *filter(None, [most.summary() if exercise.order else ""])])
 
@@ -411,7 +411,7 @@ def _without_a_tape(exercise: Exercise, runs: list[Seen]) -> str:
             return unwatched
         if not seen.questions:
             return say(
-                "A tape recorded the function, but nobody asked it for a gradient. Where does your answer come from?"
+                "A tape recorded the function, but tape.gradient was not called. Where does your answer come from?"
             )
         if seen.order < exercise.order:
             return say(

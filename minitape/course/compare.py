@@ -278,7 +278,7 @@ def _of_another_kind(given: Answer, expected: Answer) -> AnswerComparison:
     if kind(given) == kind(expected) == kind(0):
         return AnswerComparison(False, False, problem=say("expected a number, got one that is too large"))
     if isinstance(given, str) and kind(_without_quotes(given)) == kind(expected):
-        return AnswerComparison(False, False, quoted=say("{text} stands in quotes: leave them out", text=given))
+        return AnswerComparison(False, False, quoted=say("{text} is in quotes: leave them out", text=given))
     return AnswerComparison(
         False, False, problem=say("expected {kind}, got {given}", kind=kind(expected), given=kind(given))
     )

@@ -23,8 +23,8 @@ stored as.""",
 as 0. Zero would
 mean "`y` does not change when `x` changes", which is false here.""",
     "01.p3": """\
-A tape cannot go back in time. It must watch `x` *before* the operation runs. When the multiplication ran, nobody \
-watched `x`, so no row
+A tape cannot go back in time. It must watch `x` *before* the operation runs. When the multiplication ran, it did not \
+watch `x` yet, so no row
 was written.""",
     "01.p4": """\
 The first derivative of `x * x` is `2 * x`, which is 10 here. That grows twice as fast as `x`, wherever `x` is: so \
@@ -58,7 +58,7 @@ EXERCISES = (
         mistakes=[
             Mistake(
                 gives_none,
-                "The watch comes too late: y is computed by then. It must stand before that, inside the block.",
+                "The watch comes too late: y is computed by then. It must come before that, inside the block.",
                 where=r"(?s)y = f\(x\).*\.watch\(",
             ),
             Mistake(
@@ -102,7 +102,7 @@ EXERCISES = (
         ],
         hint=(
             "For each operation: was the tape on, and did it watch x by then?",
-            "A: the multiplication stands after the block. B: a variable is watched when it is used. C: u is computed "
+            "A: the multiplication comes after the block. B: a variable is watched when it is used. C: u is computed "
             "before the watch.",
             "A has no path. B is 2 * x. In C only u * x is recorded, with u as a fixed number: the answer is u.",
         ),

@@ -44,7 +44,7 @@ Inside each path it is different. There one change causes the next: if `p` grows
 fourteen times as fast as `p`,
 then `y` grows 14 × 3 = 42 times as fast as `a`: the two are multiplied.""",
     "02.p3": """\
-Row 2 had got only 8 of its 14 when it was its turn. The 6 that came later stayed in row 2: nobody passed it on.""",
+Row 2 had got only 8 of its 14 when it was its turn. The 6 that came later stayed in row 2: no step passed it on.""",
     "02.p4": """\
 The gradient is the number of paths, 1073741824 (printed above as 1.0737418e+09, in the short form of very large \
 numbers). But the sweep took 30
@@ -177,7 +177,7 @@ EXERCISES = (
             "One row for x, and one for each addition. The number of paths doubles with every addition.",
             "1 + 10 rows, and 2 ** 10 paths.",
         ),
-        because="Ten rows and the one of x; two ways at each of ten additions make 2 ** 10 paths.",
+        because="Ten rows and the one of x; two branches at each of ten additions make 2 ** 10 paths.",
     ),
     Exercise(
         "02.6",
@@ -198,7 +198,7 @@ EXERCISES = (
             ),
             Mistake(
                 gives_none,
-                "No path: tape.watch(x) must stand inside the block, before y = f(x).",
+                "No path: tape.watch(x) must come inside the block, before y = f(x).",
                 where=r"(?s)\A(?!.*\.watch\().*\.gradient\(",
             ),
         ],

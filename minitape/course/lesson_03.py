@@ -214,12 +214,12 @@ def learn(loss_of, start, steps):
             ),
             Mistake(
                 _holding(lambda numbers: 0.0),
-                "The variable still holds 0: a sum like total + number makes a new tensor, which nobody keeps.",
+                "The variable still holds 0: a sum like total + number makes a new tensor, which no name holds.",
             ),
             Mistake(_holding(lambda numbers: -sum(numbers)), "assign_sub subtracts. You want to add."),
             Mistake(
                 _holding(lambda numbers: numbers[0]),
-                "The return stands inside the loop, so the function ends after one number.",
+                "The return is inside the loop, so the function ends after one number.",
             ),
             Mistake(
                 raises,
@@ -266,18 +266,18 @@ def learn(loss_of, start, steps):
                 "All are the last state: you appended the variable itself, the box. Append what it holds, "
                 "average.numpy().",
             ),
-            Mistake(lambda numbers, rate: numbers, "Move a fraction of the way only: rate * (number - average)."),
+            Mistake(lambda numbers, rate: numbers, "Move a fraction of the distance only: rate * (number - average)."),
             Mistake(
                 lambda numbers, rate: numbers[:1] * len(numbers),
                 "average never changed: which method changes a variable?",
             ),
             Mistake(
                 lambda numbers, rate: _smooth(numbers, rate, start=0.0),
-                "Begin with the first number, as it stands there.",
+                "Begin with the first number, as it is in the list.",
             ),
         ],
         hint=(
-            "How far is it from the average to the number? Which fraction of that way should the average move?",
+            "How far is it from the average to the number? Which fraction of that distance should the average move?",
             "Add rate * (number - average) to the variable. Then append what it holds now, as a number.",
             "average.assign_add(rate * (number - average)), and then seen.append(average.numpy()).",
         ),

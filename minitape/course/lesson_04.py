@@ -35,7 +35,7 @@ kernel must be? That depends on how many numbers come in, and no input had come 
 when it is
 called for the first time: it is *built*. So the tape was told to watch an empty list, and did so. Afterwards, in the \
 last line, the layer has
-two variables. But nobody watched them, so there are two answers `None`, and no error anywhere.""",
+two variables. But the tape did not watch them, so there are two answers `None`, and no error anywhere.""",
 }
 
 
@@ -63,7 +63,7 @@ EXERCISES = (
         mistakes=[
             Mistake(["a:0"], "d is watched by hand. Then it does not matter whether it is trainable."),
             Mistake(["a:0", "c:0"], "c is read after the block, when the tape is off. And what about d?"),
-            Mistake(["a:0", "b:0", "d:0"], "b is read, but it is not trainable, and nobody watches it by hand."),
+            Mistake(["a:0", "b:0", "d:0"], "b is read, but it is not trainable, and no line calls watch(b)."),
             Mistake(["a:0", "c:0", "d:0"], "c is read after the block, when the tape is off."),
             Mistake(["d:0"], "Watching by hand does not switch the automatic watching off: a is trainable and read."),
             Mistake(["d:0", "a:0"], "The right two. They are listed in the order in which they were made."),
@@ -81,7 +81,7 @@ EXERCISES = (
         mistakes=[
             Mistake(
                 {"A": [12.0, 8.0, None], "B": [12.0, 8.0, None], "C": [None, None, 6.0]},
-                "A: k is not trainable, and nobody watches it there.",
+                "A: k is not trainable, and the tape does not watch it there.",
             ),
             Mistake(
                 {"A": [12.0, None, None], "B": [12.0, None, None], "C": [None, None, 6.0]},
@@ -118,7 +118,9 @@ EXERCISES = (
                 "a is watched, too: the tape watches every trainable variable that it reads, unless it is told not to.",
             ),
             Mistake(lambda f, a, b: [f.slopes(a, b)[0], None], "This tape watches a instead of b."),
-            Mistake(lambda f, a, b: [None, None], "Now nobody is watched: call tape.watch(b) before y is computed."),
+            Mistake(
+                lambda f, a, b: [None, None], "Now no variable is watched: call tape.watch(b) before y is computed."
+            ),
             Mistake(lambda f, a, b: f.slopes(a, b)[1], "Ask for both gradients, in a list: [a, b]."),
             Mistake(lambda f, a, b: [0.0, f.slopes(a, b)[1]], "What is not watched gives None. A zero hides that."),
         ],

@@ -39,7 +39,7 @@ second one started at `y`,
 and did not need row 2.""",
     "05.p3": """\
 It is the *sum*: 6 + 27. A sweep can start at several rows at once, but what meets at `x` is added, and afterwards \
-nobody can say which part came
+the sum does not say which part came
 from where. That is what you want if `y` and `z` are two parts of one [loss](glossary.ipynb#cell-id=loss). If you \
 want the two gradients apart,
 you need two sweeps, and so a persistent tape.""",
@@ -126,12 +126,12 @@ EXERCISES = (
             Mistake({"A": 1, "B": 1, "C": 2, "D": 2}, "D: the rule of exp reads the result. There are two results."),
             Mistake(
                 {"A": 1, "B": 1, "C": 3, "D": 3},
-                "C: the rule of sin reads the input. Nobody reads the outer sin.",
+                "C: the rule of sin reads the input. No rule reads the outer sin.",
             ),
             Mistake({"A": 1, "B": 2, "C": 2, "D": 3}, "B: both factors are the same tensor, so it is kept once."),
             Mistake(
                 {"A": 2, "B": 1, "C": 2, "D": 3},
-                "A: the product goes into the sum, whose rule reads only the shape. So nobody keeps it.",
+                "A: the product goes into the sum, whose rule reads only the shape. So it is not kept.",
             ),
             Mistake(
                 {"A": 1, "B": 1, "C": 1, "D": 3},

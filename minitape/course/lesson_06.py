@@ -134,7 +134,7 @@ EXERCISES = (
         mistakes=[
             Mistake(lambda f, a, b: f.slopes(a, b), "Nothing is stopped yet: b is still told to move."),
             Mistake(lambda f, a, b: [None, f.slopes(a, b)[1]], "You stopped a. The one that should not move is b."),
-            Mistake(lambda f, a, b: [None, None], "Now nobody moves. Stop b only, not the whole distance."),
+            Mistake(lambda f, a, b: [None, None], "Now neither of them moves. Stop b only, not the whole distance."),
             Mistake(
                 lambda f, a, b: [2 * (a - b), None],
                 "That is right for (a - b) ** 2 only. Call distance, which may be another one.",
@@ -142,7 +142,7 @@ EXERCISES = (
         ],
         hint=(
             "Which of the two should not move?",
-            "The loss is distance of a and b, with no way back to the one that should not move.",
+            "The loss is distance of a and b, with no path to the one that should not move.",
             "loss = distance(a, tf.stop_gradient(b))",
         ),
         because="The value of b takes part, but no path leads back to it.",
@@ -195,8 +195,8 @@ EXERCISES = (
             ),
             Mistake(
                 lambda loss_of, start, steps: _learned(loss_of, start, steps, rate=-0.1),
-                "w runs away: the gradient has the wrong sign. Leave the loss, and subtract the gradient, as it "
-                "stands there.",
+                "w runs away: the gradient has the wrong sign. Leave the loss, and subtract the gradient, as "
+                "the program does.",
             ),
             Mistake(
                 raises,

@@ -36,7 +36,7 @@ Both `x` and `y` are variables, and a tape [watches](glossary.ipynb#cell-id=watc
 is used. So *both* tapes
 watched *both* variables. The two calls of `watch` changed nothing.""",
     "07.p3": """\
-When the inner sweep ran, nobody recorded it. For the outer tape, `first` is a number that came from nowhere.""",
+When the inner sweep ran, no tape recorded it. For the outer tape, `first` is a number that came from nowhere.""",
     "07.p4": """\
 The rule of `2.0 * x` passes on 2 times what arrived. It never looks at `x`. So on the outer tape there is no
 [path](glossary.ipynb#cell-id=path) from `x` to `first`, and no path means `None`. Here `None` and 0 mean the same \
@@ -93,7 +93,7 @@ EXERCISES = (
             Mistake([25.0, 20.0, 0.0, 10.0], "Where a tape recorded no path, the answer is None, not zero."),
         ],
         hint=(
-            "What did each tape see of the way to q?",
+            "What did each tape see of the path to q?",
             "first was on for both multiplications, second only for the last one.",
             "first saw q = u * v * v. second saw only q = p * v, with p = 10.",
         ),

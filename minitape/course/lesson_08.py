@@ -36,23 +36,23 @@ def _named(cause: str, code: str) -> Described:
 
 
 EXPLAINED = {
-    "08.p1": "The watch stands after the line in which x was used. What ran before it was not recorded.",
+    "08.p1": "The watch comes after the line in which x was used. What ran before it was not recorded.",
     "08.p2": "A variable made with trainable=False is not watched automatically. For a list of sources, explain gives "
     "a list of answers; the first is connected.",
-    "08.p3": "This tape was told not to watch variables by itself, and nobody told it of w. It does watch x.",
-    "08.p4": "The line of loss stands outside the block, so the tape did not see it.",
-    "08.p5": "The cast to float is fine. But before it there is an integer, and there the way ends.",
+    "08.p3": "This tape does not watch variables by itself, and no line calls watch(w). It does watch x.",
+    "08.p4": "The line of loss is outside the block, so the tape did not see it.",
+    "08.p5": "The cast to float is fine. But before it there is an integer, and there the path ends.",
     "08.p6": "A comparison answers yes or no. If x changes a little, the answer stays the same, until it jumps. There "
     "is nothing to follow downhill.",
     "08.p7": "A tape can follow a value only from one tf operation to the next. np.mean gives a plain number, and "
     "that comes back as a new constant, without any memory. "
     ".numpy() and float() do the same.",
     "08.p8": "After the first step, w is the name of a tensor: w = ... binds the name anew. The variable is still "
-    "there, and nobody uses it.",
+    "there, and no line uses it.",
     "08.p9": "Each time you write x[0], a new tensor is made. y was not computed from this one: it was computed "
     "from x.",
     "08.p10": "A slip of the pen: first was called twice, and second never.",
-    "08.p11": "One way is whole, the last multiplication, and it gives the factor, 3 * 3 + 16. The way through "
+    "08.p11": "One path is whole, the last multiplication, and it gives the factor, 3 * 3 + 16. The path through "
     "float() is cut, and its 2 * 9 are missing.",
 }
 EXERCISES = (
@@ -70,7 +70,7 @@ EXERCISES = (
             ),
             Mistake(
                 ["watched_late", "stop_gradient", "outside_tape", "recording_paused"],
-                "In A nobody watches x, early or late.",
+                "In A the tape never watches x.",
             ),
             Mistake(
                 ["not_watched", "recording_paused", "outside_tape", "stop_gradient"],
@@ -82,7 +82,7 @@ EXERCISES = (
             "Take the words from the first two groups of the table, each at most once.",
             "A: a constant. B: a cut in the value. C: a line after the block. D: a tape that was paused.",
         ),
-        because="Nobody watched x; a cut in the value; a line outside the block; a tape that was paused.",
+        because="x was not watched; the value was cut off; a line was outside the block; the tape was paused.",
     ),
     Exercise(
         "08.2",
@@ -175,7 +175,7 @@ def slopes(f, values):
             "One line leaves for NumPy and comes back as a constant. There is a tf function for it.",
             "y = tf.reduce_mean(results)",
         ),
-        because="The tape recorded the whole way. In the mean, each result counts one part in len(values).",
+        because="The tape recorded the whole path. In the mean, each result counts one part in len(values).",
     ),
     Exercise(
         "08.4",
@@ -191,8 +191,8 @@ def slopes(f, values):
         ],
         hint=(
             "For each: is y computed from x, and what does the operation hand on?",
-            "A cut way or no way is None. A way on which the amount is multiplied by zero is 0.0.",
-            "A: floor hands on nothing. B: 0.0 times what arrives. C: no way. D: relu of -3.",
+            "A broken path or no path is None. A path on which the amount is multiplied by zero is 0.0.",
+            "A: floor hands on nothing. B: 0.0 times what arrives. C: no path. D: relu of -3.",
         ),
         because="None where nothing is handed on from y to x; zero where something is, and multiplied by zero.",
     ),
@@ -201,8 +201,8 @@ def slopes(f, values):
         expect=[5, 6, 7],
         view=in_order,
         mistakes=[
-            Mistake([2, 5, 6, 7], "n is an integer, but the way from w does not go through n."),
-            Mistake([5, 7], "There is a second use of w, in line 6. Does that way get through?"),
+            Mistake([2, 5, 6, 7], "n is an integer, but the path from w does not go through n."),
+            Mistake([5, 7], "There is a second use of w, in line 6. Does that path reach y?"),
             Mistake([7], "If line 7 were fixed, would the gradient be a number then?"),
             Mistake(
                 [4, 5, 6, 7],
@@ -210,11 +210,11 @@ def slopes(f, values):
             ),
         ],
         hint=(
-            "Which ways lead from w to y?",
+            "Which paths lead from w to y?",
             "There are two: by a and b, and by the w in line 6. Follow each from line to line.",
             "A cast to an integer, a number without memory, a cut.",
         ),
-        because="A cast to an integer, an exit to NumPy, and a cut. Each alone would break its way.",
+        because="A cast to an integer, an exit to NumPy, and a cut. Each alone would break its path.",
     ),
     Exercise(
         "08.6",
@@ -224,7 +224,7 @@ def slopes(f, values):
         mistakes=[
             Mistake(
                 _named("integer_dtype", "steps = tf.cast(rounds, tf.float32)"),
-                "That is the way back to floats. Which line left them? Hand in what tape.explain(loss, w) gives.",
+                "That line goes back to floats. Which line left them? Hand in what tape.explain(loss, w) gives.",
             ),
             Mistake(
                 _named("connected", ""),

@@ -55,7 +55,7 @@ EXPLAINED = {
     "09.p2": "Each version of x that was used has a row of its own, with the value of its time. The first gets 2 * 3, "
     "the second gets 2, and both belong to x: they are added.",
     "09.p3": "The right side makes a new tensor, and w = ... binds the name w to it. The variable still exists, "
-    "unchanged, but nobody uses it any more.",
+    "unchanged, but no line uses it any more.",
     "09.p4": "The variable is lost again: w is the value that assign_sub gave back, and no tape watches that.",
 }
 EXERCISES = (
@@ -72,10 +72,10 @@ EXERCISES = (
         ],
         hint=(
             "Which value does x hold when z is computed, and does the tape know where that came from?",
-            "x holds y * 3. The way back from z ends at x.",
+            "x holds y * 3. The path back from z ends at x.",
             "With respect to x: 2 * 15. With respect to y: no path.",
         ),
-        because="x held 15, and the way back ends at x: a variable does not know how its value was computed.",
+        because="x held 15, and the path back ends at x: a variable does not know how its value was computed.",
     ),
     Exercise(
         "09.2",

@@ -83,12 +83,12 @@ EXPLAINED = {
     "instead of forwards. That is what the tape recorded.",
     "10.p4": "Python's print ran once, while the function was traced, and shows a tensor without a number. tf.print "
     "is in the graph, and ran each time.",
-    "10.p5": "While pull was traced, Python looked strength up and found 2. So 2.0 stands in the graph, as if you had "
-    "typed it. Nobody looks again.",
+    "10.p5": "While pull was traced, Python looked strength up and found 2. So 2.0 is in the graph, as if you had "
+    "typed it. No call looks it up again.",
     "10.p6": "While it is traced, x has no value, so Python cannot decide. An if on a tensor becomes tf.cond, an "
     "operation that holds two graphs, and each of them has to be traced.",
     "10.p7": "The first graph is as long as the loop: one multiplication after the other. In the second the "
-    "multiplication stands once, and the loop around it is an operation.",
+    "multiplication is there once, and the loop around it is an operation.",
     "10.p8": "A Python number is written into the graph as it is, so each new number needs a new graph. Of a tensor "
     "only shape and dtype count, so one graph serves all three.",
 }
@@ -230,7 +230,7 @@ def two_slopes(f, value):
         ],
         also=_looped,
         hint=(
-            "times has no value while the function is traced. Which loop can stand in the graph?",
+            "times has no value while the function is traced. Which loop can become part of the graph?",
             "Loop over tf.range(times), and apply f to y each time.",
             "for _ in tf.range(times): and in it, y = f(y)",
         ),

@@ -96,11 +96,11 @@ EXERCISES = (
         mistakes=[
             Mistake(
                 lambda f, rest, value: 0.5 * rest.derivative(0.5 * f._compute(value)) * f.derivative(value),
-                "The value on the way forwards is halved, too. Only the rule halves: the value passes as it is.",
+                "The forward value is halved, too. Only the rule halves: the value passes as it is.",
             ),
             Mistake(
                 lambda f, rest, value: rest.derivative(0.5 * f._compute(value)) * f.derivative(value),
-                "You halved the value on the way forwards. The value passes as it is; the rule halves the gradient.",
+                "You halved the forward value. The value passes as it is; the rule halves the gradient.",
             ),
             Mistake(
                 lambda f, rest, value: 2.0 * _halved(f, rest, value),
@@ -158,16 +158,16 @@ EXERCISES = (
             ),
             Mistake(
                 {"A": False, "B": False, "C": True, "D": False},
-                "D is the older way to the same rule. Compare the numbers that both printed.",
+                "D is an older spelling of the same rule. Compare the numbers that both printed.",
             ),
             Mistake(
                 {"A": False, "B": False, "C": False, "D": True},
-                "In C the rule stands in for what the tape cannot see.",
+                "In C the rule replaces what the tape cannot see.",
             ),
         ],
         hint=(
             "Which of the four have a rule of yours?",
-            "A tape cannot differentiate NumPy code. Where does a rule stand in for it?",
+            "A tape cannot differentiate NumPy code. Where does a rule replace it?",
             "A gives None, and B gives 0.0. Is either of them right?",
         ),
         because="A gives None, B gives 0.0, and only C and D have the rule.",
@@ -192,7 +192,7 @@ EXERCISES = (
             ),
             Mistake(
                 lambda rest, value: rest.derivative(math.tanh(value)) * (abs(value) < 1.0),
-                "The value on the way forwards is another one: it should be that of tf.sign(x).",
+                "The forward value is another one: it should be that of tf.sign(x).",
             ),
             Mistake(lambda rest, value: 0.0, "Nothing is handed on. Between -1 and 1, upstream should be."),
             Mistake(

@@ -63,7 +63,7 @@ class Honest:
 
     def watch(self, value: float) -> _Dual:
         if isinstance(value, _Dual):
-            raise TypeError(say("watch takes a plain number; this one stands on the tape of the step before"))
+            raise TypeError(say("watch takes a plain number; this one is on the tape of the step before"))
         self.watched.append(_Dual(value, {len(self.watched): 1.0}))
         return self.watched[-1]
 
@@ -153,7 +153,7 @@ CASES = [(Honest, Bowl(1.0, -2.0), [0.0, 0.0], 20, 0.1), (Halving, Bowl(-0.5, 0.
 EXPLAINED = {
     "12.p1": "Two rows for a and b, one for the constant 1.0, and three operations. A constant is a row, too: the "
     "rules need its value.",
-    "12.p2": "Nearly all that is left is the way from lists into arrays. The compiled sweep alone takes a few "
+    "12.p2": "Nearly all that is left is the copy from lists into arrays. The compiled sweep alone takes a few "
     "nanoseconds for each row, "
     "less than a hundredth of what the sweep over objects takes.",
     "12.p3": "A call into compiled code has a fixed price, and so have the arrays. For a very short tape this price "
@@ -166,7 +166,7 @@ EXERCISES = (
         expect="Tape",
         trials=ROWS,
         hint=_hand_in("12.1"),
-        because="A list of rows, and numbers that know where they stand in it: that is a recording.",
+        because="A list of rows, and numbers that know their row in it: that is a recording.",
     ),
     Exercise(
         "12.2",
@@ -180,14 +180,14 @@ EXERCISES = (
         expect="Tape",
         trials=BACK,
         hint=_hand_in("12.3"),
-        because="That is reverse mode, whole. A row comes after its inputs, so nobody has to search for an order.",
+        because="That is reverse mode, whole. A row comes after its inputs, so the loop needs no search for an order.",
     ),
     Exercise(
         "12.4",
         expect="Tape",
         trials=MORE,
         hint=_hand_in("12.4"),
-        because="Two lines in the table, and a method for each side that a Number can stand on.",
+        because="Two lines in the table, and a method for each side of the operator that a Number can be on.",
     ),
     Exercise(
         "12.5",
@@ -273,7 +273,7 @@ EXERCISES = (
             ),
             Mistake(
                 FILES | {"asks the rule g * y": FILES["has the table with the rule"]},
-                "That is where the rule stands. Which function stands above the formula g * y in the second map, one "
+                "That is where the rule is. Which function is above the formula g * y in the second map, one "
                 "step further left?",
             ),
             Mistake(
@@ -288,6 +288,6 @@ EXERCISES = (
             "print(table_of_rules()) after from minitape.course.call_map import table_of_rules; the others are in the "
             "maps.",
         ),
-        because="One place for each: the rows, the question, the way back, the rules.",
+        because="One place for each: the rows, the question, the sweep, the rules.",
     ),
 )

@@ -72,7 +72,7 @@ def _mistakes(patient: Patient) -> list[Mistake]:
     if patient is PATIENTS["larch"]:
         found[say(HEALTHY)] = (
             "The curve is nearly that of the healthy network. Look at the picture of its tape, or ask explain: is "
-            "every way whole?"
+            "every path whole?"
         )
     elif patient.diseases:
         found[say(HEALTHY)] = "Its curve is not that of the healthy network."
@@ -100,7 +100,7 @@ def _bed(bed: int, name: str) -> Exercise:
     )
     healthy = (
         "Which gradient is not what it should be? And is its curve worse than that of the healthy network?",
-        "What is unusual need not be sick. Does it lie on the way from a variable to the loss, and does it change a "
+        "What is unusual need not be sick. Does it lie on the path from a variable to the loss, and does it change a "
         "gradient?",
         f"ward.diagnosis({bed})",
     )
@@ -206,7 +206,7 @@ def _exercises(beds: tuple[str, ...]) -> tuple[Exercise, ...]:
         asks="the numbers of the beds of all who were sick",
         view=_cured,
         hint=(
-            "Who is left? Somebody whose curve is good may be sick, too.",
+            "Who is left? A patient with a good curve may be sick, too.",
             "ward.edit(bed) puts a program into a new cell. Change what you diagnosed, and run ward.treat(bed, step): "
             "is the curve green?",
             "ward.treat(bed, ward.cure(bed)) shows how it is done.",
@@ -219,10 +219,10 @@ def _exercises(beds: tuple[str, ...]) -> tuple[Exercise, ...]:
 EXPLAINED = {
     "13.p1": "A row holds all 200 points at once: x @ w1 is one row, with 200 times 16 numbers. The number of points "
     "does not change the number of rows.",
-    "13.p2": "Nobody told the network about moons. It went down the slope of one number, again and again, and that "
+    "13.p2": "The network knows nothing about moons. It went down the slope of one number, again and again, and that "
     "was enough.",
     "13.p3": "4000 grams times a weight near 1 is thousands, and there tanh is flat: in float32 exactly 1 or -1, with "
-    "the derivative 0. The way is whole, "
+    "the derivative 0. The path is whole, "
     "and it carries zeros. Only w2 and b2 learn, from hidden numbers that say next to nothing.",
 }
 

@@ -43,10 +43,10 @@ def _slope(
 
 
 EXPLAINED = {
-    "14.p1": "no_grad belongs around code that needs no gradient, such as a report. Somebody put it around a line of "
+    "14.p1": "no_grad belongs around code that needs no gradient, such as a report. Here it is around a line of "
     "the model, perhaps to save memory.",
     "14.p2": "A comparison answers yes or no, so it has no derivative. The cast after it is innocent.",
-    "14.p3": "JAX has no None. Where nothing comes it gives zeros, whether a way is cut or a derivative is zero.",
+    "14.p3": "JAX has no None. Where nothing comes it gives zeros, whether a path is broken or a derivative is zero.",
 }
 EXERCISES = (
     Exercise(
@@ -54,9 +54,9 @@ EXERCISES = (
         expect=["w2", "z"],
         view=in_order,
         mistakes=[
-            Mistake(["w1", "w2"], "A way that is cut brings nothing. Is there a way from loss to w1 without a cross?"),
-            Mistake(["w1", "w2", "z"], "A way that is cut brings nothing. Go from z to w1: is there a cross?"),
-            Mistake(["w2"], "w2 is right. On its way there, where does the adjoint come by?"),
+            Mistake(["w1", "w2"], "A broken path brings nothing. Is there a path from loss to w1 without a cross?"),
+            Mistake(["w1", "w2", "z"], "A broken path brings nothing. Go from z to w1: is there a cross?"),
+            Mistake(["w2"], "w2 is right. Which other nodes does the adjoint pass on its path to w2?"),
             Mistake(["z"], "z is right. Which of its two inputs was not computed under no_grad?"),
             Mistake(["features", "w2", "z"], "features was computed under no_grad. Does PyTorch send anything to it?"),
             Mistake([], "Go back from loss. Are the first boxes dotted?"),
@@ -107,7 +107,7 @@ EXERCISES = (
             ),
             Mistake(
                 {"cause": "stop_gradient", "line": 6},
-                "The line is right. A cut would be a cross in the picture; here the way is whole.",
+                "The line is right. A cut would be a cross in the picture; here the path is whole.",
             ),
             Mistake(
                 {"cause": "saturated", "line": 6},
@@ -120,7 +120,7 @@ EXERCISES = (
         ],
         hint=(
             "Which box gets numbers, and sends only zeros?",
-            "Read the adjoints from right to left, down to that box. What came into it on the way forwards?",
+            "Read the adjoints from right to left, down to that box. What came into it in the forward pass?",
             "-3 and -2.25 go into the maximum with 0.",
         ),
         because="Both numbers before the maximum are negative, where its derivative is 0.",
@@ -142,7 +142,7 @@ def slope(bend, w1, w2, x, t):
         mistakes=[
             Mistake(
                 gives_none,
-                "Watching does not help: features is computed while the tape is off, so no way leads back from it.",
+                "Watching does not help: features is computed while the tape is off, so no path leads back from it.",
                 where=r"watch\(",
             ),
             Mistake(
@@ -160,12 +160,12 @@ def slope(bend, w1, w2, x, t):
             ),
             Mistake(
                 lambda *given: _slope(*given, squared=True),
-                "The way is whole, but it is another loss: you divide by the variance, which is the square of the "
+                "The path is whole, but it is another loss: you divide by the variance, which is the square of the "
                 "standard deviation.",
             ),
             Mistake(
                 lambda *given: _slope(*given, scaled=False),
-                "The way is whole, but it is another loss: features must be standardized, as before.",
+                "The path is whole, but it is another loss: features must be standardized, as before.",
             ),
         ],
         hint=(

@@ -78,7 +78,7 @@ EXERCISES = (
         mistakes=[
             Mistake(
                 {"A": (4, 5), "B": (4, 5), "C": (4, 5), "D": (3, 4, 5)},
-                "B: put the last axes in line. Under the 5 stands a 4, and these do not fit.",
+                "B: put the last axes in line. Under the 5 is a 4, and these do not fit.",
             ),
             Mistake(
                 {"A": (4, 5), "B": "error", "C": "error", "D": (3, 4, 5)},
@@ -172,7 +172,7 @@ EXERCISES = (
         expect=[50, 10, 10],
         mistakes=[
             Mistake([40, 10, 10], "Places are counted from 0, so place 4 is the fifth number."),
-            Mistake([4, 0, 0], "These are the places. What stands there?"),
+            Mistake([4, 0, 0], "These are the places. What is at each of them?"),
             Mistake([50, 10], "A place that is named twice is picked twice."),
             Mistake([10, 10, 50], "The numbers come in the order in which the places are named."),
         ],
@@ -259,7 +259,7 @@ EXERCISES = (
         ],
         hint=(
             "For each line: does the kind of number fit? Does the shape? Is it a method call?",
-            "TypeError: the kind does not fit, or the way is wrong. ValueError: the kind fits, the shape does not.",
+            "TypeError: the kind does not fit, or it is v[0] = ... ValueError: the kind fits, the shape does not.",
             "A fits. B brings three numbers for two. C is no method call. D brings 1.5 for an integer.",
         ),
         because="Whole numbers fit into floats. A wrong shape is a ValueError, a wrong kind or v[0] = ... a TypeError.",
@@ -292,7 +292,7 @@ EXERCISES = (
         ],
         hint=(
             "Which shape has one direction, of any length?",
-            "tf.Variable takes a first value and a shape. In the shape, None stands for a length that may change.",
+            "tf.Variable takes a first value and a shape. In the shape, None means a length that may change.",
             "tf.Variable([1.0, 2.0], shape=[None])",
         ),
         because="shape=[None] is one direction of any length.",

@@ -46,7 +46,7 @@ ROWS = (
         "tape = Tape()\na = tape.watch(2.0)\na.row, a.value",
         (0, 2.0),
         (
-            "What does watch give back, and where does its value stand?",
+            "What does watch return, and in which row is its value?",
             "watch gives back a Number with its tape and its row; its value is looked up in that row.",
             "In Number: value = property(lambda self: self.tape.rows[self.row][2])",
         ),
@@ -56,7 +56,7 @@ ROWS = (
         "tape = Tape()\na, b = tape.watch(2.0), tape.watch(3.0)\nb.row, b.value, a.value",
         (1, 3.0, 2.0),
         (
-            "How many rows stood on the tape before this one?",
+            "How many rows were on the tape before this one?",
             "The row of a new number is how many rows there were before it.",
             "After the append: Number(self, len(self.rows) - 1)",
         ),
@@ -94,7 +94,7 @@ OPERATORS = (
             "self.append(name, [n.row for n in numbers], forward(*[n.value for n in numbers]))",
         ),
         slips=[
-            (("multiply", [2.0, 3.0], 6.0), "Of the inputs, note where they stand, n.row, not what they are."),
+            (("multiply", [2.0, 3.0], 6.0), "Of the inputs, note the row, n.row, not the value."),
             (("mul", [0, 1], 6.0), "The name is 'multiply', as in the table of rules."),
         ],
     ),
@@ -111,7 +111,7 @@ OPERATORS = (
         "y = a + 1.0\ny.value, tape.rows[2:]",
         (3.0, [("constant", [], 1.0), ("add", [0, 2], 3.0)]),
         (
-            "Where would the rule find the value of 1.0 on the way back?",
+            "Where would the rule find the value of 1.0 in the backward sweep?",
             "What is no Number becomes a row of its own first, called 'constant'.",
             "n if isinstance(n, Number) else self.append('constant', [], n)",
         ),
@@ -178,12 +178,12 @@ BACK = (
         "tape.gradient((a + b) * b, [a, b])",
         [3.0, 8.0],
         (
-            "How many ways lead from the target to b?",
+            "How many paths lead from the target to b?",
             "What arrives by each of them is added.",
             "adjoints[i] = share if adjoints[i] is None else adjoints[i] + share",
         ),
         slips=[
-            ([3.0, 3.0], "The last amount that came to b wiped out the first. Add them where ways meet."),
+            ([3.0, 3.0], "The last amount that came to b wiped out the first. Add them where paths meet."),
             ([3.0, 5.0], "Only the first amount that came to b counts. Add what comes later."),
             ([1.0, 6.0], "A rule must be given what has arrived at its row, not 1.0."),
         ],
@@ -211,10 +211,10 @@ BACK = (
         [None, 3.0],
         (
             "Was anything computed from c?",
-            "No way leads from c to the target, so its answer is None.",
+            "No path leads from c to the target, so its answer is None.",
             "adjoints = [None] * len(self.rows)",
         ),
-        slips=[([0.0, 3.0], "No way leads from c to the target: that is None, not zero.")],
+        slips=[([0.0, 3.0], "No path leads from c to the target: that is None, not zero.")],
     ),
     AB(
         "two = tape.append('constant', [], 2.0)\ntape.gradient(a * two, [two, a])",
@@ -239,7 +239,7 @@ BACK = (
         [1.0],
         (
             "By how much does a grow if a grows by 1?",
-            "The 1.0 stands at the target before the loop begins.",
+            "The target's 1.0 is there before the loop begins.",
             "adjoints[target.row] = 1.0",
         ),
     ),

@@ -130,7 +130,7 @@ class Revealed:
         predicted = mark(said)
         if _asked[self.name].choices and not any(map(self._is, _asked[self.name].choices)):
             changed = say(
-                "That was none of the choices. Was a line of the program changed? As it stands in the lesson, the "
+                "That was none of the choices. Was a line of the program changed? As it is in the lesson, the "
                 "answer is one of them."
             )
             return "\n\n".join([answer, changed])

@@ -138,9 +138,9 @@ def test_what_is_no_number_is_named(exercise, answer, words):
 @pytest.mark.parametrize(
     ("expect", "answer", "words"),
     [
-        ([5, 6, 7], ["5", "6", "7"], "5 stands in quotes: leave them out\n"),
-        ([5, None], [5, "None"], "None stands in quotes: leave them out\n"),
-        ([5, 6], "[5, 6]", "[5, 6] stands in quotes: leave them out\n"),
+        ([5, 6, 7], ["5", "6", "7"], "5 is in quotes: leave them out\n"),
+        ([5, None], [5, "None"], "None is in quotes: leave them out\n"),
+        ([5, 6], "[5, 6]", "[5, 6] is in quotes: leave them out\n"),
         (5, "None", "expected a number, got a text\n"),
         (5, "(" * 500, "expected a number, got a text\n"),
         ([0.0, 1.0], tf.constant([True, False]), "expected a number, got True or False"),

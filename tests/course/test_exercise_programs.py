@@ -300,8 +300,8 @@ WRONG = [
     ("12.1", solved("12.1", 'return self.append("watched"', 'self.append("watched"'), "watch gives nothing back"),
     ("12.1", solved("12.1", 'append("watched", [], value)', "append(value, [], value)"), "three parts of this row"),
     ("12.1", solved("12.1", "(name, inputs, value))", "(name, value))"), "The inputs are missing"),
-    ("12.1", solved("12.1", "[2])", "[1])"), "where does its value stand?"),
-    ("12.2", solved("12.2", "n.row for", "n.value for"), "where they stand"),
+    ("12.1", solved("12.1", "[2])", "[1])"), "in which row is its value?"),
+    ("12.2", solved("12.2", "n.row for", "n.value for"), "note the row, n.row"),
     (
         "12.2",
         solved("12.2", '"multiply", self', '"mul", self').replace('"multiply": (', '"mul": ('),
@@ -404,7 +404,7 @@ WRONG = [
         "no variable was changed",
     ),
     ("03.6", solved("03.6", "average.numpy()", "average"), "you appended the variable itself"),
-    ("03.6", solved("03.6", "rate * (number - average)", "number - average"), "a fraction of the way"),
+    ("03.6", solved("03.6", "rate * (number - average)", "number - average"), "a fraction of the distance"),
     (
         "03.6",
         solved("03.6", "average.assign_add(rate * (number - average))", "average + rate * (number - average)"),
@@ -413,7 +413,7 @@ WRONG = [
     ("03.6", solved("03.6", "tf.Variable(numbers[0])", "tf.Variable(0.0)"), "Begin with the first number"),
     ("04.3", solved("04.3", "watch_accessed_variables=False", ""), "a is watched, too"),
     ("04.3", solved("04.3", "watch(b)", "watch(a)"), "watches a instead of b"),
-    ("04.3", solved("04.3", "        tape.watch(b)\n", ""), "nobody is watched"),
+    ("04.3", solved("04.3", "        tape.watch(b)\n", ""), "no variable is watched"),
     ("04.3", solved("04.3", "[a, b]", "b"), "Ask for both gradients"),
     ("04.5", solved("04.5", "x + 0.1", "x - 0.1"), "Your steps go the other way"),
     ("04.5", solved("04.5", "            tape.watch(x)\n", ""), "must be watched again"),
@@ -433,7 +433,7 @@ WRONG = [
     (
         "06.3",
         solved("06.3", "distance(a, tf.stop_gradient(b))", "tf.stop_gradient(distance(a, b))"),
-        "Now nobody moves",
+        "Now neither of them moves",
     ),
     ("06.4", solved("06.4", "x + tf.stop_gradient(tf.round(x) - x)", "tf.round(x)"), "x is not in it without a stop"),
     ("06.4", solved("06.4", "x + tf.stop_gradient(tf.round(x) - x)", "x"), "not rounded"),

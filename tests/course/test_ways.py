@@ -399,7 +399,7 @@ def test_a_slope_by_hand_is_told_as_such(name, monkeypatch):
     exercise = key(name)
     monkeypatch.setitem(ADDED, name, dataclasses.replace(exercise, rtol=1e-3, atol=1e-3))
     said = answer(name, body_of(name, BY_HAND[name]))
-    assert said.startswith(f"Exercise {name}: not yet.\n  The results are right, and the way is not."), said
+    assert said.startswith(f"Exercise {name}: not yet.\n  The results are right, the method is not."), said
     assert re.search(r"by hand, from differences|no tape recorded that", said), said
 
 
