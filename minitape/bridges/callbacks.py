@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..explain.caller import warn_user
+from ..explain.sentences import fill
 from .model_page import ModelPage
 from .sampling import count_of
 
@@ -58,7 +59,8 @@ class ExplainedSteps:
             try:
                 self._tell(self._recording.explain(model))
             except Exception as error:
-                warn_user(f"Step {self.steps} was not explained: {type(error).__name__}: {error}")
+                said = f"{type(error).__name__}: {error}"
+                warn_user(fill("Step {step} was not explained: {error}", step=self.steps, error=said))
             self._recording = None
 
     def close(self) -> None:
@@ -83,7 +85,7 @@ class ExplainedSteps:
         found = {answer.key() for answer in page.problems}
         if found - self._told:
             self._told |= found
-            warn_user(f"Step {self.steps}:\n{page}")
+            warn_user(fill("Step {step}:", step=self.steps) + f"\n{page}")
         if self._log is not None:
             self._log(self.steps, page)
 

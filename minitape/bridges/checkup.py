@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..explain.sentences import fill
 from ..explain.words import Explanation
 from ..recording.rows import BackwardPass
 from ..recording.values import numbers_of
 from .model_page import GradientNumbers, ModelPage
+from .texts import SHARED
 
 # what an answer may be beside its own kind: any suspect, or the one that says more of it
 MAY_BE = {"connected": "", "zero": "underflow", "no_derivative": "sampled", "unused": "sampled"}
@@ -45,7 +47,11 @@ class Checkup:
     @staticmethod
     def _of_no_effect(answer: Explanation) -> Explanation:
         """What is to be said of a bias whose sum cancels, as before a normalization, while its layer learns."""
-        other = Explanation("connected", f"The target does not depend on {answer.name}: {answer.message}", "")
+        other = Explanation(
+            "connected",
+            fill("The target does not depend on {x}: {why}", x=answer.name, why=answer.message),
+            "",
+        )
         other.name, other.numbers, other._tape = answer.name, answer.numbers, answer._tape
         return other
 
@@ -58,7 +64,7 @@ class Checkup:
                 target = self.recording.target_number(sweep)
             answer: Explanation = self.recording._why(target, source)
         else:
-            answer = Explanation("connected", f"{name} has a gradient.", "")
+            answer = Explanation("connected", fill(SHARED["connected"][0], x=name), "")
         if answer.name:  # the name that the page has
             known = rf"(?<![\w.\[]){re.escape(answer.name)}(?![\w\[]|\.\w)"
             answer.message = re.sub(known, lambda _: name, answer.message)

@@ -19,6 +19,7 @@ from ..explain.blocked import Cuts
 from ..explain.caller import asking_frame, in_brackets
 from ..explain.fixes.dialects import Dialect
 from ..explain.fixes.table import offer_fix
+from ..explain.sentences import fill
 from ..explain.source import read_again, statement_at
 from ..explain.statement import LOOPS, Statement, last_name, unparse
 from ..explain.words import Explanation, not_all, words_alone
@@ -26,7 +27,9 @@ from ..picture.reading import spaces
 from ..recording.rows import BackwardPass
 from ..recording.sites import NOWHERE, Site
 from ..recording.values import numbers_of
+from .model_page import between
 from .recording import Number
+from .texts import TENSOR, Texts
 
 LEFT_BY = {
     "": "a NumPy function",
@@ -38,13 +41,24 @@ LEFT_BY = {
     "numpy_function": "tf.numpy_function",
 }  # how values leave, in words
 
+
+def left_by(how: str) -> str:
+    """How a value left, in words.
+
+    >>> left_by("__array__"), left_by("item")
+    ('a NumPy function', '.item()')
+    """
+    return fill(LEFT_BY[how]) if how in LEFT_BY else f".{how}()"
+
+
 DEEP, MANY = 8, 2000  # of what holds what is looked at to find a name
 
 
 class Inquiry(Cuts):
     """Why ``source`` gets no gradient from ``target``: the checks of a framework in their order, and its words."""
 
-    texts: dict[str, tuple[str, str]]  # cause, and a kind of it -> what happened, what fixes it
+    texts: Texts  # cause, and a kind of it -> what happened, what fixes it
+    functions: dict[str, str]  # the functions of the framework that a shared fix names
     dialect: Dialect  # how the framework writes what fixes a line
     entries: list[Any]
     origin: Any  # of JAX: the texts behind the function
@@ -71,7 +85,7 @@ class Inquiry(Cuts):
                 self._add_further(found)
                 with words_alone():
                     offer_fix(self, found)
-                found.fix = paragraph(found.fix, "" if found.connected else not_all(found, str.format))
+                found.fix = paragraph(found.fix, "" if found.connected else not_all(found))
                 return found
         return self.say("connected")
 
@@ -85,11 +99,12 @@ class Inquiry(Cuts):
             site = self.entries[row].site if site is NOWHERE else site
             what = what or self._called(row)
         message, fix = self.texts[f"{cause} {kind}".strip()]
-        line = in_brackets(*site, say=str.format)  # a bridge speaks English
         values = self._values(cause, row) if "{values}" in message else ""
-        fields = {"x": self.path or self.name, "line": line, "what": what, "other": other, "values": values}
-        fixes = fix.format(**fields | {"x": self.path or ("x" if self.name == "the tensor" else self.name)})
-        answer = Explanation(cause, message.format(**fields), fixes, *site)
+        x = self.path or fill(self.name)
+        fields = {"x": x, "line": in_brackets(*site), "what": what, "other": other, "values": values}
+        fields["functions"] = fill(self.functions.get(f"{cause} {kind}".strip(), ""), **fields)
+        fixes = fill(fix, **fields | {"x": self.path or ("x" if self.name == TENSOR else x)})
+        answer = Explanation(cause, fill(message, **fields), fixes, *site)
         answer._tape, answer._rows, answer.name = self.recording, [] if row is None else [row], fields["x"]
         return answer
 
@@ -107,20 +122,20 @@ class Inquiry(Cuts):
         if cause == "nan_forward":
             result = None if row is None else numbers_of(self.entries[row].value)
             if result is None or np.isfinite(result).all():
-                return "NaN or an infinity"
+                return fill("NaN or an infinity")
             lost = np.argmin(np.isfinite(result).reshape(-1))
             at = [
                 array.reshape(-1)[lost if array.shape == result.shape else 0]
                 for array in arrays
                 if array.shape in (result.shape, ())
             ]
-            return f"{result.reshape(-1)[lost]:.4g}".replace("nan", "NaN") + (
-                " at " + " and ".join(f"{number:.4g}" for number in at) if at and len(at) == len(arrays) else ""
-            )
+            value = f"{result.reshape(-1)[lost]:.4g}".replace("nan", "NaN")
+            given = fill(" and ").join(f"{number:.4g}" for number in at)
+            return fill("{value} at {given}", value=value, given=given) if at and len(at) == len(arrays) else value
         if len(arrays) != 1 or not arrays[0].size:
             return ""
         low, high = arrays[0].min(), arrays[0].max()
-        return f" ({low:.4g})" if low == high else f" ({low:.4g} to {high:.4g})"
+        return fill(" ({place})", place=between(low, high, ".4g"))
 
     def _spaces(self) -> list[dict[str, object]]:
         """Where Python names of the program are."""

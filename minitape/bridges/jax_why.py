@@ -12,6 +12,7 @@ import jax
 import numpy as np
 
 from ..engine.recording.frames import own_file
+from ..explain.sentences import fill
 from ..explain.source import source_of, statement_at
 from ..explain.statement import last_name, unparse
 from ..explain.values import CLIPS
@@ -20,7 +21,8 @@ from ..recording.sites import NOWHERE, Site
 from .inquiry import Inquiry
 from .jax_log import SHARES, STAIRS, places
 from .jax_origin import JaxOrigin, returned
-from .jax_texts import BENT, CHOICES, PATCHES, TEXT, ZEROS
+from .jax_texts import BENT, CHOICES, FUNCTIONS, PATCHES, TEXT, ZEROS
+from .texts import ARRAY
 
 TRACED = ("Tracer", "traced", "concrete")  # what errors say that come of a number that is not there
 BENDS = {"relu", "leaky_relu", "relu6", "max", "abs", "select_n"}  # that consist of straight lines
@@ -62,13 +64,13 @@ class JaxInquiry(Inquiry):
     """One question."""
 
     dialect = PATCHES
-    texts, zeros, choices, cancels = TEXT, ZEROS, CHOICES, SHARES
+    texts, functions, zeros, choices, cancels = TEXT, FUNCTIONS, ZEROS, CHOICES, SHARES
 
     def __init__(self, recording: Any, target: Any, source: Any, rows: list[int]) -> None:
         known = recording.entries[rows[0]].name if rows else None
         end = recording.target if target is None or target is recording.value else target
         self.origin = JaxOrigin(*recording.asked)
-        super().__init__(recording, end, source, rows, known or "the array")
+        super().__init__(recording, end, source, rows, known or ARRAY)
 
     def _called(self, row: int) -> str:
         """An operation by the name of the function that the line calls, where that does nothing else: ``sqrt in
@@ -85,11 +87,11 @@ class JaxInquiry(Inquiry):
         return (
             written
             if alone or written in _WHOLE or written in called or called in written
-            else f"{called} in {written}(...)"
+            else fill("{operation} in {function}(...)", operation=called, function=written)
         )
 
     def _name(self, known: str) -> str:
-        return known if known != "the array" else super()._name(known)
+        return known if known != ARRAY else super()._name(known)
 
     def checks(self) -> Iterable[Callable[[], Explanation | None]]:
         """What may have happened in JAX."""
@@ -164,11 +166,11 @@ class JaxInquiry(Inquiry):
     def _asked(self, error: Exception, called: str) -> str:
         """What wanted a number: JAX says it, or the error came up in a function of its own."""
         if isinstance(error, jax.errors.TracerArrayConversionError):
-            return "A NumPy function"
+            return fill("A NumPy function")
         if isinstance(error, jax.errors.TracerIntegerConversionError):
-            return "range() or an index"
+            return fill("range() or an index")
         found = _ASKED.search(str(error))
-        return f"{found[1] if found else called}()" if found or called else "This line"
+        return f"{found[1] if found else called}()" if found or called else fill("This line")
 
     def _dtype(self) -> Explanation | None:
         """An argument that is differentiated is no float."""
@@ -176,7 +178,9 @@ class JaxInquiry(Inquiry):
         for row in asked:
             entry = self.entries[row]
             if row in self.recording.chosen and not entry.differentiable:
-                return self.say("integer_dtype", self._made(row), what=entry.dtype, other=entry.name or "An argument")
+                return self.say(
+                    "integer_dtype", self._made(row), what=entry.dtype, other=entry.name or fill("An argument")
+                )
         return None
 
     def _result(self) -> Explanation | None:
@@ -248,21 +252,24 @@ class JaxInquiry(Inquiry):
         entry = self.entries[answer._rows[0]]
         if entry.extra.bad is NOWHERE or not all(map(self._finite, entry.inputs)):
             return answer
-        return self.say("nan_forward", entry.extra.bad, kind=kind, what="An operation")
+        return self.say("nan_forward", entry.extra.bad, kind=kind, what=fill("An operation"))
 
     def _leaf(self, row: int) -> Explanation:
         entry = self.entries[row]
         if entry.extra.bad is not NOWHERE:
-            return self.say("nan_forward", entry.extra.bad, row=row, what="An operation")
+            return self.say("nan_forward", entry.extra.bad, row=row, what=fill("An operation"))
         return self.say(
-            "nan_input", self._made(row) if entry.kind == "source" else NOWHERE, row=row, other=entry.name or "An array"
+            "nan_input",
+            self._made(row) if entry.kind == "source" else NOWHERE,
+            row=row,
+            other=entry.name or fill("An array"),
         )
 
     def _read_outside(self) -> Site | None:
         """Where the function reads, by a name, a number that is no argument."""
         return (
             None
-            if self.name == "the array"
+            if self.name == ARRAY
             else self.origin.reads(lambda name, value: name == self.name and value is self.source)
         )
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..explain.caller import where
+from ..explain.sentences import fill
 
 if TYPE_CHECKING:
     from ..explain.words import Explanation
@@ -43,12 +44,7 @@ class GradientNumbers(NamedTuple):
         return cls(norm, zeros, update)
 
     def __str__(self) -> str:
-        parts = [
-            "" if self.norm is None else f"norm {self.norm:.2g}",
-            "" if self.zeros is None else f"zeros {self.zeros:.0%}".replace("%", " %"),
-            "" if self.update is None else f"update/weight {self.update:.2g}",
-        ]
-        return ", ".join(filter(None, parts))
+        return spread([self])
 
 
 def _norm(array: np.ndarray) -> float:
@@ -94,7 +90,7 @@ class ModelPage(dict[str, "Explanation"]):
         ]
 
     def __str__(self) -> str:
-        return "\n\n".join(self._paragraphs()) or "The block used no parameters."
+        return "\n\n".join(self._paragraphs()) or fill("The block used no parameters.")
 
     def _repr_html_(self) -> str:
         parts = self._parts(lambda answer: answer._repr_html_())
@@ -106,18 +102,18 @@ class ModelPage(dict[str, "Explanation"]):
     def _parts(self, show: Any) -> Iterator[tuple[str, str]]:
         for names in self.groups():
             first = self[names[0]]
-            which = f"{joined_names(names)} ({len(names)} of {len(self)})"
+            which = fill("{names} ({n} of {all})", names=joined_names(names), n=len(names), all=len(self))
             numbers = spread([answer.numbers for name in names if (answer := self[name]).numbers is not None])
-            behind = f": {numbers}" if numbers else ""
+            behind = fill(": {numbers}", numbers=numbers) if numbers else ""
             if first.cause in FROZEN and not is_problem(first):
-                at = "" if first.line is None else f", {where(first.filename, first.line, str.format)}"
-                yield f"Frozen: {which}{at}.", ""
+                at = "" if first.line is None else fill(", ") + where(first.filename, first.line)
+                yield fill("Frozen: {which}{place}.", which=which, place=at), ""
             elif not is_problem(first):
-                yield f"Healthy: {which}{behind}.", ""
+                yield fill("Healthy: {which}{numbers}.", which=which, numbers=behind), ""
             elif first.connected:
-                yield f"A gradient for {which}{behind}.", show(first)
+                yield fill("A gradient for {which}{numbers}.", which=which, numbers=behind), show(first)
             else:
-                yield f"No gradient for {which}.", show(first)
+                yield fill("No gradient for {which}.", which=which), show(first)
 
 
 def is_problem(answer: Explanation) -> bool:
@@ -146,7 +142,7 @@ def joined_names(names: Iterable[str]) -> str:
         layers.setdefault(layer + dot, []).append(last)
     texts = [layer + ", ".join(last) for layer, last in layers.items()]
     count = sum(len(last) for last in list(layers.values())[NAMED:])
-    return ", ".join(texts[:NAMED]) + (f" and {count} more" if count else "")
+    return ", ".join(texts[:NAMED]) + (fill(" and {n} more", n=count) if count else "")
 
 
 def spread(numbers: list[GradientNumbers]) -> str:
@@ -155,23 +151,22 @@ def spread(numbers: list[GradientNumbers]) -> str:
     >>> spread([GradientNumbers(1.0, 0.0, None), GradientNumbers(2.0, 0.5, 1e-3)])
     'norm 1 to 2, zeros 0 to 50 %, update/weight 0.001'
     """
-    if len(numbers) < 2:
-        return "".join(map(str, numbers))
-    columns = zip(*numbers, strict=True)
-    ranges = [sorted(value for value in column if value is not None) for column in columns]
+    ranges = [sorted(value for value in column if value is not None) for column in zip(*numbers, strict=True)]
+    if not ranges:
+        return ""
     norm, zeros, update = [(of[0], of[-1]) if of else None for of in ranges]
     parts = [
-        "" if norm is None else f"norm {between(*norm, '.2g')}",
-        "" if zeros is None else f"zeros {between(100 * zeros[0], 100 * zeros[1], '.0f')} %",
-        "" if update is None else f"update/weight {between(*update, '.2g')}",
+        "" if norm is None else fill("norm {n}", n=between(*norm, ".2g")),
+        "" if zeros is None else fill("zeros {n} %", n=between(100 * zeros[0], 100 * zeros[1], ".0f")),
+        "" if update is None else fill("update/weight {n}", n=between(*update, ".2g")),
     ]
-    return ", ".join(filter(None, parts))
+    return fill(", ").join(filter(None, parts))
 
 
 def between(low: float, high: float, form: str) -> str:
     """A range of numbers, or the one number that it is."""
     texts = [format(low, form), format(high, form)]
-    return texts[0] if texts[0] == texts[1] else " to ".join(texts)
+    return texts[0] if texts[0] == texts[1] else fill("{low} to {high}", low=texts[0], high=texts[1])
 
 
 def names_in(known: Mapping[str, Any], asked: str) -> dict[str, Any]:

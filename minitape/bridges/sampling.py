@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..engine.recording.block import InterruptSafeExit
 from ..engine.recording.frames import user_frame
 from ..explain.caller import warn_user
+from ..explain.sentences import fill
 from .changes import Block, Changes
 from .kept_values import Noted
+from .texts import MISSING
 
 if TYPE_CHECKING:
     from ..engine.types import Leaving
@@ -22,8 +24,6 @@ if TYPE_CHECKING:
 
 MOST = 10  # steps that are recorded: gradients that come and go cost nothing after them
 EACH = 10  # the first step and then each tenth is looked at: to read numbers means to wait for some devices
-
-MISSING, ZERO, NOT_FINITE = "no gradient", "a gradient of zeros only", "a gradient with NaN or infinity"
 
 
 Place = tuple[int, int, int, int]
@@ -220,7 +220,8 @@ class Found(NamedTuple):
     why: Explanation
 
     def __str__(self) -> str:
-        return f"Step {self.step} gave {self.why.name} {self.what}.\n{self.why}"
+        said = fill("Step {step} gave {x} {what}.", step=self.step, x=self.why.name, what=fill(self.what))
+        return f"{said}\n{self.why}"
 
 
 class AfterBadGradient(SampledSteps):
@@ -293,7 +294,7 @@ class AfterBadGradient(SampledSteps):
                 self._known[source] = set()
         new = self.found[told:]
         if new:
-            more = f"\nThe same step has {len(new) - 1} more: see found." if new[1:] else ""
+            more = "\n" + fill("The same step has {n} more: see found.", n=len(new) - 1) if new[1:] else ""
             warn_user(f"{new[0]}{more}")
 
     def _none_recorded(self) -> str:

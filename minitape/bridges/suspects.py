@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..explain.caller import in_brackets
+from ..explain.sentences import fill
 from ..explain.source import statement_at
 from ..explain.words import Explanation
 from ..recording.rows import BackwardPass
@@ -57,8 +58,8 @@ class Suspicion(NamedTuple):
     def explanation(self, name: str, framework: str) -> Explanation:
         """The answer for a source of this name."""
         message, fix = words(self.cause, self.kind, framework)
-        fields = {"line": in_brackets(*self.site, say=str.format), **self.fields}
-        answer = Explanation(self.cause, message.format(**fields), fix.format(**fields), *self.site)
+        fields = {"line": in_brackets(*self.site), **self.fields}
+        answer = Explanation(self.cause, fill(message, **fields), fill(fix, **fields), *self.site)
         answer.name = name
         answer._rows = [] if self.row is None else [self.row]
         return answer
@@ -385,11 +386,16 @@ class SuspectChecks:
     def place(self, row: int) -> str:
         """The line of a row, in brackets."""
         file, line = self.entries[row].site
-        return in_brackets(file, line, say=str.format)
+        return in_brackets(file, line)
 
     def text(self, row: int) -> str:
         """The line of a row."""
         return text_of(self.entries[row].site)
+
+
+def steps_said(count: int) -> str:
+    """So many steps, in words."""
+    return fill("1 step") if count == 1 else fill("{n} steps", n=count)
 
 
 def column_and_row(first: tuple[int, ...], second: tuple[int, ...]) -> bool:

@@ -37,11 +37,12 @@ from tensorflow.python.pywrap_tfe import TFE_Py_TapeSetIsEmpty  # noqa: E402
 from ..engine.recording.block import During  # noqa: E402
 from .changes import Block  # noqa: E402
 from .recording import Recording  # noqa: E402
-from .sampling import NOT_FINITE, ZERO, AfterBadGradient, some_steps  # noqa: E402
+from .sampling import AfterBadGradient, some_steps  # noqa: E402
 from .tensorflow_inside import TRACED  # noqa: E402
 from .tensorflow_log import TensorFlowLog  # noqa: E402
 from .tensorflow_value import unrecorded  # noqa: E402
 from .tensorflow_watch import TensorFlowWatcher  # noqa: E402
+from .texts import NOT_FINITE, ZERO  # noqa: E402
 
 
 class TensorFlowRecording(Recording):

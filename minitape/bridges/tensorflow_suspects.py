@@ -11,8 +11,9 @@ from typing import Any
 import tensorflow as tf
 
 from ..explain.owners import living
+from ..explain.sentences import fill
 from ..recording.rows import BackwardPass
-from .suspects import OperationNames, SuspectChecks, Suspicion
+from .suspects import OperationNames, SuspectChecks, Suspicion, steps_said
 from .tensorflow_ops import handle_of
 
 _SOFTMAX, _SIGMOID = "softmax", "sigmoid"
@@ -101,7 +102,7 @@ class TensorFlowSuspectChecks(SuspectChecks):
             if key in in_time - taken - held and len(self._states(variable)) < 2
         }
         if missing:
-            fields = {"what": "an optimizer", "steps": f"{len(steps)} step{'s' if len(steps) > 1 else ''}"}
+            fields = {"what": fill("an optimizer"), "steps": steps_said(len(steps))}
             yield Suspicion("not_optimized", steps[-1].site, fields, sources=missing)
 
     def _states(self, variable: Any) -> list[int]:

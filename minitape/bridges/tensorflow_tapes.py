@@ -9,6 +9,7 @@ from typing import Any
 import tensorflow as tf
 
 from ..explain.flow import Flow
+from ..explain.sentences import fill
 from ..explain.source import Source, statement_at
 from ..explain.statement import Def, Statement, last_name, once, unparse
 from ..explain.words import Explanation
@@ -270,7 +271,7 @@ class TapeInquiry(Inquiry):
             sweep.site,
             row=self.used[0],
             kind="read",
-            other=self._name_of(self.entries[self.used[0]], "the variable"),
+            other=self._name_of(self.entries[self.used[0]], fill("the variable")),
         )
 
     def _rebound(self) -> Explanation | None:

@@ -14,18 +14,20 @@ import tensorflow as tf
 
 from ..explain.families import CHOICES, CLASSES, LAYERS, MOVES, POINTS, STEPS, ZEROS
 from ..explain.owners import living
+from ..explain.sentences import fill
 from ..explain.source import statement_at
 from ..explain.statement import last_name, unparse
 from ..explain.words import Explanation
 from ..recording.rows import RowExit
 from ..recording.sites import NOWHERE, Site, last_return
 from ..recording.values import numbers_of
-from .inquiry import LEFT_BY
+from .inquiry import left_by
 from .tensorflow_inside import has_tapes
 from .tensorflow_open import open_call, seeds_of, traced_again
 from .tensorflow_ops import CUTS, handle_of, has_no_gradient, is_custom, is_dataset, name_of, variable_of
 from .tensorflow_tapes import TapeInquiry, apart, numpy_call, predictions
-from .tensorflow_texts import OF_KERAS, PATCHES, TEXT
+from .tensorflow_texts import FUNCTIONS, OF_KERAS, PATCHES, TEXT
+from .texts import TENSOR
 
 ARRIVED = {"nan_forward", "nan_backward", "nondifferentiable", "zero_sum", *ZEROS}  # causes that an operation can be
 
@@ -80,7 +82,8 @@ class TensorFlowInquiry(TapeInquiry):
     """One question."""
 
     dialect = PATCHES
-    texts, zeros, choices, classes, moves, points, cancels = TEXT, ZEROS, CHOICES, CLASSES, MOVES, POINTS, LAYERS
+    texts, functions = TEXT, FUNCTIONS
+    zeros, choices, classes, moves, points, cancels = ZEROS, CHOICES, CLASSES, MOVES, POINTS, LAYERS
 
     def __init__(self, recording: Any, target: Any, source: Any, named: str = "") -> None:
         self.log, self.is_left_out = recording.log, False
@@ -88,7 +91,7 @@ class TensorFlowInquiry(TapeInquiry):
         if isinstance(variable, tf.Variable) and not self.log.rows_of(variable):
             self.log.adopt([variable], watched=False)  # one that no tape watched
         known = name_of(source) if isinstance(source, tf.Variable) or hasattr(source, "path") else None
-        super().__init__(recording, target, source, self.log.rows_of(source), named or known or "the tensor")
+        super().__init__(recording, target, source, self.log.rows_of(source), named or known or TENSOR)
 
     def checks(self) -> Iterable[Callable[[], Explanation | None]]:
         """What may have happened in TensorFlow."""
@@ -445,16 +448,18 @@ class TensorFlowInquiry(TapeInquiry):
         if keras:
             return self.say("left_through_numpy", exit.site, row=exit.row, what=f"{keras}()", kind=OF_KERAS[keras])
         if exit.how == "numpy_function":
-            return self.say("left_through_numpy", exit.site, row=exit.row, what=LEFT_BY[exit.how], kind="python")
-        what, modules = LEFT_BY.get(exit.how, f".{exit.how}()"), {} if statement is None else statement.source.imported
+            return self.say("left_through_numpy", exit.site, row=exit.row, what=left_by(exit.how), kind="python")
+        what, modules = left_by(exit.how), {} if statement is None else statement.source.imported
         named = [unparse(call) for call in calls if modules.get(unparse(call).partition(".")[0]) in ("numpy", "math")]
         instead = [
-            f"{PATCHES.function(name.partition('.')[2])} for {name}"
+            fill("{function} for {name}", function=PATCHES.function(name.partition(".")[2]), name=name)
             for name in dict.fromkeys(named)
             if PATCHES.function(name.partition(".")[2])
         ]
         kind = "function" if instead else ""
-        return self.say("left_through_numpy", exit.site, row=exit.row, what=what, other=", ".join(instead), kind=kind)
+        return self.say(
+            "left_through_numpy", exit.site, row=exit.row, what=what, other=fill(", ").join(instead), kind=kind
+        )
 
     def flows_back(self, exit: RowExit) -> bool:
         """The same, or a loss returns it to Keras."""
@@ -535,7 +540,7 @@ class TensorFlowInquiry(TapeInquiry):
             return None
         entry = self.entries[self.rows[0]]
         again = any(self.entries[row].op == entry.op and self._same_values(row) for row in self.behind)
-        other = self._name_of(self.entries[max(named)], "what it was made of")
+        other = self._name_of(self.entries[max(named)], fill("what it was made of"))
         site = apart(entry.extra.way, self.sweep.way) if entry.extra.way and self.sweep is not None else NOWHERE
         return self.say("wrong_object", site, row=self.rows[0], other=other, kind="again" if again else "made")
 
@@ -589,7 +594,7 @@ class TensorFlowInquiry(TapeInquiry):
         )
         if row is None:
             return None
-        other = self._name_of(self.entries[row], "a variable")
+        other = self._name_of(self.entries[row], fill("a variable"))
         if isinstance(self.source, tf.Tensor):
             left = next((exit.site for exit in self.recording.left if self._same_values(exit.row)), NOWHERE)
             return self.say("wrong_object", left, row=row, other=other, kind="made")
@@ -627,7 +632,7 @@ class TensorFlowInquiry(TapeInquiry):
         )
         if row is None or held or self._is_named(self.entries[row].extra.asked) or self._is_in_a_layer():
             return None
-        return self.say("wrong_object", made[0], row=row, other=self._name_of(self.entries[row], "a new one"))
+        return self.say("wrong_object", made[0], row=row, other=self._name_of(self.entries[row], fill("a new one")))
 
     def _copied_at(self, handle: Any) -> Site:
         """The line that made a copy of a model: where its variable was made, or the one call that copies."""

@@ -1,10 +1,12 @@
 """The sentences of ``explain`` that are the same for every framework; see the texts of a bridge for the words in
-braces.
+braces; {functions} are those of the framework that fix it.
 """
 
 from __future__ import annotations
 
 Texts = dict[str, tuple[str, str]]
+TENSOR, ARRAY = "the tensor", "the array"  # one without a name
+MISSING, ZERO, NOT_FINITE = "no gradient", "a gradient of zeros only", "a gradient with NaN or infinity"
 
 SHARED: Texts = {
     # cause: (what happened, what fixes it)
@@ -15,7 +17,7 @@ SHARED: Texts = {
     ),
     "saturated": (
         "{what}{line} is flat at its input{values}. Its derivative there is zero.",
-        "Make its input smaller (scale or normalize it), or work with the logits: ",
+        "Make its input smaller (scale or normalize it), or work with the logits: {functions}",
     ),
     "not_selected": (
         "{what}{line} takes other elements than those of {x}.",
@@ -54,7 +56,7 @@ SHARED: Texts = {
         "The product in {what}{line} is too small for its type, and became zero.",
         "Compute in a wider type, or scale the loss: multiply it by a large number, and divide the gradients by it.",
     ),
-    "nan_forward": ("{what}{line} gives {values}.", "Keep its input where it is finite: "),
+    "nan_forward": ("{what}{line} gives {values}.", "Keep its input where it is finite: {functions}"),
     "nan_forward grown": (
         "{what}{line} gives {values}: the numbers of its input are too large by then.",
         "The values or the weights have grown: take a smaller learning rate or smaller initial weights, clip the norm "
@@ -62,21 +64,14 @@ SHARED: Texts = {
     ),
     "nan_forward hidden": (
         "{what}{line} gives {values}. The value is masked later, and its derivative still counts.",
-        "Replace such elements before {what}, not only after it: ",
+        "Replace such elements before {what}, not only after it: {functions}",
     ),
-    "nan_input": ("{other}{line} holds NaN or an infinity before anything is computed.", "Look at the data: "),
+    "nan_input": (
+        "{other}{line} holds NaN or an infinity before anything is computed.",
+        "Look at the data: {functions}",
+    ),
     "nan_backward": (
         "The derivative of {what}{line} is infinite or NaN at its input{values}.",
-        "Keep its input away from that point: ",
+        "Keep its input away from that point: {functions}",
     ),
 }
-
-
-def table(own: Texts, functions: dict[str, str]) -> Texts:
-    """The texts of a framework: its own, and the shared ones, to whose advice it adds its own functions.
-
-    >>> table({}, {"nan_input": "torch.nan_to_num."})["nan_input"][1]
-    'Look at the data: torch.nan_to_num.'
-    """
-    shared = {cause: (happened, fixes + functions.get(cause, "")) for cause, (happened, fixes) in SHARED.items()}
-    return shared | own

@@ -32,10 +32,12 @@ from torch.optim import optimizer as optimizers  # noqa: E402 - behind the check
 from torch.optim.optimizer import register_optimizer_step_pre_hook  # noqa: E402
 from torch.utils.hooks import RemovableHandle  # noqa: E402
 
+from ..explain.sentences import fill  # noqa: E402
 from .changes import Block  # noqa: E402
 from .checkup import Checkup  # noqa: E402
 from .recording import Number, Recording  # noqa: E402
-from .sampling import NOT_FINITE, ZERO, AfterBadGradient, some_steps  # noqa: E402
+from .sampling import AfterBadGradient, some_steps  # noqa: E402
+from .texts import NOT_FINITE, TENSOR, ZERO  # noqa: E402
 from .torch_log import TorchLog  # noqa: E402
 from .torch_mode import TorchWatcher  # noqa: E402
 
@@ -184,7 +186,7 @@ def why(loss: Any, model: Any = None) -> Any:
     """
     with record() as recording:
         target = loss() if callable(loss) else loss
-        parts = {"the tensor": model} if isinstance(model, torch.Tensor) else recording._parts_of(model) or {}
+        parts = {fill(TENSOR): model} if isinstance(model, torch.Tensor) else recording._parts_of(model) or {}
         trained = [source for source in parts.values() if source.requires_grad]
         if trained and target.requires_grad:
             torch.autograd.grad(target, trained, retain_graph=True, allow_unused=True)

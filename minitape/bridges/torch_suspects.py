@@ -14,11 +14,12 @@ import torch
 
 from ..explain.caller import in_brackets
 from ..explain.owners import living
+from ..explain.sentences import fill
 from ..explain.source import source_of
 from ..recording.sites import NOWHERE, Site
 from ..recording.values import numbers_of
 from .recording import Number
-from .suspects import OperationNames, SuspectChecks, Suspicion
+from .suspects import OperationNames, SuspectChecks, Suspicion, steps_said
 from .torch_training import SAMPLE, TrainingEvent, equal_samples, numbers
 
 _SOFTMAX, _SIGMOID = "softmax", "sigmoid"
@@ -128,7 +129,7 @@ class TorchSuspectChecks(SuspectChecks):
         if never:
             yield Suspicion("not_applied", passes[-1].site, {"n": len(passes)}, sources=never)
         for (site, step), keys in cleared.items():
-            other = in_brackets(*step, say=str.format)
+            other = in_brackets(*step)
             yield Suspicion("not_applied", site, {"other": other}, sources=keys, kind="cleared")
         for site, keys in still.items():
             yield Suspicion("not_applied", site, {"n": len(self.training.steps)}, sources=keys, kind="rate")
@@ -161,7 +162,7 @@ class TorchSuspectChecks(SuspectChecks):
                 missing.setdefault(self._why_not_held(parameter), set()).add(key)
         for (site, kind), keys in missing.items():
             at = steps[-1].site if site is NOWHERE else site
-            fields = {"what": "an optimizer", "steps": f"{len(steps)} step{'s' if len(steps) > 1 else ''}"}
+            fields = {"what": fill("an optimizer"), "steps": steps_said(len(steps))}
             yield Suspicion("not_optimized", at, fields, sources=keys, kind=kind)
 
     def _why_not_held(self, parameter: torch.Tensor) -> tuple[Site, str]:

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from ..explain.fixes.dialects import TORCH
-from .texts import table
+from .texts import SHARED, Texts
 
 _HIDDEN = (
     "{what}(...){line} works with the values of {x} alone. The path to the target ends there.",
@@ -21,8 +21,9 @@ _HIDDEN = (
     "{{name: tensor}}, (x,))`, "
     "and dict(module.named_parameters()) for module.state_dict().",
 )
-TEXT = table(
-    dict.fromkeys(("detach hidden", "data hidden", "no_grad hidden"), _HIDDEN)
+TEXT: Texts = (
+    SHARED
+    | dict.fromkeys(("detach hidden", "data hidden", "no_grad hidden"), _HIDDEN)
     | {
         # cause: (what happened, what fixes it)
         "requires_grad": (
@@ -231,17 +232,16 @@ TEXT = table(
             "backward() began with zeros{line}.",
             "Look at what its argument was made of. Without one, the target must be one number: a sum or mean.",
         ),
-    },
-    {
-        "saturated": "cross_entropy, binary_cross_entropy_with_logits, logsigmoid.",
-        "nan_forward": "torch.clamp(x, min=1e-6) before log, sqrt and division, logsumexp or log_softmax instead of "
-        "exp.",
-        "nan_forward hidden": "torch.where(mask, x, 1.0), or torch.clamp(x, min=1e-6).",
-        "nan_input": "torch.nan_to_num, or leave these rows out.",
-        "nan_backward": "torch.sqrt(x + 1e-12), torch.clamp(x, min=1e-6). Where torch.where hides such elements, "
-        "replace them before the function: {what}(torch.where(mask, x, 1.0)).",
-    },
+    }
 )
+FUNCTIONS = {
+    "saturated": "cross_entropy, binary_cross_entropy_with_logits, logsigmoid.",
+    "nan_forward": "torch.clamp(x, min=1e-6) before log, sqrt and division, logsumexp or log_softmax instead of exp.",
+    "nan_forward hidden": "torch.where(mask, x, 1.0), or torch.clamp(x, min=1e-6).",
+    "nan_input": "torch.nan_to_num, or leave these rows out.",
+    "nan_backward": "torch.sqrt(x + 1e-12), torch.clamp(x, min=1e-6). Where torch.where hides such elements, "
+    "replace them before the function: {what}(torch.where(mask, x, 1.0)).",
+}
 
 STEPS = {"round", "floor", "ceil", "sign", "sgn", "trunc", "fix", "heaviside", "frac_", "floor_divide"}
 SAMPLES = {"bernoulli", "poisson", "normal", "binomial", "multinomial"}

@@ -11,15 +11,17 @@ from typing import Any
 import torch
 
 from ..explain.owners import living
+from ..explain.sentences import fill
 from ..explain.source import statement_at
 from ..explain.statement import Statement, last_name, unparse
 from ..explain.words import Explanation
 from ..recording.rows import BackwardPass, RowExit
 from ..recording.sites import NOWHERE, Site, last_return, text_of
-from .inquiry import LEFT_BY, Inquiry
+from .inquiry import Inquiry, left_by
 from .recording import Number
+from .texts import TENSOR
 from .torch_log import differentiable, dtype_of
-from .torch_texts import CHOICES, CLASSES, HIDES, PATCHES, SAMPLES, SPREADS, TEXT, ZEROS
+from .torch_texts import CHOICES, CLASSES, FUNCTIONS, HIDES, PATCHES, SAMPLES, SPREADS, TEXT, ZEROS
 from .torch_value import array_of
 
 _FREEZES = re.compile(r"\.requires_grad(_\(| = )False")
@@ -30,13 +32,13 @@ class TorchInquiry(Inquiry):
     """One question."""
 
     dialect = PATCHES
-    texts, zeros, choices, classes = TEXT, ZEROS, CHOICES, CLASSES
+    texts, functions, zeros, choices, classes = TEXT, FUNCTIONS, ZEROS, CHOICES, CLASSES
 
     def __init__(self, recording: Any, target: Any, source: Any) -> None:
         self.log = recording.log
         rows = self.log.rows_of(source) if isinstance(source, torch.Tensor) else []
         known = self.log.name_of(source) if isinstance(source, torch.Tensor) else "tensor"
-        super().__init__(recording, target, source, rows, "the tensor" if known == "tensor" else known)
+        super().__init__(recording, target, source, rows, TENSOR if known == "tensor" else known)
 
     def checks(self) -> Iterable[Callable[[], Explanation | None]]:
         """What may have happened in PyTorch."""
@@ -112,7 +114,7 @@ class TorchInquiry(Inquiry):
         if "modified by an inplace operation" in text:
             return self._changed(text)
         if "leaf Variable" in text:
-            return self.say("in_place", site, what="The assignment", kind="leaf")
+            return self.say("in_place", site, what=fill("The assignment"), kind="leaf")
         if "second time" in text:
             return self.say("backward_twice", site)
         if "is not implemented" in text:
@@ -124,7 +126,7 @@ class TorchInquiry(Inquiry):
             return self.say(
                 "not_scalar",
                 site,
-                what=str(math.prod(self.entries[self.end].shape)) if self.end is not None else "several",
+                what=str(math.prod(self.entries[self.end].shape)) if self.end is not None else fill("several"),
             )
         return None
 
@@ -229,7 +231,9 @@ class TorchInquiry(Inquiry):
             name for name in ("tensor", "as_tensor", "FloatTensor", "Tensor") if at is not None and at.calls(name)
         ]
         what = (
-            {"create_graph": ".grad", "no_grad": "The assignment", "copied": next(iter(copies), "tensor")}.get(why, "")
+            {"create_graph": ".grad", "no_grad": fill("The assignment"), "copied": next(iter(copies), "tensor")}.get(
+                why, ""
+            )
             if self.entries[row].kind != "operation"
             else ""
         )
@@ -238,7 +242,7 @@ class TorchInquiry(Inquiry):
     def _left_by(self, exit: RowExit) -> Explanation:
         if exit.how == "__bool__":
             return self.say("branch", exit.site, row=exit.row)
-        return self.say("left_torch", exit.site, row=exit.row, what=LEFT_BY.get(exit.how, f".{exit.how}()"))
+        return self.say("left_torch", exit.site, row=exit.row, what=left_by(exit.how))
 
     def _not_used(self) -> Explanation | None:
         if self.used:
@@ -246,7 +250,9 @@ class TorchInquiry(Inquiry):
         made_of = [] if self.rows or self.source.is_leaf else leaves_of(self.source)
         if any(self.behind.intersection(self.log.rows_of(leaf)) for leaf in made_of):
             return self.say(
-                "non_leaf", kind="anew", other=" and ".join(filter(None, map(self.path_to, made_of))) or "its leaves"
+                "non_leaf",
+                kind="anew",
+                other=fill(" and ").join(filter(None, map(self.path_to, made_of))) or fill("its leaves"),
             )
         if not self.rows and any(row in self.log.unseen for row in self.behind):
             return self._replaced() or self.say("unknown", kind="before")
@@ -285,7 +291,7 @@ class TorchInquiry(Inquiry):
     def _rebound(self, row: int, kind: str = "") -> Explanation:
         """Another parameter was used: where it was made, or used for the first time."""
         return self.say(
-            "rebound", self._birth(row)[1], row=row, other=self.called_by_program(row) or "a parameter", kind=kind
+            "rebound", self._birth(row)[1], row=row, other=self.called_by_program(row) or fill("a parameter"), kind=kind
         )
 
     def _birth(self, row: int) -> tuple[int, Site]:
@@ -375,11 +381,11 @@ class TorchInquiry(Inquiry):
     def _hooked(self, row: int) -> Explanation:
         entry = self.entries[row]
         what = (
-            self.called_by_program(row) or "a tensor"
+            self.called_by_program(row) or fill("a tensor")
             if entry.kind != "operation"
-            else "a module"
+            else fill("a module")
             if entry.op == "BackwardHookFunction"
-            else f"the result of {self._called(row)}"
+            else fill("the result of {operation}", operation=self._called(row))
         )
         return self.say("hook", self.log.hooks.get(row, NOWHERE), row=row, what=what)
 

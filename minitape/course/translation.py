@@ -40,7 +40,8 @@ OF_OTHERS = "document"  # the tag of a cell whose program is quoted
 SHOWN = {"print", "predict", "Plot", "Moving", "curve", "line", "points", "draw"}  # a lesson calls them with words
 VIEW = "widgets/frontend/src"
 MOST = 10  # new texts of a file that are listed
-SAYS = {"say", "tell", "fill", "word"}  # what this package calls with a text for people
+# what this package calls with a text for people, and which of the arguments it is
+SAYS = {"say": 0, "tell": 0, "fill": 0, "word": 0, "to_try": 1, "OperationFix": 2}
 OF_CODE = re.compile(r"\{[^{}]*\}|\w+[_.]\w+|\w+\(.*?\)")  # among words
 PROGRAM = re.compile(r"(```python\n)(.*)(```)", re.DOTALL)  # among paragraphs
 
@@ -251,7 +252,7 @@ def texts_of_all(english: Path) -> dict[str, dict[str, list[str]]]:
             places.setdefault(text, []).append(f"minitape/course/lesson_{domain_of(path)}.py")
     lists = {
         CHECK: [(text, "minitape/course/checker.py") for text in MARKS] + said_in("minitape/course"),
-        "explain": said_in("minitape/explain") + _of_answers(),
+        "explain": said_in("minitape/explain", "minitape/bridges") + _of_answers() + _of_bridges(),
         # the words of the view in the browser are those of the Chinese file
         "picture": said_in("minitape/picture", "widgets/minitape_widgets")
         + [(text, VIEW) for text in table("picture", "zh")],
@@ -297,10 +298,11 @@ def said_in(*folders: str) -> list[tuple[str, str]]:
     for path in (path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
-            if getattr(call.func, "id", "") in SAYS:  # a method of the same name says something else
-                names = {_name(node) for node in ast.walk(call.args[0])} - {""}
+            at = SAYS.get(getattr(call.func, "id", ""))  # a method of the same name says something else
+            if at is not None:
+                names = {_name(node) for node in ast.walk(call.args[at])} - {""}
                 bound = [text for name, value in _named(tree) if name in names for text in _texts(value)]
-                texts = [*_texts(call.args[0]), *(text for text in bound if " " in ast.unparse(text))]
+                texts = [*_texts(call.args[at]), *(text for text in bound if " " in ast.unparse(text))]
                 place = path.relative_to(ROOT).as_posix()
                 found += [(str(text.value), place) for text in texts if isinstance(text, ast.Constant)]
     return found
@@ -312,3 +314,15 @@ def _of_answers() -> list[tuple[str, str]]:
     alone = [value_texts.SMOOTH, value_texts.OVERFLOW, value_texts.VALUE, value_texts.WHERE, value_texts.RELEASED]
     found = [text for pair in tables for text in pair] + alone
     return [(text, "minitape/explain/texts.py") for text in found if text]
+
+
+def _of_bridges() -> list[tuple[str, str]]:
+    """The same of the bridges' tables, which are read as text: no framework need be installed."""
+    found = []
+    for path in sorted((ROOT / "minitape/bridges").glob("*texts.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            values = node.values if isinstance(node, ast.Dict) else [node.value] if isinstance(node, ast.Assign) else []
+            for part in (part for value in values for part in getattr(value, "elts", [value])):
+                if isinstance(part, ast.Constant) and " " in str(part.value):
+                    found.append((str(part.value), path.relative_to(ROOT).as_posix()))
+    return found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable
 from types import FrameType
 
 from ..engine.recording.block import During
@@ -49,30 +48,28 @@ def warn_user(text: str) -> None:
         warnings.warn_explicit(text, RuntimeWarning, frame.f_code.co_filename, frame.f_lineno)
 
 
-def where(filename: str | None, line: int, say: Callable[..., str] = fill) -> str:
+def where(filename: str | None, line: int) -> str:
     """A place as a person says it: "cell [5], line 3" or "file.py, line 3"; "line 3" for the cell that runs now.
-
-    ``say`` fills in its words, `str.format` those of an answer that is English in any folder.
 
     >>> where("/home/me/train.py", 3)
     'train.py, line 3'
     """
     name = filename or ""
-    cell = _cell(name, say)
+    cell = _cell(name)
     file = name.replace(chr(92), "/").rsplit("/", 1)[-1] if cell is None else cell
-    return say("{file}, line {line}", file=file, line=line) if file else say("line {line}", line=line)
+    return fill("{file}, line {line}", file=file, line=line) if file else fill("line {line}", line=line)
 
 
-def in_brackets(filename: str | None, line: int | None, say: Callable[..., str] = fill) -> str:
+def in_brackets(filename: str | None, line: int | None) -> str:
     """The same behind what is there; empty for no place.
 
     >>> in_brackets("/home/me/train.py", 3), in_brackets(None, None)
     (' (train.py, line 3)', '')
     """
-    return "" if line is None else say(" ({place})", place=where(filename, line, say))
+    return "" if line is None else fill(" ({place})", place=where(filename, line))
 
 
-def _cell(filename: str, say: Callable[..., str]) -> str | None:
+def _cell(filename: str) -> str | None:
     """The notebook cell behind a file name, empty for the one that runs now; None for a file."""
     known = cells()
     if filename not in known:
@@ -82,4 +79,4 @@ def _cell(filename: str, say: Callable[..., str]) -> str | None:
     while frame is not None:  # the outermost frame that is a cell
         running = frame.f_code.co_filename if frame.f_code.co_filename in known else running
         frame = frame.f_back
-    return "" if filename == running else say("cell [{number}]", number=known[filename])
+    return "" if filename == running else fill("cell [{number}]", number=known[filename])

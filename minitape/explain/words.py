@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -202,7 +202,7 @@ def in_words(found: Break, name: str, source: End, inquiry: GradientInquiry | No
     return answer
 
 
-def not_all(answer: Explanation, say: Callable[..., str] = fill) -> str:
+def not_all(answer: Explanation) -> str:
     """That the fix is not enough where other lines broke the path, too, or cut other ways; empty where it is.
 
     >>> why = Explanation("detach", "", "", "a.py", 1, [Explanation("data", "", "", "a.py", 2)])
@@ -219,8 +219,8 @@ def not_all(answer: Explanation, say: Callable[..., str] = fill) -> str:
     first = found.get(False) or found.get(True)
     if first is None or first.line is None:
         return ""
-    place = where("" if first.filename == answer.filename else first.filename, first.line, say)
-    return say(
+    place = where("" if first.filename == answer.filename else first.filename, first.line)
+    return fill(
         "Another path is blocked, too: see {place}." if first.beside else "That alone is not enough: see {place}, too.",
         place=place,
     )

@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from ..sentences import fill
 from ..statement import FUNCTIONS, Statement, form, last_name, unparse
 from .edit_site import EditStep, Fix, Spot, Whole, is_call, lines_said
 
@@ -51,7 +52,9 @@ def without_block(*names: str) -> Whole:
                 return None
         if not around:
             at = above[0].lineno
-            return spot.checked([EditStep(at, at, "")], f"Delete line {at} (`{spot.lines[at - 1].strip()}`).")
+            return spot.checked(
+                [EditStep(at, at, "")], fill("Delete line {line} (`{code}`).", line=at, code=spot.lines[at - 1].strip())
+            )
         block: Any = around[0]
         first, last = block.body[0].lineno, block.end_lineno
         if first == block.lineno or any(
@@ -61,9 +64,11 @@ def without_block(*names: str) -> Whole:
             for n in ast.walk(part)
         ):
             return None  # what is changed in place: a parameter allows that under no_grad only
-        words = (
-            f"Delete line {block.lineno} (`{_header(spot, block)}`), and move {lines_said(first, last)} one level "
-            "to the left."
+        words = fill(
+            "Delete line {line} (`{code}`), and move {lines} one level to the left.",
+            line=block.lineno,
+            code=_header(spot, block),
+            lines=lines_said(first, last),
         )
         return spot.checked([EditStep(block.lineno, last, _shifted(spot, first, last, -_depth(block)))], words)
 
@@ -111,9 +116,11 @@ def into_block(spot: Spot) -> Fix | None:
         after = [s for s in beside if block.last < s.line and s.last < end.line]
         if any(map(runs, after)) and spot.cause == "computed_after_tape":
             first, last = after[0].line, after[-1].last
-            words = (
-                f"Move {lines_said(first, last)} one level to the right, so that the block of line {block.line} "
-                f"(`{_header(spot, node)}`) has it in it, too."
+            words = fill(
+                "Move {lines} one level to the right, so that the block of line {line} (`{code}`) has it in it, too.",
+                lines=lines_said(first, last),
+                line=block.line,
+                code=_header(spot, node),
             )
             return spot.checked([EditStep(first, last, _shifted(spot, first, last, _depth(node)))], words)
         before = [s for s in beside if s.last < block.line and runs(s)]
@@ -124,14 +131,19 @@ def into_block(spot: Spot) -> Fix | None:
             ]
             if watches:  # it must stay above what it watches for
                 lines = [*spot.lines[block.line - 1 : watches[-1]], _shifted(spot, first, last, _depth(node))]
-                words = (
-                    f"Move {lines_said(first, last)} into the block, below line {watches[-1]} "
-                    f"(`{spot.lines[watches[-1] - 1].strip()}`)."
+                words = fill(
+                    "Move {lines} into the block, below line {line} (`{code}`).",
+                    lines=lines_said(first, last),
+                    line=watches[-1],
+                    code=spot.lines[watches[-1] - 1].strip(),
                 )
                 return spot.checked([EditStep(first, watches[-1], "\n".join(lines))], words)
-            words = (
-                f"Move line {block.line} (`{_header(spot, node)}`) up, above line {first}, and "
-                f"{lines_said(first, last)} one level to the right."
+            words = fill(
+                "Move line {line} (`{code}`) up, above line {first}, and {lines} one level to the right.",
+                line=block.line,
+                code=_header(spot, node),
+                first=first,
+                lines=lines_said(first, last),
             )
             return spot.checked(
                 [
@@ -252,7 +264,9 @@ def hook_gone(spot: Spot) -> Fix | None:
         "register_hook", "register_full_backward_hook", "register_post_accumulate_grad_hook"
     )
     return (
-        spot.checked([EditStep(s.line, s.last, "")], f"To leave it out, delete {lines_said(s.line, s.last)}.")
+        spot.checked(
+            [EditStep(s.line, s.last, "")], fill("To leave it out, delete {lines}.", lines=lines_said(s.line, s.last))
+        )
         if alone
         else None
     )

@@ -18,8 +18,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 import numpy as np
 
+from ...common.texts import paragraph
 from ...engine.recording.frames import lines_of
 from ...recording.values import numbers_of
+from ..sentences import fill
 from ..source import CALLED, Source
 from ..statement import Statement, form, last_name, parsed, rewritten, unparse
 
@@ -462,7 +464,7 @@ def lines_said(first: int, last: int) -> str:
     >>> lines_said(2, 2), lines_said(2, 4)
     ('line 2', 'lines 2 to 4')
     """
-    return f"line {first}" if first == last else f"lines {first} to {last}"
+    return fill("line {line}", line=first) if first == last else fill("lines {first} to {last}", first=first, last=last)
 
 
 def steps_text(steps: list[EditStep]) -> str:
@@ -474,8 +476,13 @@ def steps_text(steps: list[EditStep]) -> str:
     said = []
     for first, last, text in steps:
         where, lines = lines_said(first, last), [line.strip() for line in text.split("\n")]
-        said.append(f"{where.capitalize()} should be `{'` and then `'.join(lines)}`." if text else f"Delete {where}.")
-    return " ".join(said)
+        code = fill("` and then `").join(lines)
+        said.append(
+            fill("{lines} should be `{code}`.", lines=where.capitalize(), code=code)
+            if text
+            else fill("Delete {lines}.", lines=where)
+        )
+    return paragraph(*said)
 
 
 def _statement(text: str) -> ast.stmt | None:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
+from ..sentences import fill
 from ..statement import form, last_name, parsed, unparse
 from .edit_site import Spot, lines_said
 
@@ -56,7 +57,8 @@ def _filled(spot: Spot, node: Any, text: str) -> str | None:
     return (
         None
         if x is None
-        else text.format(
+        else fill(
+            text,
             x=x,
             it=unparse(node),
             lines=lines_said(spot.statement.line, spot.statement.last),
@@ -116,7 +118,7 @@ def _torch(spot: Spot) -> bool:
 def _made(spot: Spot, name: str) -> str:
     """The line where a name gets its value, in brackets, if there is one."""
     found = [s for s in spot.statements if name in s.binds()]
-    return f" ({lines_said(found[0].line, found[0].last)})" if len(found) == 1 else ""
+    return fill(" ({place})", place=lines_said(found[0].line, found[0].last)) if len(found) == 1 else ""
 
 
 def is_integer(node: ast.AST) -> TypeGuard[ast.Call]:
@@ -133,10 +135,11 @@ def is_integer(node: ast.AST) -> TypeGuard[ast.Call]:
 
 def _draw(spot: Spot, node: Any) -> str | None:
     new = spot.through(node, operand(spot, node))
-    return (
-        new
-        and f"A draw has no derivative by its probability. Pass the gradient as if it were the probability: `{new}` "
-        f"for `{unparse(node)}`."
+    return new and fill(
+        "A draw has no derivative by its probability. Pass the gradient as if it were the probability: "
+        "`{new}` for `{it}`.",
+        new=new,
+        it=unparse(node),
     )
 
 
@@ -178,20 +181,27 @@ def _argmax(spot: Spot, node: Any) -> str | None:
         made = spot.source.last_binding(spot.source.key(x, spot.statement.function), spot.statement)
         share = x if made is not None and made.calls("softmax") else share
         passed = spot.through(hot, ast.parse(share, mode="eval").body)
-        return f"Weigh all the choices, instead of taking one: `{share}` for `{unparse(hot)}`." + (
-            f" Or take one, and pass on the gradient of all: `{passed}`." if passed else ""
-        )
+        return fill(
+            "Weigh all the choices, instead of taking one: `{share}` for `{it}`.", share=share, it=unparse(hot)
+        ) + (fill(" Or take one, and pass on the gradient of all: `{passed}`.", passed=passed) if passed else "")
     if spot.is_index():
-        return (
-            f"Weigh all that `{unparse(node)}` chooses from, instead of taking one: `{share} @ table`, where the "
-            "index was used as `table[...]`."
+        return fill(
+            "Weigh all that `{it}` chooses from, instead of taking one: `{share} @ table`, where the index "
+            "was used as `table[...]`.",
+            it=unparse(node),
+            share=share,
         )
     whole = _of(spot, spot.dialect.sums.partition(".")[0] + (".range" if spot.dialect.name == "tf" else ".arange"))
     numbers = f"{whole}({shape[at]}.0)" + (f"[:{', None' * behind}]" if behind else "")
-    return (
-        f"It gives a whole number. Take the expected index: `{_of(spot, spot.dialect.sums)}({share} * {numbers}, "
-        f"{axis})` for `{shown}`, "
-        f"without a cast; or give `{x}` itself to a cross entropy."
+    return fill(
+        "It gives a whole number. Take the expected index: `{function}({share} * {numbers}, {axis})` "
+        "for `{shown}`, without a cast; or give `{x}` itself to a cross entropy.",
+        function=_of(spot, spot.dialect.sums),
+        share=share,
+        numbers=numbers,
+        axis=axis,
+        shown=shown,
+        x=x,
     )
 
 
@@ -208,11 +218,16 @@ def _ranks(spot: Spot, node: Any) -> str | None:
         f"/ 0.1), {_axis(spot)}=-1)"
     )
     sort = (
-        "" if twice else f" Where the sorted values are meant, sort `{x}` itself: the gradient passes a sort of values."
+        ""
+        if twice
+        else fill(" Where the sorted values are meant, sort `{x}` itself: the gradient passes a sort of values.", x=x)
     )
-    return (
-        f"Ranks jump. Take soft ones: `{soft}` for `{unparse(node)}`{'' if twice else ', where ranks are meant'}; "
-        f"0.1 is how near two values count as one.{sort}"
+    return fill(
+        "Ranks jump. Take soft ones: `{soft}` for `{it}`{more}; 0.1 is how near two values count as one.{sort}",
+        soft=soft,
+        it=unparse(node),
+        more="" if twice else fill(", where ranks are meant"),
+        sort=sort,
     )
 
 
@@ -227,16 +242,20 @@ def _comparison(spot: Spot, node: Any) -> str | None:
         None,
     )
     if soft and count is not None:
-        return (
-            "A count jumps. Add up numbers between 0 and 1: "
-            f"`{total}({', '.join([soft, *map(unparse, [*count.args[1:], *count.keywords])])})` for "
-            f"`{unparse(count)}`, where 0.1 is the width of the step."
+        return fill(
+            "A count jumps. Add up numbers between 0 and 1: `{total}({code})` for `{it}`, where 0.1 is the "
+            "width of the step.",
+            total=total,
+            code=", ".join([soft, *map(unparse, [*count.args[1:], *count.keywords])]),
+            it=unparse(count),
         )
-    width = ", where 0.1 is the width of the step" if soft and "/ 0.1" in soft else ""
-    return (
-        soft
-        and f"Take a number between 0 and 1: `{soft}` for `{unparse(node)}`{width}. To choose between a and b by that "
-        "number p, write `p * a + (1 - p) * b` instead of a where."
+    width = fill(", where 0.1 is the width of the step") if soft and "/ 0.1" in soft else ""
+    return soft and fill(
+        "Take a number between 0 and 1: `{soft}` for `{it}`{width}. To choose between a and b by that "
+        "number p, write `p * a + (1 - p) * b` instead of a where.",
+        soft=soft,
+        it=unparse(node),
+        width=width,
     )
 
 
@@ -263,20 +282,27 @@ def _steps(spot: Spot, node: Any) -> str | None:
     x, new = _x(spot, node), spot.through(node, operand(spot, node))
     if new is None and x is not None:  # it is not to run twice
         new = spot.through(ast.parse(unparse(node).replace(x, "x"), mode="eval").body, ast.Name("x"))
-        return (
-            new
-            and f"Leave it out while training (`{x}` for `{unparse(node)}`), or pass the gradient as if it were not "
-            f"there: with `x = {x}` above, write `{new}`."
+        return new and fill(
+            "Leave it out while training (`{x}` for `{it}`), or pass the gradient as if it were not there: "
+            "with `x = {x}` above, write `{new}`.",
+            x=x,
+            it=unparse(node),
+            new=new,
         )
     more = (
-        f" `{called(casts[0])}` blocks the gradient a second time: leave the cast to whole numbers out, too."
+        fill(
+            " `{code}` blocks the gradient a second time: leave the cast to whole numbers out, too.",
+            code=called(casts[0]),
+        )
         if casts
         else ""
     )
-    return (
-        new
-        and f"Leave it out while training (`{x}` for `{unparse(node)}`), or pass the gradient as if it were not "
-        f"there: `{new}`.{more}"
+    return new and fill(
+        "Leave it out while training (`{x}` for `{it}`), or pass the gradient as if it were not there: `{new}`.{more}",
+        x=x,
+        it=unparse(node),
+        new=new,
+        more=more,
     )
 
 
@@ -294,25 +320,31 @@ def _cast(spot: Spot, node: Any) -> str | None:
     x = x if inner is None else unparse(inner)
     whole, sampled = (
         unparse(node),
-        ", or torch.nn.functional.grid_sample in two and three dimensions" if _torch(spot) else "",
+        fill(", or torch.nn.functional.grid_sample in two and three dimensions") if _torch(spot) else "",
     )
     if spot.is_index():
-        return (
-            f"An index must stay a whole number, so interpolate between its neighbours: `low = {whole}` (at most the "
-            f"size - 2), `part = ({x}) - low`, "
-            f"and `(1 - part) * table[low] + part * table[low + 1]` for `table[...]`; so in each dimension{sampled}."
+        return fill(
+            "An index must stay a whole number, so interpolate between its neighbours: `low = {whole}` (at "
+            "most the size - 2), `part = ({x}) - low`, and `(1 - part) * table[low] + part * table[low + "
+            "1]` for `table[...]`; so in each dimension{sampled}.",
+            whole=whole,
+            x=x,
+            sampled=sampled,
         )
-    return f"Leave out the cast, and compute with `{x}`, or pass the gradient as if the cast were not there."
+    return fill("Leave out the cast, and compute with `{x}`, or pass the gradient as if the cast were not there.", x=x)
 
 
 def _place(spot: Spot, node: Any) -> str | None:
     if len(node.args) < 2:
         return None
     steps, x = map(unparse, node.args[:2] if called(node) == "searchsorted" else node.args[1::-1])
-    return (
-        f"A place in a list jumps. Interpolate what is looked up there: with `k = {unparse(node)} - 1`, kept "
-        f"between 0 and the size - 2, `part = ({x} - {steps}[k]) / ({steps}[k + 1] - {steps}[k])`, "
-        "and `(1 - part) * table[k] + part * table[k + 1]` for `table[...]`."
+    return fill(
+        "A place in a list jumps. Interpolate what is looked up there: with `k = {it} - 1`, kept "
+        "between 0 and the size - 2, `part = ({x} - {steps}[k]) / ({steps}[k + 1] - {steps}[k])`, and "
+        "`(1 - part) * table[k] + part * table[k + 1]` for `table[...]`.",
+        it=unparse(node),
+        x=x,
+        steps=steps,
     )
 
 
@@ -327,19 +359,23 @@ def _branch(spot: Spot, node: Any) -> str | None:
         or not any(isinstance(n, (ast.If, ast.IfExp)) for n in (spot.statement.node, *spot.statement.walk()))
     ):
         return None
-    return (
-        f"The value acts through the condition only, so {_of(spot, spot.dialect.where)} does not help. Mix both "
-        f"ways: compute what both give, with `w = {soft}` in place of the `if`, "
-        "and take `w * a + (1 - w) * b` for everything that they give; 0.1 is the width of the step."
+    return fill(
+        "The value acts through the condition only, so {function} does not help. Mix both ways: compute "
+        "what both give, with `w = {soft}` in place of the `if`, and take `w * a + (1 - w) * b` for "
+        "everything that they give; 0.1 is the width of the step.",
+        function=_of(spot, spot.dialect.where),
+        soft=soft,
     )
 
 
 def _positions(spot: Spot, node: Any) -> str:
     more = [ast.keyword("size", ast.Name("N")), ast.keyword("fill_value", ast.Constant(0))]
     fixed = unparse(ast.Call(node.func, node.args, [*node.keywords, *more]))
-    return (
-        f"Where a later line needs the positions, `{fixed}`, with N the number of them that you expect; where only "
-        f"a sum or mean follows, {_of(spot, 'jnp.where')}(condition, x, 0.0) keeps the shape."
+    return fill(
+        "Where a later line needs the positions, `{fixed}`, with N the number of them that you expect; "
+        "where only a sum or mean follows, {function}(condition, x, 0.0) keeps the shape.",
+        fixed=fixed,
+        function=_of(spot, "jnp.where"),
     )
 
 
@@ -352,10 +388,12 @@ def _clip(spot: Spot, node: Any) -> str | None:
         if spot.entry is not None and re.search("sigmoid|logistic|tanh|softmax|erf|exp", _plain(spot.entry.op))
         else _x(spot, node)
     )
-    return (
-        x
-        and f"What matters of `{x}`{_made(spot, x)} lies outside of the limits of `{unparse(node)}`: begin with "
-        "values inside of them, or widen the limits. Where it is meant to stay at the limit, nothing is wrong."
+    return x and fill(
+        "What matters of `{x}`{place} lies outside of the limits of `{it}`: begin with values inside of "
+        "them, or widen the limits. Where it is meant to stay at the limit, nothing is wrong.",
+        x=x,
+        place=_made(spot, x),
+        it=unparse(node),
     )
 
 
@@ -366,17 +404,21 @@ def _one_element(spot: Spot, node: Any) -> str | None:
     new = [k for k in node.keywords if k.arg not in ("correction", "unbiased", "ddof")] + [
         ast.keyword("correction" if _torch(spot) else "ddof", ast.Constant(0))
     ]
-    return (
-        f"Of a single element it divides 0 by 0: write `{unparse(ast.Call(node.func, node.args, new))}` for "
-        f"`{unparse(node)}`, or leave groups of one element out."
+    return fill(
+        "Of a single element it divides 0 by 0: write `{code}` for `{it}`, or leave groups of one element out.",
+        code=unparse(ast.Call(node.func, node.args, new)),
+        it=unparse(node),
     )
 
 
 def _of_nothing(spot: Spot, node: Any) -> str | None:
     given = [] if spot.entry is None else [spot.inquiry.entries[row].shape for row in spot.entry.inputs]
     return (
-        "There is no element here, and the mean of nothing is 0 / 0. Take the sum and divide it by the number of "
-        f"elements, at least 1; or leave this term out where there are none: `{unparse(node)}`."
+        fill(
+            "There is no element here, and the mean of nothing is 0 / 0. Take the sum and divide it by the "
+            "number of elements, at least 1; or leave this term out where there are none: `{it}`.",
+            it=unparse(node),
+        )
         if any(0 in shape for shape in given)
         else None
     )
@@ -385,13 +427,16 @@ def _of_nothing(spot: Spot, node: Any) -> str | None:
 def _at_zero(spot: Spot, node: Any) -> str | None:
     x = node.left if isinstance(node, ast.BinOp) else spot.operand(node)
     if isinstance(x, ast.Call) and called(x) in ("softmax", "sigmoid"):
-        return f"`{unparse(x)}` is rounded to zero here: compute its logarithm in one function with it."
-    what = "is not finite" if spot.cause == "nan_forward" else "has no finite slope"
+        return fill("`{x}` is rounded to zero here: compute its logarithm in one function with it.", x=unparse(x))
+    what = fill("is not finite") if spot.cause == "nan_forward" else fill("has no finite slope")
     if x is None or spot.least() != 0:
         return None
-    return (
-        f"`{unparse(node)}` {what} where `{unparse(x)}` is zero: add a small number there, such as 1e-6. Where a "
-        "later line masks such elements, replace them before, too."
+    return fill(
+        "`{it}` {what} where `{x}` is zero: add a small number there, such as 1e-6. Where a later line "
+        "masks such elements, replace them before, too.",
+        it=unparse(node),
+        what=what,
+        x=unparse(x),
     )
 
 
@@ -406,8 +451,11 @@ def _divided(spot: Spot, node: Any) -> str | None:
     return (
         None
         if below is None
-        else f"`{unparse(below)}` is zero somewhere: add a small number to it, such as 1e-6, or leave out what is "
-        "divided by zero before the division."
+        else fill(
+            "`{below}` is zero somewhere: add a small number to it, such as 1e-6, or leave out what is "
+            "divided by zero before the division.",
+            below=unparse(below),
+        )
     )
 
 
@@ -415,8 +463,10 @@ def _none_counts(spot: Spot, node: Any) -> str | None:
     given = [] if spot.entry is None else [spot.numbers(row) for row in spot.entry.inputs]
     finite = bool(given) and all(array is not None and np.isfinite(array).all() for array in given)
     return (
-        "No label of this batch counts (all are ignore_index), and the mean of nothing is 0 / 0. Leave such a batch "
-        "out, or let a label count."
+        fill(
+            "No label of this batch counts (all are ignore_index), and the mean of nothing is 0 / 0. Leave "
+            "such a batch out, or let a label count."
+        )
         if finite
         else None
     )
@@ -426,8 +476,10 @@ def _none_left(spot: Spot, node: Any) -> str | None:
     given = None if spot.entry is None or not spot.entry.inputs else spot.numbers(spot.entry.inputs[0])
     masked = given is not None and np.isneginf(given).any() and not (np.isnan(given) | np.isposinf(given)).any()
     return (
-        "All elements of a row are -inf, and softmax divides 0 by 0 there. Let each row keep an element, or mask "
-        "with a large negative number, such as -1e9."
+        fill(
+            "All elements of a row are -inf, and softmax divides 0 by 0 there. Let each row keep an "
+            "element, or mask with a large negative number, such as -1e9."
+        )
         if masked
         else None
     )
@@ -436,8 +488,10 @@ def _none_left(spot: Spot, node: Any) -> str | None:
 def _margin(spot: Spot, node: Any) -> str | None:
     kept = spot.entry is not None and re.search("margin|hinge|cosineembedding", _plain(spot.entry.op))
     return (
-        "This loss is zero: each example keeps its margin, and none is left to learn from. Give it harder examples, "
-        "or a larger margin."
+        fill(
+            "This loss is zero: each example keeps its margin, and none is left to learn from. Give it "
+            "harder examples, or a larger margin."
+        )
         if kept
         else None
     )
@@ -447,10 +501,13 @@ def _smaller(spot: Spot, node: Any) -> str | None:
     if len(node.args) != 2 or isinstance(node.args[1], ast.Constant):
         return None
     a, b = map(unparse, node.args)
-    return (
-        f"Where one of both is meant, nothing is wrong: with other data `{unparse(node)}` takes the other. To give "
-        f"both a gradient each time, compute the loss once with `{a}` "
-        f"and once with `{b}` in its place, and add the two."
+    return fill(
+        "Where one of both is meant, nothing is wrong: with other data `{it}` takes the other. To give "
+        "both a gradient each time, compute the loss once with `{a}` and once with `{b}` in its place, "
+        "and add the two.",
+        it=unparse(node),
+        a=a,
+        b=b,
     )
 
 
@@ -466,14 +523,15 @@ def _index(spot: Spot, node: Any) -> str | None:
         and len(node.args) == 3
         and (soft := _weight(spot, node.args[0])) is not None
     ):
-        mix = (
-            " To mix both, write "
-            f"`{form('{no} + ({yes} - {no}) * {p}', yes=node.args[1], no=node.args[2], p=parsed(soft))}`; 0.1 is the "
-            "width of the step."
+        mix = fill(
+            " To mix both, write `{code}`; 0.1 is the width of the step.",
+            code=form("{no} + ({yes} - {no}) * {p}", yes=node.args[1], no=node.args[2], p=parsed(soft)),
         )
-    return (
+    return fill(
         "Where the choice is meant, nothing is wrong: with other data (other indices or conditions) "
-        f"`{unparse(node)}` takes other elements. Else give it data that take these, or use all elements.{mix}"
+        "`{it}` takes other elements. Else give it data that take these, or use all elements.{mix}",
+        it=unparse(node),
+        mix=mix,
     )
 
 
@@ -486,9 +544,11 @@ def _by_numpy(spot: Spot, node: Any) -> str | None:
     for function in spot.source.functions.get(last_name(getattr(node, "func", node)), []):
         line = next((n.lineno for n in ast.walk(function) if isinstance(n, ast.Name) and n.id in outside), None)
         if line is not None:
-            return (
-                f"`{function.name}` computes with NumPy (line {line}). Write it with functions of the framework, "
-                "and give it the tensor itself."
+            return fill(
+                "`{function}` computes with NumPy (line {line}). Write it with functions of the framework, and "
+                "give it the tensor itself.",
+                function=function.name,
+                line=line,
             )
     return None
 
@@ -497,9 +557,10 @@ def _cut_twice(spot: Spot, node: Any) -> str | None:
     """A detach that two backward passes meet: one of them needs it."""
     if spot.entry is None or not spot.meets_again():
         return None
-    return (
-        f"This line runs more than once for the same tensor, for example for two losses. `{unparse(node)}` belongs "
-        "to one of them: take the detach out of here, and write it where that one hands the tensor over."
+    return fill(
+        "This line runs more than once for the same tensor, for example for two losses. `{it}` belongs "
+        "to one of them: take the detach out of here, and write it where that one hands the tensor over.",
+        it=unparse(node),
     )
 
 
@@ -508,9 +569,11 @@ def _written(spot: Spot, node: Any) -> str | None:
     if not isinstance(node.func, ast.Attribute) or node.func.attr != "copy_":
         return None
     call = _of(spot, "torch.func.functional_call")
-    return (
-        f"`{unparse(node.func)}` writes values into a leaf, and no gradient comes back from there. Compute with "
-        f"the tensor itself: as a weight of a module, `{call}(module, {{name: tensor}}, (x,))`."
+    return fill(
+        "`{function}` writes values into a leaf, and no gradient comes back from there. Compute with "
+        "the tensor itself: as a weight of a module, `{call}(module, {{name: tensor}}, (x,))`.",
+        function=unparse(node.func),
+        call=call,
     )
 
 
@@ -520,7 +583,11 @@ def _thrown_away(spot: Spot, node: Any) -> str | None:
         return None
     here, names = spot.statement, spot.statement.binds()
     if isinstance(here.node, ast.Expr) and ".at[" in (text := unparse(here.node)):
-        return f"Arrays of JAX do not change. Take what this gives: `{text.partition('.at[')[0]} = {text}`."
+        return fill(
+            "Arrays of JAX do not change. Take what this gives: `{code} = {text}`.",
+            code=text.partition(".at[")[0],
+            text=text,
+        )
     later = [
         s
         for s in spot.statements
@@ -528,9 +595,11 @@ def _thrown_away(spot: Spot, node: Any) -> str | None:
     ]
     if len(names) != 1 or not later or names != later[0].binds() or later[0].reads_itself():
         return None
-    return (
-        f"{lines_said(later[0].line, later[0].last).capitalize()} gives `{names[0]}` another value before anything "
-        "reads this one: compute with both there, or name one of them differently."
+    return fill(
+        "{lines} gives `{x}` another value before anything reads this one: compute with both there, or "
+        "name one of them differently.",
+        lines=lines_said(later[0].line, later[0].last).capitalize(),
+        x=names[0],
     )
 
 
@@ -548,10 +617,15 @@ def _of_one(spot: Spot, node: Any) -> str | None:
     softmax: Any = next((n for n in spot.statement.walk() if called(n) == "softmax"), None) if spot.blamed else None
     x = None if softmax is None else spot.operand(softmax)
     sigmoid = _of(spot, spot.dialect.sigmoid)
-    written = f"{sigmoid} instead" if x is None else f"`{sigmoid}({unparse(x)})` for `{unparse(softmax)}`"
-    return (
-        f"The softmax of a single value is always 1. For yes or no with one output write {written}; or give it one "
-        "output for each class."
+    written = (
+        fill("{function} instead", function=sigmoid)
+        if x is None
+        else fill("`{new}` for `{it}`", new=f"{sigmoid}({unparse(x)})", it=unparse(softmax))
+    )
+    return fill(
+        "The softmax of a single value is always 1. For yes or no with one output write {written}; or "
+        "give it one output for each class.",
+        written=written,
     )
 
 
@@ -564,8 +638,11 @@ def _index_asked(spot: Spot, node: Any) -> str | None:
         else getattr(spot.inquiry, "called_by_program", lambda row: spot.inquiry.entries[row].name)(found)
     )
     return (
-        f"{spot.inquiry.path or spot.inquiry.name} is an index, which has no gradient. Ask about what it takes "
-        f"elements of: {name}."
+        fill(
+            "{code} is an index, which has no gradient. Ask about what it takes elements of: {name}.",
+            code=spot.inquiry.path or spot.inquiry.name,
+            name=name,
+        )
         if name
         else None
     )

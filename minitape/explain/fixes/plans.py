@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ...common.texts import paragraph
+from ..sentences import fill
 from ..statement import FUNCTIONS, last_name, parameters, unparse
 from .edit_site import Edit, EditStep, Fix, Spot, is_call, plan_with, steps_text
 from .leaving import inside, left_value
@@ -27,7 +29,7 @@ def anywhere(spot: Spot, edit: Edit) -> Fix | None:
 def to_try(spot: Spot, edit: Edit, lead: str) -> Fix | None:
     """Describes one of several possible edits, without a patch, of the line to blame or the one place that it knows."""
     found = spot.edit_one(edit) or anywhere(edit).plan(spot)
-    return None if found is None else Fix(found.steps, f"{lead} {steps_text(found.steps)}")
+    return None if found is None else Fix(found.steps, paragraph(fill(lead), steps_text(found.steps)))
 
 
 def with_aux(spot: Spot) -> Fix | None:
@@ -233,7 +235,7 @@ def without_rule(spot: Spot, *decorators: str) -> Fix | None:
             if found is None:
                 continue
             steps += found.steps
-        return spot.checked(steps, f"Or do without a rule of its own. {steps_text(sorted(steps))}")
+        return spot.checked(steps, paragraph(fill("Or do without a rule of its own."), steps_text(sorted(steps))))
     return None
 
 

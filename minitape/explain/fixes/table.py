@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from ...common.texts import paragraph
 from ..source import Source, source_of
 from . import blocks as block
 from . import edits as edit
@@ -18,6 +19,7 @@ from . import plans as plan
 from . import values as value
 from .edit_site import Edit, Fix, Spot, Whole, quoted, steps_text
 from .operations import words
+from .plans import to_try
 from .trial import passes_gradient, stays_finite
 
 if TYPE_CHECKING:
@@ -92,14 +94,14 @@ TABLE: dict[str, list[Edit | Whole]] = {  # by cause; behind one the name of the
     "nondifferentiable": [value.straight_through],
     "no_derivative": [value.straight_through],
     "custom_rule": [plan.without_rule("custom_gradient", "custom_vjp", "custom_jvp")],
-    "while_loop": [Whole(plan.static_count), plan.to_try(edit.scanned, "With at most 100 steps, for example:")],
+    "while_loop": [Whole(plan.static_count), to_try(edit.scanned, "With at most 100 steps, for example:")],
     "wrong_object": [edit.itself, edit.rebound],
     "rebound": [edit.rebound],
     # zero
     "zero_derivative": [value.straight_through, edit.sampled],
-    "dead_relu": [plan.to_try(value.leaky, "One way, which also changes the values:")],
-    "saturated": [plan.to_try(value.scaled, "For example:")],
-    "zero_cancels": [plan.to_try(value.one_unit, "For yes or no, which also changes the values:")],
+    "dead_relu": [to_try(value.leaky, "One way, which also changes the values:")],
+    "saturated": [to_try(value.scaled, "For example:")],
+    "zero_cancels": [to_try(value.one_unit, "For yes or no, which also changes the values:")],
     "hook": [Whole(block.hook_gone)],
     # not finite
     "nan_input": [Whole(plan.finite_data)],
@@ -165,7 +167,7 @@ def offer_fix(inquiry: Any, answer: Explanation) -> None:
     if found is not None:
         answer._steps = found[0].steps
         patched(answer, found)
-        answer.fix += " " + (found[0].words or steps_text(found[0].steps))
+        answer.fix = paragraph(answer.fix, found[0].words or steps_text(found[0].steps))
 
 
 def first_fix(spot: Spot, may: Callable[[Edit | Whole], bool] = lambda way: True) -> tuple[Fix, bool] | None:
