@@ -15,7 +15,7 @@ c.JupyterHub.bind_url = "http://127.0.0.1:8000"
 c.Authenticator.allow_all = True
 c.Authenticator.admin_users = set()  # {"teacher"}: may see who is signed in, and stop servers
 
-# A restart of the hub ends neither the learners' servers nor the proxy to them: nobody loses anything.
+# A restart of the hub ends neither the learners' servers nor the proxy to them: learners lose nothing.
 c.JupyterHub.cleanup_servers = False
 c.JupyterHub.cleanup_proxy = False
 
@@ -32,7 +32,7 @@ c.Spawner.default_url = "/lab/tree/minitape-lessons/01_the_first_tape.ipynb"
 c.Spawner.start_timeout = 300
 c.Spawner.http_timeout = 300
 
-# Kernels that nobody uses end after an hour, and servers without kernels after half an hour more: 230 MB a learner.
+# Kernels that are not used end after an hour, and servers without kernels after half an hour more: 230 MB a learner.
 c.Spawner.args = [
     "--MappingKernelManager.cull_idle_timeout=3600",
     "--MappingKernelManager.cull_interval=300",

@@ -57,7 +57,7 @@ class TensorFlowValue(KeptValues):
 
 
 class TensorFlowExtra:
-    """What explain asks about a row of TensorFlow, which stands ``of`` a tensor's value or a variable's handle."""
+    """What explain asks about a row of TensorFlow: the row ``of`` a tensor's value or a variable's handle."""
 
     __slots__ = ("of", "why", "came", "op", "late", "function", "at", "way")
 

@@ -180,7 +180,7 @@ class Source:
         )
 
     def bound_over(self, key: Key, given: Statement | None, reader: Statement) -> bool:
-        """Whether a name is bound anew before control leaves the block that bound it, and the reader stands
+        """Whether a name is bound anew before control leaves the block that bound it, and the reader is
         elsewhere.
         """
         if given is None or given.function is not reader.function:

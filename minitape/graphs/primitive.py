@@ -156,7 +156,7 @@ def replay_row(
 ) -> list[Any]:
     """Adds the row that runs the primitive again under a tape: the share of each input, None for those not wanted.
 
-    It may be one of the table, where a rule needs sizes that only a run knows. Behind the adjoints ``gs`` stand the
+    It may be one of the table, where a rule needs sizes that only a run knows. After the adjoints ``gs`` come the
     notes of a noted primitive.
     """
     connects = getattr(primitive, "connects", None)

@@ -67,7 +67,7 @@ class Variable(Operators):
                 f"specified. Received: initializer={initializer} and shape={shape}"
             )
         if state.trying:
-            raise RuntimeError("A weight takes its shape from values, not from what stands in their place.")
+            raise RuntimeError("A weight takes its shape from values, not from their placeholders.")
         sizes = standardize_shape(shape)
         if None in sizes:
             raise ValueError(

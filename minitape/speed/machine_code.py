@@ -65,7 +65,7 @@ class KeptCode:
                 reason = _shown(error)
         _tell(
             f"Compiled code cannot be kept ({reason}): each process compiles it again, which takes seconds. Set "
-            "MINITAPE_CACHE to a folder on a disk with room that you can write to, and nobody else."
+            "MINITAPE_CACHE to a folder on a disk with room that only you can write to."
         )
 
 

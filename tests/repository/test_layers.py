@@ -81,7 +81,7 @@ READS = {  # what is read elsewhere, and why: none of it was written by others
     "minitape/tf/api.py": "the same",
     "minitape/explain/flow.py": "the word stands in a comment",
     "minitape/picture/programs.py": "what another program made here of our own picture",
-    "minitape/speed/cache.py": "compiled code, in a folder that nobody else can write to",
+    "minitape/speed/cache.py": "compiled code, in a folder that only the user can write to",
     "minitape/speed/machine_code.py": "the same",
     "widgets/minitape_widgets/engine.py": "a file of the package",
     "widgets/minitape_widgets/page.py": "the same",
