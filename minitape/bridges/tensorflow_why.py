@@ -74,7 +74,9 @@ def why_last(recording: Any, source: Any) -> Explanation:
         and isinstance(variable, tf.Variable)
         and not np.isfinite(variable.numpy()).all()
     ):
-        return inquiry.say("nan_input", inside[0].step.site, other=inquiry.name)  # by a step whose numbers are gone
+        return inquiry.say(
+            "nan_input", inside[0].step.site, other=fill(inquiry.name)
+        )  # by a step whose numbers are gone
     return answer
 
 
@@ -190,7 +192,7 @@ class TensorFlowInquiry(TapeInquiry):
 
     def _called(self, row: int) -> str:
         if self.entries[row].kind == "variable":
-            return f"Reading {self.name}"
+            return fill("Reading {x}", x=fill(self.name))
         return "tape.gradient" if self.entries[row].extra.at is not None else super()._called(row)
 
     def _gradient(self) -> Explanation | None:

@@ -1,4 +1,4 @@
-"""``recording.explain`` in Chinese: each sentence of an answer, of what fixes it and of a model's page is translated."""
+"""``recording.explain`` in Chinese: each sentence of an answer, what fixes it, and a model's page are translated."""
 
 import re
 

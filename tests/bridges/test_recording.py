@@ -13,6 +13,7 @@ import pytest
 
 import minitape as tf
 from minitape.bridges import Recording
+from minitape.common.texts import VARIABLES
 from minitape_widgets import TapeView
 from minitape_widgets.live import flush
 
@@ -20,9 +21,13 @@ from .cases import compiled
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "bridges.md").read_text(encoding="utf-8")
-ASKED = re.findall(
-    r"```python\n(.*?)```\n\n```text\n(.*?)```", (DOCS / "explain.md").read_text(encoding="utf-8"), re.DOTALL
-)
+ASKED = [
+    (code, *case)
+    for code, page in (("en", "explain.md"), ("zh", "explain.zh.md"))
+    for case in re.findall(
+        r"```python\n(.*?)```\n\n```text\n(.*?)```", (DOCS / page).read_text(encoding="utf-8"), re.DOTALL
+    )
+]
 
 
 def by_hand():
@@ -109,8 +114,9 @@ def test_the_programs_of_the_page_run(program):
     assert said in run(program)
 
 
-@pytest.mark.parametrize(("program", "said"), [case for case in ASKED if "bridge" in case[0]])
-def test_the_programs_of_explain_print_what_the_page_says(program, said):
+@pytest.mark.parametrize(("code", "program", "said"), [case for case in ASKED if "bridge" in case[1]])
+def test_the_programs_of_explain_print_what_the_page_says(code, program, said, monkeypatch):
+    monkeypatch.setenv(VARIABLES[0], code)
     printed = run(program)
     for line in said.splitlines():
         assert line in printed, printed

@@ -9,6 +9,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'minitape[torch]'")
 
 from minitape.bridges import torch as bridge  # noqa: E402 - behind the check for PyTorch
+from minitape.common.texts import VARIABLES  # noqa: E402
 
 
 def test_other_answers():
@@ -235,11 +236,16 @@ def test_without_a_backward_pass_the_answer_says_so():
     assert (recording.explain(w).cause, recording.explain(w).patch) == ("left_torch", "total += (w * k).sum()")
 
 
-def test_the_example_of_the_readme_prints_what_stands_below_it(repository, tmp_path):
-    readme = (repository / "README.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize(("code", "page"), [("en", "README.md"), ("zh", "README.zh.md")])
+def test_the_example_of_the_readme_prints_what_stands_below_it(code, page, repository, tmp_path, monkeypatch):
+    monkeypatch.setenv(VARIABLES[0], code)
+    monkeypatch.setenv("PYTHONIOENCODING", "utf-8")
+    readme = (repository / page).read_text(encoding="utf-8")
     ((example, printed),) = re.findall(r"```python\n(import torch\n.*?)```\n+```text\n(.*?)```", readme, re.DOTALL)
     (tmp_path / "train.py").write_text(example)
-    done = subprocess.run([sys.executable, "train.py"], cwd=tmp_path, text=True, capture_output=True, timeout=600)
+    done = subprocess.run(
+        [sys.executable, "train.py"], cwd=tmp_path, encoding="utf-8", capture_output=True, timeout=600
+    )
     assert (done.stdout, done.returncode) == (printed, 0), done.stderr
 
 

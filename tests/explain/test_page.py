@@ -11,19 +11,27 @@ from pathlib import Path
 
 import pytest
 
+from minitape.common.texts import VARIABLES
 from minitape.explain.causes import KINDS
 
-PAGE = (Path(__file__).parents[2] / "docs" / "explain.md").read_text(encoding="utf-8")
-PROGRAMS = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", PAGE, re.DOTALL)
-OWN = [(program, said) for program, said in PROGRAMS if "import minitape as tf" in program]
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = {code: (DOCS / f"explain{end}").read_text(encoding="utf-8") for code, end in (("en", ".md"), ("zh", ".zh.md"))}
+PAGE = PAGES["en"]
+PROGRAMS = [
+    (code, program, said)
+    for code, page in PAGES.items()
+    for program, said in re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", page, re.DOTALL)
+]
+OWN = [case for case in PROGRAMS if "import minitape as tf" in case[1]]
 
 
 def test_each_program_shows_its_output():
-    assert PAGE.count("```python") == len(PROGRAMS) == len(OWN) + 5
+    assert [page.count("```python") for page in PAGES.values()] == [len(PROGRAMS) // 2, len(OWN) // 2 + 5]
 
 
-@pytest.mark.parametrize(("program", "said"), OWN, ids=["asked", "several", "warned", "nonfinite"])
-def test_a_program_prints_what_the_page_says(program, said, tmp_path):
+@pytest.mark.parametrize(("code", "program", "said"), OWN)
+def test_a_program_prints_what_the_page_says(code, program, said, tmp_path, monkeypatch):
+    monkeypatch.setenv(VARIABLES[0], code)
     (tmp_path / "train.py").write_text(program)
     done = subprocess.run([sys.executable, "train.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
     printed = (done.stdout + done.stderr).replace(f"{tmp_path}/", "")
