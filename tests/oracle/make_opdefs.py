@@ -1,4 +1,4 @@
-"""Writes minitape/ops/opdefs.txt: what TensorFlow's kernels accept, as TensorFlow prints it in its errors.
+"""Writes minitape/engine/tensor/opdefs.txt: what TensorFlow's kernels accept, as TensorFlow prints it in its errors.
 
     python tests/oracle/make_opdefs.py NAME ...     (in an environment with TensorFlow 2.21)
 
@@ -12,7 +12,7 @@ import tensorflow as tf
 from tensorflow.core.framework import types_pb2
 from tensorflow.python.framework import kernels, op_def_registry
 
-TARGET = Path(__file__).parents[2] / "minitape" / "ops" / "opdefs.txt"
+TARGET = Path(__file__).parents[2] / "minitape" / "engine" / "tensor" / "opdefs.txt"
 SHORT = {1: "float", 2: "double", 19: "half"}
 USUAL = {
     "HALF",
