@@ -84,3 +84,7 @@ def test_the_walk_quotes_lines_that_are_there(files, quotes, repository):
 
 def test_the_walk_is_found():
     assert len(list(walk())) == 6 and sum(len(quotes) for _, quotes in walk()) >= 6
+
+
+def test_contributing_is_read_in_ten_minutes(repository):
+    assert len((repository / "CONTRIBUTING.md").read_text(encoding="utf-8").split()) <= 1800
