@@ -8,93 +8,6 @@ import pytest
 import minitape as tf
 
 
-def test_python_runs_while_tracing_only():
-    seen = []
-
-    @tf.function
-    def f(x):
-        seen.append(str(x.shape))
-        return x * 2.0
-
-    for value in (1.0, 2.0, [1.0], [2.0]):
-        np.testing.assert_array_equal(f(tf.constant(value)).numpy(), np.float32(value) * 2)
-    assert seen == ["()", "(1,)"]
-    assert f.experimental_get_tracing_count() == 2
-
-
-def test_python_values_are_told_apart_by_value():
-    seen = []
-
-    @tf.function
-    def f(x):
-        seen.append(x)
-        return tf.constant(1.0)
-
-    for value in (1, 1, 2, "a", "a", None, True):
-        f(value)
-    assert seen == [1, 2, "a", None]
-
-
-def test_reduce_retracing_leaves_sizes_open():
-    shapes = []
-
-    @tf.function(reduce_retracing=True)
-    def f(x):
-        shapes.append(str(x.shape))
-        return tf.reduce_mean(x)
-
-    for n in (1, 2, 3, 4):
-        assert f(tf.range(n, dtype=tf.float32)).numpy() == (n - 1) / 2
-    assert shapes == ["(1,)", "(None,)"]
-
-
-def test_input_signature():
-    f = tf.function(lambda x: x * 2.0, input_signature=[tf.TensorSpec([None], tf.float32)])
-    assert f([1.0, 2.0]).numpy().tolist() == [2.0, 4.0]
-    with pytest.raises(TypeError, match=r"Binding inputs to tf.function failed due to `Can not cast"):
-        f(tf.constant([[1.0]]))
-
-
-def test_concrete_function():
-    @tf.function
-    def f(a, b):
-        return {"sum": a + b}
-
-    concrete = f.get_concrete_function(tf.TensorSpec([], tf.float32), 2.0)
-    assert concrete(tf.constant(1.0))["sum"].numpy() == 3.0
-    assert "a (POSITIONAL_OR_KEYWORD): TensorSpec(shape=(), dtype=tf.float32, name=None)" in str(concrete)
-    with pytest.raises(tf.errors.InvalidArgumentError, match="was expected to be a float tensor but is a int32 tensor"):
-        concrete(tf.constant(1))
-
-
-def test_structures_go_in_and_out():
-    @tf.function
-    def f(d, *rest, k=1):
-        return {"a": d["x"] + k, "b": [rest[0], (None, 5)]}
-
-    out = f({"x": tf.constant(1)}, tf.constant(2.0), k=3)
-    assert out["a"].numpy() == 4
-    assert out["b"][0].numpy() == 2.0
-    assert out["b"][1][0] is None
-    assert out["b"][1][1].numpy() == 5
-
-
-def test_variables_keep_state_and_effects_their_order():
-    v = tf.Variable(1.0)
-
-    @tf.function
-    def f(x):
-        before = v.read_value()
-        v.assign(x)
-        middle = v * 1.0
-        v.assign_add(2.0)
-        return before, middle
-
-    assert [t.numpy() for t in f(tf.constant(5.0))] == [1.0, 5.0]
-    assert [t.numpy() for t in f(tf.constant(6.0))] == [7.0, 6.0]
-    assert v.numpy() == 8.0
-
-
 def test_variables_are_made_once():
     class Counter(tf.Module):
         def __init__(self):
@@ -116,31 +29,6 @@ def test_variables_are_made_once():
 
     with pytest.raises(ValueError, match=r"only supports singleton tf.Variables created on the first call"):
         wrong()
-
-
-def test_gradient_through_a_call_to_third_order():
-    f = tf.function(lambda x: x**4)
-    x = tf.constant(2.0)
-    with tf.GradientTape() as t3:
-        t3.watch(x)
-        with tf.GradientTape() as t2:
-            t2.watch(x)
-            with tf.GradientTape() as t1:
-                t1.watch(x)
-                y = f(x)
-            d1 = t1.gradient(y, x)
-        d2 = t2.gradient(d1, x)
-    assert [float(v) for v in (y, d1, d2, t3.gradient(d2, x))] == [16.0, 32.0, 48.0, 48.0]
-
-
-def test_gradient_reaches_variables_captures_and_arguments():
-    v, c = tf.Variable(3.0), tf.constant(5.0)
-    f = tf.function(lambda x, unused: x * v * c)
-    x, unused = tf.constant(2.0), tf.constant(1.0)
-    with tf.GradientTape() as tape:
-        tape.watch([x, c, unused])
-        y = f(x, unused)
-    assert [None if g is None else float(g) for g in tape.gradient(y, [x, v, c, unused])] == [15.0, 10.0, 6.0, None]
 
 
 CAPTURED = [tf.constant(3.0)]
@@ -186,84 +74,6 @@ def test_a_training_step_inside():
     assert losses[-1] < losses[0]
 
 
-def test_functions_call_functions():
-    traces = []
-
-    @tf.function
-    def inner(x):
-        traces.append(1)
-        return x * x
-
-    outer = tf.function(lambda x: inner(x) + inner(x + 1.0))
-    x = tf.constant(3.0)
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = outer(x)
-    assert y.numpy() == 25.0
-    assert tape.gradient(y, x).numpy() == 14.0
-    assert traces == [1]
-
-
-def test_methods_trace_for_each_instance():
-    class Scale:
-        def __init__(self, k):
-            self.k = k
-
-        @tf.function
-        def __call__(self, x):
-            return x * self.k
-
-    assert [Scale(k)(tf.constant(2.0)).numpy() for k in (2.0, 3.0)] == [4.0, 6.0]
-
-
-def test_custom_gradient_inside():
-    @tf.custom_gradient
-    def clipped(x):
-        return x * 1.0, lambda dy: tf.clip_by_value(dy, -0.5, 0.5)
-
-    def check(f, value, expected):
-        x = tf.constant(value)
-        with tf.GradientTape() as tape:
-            tape.watch(x)
-            y = f(x)
-        assert tape.gradient(y, x).numpy() == expected
-
-    f = tf.function(lambda x: clipped(x) * 3.0)
-    check(f, 2.0, 0.5)
-    check(tf.function(lambda x: f(x) + x), 2.0, 1.5)
-    check(tf.function(lambda x: tf.cond(x > 0.0, lambda: f(x), lambda: x)), 2.0, 0.5)
-
-
-def test_unknown_sizes_and_their_gradients():
-    @tf.function(input_signature=[tf.TensorSpec([None, 3], tf.float64)])
-    def f(x):
-        rows = tf.shape(x)[0]
-        y = tf.reshape(x, [rows, 3, 1]) * tf.ones([rows, 1, 2], tf.float64)
-        return tf.reduce_mean(y * y, axis=[0, 2])
-
-    for n in (1, 4):
-        value = np.random.default_rng(n).normal(size=(n, 3))
-        x = tf.constant(value)
-        with tf.GradientTape() as tape:
-            tape.watch(x)
-            y = f(x)
-        np.testing.assert_allclose(y.numpy(), (value**2).mean(0))
-        np.testing.assert_allclose(tape.gradient(y, x).numpy(), 2 * value / n)
-
-
-def test_results_whose_shape_depends_on_values():
-    @tf.function
-    def f(x):
-        return tf.boolean_mask(x, x > 1.0)
-
-    x = tf.constant([1.0, 2.0, 3.0])
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = tf.reduce_sum(f(x) ** 2)
-    assert y.numpy() == 13.0
-    assert tf.convert_to_tensor(tape.gradient(y, x)).numpy().tolist() == [0.0, 4.0, 6.0]
-
-
 def test_errors_say_where_in_the_users_code():
     @tf.function
     def f(x):
@@ -293,15 +103,6 @@ def test_run_functions_eagerly():
     finally:
         tf.config.run_functions_eagerly(False)
     assert len(n) == 2
-
-
-def test_jacobian_through_a_call():
-    f = tf.function(lambda x: tf.stack([x[0] * x[1], x[0] ** 2]))
-    x = tf.constant([2.0, 3.0])
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = f(x)
-    np.testing.assert_array_equal(tape.jacobian(y, x).numpy(), [[3.0, 2.0], [4.0, 0.0]])
 
 
 def test_sparse_gradients_stay_sparse():

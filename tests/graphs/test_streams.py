@@ -25,25 +25,6 @@ def test_a_loop_over_a_dataset_is_traced_once():
     assert len(turns) < 4
 
 
-def test_each_run_walks_the_dataset_anew():
-    orders = []
-
-    def source():
-        orders.append(1)
-        yield from [float(len(orders)), 2.0]
-
-    ds = tf.data.Dataset.from_generator(source, output_signature=tf.TensorSpec((), tf.float32))
-
-    @tf.function
-    def total(ds):
-        s = 0.0
-        for x in ds:
-            s += x
-        return s
-
-    assert [float(total(ds)) for _ in range(3)] == [3.0, 4.0, 5.0]
-
-
 def test_next_draws_at_each_run():
     @tf.function
     def step(it):

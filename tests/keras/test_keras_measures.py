@@ -78,12 +78,6 @@ def test_crossentropy_of_logits_is_differentiable():
     )
 
 
-def test_weights_of_samples():
-    t, p = np.zeros((3, 2)), np.ones((3, 2)) * [[1], [2], [3]]
-    loss = K.losses.MeanSquaredError()
-    np.testing.assert_allclose(loss(t, p, sample_weight=np.array([1.0, 0.0, 2.0])), (1 + 0 + 18) / 3, rtol=1e-6)
-
-
 def test_unequal_shapes_and_unknown_reductions_raise():
     with pytest.raises(ValueError, match="shape"):
         K.losses.CategoricalCrossentropy()(np.eye(3), np.eye(4)[:3])
@@ -92,33 +86,6 @@ def test_unequal_shapes_and_unknown_reductions_raise():
 
 
 # -- metrics ---------------------------------------------------------------------------------------
-
-
-@QUICK
-@given(st.lists(st.lists(st.floats(-5, 5), min_size=1, max_size=4), min_size=1, max_size=4))
-def test_mean_remembers_all_batches(batches):
-    mean = K.metrics.Mean()
-    for batch in batches:
-        mean.update_state(batch)
-    numbers = [x for batch in batches for x in batch]
-    np.testing.assert_allclose(mean.result(), np.mean(numbers), rtol=1e-4, atol=1e-4)
-    mean.reset_state()
-    assert float(mean.result()) == 0
-
-
-@QUICK
-@given(
-    hnp.arrays(np.float32, (5, 3), elements=st.floats(0, 1, width=32), unique=True),
-    st.lists(st.integers(0, 2), min_size=5, max_size=5),
-)
-def test_accuracies_of_classes(scores, labels):
-    wanted = (scores.argmax(-1) == labels).mean()
-    for metric, target in (
-        (K.metrics.SparseCategoricalAccuracy(), np.array(labels)),
-        (K.metrics.CategoricalAccuracy(), np.eye(3)[labels]),
-    ):
-        metric.update_state(target, scores)
-        np.testing.assert_allclose(metric.result(), wanted, rtol=1e-6)
 
 
 def test_metrics_work_in_functions():

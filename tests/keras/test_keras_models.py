@@ -20,58 +20,6 @@ def small():
     return K.Sequential([K.Input((4,)), L.Dense(3, activation="tanh", name="a"), L.Dense(1, name="b")], name="small")
 
 
-def test_sequential_calls_its_layers_in_order():
-    model = small()
-    x = data(5, 4)
-    np.testing.assert_allclose(model(x), model.layers[1](model.layers[0](x)))
-    assert [w.path for w in model.weights] == ["small/a/kernel", "small/a/bias", "small/b/kernel", "small/b/bias"]
-    assert model.count_params() == 19
-
-
-def test_sequential_without_input_is_built_late():
-    model = K.Sequential([L.Dense(2)])
-    assert not model.built and model.weights == []
-    with pytest.raises(ValueError, match="No such layer: missing"):
-        model.get_layer("missing")
-    model(data(1, 3))
-    model.add(L.Dense(1))
-    assert tuple(model(data(1, 3)).shape) == (1, 1)
-    model.pop()
-    assert tuple(model(data(1, 3)).shape) == (1, 2)
-
-
-def test_a_class_of_ones_own_finds_its_layers():
-    class Net(K.Model):
-        def __init__(self):
-            super().__init__()
-            self.first = L.Dense(3, activation="relu")
-            self.rest = [L.Dense(2), {"last": L.Dense(1)}]
-
-        def call(self, x, training=False):
-            x = self.rest[0](self.first(x))
-            return self.rest[1]["last"](x)
-
-    net = Net()
-    assert tuple(net(data(2, 4)).shape) == (2, 1)
-    assert len(net.layers) == 3 and len(net.trainable_variables) == 6
-
-
-def test_functional_models_share_and_join():
-    x = K.Input((4,), name="x")
-    shared = L.Dense(3, name="shared")
-    a, b = shared(x), shared(x * 2.0)
-    model = K.Model(x, [L.Concatenate()([a, b]), a])
-    value = data(2, 4)
-    joined, first = model(value)
-    np.testing.assert_allclose(joined[:, :3], first, rtol=1e-6)
-    np.testing.assert_allclose(joined[:, 3:], shared(value * 2), rtol=1e-5)
-    assert len(model.weights) == 2
-    inner = K.Model(model.inputs, a)
-    np.testing.assert_allclose(inner(tf.constant(value)), first, rtol=1e-6)
-    with pytest.warns(UserWarning, match="structure of `inputs` doesn't match"):
-        inner(value)  # an array where a list of one is expected
-
-
 def test_inputs_in_a_dictionary_go_by_name():
     a, b = K.Input((1,), name="a"), K.Input((1,), name="b")
     model = K.Model({"b": b, "a": a}, a - b)

@@ -134,41 +134,6 @@ def test_squares_of_rows_that_come_twice():
     np.testing.assert_allclose(table.numpy()[1], 1 - 0.1 * 3 / np.sqrt(1 + 4), rtol=1e-5)
 
 
-def test_iterations_and_learning_rate():
-    optimizer = optimizers.SGD(0.5)
-    variable = tf.Variable(1.0)
-    descend(optimizer, variable, [1.0, 1.0])
-    assert int(optimizer.iterations.numpy()) == 2 and float(variable.numpy()) == 0
-    optimizer.learning_rate = 0.25
-    descend(optimizer, variable, [1.0])
-    assert float(variable.numpy()) == -0.25
-
-
-def test_variables_without_gradients_are_named():
-    with pytest.raises(ValueError, match="No gradients provided for any variable"):
-        optimizers.SGD(0.1).apply_gradients([(None, tf.Variable(1.0))])
-    optimizer = optimizers.SGD(0.1)
-    descend(optimizer, tf.Variable(1.0), [1.0])
-    with pytest.raises((KeyError, ValueError)):
-        descend(optimizer, tf.Variable(1.0, name="other"), [1.0])
-
-
-def test_minimize_finds_a_minimum():
-    x = tf.Variable(4.0)
-    optimizer = optimizers.Adam(0.3)
-    for _ in range(150):
-        with tf.GradientTape() as tape:
-            y = (x - 2.0) ** 2
-        optimizer.apply(tape.gradient(y, [x]), [x])
-    assert abs(float(x.numpy()) - 2) < 1e-2
-
-
-def test_names():
-    assert isinstance(optimizers.get("adam"), optimizers.Adam) and isinstance(optimizers.get("SGD"), optimizers.SGD)
-    with pytest.raises(ValueError, match=r"Could not interpret|Unknown|unknown"):
-        optimizers.get("foo")
-
-
 CLIPPED_ROWS = {  # after three steps, by Keras 3: the row that was gathered twice, and the dense weight
     ("SGD", "clipnorm", 0.5): ([0.9476774, 1.7944233], 0.352),
     ("SGD", "clipvalue", 0.2): ([0.88, 1.88], 0.44),

@@ -21,27 +21,6 @@ def names(layer):
     return [v.name for v in layer.weights]
 
 
-def test_weights_stand_in_lists_and_dictionaries_that_grow():
-    layer = Held()
-    layer.more = []
-    layer.named = {"a": K.Variable(2.0, name="a")}
-    layer.more.append(K.Variable(3.0, name="b"))
-    assert names(layer) == ["first", "a", "b"]
-    layer.more.clear()
-    assert names(layer) == ["first", "a"]
-
-
-def test_weights_made_not_trainable_come_last():
-    layer = Held()
-    layer.fixed = K.Variable(2.0, trainable=False, name="fixed")
-    layer.last = K.Variable(3.0, name="last")
-    assert names(layer) == ["first", "last", "fixed"]
-    layer.trainable = False
-    assert layer.trainable_weights == [] and names(layer) == ["first", "last", "fixed"]
-    layer.trainable = True
-    assert [v.name for v in layer.trainable_weights] == ["first", "last"]
-
-
 def test_a_replaced_weight_stays_and_a_deleted_one_goes():
     layer = Held()
     layer.first = K.Variable(2.0, name="second")

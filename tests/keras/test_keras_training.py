@@ -25,27 +25,6 @@ def compiled(**kwargs):
     return model
 
 
-def test_fit_finds_a_line():
-    model = compiled(metrics=["mae"])
-    history = model.fit(*line(), epochs=40, batch_size=8, verbose=0)
-    assert list(history.history) == ["loss", "mae"] and history.epoch == list(range(40))
-    np.testing.assert_allclose(model.layers[0].kernel.numpy(), [[3]], atol=1e-2)
-    loss, mae = model.evaluate(*line(), verbose=0)
-    assert loss < 1e-3 and mae < 3e-2
-    np.testing.assert_allclose(model.predict(np.array([[2.0]]), verbose=0), [[7]], atol=5e-2)
-
-
-def test_one_batch_is_one_step_of_the_optimizer():
-    model = compiled()
-    x, y = line()
-    kernel, bias = (w.numpy() for w in model.weights)
-    error = x @ kernel + bias - y
-    model.fit(x, y, batch_size=32, epochs=1, verbose=0)
-    steps = 0.3 * 2 * (x * error).mean(keepdims=True), 0.3 * 2 * error.mean()
-    np.testing.assert_allclose(model.weights[0], kernel - steps[0], rtol=1e-4, atol=1e-5)
-    np.testing.assert_allclose(model.weights[1], bias - steps[1], rtol=1e-4, atol=1e-5)
-
-
 def test_eager_and_traced_training_agree():
     weights = []
     for eager in (True, False):
@@ -53,12 +32,6 @@ def test_eager_and_traced_training_agree():
         model.fit(*line(), epochs=2, batch_size=8, shuffle=False, verbose=0)
         weights.append(model.layers[0].kernel.numpy())
     np.testing.assert_allclose(*weights, rtol=1e-5)
-
-
-def test_datasets_and_validation():
-    data = tf.data.Dataset.from_tensor_slices(line()).batch(8)
-    history = compiled().fit(data, epochs=2, validation_data=data, shuffle=False, verbose=0)
-    assert sorted(history.history) == ["loss", "val_loss"]
 
 
 def test_progress_as_keras_prints_it(capsys):
@@ -92,40 +65,6 @@ def test_callbacks_hear_of_everything():
 
     compiled().fit(*line(), batch_size=16, epochs=2, verbose=0, callbacks=[Listener()])
     assert heard == ["begin", 0, 1, (0, ["loss"]), 0, 1, (1, ["loss"]), "end"]
-
-
-def test_classifiers():
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=(90, 2)).astype(np.float32)
-    labels = (x[:, 0] > 0).astype(int) + (x[:, 1] > 0)
-    K.utils.set_random_seed(0)
-    model = K.Sequential([L.Dense(16, activation="relu"), L.Dense(3)])
-    model.compile("adam", K.losses.SparseCategoricalCrossentropy(from_logits=True), metrics=["accuracy"])
-    model.optimizer.learning_rate = 0.05
-    model.fit(x, labels, epochs=30, verbose=0)
-    assert model.evaluate(x, labels, verbose=0)[1] > 0.9
-
-
-def test_a_step_of_ones_own():
-    class Own(K.Model):
-        def __init__(self):
-            super().__init__()
-            self.dense = L.Dense(1)
-
-        def call(self, x):
-            return self.dense(x)
-
-        def train_step(self, data):
-            x, y = data
-            with tf.GradientTape() as tape:
-                loss = self.compute_loss(x, y, self(x, training=True))
-            self.optimizer.apply(tape.gradient(loss, self.trainable_variables), self.trainable_variables)
-            return {"own": loss, "inside": {"deep": loss}}
-
-    model = Own()
-    model.compile(K.optimizers.SGD(0.1), "mse")
-    history = model.fit(*line(), epochs=3, verbose=0)
-    assert list(history.history) == ["deep", "own"] and history.history["own"][-1] < history.history["own"][0]
 
 
 def test_examples_come_in_the_order_of_keras():
@@ -175,13 +114,6 @@ def test_weights_of_samples():
 def test_wrong_use_raises(wrong, message):
     with pytest.raises(ValueError, match=message):
         wrong()
-
-
-def test_utilities():
-    K.utils.set_random_seed(5)
-    a = tf.random.normal([3]).numpy()
-    K.utils.set_random_seed(5)
-    np.testing.assert_array_equal(a, tf.random.normal([3]).numpy())
 
 
 def test_hooks_take_their_arguments_by_name():

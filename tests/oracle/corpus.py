@@ -68,15 +68,15 @@ def load(area: str) -> list[Case]:
 
 
 def goldens(area: str) -> dict:
-    """What TensorFlow did, by the name of the case; empty where that was not asked yet."""
-    return {record["case"]: record for record in stored(area.partition("/")[0]) if record["area"] == area}
+    """What TensorFlow did, by the name of the case; empty where it has not run the area yet."""
+    return stored(area.partition("/")[0]).get(area, {})
 
 
 @cache
-def stored(folder: str) -> list[dict]:
-    """The goldens of all areas of a folder, one from each line of its file."""
+def stored(folder: str) -> dict[str, dict]:
+    """The goldens of a folder by area: in its file each area has a line."""
     path = GOLDENS / f"{folder}.jsonl"
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+    return dict(map(json.loads, path.read_text(encoding="utf-8").splitlines())) if path.exists() else {}
 
 
 def _expand(area: str, head: str, code: str) -> list[Case]:

@@ -1,4 +1,4 @@
-"""Writes `goldens/FOLDER.jsonl`: what real TensorFlow does with every case, a line for each.
+"""Writes `goldens/FOLDER.jsonl`: what real TensorFlow does with every case, a line for each area.
 
     python make_goldens.py [AREA ...]         run with a Python that has TensorFlow
     python make_goldens.py --check [AREA ...] run again and say what differs
@@ -30,12 +30,8 @@ SLIPS = ("NameError", "SyntaxError", "IndentationError", "CaseTimeout")
 def write(area: str, records: dict) -> None:
     """Puts the records of an area in the place of its old ones, in the file of its folder."""
     folder = area.partition("/")[0]
-    known = {other: goldens(other) for other in areas() if other.partition("/")[0] == folder} | {area: records}
-    lines = [
-        json.dumps({"area": name, "case": case, **record}, ensure_ascii=False)
-        for name in sorted(known)
-        for case, record in known[name].items()
-    ]
+    known = stored(folder) | {area: records}
+    lines = [json.dumps([name, known[name]], ensure_ascii=False) for name in sorted(known) if name in areas()]
     (GOLDENS / f"{folder}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     stored.cache_clear()
 
