@@ -103,7 +103,7 @@ class Reader:
         self.count = 0  # of the rows read
         self.on: list[int] = []  # of the rows read: bits of the tapes to which a row that reads it belongs
         self.tapes: list[_Tape] = []
-        self.files: set[str] = set()
+        self.files: dict[str, None] = {}  # in the order of their first rows
         self._operations: dict[Primitive, Fields] = {}
         self._places: dict[tuple[CodeType, int], tuple[str, int]] = {}
         self._forms: dict[Hashable, dict[Hashable, Fields]] = {}
@@ -406,7 +406,7 @@ class Reader:
         found = self._places.get(key)
         if found is None:
             found = self._places[key] = place_of(*key)[:2]
-            self.files.add(found[0])
+            self.files[found[0]] = None
         return found
 
     # -- what may change after a row was read ------------------------------------------------------
@@ -525,7 +525,7 @@ class Reader:
             "rows": rows,
             "events": self._events(),
             "tapes": [self._tape(k, tape) for k, tape in enumerate(self.tapes or [self.tape])],
-            "sources_text": {file: text for file in sorted(self.files) if (text := short_lines(self.lines_of(file)))},
+            "sources_text": {file: text for file in self.files if (text := short_lines(self.lines_of(file)))},
             "sweep": None,
             "results": [],
             "missing": self._missing(),

@@ -20,7 +20,7 @@ HOSTILE = """# </script><img src=x onerror="document.title='taken'">
 import minitape as tf
 import js
 print("<img src=x onerror=\\"document.title='taken'\\">")
-print(hasattr(js, "indexedDB") and js.indexedDB is not None)
+print([name for name in ("indexedDB", "caches", "BroadcastChannel", "Worker") if getattr(js, name, None)])
 js.fetch("https://example.com/?told")
 """
 
@@ -127,5 +127,5 @@ class TestInBrowser:
         playground.wait_for_selector("html[data-shown]")
         assert "onerror" in playground.inner_text(".cm-content") and playground.inner_text("#output") == ""
         said = ran(playground)  # a request that left would fail the test when the browser closes
-        assert "<img src=x" in said and "False" in said
+        assert "<img src=x" in said and "[]" in said
         assert playground.title() == "minitape: a playground for gradients"

@@ -10,11 +10,13 @@ from xml.etree import ElementTree
 import pytest
 
 import minitape as tf
+from minitape.picture.drawing import Picture
 from minitape.picture.folds import parts_of
 from minitape_widgets import TapeView
 
 from .conftest import PROGRAMS, accumulation
 from .test_draw import HOSTILE, texts
+from .twelve_programs import TWELVE
 
 LEAST = 7.0  # points
 
@@ -57,6 +59,14 @@ def test_no_type_of_a_figure_is_smaller_than_seven_points(name, width, tmp_path)
         found = [float(e.get("font-size")) * scale for e in root.iter("{http://www.w3.org/2000/svg}text")]
         assert found and min(found) >= LEAST
         assert root.get("width") == f"{str(width).removesuffix('mm')}mm"
+
+
+@pytest.mark.parametrize("name", TWELVE)
+def test_the_twelve_programs_are_figures_of_a_column_with_type_of_seven_points(name, tmp_path):
+    for step in (None, 1):
+        root, scale = in_millimetres(Picture(TWELVE[name](), step), tmp_path / "a.svg", "85mm")
+        found = [float(e.get("font-size")) * scale for e in root.iter("{http://www.w3.org/2000/svg}text")]
+        assert found and min(found) >= LEAST
 
 
 def boxes(root):

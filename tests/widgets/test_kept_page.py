@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import subprocess
 import sys
+import zlib
 
 import pytest
 
 import minitape as tf
 from minitape_widgets import TapeView, kept_page
+from minitape_widgets.page import page as page_text
+from minitape_widgets.wire import decode
 
 from .conftest import accumulation
 
@@ -31,6 +35,13 @@ def test_a_page_that_is_too_large_is_not_kept_and_that_is_said(monkeypatch):
     monkeypatch.setattr(kept_page, "MOST", 1000)
     html = shown().kept().html()
     assert "<script" not in html and "<img" in html and re.search(r"would add 0\.1 MB to the notebook", html)
+
+
+def test_with_a_switch_each_view_of_a_notebook_is_kept(monkeypatch):
+    view = shown()
+    assert "<script" not in view._bundle()[0]["text/html"]
+    monkeypatch.setattr(TapeView, "keep_pages", True)
+    assert view._bundle()[0]["text/html"] == view.kept().html()
 
 
 def test_a_closed_view_keeps_nothing():
@@ -97,3 +108,25 @@ def test_a_tape_of_many_rows_is_kept():
     tape.gradient(y, x)
     html = TapeView(tape).kept().html()
     assert "<script" in html and len(html) < kept_page.MOST * 1.1
+
+
+@pytest.mark.browser
+def test_a_view_leads_to_the_playground_of_the_site_that_is_named(tmp_path, page, monkeypatch):
+    assert "playground/index.html" not in page_text(tf.snapshot(*accumulation()))
+    monkeypatch.setenv("MINITAPE_SITE", "https://example.org/run/")
+    tape, d, a = accumulation()
+    view = TapeView(tape, d, a)
+    assert decode(view._wire)["playground"].startswith("https://example.org/run/playground/index.html#p=")
+    view.save(tmp_path / "a.html")
+    page.set_content((tmp_path / "a.html").read_text(encoding="utf-8"))
+    link = page.get_by_role("link", name="open in the playground")
+    letters = link.get_attribute("href").partition("#p=")[2]
+    program = zlib.decompress(base64.urlsafe_b64decode(letters + "=" * (-len(letters) % 4)), wbits=-zlib.MAX_WBITS)
+    assert "    d = tf.sin(c) * b\n" in program.decode()
+
+
+@pytest.mark.browser
+def test_an_address_that_is_no_page_is_no_link(page):
+    page.set_content(page_text(tf.snapshot(*accumulation()) | {"playground": "javascript:document.title='taken'"}))
+    page.locator(".mt-node").first.wait_for()
+    assert not page.get_by_role("link").count()

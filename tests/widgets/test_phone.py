@@ -7,6 +7,7 @@ import pytest
 import minitape as tf
 
 from .conftest import chain, layers, press
+from .twelve_programs import TWELVE
 
 pytestmark = pytest.mark.browser
 PHONE = {"width": 390, "height": 844}
@@ -29,6 +30,28 @@ def test_a_finger_hits_what_is_pressed_and_the_player_stays_at_the_bottom(snapsh
         player = page.locator(".mt-stepbar").bounding_box()
         assert player["y"] + player["height"] == pytest.approx(PHONE["height"], abs=20)
         assert player["x"] + player["width"] <= PHONE["width"]
+
+
+TURNED = """() => {
+  const box = (el) => el.getBoundingClientRect(), all = (name) => [...document.querySelectorAll(name)];
+  const pane = box(document.querySelector(".mt-pane"));
+  const nodes = new Map(all(".mt-node").map((el) => [el.dataset.index, box(el.querySelector(".mt-box"))]));
+  const edges = all("path.mt-edge[data-edge]").map((el) => el.dataset.edge.split(/[>:]/).map((key) => nodes.get(key)));
+  const parts = [...nodes.values(), ...all(".mt-product rect").map(box)];
+  return { up: edges.filter(([from, to]) => from && to && from.bottom > to.top).length, drawn: edges.length,
+    outside: parts.filter(({ left, right }) => left < pane.left || right > pane.right).length };
+}"""
+
+
+@pytest.mark.parametrize("name", TWELVE)
+def test_a_graph_is_turned_by_ninety_degrees_and_as_wide_as_the_screen(name, show, page):
+    page.set_viewport_size(PHONE)
+    show(TWELVE[name]())
+    for keys in ([], ["End", "ArrowLeft"], ["ArrowLeft", "ArrowLeft"]):
+        press(page, *keys)
+        page.wait_for_timeout(250)
+        found = page.evaluate(TURNED)
+        assert found["drawn"] and (found["up"], found["outside"]) == (0, 0)
 
 
 def test_the_words_of_a_step_are_beside_the_player(show, page):

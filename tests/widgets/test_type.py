@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
 
 import minitape as tf
 
-from .conftest import PROGRAMS, chain, press
+from .conftest import PROGRAMS, press
+from .twelve_programs import TWELVE
 
 pytestmark = pytest.mark.browser
 
@@ -29,29 +29,12 @@ SMALLEST = """() => {
 }"""
 
 
-def network() -> Any:
-    """A snapshot of two layers and a loss: more columns than a line has room for."""
-    random = np.random.default_rng(0)
-    x, goal, w, b, v = (
-        random.normal(size=size).astype(np.float32) for size in ((32, 4), (32, 1), (4, 16), 16, (16, 1))
-    )
-    weights = [tf.Variable(w, name="w"), tf.Variable(b, name="b"), tf.Variable(v, name="v")]
-    with tf.GradientTape() as tape:
-        h = tf.nn.relu(tf.matmul(x, weights[0]) + weights[1])
-        y = tf.reduce_mean((tf.matmul(h, weights[2]) - goal) ** 2)
-    return tf.snapshot(tape, y, weights)
-
-
 def program(name: str) -> Any:
     return tf.snapshot(*PROGRAMS[name]())
 
 
-SHOWN: dict[str, Callable[[], Any]] = {
-    "network": network,
-    "loop": lambda: chain(1000),
-    **{
-        name: lambda name=name: program(name) for name in ("square", "accumulation", "nested", "layers", "cut", "cases")
-    },
+SHOWN: dict[str, Callable[[], Any]] = TWELVE | {
+    name: lambda name=name: program(name) for name in ("accumulation", "nested", "layers", "cut", "cases")
 }
 
 
@@ -89,7 +72,7 @@ def test_a_name_is_large_and_its_operation_small_beside_it(show):
 
 
 def test_a_tensors_step_is_said_in_few_words(show):
-    page = show(network())
+    page = show(TWELVE["network"]())
     press(page, "End", "ArrowLeft", "ArrowLeft")
     words = page.locator(".mt-step").inner_text()
     assert len(words.splitlines()) < 20 and len(words) < 600

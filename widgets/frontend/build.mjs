@@ -62,6 +62,7 @@ function packageOf(file) {
 }
 
 const remote = `remoteEntry.${sourceHash("lab")}.js`;
+const gifLicence = readFileSync(`${here}node_modules/gifenc/LICENSE.md`, "utf8");
 const editorLicence = readFileSync(`${here}node_modules/@codemirror/state/LICENSE`, "utf8");
 const page = `${here}../../minitape/cli/playground_page/playground.js`;
 const shipped = {
@@ -75,8 +76,8 @@ const shipped = {
   [view]: await bundled({
     entryPoints: [`${here}src/widget.ts`],
     format: "esm",
-    plugins: [workers, styles],
-    banner: { js: `/* minitape TapeView, source ${sourceHash("src")} */` },
+    plugins: [styles],
+    banner: { js: `/* minitape TapeView, source ${sourceHash("src")}; with gifenc:\n${gifLicence}*/` },
   }),
   [`${extension}/package.json`]: packageOf(remote),
   [`${extension}/static/${remote}`]: await bundled({

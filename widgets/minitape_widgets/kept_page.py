@@ -19,7 +19,7 @@ KEPT = """<div id="{name}">{picture}</div><script>
   const page = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).text();
   for (const place of places) {{
     const frame = Object.assign(document.createElement("iframe"), {{ srcdoc: page, title: "{title}" }});
-    frame.setAttribute("sandbox", "allow-scripts allow-downloads");
+    frame.setAttribute("sandbox", "allow-scripts allow-downloads allow-popups allow-popups-to-escape-sandbox");
     frame.style.cssText = "width: 100%; height: {height}px; border: 0";
     place.replaceChildren(frame);
   }}

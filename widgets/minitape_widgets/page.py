@@ -7,7 +7,6 @@ import json
 import os
 import zlib
 from collections.abc import Callable
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from minitape.picture.rows import PictureRow
@@ -33,7 +32,7 @@ PAGE = """<!doctype html>
 body {{ margin: 16px; color-scheme: light dark }}
 @media (prefers-color-scheme: dark) {{ body {{ background: #111417 }} }}
 </style>
-<main id="view"{fill}></main>{playground}
+<main id="view"{fill}></main>
 <script type="application/json" id="data"{packed}>{data}</script>
 <script type="text/plain" id="bundle">{bundle}</script>
 <script type="module">
@@ -71,8 +70,7 @@ def page(snapshot: Snapshot | dict[str, list[Snapshot]]) -> str:
     bundle = _inert(BUNDLE.read_text(encoding="utf-8"))
     fill = "" if "both" in snapshot else " data-fill"
     words = {"policy": POLICY, "fill": fill, "bundle": bundle, "language": word("en"), "title": word("Tape")}
-    words["playground"] = playground_link(snapshot.get("sources_text"))
-    given: Any = {**snapshot, **browser_texts()}
+    given: Any = {**snapshot, **browser_texts(), **playground_link(snapshot.get("sources_text"))}
     rows: Any = given.get("rows")
     if rows and isinstance(rows[0], PictureRow):
         data = _streamed(given)
@@ -88,27 +86,26 @@ def page(snapshot: Snapshot | dict[str, list[Snapshot]]) -> str:
     return PAGE.format(data=data, packed=packed, **words)
 
 
-def playground_link(sources: Any) -> str:
-    """A link that opens a program in the playground of the site whose address ``MINITAPE_SITE`` has; "" without an
-    address, or where the program is in several files.
+def playground_link(sources: dict[str, str] | None) -> dict[str, str]:
+    """The address at which a program, of one file or of several cells, is open in the playground of the site that the
+    environment variable ``MINITAPE_SITE`` names, as {"playground": address}; {} without such a site.
 
     >>> os.environ["MINITAPE_SITE"] = "https://example.org/run"
-    >>> print(playground_link({"a.py": "x = 1"}))
-    <p><a href="https://example.org/run/playground/index.html#p=y8wtyC8qUcjNzMssSSxIVUgsVihJ46pQsFUwBAA">Open in the \
-playground</a></p>
+    >>> playground_link({"a.py": "x = 1"})
+    {'playground': 'https://example.org/run/playground/index.html#p=y8wtyC8qUcjNzMssSSxIVUgsVihJ46pQsFUwBAA'}
     >>> del os.environ["MINITAPE_SITE"]
     >>> playground_link({"a.py": "x = 1"})
-    ''
+    {}
     """
     site = os.environ.get("MINITAPE_SITE", "").rstrip("/")
-    if not site.startswith(("https://", "http://")) or len(sources or ()) != 1:
-        return ""
-    (program,) = sources.values()
-    if "import minitape" not in program:  # a cell of a notebook
+    if not site.startswith(("https://", "http://")) or not sources:
+        return {}
+    program = "\n\n".join(text.rstrip("\n") for text in sources.values())
+    if "import minitape" not in program:  # cells of a notebook
         program = f"import minitape as tf\n{program}"
     packer = zlib.compressobj(9, wbits=-zlib.MAX_WBITS)
     letters = base64.urlsafe_b64encode(packer.compress(program.encode()) + packer.flush()).decode().rstrip("=")
-    return f'<p><a href="{escape(site)}/playground/index.html#p={letters}">Open in the playground</a></p>'
+    return {"playground": f"{site}/playground/index.html#p={letters}"}
 
 
 def _packed(snapshot: Any) -> str:

@@ -29,6 +29,7 @@ from .interact import Rerun
 from .kept_page import KeptView
 from .live import wake, watch
 from .outputs import note, show
+from .page import page, playground_link
 from .sweeps import Sweeps
 from .wire import encode
 
@@ -51,6 +52,9 @@ class TapeView(AnyWidget):
     ``tape.gradient`` it shows that call's sweep; ``target`` and ``sources`` choose another one. Everything can be
     done with the keyboard: arrow keys step, ``?`` lists the keys. Raises TypeError when ``tape`` is no GradientTape.
 
+    With ``TapeView.keep_pages = True`` a notebook is saved with a page that steps for each of its views, as ``kept``
+    gives it.
+
     A tape that gave its gradient releases its large arrays. The view computes them again from the variables and
     inputs: by itself where they are small (16 MB), of any size with ``again=True``, never with ``again=False``.
 
@@ -62,6 +66,8 @@ class TapeView(AnyWidget):
     >>> TapeView(tape, y, x)
     TapeView(2 rows, 1 tape)
     """
+
+    keep_pages = False
 
     _esm = LOADER
     _engine = Unicode().tag(sync=True)
@@ -270,6 +276,7 @@ class TapeView(AnyWidget):
 
     def _part(self, rows: list[PictureRow], first: int, changed: list[Fields], sweep: bool = True) -> dict[str, Any]:
         part: Any = self._reader.frame_of(rows, first) | {"changed": changed}
+        part |= playground_link(part["sources_text"])
         part.pop("sweep")
         part.pop("results")
         if sweep:
@@ -474,8 +481,6 @@ class TapeView(AnyWidget):
         return KeptView(Picture(self._fresh(WHOLE)), self._page(), height)
 
     def _page(self) -> str:
-        from .page import page
-
         with self._lock:
             return page(self._fresh(full=False) | {"insides": self._reader.insides(self._target, self._sources)})
 
@@ -520,7 +525,8 @@ class TapeView(AnyWidget):
         data, metadata = dict(data), {**metadata, WIDGET_VIEW: {"shown": time.time()}}
         data["text/plain"] = said
         if seen is not None:
-            data["text/html"] = Picture(seen).html() + (f"<p>{escape(MISSING)}</p>" if MISSING else "")
+            picture = self.kept() if self.keep_pages else Picture(seen)
+            data["text/html"] = picture.html() + (f"<p>{escape(MISSING)}</p>" if MISSING else "")
         return data, metadata
 
     def _drawable(self) -> Any:

@@ -8,8 +8,9 @@ interface Load {
 
 type Message = { kind: "load"; load: Load } | { kind: "run"; program: string } | { kind: "view"; content: string };
 
-// A program that came with a link gets neither the notebooks that this browser keeps for the lessons, nor other pages' messages.
-for (const name of ["indexedDB", "caches", "BroadcastChannel"]) Object.defineProperty(globalThis, name, { value: undefined });
+// A program that came with a link gets neither the notebooks that this browser keeps for the lessons, nor other pages' messages,
+// nor another worker, which would have them.
+for (const name of ["indexedDB", "caches", "BroadcastChannel", "Worker", "SharedWorker"]) Object.defineProperty(globalThis, name, { value: undefined });
 
 let playground: { run(program: string): void; heard(content: string): void };
 let ready: Promise<void>;

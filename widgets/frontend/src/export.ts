@@ -159,7 +159,7 @@ class Studio {
       frames.push(context.getImageData(0, 0, canvas.width, canvas.height));
       note(t("frame {0} of {1}", frames.length, Math.floor(this.timeline.length / stride) + 1));
     }
-    return new Blob([encodeGif(frames, 60, 250) as BlobPart], { type: "image/gif" });
+    return new Blob([encodeGif(frames, 600, 2500) as BlobPart], { type: "image/gif" });
   }
 }
 

@@ -8,6 +8,7 @@ import type { Scene } from "./scene";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
 
+const SIDE = 8; // left and right of a turned graph
 const LARGE = 70; // pixels around the present step, for a projector
 
 export class Fitting {
@@ -25,10 +26,14 @@ export class Fitting {
     private busy: () => boolean,
   ) {}
 
-  /** The graph of a layout, in lines that the pane has room for. */
+  /** The graph of a layout, in lines that the pane has room for; turned by 90 degrees where a line has room for one column. */
   wrapped(layout: Layout): Graph {
     const columns = 1 + layout.column.reduce((most, column) => Math.max(most, column), 0);
-    return buildGraph(this.store, layout, ...(this.camera.width ? columnsPerLine(columns, this.camera.width, this.store.recording) : ([] as const)));
+    const { width } = this.camera;
+    if (!width) return buildGraph(this.store, layout);
+    const [per, pitch] = columnsPerLine(columns, width, this.store.recording);
+    const turned = per === 1 && !this.store.recording ? buildGraph(this.store, layout, 1, pitch, width / READ - 2 * SIDE) : null;
+    return turned && turned.right - turned.left + 2 * SIDE <= width / READ ? turned : buildGraph(this.store, layout, per, pitch);
   }
 
   /** How many pixels of the graph are above and below the pane. */
@@ -40,7 +45,7 @@ export class Fitting {
   }
 
   private box(graph: Graph) {
-    const margin = graph.left < 0 ? 8 : PAD + 8; // frames have margins of their own
+    const margin = graph.left < 0 ? SIDE : PAD + SIDE; // frames have margins of their own
     return { x: graph.left - margin, y: graph.top - PAD, w: graph.right - graph.left + 2 * margin, h: graph.bottom - graph.top + 2 * PAD };
   }
 
@@ -75,6 +80,8 @@ export class Fitting {
     if (!box) return;
     if (large) return camera.fit({ x: box.x - LARGE, y: box.y - LARGE, w: box.w + 2 * LARGE, h: box.h + 2 * LARGE }, 0.8, 2.6);
     if (row === timeline.current) holding(this.scene.placed, box, width, height);
+    const whole = this.box(graph);
+    if (graph.turned) [box.x, box.w] = [whole.x, whole.w]; // it is as wide as the pane
     camera.reveal(box, smooth);
   }
 

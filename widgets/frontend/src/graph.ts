@@ -17,6 +17,8 @@ export const PAD = 18;
 const GUTTER = 34; // between two lines
 const LANE = 6; // between two edges that go on in the next line
 const INDENT = 96; // left of the lines: room for references and for edges from the line before
+const [DOWN, BETWEEN] = [60, 44]; // between two columns where the graph is turned, which leaves room for a card on an edge, and between two rows of one
+const [APART, THIN, CHIP] = [14, 10, 92]; // there: between two nodes, the room of an edge that passes, and of references left of a node
 
 export type Group = Omit<SeenGroup, "parent"> & { parent: Group | null };
 
@@ -69,6 +71,9 @@ export interface Graph {
   columns: number;
   pitch: number; // from one column to the next
   per: number; // columns in a line
+  turned: boolean; // by 90 degrees: each column is a line, and what is in it side by side
+  passing: Map<string, number>; // then where an edge passes a line, by its column and half-slot
+  around: Map<number, number>; // and where the edges of a node pass the other rows of its line
   tops: number[]; // of each line: where its half-slot 0 is
   reach: [number, number][]; // and its first and last pixel
   lane(from: number, line: number): Lane; // the way of a node's edges from this line to the next
@@ -102,8 +107,9 @@ export function columnsPerLine(columns: number, width: number, grows: boolean): 
 const FEW = 4; // lines
 export const READ = 0.92; // at this scale the smallest type is 11 pixels high: by itself a picture never gets smaller
 
-/** The graph of a layout of the store's first rows, in lines of so many columns; 0 for one line. */
-export function buildGraph(store: Store, layout: Layout, wrap = 0, pitch = COLUMN): Graph {
+/** The graph of a layout of the store's first rows, in lines of so many columns, 0 for one line; or with `room` turned by 90 degrees, and so wide. */
+export function buildGraph(store: Store, layout: Layout, wrap = 0, pitch = COLUMN, room = 0): Graph {
+  const turned = room > 0;
   const per = wrap || Infinity;
   const groups: Group[] = layout.groups.map((group) => ({ ...group, label: partName(store, group.label), parent: null }));
   layout.groups.forEach((group, k) => (groups[k].parent = groups[group.parent] ?? null));
@@ -129,12 +135,15 @@ export function buildGraph(store: Store, layout: Layout, wrap = 0, pitch = COLUM
   };
   const columns = Math.min(byColumn.length, per);
   const lane = (): Lane => ({ left: 0, right: 0, y: 0 });
-  const graph: Graph = { nodes, edges, links: links(store, nodeOf), frames: [], nodeOf, byColumn, columns: byColumn.length, pitch, per, tops: [], reach: [], lane, left: 0, right: (columns - 1) * pitch + NODE_W, top: 0, bottom: NODE_H };
+  const graph: Graph = { nodes, edges, links: links(store, nodeOf), frames: [], nodeOf, byColumn, columns: byColumn.length, pitch, per, turned, passing: new Map(), around: new Map(), tops: [], reach: [], lane, left: 0, right: (columns - 1) * pitch + NODE_W, top: 0, bottom: NODE_H };
+  if (turned) turn(graph, room);
   graph.frames = frames(store, graph);
-  standLines(graph, layout);
+  if (!turned) standLines(graph, layout);
   for (const frame of graph.frames) {
     graph.left = Math.min(graph.left, frame.x);
     graph.right = Math.max(graph.right, frame.x + frame.w);
+    graph.top = Math.min(graph.top, frame.y);
+    graph.bottom = Math.max(graph.bottom, frame.y + frame.h);
   }
   return graph;
 }
@@ -143,6 +152,55 @@ export function buildGraph(store: Store, layout: Layout, wrap = 0, pitch = COLUM
 function partName(store: Store, label: string): string {
   if (!label.startsWith(WRITTEN)) return label;
   return `${store.tapes.find((tape) => tape.id === Number(label.slice(1)))?.name ?? t("tape")}.gradient`;
+}
+
+/** Puts the columns below each other, around a middle: of each the nodes side by side, in several rows where they are too many,
+    and the edges that pass it. */
+function turn(graph: Graph, room: number): void {
+  const { nodes, byColumn, passing, around } = graph;
+  const passed = byColumn.map(() => new Set<number>());
+  for (const { index } of nodes) for (const edge of graph.edges(index)) for (const [column, slot] of edge.via) passed[column].add(slot);
+  let y = 0;
+  byColumn.forEach((line, column) => {
+    const before = (node: Node): number => (graph.edges(node.index).some((edge) => edge.far) ? CHIP : 0);
+    const sorted = [...line].sort((a, b) => a.slot - b.slot);
+    const slots = [...passed[column]].sort((a, b) => a - b);
+    const rows = inRows(sorted, (node) => before(node) + NODE_W, room - slots.length * (THIN + APART));
+    const inside = rows.length < 2 ? slots : []; // between the nodes; else outside of them
+    const widths = rows.map((row) => row.reduce((sum, node) => sum + before(node) + NODE_W + APART, inside.length * (THIN + APART) - APART));
+    const width = Math.max(0, ...widths);
+    const beside = { left: -width / 2, right: width / 2 };
+    const outside = (left: boolean): number => (left ? (beside.left -= THIN) : (beside.right += THIN));
+    rows.forEach((row, k) => {
+      let [x, next] = [-widths[k] / 2, 0];
+      for (const node of row) {
+        for (; inside[next] < node.slot; next++, x += THIN + APART) passing.set(`${column}|${inside[next]}`, x + THIN / 2);
+        x += before(node);
+        [node.x, node.y] = [x, y + k * (NODE_H + BETWEEN)];
+        x += NODE_W + APART;
+      }
+      for (; next < inside.length; next++, x += THIN + APART) passing.set(`${column}|${inside[next]}`, x + THIN / 2);
+    });
+    if (rows.length > 1) for (const node of sorted) around.set(node.index, outside(node.x + NODE_W / 2 < 0));
+    for (const slot of rows.length > 1 ? slots : []) passing.set(`${column}|${slot}`, outside(slot < sorted[sorted.length >> 1].slot));
+    const bottom = y + Math.max(0, rows.length - 1) * (NODE_H + BETWEEN) + NODE_H;
+    [graph.left, graph.right, graph.bottom] = [Math.min(graph.left, beside.left), Math.max(graph.right, beside.right), bottom];
+    graph.tops.push(y);
+    graph.reach.push([y, bottom]);
+    y = bottom + DOWN;
+  });
+}
+
+/** Nodes in rows that are no wider than there is room. */
+function inRows(nodes: Node[], widthOf: (node: Node) => number, room: number): Node[][] {
+  const rows: Node[][] = [];
+  let left = 0;
+  for (const node of nodes) {
+    if (left < widthOf(node)) [left] = [room, rows.push([])];
+    rows[rows.length - 1].push(node);
+    left -= widthOf(node) + APART;
+  }
+  return rows;
 }
 
 /** Puts the lines below each other: until then each one begins at 0. */
@@ -241,11 +299,12 @@ interface Box {
   y1: number;
 }
 
-type Boxes = Map<number, Box>; // by line
+type Boxes = Map<number, Box>; // by line; of a turned graph one for all
 
-function grow(boxes: Boxes, node: Node): void {
-  let box = boxes.get(node.line);
-  if (!box) boxes.set(node.line, (box = { x0: Infinity, y0: Infinity, x1: -Infinity, y1: -Infinity }));
+function grow(graph: Graph, boxes: Boxes, node: Node): void {
+  const line = graph.turned ? 0 : node.line;
+  let box = boxes.get(line);
+  if (!box) boxes.set(line, (box = { x0: Infinity, y0: Infinity, x1: -Infinity, y1: -Infinity }));
   box.x0 = Math.min(box.x0, node.x);
   box.y0 = Math.min(box.y0, node.y);
   box.x1 = Math.max(box.x1, node.x + NODE_W);
@@ -258,7 +317,7 @@ function groupBoxes(graph: Graph): Map<Group, Boxes> {
     for (let g = node.home; g; g = g.parent) {
       let boxes = found.get(g);
       if (!boxes) found.set(g, (boxes = new Map()));
-      grow(boxes, node);
+      grow(graph, boxes, node);
     }
   return found;
 }
@@ -272,7 +331,7 @@ function rowsBox(graph: Graph, start: number, end: number): Boxes {
     else high = middle;
   }
   const boxes: Boxes = new Map();
-  for (let i = low; i < graph.nodes.length && graph.nodes[i].at < end; i++) grow(boxes, graph.nodes[i]);
+  for (let i = low; i < graph.nodes.length && graph.nodes[i].at < end; i++) grow(graph, boxes, graph.nodes[i]);
   return boxes;
 }
 

@@ -77,7 +77,7 @@ export function placeLabels(graph: Graph, node: Node, wanted: Wanted[]): Label[]
     // those on short edges have the least choice
     for (const label of labels.sort((a, b) => Number(a.edge.far) - Number(b.edge.far) || a.edge.via.length - b.edge.via.length || a.edge.port - b.edge.port)) {
       const others = [...curves].filter(([id]) => id !== label.id).map(([, curve]) => curve);
-      const [x, y, cost] = best(label, label.own, others, placed, boxes, label.y - label.aside);
+      const [x, y, cost] = best(label, label.own, others, placed, boxes, label.y - label.aside, graph);
       [label.x, label.y, total] = [x, y, total + cost];
       placed.push(label);
     }
@@ -125,10 +125,11 @@ function neighbours(graph: Graph, node: Node, wanted: Wanted[], more: number): N
 }
 
 /** The best place of a label, at the middle of its edge or `aside` of it; and what is wrong with it, as a number. */
-function best(label: Box, own: Point[], others: Point[][], placed: Label[], boxes: Box[], aside: number): [number, number, number] {
+function best(label: Box, own: Point[], others: Point[][], placed: Label[], boxes: Box[], aside: number, { turned, left, right }: Graph): [number, number, number] {
   let [found, cost] = [own[0], Infinity];
   for (const share of own.length > 1 ? SHARES : [0]) {
-    const [x, y] = own[Math.round(share * (own.length - 1))];
+    let [x, y] = own[Math.round(share * (own.length - 1))];
+    if (turned) x = Math.max(left + label.w / 2, Math.min(right - label.w / 2, x));
     for (const away of AWAY) {
       const at: Box = { x, y: y + aside + away, w: label.w, h: label.h };
       let sum = 60 * Math.abs(share - 0.5) * Number(own.length > 1) + Math.abs(away);

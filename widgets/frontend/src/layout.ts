@@ -177,14 +177,16 @@ function shownIn(group: Group, shown: Int32Array): number {
 
 const [HOISTED, FEW] = [4, 3]; // of one group, and of a block: more would hide what folding is for
 
-/** The leaves inside a folded group that are seen all the same: what a gradient is asked for, and what a layer is given; of many weights none. */
+/** The leaves inside a folded group that are seen all the same: what a gradient is asked for, and what the part is given; where both are
+    too many one of them, if that is not. */
 function hoisted(rows: Skeleton, tree: FoldTree, group: Group, open: (g: Group) => boolean, most: number): number[] {
+  const inside = (i: number): boolean => hiddenBy(tree, i, open) === group;
+  let { start } = group;
+  while (start > 0 && rows.is(start - 1, Is.LEAF) && inside(start - 1)) start--; // a leaf goes with what reads it first
   const found: number[] = [];
-  const seen = (i: number): boolean => rows.is(i, Is.PARAM) || (group.kind === "scope" && rows.is(i, Is.DATA));
-  for (let i = group.start; i < group.end; i++) if (seen(i) && hiddenBy(tree, i, open) === group) found.push(i);
-  for (const part of group.children) if (typeof part === "number" && part < group.start && seen(part)) found.unshift(part);
-  const few = found.length <= most ? found : found.filter((i) => !rows.is(i, Is.PARAM));
-  return few.length <= most ? few : [];
+  for (let i = start; i < group.end; i++) if ((rows.is(i, Is.PARAM) || rows.is(i, Is.DATA)) && inside(i)) found.push(i);
+  const weights = found.filter((i) => rows.is(i, Is.PARAM));
+  return [found, weights, found.filter((i) => !rows.is(i, Is.PARAM))].find((some) => some.length && some.length <= most) ?? [];
 }
 
 /** Where the iterations of a folded group begin. */

@@ -1,6 +1,5 @@
 // Who lays a view out: short recordings at once, long ones in a worker that all views of the page share. Where a page
 // forbids workers (a content security policy), the same work is done here in slices of time.
-import source from "worker:./worker.ts";
 import { borders } from "./graph";
 import { layoutInSlices, layoutNow, type Layout, type Wish } from "./layout";
 import { Skeleton } from "./skeleton";
@@ -36,8 +35,7 @@ function worker(): Worker | null {
   if (shared === "none") return null;
   if (shared) return shared;
   try {
-    const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
-    shared = new Worker(url);
+    shared = new Worker(import.meta.url, { type: "module" }); // the bundle itself: there it serves (widget.ts)
     shared.onmessage = ({ data }: MessageEvent<Answer>) => clients.get(data.client)?.answered(data);
     shared.onerror = (event) => {
       event.preventDefault();

@@ -8,7 +8,7 @@ import { drawnEdge, edgeId, placeLabels, type Label } from "./labels";
 import { linkWay } from "./links";
 import type { Marks } from "./marks";
 import { FAR, type Edge } from "./place";
-import { CHARS, SIDES, edgePath, farChips, isShort, nodeText, nodeValue, portY, valueText } from "./shapes";
+import { CHARS, SIDES, edgePath, entry, farChips, isShort, nodeText, nodeValue, valueText } from "./shapes";
 import { signedMap } from "./heatmap";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
@@ -248,7 +248,7 @@ export class Scene {
     const seen = row ?? output;
     const here = inside ? this.store.rows[this.timeline.current] : null; // its number, or its adjoint, stands in the third line
     if (!this.plain && (seen?.shape.length || here?.shape.length || drawn.mapped[0] || drawn.mapped[1]))
-      this.paintMaps(drawn, here ?? seen, seen && done && !inside ? (update?.now ?? seen.value) : null, here ? (this.timeline.adjoint(here.row) ?? here.value) : seen ? adjoint : null);
+      this.paintMaps(drawn, here ?? seen, seen && done && !inside ? (update?.now ?? seen.value) : null, here ? (profiled ? null : (this.timeline.adjoint(here.row) ?? here.value)) : seen ? adjoint : null);
     const key = `${name}|${value}|${adjointText}`;
     if (key === drawn.key) return;
     drawn.key = key;
@@ -277,7 +277,7 @@ export class Scene {
     while (turn < group.starts.length && group.starts[turn] <= row.row) turn++;
     const where = turn ? t("{0} of {1}", turn, group.count) : elide(title(row), CHARS);
     const adjoint = timeline.adjoint(row.row);
-    if (adjoint) return [where, `∂ ${nodeValue(adjoint, row, group.starts.length ? CHARS - 2 - where.replace(/ of /, "/").length : CHARS - 2)}`];
+    if (adjoint) return [where, `∂ ${nodeValue(adjoint, row, group.starts.length ? CHARS - where.replace(/ of /, "/").length : CHARS - 2)}`];
     const value = nodeValue(row.value, row, CHARS - 2);
     return [where, value.startsWith("(") ? value : `= ${value}`];
   }
@@ -338,7 +338,7 @@ export class Scene {
         el.append(drawn);
         parts.push({ el: drawn, edge: chip.edge, from: graph.nodes[chip.edge.from], line: drawn.querySelector(".mt-edge") as SVGElement });
       }
-    if (node.row?.cut && edges.length) el.append(this.cross(node.x - 12, portY(node, edges[0])));
+    if (node.row?.cut && edges.length) el.append(this.cross(...entry(graph, node, edges[0], 12)));
     this.edges.set(node.index, { el, parts, key: "" });
     return el;
   }

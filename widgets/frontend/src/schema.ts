@@ -139,6 +139,7 @@ export interface Snapshot {
   insides?: Inside[]; // of calls of functions; not there in a delta
   missing?: number; // bytes of the arrays that the tape let go of
   texts?: Record<string, string>; // the view's words in another language
+  playground?: string; // the address at which the program can be edited and run
 }
 
 // How minitape_widgets/wire.py packs it. A value is null, the text of a float (behind "~" that of a float32), or itself.

@@ -11,9 +11,14 @@ const TITLE_FONT = 'system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans
 export const CHARS = 15; // characters of the value font that fit into a node
 export const SIDES = 12; // and of a shape, beside which there is a picture
 
-/** Where an edge enters its node. */
+/** Where an edge enters its node, on the left. */
 export function portY(node: Node, edge: Edge): number {
   return node.y + (NODE_H * (edge.port + 1)) / (edge.ports + 1);
+}
+
+/** A point so far before the place at which an edge enters its node: on the left, or on top where the graph is turned. */
+export function entry({ turned }: Graph, node: Node, edge: Edge, away: number): Point {
+  return turned ? [node.x + (NODE_W * (edge.port + 1)) / (edge.ports + 1), node.y - away] : [node.x - away, portY(node, edge)];
 }
 
 const round = (x: number): number => Math.round(x * 10) / 10;
@@ -25,6 +30,7 @@ type Piece = { from: Point; to: Point; bend: [Point, Point] | null };
 
 /** The curve of an edge in parts. */
 function pieces(graph: Graph, edge: Edge): Piece[] {
+  if (graph.turned) return piecesDown(graph, edge);
   const from = graph.nodes[edge.from];
   const to = graph.nodes[edge.to];
   const found: Piece[] = [];
@@ -61,6 +67,29 @@ function pieces(graph: Graph, edge: Edge): Piece[] {
   return found;
 }
 
+/** The same where the graph is turned. */
+function piecesDown(graph: Graph, edge: Edge): Piece[] {
+  const [from, to] = [graph.nodes[edge.from], graph.nodes[edge.to]];
+  let at: Point = [from.x + NODE_W / 2, from.y + NODE_H];
+  const found: Piece[] = [];
+  const curve = (next: Point): void => {
+    const bend = Math.max(14, (next[1] - at[1]) / 2);
+    found.push({ from: at, to: next, bend: [[at[0], at[1] + bend], [next[0], next[1] - bend]] });
+    at = next;
+  };
+  const pass = (x: number | undefined, top: number, bottom: number): void => {
+    if (x === undefined || bottom - top < NODE_H) return;
+    curve([x, top - AWAY]);
+    found.push({ from: at, to: (at = [x, bottom + AWAY]), bend: null });
+  };
+  pass(graph.around.get(from.index), from.y + NODE_H + 2 * AWAY, graph.reach[from.column][1]);
+  for (const [column, slot] of edge.via) pass(graph.passing.get(`${column}|${slot}`), ...graph.reach[column]);
+  pass(graph.around.get(to.index), graph.reach[to.column][0], to.y - 2 * AWAY);
+  curve(entry(graph, to, edge, 2));
+  return found;
+}
+
+const AWAY = 12; // from the nodes that an edge passes
 const CORNER = 8; // radius
 
 /** The curve of an edge with a small open arrowhead, which `back` puts at its beginning: there the gradient goes. */
@@ -68,9 +97,10 @@ export function edgePath(graph: Graph, edge: Edge, back = false): string {
   const parts = pieces(graph, edge);
   const at = ([x, y]: Point): string => `${round(x)} ${round(y)}`;
   const [x, y] = parts[0].from;
-  let d = back ? `M${at([x + 7.5, y - 3.5])}l-5.5 3.5l5.5 3.5M${at([x, y])}` : `M${at([x, y])}`;
+  const tip = graph.turned ? ["m-3.5 -5.5l3.5 5.5l3.5 -5.5", at([x - 3.5, y + 7.5]), "l3.5 -5.5l3.5 5.5"] : ["m-5.5 -3.5l5.5 3.5l-5.5 3.5", at([x + 7.5, y - 3.5]), "l-5.5 3.5l5.5 3.5"];
+  let d = back ? `M${tip[1]}${tip[2]}M${at([x, y])}` : `M${at([x, y])}`;
   for (const { to, bend } of parts) d += bend ? `C${at(bend[0])} ${at(bend[1])} ${at(to)}` : `L${at(to)}`;
-  return back ? d : `${d}m-5.5 -3.5l5.5 3.5l-5.5 3.5`;
+  return back ? d : d + tip[0];
 }
 
 const STEP = 8; // pixels between the points of a curve

@@ -29,6 +29,8 @@ export class Store {
   missing = 0;
   /** the view's words in another language */
   texts: Record<string, string> | undefined;
+  /** where the program can be edited and run */
+  playground: string | undefined;
   /** how often rows became leaves of another kind: what was watched late */
   recast = 0;
   private listeners = new Set<(change: Change) => void>();
@@ -101,6 +103,7 @@ export class Store {
     for (const one of part.insides ?? []) this.insides.set(one.row, one);
     this.missing = part.missing ?? 0;
     this.texts = part.texts ?? this.texts;
+    this.playground = part.playground ?? this.playground;
     speak(this.texts);
     this.differs = part.differs ?? this.differs;
     this.linked = part.linked ?? this.linked;
@@ -169,6 +172,7 @@ export class Store {
       ...(this.differs && { differs: this.differs }),
       ...(this.linked && { linked: this.linked }),
       ...(this.texts && { texts: this.texts }),
+      ...(this.playground && { playground: this.playground }),
     };
   }
 

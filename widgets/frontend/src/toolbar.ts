@@ -38,6 +38,7 @@ export class Toolbar {
   private title = h("span", { class: "mt-name" });
   private chips = h("span", { class: "mt-chips" });
   private difference = h("button", { type: "button", class: "mt-badge mt-difference", hidden: true }, "…");
+  private playground = h("a", { class: "mt-link mt-button", target: "_blank", rel: "noopener", title: "Edit and run the program in a browser" }, t("open in the playground"));
   private found = h("span", { class: "mt-found-count", role: "status" });
   private foldSelect = h("select", { class: "mt-select", "aria-label": "Folding", title: "Folding of scopes and repeated parts" }, ...["auto", "layers", "all", "none"].map((mode) => h("option", { value: mode }, t(`fold: ${mode}`))));
   private stop: HTMLButtonElement;
@@ -69,6 +70,7 @@ export class Toolbar {
       this.stop,
       this.chips,
       this.difference,
+      this.playground,
       h("span", { class: "mt-gap" }),
       this.search,
       this.found,
@@ -103,7 +105,9 @@ export class Toolbar {
     const more = this.store.total > rows.length && !recording;
     setText(this.title, t(more ? "{0} of {1} rows" : rows.length === 1 ? "{0} row" : "{0} rows", count(rows.length), count(this.store.total)));
     this.stop.hidden = !state.busy;
-    const { differs } = this.store;
+    const { differs, playground } = this.store;
+    this.playground.hidden = !/^https?:/.test(playground ?? "");
+    this.playground.href = playground ?? "";
     this.difference.hidden = !differs;
     if (differs) {
       setText(this.difference, t("first difference: row {0}", differs.row));

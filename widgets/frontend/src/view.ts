@@ -254,7 +254,7 @@ export class View {
   private wrapAnew(): void {
     if (!this.layout || !this.graph) return;
     const graph = this.fitting.wrapped(this.layout);
-    if (graph.per === this.graph.per && graph.pitch === this.graph.pitch) return;
+    if (graph.per === this.graph.per && graph.pitch === this.graph.pitch && graph.turned === this.graph.turned) return;
     this.hold(this.timeline.current);
     this.placed(graph);
   }

@@ -6,6 +6,9 @@ import css from "./theme.css";
 import type { Place, ViewOptions } from "./options";
 import { View } from "./view";
 import { t } from "./words";
+import { serve } from "./worker";
+
+if ("WorkerGlobalScope" in globalThis) serve(); // planner.ts started this bundle once more, as a worker
 
 export interface Model {
   get(name: string): unknown;

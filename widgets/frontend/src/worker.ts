@@ -10,9 +10,8 @@ const SLICE = 20; // milliseconds of work before newer orders are looked at
 const skeletons = new Map<number, Skeleton>();
 const newest = new Map<number, number>(); // sequence number of a client's last wish
 
-const channel = new MessageChannel();
 const turns: (() => void)[] = [];
-channel.port1.onmessage = () => turns.shift()?.();
+let channel: MessageChannel;
 const turn = (): Promise<void> =>
   new Promise((resolve) => {
     turns.push(resolve);
@@ -31,7 +30,7 @@ async function layOut(client: number, wish: Wish, sequence: number): Promise<voi
   (postMessage as (message: Answer, transfer: Transferable[]) => void)({ client, sequence, layout }, buffers);
 }
 
-onmessage = ({ data }: MessageEvent<Order>) => {
+function take({ data }: MessageEvent<Order>): void {
   const { client, part, wish, sequence = 0, forget } = data;
   newest.set(client, sequence);
   if (forget) {
@@ -43,4 +42,11 @@ onmessage = ({ data }: MessageEvent<Order>) => {
     skeletons.get(client)?.append(part);
   }
   if (wish) void layOut(client, wish, sequence);
-};
+}
+
+/** From now on this worker hears orders. */
+export function serve(): void {
+  channel = new MessageChannel();
+  channel.port1.onmessage = () => turns.shift()?.();
+  onmessage = take;
+}
