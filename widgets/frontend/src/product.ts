@@ -71,5 +71,5 @@ export function formulaLine(store: Store, terms: Term[], row: Row, step: number,
   const shown = (): void => copy.replaceWith(h("code", { class: "mt-rule" }, latex)); // where a page may not copy: without https, in a frame
   const copied = (): void => void (copy.textContent = "LaTeX ✓");
   const copy = h("button", { type: "button", class: "mt-button mt-small", title: "copy as LaTeX", onclick: () => (navigator.clipboard ? void navigator.clipboard.writeText(latex).then(copied, shown) : shown()) }, "LaTeX");
-  return h("div", { class: "mt-eq mt-product-line" }, h("p", { class: "mt-num" }, `∂${elide(of, 20)}/∂${elide(by, 20)} = `, ...line(({ text }) => bracketed(text)), " ", copy), h("p", { class: "mt-num" }, "= ", ...line(({ value }) => (value.startsWith("-") ? `(${rounded(value)})` : rounded(value))), " = ", h("b", {}, sum)));
+  return h("div", { class: "mt-eq mt-product-line" }, h("p", { class: "mt-num" }, `∂${elide(of, 20)}/∂${elide(by, 20)} = `, ...line(({ text }) => bracketed(text))), h("p", { class: "mt-num" }, "= ", ...line(({ value }) => (value.startsWith("-") ? `(${rounded(value)})` : rounded(value))), " = ", h("b", {}, sum)), copy);
 }

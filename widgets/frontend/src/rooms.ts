@@ -13,9 +13,9 @@ export class Rooms {
   share(pane: HTMLElement, below: HTMLElement, graph: Graph, rows: number, unfolded: boolean): void {
     const lines = graph.tops.length > 1;
     const scale = pane.clientWidth ? Math.min(1, pane.clientWidth / (graph.right - graph.left + 2 * PAD)) : 1;
-    const wanted = scale * (graph.bottom - graph.top) + (lines ? 40 : 84);
+    const wanted = scale * (graph.bottom - graph.top) + (lines && !graph.turned ? 40 : 84);
     const share = READ * (graph.bottom - graph.top) + 40 < WHOLE * window.innerHeight ? WHOLE : PART;
-    this.take(below, 22 * rows + 60, 190, LOW);
+    this.take(below, 22 * rows + 60, 226, LOW);
     const most = pane.closest("[data-fill]") ? PAGE * window.innerHeight : unfolded ? HIGH : lines ? Math.max(LOW, Math.min(HIGH, share * window.innerHeight)) : LOW;
     this.take(pane, wanted, 150, most);
   }
