@@ -49,7 +49,7 @@ def policy(loader: str) -> str:
     parts = urlsplit(loader)
     other = f" {parts.scheme}://{parts.netloc}" if parts.netloc else ""
     return (
-        "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' blob: data:; worker-src 'self' blob:; "
+        "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' blob: data:; worker-src blob:; "
         "form-action 'none'; "
         f"script-src 'self' blob: 'unsafe-eval' 'wasm-unsafe-eval'{other}; connect-src 'self' blob: data:{other};"
     )

@@ -160,3 +160,47 @@ def test_a_learner_steps_answers_reloads_and_takes_the_work_elsewhere(browser, s
     notebook = page.locator(".jp-Notebook:visible")
     expect(notebook.locator(".jp-CodeCell", has_text='check("01.1"')).to_contain_text("answer = 12.0", timeout=PATIENCE)
     other.close()
+
+
+TAKEN = "document.title = 'taken'"
+HOSTILE = {
+    "cells": [
+        {
+            "cell_type": "markdown",
+            "id": "m",
+            "metadata": {},
+            "source": f'<img src="x" onerror="{TAKEN}"><script>{TAKEN}</script>here',
+        },
+        {
+            "cell_type": "code",
+            "id": "c",
+            "metadata": {"trusted": True},
+            "execution_count": 1,
+            "source": "import js\njs.fetch('https://example.com/')",
+            "outputs": [
+                {"output_type": "display_data", "metadata": {}, "data": {kind: text}}
+                for kind, text in {
+                    "text/html": f'<img src="x" onerror="{TAKEN}"><script>{TAKEN}</script>',
+                    "application/javascript": TAKEN,
+                    "image/svg+xml": f'<svg xmlns="http://www.w3.org/2000/svg" onload="{TAKEN}"/>',
+                }.items()
+            ],
+        },
+    ],
+    "metadata": {"kernelspec": {"name": "python", "display_name": "Python (Pyodide)", "language": "python"}},
+    "nbformat": 4,
+    "nbformat_minor": 5,
+}
+
+
+def test_a_hostile_notebook_runs_nothing_when_it_is_opened(site, fresh, tmp_path):
+    (tmp_path / "hostile.ipynb").write_text(json.dumps(HOSTILE))
+    page = fresh.new_page()
+    page.goto(f"{site}/lab/index.html")
+    with page.expect_file_chooser() as chooser:
+        page.locator("[title*='Upload']").first.click(timeout=PATIENCE)
+    chooser.value.set_files(tmp_path / "hostile.ipynb")
+    page.locator(".jp-DirListing-item", has_text="hostile").dblclick(timeout=PATIENCE)
+    page.locator(".jp-MarkdownOutput", has_text="here").wait_for(timeout=PATIENCE)
+    page.wait_for_timeout(1000)
+    assert "taken" not in page.title()  # a request that left would fail the test when the browser closes

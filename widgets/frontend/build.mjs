@@ -77,7 +77,7 @@ const shipped = {
     entryPoints: [`${here}src/widget.ts`],
     format: "esm",
     plugins: [styles],
-    banner: { js: `/* minitape TapeView, source ${sourceHash("src")}; with gifenc:\n${gifLicence}*/` },
+    banner: { js: `/* minitape TapeView, source ${sourceHash("src")} */\n/* With gifenc:\n${gifLicence}*/` },
   }),
   [`${extension}/package.json`]: packageOf(remote),
   [`${extension}/static/${remote}`]: await bundled({

@@ -23,7 +23,7 @@ async function engine(model) {
   const key = text.slice(0, 80);
   if (!home[key]) {
     const url = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
-    home[key] = import(url);
+    home[key] = import(url).finally(() => URL.revokeObjectURL(url));
   }
   return { lib: await home[key], text };
 }

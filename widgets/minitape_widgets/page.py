@@ -86,7 +86,7 @@ def page(snapshot: Snapshot | dict[str, list[Snapshot]]) -> str:
     return PAGE.format(data=data, packed=packed, **words)
 
 
-def playground_link(sources: dict[str, str] | None) -> dict[str, str]:
+def playground_link(sources: Any) -> dict[str, str]:
     """The address at which a program, of one file or of several cells, is open in the playground of the site that the
     environment variable ``MINITAPE_SITE`` names, as {"playground": address}; {} without such a site.
 

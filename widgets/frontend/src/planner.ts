@@ -26,39 +26,47 @@ export function wishOf(store: Store, mode: Level, toggled: Map<string, boolean>,
 const NOW = 2500; // rows that are laid out at once: that takes less time than asking somebody else
 const SLICE = 8; // milliseconds before the page gets a turn
 
-/** The page's one worker; null while there is none, "none" where there cannot be one. */
-let shared: Worker | null | "none" = null;
 const clients = new Map<number, Planner>();
 let numbers = 0;
+let bundle: () => Promise<string> = async () => "";
+let shared: Promise<Worker | null> | null = null; // the page's one worker, if there can be one
 
-function worker(): Worker | null {
-  if (shared === "none") return null;
-  if (shared) return shared;
+/** Where this program's own text comes from: a worker is started from it, and serves there (widget.ts). */
+export function startFrom(source: () => Promise<string>): void {
+  bundle = source;
+}
+
+async function start(): Promise<Worker | null> {
   try {
-    shared = new Worker(import.meta.url, { type: "module" }); // the bundle itself: there it serves (widget.ts)
-    shared.onmessage = ({ data }: MessageEvent<Answer>) => clients.get(data.client)?.answered(data);
-    shared.onerror = (event) => {
+    const text = (await bundle()).replace(/export\s*\{[^{}]*\};?\s*$/, ""); // a page without an address starts no module
+    if (!text) return null;
+    const made = new Worker(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
+    made.onmessage = ({ data }: MessageEvent<Answer>) => clients.get(data.client)?.answered(data);
+    made.onerror = (event) => {
       event.preventDefault();
       giveUp();
     };
+    return made;
   } catch {
-    shared = "none";
     return null;
   }
-  return shared;
+}
+
+function tell(order: Order): void {
+  void shared?.then((worker) => worker?.postMessage(order));
+}
+
+/** Ends the worker. */
+function dismiss(): void {
+  void shared?.then((worker) => worker?.terminate());
+  shared = null;
 }
 
 /** No worker here: those who wait for it do their work themselves. */
 function giveUp(): void {
-  if (shared && shared !== "none") shared.terminate();
-  shared = "none";
+  dismiss();
+  shared = Promise.resolve(null);
   for (const client of clients.values()) client.again();
-}
-
-function dismiss(): void {
-  if (clients.size || !shared || shared === "none") return;
-  shared.terminate();
-  shared = null;
 }
 
 export class Planner {
@@ -94,7 +102,7 @@ export class Planner {
     if (rows.length <= NOW) return done(layoutNow(this.skeleton, wish));
     this.waiting = { wish, done };
     clients.set(this.client, this);
-    this.ask();
+    void this.ask();
   }
 
   /** The level at which these rows are a poster: the first with few columns, else the one with the fewest. */
@@ -111,10 +119,10 @@ export class Planner {
     return best[0];
   }
 
-  private ask(): void {
+  private async ask(): Promise<void> {
+    const helper = await (shared ??= start());
     if (!this.waiting) return;
-    const helper = worker();
-    if (!helper) return void this.here(this.sequence);
+    if (!helper) return this.here(this.sequence);
     const order: Order = { client: this.client, sequence: this.sequence, wish: this.waiting.wish };
     if (this.sent < this.skeleton.count) order.part = this.skeleton.part(this.sent);
     this.sent = this.skeleton.count;
@@ -140,7 +148,7 @@ export class Planner {
   /** The worker is gone. */
   again(): void {
     this.sent = 0;
-    this.ask();
+    void this.ask();
   }
 
   /** Stops what is under way: its answer never comes. */
@@ -149,13 +157,13 @@ export class Planner {
     if (!this.waiting) return;
     this.waiting = null;
     this.sequence++;
-    if (shared && shared !== "none") shared.postMessage({ client: this.client, sequence: this.sequence });
+    tell({ client: this.client, sequence: this.sequence });
   }
 
   destroy(): void {
     this.cancel();
     if (!clients.delete(this.client)) return;
-    if (shared && shared !== "none") shared.postMessage({ client: this.client, forget: true });
-    dismiss();
+    tell({ client: this.client, forget: true });
+    if (!clients.size) dismiss();
   }
 }

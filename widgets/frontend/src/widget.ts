@@ -6,9 +6,10 @@ import css from "./theme.css";
 import type { Place, ViewOptions } from "./options";
 import { View } from "./view";
 import { t } from "./words";
+import { startFrom } from "./planner";
 import { serve } from "./worker";
 
-if ("WorkerGlobalScope" in globalThis) serve(); // planner.ts started this bundle once more, as a worker
+if ("WorkerGlobalScope" in globalThis) serve(); // started by planner.ts
 
 export interface Model {
   get(name: string): unknown;
@@ -66,6 +67,7 @@ function together(view: View): void {
 
 function attach(el: HTMLElement, store: Store, options: ViewOptions): View {
   style(el);
+  startFrom(options.bundle);
   const view = new View(store, { ...options, moved: (one) => together(one as View) });
   if (store.linked) {
     groups.set(store.linked, (groups.get(store.linked) ?? new Set()).add(view));
