@@ -1,6 +1,6 @@
-"""What a recording of a bridge costs: ``python -m benchmarks.bridges torch`` (or tensorflow, jax). A training step,
-plain and recorded, in turns. JAX's bridge runs without the compiler; the plain step is ``jax.value_and_grad`` without
-it, and with it."""
+"""What a recording of a bridge costs: ``python -m benchmarks.bridges torch`` (or tensorflow, jax), or of some networks,
+``python -m benchmarks.bridges torch Transformer``. A training step, plain and recorded, in turns. JAX's bridge runs
+without the compiler; the plain step is ``jax.value_and_grad`` without it, and with it."""
 
 from __future__ import annotations
 
@@ -159,22 +159,24 @@ def jax_lines() -> Iterator[str]:
 
 
 def seconds(step: Callable[[], Any], around: Callable[[], AbstractContextManager[Any]]) -> float:
-    """How long a step takes in a context."""
-    start = time.perf_counter()
+    """How long a step takes in a context, in the time of the processor: other programs may run."""
+    start = time.process_time()
     with around():
         step()
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 def main() -> None:
     """Prints a line for each network of the framework that is named."""
-    name = sys.argv[1] if len(sys.argv) > 1 else "torch"
+    name, part = [*sys.argv[1:], *("torch", "")[len(sys.argv) - 1 :]][:2]
     if name == "jax":
         for line in jax_lines():
             print(line)
         return
     bridge = importlib.import_module(f"minitape.bridges.{name}")
     for network, step in {"torch": torch_steps, "tensorflow": tensorflow_steps}[name]():
+        if part not in network:
+            continue
         step()
         times = [(seconds(step, nullcontext), seconds(step, bridge.record)) for _ in range(TURNS)]
         plain, recorded = (min(column) for column in zip(*times, strict=True))

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,7 +33,6 @@ class Checkup:
 
     def __init__(self, recording: Recording, target: Any = None) -> None:
         self.recording, self.target = recording, target
-        self._checks: Any = None
         self._inner: dict[int, Checkup] = {}  # of compiled steps
 
     def page(self, parts: Mapping[str, Any]) -> ModelPage:
@@ -58,9 +58,10 @@ class Checkup:
     def answer(self, name: str, source: Any) -> Explanation:
         """What is to be said of one source."""
         sweep = self._reached_by(source)
-        if sweep is None or not self._is_well(source):
+        refused = self._is_refused(source)
+        if sweep is None or refused or not self._is_well(source):
             target = self.target
-            if target is None and sweep is not None and sweep.target:
+            if target is None and not refused and sweep is not None and sweep.target:
                 target = self.recording.target_number(sweep)
             answer: Explanation = self.recording._why(target, source)
         else:
@@ -87,9 +88,7 @@ class Checkup:
         """The same answer, or what is wrong with a gradient that is there."""
         if answer.kind not in MAY_BE:
             return answer
-        if self._checks is None:
-            self._checks = self.recording.suspect_checks()
-        found = None if self._checks is None else self._checks.of(source, self.recording.rows_of(source))
+        found = None if self.checks is None else self.checks.of(source, self.recording.rows_of(source))
         if found is None or MAY_BE[answer.kind] not in ("", found.cause):
             return answer
         other: Explanation = found.explanation(answer.name, self.recording.framework)
@@ -108,6 +107,17 @@ class Checkup:
         """What arrived at a source, in the order of time."""
         rows = self.recording.rows_of(source)
         return [(sweep, sweep.adjoints[row]) for sweep in self._sweeps() for row in rows if row in sweep.adjoints]
+
+    def _is_refused(self, source: Any) -> bool:
+        """Whether the last backward pass ended in an error, and a source was used for its target."""
+        failed = self.recording.failed if self.target is None else []
+        rows = set(self.recording.rows_of(source))
+        return any(not rows.isdisjoint(self.checks.behind(row)) for row in failed)
+
+    @cached_property
+    def checks(self) -> Any:
+        """What finds gradients that are there and wrong; None where there is nothing to look at."""
+        return self.recording.suspect_checks()
 
     def _reached_by(self, source: Any) -> BackwardPass | None:
         """The last backward pass that reached a source."""

@@ -127,7 +127,7 @@ class Bound:
                 self._bytes -= freed
                 self._freed += freed
             self._order = self._order[half:]
-            if self._freed > MOST_BYTES:  # it costs as much as recording some operations
+            if self._freed > 2 * MOST_BYTES:  # it costs as much as recording some operations
                 self._freed = 0
                 give_back()
 

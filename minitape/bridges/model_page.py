@@ -60,8 +60,14 @@ class ModelPage(dict[str, "Explanation"]):
 
     @property
     def problems(self) -> list[Explanation]:
-        """What is missing, not finite, suspect, zero or unknown, the worst first."""
-        return sorted((answer for answer in self.values() if is_problem(answer)), key=rank)
+        """What is missing, not finite, suspect, zero or unknown, the worst first; where all is frozen, that."""
+        found = sorted((answer for answer in self.values() if is_problem(answer)), key=rank)
+        return found or ([*self.values()] if self.all_frozen else [])
+
+    @property
+    def all_frozen(self) -> bool:
+        """Whether nothing that was asked about is trained."""
+        return bool(self) and all(answer.cause in FROZEN for answer in self.values())
 
     def groups(self) -> list[list[str]]:
         """The names, those together of which the same is to be said; the worst first."""
@@ -105,7 +111,9 @@ class ModelPage(dict[str, "Explanation"]):
             which = fill("{names} ({n} of {all})", names=joined_names(names), n=len(names), all=len(self))
             numbers = spread([answer.numbers for name in names if (answer := self[name]).numbers is not None])
             behind = fill(": {numbers}", numbers=numbers) if numbers else ""
-            if first.cause in FROZEN and not is_problem(first):
+            if self.all_frozen:
+                yield fill("All is frozen: {which}.", which=which), show(first)
+            elif first.cause in FROZEN and not is_problem(first):
                 at = "" if first.line is None else fill(", ") + where(first.filename, first.line)
                 yield fill("Frozen: {which}{place}.", which=which, place=at), ""
             elif not is_problem(first):

@@ -201,6 +201,7 @@ class Recording:
         self.sweeps: list[BackwardPass] = []
         self.events: list[dict[str, Any]] = []
         self.left: list[RowExit] = []
+        self.failed: list[int] = []  # from which rows the last backward pass began, if it failed
         self.left_out = 0  # operations after the first MOST rows
         self.is_rerun = False  # of a compiled step, up to its gradient: no optimizer takes a step
         self.made_up = False  # it ran with stand-ins: its shapes say something, its numbers nothing

@@ -55,6 +55,12 @@ SUSPECTS: dict[str, tuple[str, Fix]] = {
         "Make the optimizer after this line, or add the new layer: optimizer.add_param_group({{'params': "
         "layer.parameters()}}).",
     ),
+    "not_optimized another": (
+        "It has a gradient, but no optimizer holds it: {steps} of {what}{line} changed other parameters only, of which "
+        "none has a gradient of the block.",
+        "Make the optimizer with the parameters of the model that computes the loss: after the model is copied, loaded "
+        "or built again.",
+    ),
     "not_applied": (
         "{n} backward passes{line} gave it a gradient, and no step of an optimizer used one.",
         {
@@ -68,7 +74,7 @@ SUSPECTS: dict[str, tuple[str, Fix]] = {
         "Clear gradients before backward(), or after step(): zero_grad(), backward(), step().",
     ),
     "not_applied rate": (
-        "{n} steps of the optimizer{line} changed nothing: its learning rate is 0.",
+        "{n} steps of the optimizer{line} changed nothing: its learning rate is 0, or too small for the weights.",
         "Set the learning rate, or look at its schedule.",
     ),
     "accumulated": (

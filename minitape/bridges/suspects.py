@@ -26,6 +26,7 @@ from .suspect_texts import words
 
 VANISHED, EXPLODED = 1e-5, 1e4  # of what came to the end of a repeated operation
 REPEATED = 5  # so often an operation is a loop, or a deep net
+LOGARITHMS = ("log", "log1p", "Log", "Log1p")
 EQUAL = 1e-5  # of float32 numbers that are the same but for rounding
 
 
@@ -217,11 +218,16 @@ class SuspectChecks:
 
     def activation_twice(self) -> Iterator[Suspicion]:
         """A loss of logits was given what an activation made."""
-        for entry in self.operations(self.names.of_logits):
-            wanted, given = self.names.of_logits[entry.op], self.logits_of(entry)
-            if given is None:
+        for entry in self.operations({*self.names.of_logits, *LOGARITHMS}):
+            given = self.logits_of(entry) if entry.op in self.names.of_logits else None
+            by_hand = self._logits_by_hand(entry) if given is None else None
+            if given is not None:
+                wanted = self.names.of_logits[entry.op]
+            elif by_hand is not None:
+                wanted, given = by_hand
+            else:
                 continue
-            made = self.maker(given)
+            made = self.unsigned(given)
             fields = {"what": self.called(entry.row), "one": wanted}
             if self.activation_of(made) == wanted:
                 earlier = self.place(made)
@@ -237,6 +243,29 @@ class SuspectChecks:
         """The row that a loss of logits takes for them; None where the operation is no such loss."""
         row: int = entry.inputs[0]
         return row
+
+    def _logits_by_hand(self, entry: Any) -> tuple[str, int] | None:
+        """What a logarithm of exponentials is given, and what it applies: log(1 + exp(z)) is a sigmoid's, and
+        log(sum(exp(z))) a softmax's.
+        """
+        wanted, row = "sigmoid" if entry.op.lower() == "log1p" else "", entry.inputs[:1]
+        while row:
+            inner = self.entries[self.maker(row[0])]
+            if inner.op.lower() == "exp":
+                return (wanted, inner.inputs[0]) if wanted else None
+            if inner.op not in self.names.adds and inner.op not in self.names.sums:
+                return None
+            wanted = "sigmoid" if inner.op in self.names.adds else "softmax"
+            row = [given for given in inner.inputs if self.entries[given].differentiable]
+        return None
+
+    def unsigned(self, row: int) -> int:
+        """The row before those that change no number but its sign, or take the largest of all away."""
+        while (entry := self.entries[self.maker(row)]).op.lower() in ("neg", "abs") or (
+            entry.op.lower() == "sub" and "max" in self.entries[self.maker(entry.inputs[-1])].op.lower()
+        ):
+            row = entry.inputs[0]
+        return int(entry.row)
 
     # -- numbers -----------------------------------------------------------------------------------
 

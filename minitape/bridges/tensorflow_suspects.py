@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from ..explain.owners import living
@@ -29,6 +30,8 @@ NAMES = OperationNames(
         "SparseSoftmaxCrossEntropyWithLogits": _SOFTMAX,
         "SelectV2": _SIGMOID,
         "Select": _SIGMOID,
+        "LogSoftmax": _SOFTMAX,
+        "Softplus": _SIGMOID,
     },
     activations={"Softmax": _SOFTMAX, "Sigmoid": _SIGMOID}
     | {name: name.lower() for name in "Tanh Relu Elu Selu Softplus LeakyRelu Relu6".split()},
@@ -82,8 +85,12 @@ class TensorFlowSuspectChecks(SuspectChecks):
         return list(living(tf.keras.optimizers.Optimizer))
 
     def not_applied(self) -> Iterator[Suspicion]:
-        """Gradients were computed several times, and no optimizer used one."""
+        """Gradients were computed several times, and no optimizer used one, or none changed anything with them."""
         gave = [sweep for sweep in self.sweeps if any(there for _, there in sweep.gave)]
+        still = {key for key, variable in self.with_gradient.items() if self._is_unchanged(variable)}
+        if still:
+            steps = self.log.optimizer_steps
+            yield Suspicion("not_applied", steps[-1].site, {"n": len(steps)}, sources=still, kind="rate")
         if len(gave) < 2 or self.log.optimizer_steps or not self._optimizers:
             return
         still = {key for key, variable in self.with_gradient.items() if len(self._states(variable)) < 2}
@@ -104,6 +111,11 @@ class TensorFlowSuspectChecks(SuspectChecks):
         if missing:
             fields = {"what": fill("an optimizer"), "steps": steps_said(len(steps))}
             yield Suspicion("not_optimized", steps[-1].site, fields, sources=missing)
+
+    def _is_unchanged(self, variable: Any) -> bool:
+        """Whether the steps did not change a variable."""
+        before, after = self.recording.weights_of(variable)
+        return len(self.steps_of(variable)) > 2 and before is not None and np.array_equal(before, after)
 
     def _states(self, variable: Any) -> list[int]:
         """The rows of the values that a variable had."""

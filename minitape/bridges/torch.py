@@ -59,7 +59,6 @@ class TorchRecording(Recording):
         super().__init__("torch")
         # that a backward pass, or a change of a leaf, ended in, and where
         self.error: tuple[Exception, Any] | None = None
-        self.failed: list[int] = []  # from which rows the last backward pass began, if it failed
         self.log = TorchLog(self)
 
     def _why(self, target: Any, source: Any) -> Any:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
@@ -15,7 +16,8 @@ import torch
 from ..explain.caller import in_brackets
 from ..explain.owners import living
 from ..explain.sentences import fill
-from ..explain.source import source_of
+from ..explain.source import source_of, statement_at
+from ..explain.statement import unparse
 from ..recording.sites import NOWHERE, Site
 from ..recording.values import numbers_of
 from .recording import Number
@@ -37,6 +39,10 @@ NAMES = OperationNames(
         "cross_entropy": _SOFTMAX,
         "binary_cross_entropy_with_logits": _SIGMOID,
         "multilabel_soft_margin_loss": _SIGMOID,
+        "log_softmax": _SOFTMAX,
+        "logsumexp": _SOFTMAX,
+        "logsigmoid": _SIGMOID,
+        "softplus": _SIGMOID,
     },
     activations={"softmax": _SOFTMAX, "sigmoid": _SIGMOID, "sigmoid_": _SIGMOID}
     | {name: name for name in "tanh relu gelu silu elu leaky_relu softplus hardsigmoid".split()},
@@ -155,15 +161,27 @@ class TorchSuspectChecks(SuspectChecks):
         if not steps:
             return
         taken = {key for step in steps for key in step.rates or ()}
+        passes = [event for event in self.training.events if event.kind == "pass"]
+        of_another = not any(taken & event.samples.keys() for event in passes)  # they hold nothing that is trained
         missing: dict[tuple[Site, str], set[int]] = {}
         for key, parameter in self.with_gradient.items():
             beside = any(taken & event.samples.keys() for event in self.training.passes_of(parameter))
-            if key not in self.in_optimizers and beside and not self._is_changed(parameter):
-                missing.setdefault(self._why_not_held(parameter), set()).add(key)
+            if key not in self.in_optimizers and (beside or of_another) and not self._is_changed(parameter):
+                why = (self._made(steps[-1]), "another") if of_another else self._why_not_held(parameter)
+                missing.setdefault(why, set()).add(key)
         for (site, kind), keys in missing.items():
             at = steps[-1].site if site is NOWHERE else site
             fields = {"what": fill("an optimizer"), "steps": steps_said(len(steps))}
             yield Suspicion("not_optimized", at, fields, sources=keys, kind=kind)
+
+    @staticmethod
+    def _made(step: TrainingEvent) -> Site:
+        """The line that makes the optimizer of a step, as far as the text tells."""
+        at = statement_at(step.site)
+        calls = [] if at is None else [node for node in at.walk() if isinstance(node, ast.Call)]
+        name = next((unparse(call.func.value) for call in calls if isinstance(call.func, ast.Attribute)), "")
+        made = [] if at is None else at.source.bound_by(name, at)
+        return (made[-1].filename, made[-1].line) if made else step.site
 
     def _why_not_held(self, parameter: torch.Tensor) -> tuple[Site, str]:
         site = self.log.replacement_of(parameter)

@@ -118,16 +118,20 @@ class ArraySummary(NamedTuple):
         picture = array.reshape(-1, array.shape[-1]) if array.ndim > 1 else array.reshape(1, -1)
         across = 32 if array.ndim > 1 else 200
         rows = picture[:: max(1, -(-picture.shape[0] // 32)), :: max(1, -(-picture.shape[1] // across))]
-        count, nans, zeros = array.size, 0, array.size - int(np.count_nonzero(array))
+        count, nans, zeros = array.size, 0, int(np.count_nonzero(array == 0))
         low, high = float(array.min()), float(array.max())
         if not np.isfinite([low, high]).all():
             nans = int(np.isnan(array).sum())
             array = array[np.isfinite(array)]
             array = array if array.size else np.array([np.nan])
             low, high = float(array.min()), float(array.max())
-        mean = float(array.sum(dtype=np.float64)) / array.size
-        flat = (array - array.dtype.type(mean) if array.dtype.kind == "f" else array - mean).reshape(-1)
-        std = float(np.sqrt(float(np.dot(flat, flat)) / flat.size))
+        mean = float(array.sum(dtype=array.dtype if array.dtype.kind == "f" else np.float64)) / array.size
+        flat = array.reshape(-1) if array.dtype.kind == "f" else array.reshape(-1).astype(np.float64)
+        variance = float(np.dot(flat, flat)) / flat.size - mean**2
+        if not mean**2 / 50 < variance < np.inf:  # few digits are left of the difference
+            flat = flat - flat.dtype.type(mean)
+            variance = float(np.dot(flat, flat)) / flat.size
+        std = float(np.sqrt(variance))
         facts = zeros == count, array.size == count and bool(np.isfinite(low))
         return cls(edges, rows.astype(np.float64), (low, high, mean, std, zeros, nans), facts)
 

@@ -76,4 +76,14 @@ def loss(params, x):
     s = x @ params["w"]
     return jnp.mean(jax.nn.relu(1 - (s[:, None] - s)))
 args = (params, x)
+
+#@ sigmoid_twice_by_hand activation_twice
+import jax, jax.numpy as jnp
+key = jax.random.key(0)
+params = {"w": jax.random.normal(key, (4,))}
+x, y = jax.random.normal(key, (12, 4)), jnp.arange(12) % 2
+def loss(params, x, y):
+    z = jax.nn.sigmoid(x @ params["w"])  #- z = x @ params["w"]
+    return jnp.mean(jnp.maximum(z, 0) - z * y + jnp.log1p(jnp.exp(-jnp.abs(z))))  #!
+args = (params, x, y)
 """

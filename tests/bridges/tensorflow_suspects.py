@@ -208,4 +208,26 @@ with tf.GradientTape() as tape:
     loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(y, logits)) - 0.01 * ent
 grads = tape.gradient(loss, dense.trainable_variables)
 opt.apply_gradients(zip(grads, dense.trainable_variables))
+
+#@ no_learning_rate not_applied
+import tensorflow as tf
+tf.random.set_seed(0)
+w = tf.Variable([1.0, 2.0], name="w")
+opt = tf.keras.optimizers.SGD(0.0)  #- opt = tf.keras.optimizers.SGD(0.1)
+for _ in range(3):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(w * w)
+    opt.apply_gradients([(tape.gradient(loss, w), w)])  #!
+
+#@ sigmoid_twice_by_hand activation_twice
+import tensorflow as tf
+tf.random.set_seed(0)
+dense = tf.keras.layers.Dense(1)
+opt = tf.keras.optimizers.Adam(0.01)
+x, y = tf.random.normal([12, 4]), tf.cast(tf.random.uniform([12, 1]) > 0.5, tf.float32)
+with tf.GradientTape() as tape:
+    z = tf.sigmoid(dense(x))  #- z = dense(x)
+    loss = tf.reduce_mean(tf.math.softplus(-z) + (1 - y) * z)  #!
+grads = tape.gradient(loss, dense.trainable_variables)
+opt.apply_gradients(zip(grads, dense.trainable_variables))
 """

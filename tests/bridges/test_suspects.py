@@ -121,3 +121,50 @@ def test_why_asks_without_a_block():
     assert list(why(lambda: net(torch.ones(1, 2)).sum())) == list(why(loss, net))
     assert why(loss, net[1].weight).problems == [] and net[1].weight.grad is None
     loss.backward()
+
+
+def test_a_page_says_why_the_last_backward_pass_was_refused():
+    torch = pytest.importorskip("torch")
+    from minitape.bridges.torch import record
+
+    cell, other, x = torch.nn.Linear(2, 2), torch.nn.Linear(2, 2), torch.ones(1, 2)
+    state = x
+    with record() as recording:
+        other(x).sum().backward()
+        with pytest.raises(RuntimeError):
+            for _ in range(2):
+                state = torch.tanh(cell(state))
+                state.sum().backward()
+    assert {answer.cause for answer in recording.explain(cell).values()} == {"backward_twice"}
+    assert not recording.explain(other).problems
+
+
+def test_all_that_was_asked_about_is_frozen():
+    torch = pytest.importorskip("torch")
+    from minitape.bridges.torch import record
+
+    net = torch.nn.Sequential(torch.nn.Linear(2, 2).requires_grad_(False), torch.nn.Linear(2, 1))
+    with record() as recording:
+        net(torch.ones(1, 2)).sum().backward()
+    assert not recording.explain(net).problems and "Frozen: " in str(recording.explain(net))
+    page = recording.explain(net[0])
+    assert [answer.cause for answer in page.problems] == ["requires_grad", "requires_grad"]
+    assert str(page).startswith("All is frozen: ")
+
+
+def test_an_optimizer_that_holds_the_original_of_a_copy():
+    torch = pytest.importorskip("torch")
+    import copy
+
+    from minitape.bridges.torch import record
+
+    first, x = torch.nn.Linear(4, 1), torch.ones(8, 4)
+    optimizer = torch.optim.SGD(first.parameters(), 0.1)
+    net = copy.deepcopy(first)
+    with record() as recording:
+        for _ in range(3):
+            net(x).pow(2).mean().backward()
+            optimizer.step()
+    page = recording.explain(net)
+    assert {answer.cause for answer in page.problems} == {"not_optimized"}
+    assert page.problems[0].code == "optimizer = torch.optim.SGD(first.parameters(), 0.1)"

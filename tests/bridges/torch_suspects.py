@@ -550,4 +550,39 @@ m = nn.Sequential(*[Block() for _ in range(16)], nn.Linear(16, 1)); opt = torch.
 for _ in range(2):
     x = torch.randn(8, 16)
     opt.zero_grad(); (m(x) - 1).pow(2).mean().backward(); opt.step()
+
+#@ log_softmax_of_probabilities activation_twice
+import torch, torch.nn as nn, torch.nn.functional as F
+torch.manual_seed(0)
+net = nn.Sequential(nn.Linear(4, 3), nn.Softmax(dim=1))
+opt = torch.optim.SGD(net.parameters(), 0.1)
+x, y = torch.randn(8, 4), torch.randint(0, 3, (8,))
+p = net(x)
+logp = F.log_softmax(p, dim=1)  #! #- logp = p.log()
+loss = F.nll_loss(logp, y)
+loss.backward()
+opt.step()
+
+#@ sigmoid_twice_by_hand activation_twice
+import torch, torch.nn as nn
+torch.manual_seed(0)
+net = nn.Linear(4, 1)
+opt = torch.optim.SGD(net.parameters(), 0.1)
+x, y = torch.randn(8, 4), torch.rand(8, 1)
+z = torch.sigmoid(net(x))  #- z = net(x)
+loss = (torch.log(1 + torch.exp(-z)) + (1 - y) * z).mean()  #!
+loss.backward()
+opt.step()
+
+#@ log_of_probabilities connected
+import torch, torch.nn as nn
+torch.manual_seed(0)
+net = nn.Linear(4, 3)
+opt = torch.optim.SGD(net.parameters(), 0.1)
+x = torch.randn(8, 4)
+p = torch.softmax(net(x), 1)
+partition = torch.log(torch.exp(net(x)).sum(1))
+loss = -(p * torch.log(p + 1e-8)).sum(1).mean() + partition.mean()
+loss.backward()
+opt.step()
 """
