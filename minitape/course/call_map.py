@@ -11,12 +11,10 @@
 from __future__ import annotations
 
 import inspect
-import re
 import sys
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING
@@ -111,22 +109,6 @@ def map_calls(work: Callable[[], Object], tape: Object = None) -> CallMap:
     return CallMap(value, steps)
 
 
-@cache
-def table_of_rules() -> str:
-    """The file with the rules of all operations, as `CallStep.file` has it: where the line of `multiply` is.
-
-    >>> table_of_rules().rpartition("/")[2]
-    'elementwise.py'
-    """
-    files = sorted((PACKAGE / "engine").rglob("*.py"))
-    found = [
-        file
-        for file in files
-        if re.search(r"^multiply\s.*\| g \* y +\| g \* x", file.read_text(encoding="utf-8"), re.MULTILINE)
-    ]
-    return found[0].relative_to(PACKAGE).as_posix()
-
-
 def _rows(tape: Object) -> int:
     from .. import snapshot
 
@@ -155,13 +137,3 @@ def _line(step: CallStep) -> str:
         )
     wrote = say("   writes row {row}", row=step.rows - 1) if step.rows else ""
     return f"{'  ' * step.depth + step.name:<44} {place}{wrote}"
-
-
-def rules_of(*names: str) -> list[str]:
-    """The lines of the table of rules for these operations.
-
-    >>> rules_of("multiply")
-    ['multiply           Mul       ×    | x * y                | g * y                         | g * x']
-    """
-    lines = (PACKAGE / table_of_rules()).read_text(encoding="utf-8").splitlines()
-    return [line for line in lines if "|" in line and line.split()[0] in names]

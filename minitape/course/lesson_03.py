@@ -126,15 +126,6 @@ EXERCISES = (
         expect=_holding(_descend),
         cases=[(BOWL, 3.0, 1), (BOWL, -2.0, 5), (DENT, -0.5, 6)],
         view=_box,
-        start="""
-def learn(loss_of, start, steps):
-    w = tf.Variable(start)
-    for _ in range(steps):
-        with tf.GradientTape() as tape:
-            loss = loss_of(w)
-        w = w - 0.1 * tape.gradient(loss, w)
-    return w
-""",
         mistakes=[
             Mistake(
                 _holding(_descend, "a tensor"),
@@ -166,9 +157,11 @@ def learn(loss_of, start, steps):
             ),
         ],
         hint=(
-            "What is w after the line w = w - ...? And what does the tape of the next step watch?",
-            "The line must change what the variable holds, and leave the name w with the variable.",
-            "w.assign_sub(0.1 * tape.gradient(loss, w))",
+            "What happens once, before the loop, and what in each step? And what does the tape of the next step watch?",
+            "Once: w = tf.Variable(start). In each step a new tape, the loss inside of its block, the gradient, and a "
+            "change of what the variable holds; the name w stays with the variable.",
+            "for _ in range(steps): with tf.GradientTape() as tape: loss = loss_of(w). After the block "
+            "w.assign_sub(0.1 * tape.gradient(loss, w)), and after the loop return w.",
         ),
         because="The variable itself changed, so the next tape reads it again, and watches it.",
         also=lambda answer, seen: (

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from .compare import as_array
 from .exercise import Exercise, Mistake, raises
-from .unknown import Polynomial
+from .unknown import Polynomial, UnknownFunction
 
 if TYPE_CHECKING:
     from .exercise import Answer
 
+VALLEY = UnknownFunction(
+    "(a - 1)**2 + 2 (a - b)**2",
+    lambda a, b: (a - 1.0) * (a - 1.0) + 2.0 * (a - b) * (a - b),
+    lambda a, b: [2.0 * (a - 1.0) + 4.0 * (a - b), -4.0 * (a - b)],
+)
+BEND = UnknownFunction(
+    "a**2 + (b c - 1)**2",
+    lambda a, b, c: a * a + (b * c - 1.0) * (b * c - 1.0),
+    lambda a, b, c: [2.0 * a, 2.0 * c * (b * c - 1.0), 2.0 * b * (b * c - 1.0)],
+)
 F, G, CUBE = Polynomial(0, 0, 1), Polynomial(1, 2, 0, -1), Polynomial(0, 0, 0, 1)
 
 
@@ -26,6 +38,21 @@ def _errors(answers: Answer) -> Answer:
         key: isinstance(a, str) and re.match(r"\s*(an? |the )?\w*error\b", a.casefold()) for key, a in answers.items()
     }
     return {key: "error" if named[key] else a for key, a in answers.items()}
+
+
+def _fit(f: UnknownFunction, starts: Sequence[float], steps: int, rate: float, by_turns: bool = False) -> list[float]:
+    """Where so many steps down the slopes of `f` lead; `by_turns`, a step of each number sees those before it."""
+    now = list(starts)
+    for _ in range(steps):
+        slopes = f.slopes(*now)
+        for place in range(len(now)):
+            now[place] -= rate * (f.slopes(*now) if by_turns else slopes)[place]
+    return now
+
+
+def _held(variables: Answer) -> Answer:
+    """What the variables of a list hold."""
+    return [as_array(one) for one in variables] if isinstance(variables, (list, tuple)) else variables
 
 
 EXPLAINED = {
@@ -204,5 +231,46 @@ EXERCISES = (
             "for y in results].",
         ),
         because="Each result has a sweep of its own, so the slopes stay apart.",
+    ),
+    Exercise(
+        "05.7",
+        expect=_fit,
+        cases=[(VALLEY, [2.0, -1.0], 1, 0.1), (VALLEY, [0.5, 3.0], 4, 0.2), (BEND, [1.0, 2.0, -1.0], 3, 0.05)],
+        view=_held,
+        mistakes=[
+            Mistake(
+                lambda f, starts, steps, rate: _fit(f, starts, steps, -rate),
+                "Your steps go uphill: subtract what the rate and the gradient give.",
+            ),
+            Mistake(
+                lambda f, starts, steps, rate: _fit(f, starts, steps, 1.0), "The steps are too long. What is rate for?"
+            ),
+            Mistake(
+                lambda f, starts, steps, rate: starts,
+                "The variables still hold what they held at the start. Which method changes a variable?",
+            ),
+            Mistake(
+                lambda f, starts, steps, rate: _fit(f, starts, steps, rate, by_turns=True),
+                "The second variable moves by a gradient that was taken after the first one had moved. Ask once in "
+                "each step, for all of them.",
+            ),
+            Mistake(
+                raises,
+                "loss_of takes the variables one by one. A * before the list does that: loss_of(*variables).",
+                where=r"loss_of\(\w+\)",
+                error="takes tensors",
+            ),
+        ],
+        hint=(
+            "What is made once, before the loop? What happens in each step, and what for each variable in it?",
+            "Once: a list of variables. In each step: a tape, the loss inside of its block, one call of gradient for "
+            "the whole list, and then a change of each variable by its own gradient.",
+            "gradients = tape.gradient(loss, variables), and then for variable, gradient in zip(variables, gradients): "
+            "variable.assign_sub(rate * gradient)",
+        ),
+        because="One call gives the gradients of all variables, so the tape need not be persistent.",
+        also=lambda answer, seen: (
+            "" if all(run.assigned for run in seen) else "The numbers are right, but no variable was changed."
+        ),
     ),
 )

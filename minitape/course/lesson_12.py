@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ..common.texts import say
-from .call_map import map_calls, table_of_rules
 from .exercise import Exercise, Mistake
 from .own_tape import BACK, MORE, OPERATORS, ROWS
+from .rule_table import operation_of
 
 if TYPE_CHECKING:
     from .exercise import Answer
@@ -112,30 +112,25 @@ def _learn(
     return [float(value) for value in now]
 
 
-def _files() -> dict[str, str]:
-    """Who does what for the gradient of a product, as it is on this machine: the names of files, from a trace."""
-    from .. import GradientTape, Variable
+def _measured(line: str) -> dict[str, Answer]:
+    """Twice what the operation of a line of the table gives at three places, and the derivatives that tapes give."""
+    from .. import GradientTape, constant
 
-    a, b = Variable(2.0), Variable(3.0)
-    for _ in range(2):  # at the first time more is called
-        with GradientTape() as tape:
-            forwards = map_calls(lambda: a * b, tape)
-        back = map_calls(lambda: tape.gradient(forwards.value, [a, b]))  # noqa: B023  it is called at once
-    asker = back.rule("g * y").caller
-    assert asker is not None
-    return {
-        "writes the row of a variable": forwards.writers()[0].file,
-        "runs first when tape.gradient is called": back.steps[0].file,
-        "asks the rule g * y": asker.file,
-        "has the table with the rule": table_of_rules(),
-    }
+    if not isinstance(line, str):
+        raise ValueError(say("A line of the table is a text: put it in quotes."))
+    operation, x = operation_of(line), constant([-1.0, 0.5, 2.0])
+    with GradientTape() as outer, GradientTape() as inner:
+        outer.watch(x)
+        inner.watch(x)
+        y = 2.0 * operation(x)  # so that g is not 1
+        slope = inner.gradient(y, x)
+    bend = slope if slope is None else outer.gradient(slope, x)
+    found = {"y": y, "y'": slope, "y''": bend}
+    return {name: values if values is None else values.numpy().tolist() for name, values in found.items()}
 
 
-def _names(files: dict[str, Answer]) -> dict[str, Answer]:
-    """The names of the files alone, without folder and line."""
-    return {
-        job: file.rpartition("/")[2].partition(":")[0] if isinstance(file, str) else file for job, file in files.items()
-    }
+def _bump(rule: str, formula: str = "exp(-x * x)") -> dict[str, Answer]:
+    return _measured(f"bump Bump bump | {formula} | {rule}")
 
 
 def _hand_in(step: str) -> tuple[str, str, str]:
@@ -147,7 +142,6 @@ def _hand_in(step: str) -> tuple[str, str, str]:
     )
 
 
-FILES = _names(_files())
 CASES = [(Honest, Bowl(1.0, -2.0), [0.0, 0.0], 20, 0.1), (Halving, Bowl(-0.5, 0.5), [3.0, 1.0], 3, 0.2)]
 
 EXPLAINED = {
@@ -263,31 +257,29 @@ EXERCISES = (
     ),
     Exercise(
         "12.8",
-        expect=FILES,
-        view=_names,
+        expect=_bump("g * (-2 * x * z)"),
+        view=_measured,
+        asks="a text, with two |",
         mistakes=[
+            Mistake(_bump("-2 * x * z"), "What about g, the amount that has arrived? Multiply by it."),
             Mistake(
-                FILES | {"has the table with the rule": FILES["asks the rule g * y"]},
-                "It asks the rule, and does not have it. Look at the cell that prints the table: which function gives "
-                "it?",
+                _bump("g * z"), "That is the rule of exp alone. What is in the brackets, -x * x, has a derivative, too."
+            ),
+            Mistake(_bump("g * (2 * x * z)"), "The sign: from 0 on the bump goes down."),
+            Mistake(
+                _bump("g * (-2 * x)"), "That is the derivative of -x * x alone. By the chain rule exp's comes on top."
             ),
             Mistake(
-                FILES | {"asks the rule g * y": FILES["has the table with the rule"]},
-                "That is where the rule is. Which function is above the formula g * y in the second map, one "
-                "step further left?",
+                _bump("g * (-2 * x * exp(x))"),
+                "The derivative of exp is its value at the same place: exp(-x * x), which is z.",
             ),
-            Mistake(
-                FILES | {"asks the rule g * y": FILES["runs first when tape.gradient is called"]},
-                "There it begins. Go down the second map to the formula g * y: who called it?",
-            ),
+            Mistake(_bump("g * (2 * x * z)", "exp(x * x)"), "The formula: there is a minus, exp(-x * x)."),
         ],
         hint=(
-            "Where do the maps say 'writes row', and where does the second one begin?",
-            "In a map, a function is further left than those that it calls. Which one is above g * y, one step "
-            "further left?",
-            "print(table_of_rules()) after from minitape.course.call_map import table_of_rules; the others are in the "
-            "maps.",
+            "What is the derivative of exp(u), and what of u = -x * x?",
+            "By the chain rule: exp(-x * x), which is z, times -2 * x; and all of it times g, which has arrived.",
+            'line_of_bump = "bump Bump bump | exp(-x * x) | g * (-2 * x * z)"',
         ),
-        because="One place for each: the rows, the question, the sweep, the rules.",
+        because="One line: minitape has an operation more, to any order of derivatives.",
     ),
 )

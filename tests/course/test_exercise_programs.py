@@ -75,6 +75,7 @@ FORMULAS = {
     "02.6": "lambda f, places: 1.0 - 6.0 * np.array(places) ** 2 + 5.0 * np.array(places) ** 4",
     "04.5": "lambda f, start, steps: 1.0 + (start - 1.0) * 0.8**steps",
     "05.6": "lambda functions, value: [2.0 * value] * len(functions)",
+    "05.7": "lambda loss_of, starts, steps, rate: [1.0] * len(starts)",
     "06.5": "lambda loss_of, start, steps: start - 0.2 * steps * (round(start) - 4.0)",
     "07.6": "lambda f, start, steps: start - f.derivative(start) / 12.0",
     "09.6": "lambda loss_of, x: np.polyfit([-1.8, -1.0, -0.4, 0.3, 0.9, 1.7], [2.9, 2.2, 1.4, 1.2, 0.1, -0.6], 1)",
@@ -120,7 +121,15 @@ def add_up(numbers):
         total = total + number
     return total
 """
-LEARN = exercises_of("03")["03.2"].start
+LEARN = """
+def learn(loss_of, start, steps):
+    w = tf.Variable(start)
+    for _ in range(steps):
+        with tf.GradientTape() as tape:
+            loss = loss_of(w)
+        w = w - 0.1 * tape.gradient(loss, w)
+    return w
+"""
 EXERCISES = [exercise for lesson in sorted(own_lessons()) for exercise in exercises_of(lesson).values()]
 STANDARDIZED = exercises_of("14")["14.4"].start
 OFF = "        with tape.stop_recording():\n    "
@@ -422,6 +431,24 @@ WRONG = [
     ("05.2", solved("05.2", "[tape.gradient(y, x), tape.gradient(z, x)]", "tape.gradient([y, z], x)"), "gives the sum"),
     ("05.2", solved("05.2", "[tape.gradient(y, x), tape.gradient(z, x)]", "[y, z]"), "These are y and z themselves"),
     ("05.6", solved("05.6", "persistent=True", ""), "Which setting lets it answer"),
+    ("05.7", solved("05.7", "loss_of(*variables)", "loss_of(variables)"), "A * before the list does that"),
+    ("05.7", solved("05.7", "assign_sub", "assign_add"), "subtract what the rate and the gradient give"),
+    ("05.7", solved("05.7", "rate * ", ""), "What is rate for?"),
+    ("05.7", solved("05.7", "variable.assign_sub(", "variable = variable - ("), "Which method changes a variable?"),
+    (
+        "05.7",
+        """
+def fit(loss_of, starts, steps, rate):
+    variables = [tf.Variable(start) for start in starts]
+    for _ in range(steps):
+        for variable in variables:
+            with tf.GradientTape() as tape:
+                loss = loss_of(*variables)
+            variable.assign_sub(rate * tape.gradient(loss, variable))
+    return variables
+""",
+        "taken after the first one had moved",
+    ),
     (
         "05.6",
         solved("05.6", "[tape.gradient(y, x) for y in results]", "tape.gradient(results, x)"),

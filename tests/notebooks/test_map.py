@@ -13,8 +13,8 @@ import pytest
 import minitape as tf
 from minitape.cli.lessons import lessons_folder
 from minitape.cli.rules import outputs_text
-from minitape.course.call_map import map_calls, rules_of, table_of_rules
-from minitape.course.exercise import exercises_of
+from minitape.course.call_map import map_calls
+from minitape.course.rule_table import rules_of
 
 CELLS = nbformat.read(lessons_folder() / "12_build_your_own_tape.ipynb", as_version=4).cells
 
@@ -49,7 +49,7 @@ def test_a_map_has_the_rows_that_were_written_and_the_rules_that_were_asked():
     assert [gradient.numpy() for gradient in back.value] == [3.0, 2.0]
     assert back.rule("g * y").caller is back.rule("g * x").caller is not None
     assert all(step.depth == step.caller.depth + 1 for step in back.steps if step.caller)
-    assert rules_of("multiply")[0].split("|")[-2:] == [" g * y                         ", " g * x"]
+    assert [part.strip() for part in rules_of("multiply")[0].split("|")[-2:]] == ["g * y", "g * x"]
 
 
 def test_what_does_not_run_is_on_no_map():
@@ -64,14 +64,6 @@ def test_following_leaves_no_trace_and_lets_errors_through():
     with pytest.raises(ZeroDivisionError):
         map_calls(lambda: 1 / 0)
     assert sys.getprofile() is before
-
-
-def test_the_exercise_asks_for_files_of_the_map():
-    forwards, back = product()
-    files = {step.file.rpartition("/")[2] for step in (*forwards.steps, *back.steps)} | {
-        table_of_rules().rpartition("/")[2]
-    }
-    assert set(exercises_of("12")["12.8"].expect.values()) <= files
 
 
 def test_the_maps_that_are_saved_are_of_files_that_are_there(repository):

@@ -1,0 +1,98 @@
+"""minitape's table of rules in lesson 12: its lines, and a line of the learner's own.
+
+>>> import minitape as tf
+>>> cube = add_rule("cube Cube x³ | x * x * x | g * 3 * x * x")
+>>> x = tf.Variable(2.0)
+>>> with tf.GradientTape() as tape:
+...     y = cube(x)
+>>> float(y), float(tape.gradient(y, x))
+(8.0, 12.0)
+>>> del TABLE["cube"]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ..common.texts import say
+from ..engine.table.code import compile_text, names_in
+from ..engine.table.primitives import TABLE, Primitive
+from ..engine.table.primitives.formula import ARRAY
+from ..engine.tensor.convert import convert_to_tensor
+
+if TYPE_CHECKING:
+    from ..engine.types import Object
+
+OWN: set[str] = set()  # the lines that a learner added
+WORDS = 3  # before the formula: a name, TensorFlow's name, a label
+
+
+def rules_of(*names: str) -> list[str]:
+    """The lines of the table for these operations.
+
+    >>> rules_of("multiply")
+    ['multiply  Mul       ×      | x * y                | g * y                | g * x']
+    """
+    return [
+        f"{p.name:<9} {p.op:<9} {p.label:<6} | {' | '.join(f'{text:<20}' for text in p.texts)}".rstrip()
+        for p in map(TABLE.__getitem__, names)
+    ]
+
+
+def operation_of(line: str) -> Primitive:
+    """The operation that a line describes, as minitape makes one of each line of its table. No table has it yet.
+
+    >>> operation_of("cube | x * x * x")
+    Traceback (most recent call last):
+        ...
+    ValueError: A line has a name, TensorFlow's name and a label | the formula | a rule for each input: 3 parts or
+    more. This one has 2 parts.
+    """
+    head, *texts = (part.strip() for part in line.split("|"))
+    names, parts = head.split(), 1 + len(texts)
+    if len(texts) <= 1:
+        raise ValueError(
+            say(
+                "A line has a name, TensorFlow's name and a label | the formula | a rule for each input: 3 parts or "
+                "more. This one has {parts} parts.",
+                parts=parts,
+            )
+        )
+    if len(names) != WORDS:
+        raise ValueError(
+            say(
+                "Before the first | are three words: a name, TensorFlow's name and a label. Here are: {head}.",
+                head=head,
+            )
+        )
+    read = set().union(*(names_in(text) for text in texts if text != "-"))
+    if unknown := sorted(read - set("gzxy") - (ARRAY.keys() & TABLE.keys())):
+        raise ValueError(
+            say(
+                "A formula has x, y, z, g and functions such as exp and sin. It does not know {names}.",
+                names=", ".join(unknown),
+            )
+        )
+    if parts - 2 != (inputs := 1 + ("y" in read)):
+        raise ValueError(
+            say("The operation has {inputs} inputs, and the line has {rules} rules.", inputs=inputs, rules=parts - 2)
+        )
+    rules = [None if text == "-" else compile_text(text, TABLE) for text in texts[1:]]
+    forward = compile_text(texts[0], ARRAY, "x, y=None")
+    made = Primitive(names[0], forward, rules, op=names[1], label=names[2])
+    made.texts = tuple(texts)
+    return made
+
+
+def add_rule(line: str) -> Callable[..., Object]:
+    """Add a line to the table of rules, and return its operation, a function of tensors and variables.
+
+    A line that you added before is replaced. Raises ValueError for a name that minitape has.
+    """
+    made = operation_of(line)
+    if made.name in TABLE and made.name not in OWN:
+        raise ValueError(say("minitape's table has a line for {name}. Choose another name.", name=repr(made.name)))
+    OWN.add(made.name)
+    TABLE[made.name] = made
+    return lambda *inputs: made(*map(convert_to_tensor, inputs))
