@@ -50,7 +50,7 @@ def _fit(f: UnknownFunction, starts: Sequence[float], steps: int, rate: float, b
     return now
 
 
-def _held(variables: Answer) -> Answer:
+def _contents_of(variables: Answer) -> Answer:
     """What the variables of a list hold."""
     return [as_array(one) for one in variables] if isinstance(variables, (list, tuple)) else variables
 
@@ -236,7 +236,7 @@ EXERCISES = (
         "05.7",
         expect=_fit,
         cases=[(VALLEY, [2.0, -1.0], 1, 0.1), (VALLEY, [0.5, 3.0], 4, 0.2), (BEND, [1.0, 2.0, -1.0], 3, 0.05)],
-        view=_held,
+        view=_contents_of,
         mistakes=[
             Mistake(
                 lambda f, starts, steps, rate: _fit(f, starts, steps, -rate),
