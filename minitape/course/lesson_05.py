@@ -42,6 +42,7 @@ def _errors(answers: Answer) -> Answer:
 
 def _fit(f: UnknownFunction, starts: Sequence[float], steps: int, rate: float, by_turns: bool = False) -> list[float]:
     """Where so many steps down the slopes of `f` lead; `by_turns`, a step of each number sees those before it."""
+    assert f.slopes
     now = list(starts)
     for _ in range(steps):
         slopes = f.slopes(*now)

@@ -78,7 +78,7 @@ def operation_of(line: str) -> Primitive:
         raise ValueError(
             say("The operation has {inputs} inputs, and the line has {rules} rules.", inputs=inputs, rules=parts - 2)
         )
-    rules = [None if text == "-" else compile_text(text, TABLE) for text in texts[1:]]
+    rules = [None if text == "-" else compile_text(text, {**TABLE}) for text in texts[1:]]
     forward = compile_text(texts[0], ARRAY, "x, y=None")
     made = Primitive(names[0], forward, rules, op=names[1], label=names[2])
     made.texts = tuple(texts)
