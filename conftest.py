@@ -31,10 +31,9 @@ def pytest_addoption(parser):
     parser.addoption(
         "--long",
         action="store_true",
-        help="run all modes, as CI does: every lesson blank as well as solved, Ctrl-C at every line of a function "
-        "that is "
-        "traced, every program of the oracle once more without arrays that no rule reads, every damage of kept machine "
-        "code, and so on; without it a fixed sample of these runs",
+        help="run all modes, as CI does: every lesson with its solutions, Ctrl-C at many lines of a function that "
+        "is traced, every program of the oracle once more without arrays that no rule reads, every damage of kept "
+        "machine code, and so on; without it a fixed sample of these runs",
     )
     parser.addoption(
         "--longest",

@@ -223,9 +223,10 @@ def test_ctrl_c_at_every_line_leaves_eager_mode(scenario, long):
 
 
 @pytest.mark.parametrize(("kind", "step"), [(Plain, 1), (WithBranchesAndTapes, 23)])
-def test_ctrl_c_while_a_function_is_traced_and_called_first(kind, step, long):
+def test_ctrl_c_while_a_function_is_traced_and_called_first(kind, step, long, longest):
     traced(kind())
-    for stop in told_how_many(places(interrupted(traced, kind(), None)[0].seen)[:: step if long else 11 * step]):
+    step *= 1 if longest else 3 if long else 11
+    for stop in told_how_many(places(interrupted(traced, kind(), None)[0].seen)[::step]):
         subject = kind()
         lines, _caught = interrupted(traced, subject, stop)
         try:
