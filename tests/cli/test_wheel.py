@@ -18,6 +18,7 @@ import pytest
 
 from minitape.cli.lessons import lessons_folder, notebooks_in
 
+pytestmark = pytest.mark.long
 SWITCHES = "etc/jupyter/jupyter_server_config.d"
 PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
 
@@ -95,7 +96,6 @@ def test_the_wheel_holds_what_the_repository_holds(wheel, repository):
     assert [name for name in held if held[name] != there[name]] == []
 
 
-@pytest.mark.long
 def test_type_checkers_know_public_paths(installed, tmp_path):
     """`minitape.nn` is no file; stubs beside the package say what it is."""
     program = tmp_path / "program.py"
@@ -147,7 +147,6 @@ def test_what_lessons_import_is_there(installed, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.long
 def test_lessons_pass_from_an_empty_folder(installed, tmp_path):
     """One with live pictures, and one whose explanations name lines; all of them pass in tests/notebooks."""
     [lessons] = installed.parents[1].rglob("minitape/lessons/en")
