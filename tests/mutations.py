@@ -27,7 +27,7 @@ import pytest
 
 REPOSITORY = Path(__file__).parents[1]
 SCORES = Path(__file__).with_suffix(".txt")
-TESTS = [f"tests/{name}" for name in "engine oracle/test_oracle.py ops graphs tf keras compat speed explain".split()]
+TESTS = [f"tests/{name}" for name in "engine oracle/test_oracle.py ops graphs tf keras compat explain".split()]
 OPTIONS = "-q -o addopts= -p no:nbval -p no:cacheprovider".split()
 TESTS_OF_A_MUTANT, SECONDS = 200, 100  # at most
 OTHER = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
