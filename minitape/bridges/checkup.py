@@ -46,7 +46,7 @@ class Checkup:
 
     @staticmethod
     def _of_no_effect(answer: Explanation) -> Explanation:
-        """What is to be said of a bias whose sum cancels, as before a normalization, while its layer learns."""
+        """The answer for a bias whose sum cancels, as before a normalization, while its layer learns."""
         other = Explanation(
             "connected",
             fill("The target does not depend on {x}: {why}", x=answer.name, why=answer.message),
@@ -56,7 +56,7 @@ class Checkup:
         return other
 
     def answer(self, name: str, source: Any) -> Explanation:
-        """What is to be said of one source."""
+        """The answer for one source."""
         sweep = self._reached_by(source)
         refused = self._is_refused(source)
         if sweep is None or refused or not self._is_well(source):

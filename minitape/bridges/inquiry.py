@@ -78,7 +78,7 @@ class Inquiry(Cuts):
         raise NotImplementedError
 
     def answer(self) -> Explanation:
-        """The first of the checks that knows something says it."""
+        """The answer of the first check that finds something."""
         for check in self.checks():
             found = check()
             if found is not None:
@@ -167,7 +167,7 @@ class Inquiry(Cuts):
         )
 
     def _asking(self) -> Statement | None:
-        """The statement that asks, as far as the text tells."""
+        """The statement that calls explain, as far as the text shows it."""
         frame = asking_frame()
         return None if frame is None else statement_at((frame.f_code.co_filename, frame.f_lineno))
 

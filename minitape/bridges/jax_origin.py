@@ -368,8 +368,8 @@ def returns(made: Statement) -> list[Statement]:
 
 
 def returned(told: str) -> Site:
-    """The line on which a function of the program's returns, of which JAX tells "name at file:line"; that line where it
-    is a lambda.
+    """The line on which a function of the program returns: JAX reports it as "name at file:line", or only its line for
+    a lambda.
     """
     name, _, place = told.partition(" at ")
     file, _, line = place.rpartition(":")

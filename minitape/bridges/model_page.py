@@ -70,7 +70,7 @@ class ModelPage(dict[str, "Explanation"]):
         return bool(self) and all(answer.cause in FROZEN for answer in self.values())
 
     def groups(self) -> list[list[str]]:
-        """The names, those together of which the same is to be said; the worst first."""
+        """The names in groups with the same answer, the worst first."""
         found: dict[Any, list[str]] = {}
         for name, answer in self.items():
             alike = is_problem(answer) or answer.cause in FROZEN

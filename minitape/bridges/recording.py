@@ -420,7 +420,7 @@ class Recording:
         return found
 
     def _why(self, target: Any, source: Any) -> Any:
-        """Why no gradient arrives: a bridge that knows says so."""
+        """Why no gradient arrives, where the bridge can tell."""
         raise NotImplementedError(f"explain() is not there for recordings of {self.framework!r}.")
 
     @property
@@ -496,7 +496,7 @@ class Recording:
 
     @property
     def leaves(self) -> Mapping[int, Any]:
-        """The tensors of rows, where the bridge still knows them: a picture asks ``explain`` about them."""
+        """The tensors of rows, where the bridge still has them: a picture passes them to ``explain``."""
         return {}
 
     def __len__(self) -> int:

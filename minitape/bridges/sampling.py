@@ -30,9 +30,7 @@ Place = tuple[int, int, int, int]
 
 
 def _place(frame: FrameType | None) -> Place:
-    """Where a program is: a line of it, and the call that led there. It is asked in each step, so it does no more than
-    it must.
-    """
+    """The line of the program that runs, and the call that led there. Each step computes it, so it must be quick."""
     frame = user_frame(frame)
     if frame is None:
         return 0, 0, 0, 0

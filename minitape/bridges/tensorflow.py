@@ -127,7 +127,7 @@ ENDS.append((Function, "__call__"))
 
 
 def _gives_gradients(owner: Any) -> bool:
-    """A tape, or a ``tf.function`` in which one is known to be asked."""
+    """Whether an object is a tape, or a ``tf.function`` in which a tape computes gradients."""
     return not isinstance(owner, Function) or hasattr(owner, TRACED)
 
 

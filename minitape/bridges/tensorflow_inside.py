@@ -67,7 +67,7 @@ class InsideStep(NamedTuple):
 
 
 def site_of(frames: Any) -> Site:
-    """The user's line of a traceback of TensorFlow's, which knows where a line that autograph wrote comes from."""
+    """The user's line in a traceback of TensorFlow's, also for code that autograph wrote."""
     found = [(frame.filename, frame.lineno) for frame in frames or ()]
     return next((site for site in reversed(found) if not own_file(site[0])), NOWHERE)
 

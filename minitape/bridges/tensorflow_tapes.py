@@ -23,8 +23,7 @@ _STATES = {"begins": "records", "ends": "after", "pauses": "paused", "goes on": 
 
 
 def apart(way: Sequence[Site], other: Sequence[Site]) -> Site:
-    """The statement of a way through calls that is next to another one: where the two part. What a call keeps in an
-    attribute or an item comes from there.
+    """The statement at which two paths through calls part. It also gives what a call keeps in an attribute or an item.
 
     >>> apart([("a.py", 3), ("a.py", 9)], [("a.py", 4)])
     ('a.py', 3)
@@ -220,7 +219,7 @@ class TapeInquiry(Inquiry):
         return found[0] if len(found) == 1 else None
 
     def _is_watched(self, row: int) -> bool:
-        """Whether the tape that was asked knows a row of the source."""
+        """Whether the tape watched a row of the source."""
         entry, tape = self.entries[row], self.tape
         if not entry.differentiable or tape is None:
             return entry.differentiable

@@ -349,7 +349,7 @@ class TensorFlowWatcher:
             self.log.applied = {}
 
     def _add_reason(self, error: ValueError, pairs: Sequence[tuple[Any, Any]]) -> None:
-        """Where an optimizer of Keras was given no gradient, its error says why."""
+        """Add to an error of Keras's optimizer why it got no gradient."""
         if hasattr(error, "add_note") and pairs and all(gradient is None for gradient, _ in pairs):
             # out of the function that is traced: tf.init_scope() would say that it is still inside of one
             with tf.Graph().as_default(), context.eager_mode(), During(self.log.changes, thread=None):

@@ -153,8 +153,8 @@ class TensorFlowInquiry(TapeInquiry):
         )
 
     def _break(self) -> Explanation | None:
-        """What cuts the recorded ways; before that a value that left on an open way, or was stored in a variable, and
-        came back.
+        """The break of the recorded paths; before it, a value that left on an unbroken path, or was stored in a
+        variable, and came back.
         """
         found = self._cut()
         if found is None:
@@ -319,7 +319,7 @@ class TensorFlowInquiry(TapeInquiry):
         )
 
     def _dataset_of(self, row: int) -> Site:
-        """The line that made a dataset, of which a row only knows the line that asks for its elements."""
+        """The line that made a dataset; its row has only the line that reads its elements."""
         entry = self.entries[row]
         use = statement_at(entry.site) if entry.kind != "operation" else None
         names = [n.id for n in use.walk() if isinstance(n, ast.Name)] if use is not None else []

@@ -263,7 +263,7 @@ def node_of(tensor: torch.Tensor) -> Any:
 
 
 def ports_of(entry: RecordingEntry) -> Callable[[int], int]:
-    """A function that says, each time that it is asked about a row, the how many-th input it is then."""
+    """A function that returns, at each call with a row, the number of the next input at which the row is used."""
     taken: Counter[int] = Counter()
 
     def port(row: int) -> int:

@@ -45,7 +45,7 @@ class WithNotebooks:
     @contextmanager
     # of str or bytes: as is said to who opens it
     def atomic_writing(self, os_path: str, *args: Any, **kwargs: Any) -> Iterator[IO[Any]]:
-        """A file to write to; where no other may be made beside it, it is written in JupyterLab's way."""
+        """A file to write to. Where no file can be made next to it, it is written in JupyterLab's manner."""
         manager: Any = super()  # the contents or session manager that this comes before
         folder = os.path.dirname(os.path.realpath(os_path))
         if manager.use_atomic_writing and os.access(folder, os.W_OK) and os_path.endswith(".ipynb"):

@@ -69,7 +69,7 @@ def _with(addition: type, kind: type) -> type:
 
 
 def _without_news(lab: Server) -> None:
-    """Let JupyterLab ask no server for news, unless its own settings say what to ask."""
+    """Keep JupyterLab from asking a server for news, unless its own settings name one."""
     from jupyterlab import NeverCheckForUpdate
 
     for trait, value in (("news_url", None), ("check_for_updates_class", NeverCheckForUpdate)):

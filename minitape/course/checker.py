@@ -108,7 +108,7 @@ def feedback(name: str, answer: Answer = ...) -> str:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is to be said of an answer. `right` is None where there is none yet.
+    """The outcome of checking an answer. `right` is None where there is none yet.
 
     `given` and `expected` are texts. Where `expected` is None, it is the exercise's answer, which is kept back at
     first. `of_it` is what was looked at, where that is not the answer itself. `hint` is that of a known mistake, or

@@ -104,7 +104,8 @@ def compare(given: Answer, expected: Answer, rtol: float, atol: float) -> Answer
 
 
 def _as_asked(given: Answer, expected: Answer) -> Answer:
-    """A list for answers that are called A, B, C, or the other way round, as what was asked for; else as it is.
+    """A list turned into a dictionary of answers that are called A, B, C, or the reverse, as the exercise expects;
+    anything else unchanged.
 
     >>> _as_asked([1, 2], {"A": 3, "B": 4}), _as_asked({"A": 1, "B": 2}, [3, 4])
     ({'A': 1, 'B': 2}, [1, 2])

@@ -99,7 +99,7 @@ def _read(file: Path) -> Progress:
 
 
 def _read_or_put_aside(file: Path) -> Progress:
-    """What a file holds; one that is no progress gets another name, beside those that were put aside before."""
+    """The content of a progress file; a file that holds something else is renamed, and kept."""
     try:
         return _read(file)
     except ValueError:

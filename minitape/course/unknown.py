@@ -70,8 +70,7 @@ class Polynomial(UnknownFunction):
 
 
 class TracedNumber(Polynomial):
-    """An unknown function that is to be in a graph: it refuses to run beside one, where `@tf.function` was taken
-    away.
+    """An unknown function for use in a graph: it refuses to run outside of one, where `@tf.function` was taken away.
 
     >>> import minitape as tf
     >>> TracedNumber(0, 0, 1)(tf.constant(3.0))

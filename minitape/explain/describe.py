@@ -63,7 +63,7 @@ def describe(
 
 
 def _of_connected(answer: Explanation, finding: Finding, source: End, inquiry: GradientInquiry) -> None:
-    """What is to be said of a gradient that is there: that it is zero, not finite, a sum, or that a part is missing."""
+    """The answer for a gradient that is there: zero, not finite, a sum, or without a part."""
     found = None if finding.what == "cut" else _value(inquiry, source, answer.name)
     if finding.what == "cut" or (found is not None and found.fix == fill(EAGERLY) and answer.others):
         found = _cut_to_zero(answer)  # the way through the function that was taken is one of those that are cut

@@ -25,9 +25,7 @@ _MANY = 10_000  # what a container has at most that is looked into
 
 
 def living(*kinds: type) -> Iterator[Object]:
-    """The objects of some classes that are alive. Their type is asked: some objects warn who are asked for their
-    ``__class__``.
-    """
+    """The living objects of some classes. It reads their type: some objects warn when their ``__class__`` is read."""
     return (one for one in gc.get_objects() if issubclass(type(one), kinds))
 
 

@@ -271,9 +271,7 @@ class Parts:
         )
 
     def _carries(self, b: Break) -> bool:
-        """Whether a value goes on where the way breaks, and not only a choice, a step of before or a library's
-        doing.
-        """
+        """Whether a value passes the break of a path, and is more than a choice, an earlier step or a library's own."""
         if b.cause in _VALUES:
             made = b.subject
             if isinstance(made, ValueLeft):

@@ -71,8 +71,8 @@ class GradientInquiry(Objects):
         )
 
     def in_part(self, source: End) -> Finding:
-        """A source that gets a gradient, with the breaks of other ways; ``what`` is "cut" where no way holds: it is
-        zero then.
+        """A source that gets a gradient, with the breaks of other paths; ``what`` is "cut" where no path is whole: the
+        gradient is zero then.
         """
         found = Finding("connected", breaks=self.parts().of(source))
         # their gradients come in any case, though they may be zero

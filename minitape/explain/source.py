@@ -213,7 +213,7 @@ class Source:
         return found
 
     def class_of(self, name: str, where: Statement) -> str:
-        """The class of which a name holds a new object wherever it is bound; empty when that cannot be told."""
+        """The class whose new object a name holds wherever it is bound; empty where that is unknown."""
         found = self._made().get(self.key(name, where.function), set())
         return next(iter(found)) if len(found) == 1 else ""
 

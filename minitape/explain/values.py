@@ -89,9 +89,7 @@ class RowValues:
         return self._computed_from(self.rows)
 
     def _computed_from(self, rows: Iterable[int], cut: Callable[[int], bool] = lambda row: False) -> set[int]:
-        """These rows, and those that were computed from them; of ways that are ``cut`` at a row what comes before
-        it.
-        """
+        """These rows, and all that were computed from them; of a path that is ``cut`` at a row, those before it."""
         found = set(rows)
         for entry in self.entries[min(found, default=0) :]:
             if any(row in found for row in self._inputs(entry.row)) and not cut(entry.row):
@@ -116,7 +114,7 @@ class RowValues:
         return "" if row in self.rows else self.entries[row].why
 
     def _way(self, begin: int) -> list[int]:
-        """The rows from one to the target on the way with the fewest breaks; none where no way leads there."""
+        """The rows from a source to the target on the path with the fewest breaks; none where no path leads there."""
         return [begin, *(row for row, _, _ in self._search().path_of(begin) or [])] if begin in self.behind else []
 
     # -- what arrived ------------------------------------------------------------------------------

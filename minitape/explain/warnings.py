@@ -88,7 +88,7 @@ def why_none_at(error: BaseException, frames: list[FrameType]) -> None:
 
 
 def why_nothing(error: BaseException, frames: list[FrameType]) -> None:
-    """The same where a gradient was asked for with respect to no sources at all, and its results are to be unpacked."""
+    """The same for a gradient with respect to no sources at all, whose results are unpacked."""
     if any(tape.last is not None and not tape.last.nones for frame in frames for tape in _tapes(frame)):
         error.add_note(fill(EMPTY))
 

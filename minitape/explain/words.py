@@ -73,8 +73,8 @@ class Explanation:
         self.beside = False  # of one of ``others`` that it cuts another way, and not this one once more
 
     def with_beside(self, others: Iterable[Explanation]) -> Explanation:
-        """The same with what cuts other ways; a line is said once, and so is what a pause cuts, or what ran before the
-        tape.
+        """The same, with the breaks of other paths. A line is named once; so is what a pause blocks, or what ran before
+        the tape.
         """
         said = {(one.filename, one.line) for one in (self, *self.others)}
         for other in others:

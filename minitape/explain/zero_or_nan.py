@@ -194,7 +194,7 @@ class TapeValues(RowValues):
         )
 
     def answer(self) -> Explanation | None:
-        """What is to be said of the gradient; None where nothing is wrong."""
+        """The answer for a gradient that is zero or not finite; None where nothing is wrong."""
         return self._nan() or self._zero()
 
     @once
@@ -486,7 +486,7 @@ def _sums(inquiry: GradientInquiry) -> dict[int, Array] | Literal[False]:
 
 
 def _promised(inquiry: GradientInquiry, source: End, name: str) -> Explanation | None:
-    """A gradient that comes in any case, as that of tf.py_function does, though the way is broken inside."""
+    """A gradient that arrives in any case, as that of tf.py_function does, though the path is broken inside."""
     broken = next((b for _, _, b in inquiry.trace.path(inquiry.starts, source) or () if b is not None), None)
     if broken is not None:
         answer = in_words(broken, name, source, inquiry)

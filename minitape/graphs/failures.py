@@ -45,7 +45,7 @@ def explain(graph: Graph, rows: Any, error: Exception) -> Exception:
 
 
 def _in_words(graph: Graph, call: Call, value_of: Callable[[int], Any], message: str) -> str:
-    """What NumPy says about shapes, as TensorFlow says it."""
+    """NumPy's error about shapes in TensorFlow's words."""
     unshaped = re.fullmatch(r"cannot reshape array of size (\d+) into shape \(([\d,]*)\)", message)
     if unshaped is not None:
         wanted = math.prod(int(size) for size in unshaped[2].split(",") if size)

@@ -134,8 +134,8 @@ def postpone(function: Function, args: Arguments, kwargs: Names) -> list[Any] | 
 
 
 def _as_leaf(leaf: Value) -> Any:
-    """A variable's value, and an eager tensor of which gradients may be asked, as the graph knows them; others as they
-    are.
+    """The graph's tensor for a variable's value, or for an eager tensor with respect to which gradients are possible;
+    others unchanged.
     """
     if hasattr(leaf, "_read"):
         return leaf._read()

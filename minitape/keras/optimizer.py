@@ -356,7 +356,7 @@ def _array_of(x: Any) -> Any:
 
 
 def _store(held: ResourceVariable, array: Any, note: Any) -> None:
-    """Gives a variable its next state, of which is noted already where it comes from."""
+    """Give a variable its next state, whose origin is noted already."""
     held._version += 1
     held._set(array)
     held._state._origin = note

@@ -378,7 +378,7 @@ def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) 
 
 
 def _scatter_later(places: Any, values: Any, shape: Any) -> Any:
-    """``scatter_nd`` in a graph that knows a rank or the shape only when it runs; None where it knows them."""
+    """``scatter_nd`` in a graph where a rank or the shape is known only at run time; None where both are known."""
     wanted = tensor_of(shape)
     value = get_static_value(wanted)
     if value is not None and None not in (places.shape.rank, values.shape.rank):

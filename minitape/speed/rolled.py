@@ -31,7 +31,7 @@ class Stretch(NamedTuple):
 
 
 def rolled(rows: np.ndarray, leaves: int, real: Any) -> Any:
-    """The compiled function of some rows (code, input, input), of which the first ``leaves`` are values that are given.
+    """The compiled function of some rows (code, input, input); the first ``leaves`` of them are given values.
 
     It takes the array of all values and computes those that are not given. None where the rows repeat too little.
     """

@@ -259,7 +259,7 @@ def all_exits() -> list[ValueLeft]:
 
 
 def site() -> Stack:
-    """The innermost frame of the user's alone: for notes of which only the line will be asked."""
+    """The innermost frame of the user's, for notes that need only the line."""
     frame = _getframe(2)
     while _OWN[frame.f_code.co_filename]:  # as user_frame() does
         outer = frame.f_back

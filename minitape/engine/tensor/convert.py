@@ -267,7 +267,7 @@ def _leaves(value: Value) -> tuple[list[Object], tuple[int, ...]]:
 
 
 def _no_value() -> Exception:
-    """The error for None: often a gradient, of which a note says why it is None."""
+    """The error for None, which is often a gradient: a note says why it is None."""
     text = "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor."
     return hooks.why_none(ValueError(text if state.graph is None else "None values not supported."))
 

@@ -52,7 +52,7 @@ def apply(
 
 
 def largest(arrays: list[Array]) -> Array:
-    """Of the operands of an elementwise operation, the one that says of which kind its result is."""
+    """The operand of an elementwise operation that decides the type of its result."""
     x, y = arrays[0], arrays[-1]
     return x if type(y) is not ndarray or (type(x) is ndarray and x.size > y.size) else y
 

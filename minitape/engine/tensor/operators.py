@@ -134,9 +134,7 @@ def _is_bool(t: Tensor) -> bool:
 
 
 def fit_matrices(a: Value, b: Value) -> bool:
-    """Whether two tensors are matrices of one (native) dtype that can be multiplied: nothing more is to be asked
-    then.
-    """
+    """Whether two tensors are matrices of one native dtype that can be multiplied, so that no other check is needed."""
     if type(a) is not EagerTensor or type(b) is not EagerTensor:
         return False
     x, y = a._value, b._value

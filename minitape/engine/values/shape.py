@@ -133,7 +133,7 @@ class TensorShape(metaclass=PrintName):
             raise ValueError(f"Shape {self} must have rank {rank}")
 
     def with_rank(self, rank: int) -> TensorShape:
-        """This shape, given that its rank is ``rank``; ValueError when it is known to be another."""
+        """This shape with the rank ``rank``; ValueError when another rank is known."""
         self.assert_has_rank(rank)
         return self.merge_with([None] * rank)
 

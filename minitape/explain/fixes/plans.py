@@ -155,7 +155,7 @@ def edit_alike_lines(spot: Spot, edit: Edit) -> Fix | None:
 
 @plan_with
 def listed(spot: Spot, edit: Edit) -> Fix | None:
-    """An edit of what goes into a list, of which ``torch.stack`` makes a tensor then."""
+    """An edit that collects values in a list, of which ``torch.stack`` then makes a tensor."""
     stack, call = (
         spot.spelled("torch.stack"),
         spot.statement.node.value if isinstance(spot.statement.node, ast.Expr) else None,

@@ -39,7 +39,7 @@ _KINDS = {  # of causes with kinds those that a line can fix
 
 
 class OfTape:
-    """A question about a tape. What is asked of values is made when a fix asks for it: most do not."""
+    """The question about a tape that a fix needs. Values are computed when a fix uses them: most do not."""
 
     def __init__(self, inquiry: GradientInquiry, source: End, name: str, values: TapeValues | None = None) -> None:
         self._inquiry, self.source, self.name = inquiry, source, name

@@ -100,7 +100,7 @@ def _pad_rule(g: Array, z: Array, x: Array, *, paddings: Paddings, mode: str, fi
 
 
 def _list(g: Array) -> Sequence[Array]:
-    """Adjoints of several outputs; of a single one it comes by itself."""
+    """The adjoints of the outputs as a list; a single output's adjoint comes without one."""
     return g if isinstance(g, (tuple, list)) else (g,)
 
 
