@@ -54,6 +54,7 @@ WORKLOADS = [
     Workload("derivative_4", "4th derivative of a scalar", "derivative", 4, "torch", 0.5),
     Workload("jacobian", "Jacobian, 50 x 50", "jacobian", 50, "torch", 1.0),
     Workload("persistent", "one tape, 50 outputs in turn", "persistent", 50, "torch", 0.5),
+    Workload("persistent_10", "one tape, 50 outputs in turn, arrays of 10", "persistent_arrays", 50, "torch", 0.9),
     Workload(
         "compiled_chain", "compiled: scalar chain, 1,000 operations", "compiled_chain", 1_000, "jax", 1.0, limit=20e-6
     ),

@@ -206,8 +206,14 @@ def jacobian(n):
 
 
 def persistent(n):
-    x = tf.constant(0.7)
+    return _outputs(n, tf.constant(0.7))
 
+
+def persistent_arrays(n):
+    return _outputs(n, tf.constant(w.vector(10)))
+
+
+def _outputs(n, x):
     def run():
         with tf.GradientTape(persistent=True) as tape:
             tape.watch(x)
@@ -215,7 +221,7 @@ def persistent(n):
             for _ in range(n):
                 y = tf.sin(y) * x
                 ys.append(y)
-        return [tape.gradient(y, x).numpy() for y in ys][-2:]
+        return [float(g.numpy().sum()) for g in [tape.gradient(y, x) for y in ys]][-2:]
 
     return run
 

@@ -178,12 +178,23 @@ def jacobian(n):
 
 
 def persistent(n):
+    return _outputs(n, 0.7)
+
+
+def persistent_arrays(n):
+    return _outputs(n, w.vector(10))
+
+
+def _outputs(n, start):
+    ones = torch.ones_like(tensor(start))
+
     def run():
-        x = tensor(0.7, True)
+        x = tensor(start, True)
         y, ys = x, []
         for _ in range(n):
             y = torch.sin(y) * x
             ys.append(y)
-        return [torch.autograd.grad(y, x, retain_graph=True)[0].item() for y in ys][-2:]
+        gradients = [torch.autograd.grad(y, x, ones, retain_graph=True)[0] for y in ys]
+        return [g.numpy().sum().item() for g in gradients][-2:]
 
     return run

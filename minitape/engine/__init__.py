@@ -9,19 +9,20 @@ line by line. Each folder knows only those before it.
 ``table/``       ``primitives``: what each operation computes, and its derivative; ``code`` makes functions of their
                  texts; ``fp``: NumPy's warnings off for an operation; ``accelerator``: what is asked of
                  ``minitape.speed``
-``recording/``   ``record``, ``columns``, ``rows``: the table that all open tapes share; ``sites``: which statement
-                 wrote a row; ``state``: what a thread is doing; ``recorder``: who takes notice of what variables do,
-                 a recording, a
-                 graph or neither; ``pause``, ``merging``, ``release``: ``stop_recording``, two recordings that become
-                 one, what is left at the end; ``evidence``, ``frames``: notes for ``explain``; ``logs``: warnings that
-                 TensorFlow logs; ``block``: blocks that Ctrl-C leaves whole
+``recording/``   ``record``, ``columns``, ``rows``: the table that all open tapes share; ``large_arrays``,
+                 ``outlines``: which arrays it holds; ``sites``: which statement wrote a row; ``state``: what a thread
+                 is doing; ``recorder``: who takes notice of what variables do, a recording, a graph or neither;
+                 ``pause``, ``merging``, ``release``: ``stop_recording``, two recordings that become one, what is left
+                 at the end; ``evidence``, ``frames``: notes for ``explain``; ``logs``: warnings that TensorFlow
+                 logs; ``block``: blocks that Ctrl-C leaves whole
 ``tensor/``      ``tensor``, ``slices``: tensors, sparse gradients; ``convert``: Python and NumPy values become tensors;
                  ``functions``: how elementwise operations run and are recorded; ``operation``, ``operators``: how all
                  others do; ``opdefs``: which dtypes TensorFlow's kernels take;
                  ``variable``, ``variable_operators``, ``updates``: variables
 ``back/``        ``reach``: which rows depend on a source; ``sweep``: the one loop back over the rows;
                  ``backward``, ``endpoints``: targets, sources and the gradients of one call; ``values``: what a sweep
-                 reads; ``tape``: ``tf.GradientTape``
+                 reads; ``order``, ``target_sources``: TensorFlow's order, and its answers where a target is a source;
+                 ``tape``, ``tape_methods``: ``tf.GradientTape``, and what a tape answers besides gradients
 ``derivatives/`` ``forward``, ``jacobian``, ``batch``: forward mode, Jacobians, rules on many adjoints at once;
                  ``custom``, ``pyfunction``: gradients and functions of the user's own
 

@@ -19,8 +19,9 @@ import numpy as np
 from ..engine.back.reach import differentiable, on_tape
 from ..engine.derivatives.custom import CUSTOM
 from ..engine.recording.frames import lines_of, place_of
+from ..engine.recording.outlines import Outline
 from ..engine.recording.record import Record
-from ..engine.recording.rows import CALL, LEAF, REALS, Outline, operation_of
+from ..engine.recording.rows import CALL, LEAF, REALS, operation_of
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.values.dtypes import as_dtype
 from .events import events_of

@@ -14,8 +14,9 @@ from ..engine.back.endpoints import ends_of, first_adjoint
 from ..engine.back.reach import reachable_rows
 from ..engine.back.sweep import Sweep
 from ..engine.derivatives.pyfunction import look_only
+from ..engine.recording.outlines import Outline
 from ..engine.recording.record import Record
-from ..engine.recording.rows import CHUNK, Outline, operation_of
+from ..engine.recording.rows import CHUNK, operation_of
 from ..engine.table.primitives.elementwise import FIRST_CODE, form_of
 from ..engine.values.errors import OpError
 from .values import show_value

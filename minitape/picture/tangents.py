@@ -10,7 +10,7 @@ import numpy as np
 from ..engine.derivatives.forward import ForwardTape
 from ..engine.derivatives.pyfunction import look_only
 from ..engine.recording.block import no_tapes
-from ..engine.recording.rows import Outline
+from ..engine.recording.outlines import Outline
 from ..engine.tensor.tensor import new_tensor
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from numpy import ndarray
 
 from ..engine.back.reach import TERMINAL
 from ..engine.back.sweep import Sweep
-from ..engine.back.values import Tensors, add_adjoints, column, match_input, operations, unbroadcast
-from ..engine.recording.rows import REALS
+from ..engine.back.values import add_adjoints, column, match_input, operations, unbroadcast
+from ..engine.recording.rows import REALS, call_of
 from ..engine.table.code import compile_text, define
 from ..engine.table.fp import OFF, WARNINGS, restore_fp_errors
 from ..engine.table.primitives import BATCHES
@@ -26,6 +26,7 @@ from .long import long_sweep
 
 if TYPE_CHECKING:
     from ..engine.recording.record import Record
+    from ..engine.recording.rows import Call
     from ..engine.types import Adjoint, Function, Object
 
 FEW = 24  # rows from which on a compiled loop may pay
@@ -43,114 +44,88 @@ def run_sweep(plain: Function) -> Function:
         mandatory: set[int] | None,
     ) -> tuple[Function, Sweep | None]:
         batched = BATCHES and not BATCHES.isdisjoint(map(type, starts.values()))
-        if (
-            mandatory or batched or record.sweeper is not Sweep
-        ):  # mandatory: functions of the user, in TensorFlow's order
+        # mandatory: functions of the user, in TensorFlow's order
+        if mandatory or batched or record.sweeper is not Sweep:
             return plain(record, starts, sources, reachable, recorded, mandatory)
-        high, low = max(starts), min(sources) if sources else max(starts) + 1
-        if recorded:
-            found = Sweep(record, starts, sources, reachable, recorded=True)
-            plain_sweep(record, found.adjoints, sources, reachable, high, low, found)
-            return found.adjoints.get, found
-        if high - low >= FEW and (long := long_sweep(record, starts, sources, reachable)) is not None:
-            long.run()
-            return long.adjoint, long
-        if reachable is None and record.kinds <= REALS:
-            number_sweep(record, starts, sources, high, low)
-            return starts.get, None
-        return starts.get, plain_sweep(record, starts, sources, reachable, high, low)
+        if not recorded:
+            high, low = max(starts), min(sources)
+            if high - low >= FEW and (long := long_sweep(record, starts, sources, reachable)) is not None:
+                long.run()
+                return long.adjoint, long
+            if reachable is None and record.kinds <= REALS:
+                number_sweep(record, starts, sources, high, low)
+                return starts.get, None
+        found = ArraySweep(record, starts, sources, reachable, recorded=recorded)
+        found.run()
+        return found.adjoints.get, found
 
     return run
 
 
-def plain_sweep(
-    record: Record,
-    adjoints: dict[int, Adjoint],
-    sources: set[int],
-    reachable: bytearray | None,
-    high: int,
-    low: int,
-    general: Sweep | None = None,
-) -> Sweep | None:
-    """The same as :meth:`Sweep.steps`, written out for numbers and arrays. Returns ``general``, which is made where a
-    row needs more.
+class ArraySweep(Sweep):
+    """The sweep over numbers, arrays and calls, written out; a row that needs more is handed on as in the plain one.
+
+    It reads what the recording holds where a rule reads no elements: a recorded sweep makes no tensor of it then.
     """
-    recorded = general is not None and general.recorded
-    matters: bytes | bytearray = b"\1" * (high + 1) if reachable is None else reachable
-    kind: type | None
-    values = column(record) if general is None else general.values
-    read = value_of = values.__getitem__
-    arrived, starts = adjoints.get, adjoints.copy()
-    look = values.column.__getitem__ if isinstance(values, Tensors) else value_of  # where a rule reads no elements
-    foreign = TERMINAL in matters
-    before = WARNINGS[OFF]
-    try:
-        for row, op, a, b, call in operations(record, low, high):
-            if foreign and matters[row] == TERMINAL:
-                continue
-            g = arrived(row)
-            if call is None:  # a line of the table
-                if g is None:
+
+    def run(self) -> None:
+        """Runs the sweep to its end."""
+        sources, adjoints, values, recorded = self.sources, self.adjoints, self.values, self.recorded
+        matters = b"\1" * (self.high + 1) if self.reachable is None else self.reachable
+        arrived, value_of = adjoints.get, values.__getitem__
+        held, foreign, slices = values.column.__getitem__ if recorded else value_of, TERMINAL in matters, self.slices
+        before = WARNINGS[OFF]
+        try:
+            for row, op, a, b, call in operations(self.record, self.low, self.high):
+                g = arrived(row)
+                if (g is None and (call is None or call.outputs == 1)) or (foreign and matters[row] == TERMINAL):
                     continue
-                if general is not None and type(g) is IndexedSlices:
-                    if general._hand_on(row, BY_CODE[op - FIRST_CODE], (a,), {}):
-                        general._drop(row)
-                        continue
-                    g = g.dense()
-                if recorded:
-                    primitive, kind = BY_CODE[op - FIRST_CODE], EagerTensor
-                    z, read = value_of(row) if primitive.keeps_output else None, value_of if primitive.keeps else look
+                if (slices and type(g) is IndexedSlices) or (call and (call.outputs > 1 or not call.primitive.each)):
+                    call = call or call_of(row, op, a, b)
+                    if call.row == row and self._call(call):  # of several outputs, the first is met last
+                        self._drop(row, call.outputs)
+                    continue
+                if call:
+                    self._rule_by_rule(call, g, matters, value_of, held)
+                elif recorded:
+                    primitive = BY_CODE[op - FIRST_CODE]
+                    z, read = value_of(row) if primitive.keeps_output else None, value_of if primitive.keeps else held
+                    STEPS[EagerTensor, op, matters[a], matters[b]](g, z, read(a), read(b), a, b, adjoints)
                 else:
                     z = values[row]
                     kind = type(z) if type(z) in SCALAR else ndarray if g.size < LARGE else None
-                STEPS[kind, op, matters[a], matters[b]](g, z, read(a), read(b), a, b, adjoints)
+                    STEPS[kind, op, matters[a], matters[b]](g, z, values[a], values[b], a, b, adjoints)
                 if row not in sources:
                     del adjoints[row]
+        finally:
+            restore_fp_errors(before)
+
+    def _rule_by_rule(
+        self, call: Call, g: Adjoint, matters: bytes | bytearray, value_of: Function, held: Function
+    ) -> None:
+        """Hands on the adjoint of a call with one output and a rule for each input."""
+        primitive, rows, adjoints = call.primitive, call.inputs, self.adjoints
+        z = value_of(call.row) if primitive.keeps_output else held(call.row)
+        inputs = [*map(held if primitive.keeps == () else value_of, rows)]
+        for to, like, rule in zip(rows, inputs, primitive.rules):  # noqa: B905 - slow
+            if rule is None or not matters[to]:
                 continue
-            if g is None and call.outputs == 1:
-                continue
-            primitive, rows, attrs = call.primitive, call.inputs, call.attrs
-            rules: Object = primitive.rules
-            if not primitive.each or call.outputs > 1 or (general is not None and type(g) is IndexedSlices):
-                general = general or _general(record, starts, sources, reachable, adjoints)
-                if row == call.row and general._call(call):  # of several outputs, the first is met last
-                    general._drop(call.row, call.outputs)
-                continue
-            if recorded:
-                z = value_of(row) if primitive.keeps_output else look(row)
-                inputs = [*map(look if primitive.keeps == () else value_of, rows)]
-            else:
-                z, inputs = values[row], [*map(value_of, rows)]
-            for to, like, rule in zip(rows, inputs, rules):  # noqa: B905 - slow
-                if rule is None or not matters[to]:
-                    continue
-                share = rule(g, z, *inputs, **attrs)
-                kind = type(share)
-                if kind is ndarray or kind in SCALAR:
-                    if share.shape != like.shape or share.dtype is not like.dtype:
-                        share = match_input(share, like)
-                elif kind is EagerTensor:
-                    if share._value.shape != (shape := look(to).shape):
-                        share = unbroadcast(share, shape)
-                elif share is None:
-                    continue
-                elif kind is not IndexedSlices:
+            share = rule(g, z, *inputs, **call.attrs)
+            kind = type(share)
+            if kind is ndarray or kind in SCALAR:
+                if share.shape != like.shape or share.dtype is not like.dtype:
                     share = match_input(share, like)
-                else:
-                    general = general or _general(record, starts, sources, reachable, adjoints)
-                    general.note_slices(to, row, share)
-                total = arrived(to)
-                if total is None:
-                    adjoints[to] = share
-                elif type(total) is ndarray is kind and total.size < LARGE:
-                    adjoints[to] = total + share
-                else:
-                    adjoints[to] = add_adjoints(total, share)
-            if row not in sources:
-                del adjoints[row]
-    finally:
-        restore_fp_errors(before)
-    return general
+            elif kind is EagerTensor:
+                if share._value.shape != (shape := held(to).shape):
+                    share = unbroadcast(share, shape)
+            elif share is None:
+                continue
+            elif kind is IndexedSlices:
+                self.note_slices(to, call.row, share)
+            else:
+                share = match_input(share, like)
+            total = adjoints.get(to)
+            adjoints[to] = share if total is None else add_adjoints(total, share)
 
 
 def number_sweep(record: Record, adjoints: dict[int, Adjoint], sources: set[int], high: int, low: int) -> None:
@@ -172,19 +147,6 @@ def number_sweep(record: Record, adjoints: dict[int, Adjoint], sources: set[int]
                 del adjoints[row]
     finally:
         restore_fp_errors(before)
-
-
-def _general(
-    record: Record,
-    starts: dict[int, Adjoint],
-    sources: set[int],
-    reachable: bytearray | None,
-    adjoints: dict[int, Adjoint],
-) -> Sweep:
-    """The plain sweep, for a row that needs more."""
-    found = Sweep(record, starts, sources, reachable)
-    found.adjoints = adjoints
-    return found
 
 
 class _Steps(dict["Object", "Function"]):

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import minitape as tf
 from minitape.engine.back import backward
-from minitape.engine.recording.rows import CALL, LEAF, Call, Outline, operation_of
+from minitape.engine.recording.outlines import Outline
+from minitape.engine.recording.rows import CALL, LEAF, Call, operation_of
 from minitape.engine.table.accelerator import fast
 from minitape.engine.table.primitives import TABLE
 from minitape.engine.table.primitives.elementwise import FIRST_CODE

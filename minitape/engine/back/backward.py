@@ -1,6 +1,4 @@
-"""The gradients of a tape's targets: what may be asked for, where a sweep starts, and what has arrived at the
-sources.
-"""
+"""The gradients of a tape's targets: where a sweep starts, and what has arrived at the sources."""
 
 from __future__ import annotations
 
@@ -29,14 +27,13 @@ if TYPE_CHECKING:
 
 run_sweep = fast.instead(plain.run_sweep)
 NOTHING: Any = {}.get, None  # of a sweep that gets nowhere
+ARRIVED = PLAIN | {EagerTensor}  # what is a gradient as it is
 
 
 def gradients_of(
     tape: GradientTape, targets: list[End], sources: list[End], output_gradients: list[Adjoint]
 ) -> list[Result]:
-    """The gradients of targets that start with these adjoints (None: ones) with respect to each source; None for
-    some.
-    """
+    """The gradients of targets that start with these adjoints (None: ones) with respect to each source, or None."""
     record = tape._record
     assert record is not None
     recorded = state.record is not None and (bool(state.tapes) or not state.record.eager)
@@ -57,7 +54,7 @@ def gradients_of(
     gradients: list[Result] = []
     for source, rows in zip(sources, ends, strict=True):
         g = adjoint(rows[0]) if len(rows) == 1 else None
-        if type(g) not in PLAIN:
+        if type(g) not in ARRIVED:
             g = _arrived(adjoint, found, rows)
         if g is None:
             g = as_target(tape, source, targets, output_gradients, rows, starts)
@@ -70,9 +67,7 @@ def gradients_of(
 def _first_adjoints(
     tape: GradientTape, targets: list[End], output_gradients: list[Adjoint], recorded: bool
 ) -> tuple[dict[int, Adjoint], list[int]]:
-    """Of each target's row the adjoint that it starts with. And the targets whose output gradients no operation
-    receives.
-    """
+    """The adjoint that each target's row starts with, and the targets whose output gradients no operation receives."""
     record, passed = tape._record, []
     starts: dict[int, Adjoint] = {}
     for at, target in enumerate(targets):
@@ -91,9 +86,7 @@ def _first_adjoints(
 
 
 def rows_of(tape: GradientTape, value: End) -> tuple[int, ...]:
-    """The rows that hold a tensor, or the states of a variable, in a tape's recording. Raises what TensorFlow raises
-    for anything else.
-    """
+    """The rows that hold a tensor, or the states of a variable, in a recording; TensorFlow's error for others."""
     if type(value) is EagerTensor:
         row = None if tape._record is None else tape._record.find(value)
         return () if row is None else (row,)
@@ -107,25 +100,19 @@ def sweep(
     tape: GradientTape, starts: dict[int, Adjoint], wanted: set[int], recorded: bool
 ) -> tuple[Function, Sweep | None]:
     """Brings these starts (adjoints by row) to the rows ``wanted``. Returns what gives the adjoint of a row, and the
-    sweep where it was more than a plain one.
-
-    ``recorded`` when an outer tape, or the graph that is being built, is to know how they were computed.
+    sweep, if any. ``recorded``: an outer tape, or the graph that is being built, is to know how they were computed.
     """
     record = tape._record
     assert record is not None
     mandatory = _mandatory_inputs(record) if record.mandatory else None
     if not wanted and not mandatory:
         return NOTHING
-    high = max(starts)
-    reachable = reachable_rows(tape, wanted | mandatory if mandatory else wanted, high, recorded)
-    if reachable is not None and not (
-        all(map(reachable.__getitem__, wanted)) and all(map(reachable.__getitem__, starts))
-    ):
+    reachable = reachable_rows(tape, wanted | mandatory if mandatory else wanted, max(starts), recorded)
+    if reachable is not None and 0 in map(reachable.__getitem__, (*wanted, *starts)):
         wanted = {row for row in wanted if reachable[row]}
         starts = {row: given for row, given in starts.items() if reachable[row]}
         if not starts or not (wanted or mandatory):
             return NOTHING
-        high = max(starts)
     given = record, starts, wanted, reachable, recorded, mandatory
     return _record_sweep(tape, *given) if recorded and state.record is not None else run_sweep(*given)
 
@@ -149,10 +136,8 @@ def _record_sweep(tape: GradientTape, *given: Object) -> tuple[Function, Sweep |
 
 
 def _mandatory_inputs(record: Record) -> set[int]:
-    """The inputs of calls whose gradient does more than give shares, which TensorFlow asks whether they lead to a
-    source or not.
-
-    These are functions of the user, and operations without a gradient, which are refused.
+    """The inputs of calls that TensorFlow asks for their gradient whether they lead to a source or not: functions of
+    the user, and operations without a gradient, which are refused.
     """
     return {row for call in record.mandatory for row in call.inputs if differentiable(record, row)}
 

@@ -19,9 +19,8 @@ TERMINAL = 0b101  # reachable, but nothing is handed on from there: a source who
 
 
 def on_tape(tape: GradientTape, foreign: set[int] | None = None) -> bytearray:
-    """For each row, 1 when it is on this tape: watched, or written during a span from something on the tape.
-
-    Rows that are watched although the operation that wrote them is not on the tape are put into ``foreign``.
+    """For each row, 1 when it is on this tape: watched, or written during a span from something on the tape. Rows that
+    are watched although the operation that wrote them is not on the tape are put into ``foreign``.
     """
     record = tape._record
     assert record is not None
@@ -52,10 +51,8 @@ def _see(record: Record, on: bytearray, row: int, foreign: set[int] | None) -> N
 
 
 def reachable_rows(tape: GradientTape, sources: set[int], high: int = -1, recorded: bool = True) -> bytearray | None:
-    """For each row, 1 when it is on the tape and depends on one of the source rows; None when all rows may.
-
-    ``high`` is the last row that anyone asks about, -1 for any; ``recorded`` says whether what is computed for a row
-    is written down.
+    """For each row up to ``high`` (-1: for all), 1 when it is on the tape and depends on one of the source rows; None
+    when all rows may. ``recorded`` says whether what is computed for a row is written down.
     """
     record, watched, spans = tape._record, tape.watched, tape.spans
     assert record is not None
@@ -111,7 +108,7 @@ def propagate(record: Record, marks: bytearray, low: int, high: int, gate: bytea
 def depends(record: Record, marks: bytearray, call: Call) -> bool:
     """True when an input of the call is marked and of a dtype through which gradients flow."""
     for row in call.inputs if call.primitive.code != STOP_CODE else ():
-        if marks[row] and differentiable(record, row):
+        if marks[row] and record.shape_dtype(row)[1].kind in CONTINUOUS:
             return True
     return False
 

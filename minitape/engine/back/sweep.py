@@ -1,8 +1,7 @@
 """The reverse sweep: walks the rows from the targets down and hands each adjoint on to the row's inputs.
 
 There is one loop, :meth:`Sweep.steps`, for numbers, arrays, calls, graphs and the rows that an outer tape records; the
-picture's stepper advances it row by row. An adjoint that does not have the shape of its input, because the operation
-broadcast that, is summed to this shape here only.
+picture's stepper advances it row by row.
 """
 
 from __future__ import annotations
@@ -36,11 +35,10 @@ SLICED = ("identity", "negative", "cast")  # their adjoints stay slices, as in T
 class Sweep:
     """One backward pass over a recording.
 
-    ``starts`` maps the targets' rows to their adjoints, ``reachable[row]`` is true where a source can be reached
-    through ``row`` (None: everywhere), ``sources`` are the rows whose adjoints are wanted at the end
-    (``adjoint(row)``). ``recorded`` makes the sweep itself a sequence of recorded operations. ``stepwise`` keeps the
-    ``edges`` of each step: (input row, share of the adjoint, sum so far). ``held`` are arrays by row in place of
-    those of the recording.
+    ``starts`` are the targets' adjoints by row, ``reachable[row]`` is true where a source can be reached through
+    ``row`` (None: everywhere), ``sources`` are the rows whose ``adjoint(row)`` is wanted at the end. ``recorded`` makes
+    the sweep itself a sequence of recorded operations. ``stepwise`` keeps the ``edges`` of each step: (input row, share
+    of the adjoint, sum so far). ``held`` are arrays by row in place of those of the recording.
     """
 
     edges: list[tuple[int, Adjoint, Adjoint]]
@@ -59,9 +57,7 @@ class Sweep:
         held: dict[int, Array] | None = None,
     ) -> None:
         self.record, self.reachable, self.starts, self.sources = record, reachable, starts, sources
-        self.recorded, self.stepwise = recorded, stepwise
-        self.batched = not BATCHES.isdisjoint(map(type, starts.values()))
-        self.adjoints = starts.copy()
+        self.recorded, self.stepwise, self.adjoints = recorded, stepwise, starts.copy()
         self.slices: dict[int, list[tuple[int, int]]] = {}  # row -> (call, number) of the slices that arrived there
         self.high = max(starts) if starts else -1
         self.low = min(sources) if sources else self.high + 1
@@ -83,9 +79,7 @@ class Sweep:
             restore_fp_errors(before)
 
     def steps(self) -> Iterator[int]:
-        """The loop: hands on the adjoint of each row that has one, from the last row to the first, and then yields the
-        row.
-        """
+        """The loop: hands on the adjoint of each row that has one, from the last row to the first, and yields it."""
         reachable = self.reachable
         for row, op, a, b, call in self._cells():
             call = call or call_of(row, op, a, b)
@@ -114,9 +108,7 @@ class Sweep:
     # -- one call ----------------------------------------------------------------------------------
 
     def _call(self, call: Call) -> bool:
-        """Hands the adjoints of a call's outputs on to those of its inputs that matter; False where none has
-        arrived.
-        """
+        """Hands the adjoints of a call's outputs on to its inputs that matter; False where none has arrived."""
         values, reachable, primitive = self.values, self.reachable, call.primitive
         rows = range(call.row, call.row + call.outputs)
         arrived = [self.adjoint(row) for row in rows]
@@ -124,7 +116,8 @@ class Sweep:
             return False
         self.edges = []
         if type(arrived[0]) is IndexedSlices and primitive.name in SLICED:
-            return self._hand_on(call.row, primitive, call.inputs, call.attrs)
+            self._hand_on(call)
+            return True
         g = [self._dense(g, row) for g, row in zip(arrived, rows)]  # noqa: B905 - slow
         z, inputs = [values[row] for row in rows], [values[row] for row in call.inputs]
         if call.outputs == 1:
@@ -138,15 +131,12 @@ class Sweep:
                     self.note_slices(to, call.row, share)
         return True
 
-    def _hand_on(self, row: int, primitive: Primitive, inputs: tuple[int, ...], attrs: Attributes) -> bool:
-        """Hands the slices at ``row`` on as slices of its one input; False for operations that make them dense."""
-        if primitive.name not in SLICED:
-            return False
-        g, to = slices_in_order(self, row), inputs[0]
-        for _, share in self._shares(primitive, [0], g.values, None, [self.values[to]], attrs):
+    def _hand_on(self, call: Call) -> None:
+        """Hands the slices that arrived at a call's output on as slices of its one input."""
+        g, to = slices_in_order(self, call.row), call.inputs[0]
+        for _, share in self._shares(call.primitive, [0], g.values, None, [self.values[to]], call.attrs):
             self._add(to, g.with_values(share))
-            self.note_slices(to, row, g)
-        return True
+            self.note_slices(to, call.row, g)
 
     def _shares(
         self,
@@ -178,7 +168,7 @@ class Sweep:
             return primitive.rules
         if self.recorded:
             return recorded_rules(primitive.code)
-        if self.batched:
+        if not BATCHES.isdisjoint(map(type, self.starts.values())):
             return [rule and in_batches(rule) for rule in primitive.rules]
         return form_of(primitive.code, z).rules
 
@@ -191,7 +181,7 @@ class Sweep:
     # -- adding up ---------------------------------------------------------------------------------
 
     def _add(self, row: int, share: Adjoint, as_given: bool = False) -> None:
-        """Adds a share to the adjoint of ``row``, in the shape of the row.
+        """Adds a share to the adjoint of ``row``, summed to the shape of the row where the operation broadcast that.
 
         A source gets what a custom gradient gave for it ``as_given``: TensorFlow does not look at its shape either.
         """
@@ -223,9 +213,7 @@ def run_sweep(
     recorded: bool,
     mandatory: set[int] | None,
 ) -> tuple[Function, Sweep | None]:
-    """Runs a sweep, also down to the rows ``mandatory``. Returns what gives the adjoint of a row, and the sweep, where
-    there is one.
-    """
+    """Runs a sweep, also down to the rows ``mandatory``. Returns what gives the adjoint of a row, and the sweep."""
     found = record.sweeper(record, starts, sources, reachable, recorded=recorded)
     if mandatory:
         found.include(mandatory)

@@ -1,9 +1,8 @@
 """``tf.GradientTape``: when rows are written, and which of them a gradient may use.
 
-A tape keeps three things: the recording it belongs to, the *spans* of rows during which it was recording, and what it
-watches (and since which row). Tapes that are open together share one recording. When a gradient is asked for, the tape
-finds its rows: a row is on the tape when it was written during a span and one of its inputs was watched by then or is
-itself the result of a row on the tape.
+A tape keeps its recording, which open tapes share, the *spans* of rows during which it was recording, and what it
+watches since which row. A row is on the tape when it was written during a span and an input of it was watched by then,
+or is itself the result of a row on the tape.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from ..recording.rows import FLOATS
 from ..recording.state import appended, state
 from ..tensor.tensor import EagerTensor, Tensor
 from ..values import nest
-from .backward import gradients_of, rows_of
+from .backward import gradients_of
 from .endpoints import (
     NONE,
     GradientQuestion,
@@ -43,11 +42,12 @@ from .endpoints import (
     unconnected_zeros,
     wants_zeros,
 )
+from .tape_methods import TapeMethods
 
 if TYPE_CHECKING:
     from ..recording.evidence import Stack, TapeNote
     from ..tensor.variable import ResourceVariable
-    from ..types import End, Leaving, Object, Result, Structure
+    from ..types import Leaving, Structure
 
 _NONES = repeat(None)  # as many as are asked for
 _WARNS: list[bool] = []  # not empty: every tape warns, see minitape.explain.warn
@@ -59,7 +59,7 @@ _NEVER = (
 NOTES = 1000  # what one tape remembers of watch calls and the like
 
 
-class GradientTape:
+class GradientTape(TapeMethods):
     """Records operations, so that gradients can be computed afterwards.
 
     Trainable variables are watched when they are read inside the ``with`` block; tensors with ``watch``. A tape gives
@@ -100,7 +100,13 @@ class GradientTape:
         self.watched: dict[int, int] = {}  # row -> from which row on it is watched
         self.variables: dict[int, ResourceVariable] = {}  # watched variables by id
 
-    __signature__: inspect.Signature
+    # what everybody sees is TensorFlow's signature; `explain` is minitape's own
+    __signature__ = inspect.Signature(
+        [
+            inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation="bool")
+            for name, default in (("persistent", False), ("watch_accessed_variables", True))
+        ]
+    )
     backward = True  # whether it is for gradients; an accumulator's is not
 
     # -- recording ---------------------------------------------------------------------------------
@@ -254,8 +260,9 @@ class GradientTape:
         for t in (tensor,) if type(tensor) is EagerTensor else nest.flatten(tensor):
             record = self._record  # another one, perhaps, once a tensor was watched
             if len(self.notes) < NOTES:
-                rows = 0 if record is None else len(record)
-                self.notes.append(("watch", rows, weakref.ref(t) if type(t) is EagerTensor else weak(t), frames))
+                self.notes.append(
+                    ("watch", len(record or ()), weakref.ref(t) if type(t) is EagerTensor else weak(t), frames)
+                )
             if type(t) is not EagerTensor:
                 if hasattr(t, "_watch_on"):  # variables and composite tensors
                     t._watch_on(self)
@@ -280,22 +287,18 @@ class GradientTape:
                 record.note("watch_ignored", t)
 
     def _watches(self) -> bool:
-        """Whether ``watch`` has an effect now: while any tape of this thread records, as in TensorFlow.
-
-        Raises AttributeError for a tape that was never entered or is used up.
+        """Whether ``watch`` has an effect now: while any tape of this thread records, as in TensorFlow; AttributeError
+        for a tape that was never entered or is used up.
         """
         if self._record is None or self._used:
             error = AttributeError("'NoneType' object has no attribute '_tape'")
-            error.add_note(
-                _NEVER
-                if self._record is None
-                else "The tape was used up by its gradient: watch inside of its with block."
-            )
+            used = "The tape was used up by its gradient: watch inside of its with block."
+            error.add_note(_NEVER if self._record is None else used)
             raise error
-        tapes = state.tapes
+        any_records = any(t.backward for t in state.tapes)
         if self._recording or self._record is state.record:
-            return self in tapes or any(t.backward for t in tapes)
-        if not any(t.backward for t in tapes) or type(self._record) is not Record or type(state.record) is not Record:
+            return self in state.tapes or any_records
+        if not any_records or type(self._record) is not Record or type(state.record) is not Record:
             return False
         merge(self, state.record)
         return True
@@ -330,11 +333,6 @@ class GradientTape:
         words += ["recording"] * self._recording + ["used up"] * self._used
         return f"<{type(self).__name__}: {', '.join(words)}>"
 
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        """The picture that a notebook shows of a tape."""
-        picture = hooks.draw(self)
-        return {"text/plain": repr(picture).replace("Picture", "GradientTape"), "text/html": picture.html()}
-
     # -- gradients ---------------------------------------------------------------------------------
 
     def gradient(
@@ -349,8 +347,7 @@ class GradientTape:
         Returns a tensor (or IndexedSlices, or None where nothing connects them) for each source, in the structure of
         ``sources``. Each has the shape and the dtype of its source. ``output_gradients`` weighs the targets, and
         ``unconnected_gradients="zero"`` asks for zeros instead of None. Raises RuntimeError on the second call for a
-        tape
-        that is not persistent. See https://www.tensorflow.org/api_docs/python/tf/GradientTape#gradient.
+        tape that is not persistent. See https://www.tensorflow.org/api_docs/python/tf/GradientTape#gradient.
 
         >>> import minitape as tf
         >>> x, w = tf.Variable([1.0, 2.0]), tf.Variable(3.0)
@@ -366,9 +363,8 @@ class GradientTape:
         zero = unconnected_gradients is not NONE and wants_zeros(unconnected_gradients)
         targets = [target] if type(target) is EagerTensor else targets_of(target)
         given, flat = ([sources],) * 2 if type(sources) is EagerTensor else ends_of(sources)
-        adjoints = (
-            [None] * len(targets) if output_gradients is None else output_adjoints(output_gradients, len(targets))
-        )
+        count = len(targets)
+        adjoints = [None] * count if output_gradients is None else output_adjoints(output_gradients, count)
         try:
             gradients = gradients_of(self, targets, flat, adjoints)
         except LookupError as error:
@@ -376,9 +372,7 @@ class GradientTape:
         # where the sweep was not recorded, a note says what the gradients came from
         frames = site() if state.tapes else note_gradients(gradients, targets, flat)
         nones = [*map(is_, gradients, _NONES)]
-        self.last = new_tuple(GradientQuestion, (targets, flat, adjoints, nones, "gradient", ()))
-        if self._persistent:
-            self._keep_question()
+        self.last = question = new_tuple(GradientQuestion, (targets, flat, adjoints, nones, "gradient", ()))
         if True in nones:
             if self._warns or _WARNS:  # one warning, with its reason, for each
                 hooks.warn_of(self, targets, [s for s, g in zip(flat, gradients, strict=True) if g is None])
@@ -389,91 +383,8 @@ class GradientTape:
                 g if f is s or g is None else s._like_gradient(g)
                 for g, f, s in zip(gradients, flat, given, strict=True)
             ]
-        record = self._record
-        if record is not None and record.watchers:
-            record.notify()
-        self._end(nones, frames)
+        self._end(question, frames)
         return gradients[0] if type(sources) is EagerTensor else pack_like(sources, given, gradients)
-
-    def explain(self, target: Structure, sources: Structure) -> Structure:
-        """Why the gradient of ``target`` with respect to each of ``sources`` is None, or that it is not.
-
-        Returns one :class:`minitape.explain.Explanation` for each source, in the structure of ``sources``: whether it
-        is ``connected``, the ``cause``, the ``line`` and ``filename`` of the statement that broke the chain, and a
-        ``message`` and ``fix`` in words. It may be called before or after ``gradient``, also on a tape that was used.
-
-        >>> import minitape as tf
-        >>> x = tf.constant(3.0)
-        >>> with tf.GradientTape() as tape:
-        ...     y = x * x
-        >>> tape.explain(y, x).cause
-        'not_watched'
-        """
-        return hooks.explain(self, target, sources)
-
-    def explain_nonfinite(self, target: Structure, sources: Structure) -> Object:
-        """Where a NaN or an infinity came into the gradients: the first row of the sweep that made one.
-
-        Returns one :class:`minitape.explain.Explanation` whose ``cause`` is "finite", "nonfinite_value" (the forward
-        pass made it), "nonfinite_gradient" (a derivative made it) or "nonfinite_released" (the values are gone).
-
-        >>> import minitape as tf
-        >>> x = tf.Variable(0.0)
-        >>> with tf.GradientTape() as tape:
-        ...     y = tf.sqrt(x)
-        >>> tape.explain_nonfinite(y, x).cause
-        'nonfinite_gradient'
-        """
-        return hooks.explain_nonfinite(self, target, sources)
-
-    def jacobian(
-        self,
-        target: Structure,
-        sources: Structure,
-        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
-        parallel_iterations: int | None = None,
-        experimental_use_pfor: bool = True,
-    ) -> Structure:
-        """The Jacobian of ``target`` with respect to each source, of shape target.shape + source.shape.
-
-        Computed in one sweep: ``parallel_iterations`` has nothing to do, though 1 is refused as in TensorFlow. Raises
-        RuntimeError on the second call for a tape that is not persistent, ValueError for one inside a gradient.
-
-        >>> import minitape as tf
-        >>> x = tf.Variable([1.0, 2.0])
-        >>> with tf.GradientTape() as tape:
-        ...     y = x * x
-        >>> tape.jacobian(y, x).numpy()
-        array([[2., 0.],
-               [0., 4.]], dtype=float32)
-        """
-        from ..derivatives.jacobian import jacobian
-
-        return jacobian(self, target, sources, unconnected_gradients, parallel_iterations, experimental_use_pfor)
-
-    def batch_jacobian(
-        self,
-        target: End,
-        source: End,
-        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
-        parallel_iterations: int | None = None,
-        experimental_use_pfor: bool = True,
-    ) -> Result:
-        """The Jacobian of each example: of shape [batch] + target.shape[1:] + source.shape[1:].
-
-        Zeros when nothing connects them, as in TensorFlow. Raises ValueError when the first axes differ.
-
-        >>> import minitape as tf
-        >>> x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
-        >>> with tf.GradientTape() as tape:
-        ...     tape.watch(x)
-        ...     y = x * x
-        >>> tape.batch_jacobian(y, x).shape
-        TensorShape([2, 2, 2])
-        """
-        from ..derivatives.jacobian import batch_jacobian
-
-        return batch_jacobian(self, target, source, unconnected_gradients, parallel_iterations, experimental_use_pfor)
 
     def _begin(self, used_to: str = "used to ") -> None:
         if self._used or self._record is None:  # also of a tape that never recorded, as in TensorFlow
@@ -501,32 +412,19 @@ class GradientTape:
                     "context if you actually want to trace the gradient in order to compute higher order derivatives.",
                 )
 
-    def _keep_question(self) -> None:
-        """Keeps the last question for pictures: a persistent tape has several."""
-        if self.last is not None and len(self.questions) < ASKED:
-            self.questions = appended(self.questions, self.last)
-
-    def _end(self, nones: list[bool], frames: Stack) -> None:
+    def _end(self, question: GradientQuestion, frames: Stack) -> None:
         """After a gradient: a tape that is not persistent is used up, and its large arrays are released."""
+        record, nones, self.last = self._record, question.nones, question
+        assert record is not None
+        if record.watchers:
+            record.notify()
         if True in nones or not nones:
             hooks.watch_errors()
-        if not self._persistent:
+        if self._persistent:
+            if len(self.questions) < ASKED:  # for pictures
+                self.questions = appended(self.questions, question)
+        else:
             self._used = True
-            record = self._record
-            assert record is not None
             self.notes.append(("gradient", len(record), None, frames))
             if record.large and (record.tapes == 1 or all(t is None or t._used for t in record.tapes_now())):
                 record.free()
-
-    def _rows_of(self, value: End) -> tuple[int, ...]:
-        """The rows that hold a tensor, or the states of a variable, in this tape's recording."""
-        return rows_of(self, value)
-
-
-# what everybody sees is TensorFlow's signature; `explain` is minitape's own
-GradientTape.__signature__ = inspect.Signature(
-    [
-        inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation="bool")
-        for name, default in (("persistent", False), ("watch_accessed_variables", True))
-    ]
-)

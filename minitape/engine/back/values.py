@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from ..recording.outlines import Outline
 from ..recording.record import Record
-from ..recording.rows import WIDTH, Outline
+from ..recording.rows import WIDTH
 from ..table.accelerator import fast
 from ..table.primitives import TABLE
 from ..table.primitives.elementwise import LARGE

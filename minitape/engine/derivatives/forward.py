@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 class ForwardTape(GradientTape):
     """The tape of an accumulator: it records what the accumulator will follow."""
 
-    __slots__ = ("owner",)
-
     backward = False
 
     def __init__(self, owner: ForwardAccumulator) -> None:

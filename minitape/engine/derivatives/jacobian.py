@@ -168,10 +168,7 @@ def _end(
     """
     nones, eager = [g is None for g in found], recorder().eager
     kept = [None if r is None or r.shape.num_elements() > MOST else r for r in results] if eager else []
-    tape.last = GradientQuestion([target], sources, [None], nones, call if eager else "gradient", kept)
-    if tape._persistent:
-        tape._keep_question()
-    tape._end(nones, site())
+    tape._end(GradientQuestion([target], sources, [None], nones, call if eager else "gradient", kept), site())
 
 
 def rows_of_jacobian(tape: GradientTape, target: End, sources: list[End], adjoints: np.ndarray) -> list[Result]:

@@ -4,7 +4,7 @@ op    0 a leaf (watched tensor, variable's state, constant), 1 a call, else the 
 a, b  the rows of an elementwise operation's inputs (a == b for one input)
 call  the :class:`Call` of a call: its primitive, inputs and attributes; None for other rows
 site  the bytecode offset of the user's statement, turned into a line only on request
-value a number, an array, or the :class:`Outline` of an array that no rule reads
+value a number, an array, or the :class:`~minitape.engine.recording.outlines.Outline` of an array that no rule reads
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ import numpy as np
 
 from ..table.accelerator import fast
 from .block import leave_ended
-from .rows import CHUNK, WIDTH, Outline
+from .outlines import Outline
+from .rows import CHUNK, WIDTH
 
 if TYPE_CHECKING:
     from ..types import Array, Columns

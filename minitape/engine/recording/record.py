@@ -1,14 +1,8 @@
 """The recording: one append-only table of rows, shared by all tapes that are open at the same time.
 
-Each operation that runs under a tape appends one row; the row's number is the name of its value. How rows are stored
-says
-:mod:`minitape.engine.recording.columns`, and who wrote them :mod:`minitape.engine.recording.sites`.
-
-An operation with more inputs, attributes or outputs is a *call*: a :class:`Call` holds its primitive, the rows of its
-inputs and its attributes.
-
-Which rows belong to which tape is not written down: a tape knows what it watches and when it was recording, and finds
-its rows from that when a gradient is asked for (:mod:`minitape.engine.back.reach`).
+Each operation that runs under a tape appends one row; the row's number is the name of its value. Which rows belong to
+which tape is not written down: a tape knows what it watches and when it was recording, and finds its rows from that
+when a gradient is asked for (:mod:`minitape.engine.back.reach`).
 """
 
 from __future__ import annotations
@@ -16,7 +10,7 @@ from __future__ import annotations
 import sys
 import weakref
 from _thread import get_ident
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 from weakref import ref
@@ -24,9 +18,9 @@ from weakref import ref
 from ..table.primitives.elementwise import STOP_CODE
 from .columns import CONTINUOUS
 from .frames import user_frame
+from .large_arrays import LargeArrays
 from .recorder import Recorder
-from .rows import CALL, FLOATS, LEAF, Call, Event, Leaf, Outline, Subject, number_leaf, outline
-from .sites import Sites
+from .rows import CALL, FLOATS, LEAF, Call, Event, Leaf, Subject, number_leaf
 from .state import appended, state
 
 if TYPE_CHECKING:
@@ -35,25 +29,24 @@ if TYPE_CHECKING:
     from ..table.primitives import Primitive
     from ..tensor.tensor import Tensor
     from ..tensor.variable import ResourceVariable
-    from ..types import Array, Attributes, End, Result
+    from ..types import Attributes, End, Result
 
 EVENTS = 10_000  # events kept by one recording
-new_tuple = tuple.__new__  # builds a named tuple at a third of the price
+new_call, new_tuple = object.__new__, tuple.__new__  # without a constructor's frame: at a third of the price
 
 
-class Record(Sites, Recorder):
+class Record(LargeArrays, Recorder):
     """The table: operations append to it, a sweep reads it backwards."""
 
     sweeper: type[Sweep]  # what goes back over it
     tapes = 0  # tapes that may still ask for gradients
     paused = 0  # tapes inside stop_recording()
-    # what few recordings have is made when the first of it comes, see more()
+    # what few recordings have is made when the first of it comes, see appended()
     mandatory: Sequence[Call] = ()  # calls whose gradient does more than give shares, see minitape.engine.back.backward
     events: Sequence[Event] = ()
     merged: Sequence[tuple[Record, int]] = ()  # recordings whose rows were copied here, and their shift
     writers: Sequence[tuple[int, int | None]] = ()  # (first row, which of the members wrote from there on)
     scopes: Sequence[tuple[int, tuple[str, ...]]] = ()  # from which row on which name scope was open
-    watchers: Sequence[Callable[[], object]] = ()  # callables of live pictures, see tell()
 
     def __init__(self) -> None:
         super().__init__()
@@ -75,9 +68,9 @@ class Record(Sites, Recorder):
 
     def note(self, kind: str, subject: Subject = None) -> None:
         """Writes down an event, with the user's statement."""
-        frame = user_frame(sys._getframe(1))
-        site = None if frame is None else (frame.f_code, frame.f_lasti)
         if len(self.events) < EVENTS:
+            frame = user_frame(sys._getframe(1))
+            site = None if frame is None else (frame.f_code, frame.f_lasti)
             self.events = appended(self.events, Event(kind, len(self), subject, site))
 
     # -- leaves ------------------------------------------------------------------------------------
@@ -89,10 +82,8 @@ class Record(Sites, Recorder):
         site: int | None = None,
         tapes: Sequence[GradientTape] = (),
     ) -> int:
-        """Returns the row of a tensor in this recording. A tensor without a row here becomes a leaf; with ``variable``,
-        one that is the state of the variable.
-
-        The given ``tapes``, which are recording, watch the row from now on.
+        """Returns the row of a tensor in this recording, which the given ``tapes``, that record, watch from now on. A
+        tensor without a row here becomes a leaf; with ``variable``, the state of a variable.
         """
         old, keeps_old_row = tensor._record, False
         if old is not None:
@@ -120,11 +111,8 @@ class Record(Sites, Recorder):
     def write_leaf(
         self, tensor: Tensor, leaf: Leaf, site: int, old: Record | None = None, tapes: Sequence[GradientTape] = ()
     ) -> int:
-        """Writes the row of a tensor that is new here, of the state of a variable or of a Python number, as ``leaf``
-        says; these tapes watch it.
-
-        The tensor itself knows its row here from now on, where it belongs to ``old`` until then. Nothing is called
-        between that question and its answer: threads of Python change at calls, so that only one of them takes it.
+        """Writes the row of a leaf, which these tapes watch. The tensor knows its row here from now on, where it
+        belongs to ``old`` until then.
         """
         row = self.append(LEAF, 0, 0, None, site, tensor._value)
         self.leaves[row] = leaf
@@ -132,14 +120,12 @@ class Record(Sites, Recorder):
             tape.watched[row] = row + 1
         if not tapes:
             self.untracked.add(row)
-        if tensor._record is old:
+        if tensor._record is old:  # threads change at calls, of which there is none here: only one of them takes it
             tensor._record, tensor._row = self, row
         return row
 
     def enter_number(self, tensor: Tensor, number: float, site: int) -> None:
-        """A Python number that was used as an operand becomes a leaf; the same number is met again as the same
-        tensor.
-        """
+        """A Python number that was an operand becomes a leaf; met again, the number is the same tensor."""
         self.write_leaf(tensor, number_leaf(number), site)
         if number == number and number != 0:  # 0.0 and -0.0 are one key, nan is none
             self.numbers[number, type(tensor._value)] = tensor
@@ -201,9 +187,7 @@ class Record(Sites, Recorder):
         tensors: tuple[Tensor, ...],
         frame: FrameType | None = None,
     ) -> None:
-        """Writes one row for each output of an operation that has just computed ``tensors``, by a statement in
-        ``frame`` or around it.
-        """
+        """Writes a row for each output of an operation, computed by a statement in ``frame`` or around it."""
         site = frame.f_lasti if frame and frame is self.frame else self.current_site(frame)
         rows: tuple[int, ...] = ()
         passes = False  # whether something is watched that a gradient flows through
@@ -216,7 +200,9 @@ class Record(Sites, Recorder):
             a, b = rows[0], rows[-1]
         else:
             code, self.called = CALL, True
-            call = Call(len(self), primitive, rows, attrs, len(tensors))
+            call = new_call(Call)  # without its constructor: this runs often
+            call.row, call.primitive, call.inputs = len(self), primitive, rows
+            call.attrs, call.outputs = attrs, len(tensors)
             if primitive.mandatory:
                 self.mandatory = appended(self.mandatory, call)
         for tensor in tensors:
@@ -226,38 +212,6 @@ class Record(Sites, Recorder):
             tensor._record, tensor._row = self, self.append(code, a, b, call, site, value)
             if untracked:
                 self.untracked.add(tensor._row)
-
-    def _column_value(
-        self, primitive: Primitive, rows: Sequence[int], inputs: Sequence[Tensor], value: Array, tracked: bool
-    ) -> Array:
-        """Returns the entry of the value column for a result, and stores the input arrays that its rules will read."""
-        if tracked and (primitive.keeps is None or primitive.keeps):
-            for i, t in enumerate(inputs):
-                if (
-                    t._value.size > self.small
-                    and type(self.stored(rows[i])) is Outline
-                    and i in self.read_inputs(primitive, rows)
-                ):
-                    self.store(rows[i], t._value)
-        if value.size <= self.small:
-            return value
-        self.large = True
-        return value if (tracked and primitive.keeps_output) or self.watchers else outline(value.shape, value.dtype)
-
-    def read_inputs(self, primitive: Primitive, rows: Sequence[int]) -> Iterable[int]:
-        """Which inputs of an operation the rules will read: beside a Python number, those that the rule of the other
-        one reads.
-        """
-        if primitive.keeps_beside:
-            for i, row in enumerate(rows):
-                if self.is_number(row):
-                    return primitive.keeps_beside[i]
-        return range(len(rows)) if primitive.keeps is None else primitive.keeps
-
-    def is_number(self, row: int) -> bool:
-        """Whether a row is a Python number, of which no program can want a gradient."""
-        leaf = self.leaves.get(row)
-        return leaf is not None and leaf.number is not None
 
     # -- the end -----------------------------------------------------------------------------------
 
@@ -269,13 +223,6 @@ class Record(Sites, Recorder):
     def reopen(self) -> None:
         """A tape is entered again."""
         self.open = True
-
-    def free(self) -> None:
-        """The last tape that could ask was used up: large arrays are released, except those of leaves."""
-        held = self.large_arrays()
-        for row in held.keys() - self.leaves.keys():
-            self.store(row, outline(held[row].shape, held[row].dtype))
-        self.large = bool(held.keys() & self.leaves.keys())
 
     def member(self, tape: GradientTape) -> int | None:
         """The number of a tape among those of this recording; None when it is of another one."""
@@ -291,9 +238,7 @@ class Record(Sites, Recorder):
         return [member[0]() for member in self.members]
 
     def tell(self, *watchers: Callable[[], object]) -> None:
-        """These callables are told that rows are going to be added, and from now on when a block or a gradient has
-        ended.
-        """
+        """These callables are told now, and whenever a block or a gradient has ended."""
         self.watchers = [*self.watchers, *(w for w in watchers if w not in self.watchers)]
         self.notify()
 

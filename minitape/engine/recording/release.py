@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .rows import WIDTH, outline
+from .outlines import outline
+from .rows import WIDTH
 from .state import state
 
 if TYPE_CHECKING:

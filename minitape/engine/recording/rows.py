@@ -1,26 +1,21 @@
-"""What the rows of a recording are made of: codes of operations, leaves, calls, events, and outlines of arrays.
-
-The table itself is :class:`minitape.engine.recording.record.Record`.
-"""
+"""What the rows of a recording are made of: codes of operations, leaves, calls, events."""
 
 from __future__ import annotations
 
-import math
 import weakref
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from types import CodeType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..table.primitives import TRACERS
 from ..table.primitives.elementwise import BY_CODE, FIRST_CODE
 
 if TYPE_CHECKING:
     from ..table.primitives import Primitive
     from ..tensor.tensor import Tensor
     from ..tensor.variable import ResourceVariable
-    from ..types import Array, Attributes, NumPyType
+    from ..types import Attributes
     from .evidence import Note
     from .record import Record
 
@@ -32,34 +27,6 @@ CHUNK = 16384  # rows that readers of long recordings take at once
 Subject: TypeAlias = Any
 
 
-class Outline:
-    """The shape and dtype of an array that was not kept, because no rule reads its elements."""
-
-    def __init__(self, shape: tuple[int, ...], dtype: np.dtype) -> None:
-        self.shape, self.dtype = shape, dtype
-
-    ndim = property(lambda self: len(self.shape))
-    size = property(lambda self: math.prod(self.shape))
-
-    @cached_property
-    def zeros(self) -> np.ndarray:
-        """An array of this shape, for who needs one and reads no element."""
-        return np.broadcast_to(np.zeros((), self.dtype), self.shape)
-
-    def __array__(self, dtype: NumPyType = None, copy: bool | None = None) -> np.ndarray:
-        raise RuntimeError("a rule reads an array that was not kept: its primitive's `keep` does not name it")
-
-
-outline = lru_cache(4096)(Outline)
-
-
-def _of_outline(primitive: Primitive, inputs: tuple[Array, ...], attrs: Attributes) -> Array:
-    if primitive.name != "conj":
-        raise RuntimeError(f"{primitive.name} reads an array that was not kept")
-    return inputs[0]
-
-
-TRACERS[Outline] = _of_outline
 REALS = frozenset((np.float32, np.float64))  # the numbers that a compiled sweep takes
 FLOATS = frozenset(map(np.dtype, REALS))
 

@@ -21,9 +21,7 @@ class Sites(ColumnStore):
 
     def current_site(self, frame: FrameType | None = None) -> int:
         """The bytecode offset of the user's statement that runs now, in ``frame`` or around it; notes which code it is
-        in.
-
-        While a sweep is recorded, or a function replayed, its statement is the site of all its rows.
+        in. While a sweep is recorded, or a function replayed, its statement is the site of all its rows.
         """
         if self.fixed is not None:
             return self.fixed

@@ -1,0 +1,45 @@
+"""What a recording holds in place of an array that no rule reads."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..table.primitives import TRACERS
+
+if TYPE_CHECKING:
+    from ..table.primitives import Primitive
+    from ..types import Array, Attributes, NumPyType
+
+
+class Outline:
+    """The shape and dtype of an array that was not kept, because no rule reads its elements."""
+
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype) -> None:
+        self.shape, self.dtype = shape, dtype
+
+    ndim = property(lambda self: len(self.shape))
+    size = property(lambda self: math.prod(self.shape))
+
+    @cached_property
+    def zeros(self) -> np.ndarray:
+        """An array of this shape, for who needs one and reads no element."""
+        return np.broadcast_to(np.zeros((), self.dtype), self.shape)
+
+    def __array__(self, dtype: NumPyType = None, copy: bool | None = None) -> np.ndarray:
+        raise RuntimeError("a rule reads an array that was not kept: its primitive's `keep` does not name it")
+
+
+outline = lru_cache(4096)(Outline)
+
+
+def _of_outline(primitive: Primitive, inputs: tuple[Array, ...], attrs: Attributes) -> Array:
+    if primitive.name != "conj":
+        raise RuntimeError(f"{primitive.name} reads an array that was not kept")
+    return inputs[0]
+
+
+TRACERS[Outline] = _of_outline
