@@ -70,9 +70,11 @@ class ArraySweep(Sweep):
 
     def run(self) -> None:
         """Runs the sweep to its end."""
-        sources, adjoints, values, recorded = self.sources, self.adjoints, self.values, self.recorded
+        values: Object = self.values
+        sources, adjoints, recorded = self.sources, self.adjoints, self.recorded
         matters = b"\1" * (self.high + 1) if self.reachable is None else self.reachable
-        arrived, value_of = adjoints.get, values.__getitem__
+        arrived: Function = adjoints.get
+        value_of = values.__getitem__
         held, foreign, slices = values.column.__getitem__ if recorded else value_of, TERMINAL in matters, self.slices
         before = WARNINGS[OFF]
         try:
@@ -104,7 +106,8 @@ class ArraySweep(Sweep):
         self, call: Call, g: Adjoint, matters: bytes | bytearray, value_of: Function, held: Function
     ) -> None:
         """Hands on the adjoint of a call with one output and a rule for each input."""
-        primitive, rows, adjoints = call.primitive, call.inputs, self.adjoints
+        primitive: Object = call.primitive
+        rows, adjoints = call.inputs, self.adjoints
         z = value_of(call.row) if primitive.keeps_output else held(call.row)
         inputs = [*map(held if primitive.keeps == () else value_of, rows)]
         for to, like, rule in zip(rows, inputs, primitive.rules):  # noqa: B905 - slow

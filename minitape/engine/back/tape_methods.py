@@ -76,7 +76,14 @@ class TapeMethods:
         """
         from ..derivatives.jacobian import jacobian
 
-        return jacobian(self, target, sources, unconnected_gradients, parallel_iterations, experimental_use_pfor)
+        return jacobian(
+            self,  # type: ignore[arg-type]  # a tape
+            target,
+            sources,
+            unconnected_gradients,
+            parallel_iterations,
+            experimental_use_pfor,
+        )
 
     def batch_jacobian(
         self,
@@ -100,4 +107,11 @@ class TapeMethods:
         """
         from ..derivatives.jacobian import batch_jacobian
 
-        return batch_jacobian(self, target, source, unconnected_gradients, parallel_iterations, experimental_use_pfor)
+        return batch_jacobian(
+            self,  # type: ignore[arg-type]  # a tape
+            target,
+            source,
+            unconnected_gradients,
+            parallel_iterations,
+            experimental_use_pfor,
+        )
