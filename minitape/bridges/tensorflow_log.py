@@ -13,6 +13,7 @@ from tensorflow.python import pywrap_tfe
 from tensorflow.python.ops import gen_resource_variable_ops
 
 from ..engine.recording.block import During
+from ..recording.protocol import TapeSpan
 from ..recording.rows import BackwardPass
 from ..recording.sites import NOWHERE, Site, here, way_here
 from .changes import Changes
@@ -36,7 +37,6 @@ from .tensorflow_ops import (
 from .tensorflow_value import (
     Made,
     OptimizerStep,
-    Span,
     Tape,
     TensorFlowExtra,
     TensorFlowValue,
@@ -51,7 +51,7 @@ class TensorFlowLog:
 
     def __init__(self, recording: Any) -> None:
         self.recording, self.entries = recording, recording.entries
-        self.spans: list[Span] = []
+        self.spans: list[TapeSpan] = []
         self.watches: list[tuple[weakref.ref[Any], Tape]] = []  # (what was watched, by which tape)
         # of a variable's handle: as which of the block's it was made, and where
         self.born: Noted[tuple[int, list[Site]]] = Noted()
@@ -418,7 +418,7 @@ class TensorFlowLog:
             self._open_tapes.append(known)
         elif word == "ends":
             self._open_tapes = [other for other in self._open_tapes if other is not known]
-        self.spans.append(Span(word, len(self.entries), self.way(), known))
+        self.spans.append(TapeSpan(word, len(self.entries), self.way(), known))
 
     def _known(self, tape: Any) -> Tape:
         return next((known for known in reversed(self.tapes) if known.ref() is tape), None) or Tape(tape)

@@ -88,15 +88,6 @@ class Tape:
         self._watch_accessed_variables = tape._watch_accessed_variables
 
 
-class Span(NamedTuple):
-    """What happened to a tape."""
-
-    word: str  # it "begins", "ends", "pauses", "goes on" or "resets",
-    at: int  # at which row,
-    way: list[Site]  # and on which line, with the calls that led there
-    tape: Tape
-
-
 class VariableValue(NamedTuple):
     """A variable that the program read or changed."""
 

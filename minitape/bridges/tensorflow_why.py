@@ -6,7 +6,6 @@ import ast
 import gc
 import sys
 from collections.abc import Callable, Iterable
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -17,15 +16,16 @@ from ..explain.owners import living
 from ..explain.sentences import fill
 from ..explain.source import statement_at
 from ..explain.statement import last_name, unparse
+from ..explain.why import Why
 from ..explain.words import Explanation
 from ..recording.rows import RowExit
 from ..recording.sites import NOWHERE, Site, last_return
 from ..recording.values import numbers_of
-from .inquiry import left_by
+from .inquiry import Inquiry, left_by
 from .tensorflow_inside import has_tapes
 from .tensorflow_open import open_call, seeds_of, traced_again
-from .tensorflow_ops import CUTS, handle_of, has_no_gradient, is_custom, is_dataset, name_of, variable_of
-from .tensorflow_tapes import TapeInquiry, apart, numpy_call, predictions
+from .tensorflow_ops import handle_of, has_no_gradient, is_custom, is_dataset, name_of, variable_of
+from .tensorflow_tapes import numpy_call, predictions
 from .tensorflow_texts import FUNCTIONS, OF_KERAS, PATCHES, TEXT
 from .texts import TENSOR
 
@@ -80,10 +80,13 @@ def why_last(recording: Any, source: Any) -> Explanation:
     return answer
 
 
-class TensorFlowInquiry(TapeInquiry):
+class TensorFlowInquiry(Why, Inquiry):
     """One question."""
 
     dialect = PATCHES
+    recording: Any
+    log: Any
+    entries: list[Any]
     texts, functions = TEXT, FUNCTIONS
     zeros, choices, classes, moves, points, cancels = ZEROS, CHOICES, CLASSES, MOVES, POINTS, LAYERS
 
@@ -152,28 +155,35 @@ class TensorFlowInquiry(TapeInquiry):
             site=made[-1] if made else self._bound() or self._use(),
         )
 
-    def _break(self) -> Explanation | None:
-        """The break of the recorded paths; before it, a value that left on an unbroken path, or was stored in a
-        variable, and came back.
-        """
-        found = self._cut()
-        if found is None:
-            return None
-        reached = self._reached()
-        exit = next((exit for exit in self._exits() if exit.row in reached), None)
-        answer = self._through_state(reached) if exit is None else self._left_by(exit)
-        if answer is None:
-            return found
-        answer.others = [found, *found.others]
-        return answer
-
     def _cut(self) -> Explanation | None:
-        """The first break of the recorded way that has the fewest."""
-        return super()._break() or self._no_rule()
+        return super()._cut() or self._no_rule()
 
-    def _broken_at(self, rows: list[int]) -> Explanation:
-        # a gradient that was given back, first
-        return super()._broken_at(sorted(rows, key=lambda row: self.entries[row].extra.at is None))
+    def handle(self, value: Any) -> Any:
+        return handle_of(value)
+
+    def born_at(self, handle: Any) -> tuple[int, list[Site]]:
+        return self.log.born_at(handle)
+
+    def is_variable(self, value: Any) -> bool:
+        return isinstance(variable_of(value), tf.Variable)
+
+    def is_tensor(self, value: Any) -> bool:
+        return isinstance(value, tf.Tensor)
+
+    def toward(self, row: int) -> TensorFlowInquiry:
+        return TensorFlowInquiry(self.recording, row, self.source, self.name)
+
+    def known_name(self, value: Any) -> str:
+        return name_of(value) or ""
+
+    def names(self) -> list[tuple[str, Any]]:
+        return list(self._names())
+
+    def parts(self, value: Any) -> list[Any]:
+        return tf.nest.flatten(value) if isinstance(value, (tf.Variable, list, tuple, dict)) else []
+
+    def numbers_now(self) -> np.ndarray | None:
+        return numbers_of(self.log.keep(tf.convert_to_tensor(self.source)))
 
     def is_it(self, value: Any, sought: Any) -> bool:
         return handle_of(value) is handle_of(sought)
@@ -282,17 +292,6 @@ class TensorFlowInquiry(TapeInquiry):
             )
         return self._say_of(cause, row)
 
-    def _not_known(self, row: int) -> Explanation:
-        """A tape was there when an operation ran, and did not hear of it, or did not know its input, which was read
-        before.
-        """
-        given = self._inputs(row)
-        if any(self.entries[at].kind == "operation" and self.entries[at].differentiable for at in given):
-            return self.say("recording_paused", row=row)
-        early = next((at for at in given if at in self.used), row)
-        other = early != row and self.entries[early].kind != "variable"
-        return self.say("not_watched", row=row) if other else self.say("computed_before_tape", row=early)
-
     def _say_of(self, cause: str, row: int) -> Explanation:
         """A cause at an operation, in the words for its kind."""
         entry, flat = self.entries[row], cause == "nondifferentiable"
@@ -375,49 +374,6 @@ class TensorFlowInquiry(TapeInquiry):
         """A function with a gradient of its own: the line on which that returns."""
         return self.say("custom_rule", last_return(self.log.rules.get(self.entries[row].extra.op)), row=row, kind=kind)
 
-    def _after(self) -> set[int]:
-        """The rows that were computed from the source; where nothing else leads on, through what was stored in
-        variables.
-        """
-        found = super()._after()
-        if self.used:
-            return found
-        for handle, stored, _, at in self.log.stores:  # in the order of time
-            states = [
-                e.row
-                for e in self.entries[at:]
-                if stored in found and e.kind == "variable" and id(e.extra.asked) == handle
-            ]
-            found |= self._computed_from(states)
-        return found
-
-    def _outside(self) -> Explanation | None:
-        """The value left TensorFlow, or went through a variable."""
-        if self.used or self.end is None:
-            return None
-        after = self._after()
-        return self._through_state(after) or super()._outside()
-
-    def _through_state(self, rows: set[int]) -> Explanation | None:
-        """One of these rows was stored in a variable, and that was read on the path to the target."""
-        for handle, stored, site, _ in self.log.stores:
-            if stored in rows and self._read_again(handle):
-                before = self._plain(stored) in self.rows or self._state(stored, self.tape)[0] == "before"
-                if (
-                    before
-                    and handle in self.log.variables
-                    and self.log.born_at(self.log.variables[handle].handle)[1][-1:] == [site]
-                ):
-                    return self.say("wrong_object", site, kind="copied")
-                at = statement_at(site)
-                return self.say(
-                    "variable_assign",
-                    site=site,
-                    row=stored,
-                    kind="metric" if at is not None and at.calls("update_state") else "",
-                )
-        return None
-
     def _unseen(self) -> Iterable[RowExit]:
         """NumPy reads a tensor's memory without a word to TensorFlow: the text of the program says where. No word, no
         ``how``.
@@ -425,19 +381,6 @@ class TensorFlowInquiry(TapeInquiry):
         sites = {} if self.used else {self.entries[row].site: row for row in sorted(self._after())}
         return (
             RowExit(row, "", read, row + 1) for site, row in sites.items() if (read := numpy_call(site)) is not None
-        )
-
-    def _exits(self) -> list[RowExit]:
-        """Those first that an open way leads to, and that the text shows to come back."""
-        reached, found = self._reached(), super()._exits()
-        found.reverse()  # the last one is nearest to the target
-        return sorted(found, key=lambda exit: (exit.row not in reached, not self.flows_back(exit), not exit.how))
-
-    def _left_at(self, exit: RowExit) -> Explanation:
-        return (
-            (None if exit.how == "__bool__" else self._copied_from(exit))
-            or self._cut_before(exit)
-            or self._left_by(exit)
         )
 
     def _left_by(self, exit: RowExit) -> Explanation:
@@ -473,35 +416,6 @@ class TensorFlowInquiry(TapeInquiry):
             and self._followed().of(start, None, frozenset([start.filename])).is_returned()
         )
 
-    def _plain(self, row: int) -> int:
-        """The row whose value another one only hands on."""
-        while self.entries[row].op == "Identity":
-            row = self.entries[row].inputs[0]
-        return row
-
-    def _cut_before(self, exit: RowExit) -> Explanation | None:
-        """What breaks the path before the value leaves; a comparison belongs to the choice that is made by it."""
-        found = (
-            TensorFlowInquiry(self.recording, exit.row, self.source, self.name)._cut()
-            if exit.row not in self.rows
-            else None
-        )
-        if found is None or found.cause not in CUTS or self.entries[found._rows[0]].dtype == "bool":
-            return None
-        return found
-
-    def _copied_from(self, exit: RowExit) -> Explanation | None:
-        """The values were put into another variable before any tape began, and that one was used."""
-        inside = any(span.word == "begins" and span.at < exit.before for span in self.log.spans)
-        copies = [handle for handle, _, site, _ in self.log.stores if site == exit.site and self._read_again(handle)]
-        return None if inside or not copies else self.say("wrong_object", exit.site, kind="copied")
-
-    def _read_again(self, handle: int) -> bool:
-        """Whether the target was computed from a variable's state."""
-        return any(
-            self.entries[row].kind == "variable" and id(self.entries[row].extra.asked) == handle for row in self.behind
-        )
-
     def _is_in_a_layer(self) -> bool:
         """Whether a layer of Keras or a tf.Module that is alive has the source: it was not made anew, it is only not
         used.
@@ -512,154 +426,18 @@ class TensorFlowInquiry(TapeInquiry):
         gc.collect()  # models are in cycles
         return any(handle_of(variable) is handle for owner in living(*kinds) for variable in owner.variables)
 
-    def _same_values(self, row: int) -> bool:
-        """Whether the source has, or began with, the values of a row of the program's own: one is a copy of the
-        other.
-        """
-        asked, own = self.entries[row].extra.asked, handle_of(self.source)
-        mine = [numbers_of(self.entries[state].value) for state in self.rows]
-        if not mine:
-            mine = [np.asarray(numbers_of(self.log.keep(tf.convert_to_tensor(self.source))))]
-        theirs = [numbers_of(self.entries[state].value) for state in self.log.rows_of(asked)]
-        return own is not asked and any(
-            a is not None and b is not None and a.size > 1 and np.ptp(a) > 0 and np.array_equal(a.ravel(), b.ravel())
-            for a in theirs
-            for b in mine
-        )
-
-    def _is_named(self, handle: Any) -> bool:
-        """Whether the program has a name for a variable, or for a list or dictionary that it is in."""
-        held = [value for _, value in self._names() if isinstance(value, (tf.Variable, list, tuple, dict))]
-        return any(handle_of(part) is handle for value in held for part in tf.nest.flatten(value))
-
-    def _made_of_it(self) -> Explanation | None:
-        """The source was computed from what the target was computed from, and was then not used."""
-        if not self.rows or self.entries[self.rows[0]].kind != "operation":
-            return None
-        before = self._behind([self.rows[-1]]) & self.behind
-        named = [row for row in before if self.entries[row].kind == "variable" or self.entries[row].differentiable]
-        if not named:
-            return None
-        entry = self.entries[self.rows[0]]
-        again = any(self.entries[row].op == entry.op and self._same_values(row) for row in self.behind)
-        other = self._name_of(self.entries[max(named)], fill("what it was made of"))
-        site = apart(entry.extra.way, self.sweep.way) if entry.extra.way and self.sweep is not None else NOWHERE
-        return self.say("wrong_object", site, row=self.rows[0], other=other, kind="again" if again else "made")
-
-    def _replaced_variable(self) -> Explanation | None:
-        """Explains a source that another variable replaced: one with equal values, or one created again."""
-        # such as a slice that is made where it is asked for
-        unknown = isinstance(self.source, tf.Tensor) and not self.rows
-        leaves = ("variable", "source", "constant") if isinstance(self.source, tf.Tensor) else ("variable", "source")
-        variables = [row for row in sorted(self.behind) if unknown or self.entries[row].kind in leaves]
-        equal = next((row for row in variables if self._same_values(row)), None)
-        if equal is not None and not unknown and self.entries[equal].kind == "constant":
-            return self.say("wrong_object", self._used_at(equal), row=equal, kind="equal")
-        if equal is not None and unknown and not any(self._same_values(exit.row) for exit in self.recording.left):
-            return self.say("wrong_object", self.sweep.site if self.sweep else NOWHERE, row=equal, kind="equal")
-        own, path = handle_of(self.source), name_of(self.source) or ""
-        twin = (
-            next(
-                (
-                    row
-                    for row in variables
-                    if "/" in path
-                    and self.entries[row].name == path
-                    and self.entries[row].shape == tuple(self.source.shape)
-                    and self.entries[row].extra.asked is not own
-                ),
-                None,
-            )
-            if not self.rows
-            else None
-        )
-        if equal is None and twin is not None:  # a copy of its model has the same names
-            return self.say("wrong_object", self._copied_at(self.entries[twin].extra.asked), row=twin, kind="cloned")
-        if equal is None and isinstance(self.source, tf.Tensor):
-            return None
-        if equal is None and (self.rows or self._is_in_a_layer()):
-            return self._made_again(variables)
-        last = path.rpartition("/")[2]
-        row = (
-            equal
-            if equal is not None
-            else next(
-                (
-                    row
-                    for row in variables
-                    if self.entries[row].shape == tuple(self.source.shape)
-                    and (self.entries[row].name or "").rpartition("/")[2] == last
-                    and not self._is_named(self.entries[row].extra.asked)
-                ),
-                None,
-            )
-        )
-        if row is None:
-            return None
-        other = self._name_of(self.entries[row], fill("a variable"))
-        if isinstance(self.source, tf.Tensor):
-            left = next((exit.site for exit in self.recording.left if self._same_values(exit.row)), NOWHERE)
-            return self.say("wrong_object", left, row=row, other=other, kind="made")
-        (_, before), (_, later) = sorted(map(self.log.born_at, (own, self.entries[row].extra.asked)), key=itemgetter(0))
-        parts = [site for site in later if site not in before]  # of one function that makes both, its call
-        return self.say("wrong_object", (parts or later or [self._used_at(row)])[-1], row=row, other=other)
-
-    def _used_at(self, row: int) -> Site:
-        """The first line on the path to the target that used a row while the tape recorded."""
-        uses = [at for at in sorted(self.behind) if row in self._inputs(at)]
-        return self.entries[next((at for at in uses if not self._is_untimely(at)), row)].site
-
-    def _made_again(self, variables: list[int]) -> Explanation | None:
-        """A variable that was used, and which the line made that had made the source before: nothing has the source any
-        more.
-        """
-        own = handle_of(self.source)
-        made = self.log.born_at(own)[1][-1:]
-        line = statement_at(made[0]) if made else None
-        # Variable(...), Dense(...)
-        if line is None or not any(isinstance(n, ast.Call) and last_name(n.func)[:1].isupper() for n in line.walk()):
-            return None
-        row = next(
-            (
-                row
-                for row in variables
-                if self.entries[row].extra.asked is not own
-                and self.log.born_at(self.entries[row].extra.asked)[1][-1:] == made
-            ),
-            None,
-        )
-        named = [value for _, value in self._names() if type(value).__dictoffset__]
-        held = any(
-            part is self.source for value in named for part in object.__getattribute__(value, "__dict__").values()
-        )
-        if row is None or held or self._is_named(self.entries[row].extra.asked) or self._is_in_a_layer():
-            return None
-        return self.say("wrong_object", made[0], row=row, other=self._name_of(self.entries[row], fill("a new one")))
-
-    def _copied_at(self, handle: Any) -> Site:
-        """The line that made a copy of a model: where its variable was made, or the one call that copies."""
-        _, way = self.log.born_at(handle)
-        source = statement_at(self.sweep.site) if self.sweep is not None else None
-        copies = (
-            [s for s in source.source.statements if s.calls("clone_model", "deepcopy", "from_config", "load_model")]
-            if source is not None
-            else []
-        )
-        made = next((site for site in reversed(way) if any(s.covers(*site) for s in copies)), None)
-        return made or (way[-1] if way else (copies[0].filename, copies[0].line) if len(copies) == 1 else NOWHERE)
-
     def _not_used(self) -> Explanation | None:
         if self.used:
             return None
         handle, copied = self.log.copied.get(self.source, (None, NOWHERE))
         if handle is not None and self._read_again(id(handle)):
             return self.say("wrong_object", copied, kind="copied")
-        other = self._made_of_it() or self._replaced_variable()
-        if other is not None:
-            return other
+        found = super()._not_used()
+        if found is None or found.cause != "independent":
+            return found
         calls = (
             [row for row in sorted(self.behind) if self.entries[row].extra.function is not None]
-            if isinstance(self.source, tf.Tensor)
+            if self.is_tensor(self.source)
             else []
         )
         inside = next((answer for row in calls if (answer := self._inside(row)) is not None), None)
@@ -669,7 +447,7 @@ class TensorFlowInquiry(TapeInquiry):
         if branch is not None:
             return self.say("independent", branch, kind="branch")
         last = max(self._after() - set(self.rows), default=None)
-        return self.say("independent") if last is None else self.say("independent", row=last, kind="dropped")
+        return found if last is None else self.say("independent", row=last, kind="dropped")
 
 
 PYTHON = {"EagerPyFunc": "tf.py_function", "PyFunc": "tf.numpy_function", "PyFuncStateless": "tf.numpy_function"}

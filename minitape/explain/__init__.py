@@ -11,25 +11,24 @@ gradient that is None says why, as a warning. Errors that a None leads to carry 
 Call tape.watch(x) inside the block before x is used, or make it a tf.Variable.
 
 How it works: the recording knows every operation under a tape; :mod:`minitape.engine.recording.evidence` adds what
-happened outside. From both, ``trace`` makes one graph of the path from source to target, breaks included, and
-``reasons`` names the first one.
+happened outside. From both, :mod:`minitape.recording.tape` makes rows, and ``why`` names the first break on the path.
 
 The question
     ``answer``     takes it, and never raises for what a program did
     ``warnings``   answers without a question: in warnings, and in notes on errors; ``uncaught`` for errors of
                    Python's own
     ``caller``     whose names the answer uses, and how it names a place
-    ``connection`` whether there is a gradient, by the rules alone
-    ``trace``, ``nodes``, ``search``   the graph, and the path through it with the fewest breaks
-    ``bodies``     into functions, loops and branches of graphs
-    ``reasons``    which break is to blame; ``other_object``, ``names``, ``owners``: another object, a name bound
-                   anew, a layer's
+    ``search``     the path with the fewest breaks
+    ``why``        which break is to blame, or which other object was used: one for a tape and for TensorFlow;
+                   ``tape_why`` what a tape knows better, and its words; ``names``, ``owners``: where values were made,
+                   which layer has them
+    ``inquiry``    what is asked once for all sources of a tape: where values went that left to Python
     ``partial``    blocked paths next to a path that holds, what they would have added, and where values of Python's
                    own may have come in
     ``values``, ``families``   what is zero, NaN or infinite: the same for a tape and for every framework
     ``blocked``    what blocks the gradient in a framework's recording, what left it and came back; a framework's own
                    checks are in ``bridges``
-    ``zero_or_nan``, ``replay``   the tape as entries for that, and the sweep once more, also inside of a call
+    ``zero_or_nan``, ``replay``   the sweep of a tape once more for that, also inside of a call
     ``wrong``      gradients that are there, and not those that were meant
 
 The user's text

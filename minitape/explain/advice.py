@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 from ..engine.recording.evidence import ValueLeft, ValueOrigin
 from ..engine.tensor.tensor import Tensor
-from .bodies import INTO, bodies_of
+from ..recording.bodies import INTO, bodies_of
+from ..recording.nodes import CodePlace, TapeNode, operations
 from .caller import where
-from .connection import operations
 from .fixes.dialects import TAPE
 from .fixes.leaving import FLAT, LEAVES, in_framework, of_another_library
-from .nodes import CodePlace, TapeNode
 from .remedies import STEPS, Absent, is_layer, term, value_of
 from .sentences import fill
 from .source import RUN_ONCE
@@ -24,8 +23,8 @@ if TYPE_CHECKING:
     from ..engine.recording.record import Record
     from ..engine.recording.rows import Call
     from ..engine.types import End
-    from .nodes import Subject
-    from .reasons import GradientInquiry
+    from ..recording.nodes import Subject
+    from .inquiry import GradientInquiry
 
 _OPS = {
     "step": "Round Floor Ceil Rint FloorDiv Sign",

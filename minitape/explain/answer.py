@@ -5,6 +5,7 @@ Nothing here may disturb the user's program: a mistake of explain's own ends in 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ..common.texts import paragraph
@@ -14,7 +15,8 @@ from ..engine.recording.state import state
 from ..engine.tensor.tensor import Tensor
 from ..engine.values import nest
 from .caller import warn_user
-from .describe import describe
+from .describe import describe, in_short
+from .inquiry import GradientInquiry
 from .page import page
 from .sentences import fill
 from .words import Explanation
@@ -22,8 +24,6 @@ from .words import Explanation
 if TYPE_CHECKING:
     from ..engine.back.tape import GradientTape
     from ..engine.types import End, Structure
-    from .connection import Finding
-    from .reasons import GradientInquiry
 
 
 def explain(tape: GradientTape, target: Structure, sources: Structure) -> Structure:
@@ -58,28 +58,27 @@ def explain_flat(tape: GradientTape, targets: list[End], sources: list[End]) -> 
 
 
 def _answers(tape: GradientTape, targets: list[End], sources: list[End]) -> list[Explanation]:
-    from .reasons import Finding, GradientInquiry
-
     plain = [t for t in targets if not _is_tensor(t)][:1]
+    inquiry = None
     if not plain:
         try:
             inquiry = GradientInquiry(tape, targets, [s for s in sources if _is_tensor(s)])
         except Exception as error:
-            return [describe(Finding("independent"), s, tape, None, error) for s in sources]
+            return [in_short("independent", "", s, tape, error) for s in sources]
     answers = []
     for source in sources:
         try:
             if not _is_tensor(source):
-                answers.append(describe(Finding("wrong_object", what=type(source).__name__), source, tape, None))
+                answers.append(in_short("wrong_object", type(source).__name__, source, tape))
+            elif inquiry is not None:
+                answers.append(describe(source, tape, inquiry))
             elif plain == [None]:
-                answers.append(describe(Finding("independent", what="None"), source, tape, None))
-            elif plain:
-                what = f"the target is a plain {type(plain[0]).__name__}"
-                answers.append(describe(Finding("left_through_numpy", what=what), source, tape, None))
+                answers.append(in_short("independent", "None", source, tape))
             else:
-                answers.append(describe(inquiry.ask(source), source, tape, inquiry))
+                what = f"the target is a plain {type(plain[0]).__name__}"
+                answers.append(in_short("left_through_numpy", what, source, tape))
         except Exception as error:
-            answers.append(describe(guess(inquiry, source), source, tape, None, error))
+            answers.append(in_short(guess(inquiry, source), "", source, tape, error))
     return answers
 
 
@@ -88,14 +87,12 @@ def _is_tensor(value: object) -> bool:
     return isinstance(value, Tensor) or hasattr(value, "_tape_rows")
 
 
-def guess(inquiry: GradientInquiry, source: End) -> Finding:
-    """The most plausible finding when explain itself failed: connected or not, and no more."""
-    from .reasons import Finding
-
-    try:
-        return Finding("connected" if inquiry.connected(source) else "independent")
-    except Exception:
-        return Finding("independent")
+def guess(inquiry: GradientInquiry | None, source: End) -> str:
+    """The most plausible cause when explain itself failed: connected or not, and no more."""
+    with suppress(Exception):
+        if inquiry is not None and inquiry.connected(source):
+            return "connected"
+    return "independent"
 
 
 def warn(on: bool = True) -> None:

@@ -57,7 +57,12 @@ TABLE = {
     ),
 }
 KINDS = {cause: kind for kind, row in TABLE.items() for cause in row.causes.split()}
-SHARED = {"nondifferentiable_op": "nondifferentiable", "state": "variable_assign"}  # a tape's name, and that of bridges
+# a tape's name, and that of bridges
+SHARED = {
+    "nondifferentiable_op": "nondifferentiable",
+    "state": "variable_assign",
+    "outside_tape": "computed_before_tape",
+}
 
 
 def row_of(cause: str) -> Kind:

@@ -6,11 +6,16 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ..common.texts import paragraph
+from ..recording.bodies import INTO
+from ..recording.nodes import Break
+from .causes import row_of
 from .fixes.tape import of_break, of_value
+from .inquiry import merge
 from .partial import added
 from .replay import EAGERLY
 from .sentences import fill
 from .source_names import name_of
+from .tape_why import TapeQuestion
 from .words import AT_SOURCE, Explanation, in_words, mistaken, not_all, say_unwatched, words_alone
 from .wrong import wrong
 from .zero_or_nan import arrived
@@ -18,54 +23,82 @@ from .zero_or_nan import arrived
 if TYPE_CHECKING:
     from ..engine.back.tape import GradientTape
     from ..engine.types import End
-    from .connection import Finding
-    from .reasons import GradientInquiry
+    from .inquiry import GradientInquiry
 
 
-def describe(
-    finding: Finding,
-    source: End,
-    tape: GradientTape | None,
-    inquiry: GradientInquiry | None,
-    error: BaseException | None = None,
-) -> Explanation:
-    """A finding in words."""
+def describe(source: End, tape: GradientTape, inquiry: GradientInquiry) -> Explanation:
+    """Why a source has no gradient, or what is to be said of one that is there."""
     name = name_of(source, inquiry)
-    answer = in_words(finding, name, source, inquiry)
-    answer.others += [in_words(other, name, source, inquiry) for other in finding.breaks]
+    if inquiry.connected(source):
+        answer, ways = _connected(source, name, inquiry), []
+    else:
+        answer = TapeQuestion(inquiry, source, name).answer()
+        blocked = row_of(answer.cause).blocks and answer.kind != "wrong_dtype"
+        ways = inquiry.parts().of(source) if blocked else []
     breaks = [] if answer.connected else [answer, *answer.others]
-    answer.with_beside(in_words(other, name, source, inquiry) for other in finding.beside)
-    for one in (answer, *answer.others):
-        if one._asked is not None:
-            with words_alone():
-                of_break(one)
-    unwatched = bool(say_unwatched(name, source, inquiry)) and all(
-        one.cause not in (*AT_SOURCE, "wrong_object") for one in breaks
-    )
-    if unwatched or any(one.patch is None for one in breaks):
-        for one in breaks:
-            one.patch = None  # it would not be enough
-    if finding.cause == "connected" and inquiry is not None:
-        _of_connected(answer, finding, source, inquiry)
-    elif finding.cause != "connected":
+    answer.with_beside(in_words(other, name, source, inquiry) for other in ways)
+    _add_patches([answer, *answer.others], breaks, say_unwatched(name, source, inquiry) != "")
+    if answer.connected:
+        _of_connected(answer, source, inquiry)
+    else:
         answer.fix = paragraph(answer.fix, not_all(answer))
+        if answer.cause == "independent" and inquiry.trace.dropped:
+            answer.message += fill(
+                " ({n} earlier exits to NumPy were forgotten; the path may have led through one.)",
+                n=inquiry.trace.dropped,
+            )
+    answer._tape = tape
+    return answer
+
+
+def in_short(
+    cause: str, what: str, source: object, tape: GradientTape | None, error: Exception | None = None
+) -> Explanation:
+    """The words for a cause of which only ``what`` is known: of what is no tensor, or where explain itself failed."""
+    answer = in_words(Break(cause, None, what), name_of(source, None), source, None)
     if error is not None:
         answer.message += fill(
             " (explain failed with {error}; this is its best guess.)", error=f"{type(error).__name__}: {error}"
         )
-    elif inquiry is not None and finding.cause == "independent" and inquiry.trace.dropped:
-        answer.message += fill(
-            " ({n} earlier exits to NumPy were forgotten; the path may have led through one.)", n=inquiry.trace.dropped
-        )
+    elif cause not in ("connected", "independent"):
+        answer.fix = paragraph(answer.fix, not_all(answer))
     answer._tape = tape
-    answer._rows = _broken_rows(finding, tape)
     return answer
 
 
-def _of_connected(answer: Explanation, finding: Finding, source: End, inquiry: GradientInquiry) -> None:
+def _add_patches(answers: list[Explanation], breaks: list[Explanation], unwatched: bool) -> None:
+    """Patches, where one of them would be enough."""
+    for one in answers:
+        if one._asked is not None:
+            with words_alone():
+                of_break(one)
+    late = unwatched and all(one.cause not in (*AT_SOURCE, "wrong_object") for one in breaks)
+    if late or any(one.patch is None for one in breaks):
+        for one in breaks:
+            one.patch = None  # it would not be enough
+
+
+def _connected(source: End, name: str, inquiry: GradientInquiry) -> Explanation:
+    """A gradient that is there, with the breaks of other ways. Where no way holds, as in the bodies of loops and
+    branches, it is zero.
+    """
+    breaks = inquiry.parts().of(source)
+    bodies = any(call.primitive.name in INTO for call in inquiry.record.calls)
+    path = inquiry.path(source) if breaks or bodies else None
+    broken = [b for _, _, b in path or () if b is not None]
+    known = [(b.cause, b.at) for b in breaks]
+    breaks += [b for b in merge(broken) if (b.cause, b.at) not in known]
+    answer = in_words(Break("connected", None), name, source, inquiry)
+    answer.others += [in_words(other, name, source, inquiry) for other in breaks]
+    answer._cuts = breaks, bool(broken)
+    return answer
+
+
+def _of_connected(answer: Explanation, source: End, inquiry: GradientInquiry) -> None:
     """The answer for a gradient that is there: zero, not finite, a sum, or without a part."""
-    found = None if finding.what == "cut" else _value(inquiry, source, answer.name)
-    if finding.what == "cut" or (found is not None and found.fix == fill(EAGERLY) and answer.others):
+    breaks, cut = answer._cuts
+    found = None if cut else _value(inquiry, source, answer.name)
+    if cut or (found is not None and found.fix == fill(EAGERLY) and answer.others):
         found = _cut_to_zero(answer)  # the way through the function that was taken is one of those that are cut
     if found is not None:
         answer.cause, answer.message, answer.fix = found.cause, found.message, found.fix
@@ -77,16 +110,16 @@ def _of_connected(answer: Explanation, finding: Finding, source: End, inquiry: G
     with suppress(Exception):
         said, answer.fix = wrong(inquiry, source)
         answer.message = paragraph(answer.message, said or _sum_of(inquiry.targets))
-    for other, cut in zip(answer.others, finding.breaks, strict=True):
+    for other, one in zip(answer.others, breaks, strict=True):
         with suppress(Exception):
-            other.message = paragraph(other.message, added(inquiry, source, cut))
+            other.message = paragraph(other.message, added(inquiry, source, one))
     if answer.others:
-        one, several = (
+        single, several = (
             "Another path is blocked, and the gradient lacks what would come along it.",
             "{n} other paths are blocked, and the gradient lacks what would come along them.",
         )
         answer.message = paragraph(
-            answer.message, fill(one) if len(answer.others) == 1 else fill(several, n=len(answer.others))
+            answer.message, fill(single) if len(answer.others) == 1 else fill(several, n=len(answer.others))
         )
 
 
@@ -110,16 +143,6 @@ def _value(inquiry: GradientInquiry, source: End, name: str) -> Explanation | No
     except Exception as error:
         mistaken("explain() could not look at the values of a gradient", error)
         return None
-
-
-def _broken_rows(finding: Finding, tape: GradientTape | None) -> list[int]:
-    """The rows of the tape's recording where the way breaks: the operation to blame, else the last value before it."""
-    for child, parent, broken in finding.path or ():
-        if broken is not None or finding.cause in AT_SOURCE:
-            for node in (child, parent):
-                if tape is not None and node.record is not None and node.record is tape._record:
-                    return [node.row]
-    return []
 
 
 def _sum_of(targets: list[End]) -> str:

@@ -1,31 +1,36 @@
-"""Names that were bound anew: a name that held a variable or a watched tensor holds another object now."""
+"""Where values were made, in the text of the program, and what it calls there."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ..engine.recording.evidence import ValueOrigin, creation_of, origin_of
+from ..engine.recording.evidence import creation_of, origin_of
 from ..engine.tensor.tensor import Tensor
 from ..engine.tensor.variable import UnreadVariable
-from .connection import Connection, is_leaf
-from .nodes import Break, CodePlace, TapeNode, is_state, place_of_origin
+from ..recording.nodes import CodePlace, is_leaf, place_of_origin
+from ..recording.tape import TapeRules
+from .owners import Owners
 from .source import source_of
 from .statement import Statement, covers, last_name, unparse
 
 if TYPE_CHECKING:
     from ..engine.tensor.variable import ResourceVariable
-    from ..engine.types import End
+    from ..engine.types import End, Object
 
 _TERMS = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp)  # something can be added to them as they are
 _LONG = 40  # characters of an expression that is repeated
 
 
-class Names(Connection):
+class Names(TapeRules):
     """Where values were made, and which names were bound to them."""
 
-    # -- places ------------------------------------------------------------------------------------
+    @cached_property
+    def owners(self) -> Owners:
+        """Which layers hold which variables."""
+        return Owners()
 
     def statements(self, place: CodePlace | None) -> Iterator[tuple[Statement, CodePlace]]:
         """The statement at a place and those that called it, innermost first, with their places."""
@@ -98,87 +103,6 @@ class Names(Connection):
             return self.trace.place(node)
         return self.trace.birth(node) or (self.trace.place(node) if used and node.record is not None else None)
 
-    def after_tape(self, origin: ValueOrigin) -> bool:
-        """Whether something was made after this tape had begun to record."""
-        return any(what == "enter" and when < origin.when for what, _, when, _ in self.tape.notes)
-
-    # -- rebound on the way ------------------------------------------------------------------------
-
-    def rebound_on(self, source: End, first: Break) -> Break | None:
-        """A break that is there because a name was bound to a tensor computed from the variable that it held."""
-        if first.cause == "not_watched" and isinstance(source, Tensor):
-            found = self.rebinding(source)
-            return None if found is None else Break("rebound", found[1], found[0].binds()[0], source)
-        if first.cause == "outside_tape" and isinstance(first.subject, ValueOrigin) and first.subject.kind == "op":
-            found = next(self.statements(first.place), None)
-            if found is not None and found[0].reads_itself() and not self.after_tape(first.subject):
-                held = not isinstance(source, Tensor) and any(
-                    text in found[0].binds()
-                    for s, _ in self.statements(self.origin_place(source))
-                    for text in s.binds()
-                )
-                if held or self.was_variable(found[0]):
-                    return Break("rebound", found[1].at(found[0].line), found[0].binds()[0], source)
-        return None
-
-    def rebinding(self, value: Tensor) -> tuple[Statement, CodePlace] | None:
-        """The statement that bound a name to ``value`` although the name held a variable or a watched tensor before."""
-        node = self.trace.of_tensor(value)
-        for statement, where in self.statements(self.origin_place(value)):
-            binds = statement.binds()
-            if not binds:
-                continue
-            again = statement.reads_itself() or not all(text.isidentifier() for text in binds)
-            if (
-                self.was_variable(statement)
-                or (again and self.from_state(node, statement))
-                or any(self.was_bound_to_watched(statement, text) for text in binds)
-            ):
-                return statement, where.at(statement.line)
-            return None
-        return None
-
-    def from_state(self, node: TapeNode, statement: Statement, depth: int = 0) -> bool:
-        """Whether a value was computed, by this statement alone, from a variable or a watched tensor."""
-        for parent, _ in self.trace.edges(node):
-            if is_state(parent.origin) or parent.variable is not None or self.was_watched(parent):
-                if not self.named_otherwise(parent, statement):
-                    return True
-            elif depth < 200 and self.made_by(parent, statement) and self.from_state(parent, statement, depth + 1):
-                return True
-        return False
-
-    def made_by(self, node: TapeNode, statement: Statement) -> bool:
-        """Whether a value was computed by this statement."""
-        place = self.trace.birth(node) if is_leaf(node) else self.trace.place(node)
-        return place is not None and any(statement.covers(*at) for at in place.outer())
-
-    def named_otherwise(self, node: TapeNode, statement: Statement) -> bool:
-        """Whether the statement reads a variable under a name of its own: in ``h = h + v`` it is not h that was one."""
-        place = place_of_origin(node.origin) if node.variable is None else self.creation_place(node.variable)
-        binds = {text for s, _ in self.statements(place) for text in s.binds()}
-        around = {unparse(n) for target in statement.targets() for n in ast.walk(target) if n is not target}
-        read = {
-            unparse(n)
-            for n in statement.walk()
-            if isinstance(n, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(n.ctx, ast.Load)
-        }
-        return bool(binds & (read - around)) and not binds.intersection(statement.binds())
-
-    def was_variable(self, statement: Statement) -> bool:
-        """Whether an earlier statement bound the same name to a new ``tf.Variable``.
-
-        One in another cell is a program of its own, unless the statement reads what the name held.
-        """
-        again = statement.reads_itself()
-        return not statement.calls("Variable") and any(
-            other.calls("Variable")
-            and other.order < statement.order
-            and (again or other.filename == statement.filename)
-            for text in statement.binds()
-            for other in statement.source.bound_by(text, statement)
-        )
-
     def held_variable(self, statement: Statement, itself: bool = False) -> bool:
         """Whether the name that a statement binds held a variable before, as far as the text tells.
 
@@ -190,13 +114,13 @@ class Names(Connection):
             for other in statement.source.bound_by(text, statement)
         )
 
-    def was_bound_to_watched(self, statement: Statement, text: str) -> bool:
-        """Whether a tensor that the tape watches was bound to the same name by another statement."""
-        bound = statement.source.bound_by(text, statement)
-        leaves = [self.record.leaves.get(row) for row in self.tape.watched]
-        return any(
-            earlier is not statement and earlier in bound
-            for leaf in leaves
-            if leaf is not None and leaf.tensor is not None and leaf.variable is None
-            for earlier, _ in self.statements(self.origin_place(leaf.tensor))
-        )
+    def construction(self, owner: Object, variable: ResourceVariable) -> CodePlace | None:
+        """The statement that made a layer: noted by layers and modules themselves, else around the constructor."""
+        frames = creation_of(owner)
+        if not frames and getattr(variable, "_born", None) is not None:
+            frames = variable._born.stack
+            while len(frames) > 1 and frames[0][0].co_name == "__init__":
+                frames = frames[1:]
+                if type(owner).__init__.__code__ is not frames[0][0]:
+                    break
+        return CodePlace(frames) if frames else None

@@ -19,21 +19,21 @@ import numpy as np
 from ..engine.recording.evidence import ValueLeft, ValueOrigin
 from ..engine.recording.rows import CALL
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
+from ..recording.bodies import outermost
+from ..recording.chains import LIMIT
+from ..recording.nodes import Break, CodePlace, TapeNode, is_leaf
+from ..recording.trace import Trace
 from ..recording.values import facts_of
-from .bodies import outermost
-from .connection import Connection, is_leaf
-from .nodes import Break, CodePlace, TapeNode
 from .replay import MOST as ROWS
 from .replay import shown, starts_of, sweep_of
-from .search import LIMIT, SHAPES
+from .search import SHAPES
 from .sentences import fill
 from .source import source_of
 from .statement import Statement, last_name, unparse
-from .trace import Trace
 
 if TYPE_CHECKING:
     from ..engine.types import Array, End
-    from .reasons import GradientInquiry
+    from .inquiry import GradientInquiry
 
 # causes that cut values, whatever the text says
 _VALUES = ("left_through_numpy", "recording_paused", "outside_tape", "state")
@@ -57,7 +57,7 @@ class Arrivals:
     ran on it.
     """
 
-    def __init__(self, inquiry: Connection, nodes: Iterable[TapeNode]) -> None:
+    def __init__(self, inquiry: GradientInquiry, nodes: Iterable[TapeNode]) -> None:
         self.inquiry, self.trace = inquiry, inquiry.trace
         self.lines: set[tuple[str, int]] = set()  # of everything: a branch may have decided whether it runs
         self._sites: dict[tuple[Site, int | None], int] = {}  # with the most that comes in there
@@ -145,7 +145,7 @@ class Parts:
 
     def __init__(self, inquiry: GradientInquiry) -> None:
         self.inquiry, self.trace = inquiry, inquiry.trace
-        self._since = min((note[2] for note in inquiry.tape.notes if note[0] == "enter"), default=0)
+        self._since = min((note[2] for note in inquiry.begins), default=0)
         self._edges = self._walk()
         self._cuts = [edge for edge in self._edges if edge[2] is not None]
         self._into: dict[Hashable, list[TapeNode]] = {}  # by the key of a node: what came from it without a break
@@ -163,7 +163,7 @@ class Parts:
                 and not self._shifts(child, broken)
                 and (parent.key in clean or self._same(parent, source))
             ):
-                further = self.trace.path_of(self.inquiry.starts, child) or []  # what else breaks the path, behind it
+                further = self.inquiry.path_of(child) or []  # what else breaks the path, behind it
                 cut = self._merged([broken, *(b for _, _, b in further if b is not None)])
                 cut[0].ways = [(child, parent)] if len(cut) == 1 else []
                 found += cut
@@ -324,7 +324,7 @@ class Parts:
         return found
 
     def _merged(self, breaks: list[Break]) -> list[Break]:
-        from .reasons import merge
+        from .inquiry import merge
 
         return [self.inquiry.called_outside(b) for b in merge(breaks)]
 
@@ -346,7 +346,7 @@ class Parts:
             left = self.trace.of_ref(exit.value)
             if all(node.record is left.record is not None and node.row <= left.row for node in self.inquiry.starts):
                 continue  # a loss that was printed: what leaves a target cannot come back on the way to it
-            path = self.trace.path([left], source)
+            path = self.inquiry.path(source, [left])
             before = [b for _, _, b in path or () if b is not None]
             if (
                 path is None

@@ -11,11 +11,11 @@ import numpy as np
 
 from ..engine.recording.evidence import ValueOrigin
 from ..engine.tensor.tensor import Tensor
+from ..recording.nodes import CodePlace, array_of, is_state
 from .caller import asking_frame, asking_names, in_brackets, where
 from .fixes.dialects import TAPE
 from .fixes.edits import assigned
 from .fixes.leaving import LEAVES, OF_ARRAYS
-from .nodes import CodePlace, array_of, is_state
 from .owners import variables_of
 from .sentences import fill
 from .source_names import in_a_layer
@@ -24,8 +24,8 @@ from .statement import Statement, covers, last_name, unparse
 if TYPE_CHECKING:
     from ..engine.tensor.variable import ResourceVariable
     from ..engine.types import End, Object
-    from .nodes import Subject
-    from .reasons import GradientInquiry
+    from ..recording.nodes import Subject
+    from .inquiry import GradientInquiry
 
 _COPIES = ("__array__", "float16", "float32", "float64", "int32", "int64")
 _OTHER_SHAPE = {
@@ -330,7 +330,7 @@ class Absent(Remedies):
             return ""
         trace, targets = self.inquiry.trace, self.inquiry.targets
         if isinstance(self.source, Tensor) and any(
-            t is not self.source and trace.path(trace.of(self.source), t) is not None for t in targets
+            t is not self.source and self.inquiry.path(t, trace.of(self.source)) is not None for t in targets
         ):
             return "swapped"
         derived = next((s for s, _ in self.inquiry.statements(trace.place(node))), None)

@@ -25,7 +25,7 @@ from ..engine.tensor.tensor import new_tensor
 
 if TYPE_CHECKING:
     from ..engine.types import Adjoint, Array, End
-    from .reasons import GradientInquiry
+    from .inquiry import GradientInquiry
 
 MOST = 20_000  # rows that are swept again at most
 EAGERLY = "Call tf.config.run_functions_eagerly(True) before it, and ask again: then the operation has a name."

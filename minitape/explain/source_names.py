@@ -14,8 +14,8 @@ from .statement import last_name
 
 if TYPE_CHECKING:
     from ..engine.types import End, Object
-    from .nodes import CodePlace
-    from .reasons import GradientInquiry
+    from ..recording.nodes import CodePlace
+    from .inquiry import GradientInquiry
     from .statement import Statement
 
 _PLACES = (ModuleType, type)

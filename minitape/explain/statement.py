@@ -94,9 +94,9 @@ class Statement:
         """The class whose body contains it; None if there is none."""
         return next((s.node.name for s in reversed(self.around) if isinstance(s.node, ast.ClassDef)), "")
 
-    def covers(self, filename: str, line: int) -> bool:
+    def covers(self, filename: str | None, line: int | None) -> bool:
         """Whether a line of a file belongs to it."""
-        return filename == self.filename and self.line <= line <= self.last
+        return filename == self.filename and line is not None and self.line <= line <= self.last
 
     def in_body(self, line: int) -> bool:
         """Whether a line of a compound statement lies below its header (of traced code the columns are not known)."""

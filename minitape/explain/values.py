@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..recording.rows import RecordedRow
+from ..recording.nodes import Break
 from ..recording.sites import NOWHERE, Site, text_of
 from ..recording.values import ValueSummary, numbers_of
-from .nodes import Break
 from .search import WHOLE, Search
 from .statement import once
 from .words import Explanation
@@ -31,7 +30,7 @@ OPAQUE = ("resource", "variant", "string")  # types of what has no numbers itsel
 class RowValues:
     """Why what arrived at the rows of a source is zero or not finite."""
 
-    entries: Sequence[RecordedRow]  # by row
+    entries: Sequence[Any]  # by row: each a RecordedRow
     rows: list[int]  # of the source
     ends: list[int]  # of the target
     behind: set[int]  # the rows that the target was computed from

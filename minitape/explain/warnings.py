@@ -95,14 +95,13 @@ def why_nothing(error: BaseException, frames: list[FrameType]) -> None:
 
 def why_no_tensor(error: Exception, value: object) -> Exception:
     """The error with a note on a target or source that no tape can know."""
-    from .connection import Finding
-    from .describe import describe
+    from .describe import in_short
 
     with suppress(Exception):
         if isinstance(value, (bool, int, float, complex, np.generic, np.ndarray)):
             error.add_note(fill(_PLAIN, kind=type(value).__name__))
         else:
-            answer = describe(Finding("wrong_object", what=type(value).__name__), value, None, None)
+            answer = in_short("wrong_object", type(value).__name__, value, None)
             error.add_note(paragraph(answer.message.replace(fill("the source"), f"{value!r:.50}"), answer.fix))
     return error
 

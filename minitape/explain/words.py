@@ -20,9 +20,9 @@ from .texts import TEXT
 if TYPE_CHECKING:
     from ..engine.back.tape import GradientTape
     from ..engine.types import End
+    from ..recording.nodes import Break
     from .advice import Advice
-    from .nodes import Break
-    from .reasons import GradientInquiry
+    from .inquiry import GradientInquiry
 
 
 MOST = 5  # the most further breaks in one answer
@@ -68,6 +68,10 @@ class Explanation:
         self.patch_line: int | None = None
         self._steps: list[Any] | None = None  # what a bridge found to change, see minitape/explain/fixes/table.py
         self._asked: Any = None  # of a tape what fixes ask, until they have: the advice, or what arrived
+        self._cuts: tuple[list[Break], bool] = (
+            [],
+            False,
+        )  # of a gradient that is there what blocks other paths, or all
         self._tape: GradientTape | None = None
         self._rows: list[int] = []
         self.beside = False  # of one of ``others`` that it cuts another way, and not this one once more

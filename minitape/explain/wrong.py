@@ -13,16 +13,16 @@ from ..common.texts import paragraph
 from ..engine.recording.evidence import Ref, origin_of, read
 from ..engine.recording.rows import operation_of
 from ..engine.recording.state import state
-from .bodies import INTO, assigns, read_by
+from ..recording.bodies import INTO, assigns, read_by
+from ..recording.nodes import CodePlace, TapeNode, place_of_origin
 from .caller import in_brackets, warn_user
-from .nodes import CodePlace, TapeNode, place_of_origin
 from .sentences import fill
 from .source_names import name_of
 
 if TYPE_CHECKING:
     from ..engine.recording.record import Record
     from ..engine.types import End, Graph
-    from .reasons import GradientInquiry
+    from .inquiry import GradientInquiry
 
 MOST = 20_000  # rows that are looked at
 _COMPARE = ("subtract", "squared_difference")
@@ -65,7 +65,7 @@ def _of_rows(inquiry: GradientInquiry) -> Said | None:
 
 def _nodes(inquiry: GradientInquiry, record: Record) -> Iterator[TapeNode]:
     """The rows on the path to the target, and those of the functions, loops and branches that ran there."""
-    live, trace = inquiry.live(), inquiry.trace
+    live, trace = inquiry.live, inquiry.trace
     for row in range(len(record)):
         if live[row]:
             node = trace.of_row(record, row)

@@ -16,14 +16,14 @@ from ..engine.back.endpoints import leaf_of
 from ..engine.recording.rows import operation_of
 from ..engine.table.primitives.elementwise import LARGE
 from ..engine.values import nest
+from ..recording.bodies import own_shares
+from ..recording.nodes import TapeNode
 from ..recording.rows import BackwardPass
 from ..recording.sites import NOWHERE, Site, last_return
+from ..recording.tape import TapeRow
 from ..recording.values import ValueSummary, facts_of, numbers_of
-from .bodies import own_shares
 from .caller import asking_names, in_brackets
-from .connection import is_leaf
 from .families import CHOICES, CLASSES, MOVES, POINTS, ZEROS
-from .nodes import CodePlace, TapeNode, is_state
 from .partial import MAKES
 from .replay import MOST, ReplayStep, dense, open_call, replay, shown, starts_of, swept
 from .sentences import fill
@@ -36,73 +36,13 @@ from .words import Explanation, in_words
 if TYPE_CHECKING:
     from ..engine.back.tape import GradientTape
     from ..engine.types import Array, End, Structure
-    from .reasons import GradientInquiry
+    from .inquiry import GradientInquiry
 
 # causes named after the operation
 _BY_OPERATION = ("zero_derivative", "dead_relu", "saturated", "not_selected", "zero_factor")
 _ARGUMENT = r"(?<=\()x(?= \+|, 1e)"  # of the function that is called, in a cure
 MARGIN = 100  # a product that overflows has a factor above the root of the largest number, that of a sum above less
 _OWN = ("dropout", "clip_by_value")  # functions of several operations, reported by their own name
-
-
-class TapeRow:
-    """A value that led to the target: an operation or leaf of the recording, or what was computed before."""
-
-    scope: tuple[str, ...] = ()
-    came: tuple[int, ...] = ()
-    name: str | None = None
-
-    def __init__(self, inquiry: GradientInquiry, row: int, node: TapeNode, inputs: list[int]) -> None:
-        self.inquiry, self.row, self.call, self.node, self.inputs = inquiry, row, row, node, inputs
-        made = operation_of(node.record, node.row)[0] if node.record is not None else None
-        primitive = (
-            node.origin.detail if made is None and node.origin is not None and node.origin.kind == "op" else made
-        )
-        self.label = "" if primitive is None else primitive.name
-        self.op = "" if primitive is None else primitive.op or primitive.name
-        watched = inquiry.is_on_tape(node)
-        self.kind = (
-            "operation"
-            if primitive is not None
-            else "variable"
-            if is_state(node.origin) or node.variable
-            else "source"
-            if watched
-            else "constant"
-        )
-        dtype = inquiry.trace.dtype(node)
-        self.differentiable = (dtype is None or dtype.differentiable) and (made is None or not made.flat)
-        self.dtype = "" if dtype is None else dtype.name
-        self._value: ValueSummary | None = None
-
-    @property
-    def why(self) -> str:
-        """The first break where all that it was computed with is cut off."""
-        breaks = [broken for _, broken in self.inquiry.trace.edges(self.node)]
-        return breaks[0].cause if breaks and breaks[0] is not None and all(breaks) else ""
-
-    @property
-    def value(self) -> ValueSummary:
-        """Its elements, where they are kept."""
-        if self._value is None:
-            self._value = ValueSummary(self.inquiry.value(self.node))
-        return self._value
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The sizes of its value."""
-        return tuple(np.shape(self.value.given))
-
-    @property
-    def place(self) -> CodePlace | None:
-        """The statement that computed it, or where a leaf was made."""
-        trace = self.inquiry.trace
-        return trace.birth(self.node) if is_leaf(self.node) and self.node.origin is not None else trace.place(self.node)
-
-    @property
-    def site(self) -> Site:
-        """File and line of that."""
-        return NOWHERE if self.place is None else (self.place.filename, self.place.line)
 
 
 class TapeRows(BackwardPass):
@@ -247,7 +187,7 @@ class TapeValues(RowValues):
     def by_user(self) -> Explanation | None:
         """Of a zero on a way through a gradient of the user's own, which returns zeros for some input: that it does."""
         record = self.inquiry.record
-        for child, parent, _ in self.inquiry.trace.path(self.inquiry.starts, self.source) or ():
+        for child, parent, _ in self.inquiry.path(self.source) or ():
             if child.record is not record or self.inquiry.trace.label(child) != "custom_gradient":
                 continue
             call = record.call_at(child.row)
@@ -487,7 +427,7 @@ def _sums(inquiry: GradientInquiry) -> dict[int, Array] | Literal[False]:
 
 def _promised(inquiry: GradientInquiry, source: End, name: str) -> Explanation | None:
     """A gradient that arrives in any case, as that of tf.py_function does, though the path is broken inside."""
-    broken = next((b for _, _, b in inquiry.trace.path(inquiry.starts, source) or () if b is not None), None)
+    broken = next((b for _, _, b in inquiry.path(source) or () if b is not None), None)
     if broken is not None:
         answer = in_words(broken, name, source, inquiry)
         answer.message = paragraph(fill("The gradient of {x} is zero.", x=name), answer.message)
@@ -498,7 +438,7 @@ def _promised(inquiry: GradientInquiry, source: End, name: str) -> Explanation |
 
 def explain_nonfinite(tape: GradientTape, target: Structure, sources: Structure) -> Explanation:
     """See ``GradientTape.explain_nonfinite``."""
-    from .reasons import GradientInquiry
+    from .inquiry import GradientInquiry
 
     try:
         asked = [leaf_of(s) for s in nest.flatten(sources)]

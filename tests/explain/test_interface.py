@@ -277,12 +277,12 @@ def test_what_is_no_tensor() -> None:
 
 
 def test_a_mistake_of_its_own_is_said_plainly(monkeypatch: pytest.MonkeyPatch) -> None:
-    from minitape.explain.reasons import GradientInquiry
+    from minitape.explain.tape_why import TapeQuestion
 
-    def broken(self: GradientInquiry, source: object) -> None:
+    def broken(self: TapeQuestion) -> None:
         raise KeyError("oops")
 
-    monkeypatch.setattr(GradientInquiry, "ask", broken)
+    monkeypatch.setattr(TapeQuestion, "answer", broken)
     tape, y, x = stopped()
     answer = tape.explain(y, x)
     assert not answer.connected and "explain failed with KeyError" in answer.message

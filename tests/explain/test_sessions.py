@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 import minitape as tf
-from minitape.explain import reasons, source, trace
+from minitape.explain import inquiry, source
+from minitape.recording import trace
 from minitape.explain.flow import Flow
 from minitape.explain.search import Search
 
@@ -74,7 +75,7 @@ def test_what_is_looked_at_does_not_grow_with_the_session(session: Any, monkeypa
             assert why[0].line == 5, why[0]
             looked[cells] = sum(steps)
             steps.clear()
-    assert looked[120] < 2 * reasons.ENOUGH, looked
+    assert looked[120] < 2 * inquiry.ENOUGH, looked
 
 
 def test_a_value_that_left_in_an_early_cell_is_found(session: Any) -> None:

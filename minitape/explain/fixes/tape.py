@@ -12,9 +12,9 @@ from ...engine.hooks import hooks
 from ...engine.recording.block import no_tapes
 from ...engine.recording.evidence import ValueLeft
 from ...engine.tensor.tensor import Tensor
+from ...recording.nodes import CodePlace, TapeNode
 from ..caller import asking_spaces
 from ..causes import SHARED
-from ..nodes import CodePlace, TapeNode
 from ..replay import MOST
 from ..source import source_of
 from ..zero_or_nan import TapeRows, TapeValues
@@ -25,7 +25,7 @@ from .table import first_fix, patched
 if TYPE_CHECKING:
     from ...engine.types import End
     from ..advice import Advice
-    from ..reasons import GradientInquiry
+    from ..inquiry import GradientInquiry
     from ..words import Explanation
 
 _KINDS = {  # of causes with kinds those that a line can fix

@@ -1,7 +1,7 @@
 """One graph of everything that happened to a value: rows of recordings, operations outside any tape, assigns, exits.
 
 Nodes are made when a walk comes to them. An edge leads from a value to one that it was computed from; where a
-gradient cannot pass, the edge carries a :class:`Break`. `explain` looks for the path with the fewest breaks.
+gradient cannot pass, the edge carries a :class:`Break`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.tensor.tensor import Tensor
 from ..engine.values.dtypes import dtype_of_numpy
 from .bodies import INTO, Caller, FunctionBody, assigns, bodies_of, passes_of_own, read_by, test_of
+from .chains import LIMIT, LONG, Chains
 from .nodes import Break, CodePlace, TapeNode, is_state, place_of_origin, state_of
-from .search import LIMIT, LONG, Chains, Search
 
 if TYPE_CHECKING:
     from ..engine.back.tape import GradientTape
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from ..engine.tensor.variable import ResourceVariable
     from ..engine.types import Attributes, End, Graph
     from ..engine.values.dtypes import DType
-    from .reasons import GradientInquiry
 
 
 COPIES = {
@@ -51,14 +50,14 @@ _OPEN: list[PythonCall] = []  # runs of py_functions that are being asked about
 class Trace:
     """The graph as one tape sees it."""
 
-    inquiry: type[GradientInquiry]  # the class that asks about a whole tape, of another module: `reasons` sets it
+    # what breaks the way of an input of a py_function inside of it: of another module, which asks about a whole tape
+    inside_python: Callable[[GradientTape, End, End], Break | None]
 
     def __init__(self, tape: GradientTape) -> None:
         self.tape = tape
         self.record = Record() if tape._record is None else tape._record
         self.nodes: dict[Hashable, TapeNode] = {}
         self.ends: set[Hashable] = set()  # the targets
-        self._searches: dict[Hashable, Search[TapeNode]] = {}  # by the nodes that they began from
         self._chains: dict[Hashable, Chains] = {}
         self.wanted: set[int] = set()  # the rows that a search looks for: no run is contracted over them
         self._passes: dict[int, tuple[Call, list[bool]]] = {}
@@ -342,12 +341,11 @@ class Trace:
             return None
         _OPEN.append(ran)
         try:
-            found = self.inquiry(ran.tape, [ran.outputs[node.row - call.row]]).ask(ran.inputs[i])
+            found = Trace.inside_python(ran.tape, ran.outputs[node.row - call.row], ran.inputs[i])
         finally:
             _OPEN.remove(ran)
-        if found.cause == "independent":
-            return Break("left_through_numpy", where, "tf.py_function", node)
-        return None if found.cause == "connected" else Break(found.cause, found.place, found.what, found.subject)
+        left = found is not None and found.cause == "independent"
+        return Break("left_through_numpy", where, "tf.py_function", node) if left else found
 
     def passes(self, record: Record, call: Call) -> list[bool]:
         """For each input of a call whether its rules hand an adjoint on.
@@ -430,22 +428,7 @@ class Trace:
         """True when a node is a Python number that was written in the program: one row for all its uses."""
         return node.record is not None and node.caller is None and node.record.is_number(node.row)
 
-    # -- search ------------------------------------------------------------------------------------
-
-    def path(self, targets: list[TapeNode], value: End) -> list[tuple[TapeNode, TapeNode, Break | None]] | None:
-        """The edges (made value, what from, break) from ``value`` to a target with the fewest breaks; None: no path."""
-        self.look_for(value)
-        return self._search(targets).path(self.names(value))
-
-    def path_of(self, targets: list[TapeNode], node: TapeNode) -> list[tuple[TapeNode, TapeNode, Break | None]] | None:
-        """The same from a node that was met on a walk."""
-        return self._search(targets).path_of(node)
-
-    def _search(self, targets: list[TapeNode]) -> Search[TapeNode]:
-        key = tuple(node.key for node in targets)
-        return self._searches.get(key) or self._searches.setdefault(
-            key, Search(targets, self.edges, names=self.stands_for)
-        )
+    # -- what stands for a value ------------------------------------------------------------------
 
     def names(self, value: End) -> list[tuple[str, int]]:
         """What a node of a tensor or variable is known as in a search."""
@@ -467,7 +450,6 @@ class Trace:
             for node in self.nodes.values():
                 node._edges = None
             self.nodes.clear()
-            self._searches.clear()
 
     def origins_of(self, values: Iterable[End]) -> Callable[[TapeNode], int]:
         """Returns a function from a node to a bit mask of the values it was computed from, breaks or not; the first

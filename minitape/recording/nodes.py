@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from ..engine.recording.frames import place_of
+from ..engine.recording.rows import LEAF, operation_of
+from .sites import NOWHERE, Site
 
 if TYPE_CHECKING:
     from ..engine.recording.evidence import ValueOrigin
@@ -54,6 +56,26 @@ class CodePlace:
             yield place_of(*frame)[:2]
 
 
+class PlacedSite(tuple[str | None, int | None]):
+    """File and line, with the place that they are of."""
+
+    place: CodePlace
+
+
+def placed(place: CodePlace | None) -> Site:
+    """The file and line of a place; nowhere without one."""
+    if place is None:
+        return NOWHERE
+    site = PlacedSite((place.filename, place.line))
+    site.place = place
+    return site
+
+
+def way_of(place: CodePlace | None) -> list[Site]:
+    """The statement at a place, and the calls that led there, the outermost first."""
+    return [] if place is None else [placed(CodePlace(place.frames[at:])) for at in reversed(range(len(place.frames)))]
+
+
 class Break:
     """Why no gradient passes an edge: the cause, where, and what is there (an operation's name, a variable ...).
 
@@ -61,12 +83,13 @@ class Break:
     that it cuts beside a way that holds.
     """
 
-    __slots__ = ("cause", "place", "what", "subject", "until", "ways")
+    __slots__ = ("cause", "place", "what", "subject", "until", "ways", "row")
 
     def __init__(self, cause: str, place: CodePlace | None, what: str = "", subject: Subject = None) -> None:
         self.cause, self.place, self.what, self.subject = cause, place, what, subject
         self.until = place
         self.ways: list[tuple[TapeNode, TapeNode]] = []
+        self.row = -1  # of the recording, where it is asked about
 
     @property
     def at(self) -> tuple[str, int] | None:
@@ -113,3 +136,16 @@ def array_of(value: Object) -> Array:
 def is_state(origin: ValueOrigin | None) -> bool:
     """Whether an origin is the state of a variable."""
     return origin is not None and origin.kind.startswith(("variable", "assign", "scatter"))
+
+
+def is_leaf(node: TapeNode) -> bool:
+    """Whether a node is no result of a recorded operation."""
+    return node.record is None or node.record.cell(node.row)[0] == LEAF
+
+
+def operations(record: Record, start: int) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """(row, input rows) of each operation from a row on."""
+    for row in range(start, len(record)):
+        primitive, inputs = operation_of(record, row)
+        if primitive is not None:
+            yield row, inputs
