@@ -650,7 +650,7 @@ class _Reader(Reader):
     def _row_at(self, row: int) -> PictureRow:
         entry = self.tape.entries[row]
         if entry.site[0]:
-            self.files.add(entry.site[0])
+            self.files[entry.site[0]] = None
         found, rule = entry.picture_row(), self.tape.known_rule(row)
         if rule is not None:
             found.form |= rule.fields
