@@ -164,6 +164,16 @@ class TensorFlowInquiry(Why, Inquiry):
     def born_at(self, handle: Any) -> tuple[int, list[Site]]:
         return self.log.born_at(handle)
 
+    def anew(self, site: Site, name: str, row: int | None = None, made: bool = False) -> Explanation:
+        other = fill("a new one") if row is None else self._name_of(self.entries[row], fill("a new one"))
+        return self.say("wrong_object", site, row=row, other=other)
+
+    def _is_anew(self, row: int, when: int, other: int) -> bool:
+        line = statement_at(self.born_at(handle_of(self.source))[1][-1])
+        calls = () if line is None else (last_name(n.func) for n in line.walk() if isinstance(n, ast.Call))
+        makes = any(name[:1].isupper() for name in calls)  # Variable(...), Dense(...)
+        return makes and not self._is_named(self.entries[row].extra.asked) and not self._is_in_a_layer()
+
     def is_variable(self, value: Any) -> bool:
         return isinstance(variable_of(value), tf.Variable)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from operator import itemgetter
@@ -23,9 +22,9 @@ from .causes import SHARED
 from .families import CHOICES, CLASSES, MOVES, POINTS, ZEROS
 from .inquiry import GradientInquiry, merge, with_flat_ones
 from .owners import variables_of
-from .source import RUN_ONCE, statement_at
-from .statement import Statement, last_name, once, unparse
-from .why import Why
+from .source import statement_at
+from .statement import Statement
+from .why import Why, binds_own
 from .words import AT_SOURCE, Explanation, in_words
 
 if TYPE_CHECKING:
@@ -43,8 +42,6 @@ _BEFORE_EXITS = (
     "no_gradient_registered",
     "left_through_numpy",
 )
-
-_KEEPS = ("append", "add", "insert", "extend", "setdefault", "setattr")  # methods that keep what they are given
 
 
 class TapeQuestion(Why):
@@ -391,76 +388,21 @@ class TapeQuestion(Why):
                 return user.site
         return placed(self.inquiry.origin_place(self.source))
 
+    def anew(self, site: Site, name: str, row: int | None = None, made: bool = False) -> Explanation:
+        return self.say(
+            "rebound", site, what=name, subject=self.entries[row].node if made and row is not None else None
+        )
+
+    def _is_anew(self, row: int, when: int, other: int) -> bool:
+        """Whether one was made in the block, and one before; in a loop; or the layer of the source is gone."""
+        block, owners = min((note[2] for note in self.inquiry.begins), default=0), self.inquiry.owners
+        ways = self.born_at(self.handle(self.source))[1]
+        again = (other > block) != (when > block) or any(s.loops() for one in ways if (s := statement_at(one)))
+        return bool(when) and (again or (owners.in_layer(self.source) and owners.of(self.source) is None))
+
     def _not_used(self) -> Explanation | None:
-        if self.used:
-            return None
-        again = self._bound_again() or self._made_once_more()
-        return again or self._made_of_it() or self._replaced_variable() or self._unused_layer()
-
-    def _bound_again(self) -> Explanation | None:
-        """The name of the source, or the statement that made it, made what the target was computed from as well."""
-        when, way = self.born_at(self.handle(self.source))
-        for site in reversed(way):
-            statement = statement_at(site)
-            names = [] if statement is None else self.names_at(statement, site)
-            if statement is None or not names:
-                continue
-            if statement.reads_itself() and self._relatives():
-                return self.say("rebound", self.at(site, statement.line), what=names[0])
-            for name in names:
-                for text in dict.fromkeys((name, name.partition("[")[0])):
-                    for other in statement.source.bound_by(text, statement):
-                        for row, births in self._made_in(other) if other is not statement else ():
-                            at = next(one for one in births if other.covers(*one))
-                            if row not in self.rows and (text == name or name in self.names_at(other, at)):
-                                later = self._birth_of(row)[0] > when
-                                found = self.at(at, other.line) if later else self.at(site, statement.line)
-                                return self.say("rebound", found, what=name)
-            if statement.function is None or statement.function.name not in RUN_ONCE[:2]:
-                return None  # else the object that it belongs to may have been made anew
-        return None
-
-    def _made_in(self, statement: Statement) -> list[tuple[int, Sequence[Site]]]:
-        """What was made in a statement, or by a call there, and led to the target, with where."""
-        lines = range(statement.line, statement.last + 1)
-        return [leaf for line in lines for leaf in self._made_on().get((statement.filename, line), ())]
-
-    @once
-    def _made_on(self) -> dict[Site, list[tuple[int, Sequence[Site]]]]:
-        """By line what was made there, or by a call there, and led to the target."""
-        found: dict[Site, list[tuple[int, Sequence[Site]]]] = {}
-        for row in sorted(self.behind):
-            if self.entries[row].kind != "operation":
-                for way in self._births(row):
-                    for site in way:
-                        found.setdefault(site, []).append((row, way))
-        return found
-
-    def _made_again(self, variables: list[int]) -> Explanation | None:
-        return None
-
-    def _made_once_more(self) -> Explanation | None:
-        """The statement that made the source made another one, which was used: in a loop, or in a function that the
-        block called.
-        """
-        (when, way), block = self.born_at(self.handle(self.source)), min((n[2] for n in self.inquiry.begins), default=0)
-        owners = self.inquiry.owners
-        for row, _ in self._made_on().get(way[-1], ()) if when and way else ():
-            other, variable = self._birth_of(row)[0], self.entries[row].kind == "variable"
-            if row in self.rows or other == when or variable == self.is_tensor(self.source):
-                continue
-            later = self._birth_of(row)[1] if other > when else way
-            around = ((at, site) for site in reversed(later) if (at := statement_at(site)))
-            found = next(
-                ((at, site) for at, site in around
-                if _binds(at) and not (at.function is not None and at.function.name in RUN_ONCE)), None)  # fmt: skip
-            if found is None or not isinstance(found[0].value(), ast.Call) or _is_kept(found[0]):
-                continue
-            again = (other > block) != (when > block) or any(s.loops() for one in way if (s := statement_at(one)))
-            if again or (owners.in_layer(self.source) and owners.of(self.source) is None):  # its layer is gone
-                site = self.at(found[1], found[0].line)
-                return self.say("rebound", site, what=found[0].binds()[0], subject=self.entries[row].node)
-        return None
+        found = super()._not_used()
+        return found if found is None or found.cause != "independent" else self._unused_layer()
 
     def _unused_layer(self) -> Explanation | None:
         """A variable of a layer or module that was never called on the path to the target."""
@@ -473,28 +415,9 @@ class TapeQuestion(Why):
         if any(id(v) in used or v._tape_rows(inquiry.tape) for v in variables_of(owner)):
             return None  # it was called; it just does not use this variable for the target
         name, kind, place = getattr(owner, "name", None), type(owner).__name__, inquiry.construction(owner, self.source)
-        bound = (at.at(s.line) for s, at in inquiry.statements(place) if _binds(s))
+        bound = (at.at(s.line) for s, at in inquiry.statements(place) if binds_own(s))
         what = f"{name} ({kind})" if isinstance(name, str) else kind
         return self.say("unused_layer", placed(next(bound, place)), what=what)
-
-
-def _binds(statement: Statement) -> bool:
-    """Whether a statement binds a name, or an attribute of its own object, that its function does not merely return."""
-    within, binds = statement.function, statement.binds()
-    returns = [n.value for n in ast.walk(within) if isinstance(n, ast.Return) and n.value] if within is not None else []
-    own = bool(binds) and all(text.removeprefix("self.").isidentifier() for text in binds)
-    return own and {unparse(value) for value in returns}.isdisjoint(binds)
-
-
-def _is_kept(statement: Statement) -> bool:
-    """Whether the function goes on to keep what a statement binds: in a list, as an item, as an attribute."""
-    for s in statement.source.statements:
-        if s.function is statement.function and s is not statement:
-            given = [a for n in s.walk() if isinstance(n, ast.Call) and last_name(n.func) in _KEEPS for a in n.args]
-            given += [part for target, part in s.pairs() if part is not None and not isinstance(target, ast.Name)]
-            if not {unparse(part) for part in given}.isdisjoint(statement.binds()):
-                return True
-    return False
 
 
 def inside_python(tape: GradientTape, target: End, source: End) -> Break | None:

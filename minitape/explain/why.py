@@ -17,7 +17,7 @@ from ..recording.sites import NOWHERE, Site
 from ..recording.values import numbers_of
 from .blocked import Cuts
 from .sentences import fill
-from .source import statement_at
+from .source import RUN_ONCE, statement_at
 from .statement import Statement, last_name, once, unparse
 from .words import Explanation
 
@@ -55,6 +55,33 @@ def _said(word: str, statement: Statement) -> list[int]:
     return said + [
         statement.line for target in statement.targets() if isinstance(target, ast.Attribute) and target.attr == word
     ]
+
+
+_KEEPS = ("append", "add", "insert", "extend", "setdefault", "setattr")  # methods that keep what they are given
+
+
+def binds_own(statement: Statement) -> bool:
+    """Whether a statement binds a name, or an attribute of its own object, that its function does not merely return."""
+    within, binds = statement.function, statement.binds()
+    returns = [n.value for n in ast.walk(within) if isinstance(n, ast.Return) and n.value] if within is not None else []
+    own = bool(binds) and all(text.removeprefix("self.").isidentifier() for text in binds)
+    return own and {unparse(value) for value in returns}.isdisjoint(binds)
+
+
+def _runs_in(statement: Statement, functions: Sequence[str]) -> bool:
+    """Whether a statement is one of a function of these names."""
+    return statement.function is not None and statement.function.name in functions
+
+
+def _is_kept(statement: Statement) -> bool:
+    """Whether the function goes on to keep what a statement binds: in a list, as an item, as an attribute."""
+    for s in statement.source.statements:
+        if s.function is statement.function and s is not statement:
+            given = [a for n in s.walk() if isinstance(n, ast.Call) and last_name(n.func) in _KEEPS for a in n.args]
+            given += [part for target, part in s.pairs() if part is not None and not isinstance(target, ast.Name)]
+            if not {unparse(part) for part in given}.isdisjoint(statement.binds()):
+                return True
+    return False
 
 
 class Why(Cuts):
@@ -564,6 +591,84 @@ class Why(Cuts):
         """Whether the program has a name for a variable, or for a list or dictionary that it is in."""
         return any(self.handle(part) is handle for _, value in self.names() for part in self.parts(value))
 
+    def _bound_again(self) -> Explanation | None:
+        """The name of the source, or the statement that made it, made what the target was computed from as well."""
+        when, way = self.born_at(self.handle(self.source))
+        for site in reversed(way):
+            statement = statement_at(site)
+            names = [] if statement is None else self.names_at(statement, site)
+            if statement is None or not names:
+                continue
+            if statement.reads_itself() and self._relatives():
+                return self.anew(self.at(site, statement.line), names[0])
+            for name in names:
+                for text in dict.fromkeys((name, name.partition("[")[0])):
+                    for other in statement.source.bound_by(text, statement):
+                        for row, births in self._made_in(other) if other is not statement else ():
+                            at = next(one for one in births if other.covers(*one))
+                            if row not in self.rows and (text == name or name in self.names_at(other, at)):
+                                later = self._birth_of(row)[0] > when
+                                found = self.at(at, other.line) if later else self.at(site, statement.line)
+                                return self.anew(found, name, row)
+            if not _runs_in(statement, RUN_ONCE[:2]):
+                return None  # else the object that it belongs to may have been made anew
+        return None
+
+    def _made_in(self, statement: Statement) -> list[tuple[int, Sequence[Site]]]:
+        """What was made in a statement, or by a call there, and led to the target, with where."""
+        lines = range(statement.line, statement.last + 1)
+        return [leaf for line in lines for leaf in self._made_on().get((statement.filename, line), ())]
+
+    @once
+    def _made_on(self) -> dict[Site, list[tuple[int, Sequence[Site]]]]:
+        """By line what was made there, or by a call there, and led to the target."""
+        found: dict[Site, list[tuple[int, Sequence[Site]]]] = {}
+        for row in sorted(self.behind):
+            if self.entries[row].kind != "operation":
+                for way in self._births(row):
+                    for site in way:
+                        found.setdefault(site, []).append((row, way))
+        return found
+
+    def _made_once_more(self) -> Explanation | None:
+        """The statement that made the source made another one, which was used: in a loop, or in a function that the
+        block called.
+        """
+        when, way = self.born_at(self.handle(self.source))
+        for row, _ in self._made_on().get(way[-1], ()) if way else ():
+            other, later = self._birth_of(row)
+            kind = self.entries[row].kind == "variable"
+            if row in self.rows or other == when or kind == self.is_tensor(self.source):
+                continue
+            around = ((at, site) for site in reversed(later if other > when else way) if (at := statement_at(site)))
+            bound = (one for one in around if binds_own(one[0]) and not _runs_in(one[0], RUN_ONCE))
+            statement, site = next(bound, (None, NOWHERE))
+            if statement is None or not isinstance(statement.value(), ast.Call) or _is_kept(statement):
+                continue
+            if self._is_anew(row, when, other):
+                return self.anew(self.at(site, statement.line), statement.binds()[0], row, made=True)
+        return None
+
+    def _is_anew(self, row: int, when: int, other: int) -> bool:
+        """Whether what was made once more took the place of the source."""
+        raise NotImplementedError
+
+    def anew(self, site: Site, name: str, row: int | None = None, made: bool = False) -> Explanation:
+        """That a name was bound again, or that what it held was made once more."""
+        raise NotImplementedError
+
+    def names_at(self, statement: Statement, site: Site) -> list[str]:
+        """What a statement binds at a place."""
+        return statement.binds()
+
+    def _births(self, row: int) -> Sequence[Sequence[Site]]:
+        """The ways to where a leaf was made."""
+        return [self._birth_of(row)[1]]
+
+    def _birth_of(self, row: int) -> tuple[int, Sequence[Site]]:
+        """When and where a leaf was made."""
+        return self.born_at(self.entries[row].extra.asked)
+
     def _made_of_it(self) -> Explanation | None:
         """The source was computed from what the target was computed from, and was then not used."""
         entry = self.entries[self.rows[0]] if self.rows else None
@@ -613,7 +718,7 @@ class Why(Cuts):
         if equal is None and self.is_tensor(self.source):
             return None
         if equal is None and (self.rows or self._is_in_a_layer()):
-            return self._made_again(variables)
+            return None
         last = path.rpartition("/")[2]
         row = (
             equal
@@ -649,33 +754,6 @@ class Why(Cuts):
         uses = [at for at in sorted(self.behind) if row in self._inputs(at)]
         return self.entries[next((at for at in uses if not self._is_untimely(at)), row)].site
 
-    def _made_again(self, variables: list[int]) -> Explanation | None:
-        """A variable that was used, and which the line made that had made the source before: nothing has the source any
-        more.
-        """
-        own = self.handle(self.source)
-        made = self.born_at(own)[1][-1:]
-        line = statement_at(made[0]) if made else None
-        # Variable(...), Dense(...)
-        if line is None or not any(isinstance(n, ast.Call) and last_name(n.func)[:1].isupper() for n in line.walk()):
-            return None
-        row = next(
-            (
-                row
-                for row in variables
-                if self.entries[row].extra.asked is not own
-                and self.born_at(self.entries[row].extra.asked)[1][-1:] == made
-            ),
-            None,
-        )
-        named = [value for _, value in self.names() if type(value).__dictoffset__]
-        held = any(
-            part is self.source for value in named for part in object.__getattribute__(value, "__dict__").values()
-        )
-        if row is None or held or self._is_named(self.entries[row].extra.asked) or self._is_in_a_layer():
-            return None
-        return self.say("wrong_object", made[0], row=row, other=self._name_of(self.entries[row], fill("a new one")))
-
     def _copied_at(self, handle: Object) -> Site:
         """The line that made a copy of a model: where its variable was made, or the one call that copies."""
         _, way = self.born_at(handle)
@@ -690,4 +768,12 @@ class Why(Cuts):
 
     def _not_used(self) -> Explanation | None:
         """The target was not computed from the source: from what instead."""
-        return None if self.used else self._made_of_it() or self._replaced_variable() or self.say("independent")
+        return (
+            None
+            if self.used
+            else self._bound_again()
+            or self._made_once_more()
+            or self._made_of_it()
+            or self._replaced_variable()
+            or self.say("independent")
+        )

@@ -122,10 +122,6 @@ class Trace:
         origin = read(ref.origin)
         return self._node(key, origin=origin, variable=state_of(origin))
 
-    def of_origin(self, origin: ValueOrigin | None) -> TapeNode:
-        """The node of a value of which only the origin is known."""
-        return self._node(("origin", id(origin)), origin=origin, variable=state_of(origin))
-
     def _node(
         self,
         key: Hashable,
