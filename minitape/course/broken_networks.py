@@ -237,7 +237,9 @@ class Treated(Case):
             if learn == numbers and not self.well
             else ""
         )
-        return "\n".join(filter(None, [f"{self.name}: {verdict}", counted, other, super()._summary()]))
+        return "\n".join(
+            filter(None, [say("{place}: {told}", place=self.name, told=verdict), counted, other, super()._summary()])
+        )
 
 
 class Ward:

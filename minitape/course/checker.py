@@ -133,7 +133,15 @@ def _exercise(name: str) -> Exercise:
     exercise = exercises_of(str(name).rpartition(".")[0]).get(str(name))
     if exercise is None:
         raise ValueError(_unknown(str(name)))
-    return exercise
+    mistakes = [replace(mistake, answer=_keys_in_words(exercise, mistake.answer)) for mistake in exercise.mistakes]
+    return replace(exercise, expect=_keys_in_words(exercise, exercise.expect), mistakes=mistakes)
+
+
+def _keys_in_words(exercise: Exercise, answer: Answer) -> Answer:
+    """A dictionary whose keys are phrases has them as the lesson of the reader's language."""
+    if type(answer) is not dict:
+        return answer
+    return {say(key, exercise.lesson) if " " in str(key) else key: part for key, part in answer.items()}
 
 
 def _unknown(name: str) -> str:
@@ -150,6 +158,7 @@ def _judge(exercise: Exercise, answer: Answer) -> Verdict:
     try:
         if is_blank(answer) or answer is exercise.blank:
             return Verdict(None)
+        answer = _keys_in_words(exercise, answer)
         if exercise.trials:
             return _judge_class(exercise, answer)
         return _judge_function(exercise, answer) if exercise.cases else _judge_value(exercise, answer)

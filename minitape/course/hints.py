@@ -141,7 +141,8 @@ def of_value(given: Answer, expected: Answer) -> str:
         return say("Each of them is the other way round.")
     for place, pair in wrong.items():
         if told := _of_one(*pair):
-            return f"{repr(place) if ' ' in place and ',' not in place else place}: {told}" if place else told
+            named = repr(place) if " " in place and "," not in place else place
+            return say("{place}: {told}", place=named, told=told) if place else told
     return ""
 
 

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 OF_OTHERS = "document"  # the tag of a cell whose program is quoted
-SHOWN = {"print", "predict", "Plot", "Moving", "curve", "line", "points", "draw"}  # a lesson calls them with words
+# a lesson calls them with words
+SHOWN = {"print", "predict", "reveal", "check", "Plot", "Moving", "curve", "line", "points", "draw"}
 VIEW = "widgets/frontend/src"
 MOST = 10  # new texts of a file that are listed
 # what this package calls with a text for people, and which of the arguments it is
@@ -178,8 +179,8 @@ def _comments(source: str) -> Iterator[Words]:
 
 
 def _quoted_words(source: str) -> Iterator[Words]:
-    """The words in quotes that a program prints, draws or asks, also where they have a name of their own first, and
-    those that say what a function does.
+    """The words in quotes that a program prints, draws, asks or hands in, also where they have a name of their own
+    first, and those that say what a function does.
     """
     lines = source.splitlines(keepends=True)
     for node in (text for words in _shown(ast.parse(source)) for text in _texts(words)):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from .marks import rounded, shape_text, small_map, written
 from .short import elide, printable
+from .words import word
 
 if TYPE_CHECKING:
     from .fields import Fields, Shown
@@ -38,7 +39,7 @@ def title_of(row: Fields) -> str:
     if row["kind"] == "operation":
         label = re.sub(r"\d+\.\d{5,}(e[-+]?\d+)?", lambda found: rounded(found[0]), row["label"] or row["op"])
         return f"{row['name']} = {label}" if row["name"] else label
-    name = row["name"] or ("const" if row["kind"] == "constant" else row["label"])
+    name = row["name"] or (word("const") if row["kind"] == "constant" else row["label"])
     if row["kind"] == "variable":
         name = name.removesuffix(":0")
     return f"{name} v{row['version']}" if row["version"] else name

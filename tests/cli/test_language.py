@@ -181,6 +181,22 @@ def test_a_lesson_of_the_courses_own_is_run_from_a_copy(tmp_path):
     )
 
 
+@pytest.mark.parametrize(
+    ("code", "answer", "said"),
+    [
+        ("zh", {"第一步之后": 2.5, "第二步之后": 3.25}, "练习 03.1：正确。"),
+        ("zh", {"after one step": 2.5, "after two steps": 3.25}, "练习 03.1：正确。"),
+        ("zh", {"第一步之后": 7.0, "第二步之后": 1.0}, "你减去了整个斜率"),
+        ("zh", [2.5, 3.25], "一个字典，键是 '第一步之后'、'第二步之后'"),
+        ("en", {"after one step": 7.0, "after two steps": 1.0}, "You subtracted the whole slope"),
+    ],
+)
+def test_the_keys_of_an_answer_are_in_the_language_of_the_lesson(code, answer, said, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(VARIABLES[0], code)
+    assert said in feedback("03.1", answer)
+
+
 def test_a_class_is_read_in_either_language(tmp_path, monkeypatch):
     monkeypatch.delenv("MINITAPE_PROGRESS", raising=False)
     for code in ("en", "zh"):

@@ -168,7 +168,7 @@ export function matrix(value: Value | null): number[][] | null {
 /** The name that a row goes by: its own, or its operation's label, behind the Python name of what it computed: `y · ×`. */
 export function title(row: Row): string {
   if (row.kind === "operation") return row.name ? `${row.name} · ${operationOf(row)}` : operationOf(row);
-  const name = row.name || (row.kind === "constant" ? "const" : row.label || row.kind);
+  const name = row.name || (row.kind === "constant" ? t("const") : row.label || row.kind);
   if (row.kind === "variable") return row.version > 0 ? `${name.replace(/:0$/, "")} v${row.version}` : name.replace(/:0$/, "");
   return name;
 }
