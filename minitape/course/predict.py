@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from ..common.texts import cut, say
+from ..common.texts import cut, paragraph, say
 from .compare import as_array, compare
 from .exercise import explanations_of
 from .progress import change_progress, read_progress
@@ -140,7 +140,7 @@ class Revealed:
             )
         first = say("You predicted {predicted}.", predicted=predicted)
         stop = say("Stop here for a moment: which step did you see differently?")
-        return "\n\n".join(filter(None, [f"{first} {answer}", stop, self.explanation]))
+        return "\n\n".join(filter(None, [paragraph(first, answer), stop, self.explanation]))
 
     def _is(self, choice: str) -> bool:
         """Whether a choice is the truth."""
