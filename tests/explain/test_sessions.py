@@ -9,9 +9,9 @@ import pytest
 
 import minitape as tf
 from minitape.explain import inquiry, source
-from minitape.recording import trace
 from minitape.explain.flow import Flow
 from minitape.explain.search import Search
+from minitape.recording import trace
 
 CELL = """
 x = tf.Variable(2.0)
