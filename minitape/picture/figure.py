@@ -45,7 +45,7 @@ PORTS = 50  # inputs of an operation that are drawn, and told in words
 MOST = 60  # nodes that are drawn; of a longer tape the first and the last ones
 FEW_INPUTS = 4  # of a function, which are named
 SIGNS = {sign: f" {sign} " for sign in "×+÷/@"} | {"-": " − ", "xʸ": "^"}  # between two inputs
-POWERS = {"2.0": "²", "3.0": "³"}
+POWERS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 FEW = 24  # where the figure has a width: more are folded
 
 
@@ -138,7 +138,10 @@ class Drawing:
         self.place()
 
     def visible_rows(self, rows: list[Fields]) -> list[Fields]:
-        """The rows that are drawn as nodes. With a fixed width, constants are part of the text of their reader."""
+        """The rows that are drawn as nodes: not those by which a layer made its weights. With a fixed width, constants
+        are part of the text of their reader.
+        """
+        rows = _without_weights_made(rows)
         return rows if self.room is None else [row for row in rows if not row.get("literal")] or rows
 
     def _add(self, part: Part) -> None:
@@ -224,9 +227,13 @@ class Drawing:
     def _result(self, before: str, source: SourceFields, value: Shown | None) -> tuple[str, str, Shown | None]:
         row = self.by_number.get(source["rows"][-1]) if source["rows"] else None
         room = LONGEST if self.room is None else int((self.room - 2 * MARGIN) / 7.1) - 14
-        name = before + str(source["name"] or (title_of(row) if row else word("a source")))
+        name = str(source["name"] or (title_of(row) if row else word("a source")))
         text = "None" if value is None else written(value, 40 if self.room is None else 15)
-        return short_name(name, room), text or (shape_text(row["shape"]) if row else ""), None if text else value
+        return (
+            before + short_name(name, room - wide(before)),
+            text or (shape_text(row["shape"]) if row else ""),
+            None if text else value,
+        )
 
     # -- what both layouts draw of a node --------------------------------------------------------------------------
 
@@ -281,8 +288,10 @@ class Drawing:
             name = "" if one is None else brief(one["value"], one, 6) if one.get("literal") else one["name"] or ""
             names.append(short_name(name.removesuffix(":0"), 10) if name else f"({number})")
         if label in SIGNS and len(names) == 2:
-            power = POWERS.get(names[1]) if label == "xʸ" else None
-            return names[0] + power if power else SIGNS[label].join(names)
+            power = names[1].removesuffix(".0")
+            if label == "xʸ" and power.isdigit():
+                return names[0] + power.translate(POWERS)
+            return SIGNS[label].join(names)
         if len(names) == 1 and names[0].startswith("("):
             return f"{label} {names[0]}"
         return f"{label}({', '.join(names)})" if 0 < len(names) < FEW_INPUTS else label
@@ -322,6 +331,22 @@ def fitting(texts: list[str], room: float) -> str:
     return next(
         (text for text in texts if wide(text) <= room), elide(texts[-1], int(room)) if texts and room > 2 else ""
     )
+
+
+def _without_weights_made(rows: list[Fields]) -> list[Fields]:
+    """The rows but for operations that no tape recorded, that nothing reads, and whose layer recorded others; and for
+    what only they read.
+    """
+    layers = {tuple(row["scope"]) for row in rows if row["kind"] == "operation" and row["status"] == "recorded"}
+    read: set[int] = set()
+    left: set[int] = set()
+    for row in reversed(rows):
+        made = row["status"] == "ghost" and row["scope"] and tuple(row["scope"]) in layers
+        if row["kind"] == "operation" and not (made and row["row"] not in read):
+            read |= {*row["inputs"]}
+        elif row["kind"] == "operation":
+            left |= {row["row"], *row["inputs"]}
+    return [row for row in rows if row["row"] not in left or row["row"] in read]
 
 
 def _chosen(rows: Sequence[Fields], wanted: set[int]) -> list[Fields]:

@@ -228,3 +228,22 @@ def test_latex_reads_it(name, tmp_path):
         check=False,
     )
     assert done.returncode == 0, done.stdout[-800:]
+
+
+def test_what_made_the_weights_of_a_layer_is_not_drawn_and_a_long_name_keeps_what_it_is_a_gradient_of(tmp_path):
+    snapshot = TWELVE["cnn"]()
+    picture = Picture(snapshot)
+    picture.save(tmp_path / "a.svg", width="85mm")
+    found = texts((tmp_path / "a.svg").read_text(encoding="utf-8"))
+    made = [row for row in snapshot["rows"] if row["status"] == "ghost"]
+    assert made and not {str(row["row"]) for row in made} & set(found)
+    assert any(re.fullmatch(r"∂loss/∂….*kernel", text) for text in found)
+
+
+def test_a_whole_power_is_written_above(tmp_path):
+    x = tf.Variable(1.5, name="x")
+    with tf.GradientTape() as tape:
+        y = x**4 - x**2.5
+    tape.gradient(y, x)
+    tf.draw(tape).save(tmp_path / "a.svg", width=70)
+    assert {"x⁴", "x^2.5"} <= set(texts((tmp_path / "a.svg").read_text(encoding="utf-8")))
