@@ -327,11 +327,8 @@ class Reader:
             return {**result, "kind": "variable", "label": label, "name": name, "version": version}
         if leaf.number is not None:
             return {**result, "kind": "constant", "label": "const", "literal": True}
-        return {
-            **result,
-            "kind": "source" if self._watched(row) else "constant",
-            "label": "x" if self._watched(row) else "const",
-        }
+        watched = self._watched(row)
+        return {**result, "kind": "source" if watched else "constant", "label": "x" if watched else "const"}
 
     def _first_version(self, leaf: Leaf) -> int:
         """The version of a variable when the recording first read or assigned it."""
@@ -476,12 +473,7 @@ class Reader:
                 elif id(value) in states:
                     for row in states[id(value)]:
                         found.setdefault(row, name)
-                elif (
-                    isinstance(value, (list, tuple))
-                    and type(value) in (list, tuple)
-                    and len(value) <= ITEMS
-                    and name != "In"
-                ):
+                elif type(value) in (list, tuple) and len(value) <= ITEMS and name != "In":
                     inside += [(f"{name}[{k}]", item) for k, item in enumerate(value)]
         for name, value in inside:
             for row in states.get(id(value), ()):

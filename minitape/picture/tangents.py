@@ -34,10 +34,8 @@ def tangents_of(record: Record | None, tapes: list[Object]) -> dict[int, Array]:
     """
     if record is None or record.open or len(record) > MOST:
         return {}
-    found = ((tape, tape.owner()) for tape in reversed(tapes) if isinstance(tape, ForwardTape))
-    tape, accumulator = next(found, (None, None))
-    while tape is not None and accumulator is None:  # that one is gone
-        tape, accumulator = next(found, (None, None))
+    found = (tape.owner() for tape in reversed(tapes) if isinstance(tape, ForwardTape))
+    accumulator = next(filter(None, found), None)
     if accumulator is None:
         return {}
     known = ((row, record.value(row)) for row in range(len(record)) if record.shape_dtype(row)[1].kind in "fc")

@@ -11,6 +11,7 @@ import pytest
 import minitape as tf
 
 from .conftest import position, press
+from .twelve_programs import TWELVE
 
 pytestmark = pytest.mark.browser
 TURNS = 30
@@ -311,3 +312,15 @@ def test_a_layer_of_many_weights_is_one_node_with_its_weights_and_numbers_inside
     page = show(tf.snapshot(tape, y, weights[0][0]), "layers")
     names = page.locator(".mt-node .mt-title").all_text_contents()
     assert sorted(names) == ["layer_0", "layer_1", "layer_2", "x"]
+
+
+def test_a_stack_of_equal_layers_has_its_input_beside_it_and_its_adjoints_by_layer(show):
+    page = show(TWELVE["transformer"]())
+    stack = page.locator(".mt-node.mt-group")
+    assert stack.locator(".mt-title").text_content() == "block × 3"
+    assert stack.locator(".mt-profile path").get_attribute("d").count("L") == 2
+    given = page.locator(f"path.mt-edge[data-edge$='>{stack.get_attribute('data-index')}:0']")
+    node = page.locator(f".mt-node[data-index='{given.get_attribute('data-from')}']")
+    assert node.locator(".mt-value").text_content() == "(6, 8)"
+    stack.locator(".mt-profile").click(position={"x": 3, "y": 8})
+    assert "1/3 ∂ (6, 8)" in stack.text_content()

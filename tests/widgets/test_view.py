@@ -67,6 +67,10 @@ def test_the_bundles_are_those_of_the_sources():
     )
 
 
+def test_the_bundle_is_small():
+    assert len(BUNDLE.read_bytes()) <= 185_000
+
+
 def test_the_bundle_calls_nothing_from_elsewhere():
     addresses = set(re.findall(r"https?://[\w./-]+", BUNDLE.read_text(encoding="utf-8")))
     assert addresses <= {"http://www.w3.org/2000/svg"}
