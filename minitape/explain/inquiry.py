@@ -5,7 +5,7 @@ blocks other paths.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Literal
 
 from ..engine.recording.evidence import ValueLeft, ValueOrigin
@@ -46,15 +46,15 @@ class GradientInquiry(Names):
         self.sums: dict[int, Array] | Literal[False] | None = None  # what arrives at the sources, see zero_or_nan.py
         self.rows: TapeRows | None = None
         self.unswept: TapeRows | None = None  # the same for fixes, where nothing was swept
-        # sources with a bit each, and who leads where
-        self._leads: tuple[dict[int, tuple[End, int]], Callable[[TapeNode], int]] | None = None
         self._searches: dict[Hashable, Search[TapeNode]] = {}  # by the nodes that they began from
 
     @once
     def recording(self) -> TapeRecording:
         """The tape as a recording."""
         if len(self.record) > LONG:
-            self._keep_apart(self.sources)
+            self.trace.look_for(*self.sources)
+            left = [self.trace.of_ref(one.value) for one in self.in_time()]
+            self.trace.keep(node.row for node in left if node.record is self.record)
         return TapeRecording(self, self.in_time()[::-1])
 
     @once
@@ -149,23 +149,6 @@ class GradientInquiry(Names):
         around = [s.node for statement, _ in self.statements(place) for s in statement.around]
         items = [item.context_expr for node in around if isinstance(node, ast.With) for item in node.items]
         return any(isinstance(e, ast.Call) and last_name(e.func) == "stop_recording" for e in items)
-
-    def _keep_apart(self, values: Iterable[End]) -> None:
-        """Of a long recording, no run of rows is contracted over some values, and over what left."""
-        self.trace.look_for(*values)
-        left = [self.trace.of_ref(one.value) for one in self.in_time()]
-        self.trace.keep(node.row for node in left if node.record is self.record)
-
-    def depends_on(self, exit: ValueLeft, source: End) -> bool:
-        """Whether a value that left the tape was computed from a source."""
-        if self._leads is None or id(source) not in self._leads[0]:
-            asked = {id(one): one for one in (*self.sources, source)}
-            if len(self.record) > LONG:
-                self._keep_apart(asked.values())
-            bits = {key: (one, 1 << i) for i, (key, one) in enumerate(asked.items())}
-            self._leads = bits, self.trace.origins_of(asked.values())
-        known, bits_of = self._leads
-        return bool(bits_of(self.trace.of_ref(exit.value)) & known[id(source)][1])
 
     @once
     def in_time(self) -> list[ValueLeft]:

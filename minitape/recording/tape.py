@@ -339,3 +339,11 @@ class TapeRecording:
         if not (isinstance(value, Tensor) or hasattr(value, "_tape_rows")):
             return []
         return sorted({row for name in self.rules.trace.names(value) for row in self._stand.get(name, ())})
+
+    def computed_from(self, value: Any) -> set[int]:
+        """The rows of a value, and those that were computed from it."""
+        found = set(self.rows_of(value))
+        for entry in self.entries:
+            if not found.isdisjoint(entry.inputs):
+                found.add(entry.row)
+        return found

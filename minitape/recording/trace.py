@@ -447,37 +447,6 @@ class Trace:
                 node._edges = None
             self.nodes.clear()
 
-    def origins_of(self, values: Iterable[End]) -> Callable[[TapeNode], int]:
-        """Returns a function from a node to a bit mask of the values it was computed from, breaks or not; the first
-        value is the lowest bit.
-
-        Calls share the nodes they visit, at most ``LIMIT`` together, so callers ask for the most likely first.
-        """
-        asked: dict[Hashable, int] = {}
-        for i, value in enumerate(values):
-            for name in self.names(value):
-                asked[name] = asked.get(name, 0) | 1 << i
-        found: dict[Hashable, int] = {}
-
-        def of(start: TapeNode) -> int:
-            waiting = [start]
-            while waiting and len(found) < LIMIT:
-                node = waiting[-1]
-                if node.key not in found:  # first what it was computed from, then itself
-                    found[node.key] = 0
-                    waiting += [parent for parent, _ in self.edges(node) if parent.key not in found]
-                    continue
-                waiting.pop()
-                bits = found[node.key]
-                for name in self.stands_for(node):
-                    bits |= asked.get(name, 0)
-                for parent, _ in self.edges(node):
-                    bits |= found.get(parent.key, 0)
-                found[node.key] = bits
-            return found.get(start.key, 0)
-
-        return of
-
     def stands_for(self, node: TapeNode) -> Iterator[tuple[str, int]]:
         """What :meth:`names` calls the tensor, the variable and the row of a node."""
         if node.tensor is not None:
