@@ -28,16 +28,22 @@ if TYPE_CHECKING:
 
 def describe(source: End, tape: GradientTape, inquiry: GradientInquiry) -> Explanation:
     """Why a source has no gradient, or what is to be said of one that is there."""
-    name = name_of(source, inquiry)
+    name, question = name_of(source, inquiry), None
     if inquiry.connected(source):
         answer, ways = _connected(source, name, inquiry), []
     else:
-        answer = TapeQuestion(inquiry, source, name).answer()
+        question = TapeQuestion(inquiry, source, name)
+        answer = question.answer()
         blocked = row_of(answer.cause).blocks and answer.kind != "wrong_dtype"
         ways = inquiry.parts().of(source) if blocked else []
     breaks = [] if answer.connected else [answer, *answer.others]
     answer.with_beside(in_words(other, name, source, inquiry) for other in ways)
-    _add_patches([answer, *answer.others], breaks, say_unwatched(name, source, inquiry) != "")
+    for one in (answer, *answer.others):
+        if one._asked is not None:
+            question = question or TapeQuestion(inquiry, source, name)
+            with words_alone():
+                of_break(one, question)
+    _keep_enough(breaks, say_unwatched(name, source, inquiry) != "")
     if answer.connected:
         _of_connected(answer, source, inquiry)
     else:
@@ -66,12 +72,8 @@ def in_short(
     return answer
 
 
-def _add_patches(answers: list[Explanation], breaks: list[Explanation], unwatched: bool) -> None:
-    """Patches, where one of them would be enough."""
-    for one in answers:
-        if one._asked is not None:
-            with words_alone():
-                of_break(one)
+def _keep_enough(breaks: list[Explanation], unwatched: bool) -> None:
+    """Takes patches away where none of them would be enough."""
     late = unwatched and all(one.cause not in (*AT_SOURCE, "wrong_object") for one in breaks)
     if late or any(one.patch is None for one in breaks):
         for one in breaks:
@@ -105,7 +107,7 @@ def _of_connected(answer: Explanation, source: End, inquiry: GradientInquiry) ->
         answer.filename, answer.line = found.filename, found.line
         if found._asked is not None:
             with words_alone():
-                of_value(answer, found, inquiry, source)
+                of_value(answer, found)
         return
     with suppress(Exception):
         said, answer.fix = wrong(inquiry, source)

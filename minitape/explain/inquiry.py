@@ -45,7 +45,6 @@ class GradientInquiry(Names):
         self._followed = Flows()
         self.sums: dict[int, Array] | Literal[False] | None = None  # what arrives at the sources, see zero_or_nan.py
         self.rows: TapeRows | None = None
-        self.unswept: TapeRows | None = None  # the same for fixes, where nothing was swept
         self._searches: dict[Hashable, Search[TapeNode]] = {}  # by the nodes that they began from
 
     @once

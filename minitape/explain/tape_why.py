@@ -20,6 +20,7 @@ from ..recording.trace import COPIES, Trace
 from .caller import asking_names
 from .causes import SHARED
 from .families import CHOICES, CLASSES, MOVES, POINTS, ZEROS
+from .fixes.tape import AskedOfTape
 from .inquiry import GradientInquiry, merge, with_flat_ones
 from .owners import variables_of
 from .source import statement_at
@@ -44,7 +45,7 @@ _BEFORE_EXITS = (
 )
 
 
-class TapeQuestion(Why):
+class TapeQuestion(AskedOfTape, Why):
     """Why one source of a tape gets no gradient."""
 
     zeros, choices, classes, moves, points = ZEROS, CHOICES, CLASSES, MOVES, POINTS
@@ -54,7 +55,7 @@ class TapeQuestion(Why):
     inquiry: GradientInquiry
 
     def __init__(self, inquiry: GradientInquiry, source: End, name: str, end: int | None = None) -> None:
-        self.inquiry, self.source, self.name, self.path = inquiry, source, name, name
+        self.inquiry, self.source, self.name = inquiry, source, name
         self.path_to = lambda wanted: ""
         self.recording = self.log = inquiry.recording()
         self.entries, self.exits = self.recording.entries, self.recording.left

@@ -92,10 +92,14 @@ class Why(Cuts):
     entries: Sequence[Object]
     source: Object
     name: str
-    path: str
     path_to: Callable[[Object], str]  # how the program reaches an object
 
     makes: tuple[str, ...] = ("operation",)  # what a source is that was made of what the target was made of
+
+    if TYPE_CHECKING:
+
+        @property
+        def path(self) -> str: ...  # how the program reaches the source
 
     # -- what differs between the two --------------------------------------------------------------
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Hashable, Iterable, Iterator
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from ..common.texts import paragraph
 from ..engine.back.endpoints import leaf_of
+from ..engine.recording.block import no_tapes
 from ..engine.recording.rows import operation_of
 from ..engine.table.primitives.elementwise import LARGE
 from ..engine.values import nest
@@ -24,6 +26,7 @@ from ..recording.tape import TapeRow
 from ..recording.values import ValueSummary, facts_of, numbers_of
 from .caller import asking_names, in_brackets
 from .families import CHOICES, CLASSES, MOVES, POINTS, ZEROS
+from .fixes.tape import AskedOfTape
 from .partial import MAKES
 from .replay import MOST, ReplayStep, dense, open_call, replay, shown, starts_of, swept
 from .sentences import fill
@@ -90,6 +93,10 @@ class TapeRows(BackwardPass):
             yield node, given
             waiting += given
 
+    def asleep(self) -> AbstractContextManager[None]:
+        """While something runs that is not the program's."""
+        return no_tapes()
+
     def row_of(self, row: int) -> int | None:
         """The entry of a row of the recording."""
         return self.by_key.get(self.inquiry.trace.of_row(self.inquiry.record, row).key)
@@ -111,7 +118,7 @@ class TapeRows(BackwardPass):
                 self.send(call, to, 0, product, self.adjoints[to])
 
 
-class TapeValues(RowValues):
+class TapeValues(AskedOfTape, RowValues):
     """Why the gradient of one source is zero or not finite."""
 
     entries: list[TapeRow]
@@ -120,7 +127,8 @@ class TapeValues(RowValues):
     causes = (*ZEROS, "zero_sum", "custom_rule", "nan_input", "nan_forward", "nan_backward")
 
     def __init__(self, rows: TapeRows, source: End, name: str, spoilt: str = "") -> None:
-        self.inquiry, self.sweep, self.entries, self.source, self.name = rows.inquiry, rows, rows.entries, source, name
+        self.inquiry, self.recording, self.sweep, self.entries = rows.inquiry, rows, rows, rows.entries
+        self.source, self.name = source, name
         known = [node.key for node in self.inquiry.trace.of(source)]
         known += [self.inquiry.trace.of_row(self.inquiry.record, row).key for row in self.inquiry.tape._rows_of(source)]
         self.rows = [rows.by_key[key] for key in dict.fromkeys(known) if key in rows.by_key]
