@@ -359,8 +359,6 @@ class Advice(Absent):
         return "layer" if self._of_layer() else ""
 
     def _rebound(self) -> str:
-        if isinstance(self.subject, str):
-            return self.subject
         if isinstance(self.subject, TapeNode):
             return "inside" if self.inquiry.born_after(self.subject, self.source) else "new"
         if self.what == "of the variable" and self.statement is not None and self.statement.binds():

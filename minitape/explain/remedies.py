@@ -303,8 +303,8 @@ class Absent(Remedies):
     def _wrong_object(self) -> str:
         born = self.inquiry.origin_place(self.source)
         copied = born is not None and self.place is not None and born.frames == self.place.frames
-        if self.what == "watch" or copied:
-            return "watch" if self.what == "watch" else "copy"
+        if copied:
+            return "copy"
         made = next((s.value() for s, _ in self.inquiry.statements(born)), None)
         if is_layer(made, "Model") and is_layer(self.call, "Model") and isinstance(self.call, ast.Call):
             self.fields["code"] = unparse(self.call.func)

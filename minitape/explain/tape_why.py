@@ -65,9 +65,15 @@ class TapeQuestion(AskedOfTape, Why):
         self.behind = self._behind(self.ends)
 
     def answer(self) -> Explanation:
-        """What the first of the checks says that knows something."""
-        checks = (self._dtype, self._own, self._break, self._outside, self._not_used)
-        return next((found for check in checks if (found := check()) is not None), None) or self.say("independent")
+        """What the first of the checks says that knows something; of the source itself with what breaks its path."""
+        found = self._dtype() or self._own()
+        if found is None:
+            return self._break() or self._outside() or self._not_used() or self.say("independent")
+        cut = self._cut() if self.used else None
+        further = [] if cut is None else [cut, *cut.others]
+        said = (found.cause, "independent", "not_watched")
+        found.others += [other for other in further if other.cause not in said]
+        return found
 
     # -- what the questions of :mod:`why` ask -------------------------------------------------------
 

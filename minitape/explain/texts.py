@@ -294,10 +294,6 @@ TEXT = {
         "{what} is made again{line} each time. The with block used a new one, and not {x}.",
         "Make {what} once, before the with block, and use it each time.",
     ),
-    "rebound target": (
-        "The name {what} was given to a constant{line}, and that is the target now.",
-        "Leave the line out, or give the constant another name.",
-    ),
     "rebound assign": (_REBOUND, _ASSIGN),
     "rebound replaced assign": (_REPLACED, _ASSIGN),
     "wrong_object": (
@@ -315,10 +311,6 @@ TEXT = {
     "wrong_object copy": (
         "{x} is another object{line} than the one that the target was computed from.",
         "Pass the very tensor or variable that was used in the computation, or compute the target from {x}{watched}.",
-    ),
-    "wrong_object watch": (
-        "tape.watch{line} was given another object than {x}.",
-        "Watch {x} itself, before it is used: tape.watch({x}).",
     ),
     "independent": (
         "The target was not computed from {x}.",
