@@ -105,8 +105,6 @@ class Sweep:
         """The adjoint that has arrived at ``row``, None when none has."""
         return self.adjoints.get(row)
 
-    # -- one call ----------------------------------------------------------------------------------
-
     def _call(self, call: Call) -> bool:
         """Hands the adjoints of a call's outputs on to its inputs that matter; False where none has arrived."""
         values, reachable, primitive = self.values, self.reachable, call.primitive
@@ -177,8 +175,6 @@ class Sweep:
             zeros = np.zeros(*self.record.shape_dtype(row))
             return new_tensor(zeros) if self.recorded else zeros[()]
         return g.dense() if type(g) is IndexedSlices else g
-
-    # -- adding up ---------------------------------------------------------------------------------
 
     def _add(self, row: int, share: Adjoint, as_given: bool = False) -> None:
         """Adds a share to the adjoint of ``row``, summed to the shape of the row where the operation broadcast that.

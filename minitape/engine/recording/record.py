@@ -73,8 +73,6 @@ class Record(LargeArrays, Recorder):
             site = None if frame is None else (frame.f_code, frame.f_lasti)
             self.events = appended(self.events, Event(kind, len(self), subject, site))
 
-    # -- leaves ------------------------------------------------------------------------------------
-
     def row_or_new_leaf(
         self,
         tensor: Tensor,
@@ -143,8 +141,6 @@ class Record(LargeArrays, Recorder):
                 return tensor._row + shift
         return None
 
-    # -- variables ---------------------------------------------------------------------------------
-
     def read(self, variable: ResourceVariable, accessed: bool = True) -> Tensor:
         """The current state of a variable, watched by the tapes that watch the variable or what is accessed."""
         tensor, me, begins = variable._state, id(variable), accessed and variable._trainable
@@ -176,8 +172,6 @@ class Record(LargeArrays, Recorder):
             variable._state._origin = old._origin
         tape._watch_row(self.row_or_new_leaf(variable._state, variable))
         self.read(variable, accessed=False)
-
-    # -- operations --------------------------------------------------------------------------------
 
     def write(
         self,
@@ -212,8 +206,6 @@ class Record(LargeArrays, Recorder):
             tensor._record, tensor._row = self, self.append(code, a, b, call, site, value)
             if untracked:
                 self.untracked.add(tensor._row)
-
-    # -- the end -----------------------------------------------------------------------------------
 
     def close(self) -> Any:  # what a graph gives back, another one, only it knows
         """The last tape was left: operations are no longer recorded. Returns the recording that continues: none."""
