@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..recording.rows import Call
     from .tape import GradientTape
 
-TERMINAL = 0b101  # reachable, but nothing is handed on from there: a source whose own operation is not on the tape
+TERMINAL = 0b101  # reachable (not 1, but true): a source whose own operation is not on the tape hands nothing on
 
 
 def on_tape(tape: GradientTape, foreign: set[int] | None = None) -> bytearray:
