@@ -59,8 +59,8 @@ class Sweep:
         self.record, self.reachable, self.starts, self.sources = record, reachable, starts, sources
         self.recorded, self.stepwise, self.adjoints = recorded, stepwise, starts.copy()
         self.slices: dict[int, list[tuple[int, int]]] = {}  # row -> (call, number) of the slices that arrived there
-        self.high = max(starts) if starts else -1
-        self.low = min(sources) if sources else self.high + 1
+        self.high = max(starts, default=-1)
+        self.low = min(sources, default=self.high + 1)
         self.values = Tensors(record, column(record)) if recorded else column(record)
         if held:
             self.values = ChainMap(held, self.values)  # looks into the first one first

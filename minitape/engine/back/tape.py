@@ -292,8 +292,11 @@ class GradientTape(TapeMethods):
         """
         if self._record is None or self._used:
             error = AttributeError("'NoneType' object has no attribute '_tape'")
-            used = "The tape was used up by its gradient: watch inside of its with block."
-            error.add_note(_NEVER if self._record is None else used)
+            error.add_note(
+                _NEVER
+                if self._record is None
+                else "The tape was used up by its gradient: watch inside of its with block."
+            )
             raise error
         any_records = any(t.backward for t in state.tapes)
         if self._recording or self._record is state.record:
@@ -372,7 +375,7 @@ class GradientTape(TapeMethods):
         # where the sweep was not recorded, a note says what the gradients came from
         frames = site() if state.tapes else note_gradients(gradients, targets, flat)
         nones = [*map(is_, gradients, _NONES)]
-        self.last = question = new_tuple(GradientQuestion, (targets, flat, adjoints, nones, "gradient", ()))
+        self.last = new_tuple(GradientQuestion, (targets, flat, adjoints, nones, "gradient", ()))
         if True in nones:
             if self._warns or _WARNS:  # one warning, with its reason, for each
                 hooks.warn_of(self, targets, [s for s, g in zip(flat, gradients, strict=True) if g is None])
@@ -383,7 +386,7 @@ class GradientTape(TapeMethods):
                 g if f is s or g is None else s._like_gradient(g)
                 for g, f, s in zip(gradients, flat, given, strict=True)
             ]
-        self._end(question, frames)
+        self._end(frames)
         return gradients[0] if type(sources) is EagerTensor else pack_like(sources, given, gradients)
 
     def _begin(self, used_to: str = "used to ") -> None:
@@ -412,13 +415,13 @@ class GradientTape(TapeMethods):
                     "context if you actually want to trace the gradient in order to compute higher order derivatives.",
                 )
 
-    def _end(self, question: GradientQuestion, frames: Stack) -> None:
+    def _end(self, frames: Stack) -> None:
         """After a gradient: a tape that is not persistent is used up, and its large arrays are released."""
-        record, nones, self.last = self._record, question.nones, question
-        assert record is not None
+        record, question = self._record, self.last
+        assert record is not None and question is not None
         if record.watchers:
             record.notify()
-        if True in nones or not nones:
+        if True in question.nones or not question.nones:
             hooks.watch_errors()
         if self._persistent:
             if len(self.questions) < ASKED:  # for pictures

@@ -115,3 +115,7 @@ class TapeMethods:
             parallel_iterations,
             experimental_use_pfor,
         )
+
+
+for _method in (TapeMethods.jacobian, TapeMethods.batch_jacobian):
+    _method.__qualname__ = f"GradientTape.{_method.__name__}"  # what Python's own errors call it, as in TensorFlow

@@ -168,7 +168,8 @@ def _end(
     """
     nones, eager = [g is None for g in found], recorder().eager
     kept = [None if r is None or r.shape.num_elements() > MOST else r for r in results] if eager else []
-    tape._end(GradientQuestion([target], sources, [None], nones, call if eager else "gradient", kept), site())
+    tape.last = GradientQuestion([target], sources, [None], nones, call if eager else "gradient", kept)
+    tape._end(site())
 
 
 def rows_of_jacobian(tape: GradientTape, target: End, sources: list[End], adjoints: np.ndarray) -> list[Result]:

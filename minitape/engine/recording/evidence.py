@@ -329,7 +329,7 @@ def note_gradients(gradients: list[Result], targets: list[End], sources: list[En
     """
     record = state.record
     if record is not None and not record.eager:
-        record.note_gradients(gradients, sources)
+        state.graph.note_gradients(gradients, sources)
         return stack()
     target, eager = targets[0] if len(targets) == 1 else None, EAGER[0]
     if type(target) is eager and (known := target._record) is not None:

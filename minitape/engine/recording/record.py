@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ..table.primitives import Primitive
     from ..tensor.tensor import Tensor
     from ..tensor.variable import ResourceVariable
-    from ..types import Attributes, End, Result
+    from ..types import Attributes
 
 EVENTS = 10_000  # events kept by one recording
 new_call, new_tuple = object.__new__, tuple.__new__  # without a constructor's frame: at a third of the price
@@ -233,9 +233,6 @@ class Record(LargeArrays, Recorder):
         """These callables are told now, and whenever a block or a gradient has ended."""
         self.watchers = [*self.watchers, *(w for w in watchers if w not in self.watchers)]
         self.notify()
-
-    def note_gradients(self, gradients: list[Result], sources: list[End]) -> None:
-        """A graph notes that ``gradients`` are those of ``sources``; an eager recording knows it by its rows."""
 
     def notify(self) -> None:
         """Tells live pictures to look for new rows, and to go on doing so while their tapes record."""
