@@ -21,7 +21,7 @@ from .error_hints import line_of, slip_in, told_of
 from .exercise import Exercise, exercises_of
 from .hints import all_numbers, in_common, in_reverse, of_calls, of_value, parts_of, without_return
 from .progress import hints_at, note_try, tries_at
-from .trials import is_empty, lines_of, try_out, wrong_kind
+from .trials import Outcome, is_empty, lines_of, try_out, wrong_kind
 from .unknown import UnknownFunction
 
 if TYPE_CHECKING:
@@ -174,11 +174,41 @@ def _judge_class(exercise: Exercise, answer: Answer) -> Verdict:
     if not isinstance(answer, type):
         return Verdict(False, [wrong_kind(exercise.expect, answer)])
     outcomes = try_out(exercise.expect, answer, exercise.trials)
-    lines, last = lines_of(outcomes, exercise.trials, _show), outcomes[-1]
+    lines, last, earlier = lines_of(outcomes, exercise.trials, _show), outcomes[-1], _step_that_fails(exercise, answer)
+    method = next((one for one in vars(answer).values() if inspect.isfunction(one)), answer)
+    before = earlier and paragraph(
+        say(
+            "A test of exercise {name} fails: {program} gives {value}, expected {expected}.",
+            name=earlier[0],
+            program="; ".join(earlier[1].trial.lines()),
+            value=earlier[1].gave(_show),
+            expected=_show(earlier[1].trial.expect),
+        ),
+        _remark_on(earlier[1], method),
+    )
     if last.passed:
-        return Verdict(True, lines)
-    slip = slip_in(last.error, answer) if last.error else ""
-    return Verdict(False, lines, slip or last.hint(tries_at(exercise.name)), slip=bool(slip), wrong=last.trial.program)
+        return Verdict(not before, lines, before or "", wrong=before or "")
+    slip = slip_in(last.error, method) if last.error else ""
+    hint = slip or last.hint(tries_at(exercise.name))
+    remark = (before or _remark_on(last, method)) if hint in last.trial.hints else ""
+    return Verdict(False, lines, hint, remark, slip=bool(slip), wrong=last.trial.program)
+
+
+def _step_that_fails(exercise: Exercise, answer: Answer) -> tuple[str, Outcome] | None:
+    """The first exercise before this one of which the class fails a test, and what that test gave."""
+    steps = [step for step in exercises_of(exercise.lesson).values() if step.trials and step.name < exercise.name]
+    tried = ((step.name, try_out(step.expect, answer, step.trials)[-1]) for step in steps)
+    return next(((name, last) for name, last in tried if not last.passed), None)
+
+
+def _remark_on(outcome: Outcome, method: Function) -> str:
+    """What a trial that failed says of the class: what its error means and the line that raised it, or what its value
+    has wrong.
+    """
+    if outcome.error is None:
+        return of_value(outcome.value, outcome.trial.expect)
+    line = line_of(outcome.error, method)
+    return paragraph(told_of(outcome.error), say("It is from the line: {line}", line=line) if line else "")
 
 
 def _judge_value(exercise: Exercise, answer: Answer) -> Verdict:

@@ -244,9 +244,9 @@ BACK = (
         ),
     ),
     AB(
-        "RULES['half'] = (lambda x: 0.5 * x, lambda g, z, x: (0.5 * g,))\n"
-        "y = tape.apply('half', a)\ntape.gradient(y * b, [a, b])",
-        [1.5, 1.0],
+        "RULES['cube'] = (lambda x: x**3, lambda g, z, x: (g * 3.0 * z / x,))\n"
+        "y = tape.apply('cube', a)\ntape.gradient(y * b, [a, b])",
+        [36.0, 8.0],
         (
             "Where does the sweep find the rule of an operation, and how many inputs may that have?",
             "The sweep asks the table RULES at each row, and hands the rule as many values as the row has inputs.",
@@ -255,7 +255,7 @@ BACK = (
         slips=[
             ("unpack", "An operation may have one input: go over the inputs and their shares with zip."),
             ("IndexError", "An operation may have one input: go over the inputs and their shares with zip."),
-            ([None, 1.0], "The rule of 'half' was not asked. Look the rule up in RULES, by the name in the row."),
+            ([None, 8.0], "The rule of 'cube' was not asked. Look the rule up in RULES, by the name in the row."),
         ],
     ),
     AB(
