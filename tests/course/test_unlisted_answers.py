@@ -307,4 +307,4 @@ def test_a_sweep_that_never_asks_the_table_of_rules_is_told():
     )
     assert known != SOLUTIONS["12.3"], SOLUTIONS["12.3"]
     said = answer("12.3", known)
-    assert "not yet" in said and "RULES['half']" in said, said
+    assert "not yet" in said and "RULES['cube']" in said, said
