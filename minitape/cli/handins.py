@@ -83,6 +83,9 @@ def find(folders: Sequence[Path]) -> dict[str, list[Path]]:
     found: dict[str, list[Path]] = {}
     own = []
     for folder in folders:
+        if _strange_link(folder):  # it cannot be read, and that is said
+            own.append((folder, [folder]))
+            continue
         files = list(_files(folder))
         if any(path.parent == folder and (path.name == FILE_NAME or path.stem in lessons) for path in files):
             own.append((folder, files))
@@ -93,6 +96,12 @@ def find(folders: Sequence[Path]) -> dict[str, list[Path]]:
     for name, (_, files) in zip(_names([folder for folder, _ in own]), own, strict=True):
         found.setdefault(name, []).extend(files)
     return {printable(name): found[name] for name in sorted(found, key=str.casefold)}
+
+
+def _strange_link(folder: Path) -> bool:
+    """Whether a folder is a link that another user made: it may lead to the work of a third one."""
+    me = getattr(os, "geteuid", lambda: None)()
+    return me is not None and folder.is_symlink() and folder.lstat().st_uid != me
 
 
 def _files(folder: Path) -> Iterator[Path]:
@@ -170,6 +179,8 @@ def _works(path: Path) -> Mapping[str, Work | None]:
 
     Raises OSError and ValueError where it cannot be read.
     """
+    if _strange_link(path):
+        raise ValueError("is a link of the learner's own, which may lead to the work of another")
     content = read_json(path)
     if path.suffix != ".ipynb" and not is_progress(content):
         raise ValueError("is not a progress file")

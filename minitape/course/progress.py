@@ -156,7 +156,8 @@ def change_progress(name: str, change: Change) -> None:
     with _lock:
         file = progress_file()
         waiting = _unsaved.setdefault(file, [])
-        waiting.append(partial(_dated, name, int(time.time()), change))
+        now = min(max(int(time.time()), 0), MOST - 1)  # whatever the clock says, the file can be read again
+        waiting.append(partial(_dated, name, now, change))
         try:
             with locked(file):
                 kept = _read_or_put_aside(file)

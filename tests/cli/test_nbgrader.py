@@ -112,7 +112,7 @@ def nbgrader(tmp_path_factory, repository):
     (base / "exchange").mkdir(mode=0o777)
     (base / "exchange").chmod(0o777)
 
-    def call(folder: Path, *arguments: str) -> str:
+    def call(folder: Path, *arguments: str, status: int = 0) -> str:
         options = [
             f"--Exchange.root={base / 'exchange'}",
             "--CourseDirectory.course_id=course",
@@ -126,7 +126,7 @@ def nbgrader(tmp_path_factory, repository):
             capture_output=True,
             timeout=600,
         )
-        assert done.returncode == 0, f"nbgrader {' '.join(arguments)}:\n{done.stdout}{done.stderr}"
+        assert done.returncode == status, f"nbgrader {' '.join(arguments)}:\n{done.stdout}{done.stderr}"
         return done.stdout + done.stderr
 
     return call
@@ -203,3 +203,47 @@ def test_an_exams_answers_come_back_to_grade_it(nbgrader, tmp_path):
     nbgrader(course, "export", "--to=grades.csv")
     with open(course / "grades.csv", newline="") as file:
         assert {row["student_id"]: float(row["score"]) for row in csv.DictReader(file)} == {"right": 1, "wrong": 0}
+
+
+def changed(notebook, who):
+    """What a learner hands in who wants points that were not earned, or that others lose theirs."""
+    grades = [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade")]
+    answer = kinds(notebook)["exercise-01-1"]
+    if who == "deletes-grade-cells":
+        notebook.cells = [cell for cell in notebook.cells if cell not in grades]
+    elif who == "writes-own-grade-cells":
+        for cell in grades:
+            cell.metadata.nbgrader.points, cell.source = 100, "pass"
+    elif who == "ends-the-kernel":
+        answer.source = "import os\nos._exit(0)"
+    elif who == "deletes-notebooks":
+        answer.source = "import pathlib\nfor path in pathlib.Path('..').rglob('*.ipynb'):\n    path.unlink()"
+    else:  # what docs and TEACHERS.md say: the answer and its grade share a kernel
+        answer.source = "import minitape.course\nminitape.course.is_right = lambda *_: True\nanswer = 0.0"
+    return notebook
+
+
+@pytest.mark.classroom
+def test_a_changed_notebook_earns_no_points_unless_its_code_replaces_the_check(nbgrader, tmp_path):
+    course = tmp_path / "course"
+    assert CliRunner().invoke(main, ["export", "--nbgrader", "01", "--to", str(course)]).exit_code == 0
+    nbgrader(course, "generate_assignment", LESSON)
+    released, submitted = course / "release" / LESSON, course / "submitted"
+    hostile = (
+        "deletes-grade-cells",
+        "writes-own-grade-cells",
+        "ends-the-kernel",
+        "deletes-notebooks",
+        "replaces-check",
+    )
+    for who in hostile:
+        answered(released, submitted / who / LESSON, LESSON, set())
+        path = submitted / who / LESSON / f"{LESSON}.ipynb"
+        nbformat.write(changed(read(path), who), path)
+    answered(released, submitted / "zoe" / LESSON, LESSON, set(range(1, EXERCISES + 1)))
+    said = nbgrader(course, "autograde", LESSON, status=1)
+    assert "There was an error processing assignment '01_the_first_tape' for student 'ends-the-kernel'" in said
+    nbgrader(course, "export", "--to=grades.csv")
+    with open(course / "grades.csv", newline="") as file:
+        grades = {row["student_id"]: float(row["score"]) for row in csv.DictReader(file)}
+    assert grades == {**dict.fromkeys(hostile, 0), "replaces-check": EXERCISES, "zoe": EXERCISES}

@@ -416,6 +416,15 @@ def test_a_progress_file_that_notepad_saved_is_read(exercise):
     assert read_progress()["exercises"]["test.1"]["solved"]
 
 
+@pytest.mark.parametrize("jumps", [(-1e9, 0.5, 1e9), (1e9, 1e18, 1e9 - 7200.0)])
+def test_a_clock_that_jumps_loses_no_progress(exercise, monkeypatch, jumps):
+    for count, now in enumerate(jumps):
+        monkeypatch.setattr("time.time", lambda now=now: now)
+        assert note_try(f"99.{count}", True) == 1
+    assert sorted(read_progress()["exercises"]) == [f"99.{count}" for count in range(3)]
+    assert not list(progress_file().parent.glob("*.unreadable*"))
+
+
 def test_a_read_that_fails_loses_no_progress(exercise, monkeypatch):
     """What is answered meanwhile waits for the next time."""
     feedback("test.1", 6.0)

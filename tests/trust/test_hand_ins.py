@@ -94,3 +94,21 @@ def test_only_so_many_wrong_answers_are_kept_of_an_exercise(tmp_path):
     wrong = {f"a{i}": {"times": 1, "hint": "h" * 1000} for i in range(5_000)}
     _, _, table = told(tmp_path, FILE_NAME, kept({"01.1": entry(solved=False, wrong=wrong)}))
     assert table.count(" | ") == MOST_WRONG - 1
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="links have no owner here")
+@pytest.mark.parametrize("owner", ["the learner", "who runs the report"])
+def test_a_learners_link_brings_no_other_ones_work(tmp_path, monkeypatch, owner):
+    folders = [tmp_path / name / "minitape-lessons" for name in ("ann", "eve")]
+    folders[0].mkdir(parents=True)
+    (folders[0] / FILE_NAME).write_text(kept({"01.1": entry()}))
+    folders[1].parent.mkdir()
+    folders[1].symlink_to(folders[0])
+    if owner == "the learner":
+        monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    done = CliRunner().invoke(main, ["class", *map(str, folders), "--csv", str(table := tmp_path / "table.csv")])
+    assert done.exit_code == 0, done.output
+    assert "ann,01,01.1,1," in table.read_text()
+    taken = "eve,01,01.1,1," in table.read_text()
+    refused = "is a link of the learner's own" in " ".join(done.output.split())
+    assert (taken, refused) == ((False, True) if owner == "the learner" else (True, False)), done.output

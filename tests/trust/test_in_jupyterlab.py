@@ -1,0 +1,97 @@
+"""A notebook of a stranger's in `minitape lab`: neither what it has saved nor what its programs show runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_shown import HOSTILE, HOVER, MARKS, RUN
+
+pytestmark = [pytest.mark.browser, pytest.mark.long]
+
+SAVED = {
+    "text/html": "{}",
+    "image/svg+xml": "<svg xmlns='http://www.w3.org/2000/svg' onload='window.hacked=1'>{}<text>saved</text></svg>",
+    "text/markdown": "{}",
+    "text/latex": r"$\href{{javascript:window.hacked=1}}{{x}}\text{{{}}}$",
+    "application/javascript": "window.hacked = 1",
+    "application/vnd.jupyter.widget-view+json": {"model_id": RUN, "version_major": 2, "version_minor": 0},
+    "text/plain": "{}",
+}
+"""Each kind of output that a notebook can have saved, with a place for a text."""
+SHOWS = f"""import minitape as tf
+from minitape.course import check
+from minitape_widgets import TapeView
+from IPython.display import display
+variables = [tf.Variable(1.0, name=text) for text in {HOSTILE!r}]
+numbers = [tf.Variable(2, name=text) for text in {HOSTILE!r}]
+with tf.GradientTape() as tape:
+    y = tf.add_n(variables) * 2.0
+display(tf.draw(tape, y, variables), tape, variables, TapeView(tape, y, variables))
+display(*tape.explain(y, variables + numbers))  # JupyterLab shows 50 outputs of a cell
+check("01.1", {RUN!r})
+print("all", "shown")"""
+
+
+def cell(number: int, source: str, kind: str = "code", outputs: Any = None) -> dict[str, Any]:
+    code = {"execution_count": None, "outputs": outputs or []} if kind == "code" else {}
+    return {"cell_type": kind, "id": f"c{number}", "metadata": {"trusted": True}, "source": source, **code}
+
+
+def opened(page: Any, start_lab: Any, path: Path, *cells: dict[str, Any]) -> None:
+    """Opens a notebook of these cells, which says of itself that it is trusted."""
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}, "title": RUN}
+    path.write_text(json.dumps({"cells": cells, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}))
+    address = start_lab(path.parent)
+    base, token = address.split("/lab")[0], address.split("token=")[1]
+    page.goto(f"{base}/lab/workspaces/{path.stem}/tree/{path.name}?token={token}")
+    page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status='idle']")
+
+
+def held(page: Any) -> None:
+    """Nothing ran, and nothing waits to. JupyterLab makes a link of an address that is printed, which is no harm."""
+    page.evaluate(HOVER)
+    page.wait_for_timeout(200)  # for what would come late
+    marks = [mark for mark in page.evaluate(MARKS) if not mark.startswith("href=http:")]
+    assert (page.evaluate("window.hacked"), marks) == (None, [])
+
+
+def test_what_a_notebook_has_saved_runs_nothing(start_lab, page, tmp_path):
+    outputs = [
+        {
+            "output_type": "display_data",
+            "metadata": {},
+            "data": {kind: form.format(text) if isinstance(form, str) and "{}" in form else form},
+        }
+        for kind, form in SAVED.items()
+        for text in HOSTILE
+    ]
+    outputs += [
+        {"output_type": "error", "ename": text, "evalue": text, "traceback": [f"\x1b[31m{text}"]} for text in HOSTILE
+    ]
+    outputs += [{"output_type": "stream", "name": "stdout", "text": text} for text in HOSTILE]
+    opened(
+        page,
+        start_lab,
+        tmp_path / "saved.ipynb",
+        cell(0, "\n\n".join(HOSTILE), "markdown"),
+        cell(1, "'saved'", outputs=outputs),
+    )
+    page.locator(".jp-CodeCell .jp-OutputArea-child").nth(30).wait_for(state="attached")
+    held(page)
+
+
+def test_names_that_a_program_shows_run_nothing(start_lab, page, tmp_path):
+    opened(page, start_lab, tmp_path / "shown.ipynb", cell(0, SHOWS))
+    prompt = page.locator(".jp-CodeCell .jp-InputPrompt").first
+    for _ in range(30):  # a cell that is run before the kernel answers is not run at all
+        page.locator(".jp-CodeCell .jp-InputArea-editor").first.click()
+        page.keyboard.press("Control+Enter")
+        page.wait_for_timeout(200)
+        if prompt.inner_text().strip() != "[ ]:":
+            break
+    page.locator(".jp-CodeCell .jp-OutputArea").get_by_text("all shown").wait_for(state="attached")
+    page.locator(".mt-node").first.wait_for(state="attached")
+    held(page)
