@@ -34,6 +34,7 @@ framework computed. Nothing of a framework is imported before its bridge is.
     ``tensorflow_inside``  the graph of a tf.function, run again; ``tensorflow_open``: for explain, and for pictures
                     that open a call
     ``kept_values`` arrays that do not change, for TensorFlow and JAX, and how many bytes a recording keeps and holds
+    ``jax_program`` a program of JAX for the command: the functions of its first gradients are recorded
     ``jax``         JAX: ``record(f, *args)``; ``jax_run``: the equations of ``f``, one by one, and what tracers know
                     of values where there is no ``jit``; ``jax_log``: their rows; ``jax_sweep``: JAX's sweeps backward
                     and forward through them; ``jax_why``, ``jax_texts``: why a gradient is zero or refused;

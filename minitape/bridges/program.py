@@ -61,6 +61,7 @@ def examine(
     ``record`` do; ``found`` is given the first page that has something wrong, as soon as it is known.
     """
     bridge = import_module(f"minitape.bridges.{framework}")
+    record = import_module("minitape.bridges.jax_program").FirstGradients if framework == "jax" else bridge.record
     main = ModuleType("__main__")
     main.__file__ = str(path)
     loader = SourceFileLoader("__main__", str(path))
@@ -68,7 +69,7 @@ def examine(
     error: BaseException | None = None
     pages: list[ModelPage] = []
     with _as_main(main, path, arguments), getattr(bridge, "holding", nullcontext)():
-        with bridge.record(**options) as recording:
+        with record(**options) as recording:
 
             def look() -> None:
                 if not pages or not pages[0].problems:

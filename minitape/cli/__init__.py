@@ -179,15 +179,16 @@ def _write_report(path: Path, text: str | None) -> None:
 )
 @click.option("--every", type=click.IntRange(1), metavar="N", help="Record each N-th step instead.")
 @click.option("--json", "as_json", is_flag=True, help="The answers as JSON on standard output.")
-@click.option("--framework", type=click.Choice(["torch", "tensorflow"]), help="What the program is written in.")
+@click.option("--framework", type=click.Choice(["torch", "tensorflow", "jax"]), help="What the program is written in.")
 def explain_command(
     program: Path, arguments: tuple[str, ...], steps: int, every: int | None, as_json: bool, framework: str | None
 ) -> None:
     """Run a training PROGRAM, and explain what its gradients lack.
 
-    The program gets the ARGUMENTS behind its name. A gradient that is missing, not finite, zero or suspect is reported
-    at once, and a page about all that was trained follows at the end. The exit status is 1 with findings, or where the
-    program ended in an error.
+    The program gets the ARGUMENTS behind its name. Of PyTorch and TensorFlow its steps are recorded, of JAX the first
+    gradients that it takes, each by a run of its function without the compiler. A gradient that is missing, not
+    finite, zero or suspect is reported at once, and a page about all that was trained follows at the end. The exit
+    status is 1 with findings, or where the program ended in an error.
     """
     from .explain_program import explain_program
 

@@ -19,11 +19,11 @@ def explain_program(
     which = framework or framework_of(program)
     if not which:
         raise click.UsageError(
-            f"{program.name} imports neither torch nor tensorflow; --framework names what it is written in"
+            f"{program.name} imports neither torch nor tensorflow nor jax; --framework names what it is written in"
         )
-    if which == "jax":
+    if which == "jax" and "every" in options:
         raise click.UsageError(
-            "a JAX program has no backward pass to watch: call minitape.bridges.jax.record(loss, params, batch) in it"
+            "--every is for PyTorch and TensorFlow: of a JAX program the first gradients are recorded"
         )
 
     def tell(page: ModelPage) -> None:
@@ -35,7 +35,10 @@ def explain_program(
         inner = done.error.__traceback__
         while inner is not None and inner.tb_frame.f_code.co_filename != str(program):
             inner = inner.tb_next
-        click.echo("".join(traceback.format_exception(done.error.with_traceback(inner))), err=True, nl=False)
+        said = traceback.TracebackException.from_exception(done.error.with_traceback(inner))
+        own = str(Path(__file__).parent.parent / "bridges")
+        said.stack = traceback.StackSummary.from_list([f for f in said.stack if not f.filename.startswith(own)])
+        click.echo("".join(said.format()), err=True, nl=False)
     if as_json:
         click.echo(json.dumps({"program": str(program), "answers": done.page.as_json()}, indent=1))
     elif not done.page.problems:

@@ -27,8 +27,28 @@ print("done", *sys.argv[2:])
 HEALTHY = BROKEN.replace("torch.randn(8))", "torch.randn(8, 1))")
 
 
-def explained(tmp_path, text, *options, arguments=("7", "--verbose")):
-    pytest.importorskip("torch")
+BROKEN_JAX = """
+import jax
+import jax.numpy as jnp
+
+def loss(params, x, y):
+    return jnp.mean((x @ params["w"] - y) ** 2)
+
+@jax.jit
+def step(params, x, y):
+    gradient = jax.grad(loss)(params, x, y)
+    return {"w": params["w"] - 0.1 * gradient["w"]}
+
+params = {"w": jnp.ones((3, 1))}
+x, y = jax.random.normal(jax.random.key(0), (8, 3)), jnp.arange(8.0)
+for _ in range(4):
+    params = step(params, x, y)
+print("done", step._cache_size())
+"""
+
+
+def explained(tmp_path, text, *options, arguments=("7", "--verbose"), framework="torch"):
+    pytest.importorskip(framework)
     program = tmp_path / "train.py"
     program.write_text(text)
     command = [sys.executable, "-m", "minitape", "explain", *options, str(program), *arguments]
@@ -55,6 +75,15 @@ def test_a_program_in_a_function_is_asked_about_when_it_has_ended(tmp_path):
     done = explained(tmp_path, "def main():\n" + "\n".join(lines) + "\nmain()\n", arguments=("2",))
     assert done.returncode == 1
     assert "broadcast: sub (train.py, line 10)" in done.stderr
+
+
+def test_a_program_of_jax_records_its_first_gradients_and_compiles_then(tmp_path):
+    done = explained(tmp_path, BROKEN_JAX, "--steps", "2", arguments=(), framework="jax")
+    assert (done.returncode, done.stdout) == (1, "done 1\n")
+    assert "A gradient for params['w'] (1 of 1)" in done.stderr
+    assert "broadcast: sub (train.py, line 6) combines the shapes (8, 1) and (8,)" in done.stderr
+    done = explained(tmp_path, BROKEN_JAX.replace("arange(8.0)", "ones((8, 1))"), arguments=(), framework="jax")
+    assert done.returncode == 0 and done.stderr.strip().startswith("Healthy: params['w'] (1 of 1): norm ")
 
 
 def test_json(tmp_path):
