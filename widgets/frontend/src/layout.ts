@@ -186,7 +186,8 @@ function hoisted(rows: Skeleton, tree: FoldTree, group: Group, open: (g: Group) 
   const found: number[] = [];
   for (let i = start; i < group.end; i++) if ((rows.is(i, Is.PARAM) || rows.is(i, Is.DATA)) && inside(i)) found.push(i);
   const weights = found.filter((i) => rows.is(i, Is.PARAM));
-  return [found, weights, found.filter((i) => !rows.is(i, Is.PARAM))].find((some) => some.length && some.length <= most) ?? [];
+  const both = group.kind === "scope" || found.length <= FEW ? found : []; // beside a loop there is room for its weights
+  return [both, weights, found.filter((i) => !rows.is(i, Is.PARAM))].find((some) => some.length && some.length <= most) ?? [];
 }
 
 /** Where the iterations of a folded group begin. */
