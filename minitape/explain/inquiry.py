@@ -48,13 +48,13 @@ class GradientInquiry(Names):
         self._searches: dict[Hashable, Search[TapeNode]] = {}  # by the nodes that they began from
 
     @once
-    def recording(self) -> TapeRecording:
-        """The tape as a recording."""
+    def recording(self, left: bool) -> TapeRecording:
+        """The tape as a recording, with or without what left."""
         if len(self.record) > LONG:
             self.trace.look_for(*self.sources)
-            left = [self.trace.of_ref(one.value) for one in self.in_time()]
-            self.trace.keep(node.row for node in left if node.record is self.record)
-        return TapeRecording(self, self.in_time()[::-1])
+            ends = [self.trace.of_ref(one.value) for one in self.in_time()]
+            self.trace.keep(node.row for node in ends if node.record is self.record)
+        return TapeRecording(self, self.in_time()[::-1] if left else [])
 
     @once
     def parts(self) -> Parts:

@@ -340,7 +340,7 @@ class Parts:
         found = []
         mine = {node.key for node in self.trace.of(source)}
         exits = [e for e in self.inquiry.in_time()[:MOST] if e.how not in _CHOICES and e.when > self._since and e.stack]
-        recording = self.inquiry.recording() if exits else None
+        recording = self.inquiry.recording(True) if exits else None
         after = set() if recording is None else recording.computed_from(source)
         rows = {} if recording is None else {id(e): x.row for e, x in zip(recording.notes, recording.left, strict=True)}
         for exit in exits:

@@ -50,14 +50,16 @@ class TapeQuestion(AskedOfTape, Why):
 
     zeros, choices, classes, moves, points = ZEROS, CHOICES, CLASSES, MOVES, POINTS
     makes = ("operation", "variable", "source", "constant")
-    entries: list[TapeRow]
+    entries: Sequence[TapeRow]
     recording: TapeRecording
     inquiry: GradientInquiry
 
-    def __init__(self, inquiry: GradientInquiry, source: End, name: str, end: int | None = None) -> None:
+    def __init__(
+        self, inquiry: GradientInquiry, source: End, name: str, end: int | None = None, left: bool = False
+    ) -> None:
         self.inquiry, self.source, self.name = inquiry, source, name
         self.path_to = lambda wanted: ""
-        self.recording = self.log = inquiry.recording()
+        self.recording = self.log = inquiry.recording(left)
         self.entries, self.exits = self.recording.entries, self.recording.left
         self.rows = self.recording.rows_of(source)
         self.ends = [self.recording.by_key[node.key] for node in inquiry.starts] if end is None else [end]
@@ -68,7 +70,11 @@ class TapeQuestion(AskedOfTape, Why):
         """What the first of the checks says that knows something; of the source itself with what breaks its path."""
         found = self._dtype() or self._own()
         if found is None:
-            return self._break() or self._outside() or self._not_used() or self.say("independent")
+            found = self._break()
+            if found is None and not self.used:
+                with_exits = TapeQuestion(self.inquiry, self.source, self.name, left=True)
+                found = with_exits._outside() or self._not_used()
+            return found or self.say("independent")
         cut = self._cut() if self.used else None
         further = [] if cut is None else [cut, *cut.others]
         said = (found.cause, "independent", "not_watched")
@@ -100,7 +106,7 @@ class TapeQuestion(AskedOfTape, Why):
         return None if array is None or array.dtype.kind not in "biuf" else np.asarray(array, np.float64)
 
     def toward(self, row: int) -> TapeQuestion:
-        return TapeQuestion(self.inquiry, self.source, self.name, row)
+        return TapeQuestion(self.inquiry, self.source, self.name, row, left=True)
 
     sweep = None  # the rules alone are asked
 
@@ -360,6 +366,9 @@ class TapeQuestion(AskedOfTape, Why):
         if self.inquiry.trace.is_number(self.entries[row].node):
             return False  # one row for all of a recording
         return kind == self.is_variable(self.source) and not self._is_in_a_layer() and super()._same_values(row)
+
+    def states(self, row: int) -> list[int]:
+        return [row]
 
     def _tells(self, row: int, values: Array) -> bool:
         watched = any(self.inquiry.was_watched(self.entries[one].node) for one in (row, *self.rows[:1]))

@@ -580,12 +580,16 @@ class Why(Cuts):
         """
         asked, own = self.entries[row].extra.asked, self.handle(self.source)
         mine = [numbers_of(self.entries[state].value) for state in self.rows] or [self.numbers_now()]
-        theirs = [numbers_of(self.entries[state].value) for state in self.log.rows_of(asked) or [row]]
+        theirs = [numbers_of(self.entries[state].value) for state in self.states(row)]
         return own is not asked and any(
             a is not None and b is not None and np.array_equal(a.ravel(), b.ravel()) and self._tells(row, a)
             for a in theirs
             for b in mine
         )
+
+    def states(self, row: int) -> Sequence[int]:
+        """The rows of what a row stands for."""
+        return self.log.rows_of(self.entries[row].extra.asked)
 
     def _tells(self, row: int, values: np.ndarray) -> bool:
         """Whether equal values say that one is a copy of the other."""

@@ -179,24 +179,51 @@ class TapeRow:
 
     def __init__(self, rules: TapeRules, row: int, node: TapeNode, inputs: list[int]) -> None:
         self.rules, self.row, self.call, self.node, self.inputs = rules, row, row, node, inputs
+
+    @property
+    def extra(self) -> TapeRow:
+        """What else is known of it: of a tape no more."""
+        return self
+
+    @cached_property
+    def primitive(self) -> Any:
+        """The operation that computed it; None of a leaf."""
+        node = self.node
         made = operation_of(node.record, node.row)[0] if node.record is not None else None
         origin = node.origin
-        primitive = origin.detail if made is None and origin is not None and origin.kind == "op" else made
-        self.label = "" if primitive is None else primitive.name
-        self.op = "" if primitive is None else primitive.op or primitive.name
-        self.kind = (
-            "operation"
-            if node.variable is None and (primitive is not None or (origin is not None and origin.kind == "gradient"))
-            else "variable"
-            if is_state(origin) or node.variable is not None
-            else "source"
-            if rules.is_on_tape(node)
-            else "constant"
-        )
-        dtype = rules.trace.dtype(node)
-        self.differentiable = (dtype is None or dtype.differentiable) and (made is None or not made.flat)
-        self.dtype = "" if dtype is None else dtype.name
-        self.extra = self
+        return origin.detail if made is None and origin is not None and origin.kind == "op" else made
+
+    @property
+    def label(self) -> str:
+        """The name of that."""
+        return "" if self.primitive is None else self.primitive.name
+
+    @property
+    def op(self) -> str:
+        """The same in TensorFlow."""
+        return "" if self.primitive is None else self.primitive.op or self.primitive.name
+
+    @cached_property
+    def kind(self) -> str:
+        """Operation, variable, source or constant."""
+        node = self.node
+        computed = self.primitive is not None or (node.origin is not None and node.origin.kind == "gradient")
+        if node.variable is None and computed:
+            return "operation"
+        known = "source" if self.rules.is_on_tape(node) else "constant"
+        return "variable" if node.variable is not None or is_state(node.origin) else known
+
+    @cached_property
+    def dtype(self) -> str:
+        """The name of its type; empty where that is unknown."""
+        dtype = self.rules.trace.dtype(self.node)
+        return "" if dtype is None else dtype.name
+
+    @cached_property
+    def differentiable(self) -> bool:
+        """Whether a gradient can pass it: it is a float, and the result of an operation that has a derivative."""
+        dtype, leaf = self.rules.trace.dtype(self.node), is_leaf(self.node) or not self.primitive.flat
+        return (dtype is None or dtype.differentiable) and leaf
 
     @property
     def asked(self) -> Any:
@@ -246,6 +273,16 @@ class TapeRow:
         return way_of(self.place)
 
 
+class AskedRow(TapeRow):
+    """The same, of which a question about what the tape recorded is asked."""
+
+    @cached_property
+    def differentiable(self) -> bool:
+        """Whether a gradient was to pass it: it is a float, and the tape recorded it."""
+        dtype, inside = self.rules.trace.dtype(self.node), self.kind == "operation" and self.node.caller is not None
+        return (dtype is None or dtype.differentiable) and (inside or self.rules.is_on_tape(self.node))
+
+
 def name_given(variable: Any) -> str:
     """The name that a variable was given; empty without one."""
     name = getattr(variable, "name", None) or ""
@@ -271,7 +308,7 @@ class TapeRecording:
         nodes = self._in_time(self._walk(roots))
         self.by_key: dict[Hashable, int] = {node.key: row for row, node in enumerate(nodes)}
         self.entries = [
-            TapeRow(rules, row, node, list(dict.fromkeys(self.by_key[one.key] for one, _ in trace.edges(node))))
+            AskedRow(rules, row, node, list(dict.fromkeys(self.by_key[one.key] for one, _ in trace.edges(node))))
             for row, node in enumerate(nodes)
         ]
         self._stand: dict[Hashable, list[int]] = {}
@@ -288,9 +325,6 @@ class TapeRecording:
         node, rules = entry.node, self.rules
         for name in rules.trace.stands_for(node):
             self._stand.setdefault(name, []).append(entry.row)
-        inside = entry.kind == "operation" and node.caller is not None
-        dtype = rules.trace.dtype(node)
-        entry.differentiable = (dtype is None or dtype.differentiable) and (inside or rules.is_on_tape(node))
         begin = outermost(node)
         for given in entry.inputs if begin.record is rules.record and not rules.is_on_tape(begin) else ():
             other = self.entries[given]
