@@ -22,8 +22,9 @@ function sourceHash(folder) {
   return hash.digest("hex").slice(0, 16);
 }
 
-// Parts of the view that only its own classes name: in the bundle they have short names. None is a name of data or of the DOM.
-const mangleProps = /^(unfinished|updating|timeline|schedule|actions|pending|waiting|chosen|difference|wanted|anchor|following|imagine|sentFrom|layOut|endSection|indexed|history|alone|shortcuts|recast|listeners|stopPlacing|takeRoom|stepOf|leftScreen|goBack|foldedProducts|backwardLines|forwardLines|paintProfile|updateLines|captions|backTo|planner|placed|kernel|consumers|nearest|toTurn|renewed|revealed|camera|marks|nodeOf|byColumn|readFirst|readLast|fitting|stepping|folding|stopListening|drawState|inspector|toolbar|stepbar|sourcePane|minimap|scroller|playButton|(fold|focus|paths|predict)(Select|Button))$/;
+// Parts of the view that only its own classes name: in the bundle they have short names. None is a name of data or of the DOM, or of
+// what benchmarks/view.py reads.
+const mangleProps = /^(unfinished|updating|timeline|schedule|actions|pending|waiting|chosen|difference|wanted|anchor|following|imagine|sentFrom|layOut|endSection|indexed|history|alone|shortcuts|recast|listeners|stopPlacing|takeRoom|stepOf|leftScreen|goBack|foldedProducts|backwardLines|forwardLines|paintProfile|updateLines|captions|backTo|planner|placed|kernel|consumers|nearest|toTurn|renewed|revealed|camera|marks|nodeOf|byColumn|readFirst|readLast|fitting|stepping|stopListening|drawState|inspector|toolbar|stepbar|sourcePane|minimap|scroller|playButton|(fold|focus|paths|predict)(Select|Button))$/;
 const options = { mangleProps, bundle: true, target: "es2022", minify: true, charset: "utf8", legalComments: "none", write: false };
 
 // `import source from "worker:./worker.ts"` gives the bundled text of that module, to start a worker from.
