@@ -21,7 +21,7 @@ TEXT: Texts = SHARED | {
     # cause: (what happened, what fixes it)
     "argnums": (
         "{x} is not differentiated: argnums names other arguments.",
-        "Name it: argnums=(0, 1), or put what is to be differentiated into one argument.",
+        "Name it: argnums=(0, 1), or put all that needs a gradient into one argument.",
     ),
     "integer_dtype": (
         "{other} has the dtype {what}, and JAX differentiates by floating-point arguments only.",
@@ -96,7 +96,7 @@ TEXT: Texts = SHARED | {
         "Say has_aux=True, with the loss first: return loss, aux.",
     ),
     "has_aux none": (
-        "has_aux=True says that the function returns a pair, and it does not.",
+        "has_aux=True needs a function that returns a pair, and this one does not.",
         "Return the pair: return loss, aux. Only where the caller takes no pair apart, leave has_aux=True out.",
     ),
     "while_loop": (
@@ -127,7 +127,7 @@ TEXT: Texts = SHARED | {
     ),
     "refused complex": (
         "The result{line} is a complex number, and jax.grad wants a real one.",
-        "Make it real: z.real, or jnp.abs(z) ** 2 where its size is meant.",
+        "Make it real: z.real, or jnp.abs(z) ** 2 for its squared size.",
     ),
     "custom_rule": (
         "The derivative rule of {what}{line} gives zeros.",

@@ -319,7 +319,7 @@ def count_of(number: Any, option: str, example: str) -> int:
 def some_steps(every: int | None, first: int | None, watch: Any, *of_framework: Any) -> SampledSteps | None:
     """The block that the options of ``record`` choose; ``watch`` is that of :class:`AfterBadGradient`, or False."""
     if (every is not None) + (first is not None) + bool(watch) > 1:
-        raise ValueError("every=, first= and after_bad_gradient= are ways to choose steps: write one of them.")
+        raise ValueError("every=, first= and after_bad_gradient= each choose the steps: write only one of them.")
     if every is not None:
         return Every(every, *of_framework)
     if first is not None:

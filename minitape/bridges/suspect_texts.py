@@ -39,7 +39,7 @@ SUSPECTS: dict[str, tuple[str, Fix]] = {
             "torch": "Make the optimizer after the whole model is built, and give it all parameters: layers belong in "
             "nn.ModuleList, not in a list; what is added later, in optimizer.add_param_group. What is to stay as it is "
             "needs no gradient: requires_grad_(False).",
-            "tensorflow": "Give apply_gradients all variables that are to be trained: zip(gradients, "
+            "tensorflow": "Pass all variables that should be trained to apply_gradients: zip(gradients, "
             "model.trainable_variables).",
             "jax": "Give the update all parameters.",
         },
@@ -56,8 +56,8 @@ SUSPECTS: dict[str, tuple[str, Fix]] = {
         "layer.parameters()}}).",
     ),
     "not_optimized another": (
-        "It has a gradient, but no optimizer holds it: {steps} of {what}{line} changed other parameters only, of which "
-        "none has a gradient of the block.",
+        "It has a gradient, but no optimizer holds it: {steps} of {what}{line} changed only other parameters, none "
+        "of which has a gradient of the block.",
         "Make the optimizer with the parameters of the model that computes the loss: after the model is copied, loaded "
         "or built again.",
     ),

@@ -28,7 +28,7 @@ TEXT: Texts = SHARED | {
         "Call tape.watch({x}) inside the block, before {x} is used.",
     ),
     "not_watched other": (
-        "Another tape watches {x}. The one that begins here{line}, and was asked for the gradient, does not.",
+        "Another tape watches {x}. The tape that begins here{line}, and computes the gradient, does not.",
         "Let this tape watch {x}, too: call its watch({x}) before {x} is used.",
     ),
     "watched_late": (
@@ -105,12 +105,12 @@ TEXT: Texts = SHARED | {
         "Move the line into the with block.",
     ),
     "computed_before_tape other": (
-        "{what}{line} ran before the block of the tape that was asked. Another tape recorded it.",
-        "Ask the tape in whose block the line is, or move the line into the block of the other.",
+        "{what}{line} ran before the block of the tape that computes the gradient. Another tape recorded it.",
+        "Call gradient() of the tape whose block has the line, or move the line into the block of the other.",
     ),
     "computed_after_tape other": (
-        "{what}{line} ran after the block of the tape that was asked. Another tape recorded it.",
-        "Ask the tape in whose block the line is, or move the line into the block of the other.",
+        "{what}{line} ran after the block of the tape that computes the gradient. Another tape recorded it.",
+        "Call gradient() of the tape whose block has the line, or move the line into the block of the other.",
     ),
     "computed_before_tape reset": (
         "tape.reset(){line} dropped what had been recorded before it. The path from {x} to the target is gone.",

@@ -74,7 +74,7 @@ TEXT: Texts = (
         "no_grad source": (
             "{x} was made by {what}{line} under torch.no_grad(). It is a new tensor without requires_grad.",
             "Change the parameter in place (w.sub_(lr * w.grad), under torch.no_grad()), or write .requires_grad_() "
-            "behind the line.",
+            "after the line.",
         ),
         "no_grad inside": (
             "{what}{line} uses {x} with autograd switched off. It is no argument of it.",

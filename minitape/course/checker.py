@@ -338,7 +338,7 @@ def _hint_for(
             "You ask how the input changes when the result does. The result comes first, and then what it depends on."
         )
     if any(question.itself for run in runs for question in run.seen.questions):
-        return say("You ask how a value changes with itself: that is always 1. With respect to what is it asked for?")
+        return say("A value changes with itself at the rate 1, always. With respect to what does the exercise ask?")
     if hint := _hint(exercise, lambda mistake: _same_on_all(exercise, runs, mistake), source, failed.error):
         return hint
     seen = [run.seen for run in runs]
@@ -377,8 +377,8 @@ def _nothing_watched(run: CheckRun) -> str:
     if not run.seen.calls or not run.seen.questions or run.seen.recorded:
         return ""
     if not any(call.tapes for call in run.seen.calls):
-        return say("A tape was asked, but it did not record the function: it was called outside the block.")
-    return say("A tape was asked, but it did not record the function: what went in was not watched.")
+        return say("tape.gradient was called, but the tape did not record the function: it ran outside the block.")
+    return say("tape.gradient was called, but the tape did not record the function: its input was not watched.")
 
 
 def _not_called(exercise: Exercise, run: CheckRun) -> str:
@@ -418,7 +418,7 @@ def _of_another_sort(value: Answer) -> str:
     if inspect.isroutine(value):
         return say("You gave back a function itself. Are the brackets missing that call it?")
     if type(value) is dict:
-        return say("You gave back a dictionary. Which of its values is asked for?")
+        return say("The function returns a dictionary. For which of its values does the exercise ask?")
     return ""
 
 

@@ -79,7 +79,8 @@ def told_of(error: BaseException) -> str:
     said = str(error)
     if "non-persistent GradientTape" in said:
         return say(
-            "This tape was asked a second time, and it answers once. Which of your questions needs a tape of its own?"
+            "tape.gradient was called a second time, and this tape answers once. Which of the calls needs a tape of "
+            "its own?"
         )
     if isinstance(error, TypeError) and "received None" in said:
         return say(
@@ -87,10 +88,10 @@ def told_of(error: BaseException) -> str:
             "nothing back?"
         )
     if "'_tape'" in said or "while it is not" in said or "is not recording" in said.lower():
-        return say("A tape was asked to watch while it was off. Is it the tape of this block?")
+        return say("tape.watch was called while the tape was off. Is it the tape of this block?")
     if "no attribute '_id'" in said:  # as TensorFlow says it
         return say(
-            "A tape was asked about a plain number. Ask it about the tensors and variables that it recorded: of what, "
+            "tape.gradient got a plain number. Give it the tensors and variables that it recorded: of what, "
             "and with respect to what?"
         )
     if "Passed in object" in said:
@@ -106,7 +107,7 @@ def told_of(error: BaseException) -> str:
         return say("A function is used as if it were a number. Are the brackets missing that call it?")
     if "type_value" in said:
         return say(
-            "A tape is asked about something that is no tensor. Is it a function, without the brackets that call it?"
+            "tape.gradient got something that is no tensor. Is it a function, without the brackets that call it?"
         )
     if name := _quoted(r"doesn't define __(\w+)__", said):
         return say(
@@ -127,7 +128,7 @@ def told_of(error: BaseException) -> str:
     if isinstance(error, RecursionError):
         return say("Your function calls itself, and does not stop. Which function should it call?")
     if isinstance(error, IndexError):
-        return say("A place in a list or table is asked for that is not there. Counting starts with 0.")
+        return say("A list or table has no such place. Counting starts with 0.")
     if isinstance(error, ZeroDivisionError):
         return say("Your program divides by 0. Which number is that, and when is it 0?")
     return ""
@@ -150,7 +151,7 @@ def _attribute_error(name: str, owner: object) -> str:
     if inspect.ismodule(owner):
         return say("The module {module} has no {name}.", module=repr(owner.__name__), name=repr("." + name))
     if isinstance(owner, (list, tuple)):
-        return say("A list has no {name}. Which one of its parts is meant?", name=repr("." + name))
+        return say("A list has no {name}. Which of its parts do you need?", name=repr("." + name))
     if callable(owner):
         return say("A function has no {name}. Are brackets missing, which call it?", name=repr("." + name))
     return say("What is before the dot has no {name}. Which value belongs there?", name=repr("." + name))

@@ -203,7 +203,7 @@ def _of_one(given: Answer, expected: Answer) -> str:
             return say("One letter is asked for.")
         return "" if given.strip() else say("The text is empty.")
     if isinstance(expected, (str, bool)) or isinstance(given, (str, bool)):
-        return say("True or False is asked for.") if isinstance(expected, bool) else ""
+        return say("The answer is True or False.") if isinstance(expected, bool) else ""
     if kind(given) != kind(0) or kind(expected) != kind(0) or isinstance(given, complex):
         return ""
     return _of_number(float(given), float(expected))
@@ -248,7 +248,8 @@ def of_calls(expect: Callable[..., Answer], runs: Runs, same: Callable[[Answer, 
                 (
                     lambda n: 1,
                     say(
-                        "Your program takes a single step, however many are asked for. Is the return inside the loop, "
+                        "Your program takes a single step, whatever the number of steps. Is the return inside the "
+                        "loop, "
                         "or does each step begin at the start again?"
                     ),
                 ),
@@ -262,7 +263,7 @@ def of_calls(expect: Callable[..., Answer], runs: Runs, same: Callable[[Answer, 
         if did(lambda *case, place=place: case[place]):
             return say("Your function gives back {name} as it got it. Does it get a new value?", name=repr(name))
     if did(_value_at):
-        return say("That is the value of the function. Its derivative is asked for.")
+        return say("That is the value of the function. The exercise asks for its derivative.")
     if did(lambda *case: 0.0):
         return ""  # zeros are the derivative of one order or another
     for order, told in (

@@ -255,7 +255,7 @@ BACK = (
         slips=[
             ("unpack", "An operation may have one input: go over the inputs and their shares with zip."),
             ("IndexError", "An operation may have one input: go over the inputs and their shares with zip."),
-            ([None, 8.0], "The rule of 'cube' was not asked. Look the rule up in RULES, by the name in the row."),
+            ([None, 8.0], "The rule of 'cube' was not called. Look the rule up in RULES, by the name in the row."),
         ],
     ),
     AB(
@@ -270,7 +270,7 @@ BACK = (
         slips=[
             (
                 ([3.0, 2.0], []),
-                "The gradient is right, and no rule was asked: it does not come from a sweep over rules.",
+                "The gradient is right, and no rule was called: it does not come from a sweep over rules.",
             ),
             (([3.0, 2.0], [1.0]), "The rule got 1.0, and 3.0 had arrived: that is forward mode. Go backwards."),
         ],

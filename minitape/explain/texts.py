@@ -49,7 +49,7 @@ TEXT = {
         "Call tape.watch({x}) at the top of the block, or create the variable with trainable=True.",
     ),
     "not_trainable layer": (
-        "{x} is in a layer{line} that is not to be trained. No tape watches it by itself.",
+        "{x} is in a layer{line} that is not trainable. No tape watches it by itself.",
         "Ask for the gradients of {code}.trainable_variables. For this one call tape.watch({used}) at the top of "
         "the block.",
     ),
@@ -83,7 +83,7 @@ TEXT = {
     ),
     "integer_dtype inside": (
         "{code}{line} makes the value {what}, and only floats have a gradient.",
-        "Leave {code} out and compute with the float, or ask for the gradient of a float behind it.",
+        "Leave {code} out and compute with the float, or ask for the gradient of a float that is computed after it.",
     ),
     "integer_dtype embedding": (
         "{code}{line} uses its input as row numbers, and no gradient passes an index.",
@@ -91,13 +91,12 @@ TEXT = {
     ),
     "integer_dtype embedding inside": (
         "An embedding in {code}{line} uses its input as row numbers. No gradient passes an index.",
-        "Run the embedding by itself, rows = embedding(x), watch its rows with tape.watch(rows), and give them to "
-        "the layers behind it: "
-        "ask for the gradient of rows. Or ask for {code}.trainable_variables.",
+        "Call the embedding separately, rows = embedding(x), watch its rows with tape.watch(rows), and pass them to "
+        "the next layers: ask for the gradient of rows. Or ask for {code}.trainable_variables.",
     ),
     "integer_dtype cast": (
         "The value becomes {what}{line}, and only floats have a gradient.",
-        "Leave out the cast, or use the float for everything that is to be differentiated.",
+        "Leave out the cast, or use the float for everything that needs a gradient.",
     ),
     "integer_dtype cast index": (
         "The value becomes {what}{line} to choose by it, and no gradient passes a choice.",
@@ -105,7 +104,7 @@ TEXT = {
     ),
     "integer_dtype cast through": (
         "The value becomes {what}{line}, and only floats have a gradient.",
-        "Leave out the cast, or use the float for everything that is to be differentiated. To let the gradient pass "
+        "Leave out the cast, or use the float for everything that needs a gradient. To let the gradient pass "
         "as if nothing were "
         "cut off, write {code} + tf.stop_gradient({instead} - {code}).",
     ),
@@ -151,7 +150,7 @@ TEXT = {
         "or nest the two.",
     ),
     "outside_tape elsewhere": (
-        "{what}{line} ran beside the with block, in another thread or for tf.data. No tape records there.",
+        "{what}{line} ran outside the with block, in another thread or in tf.data. No tape records there.",
         "Compute it in the block itself. Take only data from a dataset or from another thread.",
     ),
     "outside_tape data": (
@@ -245,7 +244,7 @@ TEXT = {
     ),
     "left_through_numpy text": (
         "The value became text{line}, which has no connection to {x}.",
-        "Keep the number beside the text, and compute with the number.",
+        "Keep the number as well as the text, and compute with the number.",
     ),
     "left_through_numpy copy": (
         "{code}{line} copies what a variable holds. The copy has no connection to {x}.",
@@ -346,7 +345,7 @@ TEXT = {
     ),
     "independent swapped": (
         "{x} was computed from the target, not the target from {x}: the two are swapped.",
-        "Ask the other way: first what was computed, then what it was computed from, tape.gradient({x}, ...).",
+        "Swap the arguments: first what was computed, then what it was computed from, tape.gradient({x}, ...).",
     ),
     "independent used": (
         "{x} was used ({used}), and its result does not lead to the target.",
@@ -424,9 +423,8 @@ TEXT = {
     ),
     "nondifferentiable_op python": (
         "Python's {what}{line} gave another value than the one that was computed from {x}.",
-        "Write {instead}(a, b), or tf.reduce_{what} of a list: tensors, of which the tape records both. What is not "
-        "taken gets the "
-        "gradient zero.",
+        "Write {instead}(a, b), or tf.reduce_{what} of a list: tensors, of which the tape records both. The tensor "
+        "that is not taken gets the gradient zero.",
     ),
     "nondifferentiable_op branch": ("Python took a branch by {what}{line}, and no gradient passes a choice.", _BRANCH),
     "nondifferentiable_op hits": (

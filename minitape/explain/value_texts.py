@@ -24,7 +24,7 @@ _SCALE = (
     "Keep weights and gradients in float32, or scale the loss: multiply it by a large number, and divide the "
     "gradients by it."
 )
-_OTHERS = "Use all elements, such as a mean, or ask for those that are taken."
+_OTHERS = "Use all elements, such as a mean, or ask for the gradient of those that are taken."
 _TERMS = "Look at the signs: the target may hold the same term twice, once added and once subtracted."
 
 OF_ZERO = {  # an operation, or a cause and a kind of it: (why what it hands on is zero, what fixes that)

@@ -29,7 +29,7 @@ _PLAIN = (
     "A plain {kind} is no tensor: it does not know what it was computed from. Pass the tensor itself, without "
     ".numpy(), float() or NumPy functions in between; of data make a tensor first, x = tf.constant(data), and watch it."
 )
-_ASK = "To see why, call minitape.explain.warn() before the step: each gradient that is None then says so."
+_ASK = "To see why, call minitape.explain.warn() before the step: each gradient that is None then gives its reason."
 
 
 def grouped(answers: list[Explanation]) -> list[tuple[Explanation, str]]:

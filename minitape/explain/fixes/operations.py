@@ -220,7 +220,7 @@ def _ranks(spot: Spot, node: Any) -> str | None:
     sort = (
         ""
         if twice
-        else fill(" Where the sorted values are meant, sort `{x}` itself: the gradient passes a sort of values.", x=x)
+        else fill(" If the sorted values are intended, sort `{x}` itself: the gradient passes a sort of values.", x=x)
     )
     return fill(
         "Ranks jump. Take soft ones: `{soft}` for `{it}`{more}; 0.1 is how near two values count as one.{sort}",
@@ -360,9 +360,9 @@ def _branch(spot: Spot, node: Any) -> str | None:
     ):
         return None
     return fill(
-        "The value acts through the condition only, so {function} does not help. Mix both ways: compute "
-        "what both give, with `w = {soft}` in place of the `if`, and take `w * a + (1 - w) * b` for "
-        "everything that they give; 0.1 is the width of the step.",
+        "The value acts through the condition only, so {function} does not help. Mix both branches: compute the "
+        "results of both, with `w = {soft}` in place of the `if`, and take `w * a + (1 - w) * b` for each result; "
+        "0.1 is the width of the step.",
         function=_of(spot, spot.dialect.where),
         soft=soft,
     )
@@ -390,7 +390,7 @@ def _clip(spot: Spot, node: Any) -> str | None:
     )
     return x and fill(
         "What matters of `{x}`{place} lies outside of the limits of `{it}`: begin with values inside of "
-        "them, or widen the limits. Where it is meant to stay at the limit, nothing is wrong.",
+        "them, or widen the limits. If it should stay at the limit, nothing is wrong.",
         x=x,
         place=_made(spot, x),
         it=unparse(node),
@@ -502,7 +502,7 @@ def _smaller(spot: Spot, node: Any) -> str | None:
         return None
     a, b = map(unparse, node.args)
     return fill(
-        "Where one of both is meant, nothing is wrong: with other data `{it}` takes the other. To give "
+        "If only one of the two is intended, nothing is wrong: with other data `{it}` takes the other. To give "
         "both a gradient each time, compute the loss once with `{a}` and once with `{b}` in its place, "
         "and add the two.",
         it=unparse(node),
@@ -528,8 +528,8 @@ def _index(spot: Spot, node: Any) -> str | None:
             code=form("{no} + ({yes} - {no}) * {p}", yes=node.args[1], no=node.args[2], p=parsed(soft)),
         )
     return fill(
-        "Where the choice is meant, nothing is wrong: with other data (other indices or conditions) "
-        "`{it}` takes other elements. Else give it data that take these, or use all elements.{mix}",
+        "If the choice is intended, nothing is wrong: with other data (other indices or conditions) "
+        "`{it}` takes other elements. Else use data that take these, or use all elements.{mix}",
         it=unparse(node),
         mix=mix,
     )

@@ -99,7 +99,7 @@ TABLE: dict[str, list[Edit | Whole]] = {  # by cause; behind one the name of the
     "rebound": [edit.rebound],
     # zero
     "zero_derivative": [value.straight_through, edit.sampled],
-    "dead_relu": [to_try(value.leaky, "One way, which also changes the values:")],
+    "dead_relu": [to_try(value.leaky, "A change to try; it also changes the values:")],
     "saturated": [to_try(value.scaled, "For example:")],
     "zero_cancels": [to_try(value.one_unit, "For yes or no, which also changes the values:")],
     "hook": [Whole(block.hook_gone)],
