@@ -165,7 +165,9 @@ def write_site(out: Path, folder: Path | None = None, codes: Sequence[str] = ())
             )
             names = sorted(page.removesuffix(".md") for page in edition.texts)
             edition.texts["index.md"] = index(edition.lessons, own=bool(folder)) + contents(say("The lessons"), *names)
-        if problems := build(editions, Path(scratch), new):
+        # a site of one's own has neither minitape's name nor its authors
+        own = [f"-Dhtml_title={say_in(folder)('Lessons')}", "-Dhtml_show_copyright=0"] if folder else []
+        if problems := build(editions, Path(scratch), new, settings=own):
             raise click.ClickException("the site is broken:\n" + "\n".join(problems))
     return sum(len(edition.texts) for edition in editions)
 
@@ -180,11 +182,13 @@ def build(
     scratch: Path,
     html: Path,
     prepare: Callable[[Edition, Path], object] = lambda edition, source: None,
+    settings: Sequence[str] = (),
 ) -> list[str]:
     """Have Sphinx make pages of the texts of each edition, with the files in its `extra` folder; give back what is
     wrong with them.
 
-    `prepare` is called with each edition and the folder of its texts, to put other files beside them.
+    `prepare` is called with each edition and the folder of its texts, to put other files there; `settings` are options
+    of Sphinx's.
     """
     from sphinx.cmd.build import build_main
 
@@ -202,5 +206,5 @@ def build(
         code = language(edition.lessons)
         options = ["-c", str(SETTINGS), "-d", str(scratch / f"doctrees{number}"), *OPTIONS]
         options += [f"-Dlanguage={SPHINX.get(code, code)}", f"-Dhtml_extra_path={files}"]
-        failed |= bool(build_main([*options, str(source), str(html / edition.root)]))
+        failed |= bool(build_main([*options, *settings, str(source), str(html / edition.root)]))
     return [*(["Sphinx ended with an error, see above"] if failed else []), *page_links.broken(html, LITE)]

@@ -68,6 +68,8 @@ def site(lessons, tmp_path_factory):
         for named, count in ([str(lessons)], 2), (["--language", "en", "--language", "zh"], 4):
             done = CliRunner().invoke(main, ["site", str(out), *named], catch_exceptions=False)
             assert done.exit_code == 0 and f"{count} pages" in done.output, done.output
+            front = (out / "index.html").read_text(encoding="utf-8")
+            assert ("The minitape authors" in front) == ('class="brand">minitape' in front) == (count == 4)
     return out
 
 
