@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 PAUSE = 15 * 60
 """Seconds without an answer after which a learner counts as away."""
-"""Of one file: as JSON it takes some thirty times as much memory."""
 MOST_EXERCISES = 1000
 """In one file."""
 LONGEST = 200
