@@ -250,22 +250,25 @@ class SuspectChecks:
         """
         wanted, row = "sigmoid" if entry.op.lower() == "log1p" else "", entry.inputs[:1]
         while row:
-            inner = self.entries[self.maker(row[0])]
+            inner = self.entries[self.unsigned(row[0])]
             if inner.op.lower() == "exp":
                 return (wanted, inner.inputs[0]) if wanted else None
-            if inner.op not in self.names.adds and inner.op not in self.names.sums:
+            adds = "add" in inner.op.lower()
+            if not adds and inner.op not in self.names.sums:
                 return None
-            wanted = "sigmoid" if inner.op in self.names.adds else "softmax"
+            wanted = "sigmoid" if adds else "softmax"
             row = [given for given in inner.inputs if self.entries[given].differentiable]
         return None
 
     def unsigned(self, row: int) -> int:
-        """The row before those that change no number but its sign, or take the largest of all away."""
-        while (entry := self.entries[self.maker(row)]).op.lower() in ("neg", "abs") or (
-            entry.op.lower() == "sub" and "max" in self.entries[self.maker(entry.inputs[-1])].op.lower()
-        ):
+        """The row before those that change no number but its sign, or take the largest of all or a constant away."""
+        while True:
+            entry = self.entries[self.maker(row)]
+            other = self.entries[self.maker(entry.inputs[-1])] if entry.op.lower() == "sub" else entry
+            shifts = other is not entry and ("max" in other.op.lower() or not other.differentiable)
+            if not shifts and entry.op.lower() not in ("neg", "abs"):
+                return int(entry.row)
             row = entry.inputs[0]
-        return int(entry.row)
 
     # -- numbers -----------------------------------------------------------------------------------
 

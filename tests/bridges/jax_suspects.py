@@ -86,4 +86,15 @@ def loss(params, x, y):
     z = jax.nn.sigmoid(x @ params["w"])  #- z = x @ params["w"]
     return jnp.mean(jnp.maximum(z, 0) - z * y + jnp.log1p(jnp.exp(-jnp.abs(z))))  #!
 args = (params, x, y)
+
+#@ softmax_twice_by_hand activation_twice
+import jax, jax.numpy as jnp
+from jax.scipy.special import logsumexp
+key = jax.random.key(0)
+params = {"w": jax.random.normal(key, (4, 3))}
+x, y = jax.random.normal(key, (12, 4)), jnp.arange(12) % 3
+def loss(params, x, y):
+    z = jax.nn.softmax(x @ params["w"])  #- z = x @ params["w"]
+    return jnp.mean(logsumexp(z, axis=1) - z[jnp.arange(12), y])  #!
+args = (params, x, y)
 """
