@@ -93,7 +93,7 @@ def test_a_step_that_remains_when_the_first_break_is_mended_is_said():
         loss = (steps.detach() * 2).sum()
     why = recording.explain(loss, w)
     assert why.cause == "detach" and [other.cause for other in why.others] == ["zero_derivative"]
-    assert why.fix.endswith(" That alone is not enough: see line 91, too.") and why.patch is None
+    assert why.fix.endswith(" That alone is not enough: see line 92, too.") and why.patch is None
 
 
 def test_the_detach_of_a_straight_through_estimator_is_no_second_cause():
