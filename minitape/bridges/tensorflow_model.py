@@ -93,9 +93,21 @@ def trained(recording: Any) -> dict[str, Any]:
             name = name_of(variable) or "variable"
             found[name if name not in found else f"{name} ({len(found)})"] = variable
     asked = {id(handle) for sweep in recording.sweeps for one, _ in sweep.gave if (handle := one()) is not None}
-    stepped = set().union(*(step.handles for step in log.optimizer_steps))
-    trains = asked | stepped  # where some are asked about, the others are not trained: a part that is frozen
-    return {n: v for n, v in found.items() if not trains or v.trainable or id(handle_of(v)) in trains}
+    inside = {id(handle_of(v)) for traced in log.traced for v in tf.nest.flatten(traced.sources) if is_variable(v)}
+    trains = asked.union(inside, *(step.handles for step in log.optimizer_steps))
+    behind, stack = set[int](), [row for sweep in recording.sweeps for row in sweep.target]
+    while stack:
+        if (row := stack.pop()) not in behind:
+            behind.add(row)
+            stack += recording.entries[row].inputs
+    # where some are asked about, others are not trained: a part that is frozen, a model that is only evaluated
+    return {
+        name: v
+        for name, v in found.items()
+        if not trains
+        or id(handle_of(v)) in trains
+        or (v.trainable and (inside or not behind.isdisjoint(log.rows_of(v))))
+    }
 
 
 def weights_of(recording: Any, source: Any) -> tuple[np.ndarray | None, np.ndarray | None]:

@@ -230,4 +230,17 @@ with tf.GradientTape() as tape:
     loss = tf.reduce_mean(tf.math.softplus(-z) + (1 - y) * z)  #!
 grads = tape.gradient(loss, dense.trainable_variables)
 opt.apply_gradients(zip(grads, dense.trainable_variables))
+
+#@ another_model_is_evaluated connected
+import tensorflow as tf
+tf.random.set_seed(0)
+old, new = tf.keras.layers.Dense(1), tf.keras.layers.Dense(1)
+opt = tf.keras.optimizers.SGD(0.01)
+x, y = tf.random.normal([12, 4]), tf.random.normal([12, 1])
+error = tf.reduce_mean((old(x) - y) ** 2)
+for _ in range(2):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((new(x) - y) ** 2)
+    grads = tape.gradient(loss, new.trainable_variables)
+    opt.apply_gradients(zip(grads, new.trainable_variables))
 """
