@@ -6,6 +6,7 @@ and sends hundreds of thousands of them.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -107,13 +108,16 @@ class ArraySummary(NamedTuple):
             array = array[np.isfinite(array)]
             array = array if array.size else np.array([np.nan])
             low, high = float(array.min()), float(array.max())
-        mean = float(array.sum(dtype=array.dtype if array.dtype.kind == "f" else np.float64)) / array.size
         flat = array.reshape(-1) if array.dtype.kind == "f" else array.reshape(-1).astype(np.float64)
-        variance = float(np.dot(flat, flat)) / flat.size - mean**2
-        if not mean**2 / 50 < variance < np.inf:  # few digits are left of the difference
-            flat = flat - flat.dtype.type(mean)
-            variance = float(np.dot(flat, flat)) / flat.size
-        std = float(np.sqrt(variance))
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            mean = float(flat.sum()) / flat.size
+            variance = float(np.dot(flat, flat)) / flat.size - mean * mean
+        if mean * mean / 50 < variance < np.inf:
+            std = math.sqrt(variance)
+        else:  # few digits are left of the difference, or the squares are too large or small: in units of the largest
+            unit = max(-low, high) or 1.0
+            flat = flat.astype(np.float64) / unit
+            mean, std = float(flat.mean()) * unit, float(flat.std()) * unit
         facts = zeros == count, array.size == count and bool(np.isfinite(low))
         return cls(edges, rows.astype(np.float64), (low, high, mean, std, zeros, nans), facts)
 

@@ -1,5 +1,8 @@
 """What is kept of a large array that is released shows what the array would have shown."""
 
+import warnings
+from fractions import Fraction
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -36,3 +39,19 @@ def test_a_released_value_shows_the_same(name):
     assert [now["stats"][key] for key in exact] == [was["stats"][key] for key in exact]
     for key in set(was["stats"]) - set(exact):
         assert now["stats"][key] == pytest.approx(was["stats"][key], rel=1e-5, abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    "dtype, size", [(t, s) for t in (np.float32, np.float64) for s in (1e-30, 1.0, 1e30, 3e38)] + [(np.float64, 1e200)]
+)
+@pytest.mark.parametrize("offset", [0.0, 1.0])
+def test_numbers_of_any_size_have_a_mean_and_a_deviation(dtype, size, offset):
+    numbers = np.random.default_rng(1).uniform(-0.9, 0.9, (10, 30)) * (1.0 - offset) + offset
+    array = (numbers * size).astype(dtype)
+    with warnings.catch_warnings(action="error"):
+        shown = show_value(array)["stats"]
+    exact = [Fraction(float(number)) for number in array.ravel()]
+    mean = sum(exact) / len(exact)
+    variance = sum((number - mean) ** 2 for number in exact) / len(exact) / Fraction(size) ** 2
+    assert shown["mean"] == pytest.approx(float(mean), rel=1e-5, abs=1e-6 * size)
+    assert shown["std"] == pytest.approx(float(variance) ** 0.5 * size, rel=1e-5)
