@@ -119,7 +119,7 @@ def _as_asked(given: Answer, expected: Answer) -> Answer:
 
 
 def _as_truth(given: Answer, expected: Answer) -> Answer:
-    """A 0 or 1 among several answers, where The answer is True or False."""
+    """A 0 or 1 among several answers, where the answer is True or False."""
     return bool(given) if type(given) is int and given in (0, 1) and isinstance(expected, bool) else given
 
 

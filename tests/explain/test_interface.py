@@ -84,6 +84,12 @@ def test_one_tape_may_warn() -> None:
         tf.GradientTape(loud=True)
 
 
+@pytest.mark.parametrize("method", ["explain", "explain_nonfinite", "gradient", "jacobian", "batch_jacobian"])
+def test_an_error_of_its_arguments_names_the_tape(method: str) -> None:
+    with pytest.raises(TypeError, match=rf"GradientTape\.{method}\(\) missing 2"):
+        getattr(tf.GradientTape(), method)()
+
+
 def test_a_session_may_warn() -> None:
     x, v = tf.constant(3.0), tf.Variable(1.0)
     explain.warn(True)

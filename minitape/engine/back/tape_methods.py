@@ -117,5 +117,5 @@ class TapeMethods:
         )
 
 
-for _method in (TapeMethods.jacobian, TapeMethods.batch_jacobian):
+for _method in (TapeMethods.explain, TapeMethods.explain_nonfinite, TapeMethods.jacobian, TapeMethods.batch_jacobian):
     _method.__qualname__ = f"GradientTape.{_method.__name__}"  # what Python's own errors call it, as in TensorFlow
