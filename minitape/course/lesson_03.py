@@ -133,6 +133,11 @@ EXERCISES = (
                 "subtracts.",
             ),
             Mistake(
+                lambda f, start, steps: raises() if steps > 1 else _holding(_descend, "a tensor")(f, start, steps),
+                "The number is right, but w is a tensor by now. Let the variable itself learn: it has a method that "
+                "subtracts.",
+            ),
+            Mistake(
                 _holding(_descend, "a number"),
                 "The number is right, but it is a plain number. Hand back the variable itself: return w.",
             ),

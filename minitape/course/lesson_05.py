@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from .compare import as_array
@@ -11,6 +11,7 @@ from .exercise import Exercise, Mistake, raises
 from .unknown import Polynomial, UnknownFunction
 
 if TYPE_CHECKING:
+    from .call_log import Seen
     from .exercise import Answer
 
 VALLEY = UnknownFunction(
@@ -54,6 +55,14 @@ def _fit(f: UnknownFunction, starts: Sequence[float], steps: int, rate: float, b
 def _contents_of(variables: Answer) -> Answer:
     """What the variables of a list hold."""
     return [as_array(one) for one in variables] if isinstance(variables, (list, tuple)) else variables
+
+
+def _variables_themselves(answer: Callable[..., Answer], seen: list[Seen]) -> str:
+    if not all(run.assigned for run in seen):
+        return "The numbers are right, but no variable was changed."
+    if all(hasattr(one, "assign") for one in answer(VALLEY, [2.0, -1.0], 1, 0.1)):
+        return ""
+    return "The numbers are right. Return the variables themselves, which hold them."
 
 
 EXPLAINED = {
@@ -270,8 +279,6 @@ EXERCISES = (
             "variable.assign_sub(rate * gradient)",
         ),
         because="One call gives the gradients of all variables, so the tape need not be persistent.",
-        also=lambda answer, seen: (
-            "" if all(run.assigned for run in seen) else "The numbers are right, but no variable was changed."
-        ),
+        also=_variables_themselves,
     ),
 )

@@ -66,14 +66,21 @@ def operation_of(line: str) -> Primitive:
                 head=head,
             )
         )
-    read = set().union(*(names_in(text) for text in texts if text != "-"))
-    if unknown := sorted(read - set("gzxy") - (ARRAY.keys() & TABLE.keys())):
-        raise ValueError(
-            say(
-                "A formula has x, y, z, g and functions such as exp and sin. It does not know {names}.",
-                names=", ".join(unknown),
+    if names[0] in TABLE and names[0] not in OWN:
+        raise ValueError(say("minitape's table has a line for {name}. Choose another name.", name=repr(names[0])))
+    read: set[str] = set()
+    for at, text in enumerate(texts):
+        here = _names_in(text)
+        if unknown := sorted(here - set("gzxy" if at else "xy") - (ARRAY.keys() & TABLE.keys())):
+            raise ValueError(
+                say(
+                    "{part}: a formula has x and y, a rule z and g, too, and both have functions such as exp and sin. "
+                    "It does not know {names}.",
+                    part=text,
+                    names=", ".join(unknown),
+                )
             )
-        )
+        read |= here
     if parts - 2 != (inputs := 1 + ("y" in read)):
         raise ValueError(
             say("The operation has {inputs} inputs, and the line has {rules} rules.", inputs=inputs, rules=parts - 2)
@@ -85,14 +92,22 @@ def operation_of(line: str) -> Primitive:
     return made
 
 
+def _names_in(text: str) -> set[str]:
+    """The names in a formula or a rule; ValueError where that is none."""
+    try:
+        return set() if text == "-" else names_in(text)
+    except SyntaxError as error:
+        raise ValueError(
+            say("Python cannot read this part of the line: {part} ({why}).", part=repr(text), why=error.msg)
+        ) from None
+
+
 def add_rule(line: str) -> Callable[..., Object]:
     """Add a line to the table of rules, and return its operation, a function of tensors and variables.
 
     A line that you added before is replaced. Raises ValueError for a name that minitape has.
     """
     made = operation_of(line)
-    if made.name in TABLE and made.name not in OWN:
-        raise ValueError(say("minitape's table has a line for {name}. Choose another name.", name=repr(made.name)))
     OWN.add(made.name)
     TABLE[made.name] = made
     return lambda *inputs: made(*map(convert_to_tensor, inputs))

@@ -392,6 +392,7 @@ WRONG = [
     ("02.6", solved("02.6", "return tape.gradient(y, x)", "return y"), "the values of f"),
     ("02.6", solved("02.6", "        tape.watch(x)\n", ""), "No path: tape.watch(x)"),
     ("02.6", solved("02.6", "y = f(x)", "y = tf.reduce_mean(f(x))"), "divided by how many"),
+    ("03.2", LEARN, "w is a tensor by now"),
     ("03.2", LEARN.replace("w = w - ", "w -= "), "The message says which method is"),
     ("03.2", LEARN.replace("        with", "        w = tf.Variable(w)\n        with"), "w is a tensor by now"),
     (
@@ -432,6 +433,11 @@ WRONG = [
     ("05.2", solved("05.2", "[tape.gradient(y, x), tape.gradient(z, x)]", "[y, z]"), "These are y and z themselves"),
     ("05.6", solved("05.6", "persistent=True", ""), "Which setting lets it answer"),
     ("05.7", solved("05.7", "loss_of(*variables)", "loss_of(variables)"), "A * before the list does that"),
+    (
+        "05.7",
+        solved("05.7", "return variables", "return [variable.numpy() for variable in variables]"),
+        "Return the variables themselves",
+    ),
     ("05.7", solved("05.7", "assign_sub", "assign_add"), "subtract what the rate and the gradient give"),
     ("05.7", solved("05.7", "rate * ", ""), "What is rate for?"),
     ("05.7", solved("05.7", "variable.assign_sub(", "variable = variable - ("), "Which method changes a variable?"),
