@@ -109,7 +109,7 @@ class ArraySummary(NamedTuple):
             array = array if array.size else np.array([np.nan])
             low, high = float(array.min()), float(array.max())
         flat = array.reshape(-1) if array.dtype.kind == "f" else array.reshape(-1).astype(np.float64)
-        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        with np.errstate(all="ignore"):
             mean = float(flat.sum()) / flat.size
             variance = float(np.dot(flat, flat)) / flat.size - mean * mean
         if mean * mean / 50 < variance < np.inf:
