@@ -14,6 +14,7 @@ import pytest
 import minitape as tf
 from minitape_widgets import TapeView, kept_page
 from minitape_widgets.page import page as page_text
+from minitape_widgets.page import playground_link
 from minitape_widgets.wire import decode
 
 from .conftest import accumulation
@@ -123,6 +124,16 @@ def test_a_view_leads_to_the_playground_of_the_site_that_is_named(tmp_path, page
     letters = link.get_attribute("href").partition("#p=")[2]
     program = zlib.decompress(base64.urlsafe_b64decode(letters + "=" * (-len(letters) % 4)), wbits=-zlib.MAX_WBITS)
     assert "    d = tf.sin(c) * b\n" in program.decode()
+
+
+def test_cells_become_one_program_in_the_playground_and_files_that_import_each_other_do_not(monkeypatch):
+    monkeypatch.setenv("MINITAPE_SITE", "https://example.org/run")
+    cells = {"/tmp/ipykernel_1/2.py": "import minitape as tf\n", "/tmp/ipykernel_1/3.py": "x = tf.Variable(1.0)\n"}
+    letters = playground_link(cells)["playground"].partition("#p=")[2]
+    program = zlib.decompress(base64.urlsafe_b64decode(letters + "=" * (-len(letters) % 4)), wbits=-zlib.MAX_WBITS)
+    assert program.decode() == "import minitape as tf\n\nx = tf.Variable(1.0)"
+    assert playground_link({__file__: "import minitape"}) != {}
+    assert playground_link({__file__: "from model import loss", kept_page.__file__: "def loss(): ..."}) == {}
 
 
 @pytest.mark.browser

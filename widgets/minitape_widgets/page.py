@@ -88,7 +88,8 @@ def page(snapshot: Snapshot | dict[str, list[Snapshot]]) -> str:
 
 def playground_link(sources: Any) -> dict[str, str]:
     """The address at which a program, of one file or of several cells, is open in the playground of the site that the
-    environment variable ``MINITAPE_SITE`` names, as {"playground": address}; {} without such a site.
+    environment variable ``MINITAPE_SITE`` names, as {"playground": address}; {} without such a site, and for several
+    files, which import each other.
 
     >>> os.environ["MINITAPE_SITE"] = "https://example.org/run"
     >>> playground_link({"a.py": "x = 1"})
@@ -99,6 +100,8 @@ def playground_link(sources: Any) -> dict[str, str]:
     """
     site = os.environ.get("MINITAPE_SITE", "").rstrip("/")
     if not site.startswith(("https://", "http://")) or not sources:
+        return {}
+    if len(sources) > 1 and any(map(os.path.exists, sources)):  # a cell is in no file
         return {}
     program = "\n\n".join(text.rstrip("\n") for text in sources.values())
     if "import minitape" not in program:  # cells of a notebook
