@@ -134,8 +134,8 @@ EXERCISES = (
             ),
             Mistake(
                 lambda f, start, steps: raises() if steps > 1 else _holding(_descend, "a tensor")(f, start, steps),
-                "The number is right, but w is a tensor by now. Let the variable itself learn: it has a method that "
-                "subtracts.",
+                "w = w - ... gives the name w to a new tensor, which no tape watches: the second step has no "
+                "gradient. Change what the variable holds: it has a method that subtracts.",
             ),
             Mistake(
                 _holding(_descend, "a number"),

@@ -392,7 +392,7 @@ WRONG = [
     ("02.6", solved("02.6", "return tape.gradient(y, x)", "return y"), "the values of f"),
     ("02.6", solved("02.6", "        tape.watch(x)\n", ""), "No path: tape.watch(x)"),
     ("02.6", solved("02.6", "y = f(x)", "y = tf.reduce_mean(f(x))"), "divided by how many"),
-    ("03.2", LEARN, "w is a tensor by now"),
+    ("03.2", LEARN, "the second step has no gradient"),
     ("03.2", LEARN.replace("w = w - ", "w -= "), "The message says which method is"),
     ("03.2", LEARN.replace("        with", "        w = tf.Variable(w)\n        with"), "w is a tensor by now"),
     (

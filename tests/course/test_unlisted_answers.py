@@ -111,7 +111,7 @@ WRONG = [
     ("08.6", 17.0, "hand in the answer of tape.explain itself"),
 ]
 WRONG_PROGRAMS = [
-    ("01.2", DERIVATIVE.replace("gradient(y, x)", "gradient(y, value)"), "asked about a plain number"),
+    ("01.2", DERIVATIVE.replace("gradient(y, x)", "gradient(y, value)"), "got a plain number"),
     ("01.2", DERIVATIVE.replace("        y = f(x)", "    y = f(x)"), "ran after the tape's with block had ended"),
     ("01.2", DERIVATIVE.replace("        tape.watch(x)\n", ""), "The tape does not watch x"),
     ("01.2", DERIVATIVE.replace("y, x)", "y)"), "lacks what goes there for sources"),
