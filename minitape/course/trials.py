@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 RTOL, ATOL = 1e-9, 1e-12  # arithmetic in float64 is exact to that; a difference of two nearby values is not
 EMPTY = frozenset(
-    [*dir(type("Empty", (), {})), "__firstlineno__", "__static_attributes__", "__annotations__", "__annotate_func__"]
+    [*vars(type("Empty", (), {})), "__firstlineno__", "__static_attributes__", "__annotations__", "__annotate_func__"]
 )
 
 

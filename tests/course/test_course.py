@@ -565,3 +565,13 @@ def test_a_variable_of_integers_is_not_one_that_holds_decimals():
     assert "no variable" in feedback("appendix.7", tf.constant([1.0, 2.0]))
     assert "no variable" in feedback("appendix.7", [1.0, 2.0])
     assert "correct" in feedback("appendix.7", tf.Variable([1.0, 2.0], shape=[None], dtype=tf.float64))
+
+
+def test_a_class_with_its_first_method_is_an_answer():
+    class Tape:
+        """A tape."""
+
+    assert "not answered yet" in feedback("12.1", Tape)
+    Tape.__init__ = lambda self: setattr(self, "rows", [])
+    told = feedback("12.1", Tape)
+    assert "not yet" in told and "[x] Tape().rows" in told and "[ ] tape = Tape()" in told
