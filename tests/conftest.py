@@ -124,7 +124,7 @@ def guarded(browser, bypass_csp=True, served=True):
     left: list[str] = []
 
     def note(request):
-        allowed = re.match(r"(https?|wss?)://(127\.0\.0\.1|localhost)[:/]|data:|blob:|about:", request.url)
+        allowed = re.match(r"(https?|wss?)://(127\.0\.0\.1|localhost)[:/]|data:|blob:|about:|attachment:", request.url)
         if not allowed:
             left.append(request.url)
         return not allowed

@@ -149,7 +149,7 @@ def test_after_the_block_pytorch_is_as_it_was():
 @pytest.mark.parametrize("framework", [TORCH, TENSORFLOW], ids=lambda framework: framework.name)
 def test_one_way_to_choose_steps(framework):
     for options in ({"every": 3, "after_bad_gradient": True}, {"every": 3, "first": 2}):
-        with pytest.raises(ValueError, match="every=, first= and after_bad_gradient= are ways to choose steps"):
+        with pytest.raises(ValueError, match="every=, first= and after_bad_gradient= each choose the steps"):
             framework.bridge.record(**options)
 
 

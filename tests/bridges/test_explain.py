@@ -124,7 +124,7 @@ FIXES = [  # how they end where the lines to change are not the one to blame
     (
         TORCH,
         "dead_relu",
-        "which also changes the values: Line 5 should be `loss = torch.nn.functional.leaky_relu(net(torch.randn(5, "
+        "it also changes the values: Line 5 should be `loss = torch.nn.functional.leaky_relu(net(torch.randn(5, "
         "3))).mean()`.",
     ),
     (TORCH, "detached_hidden_state", "Delete line 3."),
@@ -136,7 +136,7 @@ FIXES = [  # how they end where the lines to change are not the one to blame
 def test_lines_of_the_fix(framework, name, end):
     _, _, why = framework.recorded(broken(framework.cases[name][1]), f"<{name}>")
     assert why.fix.endswith(end), why.fix
-    assert (why.patch is None) is (len(why._steps) != 1 or end.startswith(("Delete", "Move", "Lines", "which")))
+    assert (why.patch is None) is (len(why._steps) != 1 or end.startswith(("Delete", "Move", "Lines", "it also")))
     assert why.patch is None or f"Line {why.patch_line} " in end
 
 
