@@ -108,6 +108,8 @@ def _of_connected(answer: Explanation, source: End, inquiry: GradientInquiry) ->
         if found._asked is not None:
             with words_alone():
                 of_value(answer, found)
+            nodes = (found._asked.entries[row].node for row in found._rows)
+            answer._rows = [node.row for node in nodes if node.record is inquiry.record]
         return
     with suppress(Exception):
         said, answer.fix = wrong(inquiry, source)

@@ -340,11 +340,12 @@ class Parts:
         found = []
         mine = {node.key for node in self.trace.of(source)}
         exits = [e for e in self.inquiry.in_time()[:MOST] if e.how not in _CHOICES and e.when > self._since and e.stack]
+        exits = [exit for exit in exits if self.inquiry.may_return(exit, self._arrivals)]
         recording = self.inquiry.recording(True) if exits else None
         after = set() if recording is None else recording.computed_from(source)
         rows = {} if recording is None else {id(e): x.row for e, x in zip(recording.notes, recording.left, strict=True)}
         for exit in exits:
-            if rows[id(exit)] not in after or not self.inquiry.may_return(exit, self._arrivals):
+            if rows[id(exit)] not in after:
                 continue
             left = self.trace.of_ref(exit.value)
             if all(node.record is left.record is not None and node.row <= left.row for node in self.inquiry.starts):

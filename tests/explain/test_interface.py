@@ -7,6 +7,7 @@ import inspect
 import linecache
 import warnings
 import weakref
+from typing import Any
 
 import numpy as np
 import pytest
@@ -64,6 +65,16 @@ def test_text_and_card() -> None:
     card = answer._repr_html_()
     assert "<code" in card and "<script" not in card and "data:image/svg+xml" in card
     assert repr(answer).startswith("<Explanation stop_gradient")
+
+
+@pytest.mark.parametrize("function", [tf.nn.relu, tf.stop_gradient])
+def test_the_card_marks_the_row_to_blame_also_behind_rows_that_do_not_count(function: Any) -> None:
+    x = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        tf.exp(x * 3.0 + 1.0)  # not on the path to the target
+        y = function(x - 5.0)
+        z = tf.reduce_sum(y)
+    assert tape.explain(z, x)._rows == [tape._record.find(y)]
 
 
 def test_card_is_escaped() -> None:

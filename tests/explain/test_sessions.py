@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import minitape as tf
-from minitape.explain import inquiry, source
+from minitape.explain import inquiry, source, tape_why
 from minitape.explain.flow import Flow
 from minitape.explain.search import Search
 from minitape.recording import trace
@@ -132,3 +132,32 @@ def test_a_long_tape_that_is_still_there_does_not_hide_what_left_last(monkeypatc
         while x > limit:
             x = x * 0.5
     assert tape.explain(x, limit).cause == "nondifferentiable_op"
+
+
+def test_what_left_other_tapes_is_looked_at_only_where_the_text_lets_it_return(monkeypatch: pytest.MonkeyPatch) -> None:
+    w, kept = tf.Variable(1.0), []
+    for step in range(60):
+        with tf.GradientTape(persistent=True) as tape:
+            loss = tf.tanh(w * float(step))
+            stopped = tf.stop_gradient(loss)
+        kept.append((tape, loss, float(loss)))
+    edges: list[None] = []
+    of_row = trace.Trace._row_edges
+    monkeypatch.setattr(trace.Trace, "_row_edges", lambda self, *given: edges.append(None) or of_row(self, *given))
+    assert tape.explain(stopped, w).cause == "stop_gradient"
+    assert len(edges) < 20
+
+
+def test_of_many_values_that_left_on_one_line_a_few_are_put_into_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    w, kept = tf.Variable(1.0), []
+    for step in range(60):
+        with tf.GradientTape(persistent=True) as tape:
+            loss = tf.constant(float(tf.tanh(w * float(step))))
+        kept.append((tape, loss))
+    said: list[None] = []
+    words = tape_why.in_words
+    monkeypatch.setattr(tape_why, "in_words", lambda *given: said.append(None) or words(*given))
+    for tape, loss in (kept[0], kept[-1]):
+        why = tape.explain(loss, w)
+        assert why.cause == "left_through_numpy" and "float(tf.tanh" in why.code
+    assert len(said) <= 4 * tape_why.OF_ONE_LINE

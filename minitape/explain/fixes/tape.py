@@ -87,8 +87,11 @@ def of_break(answer: Explanation, asked: AskedOfTape) -> None:
         return  # before the block: the line has to move as well
     spot = Spot(asked, answer, statement.source, statement.filename, statement, SHARED.get(cause, cause))
     spot.call, spot.instead = advice.call, advice.fields["instead"]
-    if isinstance(advice.subject, TapeNode):
-        spot.node = advice.subject
+    trace, record = asked.inquiry.trace, asked.inquiry.record
+    blamed = (
+        [advice.subject] if isinstance(advice.subject, TapeNode) else [trace.of_row(record, r) for r in answer._rows]
+    )
+    spot.node = next(iter(blamed), None)
     patched(answer, first_fix(spot))
 
 
