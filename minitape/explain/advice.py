@@ -349,6 +349,8 @@ class Advice(Absent):
         return "before" if node.row < spans[0][0] else "after" if node.row >= spans[-1][1] else ""
 
     def _recording_paused(self) -> str:
+        paused = "" if self.place is None else self.inquiry.in_pause(self.place)
+        self.fields["function"] = paused or "stop_recording"
         return "watch" if self.subject is self.source else ""
 
     def _not_trainable(self) -> str:

@@ -141,13 +141,14 @@ class GradientInquiry(Names):
                 return Break("recording_paused" if lost else "watched_late", CodePlace(frames), "", source)
         return None
 
-    def in_pause(self, place: CodePlace) -> bool:
-        """Whether a place is in a with block of ``stop_recording()``: of one without rows the recording cannot
-        tell.
+    def in_pause(self, place: CodePlace) -> str:
+        """The function, ``stop_recording`` or ``init_scope``, in whose with block a place is, by the text: of one
+        without rows the recording cannot tell. Empty outside of one.
         """
         around = [s.node for statement, _ in self.statements(place) for s in statement.around]
         items = [item.context_expr for node in around if isinstance(node, ast.With) for item in node.items]
-        return any(isinstance(e, ast.Call) and last_name(e.func) == "stop_recording" for e in items)
+        names = (last_name(e.func) for e in items if isinstance(e, ast.Call))
+        return next((name for name in names if name in ("stop_recording", "init_scope")), "")
 
     @once
     def in_time(self) -> list[ValueLeft]:

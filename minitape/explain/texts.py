@@ -117,8 +117,8 @@ TEXT = {
         "Leave out tf.stop_gradient, or apply it only to the part that should count as a constant.",
     ),
     "recording_paused": (
-        "The tape was inside stop_recording() when this ran{line}, so it was not recorded.",
-        "Move the line out of the stop_recording() block, or leave that with statement out.",
+        "The tape was inside {function}() when this ran{line}, so it was not recorded.",
+        "Move the line out of the {function}() block, or leave that with statement out.",
     ),
     "recording_paused watch": (
         "tape.watch{line} was called inside stop_recording(), where it has no effect.",

@@ -54,7 +54,7 @@ class name_scope:
 
 
 def init_scope() -> AbstractContextManager[None]:
-    """Lifts the block out of functions that are being traced: what it does happens eagerly, once.
+    """Lifts the block out of functions that are being traced: what it does happens eagerly, once, and no tape records it.
 
     Inside a TensorFlow 1 graph it goes to that graph, without control dependencies. See
     https://www.tensorflow.org/api_docs/python/tf/init_scope.
@@ -71,7 +71,8 @@ def init_scope() -> AbstractContextManager[None]:
     graph = state.graph
     while graph is not None and (graph.building_function or graph.outer is not None):
         graph = graph.outer
-    return nullcontext() if graph is state.graph else Elsewhere(record=graph, tapes=[], graph=graph, by=None)
+    here = graph is not None and graph is state.graph
+    return nullcontext() if here else Elsewhere(record=graph, tapes=[], graph=graph, by=None)
 
 
 def executing_eagerly() -> bool:

@@ -259,6 +259,17 @@ def test_a_tensor_that_leaked_is_told_with_its_line():
     assert "because it was defined in FuncGraph(name=leaks, id=" in text
 
 
+def test_no_tape_records_what_an_init_scope_does_be_it_in_a_function_or_not():
+    """The answers are TensorFlow's."""
+    w = tf.Variable(3.0)
+    with tf.GradientTape(persistent=True) as tape:
+        with tf.init_scope():
+            doubled, made = w * 2.0, tf.Variable(5.0)
+        loss, product = doubled * 4.0, made * w
+    assert tape.gradient(loss, [w, doubled]) == [None, None]
+    assert [float(g) for g in tape.gradient(product, [made, w])] == [3.0, 5.0]
+
+
 def test_a_leak_in_init_scope_is_told_with_the_function_that_used_it():
     @tf.function
     def leaks(x):

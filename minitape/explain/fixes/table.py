@@ -61,7 +61,7 @@ TABLE: dict[str, list[Edit | Whole]] = {  # by cause; behind one the name of the
         block.without_block("no_grad", "inference_mode"),
     ],
     "inference_mode": [block.without_block("inference_mode")],
-    "recording_paused": [block.without_block("stop_recording")],
+    "recording_paused": [block.without_block("stop_recording", "init_scope")],
     "computed_before_tape": [Whole(block.into_block)],
     "computed_after_tape": [Whole(block.into_block)],
     "create_graph": [
