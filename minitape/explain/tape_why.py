@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from operator import itemgetter
 from typing import TYPE_CHECKING
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from ..recording.nodes import Subject
 
 TAPES = {shared: own for own, shared in SHARED.items()} | {"computed_after_tape": "outside_tape"}  # a tape's names
-OF_ONE_LINE = 20  # exits of one line that are compared
+COMPARED = 20  # exits that are put into words, the last to leave first
 _BEFORE_WATCHING = ("outside_tape", "recording_paused", "state", "left_through_numpy")
 _TIMES = ("outside_tape", "recording_paused")
 _BEFORE_EXITS = (
@@ -344,7 +343,7 @@ class TapeQuestion(AskedOfTape, Why):
         after = self._after() if not self.used and self.end is not None else set()
         found = [exit for exit in self.exits[::-1] if exit.row in after and self.may_return(exit)] if after else []
         reached = self._reached() if found else set()
-        answers = map(self._left_at, _first_of_each_line(sorted(found, key=lambda exit: exit.row not in reached)))
+        answers = map(self._left_at, sorted(found, key=lambda exit: exit.row not in reached)[:COMPARED])
         answer = next(answers, None)
         return None if answer is None else answer.with_beside(answers)
 
@@ -436,15 +435,6 @@ class TapeQuestion(AskedOfTape, Why):
         bound = (at.at(s.line) for s, at in inquiry.statements(place) if binds_own(s))
         what = f"{name} ({kind})" if isinstance(name, str) else kind
         return self.say("unused_layer", placed(next(bound, place)), what=what)
-
-
-def _first_of_each_line(exits: Iterable[RowExit]) -> Iterator[RowExit]:
-    """At most twenty exits of each line: those of a loop say the same."""
-    lines = Counter[Site]()
-    for exit in exits:
-        lines[exit.site] += 1
-        if lines[exit.site] <= OF_ONE_LINE:
-            yield exit
 
 
 def inside_python(tape: GradientTape, target: End, source: End) -> Break | None:

@@ -54,7 +54,7 @@ class name_scope:
 
 
 def init_scope() -> AbstractContextManager[None]:
-    """Lifts the block out of functions that are being traced: what it does happens eagerly, once, and no tape records it.
+    """Lifts the block out of functions that are being traced: what it does happens eagerly, once. No tape records it.
 
     Inside a TensorFlow 1 graph it goes to that graph, without control dependencies. See
     https://www.tensorflow.org/api_docs/python/tf/init_scope.

@@ -198,7 +198,7 @@ class Trace:
                 yield self.of_row(home, node.tensor._row), None
             return
         outside = None if node.caller is not None else self.scope(node)
-        if op >= FIRST_CODE and None not in rules and not hasattr(record, "reads"):  # floats, and a slope for each
+        if op >= FIRST_CODE and "-" not in primitive.texts[1:] and not hasattr(record, "reads"):  # floats with slopes
             yield from ((self.node_at(node, row), outside) for row in inputs)
             return
         inner = list(bodies_of(call, node.row - call.row)) if attrs and primitive.name in INTO else []

@@ -219,7 +219,8 @@ def test_the_source_itself(made: str, cause: str, line: int, patch: str) -> None
 
 
 def test_a_fix_asks_about_the_row_that_was_blamed_also_behind_rows_that_do_not_count() -> None:
-    code = "n = tf.Variable(2)\nwith tf.GradientTape() as tape:\n    y = tf.cast(n, tf.float32) * 2.0\n    k = n * 3\ntarget, source = k, n\n"
+    block = "with tf.GradientTape() as tape:\n    y = tf.cast(n, tf.float32) * 2.0\n    k = n * 3\n"
+    code = f"n = tf.Variable(2)\n{block}target, source = k, n\n"
     _, (why,) = run("whole-target", code)
     assert (why.cause, why.patch) == ("integer_dtype", "n = tf.Variable(2, dtype=tf.float32)")
     (gradient,), _ = run("whole-target-fixed", patched(code, 1, why.patch))

@@ -148,7 +148,7 @@ def test_what_left_other_tapes_is_looked_at_only_where_the_text_lets_it_return(m
     assert len(edges) < 20
 
 
-def test_of_many_values_that_left_on_one_line_a_few_are_put_into_words(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_many_values_that_left_a_few_are_put_into_words(monkeypatch: pytest.MonkeyPatch) -> None:
     w, kept = tf.Variable(1.0), []
     for step in range(60):
         with tf.GradientTape(persistent=True) as tape:
@@ -160,4 +160,4 @@ def test_of_many_values_that_left_on_one_line_a_few_are_put_into_words(monkeypat
     for tape, loss in (kept[0], kept[-1]):
         why = tape.explain(loss, w)
         assert why.cause == "left_through_numpy" and "float(tf.tanh" in why.code
-    assert len(said) <= 4 * tape_why.OF_ONE_LINE
+    assert len(said) <= 4 * tape_why.COMPARED
