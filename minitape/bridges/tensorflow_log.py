@@ -111,12 +111,14 @@ class TensorFlowLog:
             self._handles.append(value)
         rows.append(row)
 
-    def row_of(self, tensor: Any) -> int:
-        """The row that stands for a tensor, or for a variable's present state; a new leaf where there is none."""
+    def row_of(self, tensor: Any, is_target: bool = False) -> int:
+        """The row that stands for a tensor, or for a variable's present state; a new leaf where there is none. A target
+        is no value of a variable that TensorFlow read by itself: the program has it.
+        """
         if tensor.dtype == tf.resource:
             return self.state_of(tensor)
         rows = self.rows_of(tensor)
-        return rows[-1] if rows else self._constant(tensor)
+        return rows[-1] if rows else self._constant(tensor, is_target)
 
     def state_of(self, handle: Any, value: Any = None) -> int:
         """The row of a variable's present state."""
@@ -166,13 +168,14 @@ class TensorFlowLog:
             self._unsure.append(row)
         return row
 
-    def _constant(self, tensor: Any) -> int:
+    def _constant(self, tensor: Any, is_target: bool = False) -> int:
         watched = watching(tensor)
         place = place_of(tensor)
         row = self._at(place)
         alone = pywrap_tfe.TFE_Py_TapeSetIsEmpty()  # no tape is there that could have heard of it
         if (
             row is not None
+            and not is_target
             and not self._later
             and (self.entries[row].differentiable == watched or (alone and self.entries[row].kind == "variable"))
         ):

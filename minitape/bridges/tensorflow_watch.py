@@ -494,7 +494,7 @@ class TensorFlowWatcher:
 
     def _between(self, target: Sequence[Any]) -> list[tuple[int, Any]]:
         """The rows behind the targets, with what a sweep is asked for."""
-        stack = [self.log.row_of(t) for t in target]
+        stack = [self.log.row_of(t, is_target=True) for t in target]
         seen: set[int] = set()
         while stack:
             row = stack.pop()

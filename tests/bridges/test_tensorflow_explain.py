@@ -44,6 +44,16 @@ class Fit:
         self.start = tensorflow.constant([1.0, 2.0])
 
 
+def test_a_target_that_is_a_number_is_not_the_variable_that_has_this_number():
+    w = tensorflow.Variable(1.0)  # TensorFlow keeps one memory for equal numbers
+    with bridge.record() as recording:
+        with tensorflow.GradientTape() as tape:
+            loss = tensorflow.constant(1.0) if w > 0.0 else w
+        slope = tape.gradient(loss, w)
+    assert slope is None
+    assert recording.explain(w).cause == recording.explain(loss, w).cause == "python_branch"
+
+
 def test_what_was_made_before_the_block_has_its_name_and_line():
     power, fit = tensorflow.Variable(2), Fit()
     with bridge.record() as recording, tensorflow.GradientTape() as tape:
