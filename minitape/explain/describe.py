@@ -74,10 +74,10 @@ def in_short(
 
 def _keep_enough(breaks: list[Explanation], unwatched: bool) -> None:
     """Takes patches away where none of them would be enough."""
-    late = unwatched and all(one.cause not in (*AT_SOURCE, "wrong_object") for one in breaks)
+    late = unwatched and all(one.cause not in (*AT_SOURCE, "rebound", "wrong_object") for one in breaks)
     if late or any(one.patch is None for one in breaks):
         for one in breaks:
-            one.patch = None  # it would not be enough
+            one.patch = one.patch_line = None  # it would not be enough
 
 
 def _connected(source: End, name: str, inquiry: GradientInquiry) -> Explanation:

@@ -227,6 +227,29 @@ def test_a_fix_asks_about_the_row_that_was_blamed_also_behind_rows_that_do_not_c
     assert float(gradient) == 3.0
 
 
+def test_a_variable_that_its_step_replaced_is_changed_in_place() -> None:
+    code = """w = tf.Variable(1.0)
+for step in range(2):
+    with tf.GradientTape(persistent=True) as tape:
+        y = (w - 3.0) ** 2
+    g = tape.gradient(y, w)
+    if g is not None:
+        w = w - 0.1 * g
+target, source = y, w
+"""
+    _, (why,) = run("replaced", code)
+    assert (why.cause, why.patch, why.patch_line) == ("rebound", "w.assign_sub(0.1 * g)", 7)
+    (gradient,), _ = run("replaced-fixed", patched(code, 7, why.patch))
+    assert gradient is not None
+
+
+def test_a_patch_that_would_not_be_enough_has_no_line_either() -> None:
+    code = "w = tf.Variable(1.0)\nh = w * 2.0\nwith tf.GradientTape() as tape:\n    y = tf.stop_gradient(h)\n"
+    _, (why,) = run("not-enough", f"{code}target, source = y, w\n")
+    assert [one.cause for one in (why, *why.others)] == ["outside_tape", "stop_gradient"]
+    assert [(one.patch, one.patch_line) for one in (why, *why.others)] == [(None, None)] * 2
+
+
 PATCHED = [(case, i) for case in CASES for i in range(len(case.causes or [[]]))]
 
 
