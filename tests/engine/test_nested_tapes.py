@@ -269,25 +269,3 @@ def test_several_targets_weights_and_a_source_in_the_middle():
 def test_a_longer_recording(factors):
     got = derivative(lambda x: reduce(mul, [x] * factors), 2)(tf.constant(1.001, tf.float64))
     check(float(got), factors * (factors - 1) * 1.001 ** (factors - 2), factors, 1e-10)
-
-
-def test_a_variable_that_was_read_while_a_tape_was_off_is_another_tensor_for_it():
-    """As in TensorFlow 2.21: only what was read while a tape was on is the variable for it."""
-    v = tf.Variable(2.0)
-    with tf.GradientTape() as outer:
-        with tf.GradientTape() as inner:
-            with outer.stop_recording():
-                square = v * v
-            cube = square * v
-        first = inner.gradient(cube, v)  # square + 2 * v_off * v_on
-    assert (first.numpy(), outer.gradient(first, v).numpy()) == (12.0, 4.0)
-
-
-def test_a_variable_that_was_read_before_a_tape_began_is_another_tensor_for_it():
-    v = tf.Variable(2.0)
-    with tf.GradientTape(persistent=True) as early:
-        square = v * v
-        with tf.GradientTape() as late:
-            v * 3.0
-            first = early.gradient(square, v)
-    assert (first.numpy(), late.gradient(first, v)) == (4.0, None)

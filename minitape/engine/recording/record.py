@@ -151,8 +151,6 @@ class Record(LargeArrays, Recorder):
             elif me not in tape.variables:
                 continue
             tapes += (tape,)
-        if tensor._record is self and any(tensor._row < t._start and tensor._row not in t.watched for t in tapes):
-            tensor = variable._read_anew()  # that tape was not recording when the state was read
         row = self.row_or_new_leaf(
             tensor, variable, None if tensor._record is self else self.current_site(sys._getframe(2)), tapes
         )
@@ -169,7 +167,9 @@ class Record(LargeArrays, Recorder):
         """A tape watches a variable from here on. What was read before stays unwatched: the state gets another row."""
         row = self.find(variable._state)
         if row is not None and row not in tape.watched:
-            variable._read_anew()
+            old = variable._state
+            variable._set(old._value)
+            variable._state._origin = old._origin
         tape._watch_row(self.row_or_new_leaf(variable._state, variable))
         self.read(variable, accessed=False)
 

@@ -150,13 +150,6 @@ class ResourceVariable(VariableOperators, Variable):
         record = state.record
         return self._state if record is None else record.read(self)
 
-    def _read_anew(self) -> Tensor:
-        """The same state as another tensor, which gets a row of its own."""
-        old = self._state
-        self._set(old._value)
-        self._state._origin = old._origin
-        return self._state
-
     def _peek(self) -> Tensor:
         """The same for ``stop_gradient``: tapes watch this state, and do not count that as an access."""
         tensor = recorder().read(self, accessed=False)
