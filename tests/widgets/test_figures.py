@@ -230,13 +230,11 @@ def test_latex_reads_it(name, tmp_path):
     assert done.returncode == 0, done.stdout[-800:]
 
 
-def test_what_made_the_weights_of_a_layer_is_not_drawn_and_a_long_name_keeps_what_it_is_a_gradient_of(tmp_path):
+def test_a_long_name_keeps_what_it_is_a_gradient_of(tmp_path):
     snapshot = TWELVE["cnn"]()
     picture = Picture(snapshot)
     picture.save(tmp_path / "a.svg", width="85mm")
     found = texts((tmp_path / "a.svg").read_text(encoding="utf-8"))
-    made = [row for row in snapshot["rows"] if row["status"] == "ghost"]
-    assert made and not {str(row["row"]) for row in made} & set(found)
     assert any(re.fullmatch(r"∂loss/∂….*kernel", text) for text in found)
 
 
