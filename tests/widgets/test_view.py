@@ -32,8 +32,8 @@ SOURCES = Path(__file__).parents[2] / "widgets" / "frontend" / "src"
 
 @pytest.fixture
 def sent(monkeypatch):
-    """The snapshots that new views send, decoded; no thread is started, but that of a test before may still send for
-    its views.
+    """The snapshots that new views send, decoded; no thread is started; that of a test before looks at none of them,
+    but may still send for its own.
     """
     found, before = [], set(live._views)
 
@@ -42,6 +42,7 @@ def sent(monkeypatch):
             found.append((content, buffers))
 
     monkeypatch.setattr(live, "wake", lambda: None)
+    monkeypatch.setattr(live, "_flow_all", lambda: False)
     monkeypatch.setattr(TapeView, "send", send)
     return found
 
