@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from ..engine.derivatives.pyfunction import PythonCall
     from ..engine.recording.rows import Call, Event
     from ..engine.table.primitives import Primitive, Rule
-    from ..engine.tensor.variable import ResourceVariable
     from ..engine.types import Attributes, End, Graph
     from ..engine.values.dtypes import DType
 
@@ -89,7 +88,7 @@ class Trace:
         home, origin = tensor._record, origin_of(tensor)
         if home is not None and len(home) and origin is None:
             return self.of_row(home, tensor._row)
-        return self._node(("tensor", id(tensor)), origin=origin, tensor=tensor, variable=state_of(origin))
+        return self._node(TapeNode(("tensor", id(tensor)), origin=origin, tensor=tensor, variable=state_of(origin)))
 
     def of_row(self, record: Record, row: int) -> TapeNode:
         """The node of a row."""
@@ -120,21 +119,11 @@ class Trace:
                     return self.of_row(self.record, ref.row + shift)
         key = ("origin", id(ref.origin)) if ref.origin is not None else ("gone", id(ref.tensor), ref.row)
         origin = read(ref.origin)
-        return self._node(key, origin=origin, variable=state_of(origin))
+        return self._node(TapeNode(key, origin=origin, variable=state_of(origin)))
 
-    def _node(
-        self,
-        key: Hashable,
-        record: Record | None = None,
-        row: int = -1,
-        origin: ValueOrigin | None = None,
-        tensor: Tensor | None = None,
-        variable: ResourceVariable | None = None,
-    ) -> TapeNode:
-        node = self.nodes.get(key)
-        if node is None:
-            node = self.nodes[key] = TapeNode(key, record, row, origin, tensor, variable)
-        return node
+    def _node(self, made: TapeNode) -> TapeNode:
+        """The node that is known by the key of this one, else this one."""
+        return self.nodes.setdefault(made.key, made)
 
     # -- edges -------------------------------------------------------------------------------------
 
@@ -163,7 +152,7 @@ class Trace:
         if chains is None:
             chains = self._chains[key] = Chains(record, self.spans, self.wanted)
         for row, outside in chains.ends(node.row).items():
-            made = self._node((id(record), row, "end", key[1]), record=record, row=row)
+            made = self._node(TapeNode((id(record), row, "end", key[1]), record, row))
             edges = self._row_edges(self.of_row(record, row), whole=False)
             made._edges = [(parent, broken) for parent, broken in edges if parent.row in outside]
             yield made, None
@@ -250,7 +239,7 @@ class Trace:
         leaf = graph.leaves.get(row)
         if leaf is not None and isinstance(leaf.tensor, Tensor) and row not in graph.shaped:
             return self.of_tensor(leaf.tensor)
-        node = self._node((id(graph), row, caller.node.key), record=graph, row=row)
+        node = self._node(TapeNode((id(graph), row, caller.node.key), graph, row))
         node.caller = caller
         return node
 
