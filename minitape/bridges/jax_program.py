@@ -41,7 +41,8 @@ class FirstGradients:
         self._changes.begin()
         for name in ("grad", "value_and_grad"):
             self._changes.wrap(jax, name, self._gradient_of)
-        self._changes.note(partial(jax.config.update, "jax_disable_jit", jax.config.jax_disable_jit))
+        self._compile_again = partial(jax.config.update, "jax_disable_jit", jax.config.jax_disable_jit)
+        self._changes.note(self._compile_again)
         jax.config.update("jax_disable_jit", True)
         return self
 
@@ -85,4 +86,4 @@ class FirstGradients:
         finally:
             self._writes = False
             if self.steps == self.first:
-                jax.config.update("jax_disable_jit", False)
+                self._compile_again()
