@@ -19,16 +19,20 @@ from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 VARIABLE = "MINITAPE_REPOSITORY"
 PATHS = re.compile(r"(!?)(\[[^\]]*\])\((?![a-z]+:|#)([^)\s]+)\)")
+SOURCES = re.compile(r'(src|srcset)="(?![a-z]+:)([^"\s]+)"')  # of a picture for each theme, which Markdown does not have
 
 
 def with_addresses(text: str, repository: str) -> str:
-    """A text in Markdown whose links and pictures lead to `repository`.
+    """A text in Markdown whose links and pictures, also those in HTML, lead to `repository`.
 
     >>> with_addresses("![a](docs/a.png) [b](B.md#c) [d](https://e.org) [f](#g)", "https://host/me/it/")
     '![a](https://host/me/it/raw/HEAD/docs/a.png) [b](https://host/me/it/blob/HEAD/B.md#c) [d](https://e.org) [f](#g)'
+    >>> with_addresses('<img src="docs/a.png">', "https://host/me/it")
+    '<img src="https://host/me/it/raw/HEAD/docs/a.png">'
     """
     places = {"!": "raw", "": "blob"}
     root = repository.rstrip("/")
+    text = SOURCES.sub(lambda found: f'{found[1]}="{root}/raw/HEAD/{found[2]}"', text)
     return PATHS.sub(lambda found: f"{found[1]}{found[2]}({root}/{places[found[1]]}/HEAD/{found[3]})", text)
 
 

@@ -127,9 +127,10 @@ def test_the_packages_page_leads_to_the_repository_where_that_is_known(
     if not repository_says:
         assert about["readme"]["text"] == given and "urls" not in about
         return
-    links = re.findall(r"\]\(([^)]+)\)", about["readme"]["text"])
+    text = about["readme"]["text"]
+    links = re.findall(r"\]\(([^)]+)\)", text) + re.findall(r'(?:src|srcset)="([^"]+)"', text)
     assert len(links) > 10 and all(link.startswith("https://") for link in links)
-    assert f"]({repository_says}/raw/HEAD/docs/sweep.gif)" in about["readme"]["text"]
+    assert {f"{repository_says}/raw/HEAD/docs/{name}.gif" for name in ("sweep", "sweep-dark")} <= set(links)
     for link in (*links, *about["urls"].values()):
         kind, _, path = link.removeprefix(f"{repository_says}/").partition("/HEAD/")
         assert not path or (kind in ("raw", "blob") and (repository / path.partition("#")[0]).is_file())

@@ -1,6 +1,7 @@
 """Makes the pictures of docs/: python -m tests.widgets.make_screenshots [NAME ...]
 
-Those that stand still are of a real JupyterLab. The one that moves, `sweep`, is of a saved page; it needs Pillow.
+Those that stand still are of a real JupyterLab. The ones that move, `sweep`, light and dark,
+are of a saved page; they need Pillow.
 """
 
 from __future__ import annotations
@@ -140,7 +141,7 @@ def picture(browser: Browser, address: str, folder: Path, name: str) -> None:
     page.close()
 
 
-def sweep(browser: Browser, folder: Path) -> None:
+def sweep(browser: Browser, folder: Path, dark: bool) -> None:
     """The example of README.md, step by step: forwards through its rows, then backwards."""
     from PIL import Image
 
@@ -151,11 +152,12 @@ def sweep(browser: Browser, folder: Path) -> None:
     space: dict[str, Any] = {"tf": tf, "TapeView": TapeView}
     exec(compile(program + "view = TapeView(tape)\n", folder / "first.py", "exec"), space)
     space["view"].save(folder / "sweep.html")
-    page: Any = browser.new_page(viewport={"width": 900, "height": 640})
+    scheme: Any = "dark" if dark else "light"
+    page: Any = browser.new_page(viewport={"width": 800, "height": 545}, color_scheme=scheme)
     page.goto((folder / "sweep.html").as_uri())
     page.wait_for_selector(".mt-node")
     view = page.locator(".mt-view")
-    page.add_style_tag(content="body { margin: 0 } .mt-view { height: 430px !important }")
+    page.add_style_tag(content="body { margin: 0 } .mt-toolbar { display: none !important }")  # closer: without buttons
     view.focus()
     pictures = []
     for key in ["Home", *["ArrowRight"] * 5]:
@@ -165,7 +167,8 @@ def sweep(browser: Browser, folder: Path) -> None:
     palette = pictures[-2].quantize(96)
     first, *others = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
     times = [1000, *[1300] * (len(others) - 1), 3500]
-    first.save(DOCS / "sweep.gif", save_all=True, append_images=others, duration=times, loop=0, optimize=True)
+    file = DOCS / ("sweep-dark.gif" if dark else "sweep.gif")
+    first.save(file, save_all=True, append_images=others, duration=times, loop=0, optimize=True)
     page.close()
 
 
@@ -177,7 +180,8 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
         names = sys.argv[1:] or ["sweep", *PICTURES]
         if "sweep" in names:
-            sweep(browser, Path(name))
+            sweep(browser, Path(name), dark=False)
+            sweep(browser, Path(name), dark=True)
             names.remove("sweep")
         if not names:
             return
