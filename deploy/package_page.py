@@ -19,7 +19,9 @@ from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 VARIABLE = "MINITAPE_REPOSITORY"
 PATHS = re.compile(r"(!?)(\[[^\]]*\])\((?![a-z]+:|#)([^)\s]+)\)")
-SOURCES = re.compile(r'(src|srcset)="(?![a-z]+:)([^"\s]+)"')  # of a picture for each theme, which Markdown does not have
+SOURCES = re.compile(
+    r'(src|srcset)="(?![a-z]+:)([^"\s]+)"'
+)  # of a picture for each theme, which Markdown does not have
 
 
 def with_addresses(text: str, repository: str) -> str:

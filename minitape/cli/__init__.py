@@ -63,7 +63,7 @@ class Commands(click.Group):
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(minitape.__version__, prog_name="minitape")
+@click.version_option(minitape.__version__, "-V", "--version", prog_name="minitape")
 def main() -> None:
     """A small autodiff tape with TensorFlow's spelling, and a course about it in JupyterLab.
 
@@ -126,8 +126,15 @@ def lab_command(
 )
 @click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Notebooks to run at once.")
 @click.option("--timeout", type=click.FloatRange(1), default=120, show_default=True, help="Seconds a cell may take.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only what was found.")
 def check_command(
-    notebooks: tuple[Path, ...], language: str | None, html: Path | None, variant: str, jobs: int, timeout: float
+    notebooks: tuple[Path, ...],
+    language: str | None,
+    html: Path | None,
+    variant: str,
+    jobs: int,
+    timeout: float,
+    quiet: bool,
 ) -> None:
     """Run notebooks, and report every difference.
 
@@ -142,7 +149,7 @@ def check_command(
 
     paths = find_notebooks(notebooks, language)
     variants = ("blank", "solved") if variant == "both" else (variant,)
-    if not notebooks:
+    if not notebooks and not quiet:
         click.echo(
             f"Running the {len(paths)} lessons of the course, which takes minutes; one alone: minitape check NOTEBOOK",
             err=True,
@@ -152,7 +159,7 @@ def check_command(
     results = with_progress(paths, variants, jobs, timeout)
     if html:
         _write_report(html, as_html(results))
-    print_results(results, html)
+    print_results(results, html, quiet)
     sys.exit(max((result.exit_code for result in results), default=COULD_NOT_CHECK))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -32,6 +33,8 @@ def read_with_progress(folders: Sequence[Path]) -> list[HandIn]:
 def print_class(figures: Class, hand_ins: Sequence[HandIn]) -> None:
     """Print the learners, the exercises, one line of summary, and the files that could not be read."""
     console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = sys.maxsize  # a program that reads it wants a row in a line
     console.print(_learners(figures))
     if figures.by_exercise:
         console.print(_exercises(figures))

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .rules import Cell
 
 Views: TypeAlias = dict[str, list[tuple[str, str]]]  # id of a cell -> the text of each view that it shows, and its file
-VIEW = '<iframe class="tapeview" src="../../views/{view}" loading="lazy" title="{title}"></iframe>'
+VIEW = '<iframe class="tapeview" src="{view}" loading="lazy" title="{title}"></iframe>'
 FOLDED = '<details class="code"><summary title="{title}">···</summary>\n\n{code}\n\n</details>'
 
 LESSON = re.compile(r"(\]\((?!\w+:)[^()\s]+)\.ipynb(?=(?:#[^()\s]*)?\))")
@@ -81,8 +81,9 @@ def _say(code: str, text: str, **values: object) -> str:
 
 
 def place_of(folder: Path) -> str:
-    """Where the lessons of a folder lie among the pages."""
-    return f"notebooks/{language(folder)}"
+    """Where the lessons of a folder lie among the pages: the course's own as in its repository."""
+    code = language(folder)
+    return f"notebooks/{code}" if folder.name == code else "lessons"
 
 
 def pages(folder: Path, extra: Path, command: str = "minitape lab", lite: str = "") -> dict[str, str]:
@@ -138,6 +139,7 @@ def page(lesson: Path, cells: list[Cell], views: Views, command: str = "minitape
     """The text of one page."""
     parts = []
     say = say_in(lesson.parent)
+    views_at = "../" * (place_of(lesson.parent).count("/") + 1) + f"views/{lesson.stem}"
     without = say(", without the solutions") if any(map(is_answers, cells)) else ""
     for number, cell in enumerate(cells):
         source = "".join(cell["source"])
@@ -147,7 +149,7 @@ def page(lesson: Path, cells: list[Cell], views: Views, command: str = "minitape
             # JupyterLab's link to a heading keeps its capitals
             parts.append(with_pictures(cell, re.sub(r"\]\(#[\w-]+\)", lambda link: link[0].lower(), source)))
         elif cell["cell_type"] == "code":
-            shown = [(said, f"{lesson.stem}/{name}") for said, name in views.get(cell["id"], ())]
+            shown = [(said, f"{views_at}/{name}") for said, name in views.get(cell["id"], ())]
             parts += code(cell, source, shown, say)
             if shown:
                 raise click.ClickException(

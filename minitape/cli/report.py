@@ -66,15 +66,19 @@ def warm_up(shared: bool = False) -> None:
     click.echo(f"kernels are ready ({time.perf_counter() - begin:.1f} s)")
 
 
-def print_results(results: Sequence[Result], html: Path | None) -> None:
-    """Print each finding with its notebook and cell, then one line of summary."""
+def print_results(results: Sequence[Result], html: Path | None, quiet: bool = False) -> None:
+    """Print each finding with its notebook and cell, then one line of summary; with `quiet` nothing where all is
+    well.
+    """
     console = Console(highlight=False, soft_wrap=True)
     for result in results:
-        for line in _lines(result):
+        for line in _lines(result) if result.exit_code or not quiet else ():
             console.print(line)
     for line in _remedies(results):
         console.print(line)
     wrong = sum(result.exit_code > 0 for result in results)
+    if quiet and not wrong:
+        return
     findings = sum(len(result.findings) for result in results)
     outcome = f"{findings} found in {wrong}" if findings else f"{wrong} could not be checked" if wrong else "all well"
     summary = f"{len(results)} {'notebook' if len(results) == 1 else 'notebooks'} checked: {outcome}"

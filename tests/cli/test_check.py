@@ -63,6 +63,15 @@ def test_a_good_notebook_passes_blank_and_solved_and_is_not_changed(saved_notebo
     assert sorted(saved_notebook.parent.iterdir()) == files
 
 
+def test_quiet_says_only_what_was_found(saved_notebook, spoiled):
+    wrong = spoiled(stream(DIGITS, "[0.5, 1.6]\n"))
+    for path in (saved_notebook, wrong):
+        done = checked("--variant", "blank", "-q", path)
+        named = [line.split()[1] for line in done.output.splitlines() if line.startswith(tuple(report.STATES))]
+        assert named == ([str(wrong)] if path == wrong else []) and done.exit_code == (path == wrong), done.output
+    assert checked("--variant", "blank", "--quiet", saved_notebook).output == ""
+
+
 def test_one_changed_digit_is_found_and_its_cell_is_named_and_a_remedy_is_told_once(spoiled):
     done = run(
         "check",

@@ -32,7 +32,8 @@ Moving("shift", [0.0, 1.0], lambda s: Plot(f"a line at {s}", x=(0, 1), y=(0, 2))
 @pytest.fixture(scope="module")
 def lessons(tmp_path_factory):
     """A folder with one lesson: the skeleton, a picture in a file, and folded code that draws one that moves."""
-    folder = tmp_path_factory.mktemp("lessons")
+    folder = tmp_path_factory.mktemp("lessons") / "en"
+    folder.mkdir()
     path = write_skeleton(str(folder / "01_a_topic"), None)
     (folder / "dot.svg").write_text(
         '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><circle r="4"/></svg>'
@@ -50,7 +51,7 @@ def lessons(tmp_path_factory):
 @pytest.fixture(scope="module")
 def site(lessons, tmp_path_factory):
     """The lessons in two languages: the second one has another title, and is Chinese."""
-    chinese = shutil.copytree(lessons, tmp_path_factory.mktemp("chinese") / "lessons")
+    chinese = shutil.copytree(lessons, tmp_path_factory.mktemp("chinese") / "zh")
     notebook = nbformat.read(chinese / "01_a_topic.ipynb", as_version=4)
     notebook.metadata["language"] = "zh"
     notebook.cells[
@@ -64,12 +65,14 @@ def site(lessons, tmp_path_factory):
         warnings.simplefilter("ignore")  # Sphinx warns its extensions of what comes
         patch.setattr("minitape.cli.site.lessons_folder", lambda code, *named: {"en": lessons, "zh": chinese}[code])
         out = tmp_path_factory.mktemp("out") / "site"
+        own = shutil.copytree(lessons, tmp_path_factory.mktemp("own") / "mine")
         # the second one takes the place of the first
-        for named, count in ([str(lessons)], 2), (["--language", "en", "--language", "zh"], 4):
+        for named, count in ([str(own)], 2), (["--language", "en", "--language", "zh"], 4):
             done = CliRunner().invoke(main, ["site", str(out), *named], catch_exceptions=False)
             assert done.exit_code == 0 and f"{count} pages" in done.output, done.output
             front = (out / "index.html").read_text(encoding="utf-8")
             assert ("The minitape authors" in front) == ('class="brand">minitape' in front) == (count == 4)
+            assert (out / "lessons" / "01_a_topic.html").exists() == (count == 2)
     return out
 
 
