@@ -3,6 +3,7 @@ look through.
 """
 
 import collections
+import functools
 import gc
 import importlib.util
 import itertools
@@ -75,7 +76,12 @@ def pytest_collection_modifyitems(config, items):
 
 def _has_its_framework(item):
     framework = item.callspec.params.get("framework") if hasattr(item, "callspec") else None
-    return framework is None or importlib.util.find_spec(getattr(framework, "name", framework)) is not None
+    return framework is None or _is_installed(getattr(framework, "name", framework))
+
+
+@functools.cache
+def _is_installed(package):
+    return importlib.util.find_spec(package) is not None
 
 
 @pytest.fixture(scope="session")

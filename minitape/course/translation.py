@@ -298,11 +298,13 @@ def said_in(*folders: str) -> list[tuple[str, str]]:
     found = []
     for path in (path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))):
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
-            at = SAYS.get(getattr(call.func, "id", ""))  # a method of the same name says something else
+        named = [*_named(tree)]
+        for call in ast.walk(tree):
+            # a method of the same name says something else
+            at = SAYS.get(getattr(getattr(call, "func", None), "id", ""))
             if at is not None:
                 names = {_name(node) for node in ast.walk(call.args[at])} - {""}
-                bound = [text for name, value in _named(tree) if name in names for text in _texts(value)]
+                bound = [text for name, value in named if name in names for text in _texts(value)]
                 texts = [*_texts(call.args[at]), *(text for text in bound if " " in ast.unparse(text))]
                 place = path.relative_to(ROOT).as_posix()
                 found += [(str(text.value), place) for text in texts if isinstance(text, ast.Constant)]

@@ -25,8 +25,13 @@ from minitape.course.predict import Revealed
 from minitape.course.progress import progress_file
 from minitape.course.translation import as_po, keep_in_step, texts_of, texts_of_all, updated
 
-TEXTS = texts_of_all(lessons_folder())
 LESSONS = [path for path in notebooks_in(lessons_folder()) if lesson_of(path)]
+
+
+@pytest.fixture(scope="module")
+def texts():
+    """All that the course says, by the name of its file."""
+    return texts_of_all(lessons_folder())
 
 
 def code_of(path):
@@ -134,23 +139,23 @@ def test_a_wrong_answer_hears_the_same_in_chinese(exercise, chinese, monkeypatch
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
-def test_questions_and_choices_are_found_for_the_translator(path):
+def test_questions_and_choices_are_found_for_the_translator(path, texts):
     tree = ast.parse("\n".join(cell.source for cell in code_of(path)))
     asked = [
         call for call in ast.walk(tree) if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "predict"
     ]
-    texts = [ast.literal_eval(call.args[1]) for call in asked]
-    assert texts and set(texts) <= set(TEXTS[lesson_of(path)]), "every lesson has predictions"
+    questions = {ast.literal_eval(call.args[1]) for call in asked}
+    assert questions and questions <= set(texts[lesson_of(path)]), "every lesson has predictions"
 
 
-def test_all_that_the_lessons_say_is_found_for_the_translator(tmp_path):
+def test_all_that_the_lessons_say_is_found_for_the_translator(tmp_path, texts):
     left = keep_in_step(lessons_folder(), tmp_path / "de")
     for path in LESSONS:
-        texts = TEXTS[lesson_of(path)]
-        assert set(texts) >= set(texts_of(lesson_of(path)))
-        assert f"{lesson_of(path)}.po: {len(texts)} texts to translate" in left
-    assert "To choose, run this cell." in TEXTS["check"]
-    assert len(left) == len(TEXTS) + len(LESSONS)
+        lesson = lesson_of(path)
+        assert set(texts[lesson]) >= set(texts_of(lesson))
+        assert f"{lesson}.po: {len(texts[lesson])} texts to translate" in left
+    assert "To choose, run this cell." in texts["check"]
+    assert len(left) == len(texts) + len(LESSONS)
 
 
 def test_what_a_further_look_may_say_is_found_for_the_translator():
@@ -160,9 +165,9 @@ def test_what_a_further_look_may_say_is_found_for_the_translator():
     assert any(text.startswith("`y` is not trainable") for text in told), "an explanation"
 
 
-def test_a_prediction_is_compared_with_the_truth_in_the_language(folder, capsys):
+def test_a_prediction_is_compared_with_the_truth_in_the_language(folder, capsys, texts):
     write(folder, "t", ["an error", "Because."])
-    write(folder, "check", TEXTS["check"])
+    write(folder, "check", texts["check"])
     question = predict("t.p1", "Was ist y?", ["<an error>", 6.0])
     assert repr(question) == "<Predict: Was ist y?>\n  - <an error>\n  - 6.0\n<To choose, run this cell.>"
     assert question.commit("<an error>") == "<You predict: <an error>. Now run the next cell.>"
@@ -179,8 +184,8 @@ def test_a_prediction_is_compared_with_the_truth_in_the_language(folder, capsys)
     assert Revealed("t.p1", 6.0, "Because.").text().endswith("\n\n<Because.>")
 
 
-def test_the_feedback_is_translated_and_its_marks_are_read_in_each_language(folder, capsys):
-    write(folder, "check", TEXTS["check"])
+def test_the_feedback_is_translated_and_its_marks_are_read_in_each_language(folder, capsys, texts):
+    write(folder, "check", texts["check"])
     add_exercise(Exercise("said.1", expect=6.0))
     assert (
         feedback("said.1")

@@ -32,8 +32,7 @@ from minitape.course.translation import (
 ENGLISH = lessons_folder()
 LANGUAGES = [folder for folder in sorted(ENGLISH.parent.iterdir()) if folder != ENGLISH and any(folder.glob("*.ipynb"))]
 PAIRS = [(path, language / path.name) for language in LANGUAGES for path in notebooks_in(ENGLISH)]
-TEXTS = texts_of_all(ENGLISH)
-FILES = [language / "texts" / f"{domain}.po" for language in LANGUAGES for domain in TEXTS]
+FILES = [file for language in LANGUAGES for file in sorted((language / "texts").glob("*.po"))]
 
 
 @cache
@@ -53,15 +52,22 @@ def file(request) -> Path:
     return request.param
 
 
-def test_there_is_a_chinese_edition():
+@pytest.fixture(scope="module")
+def texts() -> dict:
+    """All that is to be translated, by the name of its file."""
+    return texts_of_all(ENGLISH)
+
+
+def test_there_is_a_chinese_edition_with_a_file_for_each_lesson(texts):
     assert "zh" in [folder.name for folder in LANGUAGES]
+    assert [file.stem for file in FILES] == sorted(texts) * len(LANGUAGES)
 
 
-def test_each_text_has_a_translation_made_from_the_present_english(file):
+def test_each_text_has_a_translation_made_from_the_present_english(file, texts):
     """Where this fails: minitape new-language zh, then translate what it names in Poedit, and run it again."""
-    catalog = updated(file, TEXTS[file.stem], file.parent.parent.name)
+    catalog = updated(file, texts[file.stem], file.parent.parent.name)
     assert untranslated(catalog) == []
-    assert list(table(file.stem, file.parent.parent.name)) == list(TEXTS[file.stem])
+    assert list(table(file.stem, file.parent.parent.name)) == list(texts[file.stem])
 
 
 def test_a_notebook_is_built_from_the_english_one_and_the_texts(pair):

@@ -1,6 +1,7 @@
 """How large each package is, in nodes of its syntax trees, which longer lines do not lower. It only goes down."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ MOST = {name: int(count) for name, count in map(str.split, FILE.read_text(encodi
 SLACK = 1.02  # of a package that became smaller, until its new size is written down
 
 
+@cache
 def nodes(package: str) -> int:
     """The nodes of a package; those of the files beside the packages for "minitape"."""
     files = PACKAGE.glob("*.py") if package == "minitape" else (PACKAGE / package).rglob("*.py")
