@@ -245,12 +245,14 @@ def texts_of_all(english: Path) -> dict[str, dict[str, list[str]]]:
     """The texts to translate, by file; each with the places where it is found."""
     found: dict[str, dict[str, list[str]]] = {}
     for path in sorted(english.glob("*.ipynb")):
-        places = found.setdefault(domain_of(path), {})
+        domain = domain_of(path)
+        places = found.setdefault(domain, {})
         for cell in read_json(path, NOTEBOOK)["cells"]:
-            for text in (piece for piece, words in pieces_of(cell) if words):
-                places.setdefault(text, []).append(f"{path.name}:{cell['id']}")
-        for text in texts_of(domain_of(path)):
-            places.setdefault(text, []).append(f"minitape/course/lesson_{domain_of(path)}.py")
+            for text, words in pieces_of(cell):
+                if words:
+                    places.setdefault(text, []).append(f"{path.name}:{cell['id']}")
+        for text in texts_of(domain):
+            places.setdefault(text, []).append(f"minitape/course/lesson_{domain}.py")
     lists = {
         CHECK: [(text, "minitape/course/checker.py") for text in MARKS] + said_in("minitape/course"),
         "explain": said_in("minitape/explain", "minitape/bridges") + _of_answers() + _of_bridges(),
@@ -298,16 +300,18 @@ def said_in(*folders: str) -> list[tuple[str, str]]:
     found = []
     for path in (path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))):
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        named = [*_named(tree)]
-        for call in ast.walk(tree):
-            # a method of the same name says something else
-            at = SAYS.get(getattr(getattr(call, "func", None), "id", ""))
+        bound = [(name, text) for name, value in _named(tree) if name for text in _texts(value)]
+        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+            at = SAYS.get(getattr(call.func, "id", ""))  # a method of the same name says something else
             if at is not None:
-                names = {_name(node) for node in ast.walk(call.args[at])} - {""}
-                bound = [text for name, value in named if name in names for text in _texts(value)]
-                texts = [*_texts(call.args[at]), *(text for text in bound if " " in ast.unparse(text))]
-                place = path.relative_to(ROOT).as_posix()
-                found += [(str(text.value), place) for text in texts if isinstance(text, ast.Constant)]
+                words = call.args[at]
+                names = {_name(node) for node in ast.walk(words)}
+                named = [text for name, text in bound if name in names and " " in ast.unparse(text)]
+                found += [
+                    (str(text.value), path.relative_to(ROOT).as_posix())
+                    for text in [*_texts(words), *named]
+                    if isinstance(text, ast.Constant)
+                ]
     return found
 
 
