@@ -59,9 +59,15 @@ READ = GraphPrimitive(
 
 
 def read(graph: Graph, variable: Variable, tapes: Tapes, accessed: bool = True) -> Any:
-    """The value of a variable at this point of the graph, watched by those of the tapes that watch what is read."""
+    """The value of a variable at this point of the graph, watched by those of the tapes that watch what is read.
+
+    What was read before a tape watched the variable is another tensor for it.
+    """
     tensor = graph.reads.get(id(variable))
-    if tensor is None:
+    if accessed:
+        watch_accessed(graph, variable, tapes)
+    watching = [tape for tape in tapes if id(variable) in tape.variables]
+    if tensor is None or any(tensor._row not in tape.watched for tape in watching):
         outer = () if graph.outer is None else (graph.outer.read(variable, accessed, graph.tapes_around),)
         with graph.name_scope(None):
             rows, attrs = tuple(graph.row_or_new_leaf(t) for t in outer), {"variable": variable}
@@ -73,11 +79,8 @@ def read(graph: Graph, variable: Variable, tapes: Tapes, accessed: bool = True) 
     known = graph.variables.setdefault(id(variable), (variable, []))
     if tensor._row not in known[1]:
         known[1].append(tensor._row)
-    if accessed:
-        watch_accessed(graph, variable, tapes)
-    for tape in tapes:
-        if id(variable) in tape.variables:
-            tape._watch_row(tensor._row)
+    for tape in watching:
+        tape._watch_row(tensor._row)
     return tensor
 
 

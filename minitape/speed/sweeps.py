@@ -56,6 +56,8 @@ def run_sweep(plain: Function) -> Function:
                 number_sweep(record, starts, sources, high, low)
                 return starts.get, None
         found = ArraySweep(record, starts, sources, reachable, recorded=recorded)
+        if found.late:
+            return plain(record, starts, sources, reachable, recorded, mandatory)
         found.run()
         return found.adjoints.get, found
 

@@ -22,7 +22,7 @@ from ..tensor.functions import recorded_rules
 from ..tensor.slices import IndexedSlices
 from ..tensor.tensor import EagerTensor, new_tensor
 from .order import breadth_first, slices_in_order
-from .values import Tensors, add_adjoints, column, in_batches, match_input, operations, unbroadcast
+from .values import Tensors, add_adjoints, as_read, column, in_batches, late_reads, match_input, operations, unbroadcast
 
 if TYPE_CHECKING:
     from ..table.primitives import Primitive, Rules
@@ -62,6 +62,7 @@ class Sweep:
         self.high = max(starts, default=-1)
         self.low = min(sources, default=self.high + 1)
         self.values = Tensors(record, column(record)) if recorded else column(record)
+        self.late = late_reads(record) if recorded else {}
         if held:
             self.values = ChainMap(held, self.values)  # looks into the first one first
 
@@ -118,6 +119,8 @@ class Sweep:
             return True
         g = [self._dense(g, row) for g, row in zip(arrived, rows)]  # noqa: B905 - slow
         z, inputs = [values[row] for row in rows], [values[row] for row in call.inputs]
+        if self.late:
+            inputs = [as_read(self, row, call.row) for row in call.inputs]
         if call.outputs == 1:
             (g,), (z,) = g, z
         wanted = [i for i, row in enumerate(call.inputs) if row >= self.low and (reachable is None or reachable[row])]

@@ -12,20 +12,26 @@ import numpy as np
 from ..recording.outlines import Outline
 from ..recording.record import Record
 from ..recording.rows import WIDTH
+from ..recording.state import state
 from ..table.accelerator import fast
 from ..table.primitives import TABLE
 from ..table.primitives.elementwise import LARGE
 from ..tensor.slices import IndexedSlices, concat_slices
-from ..tensor.tensor import EagerTensor
+from ..tensor.tensor import EagerTensor, new_tensor
 
 if TYPE_CHECKING:
     from ..derivatives.batch import Batch
     from ..table.primitives import Rule
     from ..tensor.tensor import Tensor
+    from ..tensor.variable import ResourceVariable
     from ..types import Adjoint, Array, ArrayValues
+    from .sweep import Sweep
+    from .tape import GradientTape
 
 
 Cells: TypeAlias = tuple[int, int, int, int, Any]  # of a row: its number, op, a, b and call
+# a variable, and its value as tensors that only these tapes watch
+Reads: TypeAlias = "tuple[ResourceVariable, dict[tuple[GradientTape, ...], Tensor]]"
 
 
 @fast.instead
@@ -60,6 +66,34 @@ class Tensors(dict[int, "Tensor"]):
             made._record, made._row, made._origin = self.record, row, None
         self[row] = tensor
         return tensor
+
+
+def late_reads(record: Record) -> dict[int, Reads]:
+    """By row the variables that were read in a recording before a tape that records now watched them."""
+    if not record.eager or not any(tape.late or tape._record is not record for tape in state.tapes):
+        return {}
+    return {
+        row: (variable, {})
+        for variable, rows in record.variables.values()
+        for row in rows
+        if any(tape._record is not record or tape.watched.get(row, 0) > row + 1 for tape in state.tapes)
+    }
+
+
+def as_read(sweep: Sweep, row: int, at: int) -> Adjoint:
+    """The value of a row as the operation in row ``at`` read it: tapes that have watched a variable since then know
+    another tensor.
+    """
+    value, record, outer = sweep.values[row], sweep.record, state.record
+    if row not in sweep.late or outer is None:
+        return value
+    variable, tensors = sweep.late[row]
+    tapes = tuple([tape for tape in state.tapes if tape._record is record and tape.watched.get(row, at + 1) <= at])
+    if tapes not in tensors:
+        tensors[tapes] = new_tensor(value._value)
+        new = outer.row_or_new_leaf(tensors[tapes], variable, None, tapes)
+        outer.variables.setdefault(id(variable), (variable, []))[1].append(new)
+    return tensors[tapes]
 
 
 def unbroadcast(g: Adjoint, shape: tuple[int, ...]) -> Adjoint:

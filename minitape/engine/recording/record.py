@@ -164,12 +164,7 @@ class Record(LargeArrays, Recorder):
         return tensor
 
     def watch_variable(self, variable: ResourceVariable, tape: GradientTape) -> None:
-        """A tape watches a variable from here on. What was read before stays unwatched: the state gets another row."""
-        row = self.find(variable._state)
-        if row is not None and row not in tape.watched:
-            old = variable._state
-            variable._set(old._value)
-            variable._state._origin = old._origin
+        """A tape watches a variable from here on: what was read before stays unwatched."""
         tape._watch_row(self.row_or_new_leaf(variable._state, variable))
         self.read(variable, accessed=False)
 
