@@ -197,7 +197,7 @@ class Case:
     def chart(self, colour: int = ORANGE) -> Plot:
         """Its right answers per step beside those of the healthy network."""
         healthy = self._ward.healthy.right if self._ward.healthy else self.right
-        ends = {"name": self.name, "end": f"{self.right[-1]:.2f}", "healthy": f"{healthy[-1]:.2f}"}
+        ends = {"name": self.name, "end": f"{self.right[-1]:.0%}", "healthy": f"{healthy[-1]:.0%}"}
         words = say("Right answers per step: {name} ends at {end}, the healthy network at {healthy}", **ends)
         plot = Plot(words, x=(0, STEPS), y=(0, 1.05), names=(say("step"), say("right answers")))
         plot.line(range(STEPS + 1), healthy, name=say("healthy"), colour=GREY, dashed=True)
