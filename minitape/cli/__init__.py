@@ -12,6 +12,7 @@ it needs when it is called, so that `minitape --help` answers at once.
     notebooks and starts learners
 ``check``, ``rules``, ``recorder``, ``kernel``  notebooks run under nbval, and what else must hold for them
 ``explain_program``  a training program run under its framework's bridge
+``messages``   what the command says, in the user's language
 ``parts``   which command to type for a package that is missing
 ``save``, ``writing``, ``skeleton``             notebooks written, never half; a new lesson
 ``handins``, ``figures``, ``class_report``, ``class_page``   what a class handed in, and how far it is
@@ -21,18 +22,21 @@ it needs when it is called, so that `minitape --help` answers at once.
 
 from __future__ import annotations
 
+import inspect
 import os
 import shlex
 import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import click
 
 import minitape
 from minitape.common.write_beside import replace_file
 
+from .messages import CommandContext, failure, misuse, say
 from .parts import missing, require_packages
 
 # jsonschema, which nbformat checks notebooks with, compiles 38 grammars when it is imported and finds this package, and
@@ -49,7 +53,22 @@ COULD_NOT_CHECK = 2
 
 
 class Commands(click.Group):
-    """The commands; where a package is missing, the error says what to type."""
+    """The commands, with their help in the user's language; where a package is missing, the error says what to type."""
+
+    context_class = CommandContext
+
+    # as click says it
+    def __init__(self, *arguments: Any, **attributes: Any):
+        super().__init__(*arguments, **attributes)
+        self.help = say(inspect.cleandoc(self.help or ""))
+
+    def add_command(self, cmd: click.Command, name: str | None = None) -> None:
+        """Add a command."""
+        cmd.context_class, cmd.help = CommandContext, say(inspect.cleandoc(cmd.help or ""))
+        for option in cmd.params:
+            if isinstance(option, click.Option):
+                option.help = say(option.help or "")
+        super().add_command(cmd, name)
 
     def invoke(self, ctx: click.Context) -> object:
         """Call the command that is meant."""
@@ -106,9 +125,10 @@ def lab_command(
     if not own:
         folder = copy_and_tell(folder, language)
     elif copy_only or language:
-        raise click.UsageError(f"--own and {'--copy-only' if copy_only else '--language'} exclude each other")
+        option = "--copy-only" if copy_only else "--language"
+        raise misuse("--own and {option} exclude each other", option=option)
     elif not (folder := folder or Path(FOLDER)).is_dir():
-        raise click.UsageError(f"there is no folder {folder}")
+        raise misuse("there is no folder {folder}", folder=folder)
     if not copy_only:
         start(folder, ip, port, browser, verbose)
 
@@ -150,10 +170,8 @@ def check_command(
     paths = find_notebooks(notebooks, language)
     variants = ("blank", "solved") if variant == "both" else (variant,)
     if not notebooks and not quiet:
-        click.echo(
-            f"Running the {len(paths)} lessons of the course, which takes minutes; one alone: minitape check NOTEBOOK",
-            err=True,
-        )
+        running = "Running the {count} lessons of the course, which takes minutes; one alone: minitape check NOTEBOOK"
+        click.echo(say(running, count=len(paths)), err=True)
     if html:
         _write_report(html, None)  # an error in writing it comes before the notebooks run for minutes
     results = with_progress(paths, variants, jobs, timeout)
@@ -175,7 +193,7 @@ def _write_report(path: Path, text: str | None) -> None:
                 raise _Tried
             file.write(text)
     except OSError as error:
-        raise click.ClickException(f"cannot write the report {path}: {error.strerror}") from error
+        raise failure("cannot write the report {path}: {error}", path=path, error=error.strerror) from error
 
 
 @main.command("explain", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -223,7 +241,7 @@ def save_command(notebooks: tuple[Path, ...], timeout: float) -> None:
             error.show()
             failed = True
         else:
-            click.echo(f"saved {path}")
+            click.echo(say("saved {path}", path=path))
     sys.exit(int(failed))
 
 
@@ -239,8 +257,9 @@ def new_lesson_command(name: str, title: str | None) -> None:
 
     path = write_skeleton(name, title)
     folder, typed = _as_typed(path.parent), _as_typed(path)
-    steps = (f"minitape lab --own {folder} to edit it", f"minitape save {typed}", f"minitape check {typed}")
-    click.echo(f"wrote {path}\nNext: {', then '.join(steps)}")
+    then = "Next: minitape lab --own {folder} to edit it, then minitape save {path}, then minitape check {path}"
+    click.echo(say("wrote {path}", path=path))
+    click.echo(say(then, folder=folder, path=typed))
 
 
 @main.command("new-language")
@@ -255,7 +274,7 @@ def new_language_command(code: str) -> None:
     from .skeleton import write_language
 
     folder, left = write_language(code)
-    click.echo("\n".join([f"wrote {folder}", *left]))
+    click.echo("\n".join([say("wrote {path}", path=folder), *left]))
 
 
 def _as_typed(path: Path) -> str:
@@ -285,13 +304,14 @@ def class_command(folders: tuple[Path, ...], csv: Path | None, html: Path | None
         _write_report(path, None)
     hand_ins = read_with_progress(folders)
     if not hand_ins:
-        raise click.UsageError(f"no progress files and no notebooks in {', '.join(map(str, folders))}")
+        named = ", ".join(map(str, folders))
+        raise misuse("no progress files and no notebooks in {folders}", folders=named)
     found = figures(hand_ins)
     for path, write in writers:
         _write_report(path, write(found, hand_ins))
     print_class(found, hand_ins)
     for path, _ in writers:
-        click.echo(f"wrote {path}")
+        click.echo(say("wrote {path}", path=path))
 
 
 @main.command("export")
@@ -318,16 +338,16 @@ def export_command(lessons: tuple[str, ...], language: str | None, nbgrader: boo
 
     for lesson in lessons:
         path, count = export(lesson, course, language)
-        click.echo(f"wrote {path}: {count} exercises, a point for each")
+        click.echo(say("wrote {path}: {count} exercises, a point for each", path=path, count=count))
     missing = settings(course)
     if missing:
-        click.echo(
-            f"Add this to {course / 'nbgrader_config.py'}; without it learners meet an error in each exercise, or get "
-            "no points for a "
-            f"notebook of minitape-lessons:\n{missing}"
+        add = (
+            "Add this to {file}; without it learners meet an error in each exercise, or get no points for a notebook "
+            "of minitape-lessons:"
         )
-    name = path.stem
-    click.echo(f"Next, in {course}: nbgrader generate_assignment {name}, then nbgrader release_assignment {name}")
+        click.echo(f"{say(add, file=course / 'nbgrader_config.py')}\n{missing}")
+    then = "Next, in {folder}: nbgrader generate_assignment {name}, then nbgrader release_assignment {name}"
+    click.echo(say(then, folder=course, name=path.stem))
 
 
 @main.command("site")
@@ -361,20 +381,20 @@ def site_command(
     reader's browser fetches Python (Pyodide) from cdn.jsdelivr.net, with --offline from the site itself.
     """
     if not lite and (offline or pyodide):
-        raise click.UsageError("--offline and --pyodide go with --lite: other pages need no Python")
+        raise misuse("--offline and --pyodide go with --lite: other pages need no Python")
     if lite:
         if folder is not None:
-            raise click.UsageError("--lite hands out the course's own lessons, so it takes no FOLDER")
+            raise misuse("--lite hands out the course's own lessons, so it takes no FOLDER")
         from .lite import write_lite
 
         count = write_lite(out, languages, offline, pyodide)
-        click.echo(
-            f"wrote {out}: {count} notebooks that run in the browser. To look at it: python -m http.server -d {out}"
-        )
+        wrote = "wrote {out}: {count} notebooks that run in the browser. To look at it: python -m http.server -d {out}"
+        click.echo(say(wrote, out=out, count=count))
         return
     from .site import write_site
 
-    click.echo(f"wrote {out / 'index.html'}: {write_site(out, folder, languages)} pages")
+    count = write_site(out, folder, languages)
+    click.echo(say("wrote {path}: {count} pages", path=out / "index.html", count=count))
 
 
 @main.command("warmup")

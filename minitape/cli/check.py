@@ -15,13 +15,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
 import nbformat
 
 from ..common.read_data import NOTEBOOK, read_text
 from ..common.write_beside import write
 from .kernel import kernel_environment
 from .lessons import copy_missing, languages, lessons_folder, notebooks_in
+from .messages import misuse, say
 from .recorder import MARK, NOTEBOOK_VARIABLE, VARIANT_VARIABLE
 from .rules import (
     DEPENDS_ON_ANSWERS,
@@ -101,12 +101,12 @@ def find_notebooks(given: Sequence[Path], language: str | None = None) -> list[P
         if path.is_dir():
             inside = notebooks_in(path)
             if not inside:
-                raise click.UsageError(f"no notebooks in the folder {path}")
+                raise misuse("no notebooks in the folder {path}", path=path)
             found.extend(inside)
         elif not path.exists():
-            raise click.UsageError(f"no such notebook: {path}")
+            raise misuse("no such notebook: {path}", path=path)
         elif path.suffix != ".ipynb":
-            raise click.UsageError(f"not a notebook: {path} (expected a name that ends in .ipynb)")
+            raise misuse("not a notebook: {path} (expected a name that ends in .ipynb)", path=path)
         else:
             found.append(path)
     return list(dict.fromkeys(found))
@@ -204,7 +204,7 @@ def check_notebook(
         nbformat.validate(notebook)
     except Exception as error:
         why = next(iter(str(error).splitlines()), type(error).__name__)
-        result.broken = f"not a readable notebook: {why}{advice(path)}"
+        result.broken = say("not a readable notebook: {error}", error=why) + advice(path)
         return result
     result.sources = [cell.source for cell in notebook.cells]
     result.uncompared = [place for place, cell in enumerate(notebook.cells) if not is_compared(cell)]
@@ -246,12 +246,12 @@ def _with_other_run(finding: CheckFinding, result: Result) -> CheckFinding:
         return finding
     same_cell = [other for other in result.findings if (other.rule, other.cell) == (finding.rule, finding.cell)]
     if not same_cell:
-        message = "this cell's output is another one once the solutions are put in"
+        message = say("this cell's output is another one once the solutions are put in")
         return replace(finding, rule=DEPENDS_ON_ANSWERS, message=message, variant=None)
     if same_cell[0].new == finding.new:
         return finding
     result.findings.remove(same_cell[0])
-    message = "this cell's output is another one in each run"
+    message = say("this cell's output is another one in each run")
     return replace(finding, rule=NOT_REPEATABLE, message=message, saved=same_cell[0].new, variant=None)
 
 

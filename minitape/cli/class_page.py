@@ -9,7 +9,8 @@ from html import escape
 
 from .figures import Class, ExerciseFigures, LearnerFigures
 from .handins import HandIn
-from .html_page import page
+from .html_page import header_cells, page
+from .messages import column_names, say
 
 Part = tuple[str, int, str]
 """A part of a bar: its class in STYLE, the number of its learners, and what they did."""
@@ -18,19 +19,20 @@ Part = tuple[str, int, str]
 def as_page(figures: Class, hand_ins: Sequence[HandIn]) -> str:
     """The page as text."""
     sections = [
-        _section("How far is the class?", LESSON_KEY, _lessons(figures)),
-        _section("Which exercise stops them?", EXERCISE_KEY, _exercises(figures)),
+        _section(say("How far is the class?"), say(LESSON_KEY), _lessons(figures)),
+        _section(say("Which exercise stops them?"), say(EXERCISE_KEY), _exercises(figures)),
         _section(
-            "Each learner",
-            "Exercises solved in each lesson; the fuller the cell, the more of them.",
+            say("Each learner"),
+            say("Exercises solved in each lesson; the fuller the cell, the more of them."),
             _learners(figures),
         ),
     ]
     problems = [(h.learner, path, why) for h in hand_ins for path, why in h.problems]
     if problems:
         rows = "".join(f"<li>{escape(who)}: {escape(path)} {escape(why)}</li>" for who, path, why in problems)
-        sections.append(_section("Not counted", "These files could not be read.", [f"<ul>{rows}</ul>"]))
-    return page("A class", STYLE, summary(figures), "\n".join(sections))
+        unread = say("These files could not be read.")
+        sections.append(_section(say("Not counted"), unread, [f"<ul>{rows}</ul>"]))
+    return page(say("A class"), STYLE, summary(figures), "\n".join(sections))
 
 
 def summary(figures: Class) -> str:
@@ -45,11 +47,17 @@ def summary(figures: Class) -> str:
     exercises = sum(map(len, figures.lessons.values()))
     solved = sum(learner.all_solved for learner in figures.by_learner)
     share = round(100 * solved / max(exercises * len(figures.by_learner), 1))
-    counted = ((len(figures.by_learner), "learner"), (len(figures.lessons), "lesson"), (exercises, "exercise"))
-    words = [f"{n} {noun if n == 1 else noun + 's'}" for n, noun in counted]
+    words = [
+        say(one if n == 1 else several, n=n)
+        for n, one, several in (
+            (len(figures.by_learner), "{n} learner", "{n} learners"),
+            (len(figures.lessons), "{n} lesson", "{n} lessons"),
+            (exercises, "{n} exercise", "{n} exercises"),
+        )
+    ]
     if not exercises:
-        return f"{words[0]}: no exercise is answered yet."
-    return f"{', '.join(words)}: {share} % solved."
+        return say("{learners}: no exercise is answered yet.", learners=words[0])
+    return say("{counted}: {share} % solved.", counted=say(", ").join(words), share=share)
 
 
 def _section(title: str, about: str, lines: Iterator[str] | list[str]) -> str:
@@ -59,7 +67,7 @@ def _section(title: str, about: str, lines: Iterator[str] | list[str]) -> str:
 def _bar(parts: Sequence[Part]) -> str:
     """A bar of parts, each as long as it has learners, with its number in it."""
     of = max(sum(number for _, number, _ in parts), 1)
-    told = ", ".join(f"{number} {what}" for _, number, what in parts if number)
+    told = say(", ").join(f"{number} {what}" for _, number, what in parts if number)
     boxes = "".join(
         f"<i class='{kind}' style='width:{100 * number / of:.2f}%'>{number if 12 * number >= of else ''}</i>"
         for kind, number, _ in parts
@@ -72,19 +80,17 @@ def _lessons(figures: Class) -> Iterator[str]:
     yield "<table class='bars'>"
     for lesson in figures.by_lesson:
         parts = [
-            ("first", lesson.done, "finished"),
-            ("stuck", lesson.begun, "begun"),
-            ("not", lesson.untouched, "not begun"),
+            ("first", lesson.done, say("finished")),
+            ("stuck", lesson.begun, say("begun")),
+            ("not", lesson.untouched, say("not begun")),
         ]
         yield f"<tr><th>{escape(lesson.name)}</th><td>{_bar(parts)}</td></tr>"
     yield "</table>"
 
 
 def _exercises(figures: Class) -> Iterator[str]:
-    yield (
-        "<table class='bars'><tr><th>exercise</th><th>learners</th><th>tries</th><th>minutes</th><th>the commonest "
-        "wrong answer</th></tr>"
-    )
+    names = column_names("exercise", "learners", "tries", "minutes", "the commonest wrong answer")
+    yield f"<table class='bars'><tr>{header_cells(*names)}</tr>"
     hardest = max((exercise.stuck for exercise in figures.by_exercise), default=0)
     for exercise in figures.by_exercise:
         mark = " class='hardest'" if exercise.stuck == hardest > 0 else ""
@@ -96,10 +102,10 @@ def _exercises(figures: Class) -> Iterator[str]:
 def parts_of(exercise: ExerciseFigures) -> list[Part]:
     """The parts of an exercise's bar."""
     return [
-        ("first", exercise.first_try, "right at the first try"),
-        ("later", exercise.later, "solved"),
-        ("stuck", exercise.stuck, "answered, not right yet"),
-        ("not", exercise.untried, "no answer"),
+        ("first", exercise.first_try, say("right at the first try")),
+        ("later", exercise.later, say("solved")),
+        ("stuck", exercise.stuck, say("answered, not right yet")),
+        ("not", exercise.untried, say("no answer")),
     ]
 
 
@@ -120,11 +126,8 @@ def _wrong(exercise: ExerciseFigures) -> str:
 
 
 def _learners(figures: Class) -> Iterator[str]:
-    head = "".join(f"<th>{escape(lesson)}</th>" for lesson in figures.lessons)
-    yield (
-        f"<div class='wide'><table class='learners'><tr><th>learner</th>{head}<th>solved</th><th>first "
-        "try</th><th>tries</th><th>minutes</th></tr>"
-    )
+    names = *column_names("learner"), *figures.lessons, *column_names("solved", "1st try", "tries", "minutes")
+    yield f"<div class='wide'><table class='learners'><tr>{header_cells(*names)}</tr>"
     for learner in figures.by_learner:
         yield f"<tr><th>{escape(learner.learner)}</th>{_cells(learner, figures)}<td>{learner.all_solved}</td>"
         yield f"<td>{learner.first_try}</td><td>{learner.tries}</td><td>{learner.minutes:.0f}</td></tr>\n"
@@ -146,10 +149,8 @@ LESSON_KEY = (
 )
 EXERCISE_KEY = (
     "Learners who were <i class='first'>right at the first try</i>, <i class='later'>solved it later</i> (or it "
-    "is not known "
-    "when), are <i class='stuck'>not right yet</i>, or gave <i class='not'>no answer</i>. The exercise with the "
-    "most who are "
-    "not right yet is framed. Tries and minutes are medians over those who solved it."
+    "is not known when), are <i class='stuck'>not right yet</i>, or gave <i class='not'>no answer</i>. The exercise "
+    "with the most who are not right yet is framed. Tries and minutes are medians over those who solved it."
 )
 
 STYLE = """

@@ -16,6 +16,7 @@ from rich.text import Text
 from .class_page import number, summary
 from .figures import Class
 from .handins import HandIn, find, read
+from .messages import column_names, say
 from .report import bar
 
 COLUMNS = "learner lesson exercise solved tries right_at seconds wrong_answers".split()
@@ -40,19 +41,19 @@ def print_class(figures: Class, hand_ins: Sequence[HandIn]) -> None:
         console.print(_exercises(figures))
     for hand_in in hand_ins:
         for path, why in hand_in.problems:
-            console.print(Text(f"not counted: {path} {why}", style="red"), soft_wrap=True)
+            console.print(Text(say("not counted: {path} {why}", path=path, why=why), style="red"), soft_wrap=True)
     console.print(Text(summary(figures), style="bold"))
 
 
 def _table(*columns: str) -> Table:
     table = Table(box=None, padding=(0, 1, 0, 0), header_style="bold")
     for column in columns:
-        table.add_column(Text(column), justify="left" if column in ("learner", "exercise", "wrong") else "right")
+        table.add_column(Text(column), justify="right" if table.columns else "left")
     return table
 
 
 def _learners(figures: Class) -> Table:
-    table = _table("learner", *figures.lessons, "solved", "1st try", "tries", "min")
+    table = _table(*column_names("learner"), *figures.lessons, *column_names("solved", "1st try", "tries", "min"))
     for learner in figures.by_learner:
         parts = [f"{learner.solved[lesson]}/{len(names)}" for lesson, names in figures.lessons.items()]
         cells = [learner.learner, *parts, learner.all_solved, learner.first_try, learner.tries, round(learner.minutes)]
@@ -63,8 +64,9 @@ def _learners(figures: Class) -> Table:
 
 
 def _exercises(figures: Class) -> Table:
-    table = _table("exercise", "1st try", "later", "stuck", "no answer", "tries", "min", "wrong")
-    table.columns[-1].header = Text("the commonest wrong answer, and its hint")
+    wrong = "the commonest wrong answer, and its hint"
+    table = _table(*column_names("exercise", "1st try", "later", "stuck", "no answer", "tries", "min", wrong))
+    table.columns[-1].justify = "left"
     table.title, table.title_justify = "\n", "left"
     hardest = max((exercise.stuck for exercise in figures.by_exercise), default=0)
     for exercise in figures.by_exercise:

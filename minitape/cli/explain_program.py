@@ -10,6 +10,7 @@ import click
 
 from ..bridges.model_page import ModelPage
 from ..bridges.program import examine, framework_of
+from .messages import misuse
 
 
 def explain_program(
@@ -18,13 +19,12 @@ def explain_program(
     """Runs the program and reports; returns the exit status."""
     which = framework or framework_of(program)
     if not which:
-        raise click.UsageError(
-            f"{program.name} imports neither torch nor tensorflow nor jax; --framework names what it is written in"
+        raise misuse(
+            "{program} imports neither torch nor tensorflow nor jax; --framework names what it is written in",
+            program=program.name,
         )
     if which == "jax" and "every" in options:
-        raise click.UsageError(
-            "--every is for PyTorch and TensorFlow: of a JAX program the first gradients are recorded"
-        )
+        raise misuse("--every is for PyTorch and TensorFlow: of a JAX program the first gradients are recorded")
 
     def tell(page: ModelPage) -> None:
         if not as_json:

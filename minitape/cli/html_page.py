@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from html import escape
 
+from ..common.texts import language
+
 STYLE = """
 :root { color-scheme: light dark; --line: light-dark(#ccc, #555); }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 75rem; margin: 2rem auto; padding: 0 1rem; }
@@ -19,11 +21,18 @@ def page(title: str, style: str, summary: str, body: str) -> str:
     >>> "<h1>A &amp; B</h1>" in page("A & B", "", "All well.", "<p>...</p>")
     True
     """
-    return PAGE.format(title=escape(title), style=STYLE + style, summary=escape(summary), body=body)
+    return PAGE.format(
+        language=language(), title=escape(title), style=STYLE + style, summary=escape(summary), body=body
+    )
+
+
+def header_cells(*names: str) -> str:
+    """The cells of a table's first row."""
+    return "".join(f"<th>{escape(name)}</th>" for name in names)
 
 
 PAGE = """<!doctype html>
-<html lang="en">
+<html lang="{language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

@@ -21,8 +21,9 @@ from urllib.parse import quote
 
 import click
 
-from ..common.texts import CLI, ENGLISH, language, lessons_language, say, users_language
+from ..common.texts import ENGLISH, language, lessons_language, users_language
 from .lessons import FOLDER, copy_missing, languages, lessons_folder, notebook_to_open
+from .messages import failure, say
 from .server import NAME as EXTENSION
 from .writing import advice, broken_notebooks
 
@@ -46,20 +47,24 @@ def copy_and_tell(given: Path | None, asked: str | None) -> Path:
     if given is None and asked and lessons_language(folder) not in (None, asked):
         folder = Path(f"{FOLDER}-{asked}")
     if folder.exists() and not folder.is_dir():
-        raise click.ClickException(f"{folder} is a file; name a folder for your lessons, or leave the name out")
+        raise failure("{folder} is a file; name a folder for your lessons, or leave the name out", folder=folder)
     there = lessons_language(folder)
     code = asked or there or users_language()
     if there not in (None, code):
-        raise click.ClickException(
-            f"{folder} has the lessons in {there!r}, and two languages are not mixed; name another folder for those "
-            f"in {code!r}"
+        raise failure(
+            "{folder} has the lessons in {there!r}, and two languages are not mixed; name another folder for those in "
+            "{code!r}",
+            folder=folder,
+            there=there,
+            code=code,
         )
     try:
         copied, kept = copy_missing(folder, language=code)
     except OSError as error:
-        raise click.ClickException(
-            f"cannot write the lessons to {folder.absolute()}: {error.strerror or error}. "
-            "Name a folder that you may write to: minitape lab FOLDER"
+        raise failure(
+            "cannot write the lessons to {folder}: {error}. Name a folder that you may write to: minitape lab FOLDER",
+            folder=folder.absolute(),
+            error=error.strerror or error,
         ) from error
     if copied[1:]:
         tell("copied {count} files to {folder}", code, count=len(copied), folder=folder)
@@ -70,7 +75,7 @@ def copy_and_tell(given: Path | None, asked: str | None) -> Path:
     elif kept:
         tell("{file} already in {folder}: left as you had it", code, file=kept[0], folder=folder)
     if not asked and {code, users_language()} != {ENGLISH}:
-        ways = [f"{say('English', CLI, code)}: minitape lab --language {code}" for code in languages()]
+        ways = [f"{say('English', code)}: minitape lab --language {code}" for code in languages()]
         with suppress(UnicodeEncodeError):  # the terminal cannot show it
             click.echo(" · ".join(ways))
     return folder
@@ -79,7 +84,7 @@ def copy_and_tell(given: Path | None, asked: str | None) -> Path:
 def tell(text: str, code: str, /, **values: object) -> None:
     """Say on the terminal in a language, or in English where the terminal cannot show it."""
     try:
-        click.echo(say(text, CLI, code, **values))
+        click.echo(say(text, code, **values))
     except UnicodeEncodeError:
         click.echo(text.format(**values))
 
@@ -87,7 +92,7 @@ def tell(text: str, code: str, /, **values: object) -> None:
 def start(folder: Path, ip: str, port: int | None, browser: bool | None, verbose: bool) -> NoReturn:
     """Serve `folder` with JupyterLab, which opens the lesson last worked on, until Ctrl-C; does not return."""
     for broken in broken_notebooks(folder):
-        click.echo(f"{broken} cannot be read{advice(broken)}", err=True)
+        click.echo(say("{path} cannot be read", path=broken) + advice(broken), err=True)
     notebook = notebook_to_open(folder)
     page = f"/lab/tree/{quote(notebook.name)}" if notebook else "/lab"
     port = port_to_use(ip, port)
@@ -129,7 +134,8 @@ def _have_folders() -> None:
     atexit.register(shutil.rmtree, kept, ignore_errors=True)
     for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
         os.environ.setdefault(name, os.path.join(kept, name.lower()))
-    click.echo(f"{home} cannot be written: JupyterLab's settings last until it ends. Set HOME to keep them.", err=True)
+    told = "{home} cannot be written: JupyterLab's settings last until it ends. Set HOME to keep them."
+    click.echo(say(told, home=home), err=True)
 
 
 def _lab_arguments(folder: Path, ip: str, port: int, page: str, open_browser: bool, verbose: bool) -> list[str]:
@@ -174,9 +180,19 @@ def port_to_use(ip: str, wanted: int | None) -> int:
         if problem is None:
             return port
     if wanted:
-        advice = "Leave --port out to get a free one"
-        raise click.ClickException(f"cannot listen on {ip}, port {wanted}: {problem}. {advice}")
-    raise click.ClickException(f"cannot listen on {ip}, ports {FIRST_PORT} to {candidates[-1]}: {problem}")
+        raise failure(
+            "cannot listen on {ip}, port {port}: {problem}. Leave --port out to get a free one",
+            ip=ip,
+            port=wanted,
+            problem=problem,
+        )
+    raise failure(
+        "cannot listen on {ip}, ports {first} to {last}: {problem}",
+        ip=ip,
+        first=FIRST_PORT,
+        last=candidates[-1],
+        problem=problem,
+    )
 
 
 def _bind_problem(ip: str, port: int) -> str | None:

@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import click
-
 from minitape.common import texts
 from minitape.common.read_data import NOTEBOOK, read_json
 from minitape.common.write_beside import write
 from minitape.course.progress import last_lesson
+
+from .messages import misuse
 
 FOLDER = "minitape-lessons"
 """The folder of a learner's lessons, where `minitape lab` gets no other name."""
@@ -27,8 +27,8 @@ def languages() -> dict[str, Path]:
     for place in texts.COURSE:
         if place.is_dir():
             return {path.name: path for path in sorted(place.iterdir()) if notebooks_in(path)}
-    raise click.UsageError(
-        f"the lessons are missing: looked in {texts.COURSE[0]} and {texts.COURSE[1]}. Reinstall minitape."
+    raise misuse(
+        "the lessons are missing: looked in {folders}. Reinstall minitape.", folders=", ".join(map(str, texts.COURSE))
     )
 
 
@@ -40,11 +40,15 @@ def lessons_folder(language: str | None = None, instead_of: object = None) -> Pa
     """
     there = languages()
     if language and instead_of:
-        raise click.UsageError(
-            f"--language chooses among the course's own lessons; leave it out, or do not name {instead_of}"
+        raise misuse(
+            "--language chooses among the course's own lessons; leave it out, or do not name {path}", path=instead_of
         )
     if language and language not in there:
-        raise click.UsageError(f"there are no lessons in {language!r}; there are: {', '.join(there)}")
+        raise misuse(
+            "there are no lessons in {language!r}; there are: {languages}",
+            language=language,
+            languages=", ".join(there),
+        )
     return there[language or texts.ENGLISH]
 
 

@@ -13,19 +13,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
 import nbformat
 from nbformat.v4 import new_code_cell
 
 from ..common.read_data import NOTEBOOK, read_text
 from ..common.write_beside import write as write_file
 from .lessons import lesson_of, lessons_folder, notebooks_in
+from .messages import failure, misuse, say
 from .rules import is_answers, is_exercise, solution_of
 
 if TYPE_CHECKING:
     from .rules import Cell
 from .save import clean, write
-from .writing import advice
+from .writing import unreadable
 
 SETTINGS = "nbgrader_config.py"
 STUB = 'c.ClearSolutions.code_stub = {"python": "# Your answer goes into the cell above this line."}'
@@ -73,15 +73,15 @@ def export(lesson: str, course: Path, language: str | None = None) -> tuple[Path
     path = find_lesson(lesson, language)
     target = course / "source" / path.stem / path.name
     if target.exists():
-        raise click.ClickException(f"{target} exists already; delete it to export the lesson anew")
+        raise failure("{path} exists already; delete it to export the lesson anew", path=target)
     try:
         notebook = nbformat.reads(read_text(path, NOTEBOOK), as_version=4)
     except Exception as error:
-        raise click.ClickException(f"{path} is not a readable notebook: {error}{advice(path)}") from error
+        raise unreadable(path, error) from error
     notebook.cells = list(_cells(notebook.cells, str(path)))
     count = sum(cell.metadata.get("nbgrader", {}).get("grade", False) for cell in notebook.cells)
     if not count:
-        raise click.ClickException(f"{path} has no exercises: no cell tagged exercise calls check")
+        raise failure("{path} has no exercises: no cell tagged exercise calls check", path=path)
     clean(notebook)
     target.parent.mkdir(parents=True, exist_ok=True)
     write(notebook, target)
@@ -102,7 +102,11 @@ def find_lesson(lesson: str, language: str | None = None) -> Path:
     own = {lesson_of(path): path for path in notebooks_in(folder) if lesson_of(path)}
     found = own.get(f"{int(lesson):02d}" if lesson.isdigit() else lesson)
     if found is None:
-        raise click.UsageError(f"{lesson} is neither a notebook nor the number of a lesson ({', '.join(own)})")
+        raise misuse(
+            "{lesson} is neither a notebook nor the number of a lesson ({numbers})",
+            lesson=lesson,
+            numbers=", ".join(own),
+        )
     return found
 
 
@@ -137,8 +141,11 @@ def _exercise(cell: Cell, solution: str | None, key: str, name: str) -> Iterator
     checks = list(checks_of(cell.source))
     if solution is None or not checks:
         missing = "calls no check(NAME, ANSWER)" if solution is not None else "has no solution"
-        raise click.ClickException(
-            f"{name}: the exercise that begins {cell.source[:40]!r} {missing}; see minitape check"
+        raise failure(
+            "{path}: the exercise that begins {source!r} {missing}; see minitape check",
+            path=name,
+            source=cell.source[:40],
+            missing=say(missing),
         )
     answer = copy.deepcopy(cell)
     given, solved = (_without(text, list(checks_of(text))) if key else text for text in (cell.source, solution))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 
+from .messages import say
+
 LAB = "lab"
 PARTS = {
     "sphinx": "docs",
@@ -28,7 +30,5 @@ def missing(package: str) -> str:
     >>> print(missing("furo"))
     this needs the package furo, which is not installed. Type: pip install "minitape[docs]"
     """
-    return (
-        f"this needs the package {package}, which is not installed. Type: pip install "
-        f'"minitape[{PARTS.get(package, LAB)}]"'
-    )
+    told = 'this needs the package {package}, which is not installed. Type: pip install "minitape[{part}]"'
+    return say(told, package=package, part=PARTS.get(package, LAB))

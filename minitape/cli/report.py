@@ -18,8 +18,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.text import Text
 
 from .check import Result, check_notebooks, count_runs
-from .html_page import page
-from .rules import NOT_REPEATABLE, REMEDIES, UNCHECKED, CheckFinding, place_in
+from .html_page import header_cells, page
+from .messages import column_names, failure, say
+from .rules import NOT_REPEATABLE, CheckFinding, place_in, remedy
 
 LONGEST_LINE = 200
 PICTURE = re.compile(r'<img src="data:image/svg\+xml;base64,([A-Za-z0-9+/=]+)"[^>]*>')
@@ -62,8 +63,8 @@ def warm_up(shared: bool = False) -> None:
         task = shown.add_task("compiling", total=None)
         wrong = warmup(lambda name, done, total: shown.update(task, completed=done, total=total, description=name))
     if wrong:  # the log says on stderr what, and how to fix it
-        raise click.ClickException(f"the kernels are not ready: {wrong}. Long tapes work, and take longer.")
-    click.echo(f"kernels are ready ({time.perf_counter() - begin:.1f} s)")
+        raise failure("the kernels are not ready: {error}. Long tapes work, and take longer.", error=wrong)
+    click.echo(say("kernels are ready ({seconds:.1f} s)", seconds=time.perf_counter() - begin))
 
 
 def print_results(results: Sequence[Result], html: Path | None, quiet: bool = False) -> None:
@@ -80,20 +81,27 @@ def print_results(results: Sequence[Result], html: Path | None, quiet: bool = Fa
     if quiet and not wrong:
         return
     findings = sum(len(result.findings) for result in results)
-    outcome = f"{findings} found in {wrong}" if findings else f"{wrong} could not be checked" if wrong else "all well"
-    summary = f"{len(results)} {'notebook' if len(results) == 1 else 'notebooks'} checked: {outcome}"
+    told = "{findings} found in {wrong}" if findings else "{wrong} could not be checked" if wrong else "all well"
+    checked = "{count} notebook checked: {told}" if len(results) == 1 else "{count} notebooks checked: {told}"
+    outcome = say(told, findings=findings, wrong=wrong)
+    summary = say(checked, count=len(results), told=outcome)
     console.print(Text(summary, style="bold red" if wrong else "bold green"))
     if html:
-        console.print(f"report: {html}", markup=False)
+        console.print(say("report: {path}", path=html), markup=False)
+
+
+def state_of(result: Result) -> str:
+    """What a result is, in a word."""
+    return column_names("ok", "failed", "broken")[result.exit_code]
 
 
 def _remedies(results: Sequence[Result]) -> Iterator[Text]:
     """What to do about each rule that was broken, once."""
     rules = dict.fromkeys(finding.rule for result in results for finding in result.findings)
     if rules:
-        yield Text("how to fix it")
+        yield Text(say("how to fix it"))
     for rule in rules:
-        yield Text(f"    [{rule}] {REMEDIES[rule]}")
+        yield Text(f"    [{rule}] {remedy(rule)}")
 
 
 def as_text(result: Result) -> str:
@@ -104,15 +112,15 @@ def as_text(result: Result) -> str:
 def _lines(result: Result) -> Iterator[Text]:
     cells = len({run.cell for run in result.runs})
     yield Text.assemble(
-        (f"{STATES[result.exit_code]:6}", "red" if result.exit_code else "green"),
-        f" {result.name}  ({cells} cells, {result.seconds:.1f} s)",
+        (f"{state_of(result):6}", "red" if result.exit_code else "green"),
+        say(" {path}  ({cells} cells, {seconds:.1f} s)", path=result.name, cells=cells, seconds=result.seconds),
     )
     if result.uncompared:
         yield Text(f"    {_uncompared(result)}")
     if result.broken:
         yield Text(f"    {result.broken}")
     if result.unsaved:
-        yield Text(f"    not saved yet: type minitape save {result.name} first. Found meanwhile:")
+        yield Text("    " + say("not saved yet: type minitape save {path} first. Found meanwhile:", path=result.name))
     for finding in result.findings:
         yield Text(f"    {where(finding, result)}: {finding.message} [{finding.rule}]")
         for line in [] if _only_a_picture(finding, result) else _difference(finding):
@@ -121,15 +129,17 @@ def _lines(result: Result) -> Iterator[Text]:
 
 def _uncompared(result: Result) -> str:
     numbers = ", ".join(str(place + 1) for place in result.uncompared)
-    return (
-        f"not compared ({UNCHECKED} or another mark, or a picture that grows after its cell has run): the output of "
-        f"cell{'s' * (len(result.uncompared) > 1)} {numbers}"
+    told = (
+        "not compared (nbval-ignore-output or another mark, or a picture that grows after its cell has run): the "
+        "output of the cells {numbers}"
     )
+    return say(told, numbers=numbers)
 
 
 def where(finding: CheckFinding, result: Result) -> str:
     """A finding's place in words: the cell, and that its solutions were put in where only that run showed it."""
-    return place_in(result.sources, finding.cell) + (" with the solutions" if finding.variant == "solved" else "")
+    solved = say(" with the solutions") if finding.variant == "solved" else ""
+    return place_in(result.sources, finding.cell) + solved
 
 
 def _only_a_picture(finding: CheckFinding, result: Result) -> bool:
@@ -151,7 +161,9 @@ def _difference(finding: CheckFinding) -> Iterator[str]:
 
 def sides(finding: CheckFinding) -> tuple[str, str]:
     """What the two texts of a finding are."""
-    return ("one run", "another") if finding.rule == NOT_REPEATABLE else ("saved", "new")
+    if finding.rule == NOT_REPEATABLE:
+        return say("one run"), say("another")
+    return say("saved"), say("new")
 
 
 def _with_svg_source(text: str) -> str:
@@ -177,23 +189,25 @@ def shorten(line: str, longest: int) -> str:
 def as_html(results: Sequence[Result]) -> str:
     """A page, complete in itself, with what ran, how long it took, and each difference side by side."""
     wrong = sum(result.exit_code > 0 for result in results)
-    summary = f"{len(results)} checked, {wrong} with findings, {sum(r.seconds for r in results):.1f} s"
+    seconds, told = sum(r.seconds for r in results), "{count} checked, {wrong} with findings, {seconds:.1f} s"
+    summary = say(told, count=len(results), wrong=wrong, seconds=seconds)
     body = "\n".join(_section(result) for result in results)
     return page("minitape check", STYLE, summary, body)
 
 
 def _section(result: Result) -> str:
     state = STATES[result.exit_code]
-    parts = [f"<section><h2><span class='{state}'>{state}</span> {escape(result.name)}</h2>"]
+    parts = [f"<section><h2><span class='{state}'>{state_of(result)}</span> {escape(result.name)}</h2>"]
     if result.uncompared:
         parts.append(f"<p>{escape(_uncompared(result))}</p>")
     if result.broken:
         parts.append(f"<pre>{escape(result.broken)}</pre>")
     if result.unsaved:
-        parts.append(f"<p>Not saved yet: type <code>minitape save {escape(result.name)}</code> first.</p>")
+        unsaved = say("not saved yet: type minitape save {path} first. Found meanwhile:", path=result.name)
+        parts.append(f"<p>{escape(unsaved)}</p>")
     for finding in result.findings:
         parts.append(f"<h3>{escape(where(finding, result))}</h3><p>{escape(finding.message)} <i>{finding.rule}</i></p>")
-        parts.append(f"<p>How to fix it: {escape(REMEDIES[finding.rule])}</p>")
+        parts.append(f"<p>{escape(say('how to fix it'))}: {escape(remedy(finding.rule))}</p>")
         if finding.saved is not None or finding.new is not None:
             parts.append(_side_by_side(finding.saved or "", finding.new or "", sides(finding)))
     parts.append(_runs_table(result))
@@ -226,13 +240,13 @@ def _shown(line: str) -> str:
 def _runs_table(result: Result) -> str:
     rows = "".join(
         f"<tr><td>{run.cell + 1}</td><td>{run.variant}</td>"
-        f"<td>{'skipped' if run.skipped else f'{run.seconds:.2f} s'}</td>"
+        f"<td>{say('skipped') if run.skipped else f'{run.seconds:.2f} s'}</td>"
         f"<td><code>{escape(shorten(run.first_line, 80))}</code></td></tr>"
         for run in result.runs
     )
-    head = "<tr><th>cell</th><th>variant</th><th>time</th><th>first line</th></tr>"
-    title = f"{len(result.runs)} cells ran in {result.seconds:.1f} s"
-    return f"<details><summary>{title}</summary><table>{head}{rows}</table></details>"
+    head = header_cells(*column_names("cell", "variant", "time", "first line"))
+    title = say("{count} cells ran in {seconds:.1f} s", count=len(result.runs), seconds=result.seconds)
+    return f"<details><summary>{title}</summary><table><tr>{head}</tr>{rows}</table></details>"
 
 
 STYLE = """

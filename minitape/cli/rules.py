@@ -14,6 +14,7 @@ from minitape.course.checker import MARKS
 from minitape.course.predict import WIDGET_VIEW
 
 from .lessons import languages
+from .messages import say
 
 EXERCISE = "exercise"
 SOLUTION = "solution"
@@ -33,17 +34,15 @@ REMEDIES = {
     "not-run": "minitape save NOTEBOOK runs all cells and saves them",
     "run-order": "minitape save NOTEBOOK runs all cells in order",
     "exercise": "the cell tagged exercise holds ... and calls check; the next cell, tagged solution, holds its whole "
-    "code "
-    "with the answer that the Exercise expects",
+    "code with the answer that the Exercise expects",
     "unknown-magic": "correct its name, or load the extension that has it with %load_ext before",
     "failing-command": "correct the command; if it may fail, let it end well: command || true",
     "stderr": "fix what the text complains of; print what the learner should see to stdout",
     "error": "fix the program, which must run while the exercises before it are blank; if the error is meant, tag the "
-    "cell "
-    "raises-exception",
+    "cell raises-exception",
     "outputs-differ": "if the new output is right, minitape save NOTEBOOK saves it",
     NOT_REPEATABLE: "fix the seed, sort sets, print no times and no addresses; if it must differ, tag the cell "
-    f"{UNCHECKED}",
+    "nbval-ignore-output",
     DEPENDS_ON_ANSWERS: "let the cell do without the answers, or tag it follows-answers",
     "timeout": "let the cell do less, or give it more time: --timeout SECONDS",
     "not-runnable": "run the notebook in JupyterLab up to this cell, and see what ends the kernel",
@@ -154,22 +153,24 @@ def solution_of(cells: Sequence[Cell], exercise: int) -> str | None:
 def saved_findings(notebook: Notebook) -> Iterator[CheckFinding]:
     """What can be seen without running the notebook."""
     if "widgets" in notebook.metadata:
-        yield CheckFinding("widget-state", None, "widget state is saved in the notebook: save it with minitape save")
+        yield CheckFinding(
+            "widget-state", None, say("widget state is saved in the notebook: save it with minitape save")
+        )
     code = [(place, cell) for place, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
     for place, cell in code:
         if cell.execution_count is None and cell.source.strip():
-            yield CheckFinding("not-run", place, "this cell was never run, so it has no output to compare with")
+            yield CheckFinding("not-run", place, say("this cell was never run, so it has no output to compare with"))
         if any(WIDGET_VIEW in output.get("data", {}) for output in cell.outputs):
             yield CheckFinding(
-                "widget-view", place, "a live widget is saved here, which no reader sees: use minitape save"
+                "widget-view", place, say("a live widget is saved here, which no reader sees: use minitape save")
             )
         if is_exercise(cell) and solution_of(notebook.cells, place) is None:
             yield CheckFinding(
-                "exercise", place, "no cell tagged 'solution' with one ```python block follows this exercise"
+                "exercise", place, say("no cell tagged 'solution' with one ```python block follows this exercise")
             )
         if not is_exercise(cell) and NOT_ANSWERED in _SAID.findall(in_english(outputs_text(cell.outputs))):
             yield CheckFinding(
-                "exercise", place, "this exercise is not tagged 'exercise', so its solution is never tried"
+                "exercise", place, say("this exercise is not tagged 'exercise', so its solution is never tried")
             )
     yield from _order_findings(code)
 
@@ -180,8 +181,8 @@ def _order_findings(code: Iterable[tuple[int, Cell]]) -> Iterator[CheckFinding]:
         if cell.execution_count is None:
             return
         if cell.execution_count != expected:
-            message = f"saved as In [{cell.execution_count}] where In [{expected}] was due"
-            yield CheckFinding("run-order", place, f"{message}: run all cells in order, in a fresh kernel")
+            message = "saved as In [{saved}] where In [{due}] was due: run all cells in order, in a fresh kernel"
+            yield CheckFinding("run-order", place, say(message, saved=cell.execution_count, due=expected))
             return
 
 
@@ -191,10 +192,12 @@ def run_findings(notebook: Notebook, record: Ran, variant: str) -> Iterator[Chec
     cell, outputs = notebook.cells[place], record["outputs"]
     errors = errors_text(outputs)
     if magic := _UNKNOWN_MAGIC.search(errors):
-        yield CheckFinding("unknown-magic", place, f"the magic {magic.group(1)} does not exist", variant=variant)
+        yield CheckFinding(
+            "unknown-magic", place, say("the magic {name} does not exist", name=magic.group(1)), variant=variant
+        )
         return
     if errors:
-        yield CheckFinding("stderr", place, "this cell writes to stderr", new=errors, variant=variant)
+        yield CheckFinding("stderr", place, say("this cell writes to stderr"), new=errors, variant=variant)
     only_errors = errors and _without_stderr(cell.outputs) == _without_stderr(outputs)
     if record["problem"] and not (only_errors and record["problem"] == OUTPUTS_DIFFER):
         yield _problem(cell, record, variant)
@@ -236,19 +239,20 @@ def _problem(cell: Cell, record: Ran, variant: str) -> CheckFinding:
     saved, new = _without_stderr(cell.outputs), _without_stderr(record["outputs"])
     failed = [output for output in record["outputs"] if output["output_type"] == "error"]
     name, says = (failed[-1]["ename"], plain(failed[-1]["evalue"])) if failed else ("", "")
-    rule, message = "outputs-differ", "this cell's output is not the saved one"
+    rule, message = "outputs-differ", say("this cell's output is not the saved one")
     if problem == OUTPUTS_DIFFER and saved == new:
         saved, new = ("; ".join(kinds(outputs)) for outputs in (cell.outputs, record["outputs"]))
-        message = "this cell's outputs come in another order or kind than the saved ones"
+        message = say("this cell's outputs come in another order or kind than the saved ones")
     elif problem == OUTPUTS_DIFFER:
         pass
     elif name == "KeyboardInterrupt":
-        rule, message = "timeout", "this cell takes too long and was stopped"
+        rule, message = "timeout", say("this cell takes too long and was stopped")
     elif name == "CalledProcessError":
-        rule, message = "failing-command", f"a command of this cell fails: {says}"
+        rule, message = "failing-command", say("a command of this cell fails: {error}", error=says)
     elif failed:
-        which = "the solution" if variant == "solved" and is_exercise(cell) else "this cell"
-        rule, message = "error", f"{which} raises {name}: {says}"
+        of_solution = variant == "solved" and is_exercise(cell)
+        raises = "the solution raises {error}" if of_solution else "this cell raises {error}"
+        rule, message = "error", say(raises, error=f"{name}: {says}")
     else:
         rule, message = "timeout" if "Timeout" in problem else "not-runnable", plain(problem)
     return CheckFinding(rule, record["cell"], message, saved, new, variant)
@@ -260,16 +264,23 @@ def _exercise_findings(place: int, outputs: list[Output], variant: str) -> Itera
     text = outputs_text(outputs)
     said = _SAID.findall(in_english(text))
     if not said or any(word != wanted for word in said):
-        which = "the solution" if variant == "solved" else "this exercise, left blank,"
-        yield CheckFinding("exercise", place, f"{which} should print {wanted!r}", new=text, variant=variant)
+        left_blank = "this exercise, left blank, should print 'not answered yet'"
+        message = say("the solution should print 'correct'" if variant == "solved" else left_blank)
+        yield CheckFinding("exercise", place, message, new=text, variant=variant)
 
 
 def place_in(sources: Sequence[str], cell: int | None) -> str:
     """A cell's place in words: its number as counted from 1 over all cells, and its first line."""
     if cell is None:
-        return "the notebook"
+        return say("the notebook")
     line = next(iter(sources[cell].strip().splitlines()), "")
-    return f"cell {cell + 1} ({line if len(line) <= 50 else f'{line[:49]}…'})"
+    shown = line if len(line) <= 50 else f"{line[:49]}…"
+    return say("cell {number} ({line})", number=cell + 1, line=shown)
+
+
+def remedy(rule: str) -> str:
+    """What to do about a rule that was broken."""
+    return say(REMEDIES[rule])
 
 
 def outputs_text(outputs: Iterable[Output]) -> str:

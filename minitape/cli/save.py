@@ -23,8 +23,9 @@ from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager
 from ..common.read_data import NOTEBOOK, read_text
 from ..common.write_beside import write as write_file
 from .kernel import kernel_environment
+from .messages import failure, say
 from .rules import LANGUAGE, WIDGET_VIEW, errors_text, place_in, plain, saved_findings
-from .writing import advice
+from .writing import unreadable
 
 if TYPE_CHECKING:
     from .rules import Cell, Notebook, Output
@@ -42,7 +43,7 @@ def save(path: Path, timeout: float = 120) -> None:
     try:
         notebook = nbformat.reads(read_text(path, NOTEBOOK), as_version=4)
     except Exception as error:
-        raise click.ClickException(f"{path} is not a readable notebook: {error}{advice(path)}") from error
+        raise unreadable(path, error) from error
     execute(notebook, path.absolute().parent, timeout, str(path))
     clean(notebook)
     sources = [cell.source for cell in notebook.cells]
@@ -51,7 +52,8 @@ def save(path: Path, timeout: float = 120) -> None:
         *(f"{place_in(sources, f.cell)}: {f.message}" for f in saved_findings(notebook)),
     ]
     if problems:
-        raise click.ClickException(f"{path} was not saved:\n  " + "\n  ".join(problems))
+        told = say("{path} was not saved:", path=path)
+        raise click.ClickException("\n  ".join([told, *problems]))
     write(notebook, path)
 
 
@@ -92,9 +94,11 @@ def execute(notebook: Notebook, folder: Path, timeout: float, name: str) -> None
             _in_a_thread(lambda: asyncio.run(run()), end)
         except CellExecutionError as error:
             told = f"{error.ename}: {error.evalue}" if error.ename == "CalledProcessError" else str(error)
-            raise _not_saved(name, sources, begun, f"fails\n{plain(told)}") from error
+            raise _not_saved(name, sources, begun, f"{say('fails')}\n{plain(told)}") from error
         except CellTimeoutError as error:
-            message = f"takes longer than {timeout:g} seconds: give it more time with --timeout SECONDS"
+            message = say(
+                "takes longer than {timeout:g} seconds: give it more time with --timeout SECONDS", timeout=timeout
+            )
             raise _not_saved(name, sources, begun, message) from error
         except DeadKernelError as error:
             raise _not_saved(name, sources, begun, str(error)) from error
@@ -112,7 +116,8 @@ def _in_a_thread(work: Callable[[], object], end: Callable[[], object]) -> None:
 
 
 def _not_saved(name: str, sources: list[str], begun: list[int], message: str) -> click.ClickException:
-    return click.ClickException(f"{name} was not saved: {place_in(sources, begun[-1] if begun else None)} {message}")
+    place = place_in(sources, begun[-1] if begun else None)
+    return click.ClickException(f"{say('{path} was not saved:', path=name)} {place} {message}")
 
 
 def clean(notebook: Notebook) -> None:
@@ -163,7 +168,8 @@ def _joined_streams(outputs: Iterable[Output]) -> list[Output]:
 def _stderr_problems(notebook: Notebook) -> list[str]:
     sources = [cell.source for cell in notebook.cells]
     wrote = ((place, errors_text(cell.get("outputs", ()))) for place, cell in enumerate(notebook.cells))
-    return [f"{place_in(sources, place)} writes to stderr:\n{text.rstrip()}" for place, text in wrote if text]
+    told = say("writes to stderr:")
+    return [f"{place_in(sources, place)} {told}\n{text.rstrip()}" for place, text in wrote if text]
 
 
 def write(notebook: Notebook, path: Path) -> None:
@@ -176,4 +182,4 @@ def write(notebook: Notebook, path: Path) -> None:
     try:
         write_file(path, text)
     except OSError as error:
-        raise click.ClickException(f"cannot write {path}: {error.strerror or error}") from error
+        raise failure("cannot write {path}: {error}", path=path, error=error.strerror) from error

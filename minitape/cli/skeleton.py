@@ -6,11 +6,11 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from ..common.texts import CODE, COURSE, ENGLISH
 from ..course.translation import keep_in_step
+from .messages import failure
 from .rules import EXERCISE, FOLLOWS_ANSWERS, SOLUTION
 from .save import clean, execute, write
 
@@ -124,16 +124,16 @@ def write_skeleton(name: str, title: str | None) -> Path:
     """
     path = Path(name if name.endswith(".ipynb") else f"{name}.ipynb")
     if path.exists():
-        raise click.ClickException(f"{path} exists already; choose another name")
+        raise failure("{path} exists already; choose another name", path=path)
     if not path.absolute().parent.is_dir():
-        raise click.ClickException(f"there is no folder {path.absolute().parent}; make it first")
+        raise failure("there is no folder {folder}; make it first", folder=path.absolute().parent)
     words = re.sub(r"[\W_]+", " ", path.stem).strip()
     if not words:
-        raise click.ClickException(f"{name!r} makes no lesson name; use letters and digits, such as 14_my_topic")
+        raise failure("{name!r} makes no lesson name; use letters and digits, such as 14_my_topic", name=name)
     number = path.stem.partition("_")[0]
     taken = sorted(path.absolute().parent.glob(f"{number}_*.ipynb")) if number.isdecimal() else []
     if taken:
-        raise click.ClickException(f"{taken[0].name} has the number {number} already; choose another one")
+        raise failure("{name} has the number {number} already; choose another one", name=taken[0].name, number=number)
     notebook = build(words.replace(" ", "-"), title or _title(words))
     execute(notebook, path.absolute().parent, 120, str(path))
     clean(notebook)
@@ -149,17 +149,17 @@ def write_language(code: str) -> tuple[Path, list[str]]:
     folder cannot be written.
     """
     if code == ENGLISH or not CODE.fullmatch(code):
-        raise click.ClickException(f"{code!r} names no language to translate into; give its code, such as de or pt-BR")
+        raise failure("{code!r} names no language to translate into; give its code, such as de or pt-BR", code=code)
     english, folder = COURSE[1] / ENGLISH, COURSE[1] / code
     if not english.is_dir():
-        raise click.ClickException(
+        raise failure(
             "a language is added in a copy of minitape's repository: get one with git clone, install it there with "
             "pip install -e ., and run this again"
         )
     try:
         return folder, keep_in_step(english, folder)
     except OSError as error:
-        raise click.ClickException(f"cannot write {folder}: {error.strerror or error}") from error
+        raise failure("cannot write {path}: {error}", path=folder, error=error.strerror or error) from error
 
 
 def _title(words: str) -> str:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import click
+
 from ..common.read_data import NOTEBOOK, read_json
 from .lessons import notebooks_in
+from .messages import say
 
 
 def last_whole(path: Path) -> Path | None:
@@ -18,7 +21,14 @@ def last_whole(path: Path) -> Path | None:
 def advice(path: Path) -> str:
     """What to do about a notebook that cannot be read, to be put behind the sentence that says so."""
     whole = last_whole(path)
-    return "" if whole is None else f". The last version of it that can be read is {whole}"
+    return "" if whole is None else say(". The last version of it that can be read is {path}", path=whole)
+
+
+def unreadable(path: Path, error: Exception) -> click.ClickException:
+    """The error for a notebook that cannot be read."""
+    return click.ClickException(
+        say("{path} is not a readable notebook: {error}", path=path, error=error) + advice(path)
+    )
 
 
 def broken_notebooks(folder: Path) -> list[Path]:

@@ -42,7 +42,14 @@ SHOWN = {"print", "predict", "reveal", "check", "Plot", "Moving", "curve", "line
 VIEW = "widgets/frontend/src"
 MOST = 10  # new texts of a file that are listed
 # what this package calls with a text for people, and which of the arguments it is
-SAYS = {"say": 0, "tell": 0, "fill": 0, "word": 0, "to_try": 1, "OperationFix": 2}
+FIRST, SECOND, THIRD = slice(1), slice(1, 2), slice(2, 3)
+SAYS = {
+    **dict.fromkeys(("say", "tell", "fill", "word", "failure", "misuse"), FIRST),
+    "to_try": SECOND,
+    "OperationFix": THIRD,
+    "column_names": slice(None),
+}
+COMMANDS = {"command", "group"}  # what makes a function one of them
 OF_CODE = re.compile(r"\{[^{}]*\}|\w+[_.]\w+|\w+\(.*?\)")  # among words
 PROGRAM = re.compile(r"(```python\n)(.*)(```)", re.DOTALL)  # among paragraphs
 
@@ -90,7 +97,10 @@ def updated(file: Path, found: dict[str, list[str]], code: str) -> Catalog:
         catalog = Catalog(
             locale=code.replace("-", "_"), project="minitape", header_comment=f"# {file.stem}", fuzzy=False
         )
+    was = {entry.id: entry.previous_id for entry in catalog}
     catalog.update(template, update_creation_date=False)
+    for entry in catalog:  # what a text was is kept until it is translated again
+        entry.previous_id = entry.previous_id or was.get(entry.id, []) if entry.fuzzy else []
     return catalog
 
 
@@ -299,20 +309,26 @@ def said_in(*folders: str) -> list[tuple[str, str]]:
     """
     found = []
     for path in (path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree, place = ast.parse(path.read_text(encoding="utf-8")), path.relative_to(ROOT).as_posix()
         bound = [(name, text) for name, value in _named(tree) if name for text in _texts(value)]
         for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
-            at = SAYS.get(getattr(call.func, "id", ""))  # a method of the same name says something else
-            if at is not None:
-                words = call.args[at]
+            # a method of the same name says something else
+            for words in call.args[SAYS.get(getattr(call.func, "id", ""), slice(0))]:
                 names = {_name(node) for node in ast.walk(words)}
                 named = [text for name, text in bound if name in names and " " in ast.unparse(text)]
-                found += [
-                    (str(text.value), path.relative_to(ROOT).as_posix())
-                    for text in [*_texts(words), *named]
-                    if isinstance(text, ast.Constant)
-                ]
+                texts = [text.value for text in [*_texts(words), *named] if isinstance(text, ast.Constant)]
+                found += [(str(text), place) for text in texts if text]
+        found += [(text, place) for text in _helps(tree)]
     return found
+
+
+def _helps(tree: ast.AST) -> Iterator[str]:
+    """What ``--help`` says of the commands of a file, and of their options."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and {_name(getattr(d, "func", d)) for d in node.decorator_list} & COMMANDS:
+            yield ast.get_docstring(node) or ""
+        elif isinstance(node, ast.keyword) and node.arg == "help":
+            yield from (str(text.value) for text in _texts(node.value) if isinstance(text, ast.Constant))
 
 
 def _of_answers() -> list[tuple[str, str]]:

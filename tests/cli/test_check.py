@@ -492,7 +492,7 @@ def test_a_notebook_that_was_never_saved_is_told_so_first_and_without_the_elemen
     assert second.strip() == "not saved yet: type minitape save a.ipynb first. Found meanwhile:"
     assert len(others) == 2 and "rect" not in "".join(others)
     page = report.as_html([unsaved])
-    assert page.index("Not saved yet") < page.index("run out of order")
+    assert page.index("not saved yet") < page.index("run out of order")
 
 
 def test_what_only_looks_like_a_picture_stays_text():

@@ -4,11 +4,13 @@ begins.
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -26,6 +28,7 @@ from minitape.common import texts
 from minitape.common.texts import VARIABLES, lessons_language
 from minitape.common.write_beside import write
 from minitape.course.checker import feedback
+from minitape.picture.short import wide
 
 FIRST = "01_the_first_tape.ipynb"
 SWITCH = "English: minitape lab --language en · 中文: minitape lab --language zh"
@@ -97,6 +100,54 @@ def test_explain_speaks_the_language_of_the_lessons_else_that_of_the_system(vari
         [sys.executable, "-c", WHY], cwd=tmp_path, env=environment, capture_output=True, encoding="utf-8", check=True
     )
     assert ("磁带" in done.stdout) == chinese and ("tape" in done.stdout) != chinese, done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "told"),
+    [
+        (["--help"], 0, "在 JupyterLab 里打开课程。"),
+        (["lab", "--help"], 0, "只复制课程，不启动 JupyterLab。"),
+        (["check", "none.ipynb"], 2, "没有这个笔记本：none.ipynb"),
+        (["lab", "--own", "none"], 2, "没有文件夹 none"),
+        (["check", FIRST], 2, "查不了"),
+    ],
+)
+def test_the_command_speaks_the_users_language(arguments, status, told, tmp_path):
+    (tmp_path / FIRST).write_text("no notebook")
+    environment = os.environ | {"PYTHONIOENCODING": "utf-8", "MINITAPE_LANGUAGE": "zh", "COLUMNS": "80"}
+    done = subprocess.run(
+        [sys.executable, "-m", "minitape", *arguments],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    said = done.stdout + done.stderr
+    assert done.returncode == status and told in said, said
+    assert status or all(wide(line) <= 80 for line in said.splitlines() if "  [" not in line)
+
+
+def test_no_sentence_of_the_command_is_said_without_say():
+    speaks = {"echo", "ClickException", "UsageError", "CheckFinding"}
+    for path in Path(skeleton.__file__).parent.glob("*.py"):
+        calls = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+        in_say = {
+            id(node) for call in calls if name_of(call) in ("say", "failure", "misuse") for node in ast.walk(call)
+        }
+        texts = [
+            node.value
+            for call in calls
+            if name_of(call) in speaks
+            for node in ast.walk(call)
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in in_say
+        ]
+        builds_sites = path.name in ("lite.py", "browser_python.py", "site.py", "site_folder.py", "lesson_pages.py")
+        assert builds_sites or [text for text in texts if re.search(r"[a-z]{3,} [a-z]{2,}", text)] == [], path
+
+
+def name_of(call):
+    return getattr(call.func, "id", getattr(call.func, "attr", ""))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows does not remove the folder of a process")

@@ -1,0 +1,48 @@
+"""What the command says, in the user's language."""
+
+from __future__ import annotations
+
+import click
+
+from ..common import texts
+from ..picture.short import wide
+
+
+def say(text: str, code: str | None = None, /, **values: object) -> str:
+    """A text in the user's language, or in that of a `code`, with `values` put in where it names them in braces.
+
+    >>> say("saved {path}", path="a.ipynb")
+    'saved a.ipynb'
+    """
+    return texts.say(text, texts.CLI, code, **values)
+
+
+def failure(text: str, /, **values: object) -> click.ClickException:
+    """The error for what could not be done."""
+    return click.ClickException(say(text, **values))
+
+
+def misuse(text: str, /, **values: object) -> click.UsageError:
+    """The error for what was typed."""
+    return click.UsageError(say(text, **values))
+
+
+def column_names(*names: str) -> list[str]:
+    """The names of a table's columns."""
+    return [say(name) for name in names]
+
+
+class HelpText(click.HelpFormatter):
+    """The text of ``--help``, in lines as wide as the terminal also where each character takes the room of two."""
+
+    def write_text(self, text: str) -> None:
+        """Write a text in lines."""
+        room, self.width = self.width, self.width // (1 + (wide(text) > len(text)))
+        super().write_text(text)
+        self.width = room
+
+
+class CommandContext(click.Context):
+    """What a command is called with."""
+
+    formatter_class = HelpText
