@@ -2,10 +2,11 @@
 the way.
 
 In ``inside`` it happens in a ``tf.function`` or beside a way that holds, in ``nonfinite`` a gradient is not finite.
-A case starts with ``#@ case NAME`` and ``#@ cause A; B|C`` (one entry for each flattened source; ``B|C``: both are
-right). Its code follows, as a user would write it; it defines ``tape``, ``target`` and ``source`` (and ``grads``, where
-it has taken the gradient itself). ``#!`` marks the line to blame, ``#?`` one that is accepted as well; a mark may be
-bound to the number of a source (``#! 1``), to a cause (``#! :rebound``), or both (``#? 1:independent``).
+A case starts with ``#@ NAME | A; B|C | TARGET | SOURCE``: the causes, one entry for each flattened source (``B|C``:
+both are right), and what is asked about. Its code follows, as a user would write it; it defines ``tape``, and
+``target`` and ``source`` where the first line does not say them (``grads``, where it has taken the gradient itself).
+``#!`` marks the line to blame, ``#?`` one that is accepted as well; a mark may be bound to the number of a source
+(``#! 1``), to a cause (``#! :rebound``), or both (``#? 1:independent``).
 ``#@ part A B`` are the causes of ways that are cut beside one that holds.
 ``#@ says TEXT`` is what must be said of a gradient that is there and wrong; the lines for it are marked ``#! :says``.
 ``#@ fix N: TEXT`` fixes the program: with TEXT as its line N (there may be several) every source has a gradient.
@@ -35,6 +36,7 @@ class Case:
     fixes: dict[int, str] = field(default_factory=dict)
     parts: list[str] | None = None
     says: str | None = None
+    ends: list[str] = field(default_factory=list)
 
     def fixed(self) -> str:
         """The code with the lines of ``fixes`` in place of its own."""
@@ -61,11 +63,11 @@ def load(folder: Path) -> list[Case]:
     for path in sorted(folder.glob("*.cases")):
         lines: list[str] = []
         for raw in path.read_text().splitlines():
-            if raw.startswith("#@ case "):
-                cases.append(Case(f"{path.stem}/{raw[8:].strip()}", []))
+            if raw.startswith("#@ ") and " | " in raw and not _FIX.match(raw):
+                name, causes, *ends = raw[3:].split(" | ")
+                accepted = [[c.strip() for c in part.split("|")] for part in causes.split(";")]
+                cases.append(Case(f"{path.stem}/{name}", accepted, ends=ends))
                 lines = []
-            elif raw.startswith("#@ cause "):
-                cases[-1].causes = [[c.strip() for c in part.split("|")] for part in raw[9:].split(";")]
             elif raw.startswith("#@ part"):
                 cases[-1].parts = raw[7:].split()
             elif raw.startswith("#@ says "):
@@ -74,7 +76,8 @@ def load(folder: Path) -> list[Case]:
                 cases[-1].fixes[int(fix[1])] = fix[2]
             else:
                 lines.append(_unmarked(raw, len(lines) + 1, cases[-1]))
-                cases[-1].code = "\n".join(lines).rstrip() + "\n"
+                asked = map(" = ".join, zip(("target", "source"), cases[-1].ends, strict=False))
+                cases[-1].code = "\n".join(["\n".join(lines).rstrip(), *asked]) + "\n"
     return cases
 
 

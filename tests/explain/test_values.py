@@ -321,6 +321,7 @@ def test_what_is_not_finite_inside_of_a_function(case: Case) -> None:
     linecache.cache[name] = (len(case.code), None, case.code.splitlines(True), name)
     space: dict[str, Any] = {"tf": tf, "np": np}
     exec(compile(case.code, name, "exec", dont_inherit=True), space)
-    assert not np.all(np.isfinite(np.asarray(space["grads"][0])))
-    answer = space["tape"].explain_nonfinite(space["target"], space["source"])
+    tape, target, source = (space[name] for name in ("tape", "target", "source"))
+    assert not np.all(np.isfinite(np.asarray(tape.gradient(target, source))))
+    answer = tape.explain_nonfinite(target, source)
     assert answer.cause in case.causes[0] and answer.line in case.lines(0, answer.cause), str(answer)
