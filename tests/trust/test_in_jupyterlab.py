@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from test_shown import HOSTILE, HOVER, MARKS, RUN
+
+from tests.jupyterlab_page import Notebook, write_notebook
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
@@ -21,10 +22,12 @@ SAVED = {
     "text/plain": "{}",
 }
 """Each kind of output that a notebook can have saved, with a place for a text."""
+TRUSTED = {"trusted": True}  # so the notebook says of itself
 SHOWS = f"""import minitape as tf
 from minitape.course import check
 from minitape_widgets import TapeView
 from IPython.display import display
+from tests.jupyterlab_page import Notebook, write_notebook
 variables = [tf.Variable(1.0, name=text) for text in {HOSTILE!r}]
 numbers = [tf.Variable(2, name=text) for text in {HOSTILE!r}]
 with tf.GradientTape() as tape:
@@ -35,19 +38,10 @@ check("01.1", {RUN!r})
 print("all", "shown")"""
 
 
-def cell(number: int, source: str, kind: str = "code", outputs: Any = None) -> dict[str, Any]:
-    code = {"execution_count": None, "outputs": outputs or []} if kind == "code" else {}
-    return {"cell_type": kind, "id": f"c{number}", "metadata": {"trusted": True}, "source": source, **code}
-
-
-def opened(page: Any, start_lab: Any, path: Path, *cells: dict[str, Any]) -> None:
-    """Opens a notebook of these cells, which says of itself that it is trusted."""
-    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}, "title": RUN}
-    path.write_text(json.dumps({"cells": cells, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}))
-    address = start_lab(path.parent)
-    base, token = address.split("/lab")[0], address.split("token=")[1]
-    page.goto(f"{base}/lab/workspaces/{path.stem}/tree/{path.name}?token={token}")
-    page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status='idle']")
+def opened(page: Any, start_lab: Any, path: Path, *cells: str | dict[str, Any]) -> Notebook:
+    """Opens a notebook of these cells."""
+    write_notebook(path, *cells, title=RUN)
+    return Notebook(page, start_lab(path.parent), path.stem)
 
 
 def held(page: Any) -> None:
@@ -72,26 +66,15 @@ def test_what_a_notebook_has_saved_runs_nothing(start_lab, page, tmp_path):
         {"output_type": "error", "ename": text, "evalue": text, "traceback": [f"\x1b[31m{text}"]} for text in HOSTILE
     ]
     outputs += [{"output_type": "stream", "name": "stdout", "text": text} for text in HOSTILE]
-    opened(
-        page,
-        start_lab,
-        tmp_path / "saved.ipynb",
-        cell(0, "\n\n".join(HOSTILE), "markdown"),
-        cell(1, "'saved'", outputs=outputs),
-    )
+    text = {"cell_type": "markdown", "metadata": TRUSTED, "source": "\n\n".join(HOSTILE)}
+    code = {"cell_type": "code", "metadata": TRUSTED, "source": "'saved'", "execution_count": None, "outputs": outputs}
+    opened(page, start_lab, tmp_path / "saved.ipynb", text, code)
     page.locator(".jp-CodeCell .jp-OutputArea-child").nth(30).wait_for(state="attached")
     held(page)
 
 
 def test_names_that_a_program_shows_run_nothing(start_lab, page, tmp_path):
-    opened(page, start_lab, tmp_path / "shown.ipynb", cell(0, SHOWS))
-    prompt = page.locator(".jp-CodeCell .jp-InputPrompt").first
-    for _ in range(30):  # a cell that is run before the kernel answers is not run at all
-        page.locator(".jp-CodeCell .jp-InputArea-editor").first.click()
-        page.keyboard.press("Control+Enter")
-        page.wait_for_timeout(200)
-        if prompt.inner_text().strip() != "[ ]:":
-            break
+    opened(page, start_lab, tmp_path / "shown.ipynb", SHOWS).run(0)
     page.locator(".jp-CodeCell .jp-OutputArea").get_by_text("all shown").wait_for(state="attached")
     page.locator(".mt-node").first.wait_for(state="attached")
     held(page)

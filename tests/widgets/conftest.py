@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import minitape as tf
+from tests.jupyterlab_page import frame
 
 
 def square() -> tuple[Any, Any, Any]:
@@ -236,13 +235,15 @@ def brief(value: dict[str, Any] | None, row: dict[str, Any], room: int = 18) -> 
 
 def position(page: Any) -> str:
     """Where a page stands, as its bar says it."""
+    frame(page)
     return page.locator(".mt-count").inner_text()
 
 
 def press(page: Any, *keys: str) -> None:
-    """Presses keys, one after the other."""
+    """Presses keys, one after the other, and waits until what they change is drawn."""
     for key in keys:
         page.keyboard.press(key)
+    frame(page)
 
 
 @pytest.fixture(params=list(PROGRAMS))
@@ -270,13 +271,3 @@ def show(page: Any) -> Callable[[dict[str, Any]], Any]:
 
     yield open_page
     assert not errors, errors
-
-
-def write_notebook(folder: Path, name: str, *cells: str) -> None:
-    """Writes a notebook of code cells."""
-    made = [
-        {"cell_type": "code", "id": f"c{k}", "execution_count": None, "metadata": {}, "outputs": [], "source": cell}
-        for k, cell in enumerate(cells)
-    ]
-    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
-    (folder / name).write_text(json.dumps({"cells": made, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}))

@@ -19,8 +19,7 @@ from playwright.sync_api import Browser, sync_playwright
 import minitape as tf
 from benchmarks.view import open_notebook, start_lab
 from minitape_widgets import TapeView
-
-from .conftest import write_notebook
+from tests.jupyterlab_page import write_notebook
 
 DOCS = Path(__file__).parents[2] / "docs"
 HEAD = "import minitape as tf\nfrom minitape_widgets import TapeView\n"
@@ -109,7 +108,7 @@ PICTURES: dict[str, tuple[str, str, list[str], bool]] = {
 
 def picture(browser: Browser, address: str, folder: Path, name: str) -> None:
     program, shown, keys, dark = PICTURES[name]
-    write_notebook(folder, f"{name}.ipynb", HEAD + program + "\n" + shown)
+    write_notebook(folder / f"{name}.ipynb", HEAD + program + "\n" + shown)
     page: Any = browser.new_page(viewport={"width": 1120, "height": 1300}, device_scale_factor=1.5)
     dialog = page.locator("dialog.jp-Dialog")  # on a busy machine JupyterLab asks which kernel
     page.add_locator_handler(dialog, lambda: dialog.locator("button.jp-mod-accept").click())

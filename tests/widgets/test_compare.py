@@ -9,6 +9,7 @@ import pytest
 import minitape as tf
 from minitape_widgets import TapeView
 from minitape_widgets.wire import encode
+from tests.jupyterlab_page import frame
 
 from .conftest import accumulation, press
 
@@ -62,6 +63,7 @@ def test_the_row_is_marked_and_gone_to(show):
     assert "The first difference: const = 2.0 here, const = 2.5 there." in page.locator(".mt-step").inner_text()
     page.get_by_role("button", name="First (Home)").click()
     page.get_by_role("button", name="first difference: row 4").click()
+    frame(page)
     assert page.locator(".mt-lines .mt-current").get_attribute("data-row") == "4"
 
 

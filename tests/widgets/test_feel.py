@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import minitape as tf
+from tests.jupyterlab_page import frame
 
 from .conftest import press
 from .test_page import table
@@ -72,6 +73,7 @@ def test_a_leaf_that_is_moved_takes_rows_and_sweep_along(program, show, page):
     for value in (0.25, 2.75):
         shown.get_by_label("value of x").fill(str(value))
         shown.get_by_label("value of x").press("Enter")
+        frame(shown)
         again = tf.snapshot(*program(value))
         adjoints = {step["row"]: step["adjoint"]["data"] for step in again["sweep"]["steps"]}
         adjoints |= {e["input"]: e["sum"]["data"] for step in again["sweep"]["steps"] for e in step["edges"]}
@@ -107,6 +109,7 @@ def test_a_selected_operation_draws_its_function_with_the_slope_on_its_edge(show
     page = show(snapshot)
     (step,) = (s for s in snapshot["sweep"]["steps"] if snapshot["rows"][s["row"]]["op"] == "sin")
     page.locator(f".mt-lines [data-row='{step['row']}']").click()
+    frame(page)
     local = float(step["edges"][0]["local"]["text"])
     assert page.locator(".mt-feel figcaption").inner_text() == f"sin(x), at x = 0.75: slope {local:.4g}"
     slope = page.locator(".mt-curve-tangent").evaluate(
@@ -150,6 +153,7 @@ def test_predictions_hide_the_products_until_they_are_typed(show):
     product = next(edge["product"]["data"] for edge in steps[0]["edges"])
     field.fill(f"{product:.3g}")
     field.press("Enter")
+    frame(page)
     assert page.locator(".mt-count").inner_text() == f"backward 1 / {len(steps)}"
     press(page, "ArrowRight")
     second = 1
@@ -159,8 +163,10 @@ def test_predictions_hide_the_products_until_they_are_typed(show):
         second += 1
     page.get_by_label("your number").fill(f"{-wrong:.4g}")
     page.get_by_role("button", name="check").click()
+    frame(page)
     assert "sign" in page.locator(".mt-said").inner_text()
     page.get_by_role("button", name="show it").click()
+    frame(page)
     assert page.locator(".mt-count").inner_text() == f"backward {second + 1} / {len(steps)}"
     press(page, "q", "End")
     assert page.locator(".mt-count").inner_text() == f"backward {len(steps)} / {len(steps)}"

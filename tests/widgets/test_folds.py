@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import minitape as tf
+from tests.jupyterlab_page import frame
 
 from .conftest import position, press
 from .twelve_programs import TWELVE
@@ -51,10 +52,12 @@ def test_a_folded_loop_says_which_turn_it_is_in(show):
     for turn in (2, 17, TURNS):
         page.get_by_label("Go to row").fill(str(ends[turn - 1]))
         page.get_by_label("Go to row").press("Enter")
+        frame(page)
         assert loop.locator(".mt-adjoint").text_content().startswith(f"{turn}/{TURNS} ")
     steps = snapshot["sweep"]["steps"]
     at = next(k for k, step in enumerate(steps) if step["row"] == ends[16])
     page.get_by_label("Step", exact=True).fill(str(len(snapshot["rows"]) + at + 1))
+    frame(page)
     assert loop.locator(".mt-adjoint").text_content().startswith(f"17/{TURNS} ∂")
 
 
@@ -105,6 +108,7 @@ def test_layers_are_a_level(show):
     snapshot = tf.snapshot(*model())
     page = show(snapshot)
     page.get_by_label("Folding").select_option("layers")
+    frame(page)
     page.locator(".mt-view").focus()
     groups = page.locator(".mt-node.mt-group")
     assert groups.locator(".mt-title").all_text_contents() == ["first", "second", "third"]

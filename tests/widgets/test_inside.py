@@ -9,6 +9,7 @@ import pytest
 
 import minitape as tf
 from minitape_widgets import TapeView
+from tests.jupyterlab_page import frame
 
 from .conftest import position, press
 
@@ -196,6 +197,7 @@ def test_enter_looks_inside_and_escape_comes_back(show):
     assert position(page) == f"forward {row + 1} / {len(snapshot['rows'])}"
     page.get_by_role("button", name="look inside").click()
     page.get_by_role("button", name="Back to the tape (Esc)").click()
+    frame(page)
     assert page.locator(".mt-view .mt-view").count() == 0
 
 

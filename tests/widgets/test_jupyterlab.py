@@ -8,11 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Error as PlaywrightError
 
 from minitape.cli.save import save
-
-from .conftest import write_notebook
+from tests.jupyterlab_page import Notebook, frame, write_notebook
 
 pytestmark = pytest.mark.browser
 
@@ -22,8 +20,6 @@ IMPORTS = (
 SESSIONS = re.compile(
     r".*/api/sessions(\?.*)?$"
 )  # the server's list of notebooks with their kernels, and how to add one
-KERNELS = re.compile(r"/api/(sessions|kernels)\b")
-GAVE_UP = "[anywidget] Failed to initialize model."  # after two seconds; our widgets hear the kernel all the same
 SHOW = IMPORTS + 'x = tf.Variable(2.0, name="x")\ntape = tf.GradientTape()\nview = TapeView(tape)\nview'
 GROW = """with tape:
     y = x * x
@@ -49,46 +45,8 @@ def address(start_lab: Any, folder: Path) -> str:
     return start_lab(folder)
 
 
-class Notebook:
-    """One notebook, open in JupyterLab."""
-
-    def __init__(self, page: Any, address: str, folder: Path, name: str, *cells: str, opened: bool = True) -> None:
-        write_notebook(folder, f"{name}.ipynb", *cells)
-        self.page, self.errors, self.kernels = page, [], []
-        page.set_default_timeout(90000)  # other tests may be running beside this one
-        # it lists the other sessions, so that no word of their names may be asked for
-        dialog = page.locator("dialog.jp-Dialog").filter(has_text="Select Kernel")
-        page.add_locator_handler(dialog, lambda: self.answer(dialog))
-        page.on("pageerror", lambda error: self.note(str(error)))
-        page.on("request", self.note_kernels)
-        page.on("console", lambda m: self.note(m.text) if m.type == "error" and "minitape" in m.text else None)
-        base, token = address.split("/lab")[0], address.split("token=")[1]
-        self.url = f"{base}/lab/workspaces/{name}/tree/{name}.ipynb?token={token}"
-        if opened:
-            self.open()
-
-    def note(self, error: str) -> None:
-        """Keeps what went wrong in the page. That anywidget gave up waiting for our module, on a busy machine, is no
-        failure.
-        """
-        if not error.startswith(GAVE_UP):
-            self.errors.append(error)
-
-    def note_kernels(self, request: Any) -> None:
-        """Keeps what the page changes of the server's kernels: a failure says it."""
-        if request.method != "GET" and KERNELS.search(request.url):
-            self.kernels.append(
-                f"{request.method} {request.url.split('/api/')[1].split('?')[0]} {request.post_data or ''}"
-            )
-
-    def answer(self, dialog: Any) -> None:
-        """On a busy machine JupyterLab asks for the kernel; the button's accessible name is not the word on it."""
-        self.kernels.append("the dialog that asks for a kernel")
-        dialog.locator("button.jp-mod-accept").click()
-
-    def open(self) -> None:
-        self.page.goto(self.url)
-        self.page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status='idle']", timeout=300_000)
+class Views(Notebook):
+    """A notebook with views."""
 
     def open_and_run_early(self, cell: int) -> None:
         """Opens it and runs a cell, while the server is slow with the answer after which JupyterLab looks for the
@@ -106,61 +64,26 @@ class Notebook:
         for route in waiting:
             route.continue_()
 
-    def run(self, cell: int) -> None:
-        """Runs a cell and waits for its end."""
-        before = self.prompt(cell)
-        for _ in range(30):  # a cell that is run before the kernel answers is not run at all, so it is tried again
-            self.start(cell)
-            self.page.wait_for_timeout(100)
-            while not re.fullmatch(r"\[( |\d+)\]:", now := self.prompt(cell)):  # it runs, or is being drawn anew
-                self.page.wait_for_timeout(50)
-            if now not in (before, "[ ]:"):
-                return
-        raise AssertionError(f"cell {cell} does not run")
-
-    def start(self, cell: int) -> None:
-        """Runs a cell without waiting for it."""
-        self.page.locator(".jp-CodeCell .jp-InputArea-editor").nth(cell).click()
-        self.page.keyboard.press("Shift+Enter")
-
-    def prompt(self, cell: int) -> str:
-        return self.page.locator(".jp-CodeCell .jp-InputPrompt").nth(cell).inner_text().strip()
-
-    def until(self, condition: str) -> None:
-        """Waits until an expression is true in the page; on the way out it says what the cells printed."""
-        try:
-            self.page.wait_for_function(condition, timeout=300_000)
-        except PlaywrightError as error:
-            outputs = self.page.locator(".jp-OutputArea").all_inner_texts()
-            raise AssertionError(
-                "\n---\n".join([f"not true within a minute: {condition}", *self.kernels, *outputs])
-            ) from error
-
     def shows(self, rows: str) -> None:
         """Waits until a view says how many rows it shows."""
         self.until(f"[...document.querySelectorAll('.mt-name')].some(e => e.textContent === '{rows}')")
-
-    def printed(self, cell: int) -> str:
-        """What a cell printed, once it stands in the page: that may be after the cell's end."""
-        self.until(
-            f"document.querySelectorAll('.jp-CodeCell')[{cell}]?.querySelector('.jp-OutputArea')?.textContent.trim()"
-        )
-        return self.page.locator(".jp-CodeCell").nth(cell).locator(".jp-OutputArea").text_content()
 
     def name(self) -> str:
         return self.page.locator(".mt-name").first.inner_text()
 
     def count(self) -> str:
+        frame(self.page)
         return self.page.locator(".mt-count").first.inner_text()
 
 
 @pytest.fixture
 def notebook(page: Any, address: str, folder: Path, request: pytest.FixtureRequest) -> Any:
-    opened: list[Notebook] = []
+    opened: list[Views] = []
 
-    def make(*cells: str, **how: bool) -> Notebook:
+    def make(*cells: str, **how: bool) -> Views:
         name = request.node.name.replace("[", "-").rstrip("]")
-        opened.append(Notebook(page, address, folder, name, *cells, **how))
+        write_notebook(folder / f"{name}.ipynb", *cells)
+        opened.append(Views(page, address, name, **how))
         return opened[-1]
 
     yield make
@@ -318,6 +241,7 @@ def test_a_slider_runs_the_function_again(notebook):
     book.until("document.querySelector('.mt-node[data-id=r1] .mt-value').textContent === '6.25'")
     book.page.locator(".mt-view").focus()
     book.page.keyboard.press("End")
+    frame(book.page)
     assert "∂ -5.0" in book.page.locator(".mt-node[data-id=r0]").text_content()
     assert node.get_attribute("transform") == before
 
@@ -452,7 +376,8 @@ def test_without_subshells_and_in_the_dark_theme_it_works_the_same(page, start_l
     monkeypatch.setenv("JUPYTERLAB_SETTINGS_DIR", str(tmp_path / "settings"))
     folder = tmp_path / "work"
     folder.mkdir()
-    book = Notebook(page, start_lab(folder), folder, "plain", SHOW, GROW)
+    write_notebook(folder / "plain.ipynb", SHOW, GROW)
+    book = Views(page, start_lab(folder), "plain")
     book.run(0)
     book.until("document.querySelector('.mt-view')")
     book.run(1)
@@ -475,7 +400,7 @@ TapeView(tape)"""
 @pytest.fixture(scope="module")
 def saved(folder: Path) -> Path:
     """A notebook as lessons are saved: run, its widgets taken out, the pictures left."""
-    write_notebook(folder, "saved.ipynb", SAVED)
+    write_notebook(folder / "saved.ipynb", SAVED)
     save(folder / "saved.ipynb")
     return folder / "saved.ipynb"
 

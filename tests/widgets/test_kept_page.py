@@ -87,7 +87,7 @@ def test_it_steps_in_a_converted_notebook(tmp_path, page):
     frame.locator(".mt-node").first.wait_for()
     frame.locator(".mt-view").focus()
     page.keyboard.press("End")
-    assert frame.locator(".mt-count").inner_text() == "backward 4 / 4"
+    frame.locator(".mt-count", has_text="backward 4 / 4").wait_for()
     assert not errors
 
 

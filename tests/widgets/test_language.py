@@ -19,6 +19,7 @@ from minitape.picture.programs import PROGRAMS, converted
 from minitape.picture.short import elide, short_name, wide
 from minitape_widgets import TapeView
 from minitape_widgets.wire import decode
+from tests.jupyterlab_page import frame
 
 from .conftest import states
 
@@ -149,6 +150,7 @@ def test_what_is_wrong_leads_to_its_row(shown: Any) -> None:
 def test_words_stay_in_their_boxes(shown: Any) -> None:
     """Chinese letters are twice as wide: nothing is wider than its box, and no button is cut off."""
     shown.keyboard.press("End")
+    frame(shown)
     over = shown.evaluate(
         """() => [...document.querySelectorAll(".mt-node")].flatMap(node => {
             const box = node.querySelector(".mt-box").getBoundingClientRect();

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import minitape as tf
+from tests.jupyterlab_page import frame
 
 from .conftest import accumulation, chain, nested, press
 from .test_labels import DRAWN, MEASURE, network, polynomial
@@ -42,6 +43,7 @@ def test_a_program_of_30_to_300_rows_is_read_at_nearly_natural_size(turns, width
     page.emulate_media(reduced_motion="reduce")
     shown = show(chain(turns))
     shown.get_by_label("Folding").select_option("none")
+    frame(shown)
     shown.locator(".mt-view").focus()
     press(shown, "Home")
     for _ in range(8):

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import minitape as tf
+from tests.jupyterlab_page import frame
 
 pytestmark = pytest.mark.browser
 
@@ -264,6 +265,7 @@ def test_each_number_of_each_step(name: str, fold: str, show: Any) -> None:
     page.get_by_label("Folding").select_option(fold)
     page.wait_for_timeout(100)
     page.get_by_role("button", name="Fit (0)").click()
+    frame(page)
     engine = Engine(snapshot["sweep"]["steps"])
     rows, forward = snapshot["rows"], len(snapshot["rows"])
     seen = page.evaluate(WALK)

@@ -11,8 +11,7 @@ from jupyter_client import KernelManager
 
 from minitape.cli.check import check_notebook
 from minitape.cli.save import save
-
-from .conftest import write_notebook
+from tests.jupyterlab_page import write_notebook
 
 IMPORTS = "import minitape as tf\nfrom minitape_widgets import TapeView\nfrom IPython.display import display\n"
 EARLY = IMPORTS + 'x = tf.Variable(2.0, name="x")\ntape = tf.GradientTape()\ndisplay(TapeView(tape))'
@@ -22,7 +21,7 @@ CELL = 'x = tf.Variable(2.0, name="x")\nwith tf.GradientTape() as tape:\n    y =
 @pytest.mark.long
 def test_a_view_that_was_shown_early_is_saved_with_the_picture_of_the_end(tmp_path):
     write_notebook(
-        tmp_path, "early.ipynb", EARLY, "with tape:\n    y = x * x * x", "print(tape.gradient(y, x).numpy())"
+        tmp_path / "early.ipynb", EARLY, "with tape:\n    y = x * x * x", "print(tape.gradient(y, x).numpy())"
     )
     save(tmp_path / "early.ipynb")
     (output,) = json.loads((tmp_path / "early.ipynb").read_text(encoding="utf-8"))["cells"][0]["outputs"]

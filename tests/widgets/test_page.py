@@ -10,6 +10,7 @@ import pytest
 import minitape as tf
 from minitape.bridges import Recording
 from minitape.picture.readable import readable
+from tests.jupyterlab_page import frame
 
 from .conftest import PROGRAMS, accumulation, brief, chain, nested, position, press, written
 
@@ -239,8 +240,10 @@ def test_hovering_lights_up_node_and_row_alike(show):
     tape, d, a = accumulation()
     page = show(tf.snapshot(tape, d, a))
     page.locator(".mt-lines [data-row='2']").hover()
+    frame(page)
     assert "mt-hover" in page.locator(".mt-node[data-id=r2]").get_attribute("class")
     page.locator(".mt-node[data-id=r3]").hover()
+    frame(page)
     assert "mt-hover" in page.locator(".mt-lines [data-row='3']").get_attribute("class")
 
 
@@ -353,6 +356,7 @@ def test_a_product_grows_along_a_path_and_ends_in_the_gradient(show, page):
     page = show(snapshot)
     press(page, "p")
     page.locator(".mt-path").last.click()
+    frame(page)
     chain = page.locator(".mt-chain")
     assert chain.inner_text().startswith("∂d / ∂sin (row 3) along this path = 4")  # the first factor
     page.get_by_text("Σ of all 6 paths").wait_for()
@@ -378,6 +382,7 @@ def test_search_focus_and_paths(show):
     tape, d, a = accumulation()
     page = show(tf.snapshot(tape, d, a))
     page.get_by_label("Search rows").fill("sin")
+    frame(page)
     assert page.locator(".mt-found-count").inner_text() == "1 found"
     page.get_by_label("Search rows").press("Enter")
     page.locator(".mt-node.mt-selected[data-id=r3]").wait_for()
@@ -432,6 +437,7 @@ def test_paths_say_where_a_gradient_breaks(show):
     (stop,) = (row["row"] for row in snapshot["rows"] if row["cut"])
     page.locator(f".mt-node[data-id=r{stop}]").click()
     page.get_by_role("button", name="path to here").click()
+    frame(page)
     assert f"Broken at row {stop} (stop): stop_gradient cuts it." in page.locator(".mt-pathtext").inner_text()
 
 

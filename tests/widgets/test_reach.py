@@ -7,6 +7,7 @@ from __future__ import annotations
 import pytest
 
 import minitape as tf
+from tests.jupyterlab_page import frame
 
 from .conftest import chain, press
 
@@ -76,8 +77,10 @@ def test_a_source_under_the_pointer_lights_its_ways(show):
         "e.dataset.edge).sort()"
     )
     page.locator(f".mt-node[data-id=r{rows['a']}]").hover()
+    frame(page)
     of_a = page.evaluate(lit)
     page.locator(f".mt-node[data-id=r{rows['b']}]").hover()
+    frame(page)
     of_b = page.evaluate(lit)
     assert len(of_a) == 3 and len(of_b) == 4  # a by p and sin; b by both
     assert (
@@ -85,6 +88,7 @@ def test_a_source_under_the_pointer_lights_its_ways(show):
         and len(set(of_b) - set(of_a)) == 2
     )
     page.mouse.move(5, 5)
+    frame(page)
     assert page.evaluate(lit) == []
 
 

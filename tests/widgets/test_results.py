@@ -8,6 +8,7 @@ import pytest
 import minitape as tf
 from minitape.bridges.recording import Recording
 from minitape_widgets import TapeView
+from tests.jupyterlab_page import frame
 
 from .conftest import position, press
 
@@ -85,9 +86,11 @@ def test_many_sources_are_shown_when_somebody_asks(show):
     page = show(tf.snapshot(tape))
     assert page.locator(".mt-result-source").count() == 8
     page.get_by_role("button", name="4 more").click()
+    frame(page)
     assert page.locator(".mt-result-source").count() == 12
     press(page, "End")
     page.get_by_role("button", name="fewer").click()
+    frame(page)
     assert page.locator(".mt-result-source").count() == 8
 
 

@@ -12,6 +12,7 @@ import pytest
 
 import minitape as tf
 from minitape.bridges.recording import Recording
+from tests.jupyterlab_page import frame
 
 from .conftest import chain, position
 
@@ -115,6 +116,7 @@ def test_each_alarm_leads_to_its_place(program, show):
     assert f"row {row['row']}, line {row['line']}" in alarm["title"] and alarm["text"]
     page = show(snapshot)
     page.locator(".mt-alarm").click()
+    frame(page)
     assert page.locator(".mt-line.mt-blamed").get_attribute("data-row") == str(row["row"])
     assert page.locator(".mt-codeline.mt-blamed").get_attribute("data-line") == str(row["line"])
     assert "mt-blamed" in (page.locator(".mt-node.mt-current").first.get_attribute("class") or "")

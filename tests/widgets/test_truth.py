@@ -12,6 +12,7 @@ import pytest
 import minitape as tf
 from minitape.bridges.recording import Recording
 from minitape_widgets import TapeView
+from tests.jupyterlab_page import frame
 
 from .conftest import position, press
 from .test_reach import WITHOUT_A_KERNEL
@@ -158,6 +159,7 @@ def test_a_folded_loop_shows_its_adjoints_by_turn(factor, show):
     shrinks = {0.5: lambda by: by < 0, 1.0: lambda by: by == 0, 2.0: lambda by: by > 0}[factor]
     assert all(map(shrinks, rising))  # the top is at 0
     page.locator(".mt-profile rect").click(position={"x": 2, "y": 5})
+    frame(page)
     assert position(page).startswith("backward") and page.locator(".mt-profile circle").count() == 1
     row = page.locator(".mt-lines .mt-current").get_attribute("data-row")
     press(page, "Shift+ArrowLeft")  # one turn
