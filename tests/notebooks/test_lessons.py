@@ -2,8 +2,8 @@
 
 The run with solutions tells more: it compares all outputs but those of exercises, and each of these must be told
 "correct".
-With `--long` every lesson is run with solutions, and every second English one also as saved; without it one lesson
-has each. The Chinese lessons have the same code (see `test_translations`).
+With `--long` every English lesson is run with solutions, every second Chinese one, which has the same code (see
+`test_translations`), and some as saved; with `--longest` all. Without these one lesson has each.
 """
 
 from __future__ import annotations
@@ -16,20 +16,21 @@ from minitape.cli.report import as_text
 
 LESSONS = notebooks_in(lessons_folder())
 CHINESE = notebooks_in(lessons_folder().parent / "zh")
-RUNS = [*((lesson, "blank") for lesson in LESSONS[::2]), *((lesson, "solved") for lesson in LESSONS + CHINESE)]
-SAMPLE = [(LESSONS[4], "blank"), (CHINESE[2], "solved")]  # without --long
+SAMPLE = [(LESSONS[4], "blank"), (CHINESE[2], "solved")]
+LONG = [*((lesson, "solved") for lesson in LESSONS + CHINESE[::2]), *((lesson, "blank") for lesson in LESSONS[1::6])]
+RUNS = [(lesson, variant) for variant in ("solved", "blank") for lesson in LESSONS + CHINESE]
 
 
-def _param(lesson, variant):
+def _param(run):
+    lesson, variant = run
     return pytest.param(
-        lesson,
-        variant,
+        *run,
         id=f"{lesson.parent.name}-{lesson.stem}-{variant}",
-        marks=[] if (lesson, variant) in SAMPLE else [pytest.mark.long],
+        marks=[] if run in SAMPLE else [pytest.mark.long if run in LONG else pytest.mark.longest],
     )
 
 
-@pytest.mark.parametrize(("lesson", "variant"), [_param(*run) for run in RUNS])
+@pytest.mark.parametrize(("lesson", "variant"), [_param(run) for run in RUNS])
 def test_lesson(lesson, variant, tmp_path):
     copy = tmp_path / lesson.name
     copy.write_bytes(lesson.read_bytes())

@@ -20,7 +20,7 @@ def seen(tmp_path_factory, long, longest):
     kind, others each time.
     """
     script = Path(__file__).with_name("hostile.py")
-    how = ["--minutes=10"] if longest else [] if long else ["--part=0.1"]
+    how = ["--minutes=10"] if longest else [] if long else ["--part=0.02"]
     done = subprocess.run(
         [sys.executable, script, *how], cwd=tmp_path_factory.mktemp("hostile"), capture_output=True, text=True
     )

@@ -214,7 +214,7 @@ def test_ctrl_c_at_every_line_leaves_eager_mode(scenario, long):
     x = tf.constant(3.0)
     scenario(x)
     seen = interrupted(scenario, x, None)[0].seen
-    for stop in told_how_many(range(len(seen)) if len(seen) < 1000 else places(seen)[:: 1 if long else 4]):
+    for stop in told_how_many(range(len(seen)) if len(seen) < 1000 else places(seen)[:: 1 if long else 10]):
         lines, _caught = interrupted(scenario, x, stop)
         try:
             check_clean()
@@ -225,7 +225,7 @@ def test_ctrl_c_at_every_line_leaves_eager_mode(scenario, long):
 @pytest.mark.parametrize(("kind", "step"), [(Plain, 1), (WithBranchesAndTapes, 23)])
 def test_ctrl_c_while_a_function_is_traced_and_called_first(kind, step, long, longest):
     traced(kind())
-    step *= 1 if longest else 3 if long else 11
+    step *= 1 if longest else 3 if long else 31
     for stop in told_how_many(places(interrupted(traced, kind(), None)[0].seen)[::step]):
         subject = kind()
         lines, _caught = interrupted(traced, subject, stop)

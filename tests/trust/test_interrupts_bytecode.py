@@ -91,7 +91,7 @@ def test_ctrl_c_wherever_python_looks_for_it_leaves_eager_mode(scenario, longest
             raise AssertionError(told(found.seen)) from error
 
 
-@pytest.mark.parametrize(("kind", "step"), [(Plain, 101), (WithBranchesAndTapes, 601)])
+@pytest.mark.parametrize(("kind", "step"), [(Plain, 301), (WithBranchesAndTapes, 1801)])
 def test_ctrl_c_wherever_python_looks_for_it_while_a_function_is_traced(kind, step, longest):
     traced(kind())
     for stop in told_how_many(

@@ -73,16 +73,16 @@ def test_long_lines_and_files_are_cut_but_keep_their_numbers():
 
 
 def test_an_operation_with_very_many_inputs_is_drawn_and_explained():
-    sources = [tf.Variable(float(i)) for i in range(2_000)]
+    sources = [tf.Variable(float(i)) for i in range(500)]
     with tf.GradientTape() as tape:
         y = tf.add_n(sources)
     svg, dot, alt, _, _ = shown(tape, y, sources)
     assert len(svg) < 100_000 and len(dot) < 400_000 and len(alt) < 5_000
-    assert "1,950 more inputs" in dot and "and 1950 more rows" not in alt
+    assert "450 more inputs" in dot and "and 450 more rows" not in alt
     answers = tape.explain(y, sources)
-    assert all(answer.connected for answer in answers) and len(answers) == 2_000
+    assert all(answer.connected for answer in answers) and len(answers) == 500
     (step,) = tf.snapshot(tape, y, sources)["sweep"]["steps"]
-    assert [(e["input"], e["port"]) for e in step["edges"]] == [(k, k) for k in range(2_000)]
+    assert [(e["input"], e["port"]) for e in step["edges"]] == [(k, k) for k in range(500)]
 
 
 def test_of_a_list_of_sources_each_is_named():
