@@ -58,9 +58,8 @@ class LoggedQuestion:
     came out.
 
     `turned`: no number came out, and the target had been there before its source was computed. `itself`: the target is
-    its own source. `why`: of the first
-    source that got None, what `explain` says. `sweeps`: how many sweeps that took. `operations`: what a short tape had
-    recorded.
+    its own source. `why`: of each source what `explain` says, or "" where it got a number. `sweeps`: how many sweeps
+    that took. `operations`: what a short tape had recorded.
     """
 
     name: str
@@ -68,7 +67,7 @@ class LoggedQuestion:
     answered: bool
     turned: bool = False
     itself: bool = False
-    why: str = ""
+    why: tuple[str, ...] = ()
     sweeps: int = 1
     operations: tuple[str, ...] = ()
 
@@ -154,8 +153,8 @@ def watching() -> Iterator[Seen]:
                 found = method(tape, *given, **named)
                 answered = _holds_a_number(found)
                 turned = not answered and bool(rows) and rows[0] < rows[-1]
-                known = turned or any(question.why for question in seen.questions)
-                why = "" if known else _why_none(tape, [*given, *named.values()], found)
+                known = turned or any(any(question.why) for question in seen.questions)
+                why = () if known else _why_none(tape, [*given, *named.values()], found)
             finally:
                 busy[0] = False
             itself = len(given) > 1 and given[0] is given[1]
@@ -163,6 +162,7 @@ def watching() -> Iterator[Seen]:
             seen.questions.append(LoggedQuestion(name, within, answered, turned, itself, why, sweeps, operations))
             return found
 
+        ask.__name__ = name  # as it is shown where it was handed in and not called
         return ask
 
     def asking_a_graph(method: Answer) -> Answer:
@@ -193,16 +193,21 @@ def watching() -> Iterator[Seen]:
         _runs.pop()
 
 
-def _why_none(tape: Answer, given: list[Answer], found: Answer) -> str:
-    """What `explain` says of the first source that got None; "" where each has a number, or the question was none."""
+def _why_none(tape: Answer, given: list[Answer], found: Answer) -> tuple[str, ...]:
+    """What `explain` says of each source that got None; nothing where each has a number, or the question was none."""
     gradients = found if isinstance(found, (list, tuple)) else [found]
     if len(given) < 2 or isinstance(found, dict) or all(gradient is not None for gradient in gradients):
-        return ""
+        return ()
     sources = given[1] if isinstance(given[1], (list, tuple)) else [given[1]]
-    missing = [source for source, gradient in zip(sources, gradients, strict=False) if gradient is None]
-    answers = tape.explain(given[0], missing[:1]) if missing and hasattr(tape, "explain") else []
-    said = next((str(why.message) for why in answers if not why.connected), "")
-    return re.sub(r" ?[(（]\d[^()（）]*[)）]$", "", said)  # how much of a long session explain no longer knows
+    if not hasattr(tape, "explain"):
+        return ()
+    answers = [
+        None if gradient is not None else tape.explain(given[0], [source])[0]
+        for source, gradient in zip(sources, gradients, strict=False)
+    ]
+    said = ["" if why is None or why.connected else str(why.message) for why in answers]
+    # without how much of a long session explain no longer knows
+    return tuple(re.sub(r" ?[(（]\d[^()（）]*[)）]$", "", one) for one in said)
 
 
 def _sweeps(name: str, given: tuple[Answer, ...]) -> int:
@@ -220,13 +225,16 @@ def _operations(tape: Answer) -> tuple[str, ...]:
 
 
 def _rows(tape: Answer, given: tuple[Answer, ...]) -> tuple[int, ...]:
-    """The rows of a target and a source; none where one of them is several, or on no tape. A variable comes before all
-    rows.
+    """The rows of a target and a source; none where one of them is several, or on no tape. A variable that was read
+    comes before all rows.
     """
     record = getattr(tape, "_record", None)
     if record is None or not all(hasattr(value, "numpy") for value in given):
         return ()
-    rows = [-1 if hasattr(value, "assign") else record.find(value) for value in given]
+    watched = {id(variable) for variable in tape.watched_variables()}
+    rows = [
+        (-1 if id(value) in watched else None) if hasattr(value, "assign") else record.find(value) for value in given
+    ]
     return tuple(rows) if len(rows) == 2 and None not in rows else ()
 
 

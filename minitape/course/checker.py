@@ -7,7 +7,7 @@ import inspect
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -16,10 +16,10 @@ import numpy as np
 
 from ..common.texts import cut, paragraph, say
 from .call_log import Seen, watching
-from .compare import AnswerComparison, as_array, combined, compare, is_blank, kind
+from .compare import AnswerComparison, as_array, combined, compare, in_order, is_blank, kind, with_zero
 from .error_hints import line_of, slip_in, told_of
 from .exercise import Exercise, exercises_of
-from .hints import all_numbers, in_common, in_reverse, of_calls, of_value, parts_of, without_return
+from .hints import all_numbers, in_common, in_reverse, of_calls, of_collection, of_value, parts_of, without_return
 from .progress import hints_at, note_try, tries_at
 from .trials import Outcome, is_empty, lines_of, try_out, wrong_kind
 from .unknown import UnknownFunction
@@ -231,7 +231,8 @@ def _judge_value(exercise: Exercise, answer: Answer) -> Verdict:
         return Verdict(True, _close(comparison))
     hint = _hint(exercise, lambda mistake: _compare(exercise, answer, mistake)) or _hint_of_parts(exercise, answer)
     text = exercise.view is not None and isinstance(exercise.expect, str)  # of things that are no texts
-    remark = "" if hint or text or comparison.quoted else of_value(answer, exercise.expect)
+    of_answer = of_collection if exercise.view in (in_order, with_zero) else of_value
+    remark = "" if hint or text or comparison.quoted else of_answer(answer, exercise.expect)
     of_it = "" if kind(given) == kind(answer) else _show(answer)  # it is not the thing itself that is compared
     return Verdict(
         False,
@@ -240,7 +241,7 @@ def _judge_value(exercise: Exercise, answer: Answer) -> Verdict:
         remark,
         _show(given),
         of_it=of_it,
-        kept_back=_measures(comparison, kept_back=True),
+        kept_back=[] if of_answer is of_collection else _measures(comparison, kept_back=True),
     )
 
 
@@ -249,7 +250,9 @@ def _hint_of_parts(exercise: Exercise, answer: Answer) -> str:
     given, right = parts_of(answer), parts_of(exercise.expect)
     for mistake in exercise.mistakes:
         made = parts_of(mistake.answer)
-        if set(made) != set(right) or len(right) < 2:
+        if (
+            set(made) != set(right) or len(right) < 2 or re.search(r"\b(is|are) right\b", mistake.hint)
+        ):  # said of the others
             continue
         wrong = [place for place in right if not _compare(exercise, made[place], right[place]).approximate]
         if len(wrong) < len(right) and all(
@@ -339,13 +342,16 @@ def _hint_for(
         )
     if any(question.itself for run in runs for question in run.seen.questions):
         return say("A value changes with itself at the rate 1, always. With respect to what does the exercise ask?")
+    asked = failed.seen.questions
+    if failed.value is None and not failed.error and asked and all(question.answered for question in asked):
+        return say("The tape gave an answer, and your function gives back None. Is there a print where it returns?")
     if hint := _hint(exercise, lambda mistake: _same_on_all(exercise, runs, mistake), source, failed.error):
         return hint
     seen = [run.seen for run in runs]
     inner = without_return(source)
     if inner and (failed.value is None or "None" in str(failed.error or "")):
         return say("The function {name} gives nothing back: write return before its result.", name=repr(inner))
-    why = next((question.why for run in seen for question in run.questions if question.why), "")
+    why = next(filter(None, (_why(question.why, wanted) for run in seen for question in run.questions)), "")
     if failed.error:
         return (why if "None" in str(failed.error) else "") or told_of(failed.error)
     if compare(failed.value, wanted, NEAR, NEAR).approximate and (by_hand := _without_a_tape(exercise, seen)):
@@ -358,18 +364,27 @@ def _hint_for(
     pairs = [*zip(exercise.cases, results, strict=True)]
     return (
         of_calls(exercise.expect, pairs, lambda a, b: _compare(exercise, a, b).approximate)
+        or _of_another_sort(failed.value, wanted)
         or _nothing_watched(failed)
         or _not_called(exercise, failed)
         or in_common(results, expected)
         or _called_elsewhere(exercise, runs)
-        or _of_another_sort(failed.value)
     )
+
+
+def _why(said: tuple[str, ...], wanted: Answer) -> str:
+    """What `explain` says of the first source that got None, where a number is wanted of it."""
+    right = parts_of(wanted)
+    meant = (one for place, one in enumerate(said, 1) if len(said) == 1 or right.get(str(place), ...) is not None)
+    return next(filter(None, meant), "")
 
 
 def _lacks_a_number(value: Answer, wanted: Answer) -> bool:
     """Whether a None is where a number is wanted."""
     right = parts_of(wanted)
-    return any(part is None and right.get(place, ...) is not None for place, part in parts_of(value).items())
+    return any(
+        part is None and right.get(place, None if place else ...) is not None for place, part in parts_of(value).items()
+    )
 
 
 def _nothing_watched(run: CheckRun) -> str:
@@ -407,8 +422,10 @@ def _called_elsewhere(exercise: Exercise, runs: list[CheckRun]) -> str:
     return ""
 
 
-def _of_another_sort(value: Answer) -> str:
+def _of_another_sort(value: Answer, wanted: Answer) -> str:
     """What to say of a result that is no number and no list of them."""
+    if isinstance(value, tuple) and kind(wanted) == kind(0):
+        return say("A comma makes a tuple of two results. Is there one in place of a decimal point?")
     if inspect.isgenerator(value):
         return say("That is a generator, which has not run yet. Write square brackets around it: it is a list then.")
     if isinstance(value, (set, frozenset)):
@@ -476,7 +493,8 @@ def _run(exercise: Exercise, answer: Function, case: tuple[Answer, ...]) -> Chec
 
 def _raised(error: Exception, function: Function) -> str:
     """That an error was raised, and by which line of the function."""
-    said, line = f"{type(error).__name__}: {cut(str(error), LONGEST)}", line_of(error, function)
+    said, line = re.sub(r" at 0x\w+", "", str(error)), line_of(error, function)
+    said = f"{type(error).__name__}: {cut(said, LONGEST)}"
     return (
         say("raises {error} (in the line {line})", error=said, line=line) if line else say("raises {error}", error=said)
     )
@@ -520,7 +538,8 @@ def _call(function: Function, case: tuple[Answer, ...]) -> tuple[Answer, Excepti
     try:
         return function(*case), None
     except Exception as error:
-        return None, error
+        traced = error.__context__ if str(error).startswith("in user code:") else None
+        return None, traced if isinstance(traced, Exception) else error
 
 
 def _same_on_all(exercise: Exercise, runs: list[CheckRun], mistake: Function) -> AnswerComparison:
@@ -646,6 +665,8 @@ def _plainly(value: Answer) -> Answer:
         return {key: _plainly(part) for key, part in value.items()}
     if isinstance(value, UnknownFunction):
         return value
+    if isinstance(value, Iterator):
+        return _Words(kind(value))
     if inspect.ismethod(value):
         return _Words(say("the method {name}", name=value.__name__))
     if callable(value) or type(value).__repr__ is object.__repr__:

@@ -85,7 +85,7 @@ def compare(given: Answer, expected: Answer, rtol: float, atol: float) -> Answer
                 False,
                 problem=say("expected the keys {keys}, got {given}", keys=_keys(expected), given=_keys(given)),
             )
-        parts = [compare(_as_truth(given[key], expected[key]), expected[key], rtol, atol) for key in expected]
+        parts = [compare(as_truth(given[key], expected[key]), expected[key], rtol, atol) for key in expected]
         return combined(parts) if isinstance(expected, Described) else _counted(parts)
     if isinstance(expected, (list, tuple)) and not _is_numeric(expected):
         if not isinstance(given, (list, tuple)) or len(given) != len(expected):
@@ -118,7 +118,7 @@ def _as_asked(given: Answer, expected: Answer) -> Answer:
     return given
 
 
-def _as_truth(given: Answer, expected: Answer) -> Answer:
+def as_truth(given: Answer, expected: Answer) -> Answer:
     """A 0 or 1 among several answers, where the answer is True or False."""
     return bool(given) if type(given) is int and given in (0, 1) and isinstance(expected, bool) else given
 

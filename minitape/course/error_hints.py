@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..engine.types import Function
     from .exercise import Answer
 
+FEW_LETTERS = 3
 NONE = (
     "Something is None here, and one cannot compute with None. Did a gradient find no path, or does a function "
     "give nothing back?"
@@ -45,7 +46,7 @@ def slip_in(error: BaseException, function: Function) -> str:
             return say(
                 "Python does not know the name {name}: it belongs to tf, as {full}.", name=repr(name), full=f"tf.{name}"
             )
-        near = _nearest(name, _names_near(error.__traceback__, function))
+        near = _nearest(name, ["True", "False", "None", *_names_near(error.__traceback__, function)])
         known = say("Python does not know the name {name}.", name=repr(name))
         return paragraph(known, near or say("Is it misspelled, or is it made in a cell that has not run?"))
     if isinstance(error, AttributeError) and getattr(error, "obj", None) is not None and isinstance(error.name, str):
@@ -61,12 +62,21 @@ def _no_such_attribute(name: str, owner: object) -> str:
     missing = say("There is no {name} here.", name=repr("." + name))
     if name in _public(tf().GradientTape):
         return paragraph(missing, say("It is a method of a tape, as in {example}.", example=f"tape.{name}(...)"))
+    if full := _word_in(name, _public(owner)):
+        return paragraph(missing, say("Did you mean {near}?", near=repr(full)))
     if inspect.ismodule(owner) and name in _public(tf().math):
         return paragraph(missing, say("It belongs to tf: {example}.", example=f"tf.math.{name}(...)"))
-    if owner is not tf() and name in _public(tf()):
-        return paragraph(missing, say("It belongs to tf: {example}.", example=f"tf.{name}(...)"))
     near = _nearest(name, _public(owner))
+    full = name if name in _public(tf()) else "" if near else _word_in(name, _public(tf()))
+    if full and owner is not tf() and not isinstance(owner, (list, tuple)):
+        return paragraph(missing, say("It belongs to tf: {example}.", example=f"tf.{full}(...)"))
     return paragraph(missing, near) if near else ""
+
+
+def _word_in(name: str, names: list[str]) -> str:
+    """The shortest of the names that end in this one, as `reduce_mean` in `mean`, or begin with it."""
+    longer = [other for other in names if other.endswith(f"_{name}") or re.match(rf"{name}[^_]", other)]
+    return min(longer, key=len) if len(name) >= FEW_LETTERS and longer else ""
 
 
 def told_of(error: BaseException) -> str:
@@ -89,11 +99,13 @@ def told_of(error: BaseException) -> str:
         )
     if "'_tape'" in said or "while it is not" in said or "is not recording" in said.lower():
         return say("tape.watch was called while the tape was off. Is it the tape of this block?")
-    if "no attribute '_id'" in said:  # as TensorFlow says it
+    if "no attribute '_id'" in said or re.search(r"`type_value`: [-\d.e]+ to", said):  # as TensorFlow says it
         return say(
             "tape.gradient got a plain number. Give it the tensors and variables that it recorded: of what, "
             "and with respect to what?"
         )
+    if "Passed in object" in said and not re.search(r"of type '(int|float|complex)\d*'", said):
+        return say("Only tensors and variables can be watched, and this is none. Which of them does the function use?")
     if "Passed in object" in said:
         return say(
             "Only tensors and variables can be watched, and this is a plain number. Which line makes a plain number "
@@ -103,7 +115,7 @@ def told_of(error: BaseException) -> str:
         return _attribute_error(error.name, getattr(error, "obj", None))
     if isinstance(error, TypeError) and "NoneType" in said:
         return say(NONE)
-    if not _function_names().isdisjoint(re.findall(r"'(?:[\w.]+\.)?(\w+)'", said)) or "`type_value`: <" in said:
+    if not _function_names().isdisjoint(re.findall(r"'(?:[\w.]+\.)?(\w+)'", said)) or "`type_value`: <f" in said:
         return say("A function is used as if it were a number. Are the brackets missing that call it?")
     if "type_value" in said:
         return say(
@@ -121,6 +133,10 @@ def told_of(error: BaseException) -> str:
         return say("The function got a plain number. Hand it the tensor or the variable that the tape watches.")
     if isinstance(error, TypeError):
         return _type_error(error)
+    if "Cannot update variable with shape" in said:
+        return say("The variable has another shape than what is put in. Is that a whole list, in place of one number?")
+    if re.search(r"Cannot convert .* to EagerTensor of dtype int", said):
+        return say("The variable holds whole numbers, and this is none. Begin with a decimal number, such as 0.0.")
     if isinstance(error, ValueError) and "to unpack" in said:
         return say("A line that takes a list or tuple apart got another number of parts. What does it get?")
     if "slice scalar" in said:
@@ -138,11 +154,15 @@ def _attribute_error(name: str, owner: object) -> str:
     """What to say of a name after a dot that is not there."""
     if name.startswith("assign"):
         return say(
-            "Only a variable can be assigned to. Of a tensor compute a new one, and give it the name: x = x - ..."
+            "Only a variable can be assigned to, and this is none. Make a variable, or compute a new tensor and give "
+            "it the name: x = x - ..."
         )
     if owner is None:
         return say(NONE)
-    if isinstance(owner, (bool, int, float, np.generic, np.ndarray)):
+    number = isinstance(owner, (bool, int, float, np.generic, np.ndarray))
+    if number and not hasattr(tf().Variable, name):
+        return say("A plain number has no {name}. Which value belongs there?", name=repr("." + name))
+    if number:
         return say(
             "A plain number of Python or NumPy has no {name}, and no tape can follow it. Which tensor or variable "
             "belongs there?",
@@ -151,7 +171,7 @@ def _attribute_error(name: str, owner: object) -> str:
     if inspect.ismodule(owner):
         return say("The module {module} has no {name}.", module=repr(owner.__name__), name=repr("." + name))
     if isinstance(owner, (list, tuple)):
-        return say("A list has no {name}. Which of its parts do you need?", name=repr("." + name))
+        return say("A list has no {name}. It has append; or is one of its parts meant?", name=repr("." + name))
     if callable(owner):
         return say("A function has no {name}. Are brackets missing, which call it?", name=repr("." + name))
     return say("What is before the dot has no {name}. Which value belongs there?", name=repr("." + name))
@@ -188,6 +208,10 @@ def _type_error(error: TypeError) -> str:
         return say(
             "One computes with numbers, not with a whole list or tuple of Python. Compute with each of its parts."
         )
+    if "cannot be interpreted as an integer" in said:
+        return say("Steps and places are counted with whole numbers. Which value is none here?")
+    if "item assignment" in said:
+        return say("A tensor cannot be changed. Compute a new one, with the other number in its place.")
     if "not subscriptable" in said or "not iterable" in said or "iterate over" in said:
         return say("A single value is used as if it were a list. Where does it come from?")
     return ""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..common.texts import paragraph, say
-from .compare import MANY, as_array, compare, kind
+from .compare import MANY, Described, as_array, as_truth, compare, kind
 from .unknown import Polynomial
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def in_common(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
     >>> in_common([[1.0, 2.0], [3.0, 5.0]], [[2.0, 1.0], [5.0, 3.0]])
     'The right numbers, in the reverse order.'
     """
-    given, expected = [*map(as_array, given)], [*map(as_array, expected)]
+    given, expected = [*map(_held, given)], [*map(_held, expected)]
     if all(isinstance(one, str) for one in given):
         return say("Your function gives back a text. Give back the result itself.")
     if all(
@@ -44,6 +45,11 @@ def in_common(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
     ):
         return say("Your result is in brackets of its own. Leave them out.")
     return _rearranged(given, expected) or _off(given, expected) or _part_by_part(given, expected)
+
+
+def _held(result: Answer) -> Answer:
+    """What a box holds that is compared part by part; any other result as it is."""
+    return result["holds"] if isinstance(result, Described) and "holds" in result else as_array(result)
 
 
 def in_reverse(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
@@ -93,7 +99,7 @@ def _off(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
     if len(given) > 1 and all(np.array_equal(one, given[0]) for one in given) and not np.allclose(b, b[0]):
         return say("Your function gives the same, whatever it is given. What should its result depend on?")
     factor = a @ b / (b @ b) if b.any() else 0.0
-    if np.allclose(a, factor * b, EXACT, EXACT) and len(b) > 1 and factor and f"{factor:.3g}" != "1":
+    if np.allclose(a, factor * b, EXACT, EXACT) and len(b) > 1 and abs(factor) > SAME_RATE and f"{factor:.3g}" != "1":
         if round(factor, 3) == -ONE:
             return say("All your results have the wrong sign.")
         return say("All your results are {factor} times what they should be.", factor=f"{factor:.3g}")
@@ -128,22 +134,43 @@ def of_value(given: Answer, expected: Answer) -> str:
 
     >>> of_value(-12.0, 12.0), of_value({"A": 3.0, "B": 0.0}, {"A": 3.0, "B": None})
     ('The size is right, and the sign is not.', 'B: None and 0 are not the same. Which of the two is it here?')
-    >>> of_value([6.0, None], [None, 6.0])
-    'The right answers, in other places.'
+    >>> of_value([6.0, None], [None, 6.0]), of_value({"A": "dens", "B": "ragged"}, {"A": "dense", "B": "ragged"})
+    ('The right answers, in other places.', 'Only one part is not right: A.')
     """
     places, wanted = parts_of(given), parts_of(expected)
     if not places or not wanted or set(places) != set(wanted):
         return _of_kind(given, expected)
+    places = {place: as_truth(part, wanted[place]) for place, part in places.items()}
     wrong = {place: (places[place], wanted[place]) for place in wanted if not _same(places[place], wanted[place])}
     if len(wrong) > 1 and _other_order([*places.values()], [*wanted.values()]):
         return say("The right answers, in other places.")
-    if len(wrong) == len(wanted) > 1 and all(isinstance(one, (bool, np.bool_)) for one in wanted.values()):
+    if len(wrong) == len(wanted) > 1 and all(
+        isinstance(one, (bool, np.bool_)) for pair in wrong.values() for one in pair
+    ):
         return say("Each of them is the other way round.")
     for place, pair in wrong.items():
         if told := _of_one(*pair):
-            named = repr(place) if " " in place and "," not in place else place
-            return say("{place}: {told}", place=named, told=told) if place else told
-    return ""
+            return say("{place}: {told}", place=_named(place), told=told) if place else told
+    only = len(wrong) == 1 < len(wanted) and not isinstance(wanted[next(iter(wrong))], bool)
+    return say("Only one part is not right: {place}.", place=_named(next(iter(wrong)))) if only else ""
+
+
+def _named(place: str) -> str:
+    return repr(place) if " " in place and "," not in place else place
+
+
+def of_collection(given: Answer, expected: Answer) -> str:
+    """What is too much in a list in which the order does not matter, or that something is missing.
+
+    >>> of_collection([2, 5, 7], [5, 6, 7]), of_collection(["w2"], ["w2", "z"])
+    ('2 does not belong in the list.', 'Something is missing in the list.')
+    """
+    if not isinstance(given, (list, tuple)):
+        return say("The answer is a list: write it in square brackets.")
+    added = [one for one in given if not any(_same(one, right) for right in expected)]
+    if added:
+        return say("{part} does not belong in the list.", part=repr(added[0]))
+    return say("Something is missing in the list.") if len(given) < len(expected) else ""
 
 
 def parts_of(answer: Answer, place: str = "") -> dict[str, Answer]:
@@ -273,39 +300,106 @@ def of_calls(expect: Callable[..., Answer], runs: Runs, same: Callable[[Answer, 
     ):
         if did(lambda f, value, *rest, order=order: f.derivative(value, order=order)):
             return told
-    return _by_another_rate(expect, runs, same)
+    return _of_steps(expect, runs, same)
 
 
 def _value_at(f: Polynomial, value: float, *rest: Answer) -> Answer:
     return f._compute(value)
 
 
-def _by_another_rate(expect: Callable[..., Answer], runs: Runs, same: Callable[[Answer, Answer], bool]) -> str:
-    """That the steps are those of another learning rate, which is found from a run of one step."""
-    parameters = inspect.signature(expect).parameters
-    rate, place = parameters.get("rate"), [*parameters].index("steps") if "steps" in parameters else 0
-    one = next(((case, given) for case, given in runs if 0 < place < len(case) and case[place] == 1), None)
-    if rate is None or not isinstance(rate.default, float) or one is None:
+def _of_steps(expect: Callable[..., Answer], runs: Runs, same: Callable[[Answer, Answer], bool]) -> str:
+    """What a loop does in each step in place of going down the slope, found by doing so."""
+    names = inspect.signature(expect).parameters
+    first = next((name for name in names if name in ("start", "starts")), "")
+    if not first or not {"steps", "rate"} <= {*names}:
         return ""
-    case, given = one
-    try:
-        still, full = (_single(expect(*case, rate=r)) for r in (0.0, ONE))
-        found = (_single(given) - still) / (full - still)
-        if abs(found - rate.default) < SAME_RATE or not all(same(g, expect(*c, rate=found)) for c, g in runs):
-            return ""
-    except Exception:  # as above
-        return ""
-    if found == 0.0:
-        return ""
-    if abs(found + rate.default) < SAME_RATE:
-        return say("Your steps go the other way: is there a plus in place of a minus, or the reverse?")
-    return say(
-        "Your steps are those of the learning rate {found}. Here it is {rate}.", found=f"{found:.3g}", rate=rate.default
+    if told := _by_another_rate(expect, runs, same):
+        return told
+    for step, meant in _other_steps():
+        with suppress(Exception), np.errstate(all="ignore"):  # the solution is not made for what is tried here
+            found = [
+                np.allclose(_number(given), _walk(expect, case, first, step), EXACT, EXACT) for case, given in runs
+            ]
+            if all(found):
+                return meant
+    return ""
+
+
+def _other_steps() -> tuple[tuple[Callable[..., Answer], str], ...]:
+    """What may be done in a step, and what to say of it. Given are the place, the right step from there, the start, the
+    function's value and the rate.
+    """
+    return (
+        (
+            lambda at, by, **_: at - by,
+            say("Your steps go the other way: is there a plus in place of a minus, or the reverse?"),
+        ),
+        (lambda by, **_: -by, say("Your program keeps the step alone. Where does the step start from?")),
+        (
+            lambda by, start, **_: start + by,
+            say("Each of your steps begins at the start again. Where did the last one end?"),
+        ),
+        (
+            lambda at, value, rate, **_: at - rate * value,
+            say("Your steps use the value of the function. How steep is it there?"),
+        ),
+        (
+            lambda at, rate, **_: at - rate,
+            say("Your steps all have the same length. What has the slope to do with it?"),
+        ),
+        (lambda at, by, **_: at - abs(by), say("A sign is lost in your steps. Is there an abs, or a square?")),
+        (
+            lambda at, by, rate, **_: at - by * by / rate,
+            say("Your slopes are multiplied by themselves. A step is the rate times the slope."),
+        ),
+        (
+            lambda at, by, rate, **_: at + 0.1 * by / rate,
+            say("Your steps have the length 0.1 times the slope, whatever rate is handed in."),
+        ),
+        (lambda at, by, **_: at + by[::-1], say("Each of your variables moves by the gradient of another one.")),
+        (lambda at, by, **_: at + by[0], say("All of your variables move by the first gradient.")),
+        (lambda at, by, **_: at + by * (np.arange(by.size) == 0), say("Only the first of your variables moves.")),
     )
 
 
-def _single(result: Answer) -> float:
-    return float(as_array(result["holds"] if isinstance(result, dict) else result))
+def _walk(expect: Callable[..., Answer], case: tuple[Answer, ...], first: str, step: Callable[..., Answer]) -> Answer:
+    """Where so many steps of another kind lead."""
+    given = inspect.signature(expect).bind(*case)
+    given.apply_defaults()
+    named = given.arguments
+    start = at = np.array(named[first], np.float64)
+    value = getattr(case[0], "_compute", None)
+    for _ in range(named["steps"]):
+        by = _number(expect(**named | {first: at.tolist(), "steps": 1})) - at
+        at = step(at=at, by=by, start=start, rate=named["rate"], value=value and value(*np.atleast_1d(at)))
+    return at
+
+
+def _number(result: Answer) -> np.ndarray:
+    return np.asarray(_held(result), np.float64)
+
+
+def _by_another_rate(expect: Callable[..., Answer], runs: Runs, same: Callable[[Answer, Answer], bool]) -> str:
+    """That the steps are those of another learning rate, which is found from a run of one step."""
+    parameters = inspect.signature(expect).parameters
+    rate, place = parameters["rate"].default, [*parameters].index("steps")
+    one = next(((case, given) for case, given in runs if case[place] == 1), None)
+    if not isinstance(rate, float) or one is None:
+        return ""
+    case, given = one
+    with suppress(Exception), np.errstate(all="ignore"):  # as above
+        still, full = (float(_number(expect(*case, rate=r))) for r in (0.0, ONE))
+        found = (float(_number(given)) - still) / (full - still)
+        longer = _number(expect(*case[:place], 2, *case[place + 1 :], rate=found))
+        if (
+            found > 0.0
+            and not np.isclose(_number(given), longer)
+            and all(same(g, expect(*c, rate=found)) for c, g in runs)
+        ):
+            return say(
+                "Your steps are those of the learning rate {found}. Here it is {rate}.", found=f"{found:.3g}", rate=rate
+            )
+    return ""
 
 
 def without_return(source: str) -> str:

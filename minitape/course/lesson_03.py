@@ -156,10 +156,6 @@ EXERCISES = (
                 _holding(lambda f, start, steps: start),
                 "The variable still holds what it held at the start. Which method changes it?",
             ),
-            Mistake(
-                _holding(lambda f, start, steps: -0.1 * f.derivative(start)),
-                "assign puts only the step into the variable. Subtract the step from what is there.",
-            ),
         ],
         hint=(
             "What happens once, before the loop, and what in each step? And what does the tape of the next step watch?",
@@ -217,7 +213,7 @@ EXERCISES = (
             Mistake(_holding(lambda numbers: -sum(numbers)), "assign_sub subtracts. You want to add."),
             Mistake(
                 _holding(lambda numbers: numbers[0]),
-                "The return is inside the loop, so the function ends after one number.",
+                "Only the first number is added. Is there a loop, and is the return after it, not inside?",
             ),
             Mistake(
                 raises,

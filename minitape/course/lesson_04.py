@@ -119,7 +119,9 @@ EXERCISES = (
             ),
             Mistake(lambda f, a, b: [f.slopes(a, b)[0], None], "This tape watches a instead of b."),
             Mistake(
-                lambda f, a, b: [None, None], "Now no variable is watched: call tape.watch(b) before y is computed."
+                lambda f, a, b: [None, None],
+                "Now no variable is watched: call tape.watch(b) before y is computed.",
+                where=r"(?s)\A(?!.*watch\(\[?b)",
             ),
             Mistake(lambda f, a, b: f.slopes(a, b)[1], "Ask for both gradients, in a list: [a, b]."),
             Mistake(lambda f, a, b: [0.0, f.slopes(a, b)[1]], "What is not watched gives None. A zero hides that."),

@@ -36,7 +36,8 @@ def _errors(answers: Answer) -> Answer:
     if not isinstance(answers, dict):
         return answers
     named = {
-        key: isinstance(a, str) and re.match(r"\s*(an? |the )?\w*error\b", a.casefold()) for key, a in answers.items()
+        key: re.match(r"\s*(an? |the )?\w*error\b", str(getattr(a, "__name__", a)).casefold())
+        for key, a in answers.items()
     }
     return {key: "error" if named[key] else a for key, a in answers.items()}
 

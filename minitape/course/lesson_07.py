@@ -78,6 +78,7 @@ def _down(f: Polynomial, start: float, steps: int, halvings: int = 10) -> float:
 
 
 HILLS = Polynomial(0, 0, -0.5, 0, 0.25)
+BOWL = Polynomial(9, -6, 1)  # the first step from -3 is six long
 STRAIGHT = Polynomial(0, 1, 2**-13, 0, 1)  # at 0, ten halvings of a step are too few
 
 EXERCISES = (
@@ -227,7 +228,14 @@ def second_derivative(f, value):
         "07.6",
         order=2,
         expect=_down,
-        cases=[(HILLS, 0.1, 2), (STRAIGHT, 0.0, 1), (STRAIGHT, 0.0, 3), (HILLS, 0.55, 1), (HILLS, -0.3, 12)],
+        cases=[
+            (HILLS, 0.1, 2),
+            (STRAIGHT, 0.0, 1),
+            (STRAIGHT, 0.0, 3),
+            (HILLS, 0.55, 1),
+            (HILLS, -0.3, 12),
+            (BOWL, -3.0, 1),
+        ],
         start="""
 def lowest(f, start, steps):
     x = tf.constant(start)

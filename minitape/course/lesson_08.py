@@ -99,7 +99,7 @@ def slope(f, value):
             Mistake(
                 gives_none,
                 "tf.cast makes another tensor, and x stays what it was. Make the variable itself a float.",
-                where=r"cast\(",
+                where=r"cast\((tf\.Variable|x)",
             ),
             Mistake(
                 gives_none,

@@ -42,8 +42,8 @@ def _grown(loss_of: Distance, x: Sequence[float]) -> list[float]:
 
 
 def _loop(rate: float) -> Callable[..., float]:
-    def learned(loss_of: Polynomial, steps: int, rate: float = rate) -> float:
-        return descend(loss_of, 0.0, steps, rate)
+    def learned(loss_of: Polynomial, steps: int, rate: float = rate, start: float = 0.0) -> float:
+        return descend(loss_of, start, steps, rate)
 
     return learned
 

@@ -144,7 +144,7 @@ def two_slopes(f, value):
                 lambda f, value: [f.derivative(value)] * 2,
                 "The graph holds the tensor that had the name penalty while it was traced. Hand it in as an argument "
                 "of loss.",
-                where=r"tf\.(constant|convert_to_tensor|cast)\(",
+                where=r"(?s)def loss\(\w+\):.*tf\.(constant|convert_to_tensor|cast)\(",
             ),
             Mistake(
                 lambda f, value: [f.derivative(value)] * 2,
@@ -154,6 +154,7 @@ def two_slopes(f, value):
             Mistake(
                 lambda f, value: [f.derivative(value)] * 2,
                 "loss was traced with penalty = 0, and that is in its graph for good. How does a new number get in?",
+                where=r"def loss\(\w+\)|lambda \w+:",
             ),
             Mistake(
                 lambda f, value: [f.derivative(value) + 5.0] * 2,

@@ -119,6 +119,8 @@ def _measured(line: str) -> dict[str, Answer]:
     if not isinstance(line, str):
         raise ValueError(say("A line of the table is a text: put it in quotes."))
     operation, x = operation_of(line), constant([-1.0, 0.5, 2.0])
+    if (operation.name, operation.op, operation.label) != ("bump", "Bump", "bump"):
+        raise ValueError(say("The three words are bump, Bump for TensorFlow, and bump in the picture."))
     with GradientTape() as outer, GradientTape() as inner:
         outer.watch(x)
         inner.watch(x)

@@ -115,11 +115,11 @@ EXERCISES = (
         mistakes=[
             Mistake(
                 lambda numbers: [abs(number) for number in numbers],
-                "abs changes the sign. Put 0 in place of a negative.",
+                "The negative numbers changed their sign. Put 0 in place of each.",
             ),
             Mistake(
                 lambda numbers: [min(number, 0.0) for number in numbers],
-                "The mask is the wrong way round: turn > into <.",
+                "It is the other way round: these are the negative numbers, and the others are 0.",
             ),
             Mistake(
                 lambda numbers: [float(number > 0) for number in numbers],
@@ -158,7 +158,11 @@ EXERCISES = (
             Mistake(
                 lambda numbers: np.array(numbers[1:-1]), "You cut the ends off. Keep their places, with a 0 there."
             ),
-            Mistake(_refused, "It raised an error. Each place is a list of its own, and the last is len(numbers) - 1."),
+            Mistake(
+                _refused,
+                "It raised an error. Each place is a list of its own, and the last is len(numbers) - 1.",
+                error="InvalidArgumentError",
+            ),
         ],
         hint=(
             "Which two places are replaced, and by what?",

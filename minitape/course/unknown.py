@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..common.texts import say
+from ..engine.tensor.convert import convert_to_tensor
 from .call_log import note_call
 
 if TYPE_CHECKING:
@@ -32,7 +33,10 @@ class UnknownFunction:
         self.formula, self._compute, self.slopes = formula, compute, slopes
 
     def __call__(self, *inputs: Answer) -> Answer:
-        if not all(hasattr(one, "numpy") or hasattr(one, "graph") for one in inputs):  # symbolic ones have a graph
+        if any(map(_is_tensor, inputs)):  # what left through NumPy is a constant among the others
+            plain = (float, np.generic, np.ndarray)
+            inputs = tuple(convert_to_tensor(one) if isinstance(one, plain) else one for one in inputs)
+        if not all(map(_is_tensor, inputs)):
             raise TypeError(say("this function takes tensors: values that a tape can follow"))
         inspect.signature(self._compute).bind(*inputs)  # raises TypeError where it is called with too few or too many
         result = self._compute(*inputs)
@@ -41,6 +45,10 @@ class UnknownFunction:
 
     def __repr__(self) -> str:
         return self.formula
+
+
+def _is_tensor(value: Answer) -> bool:
+    return hasattr(value, "numpy") or hasattr(value, "graph")  # symbolic ones have a graph
 
 
 class Polynomial(UnknownFunction):

@@ -550,7 +550,7 @@ def test_words_may_be_set_apart_by_blanks_and_lists_may_stand_in_any_order():
     assert "correct" in feedback("14.3", {"cause": "dead relu", "line": 6})
     assert "given:    {'cause': 'x', 'line': 6}" in feedback("14.3", {"cause": "x", "line": 6})
     assert "correct" in feedback("08.5", [7, 5, 6, 5])
-    assert "expected a list of 3, got a text" in feedback("08.5", "5, 6, 7")
+    assert "write it in square brackets" in feedback("08.5", "5, 6, 7")
 
 
 def test_whole_numbers_are_counted_not_measured():

@@ -604,8 +604,8 @@ def curvature(f, point, direction):
     ("11.6", solved("11.6", "upstream, 0.0)", "1.0, 0.0)"), "Where is upstream?"),
     ("11.6", solved("11.6", "tf.abs(x) < 1.0", "tf.abs(upstream) < 0.1"), "It should look at x"),
     ("11.6", solved("11.6", "< 1.0", ">= 1.0"), "The two cases are swapped"),
-    ("appendix.2", solved("appendix.2", "return x * mask", "return tf.abs(x)"), "abs changes the sign"),
-    ("appendix.2", solved("appendix.2", "x > 0, x.dtype", "x < 0, x.dtype"), "turn > into <"),
+    ("appendix.2", solved("appendix.2", "return x * mask", "return tf.abs(x)"), "changed their sign"),
+    ("appendix.2", solved("appendix.2", "x > 0, x.dtype", "x < 0, x.dtype"), "the other way round"),
     ("appendix.2", solved("appendix.2", "return x * mask", "return mask"), "That is the mask itself"),
     ("appendix.2", solved("appendix.2", "return x * mask", "return x[x > 0]"), "You dropped the negative numbers"),
     (

@@ -50,7 +50,7 @@ def test_the_answers_are_what_the_recordings_have():
         ("14.1", ("z", "w2"), "correct"),
         ("14.1", ["w2", "w1"], "without a cross"),
         ("14.1", ["z"], "Which of its two inputs"),
-        ("14.1", "w2", "got a text"),
+        ("14.1", "w2", "write it in square brackets"),
         ("14.2", ["D", "B"], "correct"),
         ("14.2", {"B"}, "as steep as you like"),
         ("14.2", ["C", "D", "B"], "C: where passes"),

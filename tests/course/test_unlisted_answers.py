@@ -35,6 +35,7 @@ RIGHT = [
     ("appendix.6", {"A": "works", "B": ValueError, "C": TypeError, "D": TypeError}),
 ]
 RIGHT_PROGRAMS = [
+    ("06.3", solved("06.3", "tf.stop_gradient(b)", "b.numpy()")),
     (
         "01.2",
         """
@@ -227,6 +228,58 @@ def rule_of_tanh(g, z, x):
 IF_ELIF = (
     "if name == 'add':\n                shares = (g, g)\n            else:\n                shares = (g * y, g * x)"
 )
+
+
+STEP = "x = x - 0.1 * tape.gradient(y, x)"
+TOLD = [
+    ("01.2", solved("01.2", "return tape", "return print(tape").replace("(y, x)", "(y, x))"), "Is there a print"),
+    ("01.2", solved("01.2", "tape.watch(x)", "tape.watch(f)"), "can be watched, and this is none"),
+    ("01.2", solved("01.2", "tape.gradient", "tape.grad"), "Did you mean 'gradient'?"),
+    ("01.2", solved("01.2", "tape.gradient(y, x)", "tape.gradient"), "the method gradient"),
+    ("01.4", solved("01.4", "inner.gradient(y, x)", "tf.Variable(inner.gradient(y, x))"), "made a new variable"),
+    ("01.5", solved("01.5", STEP, "x = start - 0.1 * tape.gradient(y, x)"), "begins at the start again"),
+    ("01.5", solved("01.5", STEP, "x = x - 0.1 * y"), "use the value of the function"),
+    ("01.5", solved("01.5", STEP, "x = 0.1 * tape.gradient(y, x)"), "keeps the step alone"),
+    ("01.5", solved("01.5", STEP, "x = x - 0,1 * tape.gradient(y, x)"), "A comma makes a tuple"),
+    ("03.4", solved("03.4", "tf.Variable(0.0)", "tf.Variable(1.0)"), "are off by 1."),
+    ("04.3", solved("04.3", "tape.gradient(y, [a, b])", "[None, tape.gradient(y, a)]"), "did not watch a"),
+    ("05.2", solved("05.2", "persistent=True", "persistent=true"), "Did you mean 'True'?"),
+    ("05.7", solved("05.7", "zip(variables, gradients)", "zip(variables, gradients[::-1])"), "of another one"),
+    ("08.3", solved("08.3", "tf.reduce_mean(results)", "results.mean()"), "tf.reduce_mean(...)"),
+    ("10.4", solved("10.4", "tf.range(times)", "tf.rang(times)"), "Did you mean 'range'?"),
+]
+COLLECTED = [
+    ("02.4", {"A": "yes", "B": "yes", "C": "no", "D": "no"}, "A: The answer is True or False."),
+    ("03.5", ["a:0", "c:0", "d:0"], "'a:0' does not belong in the list."),
+    ("08.1", ["not_watched", "stop_gradient", "state", "recording_paused"], "Only one part is not right: 3."),
+    ("08.5", [5], "Something is missing in the list."),
+    ("12.8", "Bump bump bump | exp(-x * x) | g * (-2 * x * z)", "The three words are bump"),
+    ("14.1", ["hidden", "w1"], "'hidden' does not belong in the list."),
+]
+
+
+@pytest.mark.parametrize(("name", "program", "words"), TOLD)
+def test_a_slip_that_no_list_has_is_told(name, program, words):
+    assert words in (said := answer(name, program)), said
+
+
+@pytest.mark.parametrize(("name", "given", "words"), COLLECTED)
+def test_what_is_wrong_in_a_collection_is_told_and_not_how_much_belongs_in_it(name, given, words):
+    said = feedback(name, given)
+    assert words in said and "expected a list of" not in said, said
+
+
+def test_a_hint_that_praises_a_part_is_not_given_where_that_part_is_wrong():
+    assert "word is right" not in feedback("14.3", {"cause": "no_derivative", "line": 7})
+    assert "z is right" not in feedback("03.3", {"t": [11, 0], "z": [1, 2]})
+
+
+def test_many_steps_that_have_arrived_are_not_those_of_another_rate():
+    assert "learning rate" not in answer("03.2", solved("03.2", "range(steps)", "range(100)"))
+
+
+def test_a_step_that_leads_far_and_down_is_taken():
+    assert "not yet" in answer("07.6", solved("07.6", "if f(x - move) <= f(x):", "if abs(move) < 1.0:"))
 
 
 @pytest.mark.parametrize(("name", "given"), RIGHT)
