@@ -235,7 +235,8 @@ def _rows(tape: Answer, given: tuple[Answer, ...]) -> tuple[int, ...]:
     rows = [
         (-1 if id(value) in watched else None) if hasattr(value, "assign") else record.find(value) for value in given
     ]
-    return tuple(rows) if len(rows) == 2 and None not in rows else ()
+    found = tuple(int(row) for row in rows if row is not None)
+    return found if len(found) == 2 else ()
 
 
 def _holds_a_number(found: Answer) -> bool:
