@@ -36,7 +36,7 @@ def in_common(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
     >>> in_common([[1.0, 2.0], [3.0, 5.0]], [[2.0, 1.0], [5.0, 3.0]])
     'The right numbers, in the reverse order.'
     """
-    given, expected = [*map(_held, given)], [*map(_held, expected)]
+    given, expected = [*map(_content, given)], [*map(_content, expected)]
     if all(isinstance(one, str) for one in given):
         return say("Your function gives back a text. Give back the result itself.")
     if all(
@@ -47,7 +47,7 @@ def in_common(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
     return _rearranged(given, expected) or _off(given, expected) or _part_by_part(given, expected)
 
 
-def _held(result: Answer) -> Answer:
+def _content(result: Answer) -> Answer:
     """What a box holds that is compared part by part; any other result as it is."""
     return result["holds"] if isinstance(result, Described) and "holds" in result else as_array(result)
 
@@ -376,7 +376,7 @@ def _walk(expect: Callable[..., Answer], case: tuple[Answer, ...], first: str, s
 
 
 def _number(result: Answer) -> np.ndarray:
-    return np.asarray(_held(result), np.float64)
+    return np.asarray(_content(result), np.float64)
 
 
 def _by_another_rate(expect: Callable[..., Answer], runs: Runs, same: Callable[[Answer, Answer], bool]) -> str:
