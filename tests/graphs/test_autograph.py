@@ -2,7 +2,6 @@
 
 import linecache
 import sys
-import warnings
 
 import numpy as np
 import pytest
@@ -78,22 +77,6 @@ def test_same_as_python(f, n):
     assert tf.function(f)(tf.constant(n)).numpy() == int(f(tf.constant(n)))
 
 
-def test_one_trace_serves_all_branches():
-    traces = []
-
-    @tf.function
-    def f(x):
-        traces.append(1)
-        if x > 0.0:
-            y = x * 2.0
-        else:
-            y = -x
-        return y
-
-    assert [f(tf.constant(v)).numpy() for v in (3.0, -3.0)] == [6.0, 3.0]
-    assert traces == [1]
-
-
 def power(x, n):
     y = tf.ones_like(x)
     for _ in tf.range(n):
@@ -134,28 +117,6 @@ def test_first_and_second_gradients_are_those_of_python(f, value):
         return [float(v) for v in (y, first, outer.gradient(first, x))]
 
     np.testing.assert_allclose(gradients(tf.function(f)), gradients(f), rtol=1e-6)
-
-
-def test_variables_in_branches_and_loops():
-    v = tf.Variable(2.0)
-
-    @tf.function
-    def f(n):
-        for _ in tf.range(n):
-            v.assign(v * 2.0)
-        return v.read_value()
-
-    assert f(tf.constant(3)).numpy() == 16.0
-
-    @tf.function
-    def g(x):
-        if x > 0.0:
-            return x * v
-        return x
-
-    with tf.GradientTape() as tape:
-        y = g(tf.constant(3.0))
-    assert tape.gradient(y, v).numpy() == 3.0
 
 
 def function_of(text, path, monkeypatch):
@@ -211,14 +172,6 @@ def test_what_can_not_be_converted_says_so(body, error, message, tmp_path, monke
 def test_functions_with_type_parameters(text, tmp_path, monkeypatch):
     f = tf.function(function_of(text, tmp_path, monkeypatch))
     assert [f(tf.constant(v)).numpy() for v in (-2.0, 3.0)] == [2.0, 3.0]
-
-
-def test_what_python_warns_of_in_the_source_is_not_said_again(tmp_path, monkeypatch):
-    text = "def f(x):\n    pattern = '\\d'\n    return x if x > 0 and pattern is not 'd' else -x"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        f = function_of(text, tmp_path, monkeypatch)
-    assert tf.function(f)(tf.constant(-2.0)).numpy() == 2.0
 
 
 class OwnError(Exception):
@@ -300,14 +253,6 @@ def test_a_name_that_a_statement_leaves_without_a_value_is_told_with_its_line(fu
     ]
 
 
-def test_autograph_off():
-    def f(x):
-        return x if x > 0 else -x
-
-    with pytest.raises(TypeError, match=r"Using a symbolic `tf.Tensor` as a Python `bool` is not allowed"):
-        tf.function(f, autograph=False)(tf.constant(1.0))
-
-
 @pytest.mark.parametrize("wrap", [lambda f: f, tf.function], ids=["eager", "graph"])
 def test_control_flow_functions(wrap):
     x = tf.constant(3.0)
@@ -353,11 +298,6 @@ def test_ragged_and_sparse_arguments_of_a_function_are_refused():
             f(value)
 
 
-def test_a_lambda_inside_a_lambda():
-    f = tf.function(lambda x: (lambda y: y + 1 if y > 0 else y - 1)(x) * (2 if x > 0 else 3))
-    assert [int(f(tf.constant(n))) for n in (1, -1)] == [4, -6]
-
-
 def with_cases(x):
     match x:
         case 1 if x > 0:
@@ -371,21 +311,6 @@ def test_statements_that_are_left_as_they_are():
     assert tf.function(with_cases)(1).numpy() == 1
     with pytest.raises(TypeError, match="may be using an unsupported feature"):
         tf.function(with_cases)(tf.constant(2))
-
-
-def test_lambdas_on_one_line_are_told_apart():
-    @tf.function
-    def both(x):
-        functions = [
-            lambda v: v * x,
-            lambda v: v + x,
-            lambda v: v - 2.0,
-            lambda v: v - 3.0,
-            lambda v: (lambda: v / x)(),
-        ]
-        return [f(x + 1.0) for f in functions]
-
-    assert [float(y) for y in both(tf.constant(4.0))] == [20.0, 9.0, 3.0, 2.0, 1.25]
 
 
 def test_a_function_without_source_does_not_stand_for_one_that_reads_the_same(monkeypatch):

@@ -31,61 +31,6 @@ def test_variables_are_made_once():
         wrong()
 
 
-CAPTURED = [tf.constant(3.0)]
-
-
-def test_gradient_reaches_a_capture_that_one_place_alone_holds():
-    f = tf.function(lambda x: x * CAPTURED[0])
-    assert f(tf.constant(2.0)).numpy() == 6.0
-    with tf.GradientTape() as tape:
-        tape.watch(CAPTURED[0])
-        y = f(tf.constant(2.0))
-    assert tape.gradient(y, CAPTURED[0]).numpy() == 2.0
-
-
-def test_a_captured_tensor_is_a_constant_where_nobody_watches():
-    c = tf.constant(5.0)
-    f = tf.function(lambda x: x * c)
-    assert f(tf.constant(2.0)).numpy() == 10.0
-    x = tf.constant(2.0)
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = f(x)
-    assert tape.gradient(y, [x])[0].numpy() == 5.0
-
-
-def test_a_training_step_inside():
-    rng = np.random.default_rng(0)
-    xs, ws = rng.normal(size=(8, 3)).astype(np.float32), rng.normal(size=(3, 1)).astype(np.float32)
-    w = tf.Variable(tf.zeros([3, 1]))
-
-    @tf.function
-    def step(x, y):
-        with tf.GradientTape() as tape:
-            loss = tf.reduce_mean((x @ w - y) ** 2)
-        w.assign_sub(0.1 * tape.gradient(loss, w))
-        return loss
-
-    reference, losses = np.zeros((3, 1), np.float32), []
-    for _ in range(20):
-        losses.append(step(tf.constant(xs), tf.constant(xs @ ws)).numpy())
-        reference -= 0.1 * 2 / 8 * xs.T @ (xs @ reference - xs @ ws)
-    np.testing.assert_allclose(w.numpy(), reference, rtol=1e-4, atol=1e-6)
-    assert losses[-1] < losses[0]
-
-
-def test_errors_say_where_in_the_users_code():
-    @tf.function
-    def f(x):
-        raise ValueError("inside")
-
-    with pytest.raises(
-        ValueError, match=r"in user code:\n\n    File .*test_function.py.*\n.*\n\n    ValueError: inside"
-    ):
-        f(tf.constant(1.0))
-    assert tf.executing_eagerly()
-
-
 def test_a_symbolic_tensor_must_not_leak():
     leaked = []
     f = tf.function(lambda x: (leaked.append(x + 1), x)[1])
@@ -257,27 +202,6 @@ def test_a_tensor_that_leaked_is_told_with_its_line():
     line = leaks.python_function.__code__.co_firstlineno + 2
     assert f'was defined here:\n    File "{__file__}", line {line}, in leaks' in text
     assert "because it was defined in FuncGraph(name=leaks, id=" in text
-
-
-def test_no_tape_records_what_an_init_scope_does_be_it_in_a_function_or_not():
-    """The answers are TensorFlow's."""
-    w = tf.Variable(3.0)
-    with tf.GradientTape(persistent=True) as tape:
-        with tf.init_scope():
-            doubled, made = w * 2.0, tf.Variable(5.0)
-        loss, product = doubled * 4.0, made * w
-    assert tape.gradient(loss, [w, doubled]) == [None, None]
-    assert [float(g) for g in tape.gradient(product, [made, w])] == [3.0, 5.0]
-
-
-def test_a_leak_in_init_scope_is_told_with_the_function_that_used_it():
-    @tf.function
-    def leaks(x):
-        with tf.init_scope():
-            return x + 1.0
-
-    with pytest.raises(TypeError, match=r"(?s)in user code:.*in leaks.*is out of scope"):
-        leaks(tf.constant(1.0))
 
 
 def test_keyword_arguments_of_a_concrete_function_are_told_apart_by_name():

@@ -48,19 +48,3 @@ def test_eager_mode_is_untouched_by_a_graph():
     assert tape.gradient(y, x).numpy() == 4.0
     with pytest.raises(RuntimeError, match="not compatible with eager execution"):
         v1.placeholder(tf.float32)
-
-
-def test_an_error_inside_leaves_no_graph_behind():
-    with pytest.raises(ZeroDivisionError), tf.Graph().as_default(), tf.GradientTape():
-        1 / 0  # noqa: B018
-    assert tf.executing_eagerly()
-    assert (tf.constant(1.0) + 1.0).numpy() == 2.0
-
-
-def test_a_failing_run_names_the_operation_and_the_line(graph):
-    x = v1.placeholder(tf.int32, [], name="x")
-    y = tf.gather([1.0, 2.0], x)
-    with pytest.raises(tf.errors.InvalidArgumentError, match=r"Detected at node 'GatherV2'") as caught:
-        run(y, {x: 5})
-    assert "indices = 5 is not in [0, 2)" in str(caught.value)
-    assert "test_session.py" in str(caught.value)

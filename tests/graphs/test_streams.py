@@ -9,22 +9,6 @@ def _numbers(n=6, batch=2):
     return tf.data.Dataset.range(n).batch(batch)
 
 
-def test_a_loop_over_a_dataset_is_traced_once():
-    turns = []
-
-    @tf.function
-    def total(ds):
-        s = tf.constant(0, tf.int64)
-        for x in ds:
-            turns.append(1)
-            s += tf.reduce_sum(x)
-        return s
-
-    ds = _numbers(40)
-    assert int(total(ds)) == int(total(ds)) == 780
-    assert len(turns) < 4
-
-
 def test_next_draws_at_each_run():
     @tf.function
     def step(it):

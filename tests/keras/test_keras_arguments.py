@@ -42,13 +42,6 @@ def test_optimizers_refuse_what_they_do_not_have(argument):
         K.optimizers.SGD(lambda: 0.1)
 
 
-def test_losses_have_the_signatures_of_keras():
-    loss = K.losses.SparseCategoricalCrossentropy(True, reduction="sum", axis=-1, name="mine", dtype="float64")
-    assert (loss.name, loss.dtype, loss.reduction) == ("mine", "float64", "sum")
-    with pytest.raises(TypeError, match="unexpected keyword argument 'deltas'"):
-        K.losses.Huber(deltas=1.0)
-
-
 def test_hinges_of_traced_labels():
     hinge = tf.function(lambda y: K.losses.hinge(y, tf.constant([[0.5], [0.5]])))
     assert hinge(tf.constant([[1.0], [0.0]])).numpy().tolist() == [0.5, 1.5]

@@ -65,30 +65,7 @@ def test_models_take_no_arguments_that_nobody_reads():
         model()(X, foo=1)
 
 
-def test_results_come_in_the_order_of_keras():
-    made = model(metrics=["mse", "mae"])
-    assert made.evaluate(X, Y, verbose=0) == [1.5, 1.5, 1.0]
-    assert made.evaluate(X, Y, verbose=0, return_dict=True) == {"loss": 1.5, "mae": 1.0, "mse": 1.5}
-
-
 def test_a_dataset_of_unknown_length_is_counted():
     data = dataset().filter(lambda x, y: True)
     with pytest.warns(UserWarning, match="Your input ran out of data"):
         assert len(losses(data, epochs=2)) == 2
-
-
-def test_callbacks_are_told_as_by_keras():
-    told = []
-
-    class Record(K.callbacks.Callback):
-        def on_train_begin(self, *args, **kwargs):
-            told.append(("train", args, kwargs))
-
-        def on_epoch_begin(self, *args, **kwargs):
-            told.append(("epoch", args, kwargs))
-
-        def on_train_batch_begin(self, *args, **kwargs):
-            told.append(("batch", args, kwargs))
-
-    model().fit(X, Y, verbose=0, callbacks=[Record()])
-    assert told == [("train", ({},), {}), ("epoch", (0, {}), {}), ("batch", (0,), {"logs": {}})]

@@ -52,11 +52,6 @@ def test_what_is_not_there_is_refused(make, message):
         make()
 
 
-def test_arguments_behind_those_that_have_a_place_are_named():
-    with pytest.raises(TypeError):
-        L.LSTM(2, "tanh", "sigmoid", True, "glorot_uniform")
-
-
 class Given(K.layers.Layer):
     def __init__(self, spec):
         super().__init__()
@@ -81,10 +76,6 @@ SPECS = [
 def test_inputs_are_held_to_specifications(spec, x, message):
     with pytest.raises(ValueError, match=message):
         Given(spec)(x)
-
-
-def test_specifications_leave_room():
-    Given(InputSpec(shape=(None, 3, 1)))(tf.ones([2, 3]))
 
 
 def test_layers_that_do_not_ask_are_not_told_of_training():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import collections
 import copy
 
 import numpy as np
@@ -96,46 +95,6 @@ def test_layers_are_differentiable(layer, shape):
 
 
 @pytest.mark.parametrize(
-    ("make", "shape"),
-    [
-        (lambda: tf.keras.layers.Dense(2), (2, 3)),
-        (lambda: tf.keras.layers.Dense(2), (2, 3, 4)),
-        (lambda: tf.keras.layers.LayerNormalization(), (2, 3)),
-        (lambda: tf.keras.layers.BatchNormalization(), (2, 3)),
-        (lambda: tf.keras.layers.Flatten(), (2, 3, 4)),
-        (lambda: tf.keras.layers.Conv2D(2, 2), (1, 4, 4, 2)),
-        (lambda: tf.keras.layers.LSTM(2), (2, 3, 4)),
-        (lambda: tf.keras.Sequential([tf.keras.layers.Dense(2), tf.keras.layers.Dense(1)]), (2, 3)),
-    ],
-)
-def test_a_layer_takes_a_variable(make, shape):
-    # an image that is optimised is a tf.Variable, which has no ndim
-    layer, x = make(), tf.Variable(tf.random.normal(shape))
-    with tf.GradientTape() as tape:
-        y = tf.reduce_sum(layer(x) ** 2)
-    assert tape.gradient(y, x).shape == shape
-
-
-def test_a_layer_of_ones_own():
-    class Scale(L.Layer):
-        def build(self, shape):
-            self.factor = self.add_weight(shape=(shape[-1],), initializer="ones", name="factor")
-            self.count = self.add_weight(shape=(), initializer="zeros", trainable=False, name="count")
-
-        def call(self, x):
-            self.count.assign_add(1.0)
-            return x * self.factor
-
-    layer = Scale()
-    x = tf.constant([[1.0, 2.0]])
-    with tf.GradientTape() as tape:
-        y = tf.reduce_sum(layer(x))
-    (g,) = tape.gradient(y, layer.trainable_weights)
-    close(g, [1, 2])
-    assert layer.count.numpy() == 1 and layer.name == "scale"
-
-
-@pytest.mark.parametrize(
     "name",
     [
         "GlorotUniform",
@@ -154,49 +113,6 @@ def test_initializers_repeat_with_a_seed(name):
     a, b, c = (make(seed=s)((40, 30)).numpy() for s in (1, 1, 2))
     close(a, b)
     assert np.abs(a - c).max() > 1e-3
-
-
-def test_scales_of_initializers():
-    make = tf.keras.initializers
-    limit = np.sqrt(6 / 70)
-    drawn = make.GlorotUniform(seed=0)((40, 30)).numpy()
-    assert np.abs(drawn).max() <= limit and abs(drawn.std() - limit / np.sqrt(3)) < 0.02
-    q = make.Orthogonal(seed=0)((6, 4)).numpy()
-    close(q.T @ q, np.eye(4))
-
-
-def test_what_is_put_into_collections_is_part_of_a_layer_and_what_is_taken_away_is_not():
-    pair = collections.namedtuple("pair", "first second")
-
-    class Holder(L.Layer):
-        def __init__(self):
-            super().__init__()
-            self.one, self.many, self.by_name = L.Dense(1), [L.Dense(2), L.Dense(3)], {"a": L.Dense(4)}
-            self.some, self.two = {L.Dense(5)}, pair(L.Dense(6), "text")
-            self.ordered = collections.OrderedDict(b=L.Dense(7))
-
-    holder = Holder()
-
-    def units():
-        return sorted(layer.units for layer in holder._layers)
-
-    assert units() == [1, 2, 3, 4, 5, 6, 7] and type(holder.two) is pair and holder.two.second == "text"
-    holder.by_name.setdefault("c", L.Dense(8))
-    holder.by_name |= {"d": L.Dense(9)}
-    holder.many += [L.Dense(10)]
-    holder.some.add(L.Dense(11))
-    holder.ordered.move_to_end("b")
-    assert units() == [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]
-    assert holder.many.pop().units == 10 and holder.by_name.pop("c").units == 8 and holder.by_name.popitem()[0] == "d"
-    holder.many.remove(holder.many[0])
-    del holder.one
-    assert units() == [3, 4, 5, 6, 7, 11]
-    for collection in (holder.many, holder.by_name, holder.some, holder.ordered):
-        collection.clear()
-    assert units() == [6]
-    with pytest.raises(KeyError):
-        holder.by_name.pop("a")
-    assert holder.by_name.pop("a", 3) == 3
 
 
 def test_a_copy_of_a_built_layer_has_layers_of_its_own():

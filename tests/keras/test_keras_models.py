@@ -99,25 +99,6 @@ def test_models_differ_by_seed_only():
     np.testing.assert_array_equal(small().weights[0], small().weights[0])
 
 
-def test_imports_of_keras_stand_for_ours():
-    from minitape.keras import Model, Sequential, layers, optimizers
-
-    assert layers is tf.keras.layers and Model is K.Model and Sequential is K.Sequential
-    assert optimizers.SGD is K.optimizers.SGD
-
-
-def test_a_size_that_is_not_known_stays_unknown_behind_layers_that_shrink_it():
-    class Half(tf.keras.layers.Layer):
-        def call(self, x):
-            return tf.nn.max_pool2d(x, 2, 2, "VALID")
-
-    x = y = tf.keras.Input((None, None, 1))
-    for _ in range(5):
-        y = Half()(y)
-    assert y.shape == (None, None, None, 1)
-    assert tf.keras.Model(x, y)(tf.ones([1, 64, 32, 1])).shape == (1, 2, 1, 1)
-
-
 def test_a_model_inside_a_model_is_not_run_to_find_its_shapes():
     calls = []
 

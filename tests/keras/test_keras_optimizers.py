@@ -118,22 +118,6 @@ def test_a_step_is_the_same_to_the_last_bit_on_arrays_under_a_tape_and_in_a_func
     assert made[0] == made[1] == made[2]
 
 
-def test_rows_of_an_embedding_alone_move():
-    table = tf.Variable(tf.ones((4, 2)))
-    with tf.GradientTape() as tape:
-        y = tf.reduce_sum(tf.gather(table, [1, 1, 3]))
-    optimizers.SGD(0.1).apply_gradients([(tape.gradient(y, table), table)])
-    np.testing.assert_allclose(table.numpy()[:, 0], [1, 0.8, 1, 0.9], rtol=1e-6)
-
-
-def test_squares_of_rows_that_come_twice():
-    # Keras squares the gradients of rows before it adds up what belongs to one row
-    table = tf.Variable(tf.ones((3, 1)))
-    rows = tf.IndexedSlices(tf.constant([[1.0], [2.0]]), tf.constant([1, 1]), tf.constant([3, 1]))
-    optimizers.RMSprop(0.1, rho=0.0, epsilon=0.0).apply([rows], [table])
-    np.testing.assert_allclose(table.numpy()[1], 1 - 0.1 * 3 / np.sqrt(1 + 4), rtol=1e-5)
-
-
 CLIPPED_ROWS = {  # after three steps, by Keras 3: the row that was gathered twice, and the dense weight
     ("SGD", "clipnorm", 0.5): ([0.9476774, 1.7944233], 0.352),
     ("SGD", "clipvalue", 0.2): ([0.88, 1.88], 0.44),

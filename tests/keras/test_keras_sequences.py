@@ -32,23 +32,6 @@ def test_a_recurrent_layer_goes_step_by_step():
         layer(x, initial_state=[tf.ones([2, 3])])
 
 
-def test_recurrent_layers_are_built_inside_a_function():
-    layer = L.LSTM(3, recurrent_initializer=K.initializers.Orthogonal(seed=1))
-
-    @tf.function
-    def gradient(x):
-        with tf.GradientTape() as tape:
-            loss = tf.reduce_sum(layer(x) ** 2)
-        return tape.gradient(loss, layer.trainable_variables)
-
-    x = tf.constant(data(2, 4, 3))
-    found = gradient(x)
-    with tf.GradientTape() as tape:
-        loss = tf.reduce_sum(layer(x) ** 2)
-    for one, other in zip(found, tape.gradient(loss, layer.trainable_variables), strict=True):
-        close(one, other)
-
-
 def test_a_layer_is_no_part_of_itself():
     class Named(L.Layer):
         def build(me, shape):

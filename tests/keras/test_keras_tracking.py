@@ -17,18 +17,6 @@ class Held(K.layers.Layer):
         self.first = K.Variable(1.0, name="first")
 
 
-def names(layer):
-    return [v.name for v in layer.weights]
-
-
-def test_a_replaced_weight_stays_and_a_deleted_one_goes():
-    layer = Held()
-    layer.first = K.Variable(2.0, name="second")
-    assert names(layer) == ["first", "second"]
-    del layer.first
-    assert names(layer) == ["first"]
-
-
 def test_a_built_layer_takes_no_new_weights():
     layer = Held()
     layer.build((1,))

@@ -25,15 +25,6 @@ def compiled(**kwargs):
     return model
 
 
-def test_eager_and_traced_training_agree():
-    weights = []
-    for eager in (True, False):
-        model = compiled(run_eagerly=eager)
-        model.fit(*line(), epochs=2, batch_size=8, shuffle=False, verbose=0)
-        weights.append(model.layers[0].kernel.numpy())
-    np.testing.assert_allclose(*weights, rtol=1e-5)
-
-
 def test_progress_as_keras_prints_it(capsys):
     model = compiled(metrics=["mae"])
     model.fit(*line(), epochs=2, batch_size=8, verbose=2)
@@ -45,37 +36,6 @@ def test_progress_as_keras_prints_it(capsys):
     assert "4/4" in printed and "━" * 20 in printed
     model.fit(*line(), epochs=1, verbose=0)
     assert capsys.readouterr().out == ""
-
-
-def test_callbacks_hear_of_everything():
-    heard = []
-
-    class Listener(K.callbacks.Callback):
-        def on_train_begin(self, logs=None):
-            heard.append("begin")
-
-        def on_epoch_end(self, epoch, logs=None):
-            heard.append((epoch, sorted(logs)))
-
-        def on_train_batch_end(self, batch, logs=None):
-            heard.append(batch)
-
-        def on_train_end(self, logs=None):
-            heard.append("end")
-
-    compiled().fit(*line(), batch_size=16, epochs=2, verbose=0, callbacks=[Listener()])
-    assert heard == ["begin", 0, 1, (0, ["loss"]), 0, 1, (1, ["loss"]), "end"]
-
-
-def test_examples_come_in_the_order_of_keras():
-    # what Keras 3 on TensorFlow 2.21 learns
-    K.utils.set_random_seed(2)
-    model = K.Sequential([K.Input((1,)), L.Dense(1, kernel_initializer=K.initializers.Constant(-0.5))])
-    model.compile(K.optimizers.SGD(0.05), "mse")
-    x = np.linspace(-1, 1, 10, dtype=np.float32)[:, None]
-    history = model.fit(x, x**2, batch_size=4, epochs=3, verbose=0)
-    np.testing.assert_allclose(history.history["loss"], [0.39043069, 0.30690157, 0.25476944], rtol=1e-6)
-    assert abs(tf.random.uniform([]).numpy() - 0.14690244) < 1e-6
 
 
 def test_a_shuffled_dataset_in_the_order_of_keras():
@@ -114,21 +74,3 @@ def test_weights_of_samples():
 def test_wrong_use_raises(wrong, message):
     with pytest.raises(ValueError, match=message):
         wrong()
-
-
-def test_hooks_take_their_arguments_by_name():
-    told = []
-
-    class Told(K.callbacks.Callback):
-        def on_epoch_end(self, epoch, logs=None):
-            super().on_epoch_end(epoch=epoch, logs=logs)
-            told.append(epoch)
-
-        def on_batch_end(self, batch, logs=None):
-            super().on_batch_end(batch=batch, logs=logs)
-            told.append(batch)
-
-    one = Told()
-    one.on_epoch_end(epoch=7)
-    one.on_train_batch_end(batch=8)
-    assert told == [7, 8]

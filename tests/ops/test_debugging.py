@@ -47,11 +47,6 @@ def test_options(capsys, tmp_path):
         tf.print(1, output_stream="x")
 
 
-def test_goes_to_stderr(capsys):
-    tf.print("here")
-    assert capsys.readouterr() == ("", "here\n")
-
-
 def test_prints_at_each_run_of_a_function(capsys):
     @tf.function
     def f(x):

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import minitape as tf
-from minitape.check import check_grads
 
 QUICK = settings(max_examples=150, deadline=None, derandomize=True)
 SHAPES = hnp.array_shapes(min_dims=1, max_dims=3, min_side=0, max_side=4)
@@ -28,17 +27,6 @@ def cases(draw):
 
 @QUICK
 @given(cases())
-def test_basic_index(case):
-    shape, index = case
-    x = numbered(shape)
-    if index == () and not shape:
-        return
-    np.testing.assert_array_equal(tf.constant(x)[index].numpy(), x[index])
-    np.testing.assert_array_equal(tf.Variable(x)[index].numpy(), x[index])
-
-
-@QUICK
-@given(cases())
 def test_gradient_puts_the_adjoint_back(case):
     shape, index = case
     x = tf.constant(numbered(shape))
@@ -50,27 +38,12 @@ def test_gradient_puts_the_adjoint_back(case):
     np.testing.assert_array_equal(tape.gradient(y, x).numpy(), want)
 
 
-@QUICK
-@given(cases(), st.integers(-3, 3))
-def test_assigning_to_a_slice(case, value):
-    shape, index = case
-    want = numbered(shape)
-    want[index] = value
-    v = tf.Variable(numbered(shape))
-    v[index].assign(np.float64(value))
-    np.testing.assert_array_equal(v.numpy(), want)
-
-
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(st.integers(-6, 6), st.integers(-6, 6), st.integers(-3, 3).filter(bool))
 def test_tensors_as_bounds(start, stop, step):
     x = np.arange(5)
     found = tf.constant(x)[tf.constant(start) : tf.constant(stop, tf.int32) : tf.constant(step)]
     np.testing.assert_array_equal(found.numpy(), x[start:stop:step])
-
-
-def test_second_derivative():
-    check_grads(lambda x: x[1:, ::-1] ** 3 * x[:1], [np.random.default_rng(0).normal(size=(3, 2))])
 
 
 @pytest.mark.parametrize(
@@ -96,9 +69,3 @@ def test_refuses(index, error, message):
 def test_scalars_have_nothing_to_slice():
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"Attempting to slice scalar input."):
         tf.constant(1.0)[0]
-
-
-def test_a_slice_of_a_tensor_can_not_be_assigned():
-    assert not hasattr(tf.constant([1.0])[0], "assign")
-    with pytest.raises(TypeError, match="does not support item assignment"):
-        tf.constant([1.0])[0] = 2.0

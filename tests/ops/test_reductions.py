@@ -68,16 +68,6 @@ def test_gradient(name, where, seed):
     check_grads(lambda t: getattr(tf.math, name)(t, axis=axes), [x], rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("name", ["reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_mean"])
-@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.int64])
-def test_integers_keep_their_dtype(name, dtype):
-    x = np.array([[1, 2, 3], [4, 5, 6]], dtype)
-    got = getattr(tf.math, name)(tf.constant(x), axis=1).numpy()
-    want = {"reduce_mean": np.array([2, 5])}.get(name)
-    want = REDUCTIONS[name](x, axis=1) if want is None else want
-    assert got.dtype == dtype and np.array_equal(got, want.astype(dtype))
-
-
 @pytest.mark.parametrize(
     ("name", "want"),
     [
@@ -91,40 +81,6 @@ def test_integers_keep_their_dtype(name, dtype):
 def test_empty(name, want):
     assert getattr(tf.math, name)(tf.zeros([0])).numpy() == pytest.approx(want, nan_ok=True)
     assert tuple(getattr(tf.math, name)(tf.zeros([0, 3]), axis=1).shape) == (0,)
-
-
-def test_equal_extremes_share_the_gradient():
-    x = tf.constant([3.0, 1.0, 3.0])
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = tf.reduce_max(x)
-    assert tape.gradient(y, x).numpy().tolist() == [0.5, 0.0, 0.5]
-
-
-def test_product_with_zeros():
-    x = np.array([[1.0, 0.0, 2.0], [0.0, 0.0, 3.0]])
-    check_grads(lambda t: tf.reduce_prod(t, axis=1), [x], order=1)
-
-
-@pytest.mark.parametrize("exclusive", [False, True])
-@pytest.mark.parametrize("reverse", [False, True])
-@pytest.mark.parametrize("name", ["cumsum", "cumprod"])
-@settings(max_examples=6, deadline=None)
-@given(shape=hnp.array_shapes(min_dims=1, max_dims=3, min_side=1, max_side=4), data=st.data())
-def test_running_totals(name, exclusive, reverse, shape, data):
-    axis = data.draw(st.integers(-len(shape), len(shape) - 1))
-    x = array(shape, 5) + 2.0
-    step = {"cumsum": np.cumsum, "cumprod": np.cumprod}[name]
-    neutral = {"cumsum": 0.0, "cumprod": 1.0}[name]
-    rows = np.moveaxis(x, axis, -1)
-    rows = rows[..., ::-1] if reverse else rows
-    want = step(rows, -1)
-    if exclusive:
-        want = np.concatenate([np.full_like(want[..., :1], neutral), want[..., :-1]], -1)
-    want = np.moveaxis(want[..., ::-1] if reverse else want, -1, axis)
-    f = getattr(tf.math, name)
-    assert np.allclose(f(tf.constant(x), axis=axis, exclusive=exclusive, reverse=reverse).numpy(), want)
-    check_grads(lambda t: f(t, axis=axis, exclusive=exclusive, reverse=reverse), [x], rtol=1e-4, atol=1e-5)
 
 
 @settings(max_examples=25, deadline=None)
@@ -157,12 +113,6 @@ def test_the_largest_of_many_are_the_first_among_equals(dtype, shape, k):
     values, indices = tf.math.top_k(tf.constant(x), k)
     np.testing.assert_array_equal(indices.numpy(), want)
     np.testing.assert_array_equal(values.numpy(), np.take_along_axis(x, want, -1))
-
-
-def test_gradients_of_orders():
-    x = np.random.default_rng(1).permutation(12).reshape(3, 4).astype(float)
-    check_grads(lambda t: tf.sort(t, 0), [x])
-    check_grads(lambda t: tf.math.top_k(t, 2).values ** 2, [x])
 
 
 @settings(max_examples=25, deadline=None)

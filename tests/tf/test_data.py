@@ -52,17 +52,6 @@ def test_shuffling_keeps_the_elements(numbers, size):
     assert listed(data) == listed(data)
 
 
-def test_the_order_of_tensorflow():
-    # the numbers of TensorFlow 2.21
-    tf.random.set_seed(7)
-    data = D.range(6).shuffle(6, seed=1)
-    assert listed(data) == [5, 3, 1, 4, 2, 0] and listed(data) == [4, 1, 3, 5, 0, 2]
-    assert listed(D.range(6).shuffle(3, seed=1, reshuffle_each_iteration=False)) == [0, 1, 4, 3, 5, 2]
-    tf.random.set_seed(7)
-    data = D.range(6).shuffle(6)
-    assert listed(data) == [2, 5, 0, 1, 3, 4] and listed(data) == [4, 0, 3, 5, 2, 1]
-
-
 def test_shuffling_changes_from_one_iteration_to_the_next():
     data = D.range(50).shuffle(50)
     assert listed(data) != listed(data)
@@ -142,25 +131,3 @@ def test_no_tape_sees_into_a_dataset(made):
     assert tape.gradient(total, w) is None
     assert tape.gradient(used, w) is not None
     assert tape.explain(total, w).cause in ("nondifferentiable_op", "outside_tape")
-
-
-def test_an_element_is_not_the_tensor_that_was_given():
-    x = tf.constant([1.0, 2.0])
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = sum(tf.reduce_sum(e) for e in D.from_tensors(x))
-    assert tape.gradient(y, x) is None
-
-
-@pytest.mark.parametrize(
-    ("call", "text"),
-    [
-        (lambda d: d.take(), "take() missing 1 required positional argument: 'count'"),
-        (lambda d: d.map(), "map() missing 1 required positional argument: 'map_func'"),
-        (lambda d: d.from_tensors(), "from_tensors() missing 1 required positional argument: 'tensors'"),
-    ],
-)
-def test_wrong_calls_name_the_class_of_tensorflow(call, text):
-    with pytest.raises(TypeError) as caught:
-        call(tf.data.Dataset.range(3))
-    assert str(caught.value) == f"DatasetV2.{text}"

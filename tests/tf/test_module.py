@@ -79,18 +79,3 @@ def test_training_through_a_module():
     gradients = tape.gradient(y, net.trainable_variables)
     assert float(y[0, 0]) == 18.0
     assert [g.numpy().tolist() for g in gradients] == [1.0, 9.0, [[2.0] * 3, [4.0] * 3], [[6.0]] * 3]
-
-
-def test_a_module_with_traced_methods():
-    class Counter(tf.Module):
-        def __init__(self):
-            super().__init__()
-            self.count = tf.Variable(0)
-
-        @tf.function
-        def step(self, by):
-            self.count.assign_add(by)
-            return self.count * 2
-
-    counter = Counter()
-    assert [int(counter.step(1)) for _ in range(3)] == [2, 4, 6] and len(counter.variables) == 1

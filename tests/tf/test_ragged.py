@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -50,14 +47,6 @@ def test_a_ragged_tensor_is_a_structure_of_its_values_and_row_splits():
     parts = tf.nest.flatten(value, expand_composites=True)
     assert [part.numpy().tolist() for part in parts] == [[1, 2, 3], [0, 2, 2, 3]]
     assert tf.nest.pack_sequence_as(value, parts, expand_composites=True).to_list() == [[1, 2], [], [3]]
-
-
-@QUICK
-@given(ROWS, st.integers(-1, 1))
-def test_short_rows_are_filled_up(rows, filler):
-    width = max(map(len, rows))
-    padded = [row + [filler] * (width - len(row)) for row in rows]
-    assert ragged(rows).to_tensor(filler).numpy().tolist() == padded
 
 
 # -- picking ---------------------------------------------------------------------------------------
@@ -123,12 +112,6 @@ def test_reductions(rows):
 def test_derivatives_of_values(f):
     x = np.array([0.5, -1.0, 2.0, 0.3, 1.5])
     check_grads(lambda v: f(tf.RaggedTensor.from_row_splits(v, SPLITS)), [x])
-
-
-def test_derivatives_of_what_rows_are_filled_up_with():
-    rows = np.array([[0.5, -1.0], [2.0, 0.3], [1.5, 1.0]])
-    for filler in (np.array(0.7), np.array([0.7, -0.2])):
-        check_grads(lambda v, d: tf.RaggedTensor.from_row_lengths(v, [2, 1]).to_tensor(d) ** 2, [rows, filler])
 
 
 def test_a_tape_watches_the_values_and_returns_a_ragged_gradient():
@@ -206,21 +189,3 @@ def test_printing_as_tensorflow():
 def test_wrong_use_raises(wrong, kind):
     with pytest.raises(kind):
         wrong()
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        "tf.reduce_sum(tf.ragged.constant([[1], [3]]))",
-        "tf.nn.relu(tf.ragged.constant([[-1], [2, 4]]))[1, 1]",
-        "tf.cast(tf.sparse.from_dense([4.0]), tf.int32).values[0]",
-    ],
-)
-def test_the_first_composite_of_a_process_may_be_made_inside_a_call(code):
-    done = subprocess.run(
-        [sys.executable, "-c", f"import minitape as tf\nprint({code}.numpy())"],
-        text=True,
-        capture_output=True,
-        check=False,
-    )
-    assert (done.stdout, done.stderr) == ("4\n", "")

@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from minitape.ops import philox
-from minitape.tf.random import functions as stateless
 
 
 def test_streams_of_the_global_seed():
@@ -39,24 +37,11 @@ def test_streams_of_other_distributions():
     assert tf.random.poisson([3], 2.0).numpy().tolist() == [2, 3, 5]
 
 
-def test_stateless_streams():
-    assert stateless.stateless_uniform([3], [1, 2]).numpy() == pytest.approx([0.8440604, 0.19204533, 0.9962232])
-    assert stateless.stateless_normal([2], [1, 2]).numpy() == pytest.approx([0.5441101, 0.20738031], rel=1e-6)
-
-
 def test_generators():
     g = tf.random.Generator.from_seed(1)
     assert g.normal([3]).numpy() == pytest.approx([0.43842274, -0.53439844, -0.07710262], rel=1e-6)
     assert g.state.numpy().tolist() == [769, 0, 0]
     assert not np.array_equal(g.uniform([3]).numpy(), g.uniform([3]).numpy())
-
-
-def test_operation_seeds_go_on_and_start_again():
-    tf.random.set_seed(5)
-    a, b = tf.random.uniform([3], seed=1), tf.random.uniform([3], seed=1)
-    tf.random.set_seed(5)
-    c = tf.random.uniform([3], seed=1)
-    assert np.array_equal(a.numpy(), c.numpy()) and not np.array_equal(a.numpy(), b.numpy())
 
 
 def test_without_a_seed_numbers_differ():
@@ -80,29 +65,6 @@ def test_distributions_of_counts():
     assert abs(tf.random.poisson([2000], 20.0).numpy().mean() - 20) < 0.5
     shares = np.bincount(tf.random.categorical([[0.0, np.log(3.0)]], 4000).numpy()[0]) / 4000
     assert shares == pytest.approx([0.25, 0.75], abs=0.03)
-
-
-def test_gradient_through_the_parameters():
-    mean, deviation = tf.Variable(1.0), tf.Variable(2.0)
-    tf.random.set_seed(0)
-    with tf.GradientTape() as tape:
-        x = tf.random.normal([5], mean, deviation)
-        y = tf.reduce_sum(x)
-    down, up = tape.gradient(y, [mean, deviation])
-    assert down.numpy() == 5.0 and up.numpy() == pytest.approx(np.sum((x.numpy() - 1) / 2), rel=1e-5)
-
-
-def test_a_graph_draws_anew_in_each_run():
-    @tf.function
-    def f():
-        return tf.random.uniform([2])
-
-    assert not np.array_equal(f().numpy(), f().numpy())
-
-
-def test_blocks_count_over_64_bits():
-    both = philox.blocks(5, (1 << 64) - 1, 2)
-    assert np.array_equal(both[1], philox.blocks(5, 1 << 64, 1)[0])
 
 
 @pytest.mark.parametrize(

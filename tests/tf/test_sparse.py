@@ -137,14 +137,6 @@ def test_places_that_only_a_run_knows_are_refused(body):
 # -- printing and errors ---------------------------------------------------------------------------
 
 
-def test_printing_as_tensorflow():
-    value = tf.SparseTensor([[0, 1]], [5], [2, 3])
-    assert repr(value) == (
-        "SparseTensor(indices=tf.Tensor([[0 1]], shape=(1, 2), dtype=int64), "
-        "values=tf.Tensor([5], shape=(1,), dtype=int32), dense_shape=tf.Tensor([2 3], shape=(2,), dtype=int64))"
-    )
-
-
 @pytest.mark.parametrize(
     "wrong, kind",
     [

@@ -113,18 +113,6 @@ def test_the_pieces_of_a_block_of_texts_are_refused():
         tf.strings.split([["a b", "c"], ["d", "e f g"]])
 
 
-def test_printing_of_texts():
-    assert repr(tf.constant("hé")) == "<tf.Tensor: shape=(), dtype=string, numpy=b'h\\xc3\\xa9'>"
-    assert str(tf.constant(["a", "b"])) == "tf.Tensor([b'a' b'b'], shape=(2,), dtype=string)"
-
-
-def test_texts_can_not_be_computed_with():
-    with pytest.raises(tf.errors.InvalidArgumentError):
-        tf.constant("a") * tf.constant("b")
-    with tf.GradientTape() as tape:
-        tape.watch(tf.constant("a"))  # a warning in the log, as in TensorFlow
-
-
 # -- what is refused, and shapes (each case was tried in TensorFlow 2.21) --------------------------
 
 
