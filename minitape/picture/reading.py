@@ -18,6 +18,7 @@ import numpy as np
 
 from ..engine.back.reach import differentiable, on_tape
 from ..engine.derivatives.custom import CUSTOM
+from ..engine.derivatives.forward import ForwardTape
 from ..engine.recording.frames import lines_of, place_of
 from ..engine.recording.outlines import Outline
 from ..engine.recording.record import Record
@@ -541,7 +542,7 @@ class Reader:
         return {
             "id": number,
             "name": self._tape_name(tape, number),
-            "persistent": tape._persistent,
+            "persistent": tape._persistent and not isinstance(tape, ForwardTape),
             "state": state,
             "spans": spans,
             "bytes": held,

@@ -19,6 +19,12 @@ PAGES = [
     *(REPOSITORY / "deploy").rglob("*.md"),
     *(REPOSITORY / "notebooks" / "en").glob("*.ipynb"),
 ]
+FRONT_END = [
+    path
+    for folder in ("lab", "playground", "src")
+    for path in (REPOSITORY / "widgets" / "frontend" / folder).iterdir()
+    if path.suffix in (".ts", ".css")
+]
 TENSORFLOWS = {"Variable", "name_scope"}  # TensorFlow itself has two of each: `tf` and `tf.keras`, `tf` and Keras' own
 
 EVERYWHERE = re.compile(
@@ -68,6 +74,18 @@ def test_words_that_were_given_up_do_not_come_back_in_code():
         for path in CODE
         if (code := path.read_text(encoding="utf-8")) and (EVERYWHERE.search(code) or IN_CODE.search(code))
         for line, text in comments_and_docstrings(code)
+        for used in (EVERYWHERE.search(text), IN_CODE.search(text))
+        if used
+    ]
+    assert found == []
+
+
+def test_they_do_not_come_back_in_comments_of_the_front_end():
+    assert len(FRONT_END) > 60
+    found = [
+        f"{path.name}: {used[0]}"
+        for path in FRONT_END
+        for text in re.findall(r"(?s)/\*.*?\*/|(?<!:)//[^\n]*", path.read_text(encoding="utf-8"))
         for used in (EVERYWHERE.search(text), IN_CODE.search(text))
         if used
     ]

@@ -119,6 +119,20 @@ def test_a_selected_operation_draws_its_function_with_the_slope_on_its_edge(show
     assert slope > 0
 
 
+def test_the_numbers_of_a_curve_are_its_ends_and_beside_it(show):
+    x = tf.Variable(3.0, name="x")
+    with tf.GradientTape() as tape:
+        y = x * x
+    page = show(tf.snapshot(tape, y, x))
+    page.locator(".mt-lines [data-row='0']").click()
+    ticks = page.locator(".mt-tick")
+    assert sorted(ticks.all_text_contents()) == ["0", "0", "36", "6"]  # x from 0 to 6, y from 0 to 36
+    curve = page.locator(".mt-curve-line").bounding_box()
+    for tick in ticks.all():
+        box = tick.bounding_box()
+        assert box["x"] + box["width"] <= curve["x"] or box["y"] >= curve["y"] + curve["height"]
+
+
 def test_dragging_a_leaf_moves_it(show):
     page = show(tf.snapshot(*mixed(1.5)))
     box = page.locator(".mt-node[data-id=r0]").bounding_box()

@@ -63,6 +63,31 @@ def test_the_words_of_a_step_are_beside_the_player(show, page):
     assert words["y"] < PHONE["height"]
 
 
+UNDER_THE_MAP = """() => {
+  const map = document.querySelector(".mt-minimap").getBoundingClientRect();
+  return [...document.querySelectorAll("path.mt-edge[data-edge]")].filter(path => {
+    for (let at = 0, m = path.getScreenCTM(); at < path.getTotalLength(); at += 4) {
+      const { x, y } = path.getPointAtLength(at).matrixTransform(m);
+      if (x > map.left && x < map.right && y > map.top && y < map.bottom) return true;
+    }
+  }).length;
+}"""
+
+
+@pytest.mark.parametrize("name", ["attention", "newton", "cnn"])
+def test_the_small_map_is_over_no_edge(name, show, page):
+    page.set_viewport_size({"width": 1000, "height": 700})
+    show(TWELVE[name]())
+    seen = 0
+    for keys in ([], ["End", "ArrowLeft"], ["Home", "ArrowRight"]):
+        press(page, *keys)
+        page.wait_for_timeout(250)
+        if page.locator(".mt-minimap").is_visible():
+            seen += 1
+            assert page.evaluate(UNDER_THE_MAP) == 0
+    assert seen
+
+
 @pytest.mark.long(sample=3)
 @pytest.mark.parametrize("size", [(390, 844), (1000, 700), (1400, 900)])
 def test_the_small_map_is_over_no_node(size, show, page):

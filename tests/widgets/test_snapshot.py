@@ -397,7 +397,9 @@ def test_forward_mode_has_a_tangent_for_each_row():
         a = x * w
         b = tf.sin(a)
         y = tf.reduce_sum(b * x) + tf.stop_gradient(w)
-    rows = {row["name"]: row for row in tf.snapshot(acc)["rows"]}
+    snapshot = tf.snapshot(acc)
+    assert [tape["persistent"] for tape in snapshot["tapes"]] == [False]  # an accumulator has no such thing
+    rows = {row["name"]: row for row in snapshot["rows"]}
     for name, tensor in {"a": a, "b": b, "y": y}.items():
         np.testing.assert_allclose(rows[name]["tangent"]["data"], acc.jvp(tensor).numpy(), rtol=1e-6)
     assert rows["x:0"]["tangent"]["data"] == [1.0, 0.0] and rows["w:0"]["tangent"]["data"] == 0.5

@@ -59,6 +59,44 @@ def test_a_page_of_its_own_fills_its_window(show, page):
     )
 
 
+@pytest.mark.long(sample=3)
+@pytest.mark.parametrize("name", TWELVE)
+def test_the_table_and_the_words_are_seen_without_scrolling(name, show, page):
+    page.set_viewport_size({"width": 1000, "height": 700})
+    show(TWELVE[name]())
+    press(page, "End", "ArrowLeft")
+    page.wait_for_timeout(250)
+    assert page.evaluate("document.documentElement.scrollHeight") <= 700
+    assert page.evaluate("(v => v.scrollHeight - v.clientHeight)(document.querySelector('.mt-view'))") <= 0
+    for part in (".mt-step", ".mt-lines .mt-current"):
+        assert page.locator(part).bounding_box()["y"] < 660
+
+
+@pytest.mark.parametrize("name", ["chain", "network", "lstm", "nan", "broadcast"])
+def test_on_a_small_screen_a_graph_that_can_be_is_whole_at_each_step(name, show, page):
+    page.set_viewport_size({"width": 1000, "height": 700})
+    show(TWELVE[name]())
+    for keys in ([], ["End", "ArrowLeft"], ["Home", "ArrowRight"]):
+        press(page, *keys)
+        page.wait_for_timeout(250)
+        pane = page.locator(".mt-pane").bounding_box()
+        for node in page.locator(".mt-node .mt-box").all():
+            box = node.bounding_box()
+            assert box["y"] >= pane["y"] and box["y"] + box["height"] <= pane["y"] + pane["height"]
+
+
+def test_a_number_of_the_program_is_a_small_node(show):
+    page = show(TWELVE["chain"]())
+    height = "el => el.getBBox().height"
+    number = page.locator(".mt-node.mt-constant").first
+    assert number.locator(".mt-title").count() == 0
+    assert (number.locator(".mt-value").text_content(), number.locator(".mt-number").text_content()) == ("3.0", "1")
+    whole = page.locator(".mt-node.mt-variable .mt-box").evaluate(height)
+    assert number.locator(".mt-box").evaluate(height) < whole / 2
+    press(page, "Home")  # before it is read it is there, too
+    assert number.locator(".mt-value").text_content() == "3.0"
+
+
 def test_a_name_is_large_and_its_operation_small_beside_it(show):
     x = tf.Variable(3.0, name="x")
     with tf.GradientTape() as tape:

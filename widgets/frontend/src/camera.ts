@@ -11,7 +11,7 @@ export interface Box {
   h: number;
 }
 
-/** Where a window of this size must begin to show all from `start` on; it stays where it does so. */
+/** Where a window of this size must begin to show all from `start` on; unchanged where it does so. */
 function inView(at: number, size: number, start: number, length: number, margin: number): number {
   if (start >= at && start + length <= at + size) return at;
   const room = Math.min(margin, Math.max(0, (size - length) / 2));
@@ -26,7 +26,7 @@ export class Camera {
   scale = 1;
   width = 0;
   height = 0;
-  touched = false; // the reader moved it: it stays where it is
+  touched = false; // the reader moved it: it does not move by itself
   private frame = 0;
   private goal: [number, number] | null = null; // the corner that it glides to
 

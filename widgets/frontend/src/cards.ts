@@ -1,4 +1,4 @@
-// The cards on the edges of a step: what stands on them, and how they are drawn.
+// The cards on the edges of a step: what is written on them, and how they are drawn.
 import { s } from "./dom";
 import { signedMap } from "./heatmap";
 import { LETTER, LINE, MAP, type Label } from "./labels";

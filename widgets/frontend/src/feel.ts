@@ -7,7 +7,8 @@ import { title } from "./value";
 import { numberOf, WhatIf } from "./whatif";
 import { t } from "./words";
 
-const [W, H, MARGIN] = [230, 120, 6];
+const [W, H, MARGIN] = [264, 126, 6];
+const [LEFT, BELOW] = [66, 18]; // beside the curve are its numbers
 const POINTS = 72;
 const MOST = 150_000; // operations for one curve
 
@@ -80,22 +81,24 @@ export function drawing(curve: Curve): HTMLElement {
   const { xs, ys, y: y0 } = curve;
   const reach = (xs[POINTS] - xs[0]) / 2;
   const near = ys.filter(Number.isFinite).sort((a, b) => a - b);
-  let [low, high] = [near[Math.floor(near.length * 0.04)] ?? y0 - 1, near[Math.ceil(near.length * 0.96) - 1] ?? y0 + 1]; // poles are cut off
+  let [low, high] = [near[Math.floor(near.length * 0.04)] ?? y0 - 1, near[Math.ceil(near.length * 0.96) - 1] ?? y0 + 1];
+  const [least, most] = [near[0], near[near.length - 1]];
+  if (most - least < 3 * (high - low)) [low, high] = [least, most]; // else poles are cut off
   [low, high] = [Math.min(low, y0), Math.max(high, y0)];
   const room = (high - low || 1) * 0.12;
-  [low, high] = [low - room, high + room];
-  const px = (x: number): number => MARGIN + ((x - xs[0]) / (2 * reach)) * (W - 2 * MARGIN);
-  const py = (y: number): number => H - MARGIN - ((y - low) / (high - low)) * (H - 2 * MARGIN);
-  const inside = (y: number): boolean => Number.isFinite(y) && y > low - 9 * room && y < high + 9 * room;
+  const px = (x: number): number => LEFT + ((x - xs[0]) / (2 * reach)) * (W - MARGIN - LEFT);
+  const py = (y: number): number => H - BELOW - ((y - low + room) / (high - low + 2 * room)) * (H - MARGIN - BELOW);
+  const inside = (y: number): boolean => Number.isFinite(y) && y > low - 10 * room && y < high + 10 * room;
   let d = "";
   ys.forEach((y, k) => (d += inside(y) ? `${d && inside(ys[k - 1]) ? "L" : "M"}${px(xs[k]).toFixed(1)} ${py(y).toFixed(1)}` : ""));
   const tangent = (x: number): string => `${px(x).toFixed(1)} ${py(y0 + curve.slope * (x - curve.at)).toFixed(1)}`;
   const slope = t("{0}, at {1} = {2}: slope ", curve.name, curve.what, number(curve.at));
   const svg = s("svg", { class: "mt-curve", viewBox: `0 0 ${W} ${H}`, width: W, height: H, role: "img", "aria-label": slope + number(curve.slope) });
   const mark = (x: number, y: number, anchor: string, value: number): SVGElement => s("text", { class: "mt-tick", x, y, "text-anchor": anchor }, number(value));
-  svg.append(s("path", { class: "mt-axis", d: `M${MARGIN} ${MARGIN}V${H - MARGIN}H${W - MARGIN}` }));
-  svg.append(mark(MARGIN, H - 1, "start", xs[0]), mark(W - MARGIN, H - 1, "end", xs[POINTS]), mark(MARGIN + 3, MARGIN + 7, "start", high - room), mark(MARGIN + 3, H - MARGIN - 3, "start", low + room));
-  svg.append(s("path", { class: "mt-curve-line", d }), s("path", { class: "mt-curve-tangent", d: `M${tangent(xs[0])}L${tangent(xs[POINTS])}` }), s("circle", { class: "mt-curve-point", cx: px(curve.at), cy: py(y0), r: 4 }));
+  svg.append(s("path", { class: "mt-axis", d: `M${LEFT} ${MARGIN}V${H - BELOW}H${W - MARGIN}` }));
+  svg.append(mark(LEFT, H - 5, "start", xs[0]), mark(W - MARGIN, H - 5, "end", xs[POINTS]), mark(LEFT - 4, py(high) + 4, "end", high), mark(LEFT - 4, py(low) + 4, "end", low));
+  const inner = s("svg", { width: W, height: H - BELOW }, s("path", { class: "mt-curve-line", d }), s("path", { class: "mt-curve-tangent", d: `M${tangent(xs[0])}L${tangent(xs[POINTS])}` }), s("circle", { class: "mt-curve-point", cx: px(curve.at), cy: py(y0), r: 4 }));
+  svg.append(inner); // the tangent ends at the axis
   return h("figure", { class: "mt-feel" }, svg, h("figcaption", {}, slope, h("b", {}, number(curve.slope))));
 }
 

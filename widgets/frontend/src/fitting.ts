@@ -12,7 +12,7 @@ const SIDE = 8; // left and right of a turned graph
 const LARGE = 70; // pixels around the present step, for a projector
 
 export class Fitting {
-  /** how the camera takes the next graph; null: it stays where it is */
+  /** how the camera takes the next graph; null: it does not move */
   next: "first" | "all" | null = "first";
   private fitted = 1; // the camera's scale when all was shown last
 
@@ -53,13 +53,13 @@ export class Fitting {
     return !!graph?.nodes.length && this.camera.width > 0; // else there is no size yet: it is called again
   }
 
-  /** At first everything is shown if it stays readable, else the part around the row that matters. */
+  /** At first everything is shown if it is readable, else the part around the row that matters. */
   first(graph: Graph | null): void {
     if (!this.ready(graph)) return;
     this.next = null;
     const box = this.box(graph);
-    const { width } = this.camera;
-    this.camera.fit(box, Math.max(READ, Math.min(1, width / box.w)));
+    const { width, height } = this.camera;
+    this.camera.fit(box, height / box.h < READ ? Math.max(READ, Math.min(1, width / box.w)) : READ);
     const node = graph.nodeOf(this.row);
     if (node) this.camera.around(node.x + NODE_W / 2, node.y + NODE_H / 2, box);
     this.reveal(graph, this.row, false);
@@ -70,7 +70,7 @@ export class Fitting {
     return this.timeline.current;
   }
 
-  /** Brings a row into view, at the present step with what stands on its edges. */
+  /** Brings a row into view, at the present step with what is on its edges. */
   reveal(graph: Graph | null, row: number, smooth = true): void {
     if (!graph) return;
     const { camera, timeline } = this;
@@ -79,8 +79,9 @@ export class Fitting {
     const box = stage(graph, timeline, row, large ? Infinity : width - 2 * PAD, large ? Infinity : height - 2 * PAD);
     if (!box) return;
     if (large) return camera.fit({ x: box.x - LARGE, y: box.y - LARGE, w: box.w + 2 * LARGE, h: box.h + 2 * LARGE }, 0.8, 2.6);
-    if (row === timeline.current) holding(this.scene.placed, box, width, height);
     const whole = this.box(graph);
+    if (whole.h <= height) [box.y, box.h] = [whole.y, whole.h]; // nothing is hidden above or below
+    if (row === timeline.current) holding(this.scene.placed, box, width, height);
     if (graph.turned) [box.x, box.w] = [whole.x, whole.w]; // it is as wide as the pane
     camera.reveal(box, smooth);
   }

@@ -110,7 +110,7 @@ function makeGroup(builder: Builder, kind: Group["kind"], label: string, start: 
   return group;
 }
 
-/** Ids stay the same while a group grows, so that what is open stays open. */
+/** Ids are the same while a group grows, so that what is open remains open. */
 function freshId(builder: Builder, kind: string, start: number, label: string): string {
   let id = `${kind}:${start}:${kind === "scope" ? label : ""}`;
   while (builder.tree.groups.has(id)) id += "'";

@@ -55,7 +55,7 @@ export class Folding {
     if (open && group.kind === "repeat" && group.only) this.toggled.set(group.only, true);
   }
 
-  /** Stops placing: what was drawn stays. */
+  /** Stops placing: what was drawn remains. */
   stop(): void {
     this.planner.cancel();
     this.mode = this.drawn.mode;

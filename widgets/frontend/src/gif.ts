@@ -12,7 +12,7 @@ export function encodeGif(frames: ImageData[], delay: number, last: number): Uin
   return gif.bytes();
 }
 
-/** The 256 most frequent colours: a drawing has few, and each is to stay what it is. */
+/** The 256 most frequent colours: a drawing has few, and each is to remain what it is. */
 function frequent(frames: ImageData[]): Colour[] {
   const counts = new Map<number, number>();
   for (const { data } of frames)

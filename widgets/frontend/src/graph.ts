@@ -37,6 +37,11 @@ export interface Node {
   y: number;
 }
 
+/** Is the node of a row no more than a number of the program? It is small. */
+export function isBare(row: Row | null): boolean {
+  return !!row?.literal && !row.name;
+}
+
 export interface Frame {
   kind: "tape" | "sweep" | "group";
   id: string;
@@ -45,9 +50,9 @@ export interface Frame {
   group: Group | null;
   depth: number;
   inner: boolean; // lies in another one
-  line: number; // a frame that goes on in the next line has a part in each
+  line: number; // a frame that continues in the next line has a part in each
   rows: number; // how many it is around
-  widest: boolean; // of its parts: from afar its caption stands there
+  widest: boolean; // of its parts: from afar its caption is there
   x: number;
   y: number;
   w: number;
@@ -76,7 +81,7 @@ export interface Graph {
   around: Map<number, number>; // and where the edges of a node pass the other rows of its line
   tops: number[]; // of each line: where its half-slot 0 is
   reach: [number, number][]; // and its first and last pixel
-  lane(from: number, line: number): Lane; // the way of a node's edges from this line to the next
+  lane(from: number, line: number): Lane; // the path of a node's edges from this line to the next
   left: number;
   right: number;
   top: number;
@@ -121,7 +126,7 @@ export function buildGraph(store: Store, layout: Layout, wrap = 0, pitch = COLUM
     const [column, slot] = [layout.column[index], layout.slot[index]];
     const first = group ? group.start : what;
     const at = layout.at[index];
-    const node = { index, id: group ? group.id : at === first ? `r${first}` : `r${first}@${at}`, row, group, home: groups[layout.home[index]] ?? null, first, at, column, slot, line: Math.floor(column / per), x: (wrap ? column % per : column) * pitch, y: slot * HALF };
+    const node = { index, id: group ? group.id : at === first ? `r${first}` : `r${first}@${at}`, row, group, home: groups[layout.home[index]] ?? null, first, at, column, slot, line: Math.floor(column / per), x: (wrap ? column % per : column) * pitch, y: slot * HALF + (isBare(row) ? (HALF - NODE_H) / 2 : 0) };
     nodes.push(node);
     (byColumn[column] ??= []).push(node);
   });
@@ -208,7 +213,7 @@ function standLines(graph: Graph, layout: Layout): void {
   const { nodes, frames, per } = graph;
   const near = nearEdges(layout);
   const { column, slot } = layout;
-  graph.reach = extentsOf(column, slot, near.passed, per).map(([low, high]) => [low * HALF, Math.max((high - 2) * HALF + NODE_H, low * HALF + HALF)]);
+  graph.reach = extentsOf(column, slot, near.passed, per, (i) => isBare(nodes[i].row)).map(([low, high]) => [low * HALF, Math.max((high - 2) * HALF + NODE_H, low * HALF + HALF)]);
   if (!graph.reach.length) graph.reach = [[0, NODE_H]];
   for (const { line, y, h } of frames) {
     const reach = graph.reach[line];
@@ -236,7 +241,7 @@ function standLines(graph: Graph, layout: Layout): void {
   graph.right = right + LANE * Math.max(0, ...lanes.map((sources) => sources.length));
 }
 
-/** New numbers on the same rows: the graph stays, and shows them. False where it is another one. */
+/** New numbers on the same rows: the graph is the same, and shows them. False where it is another one. */
 export function renewed(graph: Graph, store: Store): boolean {
   const { rows } = store;
   if (!graph.nodes.every((node) => node.row === null || (rows[node.first]?.op === node.row.op && String(rows[node.first].inputs) === String(node.row.inputs)))) return false;
@@ -322,7 +327,7 @@ function groupBoxes(graph: Graph): Map<Group, Boxes> {
   return found;
 }
 
-/** Boxes of the nodes that stand for rows start..end-1; nodes are in order of their first row. */
+/** Boxes of the nodes of the rows start..end-1; nodes are in order of their first row. */
 function rowsBox(graph: Graph, start: number, end: number): Boxes {
   let [low, high] = [0, graph.nodes.length];
   while (low < high) {
@@ -357,9 +362,9 @@ function nest(found: Frame[]): Frame[] {
   return sorted.reverse();
 }
 
-const LABEL = 24; // products may stand so far above and below, between two lines
+const LABEL = 24; // products may be this far above and below, between two lines
 
-/** The room of the node of a row; on the way back with that of the products on its edges, as far as width and height go. */
+/** The room of the node of a row; in a backward step with that of the products on its edges, as far as width and height go. */
 export function stage(graph: Graph, timeline: { current: number; step: SweepStep | null }, row: number, width: number, height: number): { x: number; y: number; w: number; h: number } | null {
   const node = graph.nodeOf(row);
   if (!node) return null;

@@ -30,7 +30,7 @@ export function signedMap(value: Value | null, x: number, y: number, w: number, 
 
 const fixed = (x: number): number => Math.round(x * 100) / 100;
 
-/** Of the cells that share a cell of the small picture, the one farthest from zero: what stands out must be seen. */
+/** Of the cells that share a cell of the small picture, the one farthest from zero: what is unusual must be visible. */
 function strongestIn(lines: number[][], top: number, bottom: number, left: number, right: number): number {
   const [rows, columns] = [lines.length, lines[0].length];
   let found = 0;

@@ -87,11 +87,11 @@ export class Inspector {
     return say(t("Computing the backward sweep: {0} steps so far, {1} rows to go.", count(sweep.steps.length), count(sweep.rest)));
   }
 
-  /** The tape has let go of what a sweep reads: how to get it back. */
+  /** The tape released what a sweep reads: how to get it back. */
   private released(): HTMLElement[] {
     const { missing } = this.store;
     const size = missing > 0 ? ` (${missing < 1e9 ? `${Math.ceil(missing / 1e6)} MB` : `${(missing / 1e9).toFixed(1)} GB`})` : "";
-    const note = h("p", { class: "mt-note" }, t("The gradient let go of the large arrays of this tape{0}, so there is no backward sweep to step through. ", size));
+    const note = h("p", { class: "mt-note" }, t("The gradient released the large arrays of this tape{0}, so there is no backward sweep to step through. ", size));
     const { again } = this.actions;
     if (!again) note.append(t("Show the tape with TapeView(tape, again=True), which computes them once more, or make it persistent."));
     else {

@@ -8,7 +8,7 @@ import { wide } from "./words";
 
 export interface Label {
   id: string; // of the edge that it belongs to, see edgeId
-  lines: string[][]; // and what stands on each
+  lines: string[][]; // and what is written on each
   map: Value | null; // an array that is drawn below them
   x: number; // of its middle
   y: number;

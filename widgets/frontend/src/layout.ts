@@ -65,7 +65,7 @@ export function* layoutSteps(rows: Skeleton, wish: Wish): Generator<void, Layout
       found = shown[input];
       if (found < 0 || readers[found] !== undefined) {
         found = node.push(input) - 1;
-        placement.add({ inputs: [], leaf: true, section: sections(i) });
+        placement.add({ inputs: [], leaf: true, section: sections(i), bare: true });
         if (shown[input] < 0) shown[input] = found;
       }
       readers[found] = i;
@@ -88,7 +88,7 @@ export function* layoutSteps(rows: Skeleton, wish: Wish): Generator<void, Layout
         if (read >= 0) inputs.push(read);
       }
       shown[i] = node.push(i) - 1;
-      placement.add({ inputs, leaf: rows.is(i, Is.LEAF), section: sections(i) });
+      placement.add({ inputs, leaf: rows.is(i, Is.LEAF), section: sections(i), bare: rows.is(i, Is.LITERAL) });
       continue;
     }
     if (rows.is(i, Is.LEAF) || idle.has(group)) continue; // inside a folded group: its readers carry it
@@ -208,7 +208,7 @@ function groupInputs(rows: Skeleton, tree: FoldTree, group: Group, shown: Int32A
 }
 
 /** Numbers that change from row to row exactly where a frame begins or ends. A leaf goes with the operation after it,
-    but one that is not of the frame which begins there stands before it: inside it would hide the frame's label. */
+    but one that is not of the frame which begins there is before it: inside it would hide the frame's label. */
 function sectionReader(rows: Skeleton, borders: number[], tree: FoldTree, open: (g: Group) => boolean): (row: number) => number {
   const sorted = [...new Set(borders)].sort((a, b) => a - b);
   const path = (i: number): string => {

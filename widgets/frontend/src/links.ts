@@ -1,20 +1,20 @@
-// The dashed ways to a state of a variable: around the nodes, and crossed where the gradient ends.
+// The dashed curves to a state of a variable: around the nodes, and crossed where the gradient ends.
 import { NODE_H, NODE_W, type Graph, type Link, type Node } from "./graph";
 import { edgeCurve, type Point } from "./shapes";
 
-const SIDES: Point[] = [[1, 0], [0, 1], [0, -1], [-1, 0]]; // where a way comes in; one that goes on to the right leaves a node at all but the last, where inputs are
+const SIDES: Point[] = [[1, 0], [0, 1], [0, -1], [-1, 0]]; // where a curve enters; one that continues to the right leaves a node on all sides but the last, where inputs are
 const BENDS = [30, 70, 140]; // how far it goes straight on there
-const POINTS = 12; // of a piece of a way that are looked at
+const POINTS = 12; // of a piece of a curve that are examined
 const MARGIN = 6; // from a node
-const MANY = 200; // links: of more each takes the first way
-const EDGE = 20; // a cross so far from an edge stands well
+const MANY = 200; // links: of more each has the first curve
+const EDGE = 20; // a cross this far from an edge can be read
 
 interface Way {
   d: string;
   points: Point[];
 }
 
-/** The way of a link that meets the fewest nodes, the shortest of them; and its point that is furthest from edges and nodes. */
+/** The curve of a link that meets the fewest nodes, the shortest of them; and its point that is furthest from edges and nodes. */
 export function linkWay(graph: Graph, { from, to }: Link): { d: string; cross: Point } {
   const nodes = graph.byColumn.slice(Math.max(0, Math.min(from.column, to.column) - 1), Math.max(from.column, to.column) + 2).flat();
   const outs = to.x < from.x ? SIDES : SIDES.slice(0, 3);

@@ -9,7 +9,7 @@ export class Marks {
   path: Set<number> | null = null; // rows on the chosen paths
   pathEdges: Set<string> | null = null; // "from>to"
   near: Set<number> | null = null; // rows in focus
-  lit: Set<string> | null = null; // edges, "from>to", on the ways from the source under the pointer
+  lit: Set<string> | null = null; // edges, "from>to", on the paths from the source under the pointer
 
   constructor(private store: Store) {}
 
@@ -56,9 +56,9 @@ function matching(store: Store, text: string): Set<number> {
   return found;
 }
 
-const MANY = 20000; // rows: of a longer recording the ways of a source are not looked for at each move of the pointer
+const MANY = 20000; // rows: of a longer recording the paths of a source are not searched at each move of the pointer
 
-/** The edges, "from>to", on the ways from a source to the target of the sweep; null where it has none. */
+/** The edges, "from>to", on the paths from a source to the target of the sweep; null where it has none. */
 function waysOf(store: Store, source: number): Set<string> | null {
   const { sweep, rows } = store;
   if (!sweep || rows.length > MANY || !rows[source] || rows[source].inputs.length || !store.consumers[source]?.length) return null;

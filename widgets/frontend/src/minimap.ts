@@ -2,18 +2,24 @@
 import type { Camera } from "./camera";
 import { h } from "./dom";
 import { NODE_H, NODE_W, type Graph, type Node } from "./graph";
+import { edgeCurve } from "./shapes";
 
-const [LONG, SHORT] = [150, 56]; // as wide as this and as high as that, or the other way round
+const [LONG, SHORT] = [150, 56]; // as wide as this and as high as that, or the other way around
 
 const EDGE = 16; // from the edge of the pane, with its own
-const MANY = 500; // nodes: of more nobody asks which the map covers
+const MANY = 500; // nodes: of more it is not examined which the map covers
 const CORNERS = [[false, false], [true, false], [false, true], [true, true]]; // left, and at the top; the first is the best
+
+type Part = [number, number, number, number]; // of the drawing: left, top, width, height
+
+const partOf = ({ x, y }: Node): Part => [x, y, NODE_W, NODE_H];
 
 export class Minimap {
   readonly el = h("canvas", { class: "mt-minimap", "aria-hidden": "true" });
   private base: HTMLCanvasElement | null = null;
   private colour = ""; // of the nodes in `base`; none while the view is not in the page
   private graph: Graph | null = null;
+  private drawn: Part[] = [];
   private scale = 1;
   private left = 0;
   private top = 0;
@@ -37,6 +43,8 @@ export class Minimap {
   setGraph(graph: Graph): void {
     this.graph = graph;
     this.base = null;
+    const near = graph.nodes.length > MANY ? [] : graph.nodes;
+    this.drawn = near.flatMap((node) => [partOf(node), ...graph.edges(node.index).flatMap((edge) => (edge.far ? [] : edgeCurve(graph, edge).map(([x, y]) => [x, y, 0, 0] as Part)))]);
     const tall = graph.bottom - graph.top > graph.right - graph.left;
     [this.width, this.height] = tall ? [SHORT, LONG] : [LONG, SHORT];
     if (this.el.width !== 2 * this.width) [this.el.width, this.el.height] = [2 * this.width, 2 * this.height];
@@ -63,7 +71,7 @@ export class Minimap {
     context.clearRect(0, 0, 2 * width, 2 * height);
     context.drawImage(this.base, 0, 0);
     const node = graph.nodeOf(current);
-    this.stand(graph, node);
+    this.place(node);
     context.setTransform(2, 0, 0, 2, 0, 0);
     if (node) {
       context.fillStyle = style.getPropertyValue("--mt-current");
@@ -78,23 +86,21 @@ export class Minimap {
     context.strokeRect(x, y, Math.max(2, east - x), Math.max(2, south - y));
   }
 
-  /** In a corner where no nodes are; in none where it would be in the way everywhere. */
-  private stand(graph: Graph, current: Node | null): void {
-    const near = graph.nodes.length > MANY ? [] : graph.nodes;
-    const costs = CORNERS.map(([left, top]) => near.filter((node) => this.covers(node, left, top)).length + (current && this.covers(current, left, top) ? Infinity : 0));
-    const least = Math.min(...costs);
-    const [left, top] = CORNERS[costs.indexOf(least)];
-    this.el.classList.toggle("mt-left", left);
-    this.el.classList.toggle("mt-top", top);
-    this.el.classList.toggle("mt-away", least > 0);
+  /** In a corner where no nodes and edges are; away where it would cover some everywhere. */
+  private place(current: Node | null): void {
+    const parts = current ? [...this.drawn, partOf(current)] : this.drawn;
+    const free = CORNERS.find(([left, top]) => !parts.some((part) => this.covers(part, left, top)));
+    this.el.classList.toggle("mt-left", !!free?.[0]);
+    this.el.classList.toggle("mt-top", !!free?.[1]);
+    this.el.classList.toggle("mt-away", !free);
   }
 
-  /** Is a node where the map would be in this corner? */
-  private covers(node: Node, atLeft: boolean, atTop: boolean): boolean {
-    const { camera } = this;
-    const [x, y, scale] = [(node.x - camera.x) * camera.scale, (node.y - camera.y) * camera.scale, camera.scale];
-    const [w, h] = [this.width + EDGE, this.height + EDGE];
-    return (atLeft ? x < w && x + NODE_W * scale > 0 : x + NODE_W * scale > camera.width - w && x < camera.width) && (atTop ? y < h && y + NODE_H * scale > 0 : y + NODE_H * scale > camera.height - h && y < camera.height);
+  /** Is a part of the drawing where the map would be in this corner? */
+  private covers(part: Part, atLeft: boolean, atTop: boolean): boolean {
+    const { x, y, scale, width, height } = this.camera;
+    const meets = (from: number, length: number, room: number, size: number, first: boolean): boolean =>
+      first ? from < size && from + length > 0 : from + length > room - size && from < room;
+    return meets((part[0] - x) * scale, part[2] * scale, width, this.width + EDGE, atLeft) && meets((part[1] - y) * scale, part[3] * scale, height, this.height + EDGE, atTop);
   }
 
   private drawBase(graph: Graph, colour: string): HTMLCanvasElement {

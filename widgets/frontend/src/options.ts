@@ -6,7 +6,7 @@ export interface ViewOptions {
   sliders?: HTMLElement;
   explain?(source: number, target: number): Promise<string>; // asks the kernel why no gradient flows
   sweep?(): boolean; // asks the kernel for the steps of a long sweep; false where there is none
-  again?(): boolean; // asks the kernel to compute again what the tape let go of
+  again?(): boolean; // asks the kernel to compute again what the tape released
   inside?(row: number): Promise<Inside | null>; // asks the kernel for the rows inside of a call of a function
   whatIf?(leaves: [number, number][], points: number[]): Promise<Imagined | null>; // asks the kernel what follows from other values of leaves
   moved?(view: unknown): void; // the reader is at another step

@@ -19,7 +19,7 @@ export function pageText(snapshot: Snapshot, bundle: string): string {
 <meta name="viewport" content="width=device-width">
 <title>${t("Tape")}</title>
 <style>body { margin: 16px; color-scheme: light dark } @media (prefers-color-scheme: dark) { body { background: #111417 } }</style>
-<main id="view"></main>
+<main id="view" data-fill></main>
 <script type="application/json" id="data">${inert(snapshot)}</script>
 <script type="text/plain" id="bundle">${inert(bundle)}</script>
 <script type="module">

@@ -8,7 +8,7 @@ const STEPS = 200000; // edges that are walked before giving up
 
 export interface Path {
   rows: number[]; // from the source to the target
-  factors: (number | null)[]; // the local derivatives on the way, from the target back to the source
+  factors: (number | null)[]; // the local derivatives on the path, from the target back to the source
   product: number | null; // null where a local derivative is not a single number
 }
 
@@ -93,7 +93,7 @@ function localNumbers(store: Store): (row: number, input: number) => number | nu
   };
 }
 
-/** The rows on the way from source to target at which the gradient stops. */
+/** The rows on the path from source to target at which the gradient stops. */
 function breaks(store: Store, source: number, target: number): { row: number; reason: string }[] {
   const all = (): boolean => true;
   const below = reach(store, source, target, all);

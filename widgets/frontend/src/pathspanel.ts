@@ -151,7 +151,7 @@ export class PathsPanel {
     grow(reducedMotion() ? factors.length : 1);
   }
 
-  /** A local derivative: what it comes from stands where the pointer is, and its edge is lit. */
+  /** A local derivative: what it comes from is where the pointer is, and its edge is lit. */
   private factor(row: number, input: number, value: number | null): HTMLElement {
     const { rows } = this.store;
     const rule = rows[row].rule[rows[row].inputs.indexOf(input)] ?? "";

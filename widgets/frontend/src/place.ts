@@ -1,11 +1,12 @@
-// Where the nodes stand. One pass over the rows in their order, O(1) work per input, so that
+// Where the nodes are. One pass over the rows in their order, O(1) work per input, so that
 //  - a node once placed never moves when more rows come (leaves without a reader yet are the only exception),
 //  - 10,000 nodes take milliseconds,
-//  - the static picture (minitape/picture/placement.py) places exactly alike: tests/widgets/placements.json checks both.
+//  - the static picture (minitape/picture/placement.py), which has no small nodes, places the others exactly alike:
+//    tests/widgets/placements.json checks both.
 //
-// Columns run with time: a node stands right of all its inputs. A new `section` (a tape opens or closes, an inner
+// Columns run with time: a node is right of all its inputs. A new `section` (a tape opens or closes, an inner
 // gradient writes, a folded part is opened) begins right of everything before, so its frame is a rectangle.
-// Heights are in half-slots: a node takes two, an edge that passes a column takes one.
+// Heights are in half-slots: a node takes two, a number of the program and an edge that passes a column take one.
 
 export const FAR = 6; // an input further back than this many columns is drawn as a small reference, not as a long edge
 const REACH = 24; // how many places to try on both sides before going past the end of a column
@@ -14,6 +15,7 @@ export interface Item {
   inputs: number[]; // indices of earlier items, repeats allowed
   leaf: boolean;
   section: number; // changes where a frame begins or ends
+  bare?: boolean; // a number, which takes one half-slot
 }
 
 export interface Edge {
@@ -22,7 +24,7 @@ export interface Edge {
   port: number; // which input of `to`
   ports: number;
   far: boolean;
-  via: [number, number][]; // [column, half-slot] points on the way
+  via: [number, number][]; // [column, half-slot] points that the edge passes
 }
 
 export class Placement {
@@ -54,16 +56,17 @@ export class Placement {
     else this.operation(index, item);
   }
 
-  /** Gives leaves that nothing has read yet a place to be shown at; it is not kept. */
+  /** Gives leaves that nothing has read yet a place to be shown at, which is not recorded. */
   provisional(): [number, number, number][] {
     const bottom = this.bottom.get(this.floor);
     const taken: [number, number, number][] = [];
     for (const index of this.pending) {
-      const slot = this.free(this.floor, 0, 2);
+      const size = this.sizeOf(index);
+      const slot = this.free(this.floor, 0, size);
       taken.push([index, this.floor, slot]);
-      this.take(this.floor, slot, 2);
+      this.take(this.floor, slot, size);
     }
-    for (const [, column, slot] of taken) for (const unit of [slot, slot + 1]) this.used.get(column)?.delete(unit);
+    for (const [index, column, slot] of taken) for (let k = 0; k < this.sizeOf(index); k++) this.used.get(column)?.delete(slot + k);
     if (bottom === undefined) this.bottom.delete(this.floor);
     else this.bottom.set(this.floor, bottom);
     return taken;
@@ -85,7 +88,7 @@ export class Placement {
       if (main < 0 || this.column[i] > this.column[main]) main = i;
       column = Math.max(column, this.column[i] + 1);
     }
-    // what reads leaves only has no place of its own in time: it stands with what ran before it, and its leaves just before it
+    // what reads leaves only has no place of its own in time: it is placed with what ran before it, and its leaves just before it
     if (inputs.every((i) => this.items[i].leaf)) column = Math.max(column, this.now);
     this.now = column;
     this.put(index, column, main < 0 ? 0 : this.beside(main, placed));
@@ -123,9 +126,13 @@ export class Placement {
     for (const edge of this.edges[to]) if (edge.from === from) edge.via = via;
   }
 
+  private sizeOf(index: number): number {
+    return this.items[index].bare ? 1 : 2;
+  }
+
   private put(index: number, column: number, want: number): void {
-    const slot = this.free(column, want, 2);
-    this.take(column, slot, 2);
+    const slot = this.free(column, want, this.sizeOf(index));
+    this.take(column, slot, this.sizeOf(index));
     this.column[index] = column;
     this.slot[index] = slot;
     if (column > this.last) this.last = column;

@@ -23,7 +23,7 @@ export function wishOf(store: Store, mode: Level, toggled: Map<string, boolean>,
   return { patterns, open: !patterns && !layers, layers: layers || auto, blocks, hide: hide && mode !== "none", toggled: [...toggled], borders: borders(store.tapes) };
 }
 
-const NOW = 2500; // rows that are laid out at once: that takes less time than asking somebody else
+const NOW = 2500; // rows that are laid out at once: that takes less time than asking the worker
 const SLICE = 8; // milliseconds before the page gets a turn
 
 const clients = new Map<number, Planner>();

@@ -1,4 +1,4 @@
-// Predict: on the way back the next product is shown when the reader has typed what it will be.
+// Predict: in the backward sweep the next product is shown when the reader has typed what it will be.
 import { h } from "./dom";
 import type { SweepEdge, SweepStep } from "./schema";
 import type { Store } from "./store";
@@ -30,7 +30,7 @@ export class Predict {
     this.el.hidden = true;
   }
 
-  /** Asks for what happens on the way to this position; false where there is nothing to ask. */
+  /** Asks for what happens up to this position; false where there is nothing to ask. */
   ask(position: number, forward: number): boolean {
     const step = this.on ? this.store.sweep?.steps[position - forward - 1] : undefined;
     const edge = step?.edges.find((one) => this.answer(one) !== null);

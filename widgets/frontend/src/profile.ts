@@ -22,7 +22,7 @@ export function profileOf(starts: number[], end: number, timeline: Timeline): nu
   return sizes.some((size) => size !== 0) ? sizes : null;
 }
 
-/** Its drawing, so wide; `go` is told which turn was clicked. */
+/** Its drawing, so wide; `go` receives the turn that was clicked. */
 export function sparkline(sizes: number[], width: number, at: number, go: (turn: number) => void): SVGGElement {
   const powers = sizes.map((size) => (size > 0 ? Math.log10(size) : size));
   const known = powers.filter((_, k) => Number.isFinite(powers[k]) && sizes[k] > 0);

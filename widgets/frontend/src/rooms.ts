@@ -2,7 +2,7 @@
 import { PAD, READ, type Graph } from "./graph";
 
 const [LOW, HIGH] = [310, 640]; // of the drawing: of a line, and of several
-const [WHOLE, PART] = [0.56, 0.45]; // of the window, for a drawing that can be seen whole then, and for another: the table is to be seen, too
+const [WHOLE, PART] = [0.62, 0.45]; // of the window, for a drawing that can be seen whole then, and for another: the table is to be seen, too
 
 const PAGE = 0.7; // of the window, where a page is the view's own
 
@@ -13,14 +13,17 @@ export class Rooms {
   share(pane: HTMLElement, below: HTMLElement, graph: Graph, rows: number, unfolded: boolean): void {
     const lines = graph.tops.length > 1;
     const scale = pane.clientWidth ? Math.min(1, pane.clientWidth / (graph.right - graph.left + 2 * PAD)) : 1;
-    const wanted = scale * (graph.bottom - graph.top) + (lines && !graph.turned ? 40 : 84);
-    const share = READ * (graph.bottom - graph.top) + 40 < WHOLE * window.innerHeight ? WHOLE : PART;
+    const wanted = scale * (graph.bottom - graph.top) + (lines && !graph.turned ? 50 : 84);
+    const least = READ * (graph.bottom - graph.top + 2 * PAD) + 2;
+    const share = least < WHOLE * window.innerHeight ? WHOLE : PART;
     this.take(below, 22 * rows + 60, 226, LOW);
-    const most = pane.closest("[data-fill]") ? PAGE * window.innerHeight : unfolded ? HIGH : lines ? Math.max(LOW, Math.min(HIGH, share * window.innerHeight)) : LOW;
+    const own = pane.closest("[data-fill]");
+    const most = own ? PAGE * window.innerHeight : unfolded ? HIGH : lines ? Math.max(LOW, Math.min(HIGH, share * window.innerHeight)) : LOW;
     this.take(pane, wanted, 150, most);
+    if (own) pane.style.minHeight = share === WHOLE ? `${least}px` : "";
   }
 
-  /** A live view, which begins empty, takes more as the tape grows, and never less; what the reader has drawn stays. */
+  /** A live view, which begins empty, takes more as the tape grows, and never less; what the reader has drawn is respected. */
   private take(part: HTMLElement, wanted: number, low: number, most: number): void {
     const given = this.given.get(part) ?? 0;
     if (given !== (parseFloat(part.style.height) || 0)) return;

@@ -3,7 +3,7 @@ import type { Camera } from "./camera";
 import { label, mapOf, onEdge, PRODUCT } from "./cards";
 import { s, setText } from "./dom";
 import { profileOf, sparkline } from "./profile";
-import { NODE_H, NODE_W, type Frame, type Graph, type Group, type Link, type Node } from "./graph";
+import { isBare, NODE_H, NODE_W, type Frame, type Graph, type Group, type Link, type Node } from "./graph";
 import { drawnEdge, edgeId, placeLabels, type Label } from "./labels";
 import { linkWay } from "./links";
 import type { Marks } from "./marks";
@@ -23,6 +23,7 @@ const CAPTION = 12; // the size of a frame's label
 const FAR_CAPTION = 12; // in pixels
 
 const [MAP_X, MAP_PAD, CHAR] = [76, 16, 7.25]; // where the picture of an array begins in its node: behind its shape
+const [BARE_W, BARE_H] = [78, 30]; // of a number, which has its row's number beside it
 const MOST_INSIDE = 3000; // rows of a folded part of which the edges are followed
 
 type Handed = { last: SweepEdge; alone: boolean }; // the last that went over an edge, and whether it was the only one
@@ -67,7 +68,7 @@ export class Scene {
   private graph: Graph | null = null;
   private nodes = new Map<number, Drawn>();
   private edges = new Map<number, DrawnEdges>();
-  private captions: [SVGElement, Frame, number][] = []; // they stay in view while a part of their frame is
+  private captions: [SVGElement, Frame, number][] = []; // they remain in view while a part of their frame is
   private plain = false;
 
   constructor(
@@ -171,16 +172,19 @@ export class Scene {
       el.append(s("rect", { class: "mt-card", x: 6, y: -6, width: NODE_W, height: NODE_H, rx: 6 }));
       el.append(s("rect", { class: "mt-card", x: 3, y: -3, width: NODE_W, height: NODE_H, rx: 6 }));
     }
-    el.append(s("rect", { class: "mt-box", width: NODE_W, height: NODE_H, rx: text.kind === "group" ? 6 : radius }));
+    const bare = isBare(row);
+    const [width, height] = bare ? [BARE_W + CHAR * `${row?.row}`.length, BARE_H] : [NODE_W, NODE_H];
+    const [left, top] = this.graph?.turned ? [(NODE_W - width) / 2, NODE_H - height] : [NODE_W - width, (NODE_H - height) / 2]; // where its edges begin
+    el.append(s("rect", { class: "mt-box", x: left, y: top, width, height, rx: text.kind === "group" ? 6 : radius }));
     if (text.kind === "variable") el.append(s("rect", { class: "mt-inner", x: 3, y: 3, width: NODE_W - 6, height: NODE_H - 6, rx: 1.5 }));
     const drawn: Drawn = { el, value: null, adjoint: null, maps: s("g"), mapped: [null, null], title: null, key: "", profile: "" };
     if (!this.plain) {
       const pad = text.kind === "source" ? 16 : 10;
-      el.append(s("text", { class: `mt-title${text.unnamed ? " mt-unnamed" : ""}${text.long ? " mt-long" : ""}`, x: pad, y: 20.5 }, text.title));
+      if (!bare) el.append(s("text", { class: `mt-title${text.unnamed ? " mt-unnamed" : ""}${text.long ? " mt-long" : ""}`, x: pad, y: 20.5 }, text.title));
       if (text.op) el.append(s("text", { class: "mt-op", x: pad + text.width + 6, y: 20 }, text.op));
       const number = row ? `${row.row}` : "";
-      el.append(s("text", { class: "mt-number", x: NODE_W - (text.kind === "source" ? 16 : 8), y: 20, "text-anchor": "end" }, number));
-      drawn.value = s("text", { class: "mt-value", x: pad, y: 38 });
+      el.append(s("text", { class: "mt-number", x: left + width - (text.kind === "source" ? 16 : 8), y: top + 20, "text-anchor": "end" }, number));
+      drawn.value = s("text", { class: "mt-value", x: left + pad, y: bare ? top + 20 : 38 });
       drawn.adjoint = s("text", { class: "mt-adjoint", x: pad, y: 54 });
       el.append(drawn.value, drawn.adjoint, drawn.maps);
       drawn.title = s("title", {}, label);
@@ -243,10 +247,10 @@ export class Scene {
     if (update && node !== current) name += " mt-current mt-backward";
     this.paintProfile(node, drawn, inside !== null);
     const profiled = node.group && drawn.profile !== "";
-    const value = profiled ? "" : update && row ? updateText(row, update, CHARS) : inside ? inside[0] : output ? nodeValue(output.value, output, CHARS) : (drawn.value && done) || node.group ? valueText(this.store, node) : "";
+    const value = profiled ? "" : update && row ? updateText(row, update, CHARS) : inside ? inside[0] : output ? nodeValue(output.value, output, CHARS) : (drawn.value && done) || node.group || isBare(row) ? valueText(this.store, node) : "";
     const adjointText = inside && profiled ? `${inside[0].replace(/ of /, "/")} ${inside[1]}` : inside ? inside[1] : drawn.adjoint && adjoint ? `∂ ${nodeValue(adjoint, this.store.rows[last], CHARS - 2)}` : row?.released && !row.value && done && !value.endsWith(t("released")) ? t("released") : row?.tangent && done && !this.timeline.backward ? `→ ${nodeValue(row.tangent, row, CHARS - 2)}` : "";
     const seen = row ?? output;
-    const here = inside ? this.store.rows[this.timeline.current] : null; // its number, or its adjoint, stands in the third line
+    const here = inside ? this.store.rows[this.timeline.current] : null; // its number, or its adjoint, is in the third line
     if (!this.plain && (seen?.shape.length || here?.shape.length || drawn.mapped[0] || drawn.mapped[1]))
       this.paintMaps(drawn, here ?? seen, seen && done && !inside ? (update?.now ?? seen.value) : null, here ? (profiled ? null : (this.timeline.adjoint(here.row) ?? here.value)) : seen ? adjoint : null);
     const key = `${name}|${value}|${adjointText}`;
@@ -343,7 +347,7 @@ export class Scene {
     return el;
   }
 
-  /** What an edge carries at the present step: the value, and on the way back what the sweep has sent along it. */
+  /** What an edge carries at the present step: the value, and in a backward step what the sweep has sent along it. */
   private edgeWords(node: Node, edge: Edge): string {
     const { timeline } = this;
     const from = (this.graph as Graph).nodes[edge.from];
@@ -375,7 +379,7 @@ export class Scene {
     return el;
   }
 
-  /** A dashed way to a state of a variable: crossed where it comes from what was assigned. */
+  /** A dashed curve to a state of a variable: crossed where it comes from what was assigned. */
   private link(link: Link): SVGElement {
     const { d, cross } = linkWay(this.graph as Graph, link);
     const words = t(link.value ? "assigned to {0}: the gradient does not go back through an assignment" : "the next state of {0}", link.name);
@@ -491,7 +495,7 @@ export class Scene {
 
   // --- frames --------------------------------------------------------------------------------------------------------
 
-  /** From afar a caption stands above its frame, as large as can be read; those of inner frames have no room then. */
+  /** From afar a caption is above its frame, as large as can be read; those of inner frames have no room then. */
   private caption(caption: SVGElement, frame: Frame, room: number, plain: boolean): void {
     const { x, scale } = this.camera;
     const size = plain ? FAR_CAPTION / scale : CAPTION;

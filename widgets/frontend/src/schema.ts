@@ -137,7 +137,7 @@ export interface Snapshot {
   linked?: string; // in a comparison: views with the same name go together
   differs?: { row: number; text: string }; // in a comparison: the first row that is another one in the other tape
   insides?: Inside[]; // of calls of functions; not there in a delta
-  missing?: number; // bytes of the arrays that the tape let go of
+  missing?: number; // bytes of the arrays that the tape released
   texts?: Record<string, string>; // the view's words in another language
   playground?: string; // the address at which the program can be edited and run
 }

@@ -1,6 +1,6 @@
 // Geometry and short texts of nodes and edges, shared by the live scene and by exported pictures.
 import { groupTitle } from "./fold";
-import { HALF, NODE_H, NODE_W, type Graph, type Node } from "./graph";
+import { HALF, NODE_H, NODE_W, isBare, type Graph, type Node } from "./graph";
 import type { Edge } from "./place";
 import { brief, elide, gone, operationOf, shapeText, shortName, title as titleOf, written } from "./value";
 import type { Row, Value } from "./schema";
@@ -9,6 +9,7 @@ import { t, wide } from "./words";
 
 const TITLE_FONT = 'system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-serif'; // as in theme.css
 export const CHARS = 15; // characters of the value font that fit into a node
+const BARE = 7; // and into that of a number
 export const SIDES = 12; // and of a shape, beside which there is a picture
 
 /** Where an edge enters its node, on the left. */
@@ -147,7 +148,7 @@ export function isShort(value: Value, room = CHARS): boolean {
   return written(value, room) !== null;
 }
 
-/** A value in its node: of an array that does not fit its shape, beside which its picture stands. */
+/** A value in its node: of an array that does not fit its shape, next to which its picture is. */
 export function nodeValue(value: Value | null, row: Row, room: number): string {
   if (!value || !row.shape.length) return brief(value, row, room);
   return written(value, room) ?? shapeText(row, Math.min(room, SIDES - (CHARS - room)));
@@ -163,7 +164,7 @@ export interface NodeText {
   kind: string;
 }
 
-/** What stands in a node when its row has run. */
+/** The texts of a node when its row has run. */
 export function nodeText(store: Store, node: Node): NodeText {
   const { row, group } = node;
   const kind = row?.kind ?? "group";
@@ -177,7 +178,7 @@ export function nodeText(store: Store, node: Node): NodeText {
   return { title, long, unnamed: !!row && !row.name && kind !== "source", width, op, value: valueText(store, node), kind };
 }
 
-const SIGNS = /^[×+−/@-]$/; // operations that stand between their inputs
+const SIGNS = /^[×+−/@-]$/; // operations that are written between their inputs
 
 /** What a row does to its inputs, in so many pixels: `x × w` where they have names, else `×`; nothing where there is no room. */
 function operationText(store: Store, row: Row, pixels: number): string {
@@ -190,7 +191,7 @@ function operationText(store: Store, row: Row, pixels: number): string {
 /** Its value: of a folded group the first operations in it. */
 export function valueText(store: Store, node: Node): string {
   const { row, group } = node;
-  if (row) return row.released && !row.value ? gone(row, CHARS) : nodeValue(row.value, row, CHARS) || (row.shape.length ? shapeText(row) : "");
+  if (row) return row.released && !row.value ? gone(row, CHARS) : nodeValue(row.value, row, isBare(row) ? BARE : CHARS) || (row.shape.length ? shapeText(row) : "");
   const ops: string[] = [];
   for (let i = group?.start ?? 0; group && i < Math.min(group.end, group.start + 200) && ops.length < 5; i++) {
     const one = store.rows[i];

@@ -7,13 +7,13 @@ export const WRITTEN = "\u2202"; // begins the name of the part that a tape's gr
 /** What is known of a row, as bits of one number. */
 export const enum Is {
   LEAF = 1, // it has no inputs on the tape
-  SOURCE = 2, // a leaf that was watched: it is nobody's own
+  SOURCE = 2, // a leaf that was watched: it belongs to no group
   DATA = 4, // an array that is no weight: what a network is given is seen where its layers are folded
   PARAM = 8, // a leaf that a gradient is asked for: it is seen even where its readers are folded
   GHOST = 16, // it ran, but no tape recorded it
-  PLUMB = 32, // it hands its input on: nobody wants to see it inside of a call
+  PLUMB = 32, // it hands its input on: inside of a call it would only be noise
   LITERAL = 64, // a number of the program, which may be there at several places
-  LAST = 128, // the result of a function with a gradient of its own: it stands behind what the function computed
+  LAST = 128, // the result of a function with a gradient of its own: it is right of what the function computed
 }
 
 /** The rows from `first` on, as they travel to the worker. */

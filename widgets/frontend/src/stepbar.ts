@@ -14,7 +14,7 @@ export class StepBar {
   private speed = h("select", { class: "mt-select", "aria-label": "Playing speed", title: "Playing speed" }, ...SPEEDS.map((n) => h("option", { value: n }, `${n}/s`)));
   private jump = h("input", { type: "number", class: "mt-jump", min: 0, placeholder: "row", "aria-label": "Go to row", title: "Go to row" });
   private goBack = h("button", { type: "button", class: "mt-button mt-go", hidden: true, title: "Step through the backward sweep (space stops)" }, t("▶ go backward"));
-  private gone = false; // the way back was begun
+  private gone = false; // the backward sweep was begun
   private timer = 0;
 
   constructor(

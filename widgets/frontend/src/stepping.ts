@@ -72,7 +72,7 @@ export class Stepping {
     const backward = position > timeline.forward;
     const turnOf = (row: number): number => (group ? group.starts.filter((start) => start <= row).length : 0);
     const turn = turnOf(rowAt(position));
-    const within = (row: number): boolean => !!group && row >= group.start && row < group.end && turnOf(row) === turn; // with the weights that stand beside it
+    const within = (row: number): boolean => !!group && row >= group.start && row < group.end && turnOf(row) === turn; // with the weights next to it
     const goesOn = (next: number): boolean => next >= 0 && next <= timeline.swept && within(rowAt(next)) && next > timeline.forward === backward;
     while (group && goesOn(position + by)) position += by;
     this.moveTo(position);

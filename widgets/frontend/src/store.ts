@@ -25,7 +25,7 @@ export class Store {
   differs: { row: number; text: string } | null = null;
   /** in a comparison: the name that both have */
   linked = "";
-  /** bytes of the arrays that the tape let go of, and that could be computed again */
+  /** bytes of the arrays that the tape released, and that could be computed again */
   missing = 0;
   /** the view's words in another language */
   texts: Record<string, string> | undefined;

@@ -52,7 +52,7 @@ function list(data: Nested, digits: number, point: boolean): string {
   return text.replace(/\.0$/, ".");
 }
 
-/** A number with fewer digits; what is short, whole or no real number stays as it is. */
+/** A number with fewer digits; what is short, whole or no real number is unchanged. */
 export function rounded(text: string, digits = DIGITS): string {
   const number = Number(text);
   if (!/[.e]/.test(text) || text.trim() === "" || !Number.isFinite(number)) return text;
@@ -96,7 +96,7 @@ export function shapeText(row: Pick<Row, "shape">, room = Infinity): string {
   return elide(`(${shape[0]}, …, ${shape[shape.length - 1]})`, room);
 }
 
-/** What stands in the place of a value that a tape let go of: its shape, and as there is room that it was released. */
+/** What is shown in place of a value that a tape released: its shape, and where there is room that it was released. */
 export function gone(row: Row, room: number): string {
   const text = row.shape.length ? shapeText(row, room) : "";
   return text.length + 9 <= room ? `${text} ${t("released")}`.trim() : elide(text, room);

@@ -44,7 +44,7 @@ export class View {
   private marks: Marks;
   readonly folding: Folding;
   private rooms = new Rooms();
-  private anchor: { row: number; x: number; y: number } | null = null; // stays where it is on the screen
+  private anchor: { row: number; x: number; y: number } | null = null; // its place on the screen does not change
   private scene: Scene;
   private table: Table;
   private sourcePane: SourcePane;
@@ -259,7 +259,7 @@ export class View {
     this.placed(graph);
   }
 
-  /** The node of a row stays where it is on the screen. */
+  /** The node of a row does not move on the screen. */
   private hold(row: number): void {
     const node = this.graph?.nodeOf(row);
     this.anchor = node ? { row, x: node.x - this.camera.x, y: node.y - this.camera.y } : null;
@@ -278,7 +278,7 @@ export class View {
     this.schedule("all");
   }
 
-  /** Stops placing: what was drawn stays. */
+  /** Stops placing: what was drawn remains. */
   private stopPlacing(): void {
     this.folding.stop();
     this.anchor = null;
@@ -366,7 +366,7 @@ export class View {
     this.go(row + 1);
   }
 
-  /** To a turn of a loop: on the way back to its first step, else to its last row. */
+  /** To a turn of a loop: backwards to its first step, else to its last row. */
   private toTurn(start: number, end: number): void {
     this.el.focus({ preventScroll: true });
     const backs = Array.from({ length: end - start }, (_, k) => this.timeline.backTo(start + k)).filter((step) => step !== null);
@@ -431,14 +431,15 @@ export class View {
   // --- camera --------------------------------------------------------------------------------------------------------
 
   private resized(): void {
-    const before = this.camera.width;
+    const { width: before, height } = this.camera;
     this.table.resized();
     this.camera.resize(this.pane.clientWidth, this.pane.clientHeight);
     if (!this.camera.width) return;
+    if (!before) this.takeRoom(); // now the view is in its page
     if (!before) this.table.reveal(this.timeline.current);
     if (before !== this.camera.width) this.wrapAnew();
     if (this.fitting.next) this.fitting.take(this.graph);
-    else if (before !== this.camera.width && !this.camera.touched) this.fitting.first(this.graph);
+    else if ((before !== this.camera.width || (height !== this.camera.height && !this.store.recording)) && !this.camera.touched) this.fitting.first(this.graph);
     this.schedule("all");
   }
 
@@ -482,7 +483,7 @@ export class View {
     };
   }
 
-  /** Predict mode begins before the way back, or ends. */
+  /** Predict mode begins before the backward sweep, or ends. */
   private guess(): void {
     this.predict.toggle();
     if (this.predict.on && this.timeline.backward) this.go(this.timeline.forward);

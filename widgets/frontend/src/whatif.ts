@@ -43,7 +43,7 @@ export class WhatIf {
     this.values = this.read();
   }
 
-  /** What is to be computed when this leaf moves; null where a row is in the way that cannot be computed here. */
+  /** What is to be computed when this leaf moves; null where a row between cannot be computed here. */
   private program(leaf: number): Program | null {
     let found = this.programs.get(leaf);
     if (found === undefined) this.programs.set(leaf, (found = this.look(leaf)));

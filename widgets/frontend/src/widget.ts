@@ -28,7 +28,7 @@ export interface Shared {
   run(values: number[]): boolean;
   /** asks for the steps of a long sweep; false where there is no kernel to ask */
   sweep(): boolean;
-  /** asks the kernel to compute again what the tape let go of; false without one */
+  /** asks the kernel to compute again what the tape released; false without one */
   again(): boolean;
   /** why no gradient flows between two rows, in the engine's words; "" where it does not say */
   explain(source: number, target: number): Promise<string>;
@@ -107,7 +107,7 @@ function followTheme(view: View): () => void {
 
 // The server drops messages silently when there are many, the last one too. So after a pause the view says what it
 // has, until it hears that this is all.
-const QUIET = 1200; // milliseconds
+const WAIT = 1200; // milliseconds
 const TRIES = 10;
 
 /** Takes the data that came with the model, then deltas in order; asks again where one is missing. */
@@ -129,7 +129,7 @@ export function listen(model: Model): Shared {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const later = (): void => {
     clearTimeout(timer);
-    if (tries++ < TRIES) timer = setTimeout(need, QUIET);
+    if (tries++ < TRIES) timer = setTimeout(need, WAIT);
   };
   const need = (): void => {
     const { record, rows, sweep } = store;
@@ -213,14 +213,14 @@ function style(el: HTMLElement): void {
   home.append(tag);
 }
 
-/** Is the page dark? JupyterLab, VS Code and Colab each say so in their own way; else the system is asked. */
+/** Is the page dark? JupyterLab, VS Code and Colab each say so differently; else the system does. */
 function isDark(): boolean {
   const lab = document.body.dataset.jpThemeLight;
   if (lab !== undefined) return lab === "false";
   const names = `${document.body.className} ${document.documentElement.className}`;
   if (/vscode-(dark|high-contrast)/.test(names)) return !/vscode-high-contrast-light/.test(names);
   if (/vscode-light/.test(names)) return false;
-  const told = document.documentElement.getAttribute("theme") ?? document.documentElement.dataset.theme ?? document.body.dataset.theme;
-  if (told) return told === "dark";
+  const theme = document.documentElement.getAttribute("theme") ?? document.documentElement.dataset.theme ?? document.body.dataset.theme;
+  if (theme) return theme === "dark";
   return globalThis.matchMedia?.("(prefers-color-scheme: dark)").matches ?? false;
 }

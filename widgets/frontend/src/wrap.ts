@@ -1,18 +1,18 @@
-// A strip of columns that is longer than its room goes on in the next line, like text. An edge that goes on there, too,
+// A strip of columns that is longer than its room continues in the next line, like text. An edge that continues there, too,
 // leaves its line on the right, runs back between the two lines and enters the next one from the left; edges from one node
 // share that lane. minitape/picture/placement.py has the same rule, and tests/widgets/placements.json holds both to it.
 
 export type Extent = [number, number]; // the first half-slot of a line, and the first one below it
 
-/** What each line needs: `passed` are the points at which edges pass a column, [column, half-slot]. */
-export function extentsOf(column: ArrayLike<number>, slot: ArrayLike<number>, passed: Iterable<[number, number]>, per: number): Extent[] {
+/** What each line needs: `passed` are the points at which edges pass a column, [column, half-slot]; `isBare` says which nodes take one half-slot. */
+export function extentsOf(column: ArrayLike<number>, slot: ArrayLike<number>, passed: Iterable<[number, number]>, per: number, isBare = (_: number): boolean => false): Extent[] {
   const found: Extent[] = [];
   const take = (at: number, low: number, high: number): void => {
     const extent = (found[Math.floor(at / per)] ??= [low, high]);
     extent[0] = Math.min(extent[0], low);
     extent[1] = Math.max(extent[1], high);
   };
-  for (let i = 0; i < column.length; i++) take(column[i], slot[i], slot[i] + 2);
+  for (let i = 0; i < column.length; i++) take(column[i], slot[i], slot[i] + (isBare(i) ? 1 : 2));
   for (const [at, half] of passed) take(at, half, half + 1);
   return found;
 }
