@@ -55,7 +55,7 @@ def say(what: str, value: float, unit: str) -> None:
 
 
 def lesson(context: BrowserContext, site: str, what: str) -> None:
-    """From the page to the first cell run."""
+    """From the page to the first cell run. After the first visit the browser keeps Python's files for the next."""
     page = context.new_page()
     began, sent = time.perf_counter(), Counting.sent
     page.goto(site + LESSON)
@@ -65,6 +65,7 @@ def lesson(context: BrowserContext, site: str, what: str) -> None:
     page.wait_for_selector(".jp-InputArea-prompt:text-is('[1]:')", timeout=PATIENCE)
     say(f"lesson 1, page to first cell run, {what}", time.perf_counter() - began, "s")
     say("  loaded, compressed", (Counting.sent - sent) / 1e6, "MB")
+    page.wait_for_selector("html[data-minitape-kept]", state="attached", timeout=PATIENCE)
     page.close()
 
 

@@ -12,8 +12,8 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Iterable, Iterator
+from importlib import import_module
 from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.request import urlopen
@@ -59,14 +59,13 @@ def write_python(out: Path, pyodide: Path | None, number: str, offline: bool, ke
     if missing := [name for name in ("numpy", *KERNEL) if name not in packages]:
         raise click.ClickException(f"this Pyodide lacks {', '.join(missing)}")
     own = [write_wheel(out), *_from_index(out), *(Path(shutil.copy(wheel, out)) for wheel in kernel)]
-    packages |= dict(map(_entry, own))
-    loaded = [*PLAYGROUND, *KERNEL, *(_entry(wheel)[0] for wheel in own)]
-    loaded = [name for name in dict.fromkeys(loaded) if name in packages]
+    brought = dict(map(_entry, own))
+    packages |= brought
+    loaded = [name for name in dict.fromkeys([*PLAYGROUND, *KERNEL, *brought]) if name in packages]
     lock["packages"] = packages = {name: packages[name] for name in _with_needs(packages, loaded)}
     copied = offline or pyodide is not None
-    for entry in packages.values():
-        if entry["file_name"] in {wheel.name for wheel in own}:
-            continue
+    for name in packages.keys() - brought:
+        entry = packages[name]
         if copied:
             content = _read(pyodide, base, entry["file_name"])
             if hashlib.sha256(content).hexdigest() != entry["sha256"]:
@@ -120,8 +119,7 @@ def _from_index(out: Path) -> list[Path]:
     done = subprocess.run([*command, "-d", str(out), *wanted], capture_output=True, text=True)
     if done.returncode:
         raise click.ClickException(f"pip cannot get {', '.join(wanted)}:\n{done.stderr}")
-    names = tuple(name.replace("-", "_") for name in FETCHED)
-    return sorted(path for path in out.glob("*.whl") if path.name.startswith(names))
+    return sorted(path for name in FETCHED for path in out.glob(f"{name}-*.whl"))
 
 
 def write_wheel(folder: Path) -> Path:
@@ -145,8 +143,7 @@ def write_wheel(folder: Path) -> Path:
 
 def _own_files() -> Iterator[tuple[str, Path]]:
     for name in ("minitape", "minitape_widgets"):
-        spec = find_spec(name)
-        package = Path(spec.origin or "").parent if spec else Path()
+        package = Path(str(import_module(name).__file__)).parent
         for path in sorted(package.rglob("*")):
             parts = path.relative_to(package.parent).parts
             if path.is_file() and path.suffix not in (".pyi", ".pyc") and not set(parts) & set(LEFT_OUT):

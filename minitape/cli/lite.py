@@ -16,7 +16,7 @@ import click
 from ..common.read_data import NOTEBOOK, read_json, read_text
 from ..common.texts import language
 from ..common.write_beside import write
-from .browser_python import FOLDER, LOCK, write_python
+from .browser_python import CORE, FOLDER, write_python
 from .lesson_pages import say_in
 from .lessons import copy_missing, lessons_folder, notebooks_in
 from .parts import require_packages
@@ -30,6 +30,7 @@ NOT_NEEDED = "widgetsnbextension"  # among the kernel's wheels: it belongs to a 
 SETTINGS = Path(__file__).with_name("jupyterlab_settings")
 PAGE = Path(__file__).with_name("site_settings") / "lite.html"
 BAR = Path(__file__).with_name("site_settings") / "loading.js"
+STARTER = Path(__file__).with_name("site_settings") / "kernel_python.js"
 
 
 def write_lite(out: Path, codes: Sequence[str] = (), offline: bool = False, pyodide: Path | None = None) -> int:
@@ -61,7 +62,8 @@ def write_lite(out: Path, codes: Sequence[str] = (), offline: bool = False, pyod
     if done.returncode:
         raise click.ClickException(f"JupyterLite cannot be built:\n{done.stdout}{done.stderr}")
     loader = _give_python(out, offline, pyodide)
-    _show_loading(out)
+    page = out / "lab" / "index.html"  # says what it loads, until the first cell can run
+    write(page, read_text(page).replace("</head>", f"<script>{read_text(BAR)}</script>\n</head>", 1))
     lessons = [path for folder in folders for path in notebooks_in(folder)]
     write(out / "index.html", _front(folders))
     write_playground(out / "playground", f"../{FOLDER}", loader)
@@ -70,32 +72,26 @@ def write_lite(out: Path, codes: Sequence[str] = (), offline: bool = False, pyod
 
 def _give_python(out: Path, offline: bool, pyodide: Path | None) -> str:
     """Let the kernel start with minitape: Pyodide loads all that the lock file names, and asks no index. Give back
-    where the playground finds Pyodide.
+    where the playground, or another folder of the site, finds Pyodide.
     """
     from jupyterlite_pyodide_kernel.constants import PYODIDE_CDN_URL, PYODIDE_VERSION
 
     wheels = sorted((out / "extensions" / KERNEL).rglob("*.whl"))
     kernel = [wheel for wheel in wheels if not wheel.name.startswith(NOT_NEEDED)]
     packages = write_python(out / FOLDER, pyodide, PYODIDE_VERSION, offline, kernel)
-    config = read_json(out / OWN)
-    plugins = config["jupyter-config-data"].setdefault("litePluginSettings", {})
     own = offline or pyodide is not None
-    loader = f"{FOLDER if own else PYODIDE_CDN_URL}/pyodide.mjs"
-    plugins[f"{KERNEL}:kernel"] = {
-        **plugins.get(f"{KERNEL}:kernel", {}),
-        "pyodideUrl": f"./{loader}" if own else loader,
+    loader = f"{f'../{FOLDER}' if own else PYODIDE_CDN_URL}/{CORE[0]}"
+    (worker,) = (out / "extensions" / KERNEL).rglob("comlink.worker.*.js")
+    given = json.dumps({"loader": loader, "packages": packages, "kernel": f"../{worker.relative_to(out).as_posix()}"})
+    write(out / FOLDER / STARTER.name, read_text(STARTER).replace("{{config}}", given))
+    config = read_json(out / OWN)
+    config["jupyter-config-data"]["litePluginSettings"][f"{KERNEL}:kernel"] |= {
+        "pyodideUrl": f"./{FOLDER}/{STARTER.name}",
         "disablePyPIFallback": own,
-        "loadPyodideOptions": {"lockFileURL": f"./{FOLDER}/{LOCK}", "packages": packages},
+        "loadPyodideOptions": {"packages": packages},
     }
     write(out / OWN, json.dumps(config, indent=2) + "\n")
-    return f"../{loader}" if own else loader
-
-
-def _show_loading(out: Path) -> None:
-    """Let the page of JupyterLab say what it loads, until the first cell can run."""
-    page = out / "lab" / "index.html"
-    text = read_text(page)
-    write(page, text.replace("</head>", f"<script>{read_text(BAR)}</script>\n</head>", 1))
+    return loader
 
 
 def _front(folders: Sequence[Path]) -> str:

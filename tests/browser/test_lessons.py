@@ -143,8 +143,12 @@ def test_a_learner_steps_answers_reloads_and_takes_the_work_elsewhere(browser, s
     mine = tmp_path / "01_the_first_tape.ipynb"
     download.value.save_as(mine)
 
+    page.wait_for_selector("html[data-minitape-kept]", timeout=PATIENCE, state="attached")
     page.reload()
     page.wait_for_selector("html[data-minitape-ready]", timeout=PATIENCE, state="attached")
+    assert "kernel_python.js" in page.workers[0].url
+    loaded = page.workers[0].evaluate("performance.getEntriesByType('resource').map((entry) => entry.name)")
+    assert not [name for name in loaded if name.endswith(".whl")]  # what the browser keeps of Python is there
     expect(cell(page, 'check("01.1"')).to_contain_text("answer = 12.0", timeout=PATIENCE)
     run(page, "import minitape as tf")
     expect(run(page, 'progress("01")')).to_contain_text("1 of 5 solved", timeout=PATIENCE)

@@ -1,4 +1,4 @@
-// A bar at the top of JupyterLite, until the first cell can run: what is loading, and how far it is by the time it took here before.
+// A bar at the bottom of JupyterLite, until the first cell can run: what is loading, and how far it is by the time it took here before.
 (() => {
   const KEPT = "minitape-loading";
   const began = performance.now();
@@ -24,8 +24,14 @@
   // The kernel answers "idle" before its Python is there. What JupyterLite's page waits for is its worker's answer to "initialize".
   let asked;
   let answered = false;
+  let early;
   window.Worker = class extends window.Worker {
     constructor(...options) {
+      if (early && String(options[0]).includes("comlink.worker")) {
+        const worker = early;
+        early = undefined;
+        return worker;
+      }
       super(...options);
       this.addEventListener("message", ({ data }) => {
         if (asked !== undefined && data?.id === asked) answered = true;
@@ -36,6 +42,15 @@
       super.postMessage(message, ...rest);
     }
   };
+  // The first kernel starts before JupyterLab's page asks for it, unless the service worker, which gives it the notebooks' files, is not there yet.
+  if (navigator.serviceWorker?.controller && !crossOriginIsolated) early = new Worker("../pyodide/kernel_python.js", { type: "module" });
+  const keep = () => {
+    const keeper = new Worker("../pyodide/kernel_python.js?keep", { type: "module" });
+    keeper.onmessage = () => {
+      keeper.terminate();
+      document.documentElement.dataset.minitapeKept = "";
+    };
+  };
   const look = () => {
     if (!bar.isConnected && document.body) document.body.append(bar);
     const spent = performance.now() - began;
@@ -45,7 +60,10 @@
     clearInterval(timer);
     localStorage.setItem(KEPT, String(Math.round(spent)));
     document.documentElement.dataset.minitapeReady = String(Math.round(spent));
-    if (!small) return bar.remove();
+    if (!small) {
+      setTimeout(keep, 5000);
+      return bar.remove();
+    }
     words.textContent = texts.small;
     bar.onclick = () => bar.remove();
   };
