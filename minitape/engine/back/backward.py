@@ -14,7 +14,7 @@ from ..table.primitives import BATCHES, PLAIN
 from ..tensor.slices import IndexedSlices
 from ..tensor.tensor import EagerTensor, Tensor, from_array, new_tensor
 from . import sweep as plain
-from .endpoints import first_adjoint, no_tensor
+from .endpoints import NO_ADJOINT, first_adjoint, no_tensor
 from .order import slices_in_order
 from .reach import differentiable, reachable_rows
 from .sweep import Sweep
@@ -78,7 +78,7 @@ def _first_adjoints(
         else:  # integers pass: the operation that made them says what passes
             row = rows[-1]
         if output_gradients[at] is not None and passes(tape, target, row, output_gradients, at):
-            passed.append(at)
+            passed += [at] * (output_gradients[at] is not NO_ADJOINT)
             continue
         one = first_adjoint(target, output_gradients[at], recorded)
         starts[row] = starts[row] + one if row in starts else one

@@ -19,22 +19,22 @@ if TYPE_CHECKING:
 
 
 def passes(tape: GradientTape, target: End, row: int, output_gradients: list[Adjoint], at: int) -> bool:
-    """Whether an output gradient unlike its target meets no operation that minds, so that it is the gradient.
+    """Whether an output gradient that is None, or unlike its target, meets no operation, so that it is the gradient.
 
-    ValueError for None among the output gradients, where an operation would receive it.
+    ValueError for None where an operation would receive it.
     """
     record, given = tape._record, output_gradients[at]
-    if given is NO_ADJOINT:
-        if on_tape(tape)[row]:
-            raise ValueError(
-                "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor."
-            )
-        given = output_gradients[at] = None
-    if type(record) is not Record or not isinstance(given, Tensor):
+    if given is not NO_ADJOINT and (
+        type(record) is not Record
+        or not isinstance(given, Tensor)
+        or (given.dtype is target.dtype and given.shape == target.shape)
+    ):
         return False
-    if given.dtype is target.dtype and given.shape == target.shape:
-        return False
-    return row in record.leaves or not on_tape(tape)[row]
+    assert record is not None
+    received = row not in record.leaves and on_tape(tape)[row]
+    if received and given is NO_ADJOINT:
+        raise ValueError("Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor.")
+    return not received
 
 
 def as_target(
@@ -50,8 +50,9 @@ def as_target(
         return None
     parts: list[Result] = []
     for target, given in zip(targets, output_gradients, strict=True):
-        given = None if given is NO_ADJOINT else given
-        if target is source or getattr(target, "_base", target) is getattr(source, "_base", source):
+        if given is not NO_ADJOINT and (
+            target is source or getattr(target, "_base", target) is getattr(source, "_base", source)
+        ):
             if given is not None and not isinstance(given, Tensor):
                 parts = [new_tensor(given.data)] if reads_target(tape, target) else []  # a Jacobian's
                 break

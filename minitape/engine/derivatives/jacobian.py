@@ -43,9 +43,10 @@ def jacobian(
     refused = _begin(tape, "used to ", use_pfor)
     flat = [leaf_of(s) for s in nest.flatten(sources)]
     target.shape  # noqa: B018 - AttributeError for what has none
-    if reads_target(tape, target):
-        variable: Object = getattr(target, "_base", target)
-        tape.variables[id(variable)] = variable
+    variable: Object = getattr(target, "_base", target)
+    for reader in (tape, *state.tapes):
+        if reads_target(reader, target):
+            reader.variables[id(variable)] = variable
     if refused:
         raise RuntimeError(
             NEEDS_PERSISTENT + "jacobian with eager execution enabled and with  experimental_use_pfor set to False."
