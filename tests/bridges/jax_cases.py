@@ -13,17 +13,6 @@ def loss(w):
 args = w,
 grad = jax.grad(loss)(*args)
 
-#@ both_sides_of_the_target_stopped stop_gradient
-w = jnp.array([0.5, -0.3])
-def q(w, x):
-    return jnp.tanh(x @ w)
-def loss(w, x, following):
-    wanted = 1.0 + 0.9 * q(w, following)
-    error = lax.stop_gradient(wanted - q(w, x)) #! #- error = lax.stop_gradient(wanted) - q(w, x)
-    return jnp.mean(error**2)
-args = w, jnp.ones((3, 2)), jnp.full((3, 2), 0.2)
-grad = jax.grad(loss)(*args)
-
 #@ state_stopped_in_a_scan stop_gradient
 w = jnp.array([0.5, -0.3])
 def loss(w, xs):
@@ -108,14 +97,6 @@ def loss(w, table):
 args = w, jnp.array([1.0, 4.0, 9.0])
 grad = jax.grad(loss)(*args)
 
-#@ float_of_a_tracer left_jax
-w = jnp.array([1.0, 2.0])
-def loss(w):
-    total = float(jnp.sum(w)) #! #- total = jnp.sum(w)
-    return total * jnp.sum(w)
-args = w,
-grad = jax.jit(jax.grad(loss))(*args)
-
 #@ item_for_the_log left_jax
 w = jnp.array([1.0, 2.0])
 def loss(w):
@@ -193,14 +174,6 @@ k, x: 0.5 * (x + w / x), jnp.ones(2))
 args = w,
 grad = jax.grad(loss)(*args)
 
-#@ fori_loop_to_a_traced_number while_loop
-w = jnp.array([2.0, 3.0])
-def loss(w, n):
-    return jnp.sum(lax.fori_loop(0, n, lambda k, x: x * w, jnp.ones(2))) #! #- return jnp.sum(lax.fori_loop(0, 3, \
-lambda k, x: x * w, jnp.ones(2)))
-args = w, 3
-grad = jax.jit(jax.grad(loss))(*args)
-
 #@ fori_loop_in_a_compiled_helper while_loop
 import functools
 w = jnp.array([2.0, 3.0])
@@ -253,14 +226,6 @@ def loss(params, x):
     return jnp.mean(binary(x @ params["w"]) @ params["v"])
 args = params, jnp.ones((4, 3))
 grad = jax.grad(loss)(*args)["w"]
-
-#@ cond_takes_the_other_branch other_branch
-w = jnp.array([1.0, 2.0])
-def loss(w, x):
-    warm = jnp.sum(x) > 10.0 #- warm = jnp.sum(x) > 1.0
-    return jnp.sum(lax.cond(warm, lambda: x * w, lambda: x)) #!
-args = w, jnp.ones(2)
-grad = jax.grad(loss)(*args)
 
 #@ parameter_from_outside closure
 w = jnp.array([1.0, 2.0])

@@ -14,27 +14,6 @@ def loss(params, x, y):
     return jnp.mean((pred - y) ** 2)  #! #- return jnp.mean((pred.squeeze(-1) - y) ** 2)
 args = (params, x, y)
 
-#@ softmax_twice activation_twice
-import jax, jax.numpy as jnp
-key = jax.random.key(0)
-params = {"w": jax.random.normal(key, (4, 3))}
-x, y = jax.random.normal(key, (12, 4)), jnp.arange(12) % 3
-def loss(params, x, y):
-    p = jax.nn.softmax(x @ params["w"])
-    logp = jax.nn.log_softmax(p)  #! #- logp = jnp.log(p)
-    return -jnp.mean(logp[jnp.arange(12), y])
-args = (params, x, y)
-
-#@ sigmoid_twice activation_twice
-import jax, jax.numpy as jnp
-key = jax.random.key(0)
-params = {"w": jax.random.normal(key, (4,))}
-x, y = jax.random.normal(key, (12, 4)), jnp.arange(12) % 2
-def loss(params, x, y):
-    p = jax.nn.sigmoid(x @ params["w"])  #- p = x @ params["w"]
-    return -jnp.mean(y * jax.nn.log_sigmoid(p) + (1 - y) * jax.nn.log_sigmoid(-p))  #!
-args = (params, x, y)
-
 #@ softmax_sum rounding_only
 import jax, jax.numpy as jnp
 key = jax.random.key(0)

@@ -1,12 +1,6 @@
 """Programs that get a gradient of zeros or NaNs; the marks are those of :mod:`torch_cases`."""
 
 CASES = """
-#@ sign_activation zero_derivative
-w = tf.Variable([1.2, -2.7])
-with tf.GradientTape() as tape:
-    y = tf.reduce_sum(tf.sign(w * 2.0)) #! #- y = tf.reduce_sum(tf.tanh(w * 2.0))
-grad = tape.gradient(y, w)
-
 #@ dead_relu dead_relu
 w = tf.Variable([-1.0, -2.0])
 with tf.GradientTape() as tape:
@@ -25,13 +19,6 @@ w = tf.Variable([[1.0], [2.0]])
 with tf.GradientTape() as tape:
     p = tf.nn.softmax(w, axis=1) #! #- p = tf.sigmoid(w)
     y = -tf.reduce_mean(tf.math.log(p))
-grad = tape.gradient(y, w)
-
-#@ mask_of_zeros zero_factor
-w = tf.Variable([1.0, 2.0])
-mask = tf.zeros([2]) #- mask = tf.ones([2])
-with tf.GradientTape() as tape:
-    y = tf.reduce_sum(w * mask) #!
 grad = tape.gradient(y, w)
 
 #@ weights_that_begin_at_zero zero_factor
@@ -59,19 +46,6 @@ grad = tape.gradient(y, w)
 w = tf.Variable([1.0, 2.0])
 with tf.GradientTape() as tape:
     y = tf.reduce_sum(w - w) #! #- y = tf.reduce_sum(w + w)
-grad = tape.gradient(y, w)
-
-#@ sqrt_of_zero nan_backward
-w = tf.Variable([0.0, 0.0])
-with tf.GradientTape() as tape:
-    y = tf.sqrt(tf.reduce_sum(w * w)) #! #- y = tf.sqrt(tf.reduce_sum((w - 1.0) ** 2) + 1e-12)
-grad = tape.gradient(y, w)
-
-#@ where_hides_the_arc_cosine nan_backward
-w = tf.Variable([1.0, 0.5])
-with tf.GradientTape() as tape:
-    h = tf.acos(w) #! #- h = tf.acos(tf.where(w < 1, w, 0.0))
-    y = tf.reduce_sum(tf.where(w < 1, h, 0.0))
 grad = tape.gradient(y, w)
 
 #@ log_of_zero nan_forward
@@ -153,12 +127,6 @@ with tf.GradientTape() as tape:
     y = tf.math.reduce_std(w) #! #- y = tf.sqrt(tf.math.reduce_variance(w * [1.0, 2.0]) + 1e-9)
 grad = tape.gradient(y, w)
 
-#@ norm_at_zero nan_backward
-w = tf.Variable([0.0, 0.0])
-with tf.GradientTape() as tape:
-    y = tf.norm(w) #! #- y = tf.norm(w + 1e-3)
-grad = tape.gradient(y, w)
-
 #@ pow_half nan_backward
 w = tf.Variable([0.0, 4.0])
 with tf.GradientTape() as tape:
@@ -190,12 +158,6 @@ w = tf.Variable([float("nan"), 1.0]) #- w = tf.Variable([1.0, 1.0])
 x = tf.constant([1.0, 2.0])
 with tf.GradientTape() as tape:
     y = tf.reduce_sum((w * x - 1.0) ** 2) #!
-grad = tape.gradient(y, w)
-
-#@ hinge_satisfied dead_relu
-w = tf.Variable([5.0, 6.0])
-with tf.GradientTape() as tape:
-    y = tf.reduce_mean(tf.nn.relu(1.0 - w)) #! #- y = tf.reduce_mean(tf.nn.softplus(1.0 - w))
 grad = tape.gradient(y, w)
 
 #@ keras_hinge dead_relu

@@ -17,19 +17,6 @@ for _ in range(2):
     grads = tape.gradient(loss, model.trainable_variables)
     opt.apply_gradients(zip(grads, model.trainable_variables))
 
-#@ softmax_twice activation_twice
-import tensorflow as tf
-tf.random.set_seed(0)
-model = tf.keras.Sequential([tf.keras.layers.Dense(3, activation="softmax")])
-opt = tf.keras.optimizers.Adam(0.01)
-x, y = tf.random.normal([12, 4]), tf.random.uniform([12], maxval=3, dtype=tf.int32)
-for _ in range(2):
-    with tf.GradientTape() as tape:
-        loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(y, model(x)))  #!
-        #+ loss = -tf.reduce_mean(tf.math.log(tf.gather(model(x), y, batch_dims=1)))
-    grads = tape.gradient(loss, model.trainable_variables)
-    opt.apply_gradients(zip(grads, model.trainable_variables))
-
 #@ sigmoid_twice activation_twice
 import tensorflow as tf
 tf.random.set_seed(0)

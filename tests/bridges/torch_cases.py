@@ -34,13 +34,6 @@ h = h.detach() #! #-
 loss = (h * 2).sum()
 loss.backward()
 
-#@ detach_in_place detach
-w = torch.randn(4, requires_grad=True)
-h = w * 2
-h.detach_() #! #-
-loss = h.sum()
-loss.backward()
-
 #@ detached_in_a_vmapped_function unknown
 w = torch.randn(3, requires_grad=True)
 def score(x):
@@ -168,20 +161,6 @@ loss.backward()
 w = torch.tensor([1.5, 2.5], requires_grad=True)
 k = (w * 2).long() #! #- k = w * 2
 loss = (k.float() ** 2).sum()
-loss.backward()
-
-#@ argmax_of_the_scores no_derivative
-w = torch.randn(4, 3, requires_grad=True)
-scores = torch.randn(5, 4) @ w
-best = scores.argmax(dim=1) #! #- best = (scores.softmax(dim=1) * torch.arange(3)).sum(dim=1)
-loss = best.float().mean()
-loss.backward()
-
-#@ accuracy_as_the_loss no_derivative
-w = torch.randn(3, requires_grad=True)
-p = torch.sigmoid(torch.randn(6, 3) @ w)
-right = p > 0.5 #! #- right = p
-loss = 1 - right.float().mean()
 loss.backward()
 
 #@ grad_of_a_non_leaf non_leaf
@@ -316,36 +295,11 @@ k = w.long() #! #-
 loss = table[k].sum() #- loss = (torch.sigmoid(w) * table[:2]).sum()
 loss.backward()
 
-#@ sampled_from_a_policy no_derivative
-w = torch.tensor([0.1, 0.7, 0.2], requires_grad=True)
-p = torch.softmax(w, dim=0)
-action = torch.multinomial(p, 4, replacement=True) #! #- action = torch.arange(3); reward = p
-reward = action.float() #-
-loss = -reward.mean() #- loss = -(reward * torch.tensor([1.0, 2.0, 3.0])).mean()
-loss.backward()
-
 #@ loss_made_trainable copied
 net = nn.Linear(3, 1)
 w = net.weight
 raw = net(torch.randn(4, 3)).pow(2).mean()
 loss = torch.tensor(raw, requires_grad=True) #! #- loss = raw
-loss.backward()
-
-#@ encoder_under_no_grad_head_trains no_grad
-encoder, head = nn.Linear(3, 4), nn.Linear(4, 1)
-w = encoder.weight
-x = torch.randn(5, 3)
-with torch.no_grad(): #- if True:
-    h = torch.tanh(encoder(x)) #!
-loss = head(h).pow(2).mean()
-loss.backward()
-
-#@ threshold_by_where no_derivative
-w = torch.tensor([0.3, -0.2, 0.9], requires_grad=True)
-b = torch.tensor(1.0, requires_grad=True)
-fires = w > 0.1 #! #- fires = torch.sigmoid((w - 0.1) * 10)
-spikes = torch.where(fires, 1.0, 0.0) #- spikes = fires
-loss = (spikes * b).sum()
 loss.backward()
 
 #@ buffer_filled_from_items left_torch
@@ -387,22 +341,6 @@ for step in range(2):
         with torch.no_grad():
             w = w - 0.01 * w.grad #! #- w -= 0.01 * w.grad
             b = b - 0.01 * b.grad #- b -= 0.01 * b.grad
-
-#@ log_probabilities_of_an_agent left_torch
-class Agent:
-    def __init__(self):
-        self.net, self.kept = nn.Linear(3, 2), []
-    def act(self, state):
-        choice = torch.distributions.Categorical(logits=self.net(state))
-        self.kept.append(choice.log_prob(choice.sample()).item()) #! #- \
-self.kept.append(choice.log_prob(choice.sample()))
-agent = Agent()
-w = agent.net.weight
-for state in torch.randn(3, 3):
-    agent.act(state)
-loss = -(torch.tensor(agent.kept, requires_grad=True) * torch.tensor([1.0, 2.0, 3.0])).sum() #- loss = \
--(torch.stack(agent.kept) * torch.tensor([1.0, 2.0, 3.0])).sum()
-loss.backward()
 
 #@ hard_choice_by_scatter no_derivative
 w = torch.randn(3, 4, requires_grad=True)

@@ -16,25 +16,6 @@ for _ in range(3):
     loss.backward()
     opt.step()
 
-#@ broadcast_sub broadcast
-import torch, torch.nn as nn
-torch.manual_seed(0)
-class Critic(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.body = nn.Linear(6, 12)
-        self.head = nn.Linear(12, 1)
-    def forward(self, s):
-        return self.head(torch.tanh(self.body(s)))
-critic = Critic()
-opt = torch.optim.Adam(critic.parameters())
-states, returns = torch.randn(10, 6), torch.randn(10)
-value = critic(states)
-advantage = returns - value  #! #- advantage = returns - value.squeeze(-1)
-loss = advantage.pow(2).mean()
-loss.backward()
-opt.step()
-
 #@ weights_broadcast broadcast
 import torch, torch.nn as nn, torch.nn.functional as F
 torch.manual_seed(0)
@@ -45,25 +26,6 @@ weight = torch.rand(12, 1)
 per = F.cross_entropy(model(x), y, reduction="none")
 loss = (per * weight).mean()  #! #- loss = (per * weight.squeeze(-1)).mean()
 opt.zero_grad(); loss.backward(); opt.step()
-
-#@ softmax_twice activation_twice
-import torch, torch.nn as nn
-torch.manual_seed(0)
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(8, 5)
-        self.soft = nn.Softmax(dim=-1)
-    def forward(self, x):
-        return self.soft(self.fc(x))
-net = Net(); crit = nn.CrossEntropyLoss(); opt = torch.optim.Adam(net.parameters(), 1e-3)
-for k in range(4):
-    x, y = torch.randn(16, 8), torch.randint(0, 5, (16,))
-    opt.zero_grad()
-    out = net(x)
-    loss = crit(out, y)  #! #- loss = crit(out.log(), y)
-    loss.backward()
-    opt.step()
 
 #@ sigmoid_twice activation_twice
 import torch, torch.nn as nn
@@ -550,18 +512,6 @@ m = nn.Sequential(*[Block() for _ in range(16)], nn.Linear(16, 1)); opt = torch.
 for _ in range(2):
     x = torch.randn(8, 16)
     opt.zero_grad(); (m(x) - 1).pow(2).mean().backward(); opt.step()
-
-#@ log_softmax_of_probabilities activation_twice
-import torch, torch.nn as nn, torch.nn.functional as F
-torch.manual_seed(0)
-net = nn.Sequential(nn.Linear(4, 3), nn.Softmax(dim=1))
-opt = torch.optim.SGD(net.parameters(), 0.1)
-x, y = torch.randn(8, 4), torch.randint(0, 3, (8,))
-p = net(x)
-logp = F.log_softmax(p, dim=1)  #! #- logp = p.log()
-loss = F.nll_loss(logp, y)
-loss.backward()
-opt.step()
 
 #@ sigmoid_twice_by_hand activation_twice
 import torch, torch.nn as nn

@@ -519,7 +519,7 @@ if not tried.exists() or {always}:
 print(2)"""
 
 
-@pytest.mark.long(sample=2)
+@pytest.mark.long
 @pytest.mark.parametrize(("always", "expected"), [(False, []), (True, [("not-runnable", 0)])])
 def test_a_kernel_that_ends_is_tried_again_once_and_named_once(always, expected, tmp_path):
     cells = [

@@ -272,7 +272,7 @@ NOT_ENOUGH = {
 }
 
 
-@pytest.mark.long(sample=5)
+@pytest.mark.long(sample=8)
 @pytest.mark.parametrize("case", [case for case in OLDER if case.name not in NOT_ENOUGH], ids=lambda case: case.name)
 def test_the_patches_of_older_programs(case: Case) -> None:
     _, before = run(case.name, case.code)

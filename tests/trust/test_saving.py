@@ -138,6 +138,7 @@ def test_a_name_as_long_as_names_may_be(tmp_path, character):
     assert names(tmp_path) == [path.name]
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signal here")
 def test_a_server_that_is_killed_while_it_saves_leaves_the_old_notebook(mine):
     before = mine.read_bytes()

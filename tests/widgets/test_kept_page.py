@@ -52,6 +52,7 @@ def test_a_closed_view_keeps_nothing():
         view.kept()
 
 
+@pytest.mark.long
 @pytest.mark.browser
 def test_it_steps_in_a_converted_notebook(tmp_path, page):
     errors: list[str] = []
