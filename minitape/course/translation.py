@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 OF_OTHERS = "document"  # the tag of a cell whose program is quoted
 # a lesson calls them with words
-SHOWN = {"print", "predict", "reveal", "check", "Plot", "Moving", "curve", "line", "points", "draw"}
+SHOWN = {"print", "predict", "reveal", "check", "Plot", "Moving", "curve", "line", "points", "draw", "ValueError"}
 VIEW = "widgets/frontend/src"
 MOST = 10  # new texts of a file that are listed
 # what this package calls with a text for people, and which of the arguments it is
@@ -213,11 +213,10 @@ def _shown(tree: ast.Module) -> Iterator[ast.AST]:
         elif isinstance(node, ast.Call) and _name(node.func) in SHOWN:
             for words in [*node.args, *(keyword.value for keyword in node.keywords)]:
                 yield words
-                if _name(node.func) != "print":
-                    found = (
-                        text for name in ast.walk(words) if _name(name) in named for text in _texts(named[_name(name)])
-                    )
-                    yield from (text for text in found if " " in ast.unparse(text))  # one word alone may be a key
+                found = (
+                    text for name in ast.walk(words) if _name(name) in named for text in _texts(named[_name(name)])
+                )
+                yield from (text for text in found if " " in ast.unparse(text))  # one word alone may be a key
 
 
 def _named(tree: ast.AST) -> Iterator[tuple[str, ast.AST]]:
@@ -239,6 +238,8 @@ def _texts(words: ast.AST) -> Iterator[ast.expr]:
     """The texts in an expression, but for those by which something is looked up, compared or computed."""
     if isinstance(words, ast.JoinedStr) or (isinstance(words, ast.Constant) and isinstance(words.value, str)):
         yield words
+    elif isinstance(words, ast.Call) and _name(words.func) == "get":  # what it gives where nothing is found
+        yield from (text for part in words.args[1:] for text in _texts(part))
     elif not (
         isinstance(words, (ast.Subscript, ast.Lambda, ast.Compare))
         or isinstance(getattr(words, "func", None), ast.Attribute)
