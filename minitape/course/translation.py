@@ -97,11 +97,23 @@ def updated(file: Path, found: dict[str, list[str]], code: str) -> Catalog:
         catalog = Catalog(
             locale=code.replace("-", "_"), project="minitape", header_comment=f"# {file.stem}", fuzzy=False
         )
-    was = {entry.id: entry.previous_id for entry in catalog}
+    was = {entry.id: _previous(entry.user_comments) for entry in catalog}
     catalog.update(template, update_creation_date=False)
-    for entry in catalog:  # what a text was is kept until it is translated again
+    for entry in catalog:
+        entry.user_comments = [line for line in entry.user_comments if not line.startswith("|")]
         entry.previous_id = entry.previous_id or was.get(entry.id, []) if entry.fuzzy else []
     return catalog
+
+
+def _previous(comments: list[str]) -> list[str]:
+    """What a fuzzy text was before, which Babel reads as comments only.
+
+    >>> _previous(['| msgid "A text "', '| "of two lines"'])
+    ['A text of two lines']
+    """
+    quoted = re.findall(r'"(?:[^"\\]|\\.)*"', " ".join(line for line in comments if line.startswith("|")))
+    text = "".join(map(json.loads, quoted))
+    return [text] if text else []
 
 
 def as_po(catalog: Catalog) -> str:
