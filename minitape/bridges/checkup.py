@@ -106,7 +106,8 @@ class Checkup:
     def _adjoints(self, source: Any) -> list[tuple[BackwardPass, Any]]:
         """What arrived at a source, in the order of time."""
         rows = self.recording.rows_of(source)
-        return [(sweep, sweep.adjoints[row]) for sweep in self._sweeps() for row in rows if row in sweep.adjoints]
+        sweeps = self.recording.asked_for(source, self._sweeps())
+        return [(sweep, sweep.adjoints[row]) for sweep in sweeps for row in rows if row in sweep.adjoints]
 
     def _is_refused(self, source: Any) -> bool:
         """Whether the last backward pass ended in an error, and a source was used for its target."""

@@ -67,13 +67,13 @@ class ModelPage(dict[str, "Explanation"]):
     @property
     def all_frozen(self) -> bool:
         """Whether nothing that was asked about is trained."""
-        return bool(self) and all(answer.cause in FROZEN for answer in self.values())
+        return bool(self) and all(is_frozen(answer) for answer in self.values())
 
     def groups(self) -> list[list[str]]:
         """The names in groups with the same answer, the worst first."""
         found: dict[Any, list[str]] = {}
         for name, answer in self.items():
-            alike = is_problem(answer) or answer.cause in FROZEN
+            alike = is_problem(answer) or is_frozen(answer)
             found.setdefault((answer.key() if alike else "", alike, answer.connected), []).append(name)
         return sorted(found.values(), key=lambda names: rank(self[names[0]]))
 
@@ -113,7 +113,7 @@ class ModelPage(dict[str, "Explanation"]):
             behind = fill(": {numbers}", numbers=numbers) if numbers else ""
             if self.all_frozen:
                 yield fill("All is frozen: {which}.", which=which), show(first)
-            elif first.cause in FROZEN and not is_problem(first):
+            elif is_frozen(first):
                 at = "" if first.line is None else fill(", ") + where(first.filename, first.line)
                 yield fill("Frozen: {which}{place}.", which=which, place=at), ""
             elif not is_problem(first):
@@ -126,13 +126,18 @@ class ModelPage(dict[str, "Explanation"]):
 
 def is_problem(answer: Explanation) -> bool:
     """Whether an answer is a finding: what the program has frozen is none."""
-    return answer.kind != "connected" and answer.cause not in FROZEN
+    return answer.kind != "connected" and not is_frozen(answer)
+
+
+def is_frozen(answer: Explanation) -> bool:
+    """Whether the program left a source out of the training, and meant it."""
+    return answer.cause in FROZEN and answer.intended
 
 
 def rank(answer: Explanation) -> int:
     """How bad an answer is; 0 is the worst."""
     if not is_problem(answer):
-        return 9 if answer.cause in FROZEN else 10
+        return 9 if is_frozen(answer) else 10
     return 1 + ORDER.index(answer.kind) if answer.connected or answer.kind in ORDER else 0
 
 

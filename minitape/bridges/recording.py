@@ -364,6 +364,10 @@ class Recording:
         """Why no gradient arrives at one source, or what is wrong with one that is there."""
         return Checkup(self, target).examined(self._why(target, source), source)
 
+    def asked_for(self, source: Any, sweeps: list[BackwardPass]) -> list[BackwardPass]:
+        """Those of some backward passes that the program asked for the gradient of a source; all where none was."""
+        return sweeps
+
     def _parts_of(self, asked: Any) -> Mapping[str, Any] | None:
         """The sources that a question is about, by name: of None all that the block trained, of a model, a
         dictionary, a generator or a name what is in it. None where the question is about one source.

@@ -50,9 +50,8 @@ SUSPECTS: dict[str, tuple[str, Fix]] = {
         "Write nn.ModuleList([...]) or nn.ModuleDict({{...}}) there.",
     ),
     "not_optimized replaced": (
-        "It has a gradient, but no optimizer holds it: the module was given this layer{line} after the optimizer was "
-        "made, which still holds the parameter before it.",
-        "Make the optimizer after this line, or add the new layer: optimizer.add_param_group({{'params': "
+        "It has a gradient, but no optimizer holds it: the module was given it{line} after the optimizer was made.",
+        "Make the optimizer after this line, or add what is new: optimizer.add_param_group({{'params': "
         "layer.parameters()}}).",
     ),
     "not_optimized another": (
@@ -114,8 +113,8 @@ SUSPECTS: dict[str, tuple[str, Fix]] = {
         "gives.",
     ),
     "underflow": (
-        "The adjoint at {what}{line} is too small for {one}: the largest element of what came is {to:.2g}, and "
-        "{share:.0%} of its elements are 0.",
+        "What {what}{line} passes back is too small for {one}: its largest element is {to:.2g}, and {share:.0%} of "
+        "what is passed back from there is 0.",
         {
             "torch": "Scale the loss: torch.amp.GradScaler; or compute in bfloat16 or float32 there.",
             "tensorflow": "Scale the loss: keras.optimizers.LossScaleOptimizer; or compute in bfloat16 or float32 "

@@ -190,6 +190,8 @@ class SuspectChecks:
             if column is None or self._is_pairwise(entry, given, column) or not self._is_summed(entry):
                 continue
             n = max(*one, *two)
+            if entry.op not in self.names.losses and tuple(entry.shape) != (n, n):
+                continue  # the program made the column itself
             fields = {"what": entry.op, "one": one, "two": two, "result": (n, n), "n": n}
             yield Suspicion("broadcast", entry.site, fields, entry.row)
 
@@ -276,11 +278,12 @@ class SuspectChecks:
         """The same adjoint came to all that a softmax or a normalization gave, and cancels but for rounding."""
         for entry in self.operations(self.names.normalize):
             came, sent = self.adjoint(entry.row), self._sent(entry)
-            if came is None or sent is None or came.ndim == 0 or came.shape[-1] < 2 or sent.shape != came.shape:
+            if came is None or sent is None or sent.shape != came.shape:
                 continue
             least, most = largest(sent), largest(came)
-            even = largest(came - came.mean(-1, keepdims=True))
-            if 0 < most < math.inf and even <= EQUAL * most and 0 < least <= EQUAL * most:
+            along = (axis for axis, size in enumerate(came.shape) if size > 1)
+            uneven = (largest(came - came.mean(axis, keepdims=True)) for axis in along)
+            if 0 < most < math.inf and 0 < least <= EQUAL * most and min(uneven, default=most) <= EQUAL * most:
                 fields = {"what": self.called(entry.row), "from_": most, "to": least / most}
                 yield Suspicion("rounding_only", entry.site, fields, entry.row)
 
@@ -299,10 +302,21 @@ class SuspectChecks:
                 continue
             before = max((largest(self.adjoint(reader)) for reader in self.readers.get(row, ())), default=0.0)
             lost = float((came == 0).mean())
-            fields = {"what": self.called(row), "one": entry.dtype, "to": before, "share": lost}
             if 0 < before < limit and (lost >= 0.05 or largest(came) < limit / 16):
-                yield Suspicion("underflow", entry.site, fields, row)
+                by = self._first_below(limit, row)
+                fields = {"what": self.called(by), "one": entry.dtype, "to": before, "share": lost}
+                yield Suspicion("underflow", self.entries[by].site, fields, row)
                 return
+
+    def _first_below(self, limit: float, row: int) -> int:
+        """The operation that sent the first adjoint below a limit; the target where that began so."""
+        dtype = self.entries[row].dtype
+        while self.entries[row].dtype == dtype and 0 < largest(self.adjoint(row)) < limit:
+            readers = [reader for reader in self.readers.get(row, ()) if largest(self.adjoint(reader))]
+            if not readers:
+                break
+            row = max(readers, key=lambda reader: largest(self.adjoint(reader)))
+        return row
 
     def along_depth(self) -> Iterator[Suspicion]:
         """An operation that repeats, in a loop or a deep net, made the adjoint smaller or larger each time."""
@@ -359,11 +373,20 @@ class SuspectChecks:
     def saturated(self) -> Iterator[Suspicion]:
         """An activation passed almost nothing of what came."""
         for entry in self.operations(self.names.saturate):
-            came, sent = size_of(self.adjoint(entry.row)), size_of(self._sent(entry))
-            if 0 < sent < VANISHED * came < math.inf:
+            arrived = self.adjoint(entry.row)
+            came, sent = size_of(arrived), size_of(self._sent(entry))
+            if 0 < sent < VANISHED * came < math.inf and self._is_flat(entry, arrived):
                 fields = {"what": self.called(entry.row), "from_": came, "to": sent, "ratio": sent / came}
                 alone = self._alone_behind(entry.row)
                 yield Suspicion("vanishing", entry.site, fields, entry.row, alone=alone, kind="saturated")
+
+    def _is_flat(self, entry: Any, came: np.ndarray | None) -> bool:
+        """Whether an activation has hardly a slope where an adjoint came; else what came cancels there."""
+        value = numbers_of(entry.value)
+        if value is None or came is None or value.shape != came.shape:
+            return True
+        slope = 1 - value * value if self.called(entry.row) == "tanh" else value * (1 - value)
+        return size_of(came * slope) < 10 * VANISHED * size_of(came)
 
     def _alone_behind(self, row: int) -> set[int]:
         """The rows that a row was computed from and that no path reaches which goes round it; at least the row."""

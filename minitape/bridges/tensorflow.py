@@ -35,11 +35,13 @@ from tensorflow.python.eager.polymorphic_function.polymorphic_function import Fu
 from tensorflow.python.pywrap_tfe import TFE_Py_TapeSetIsEmpty  # noqa: E402
 
 from ..engine.recording.block import During  # noqa: E402
+from ..recording.rows import BackwardPass  # noqa: E402
 from .changes import Block  # noqa: E402
 from .recording import Recording  # noqa: E402
 from .sampling import AfterBadGradient, some_steps  # noqa: E402
 from .tensorflow_inside import TRACED  # noqa: E402
 from .tensorflow_log import TensorFlowLog  # noqa: E402
+from .tensorflow_ops import handle_of  # noqa: E402
 from .tensorflow_value import unrecorded  # noqa: E402
 from .tensorflow_watch import TensorFlowWatcher  # noqa: E402
 from .texts import NOT_FINITE, ZERO  # noqa: E402
@@ -65,6 +67,10 @@ class TensorFlowRecording(Recording):
 
         return why_last(self, source) if target is None else TensorFlowInquiry(self, target, source).answer()
 
+    def asked_for(self, source: Any, sweeps: list[BackwardPass]) -> list[BackwardPass]:
+        own = handle_of(source)
+        return [sweep for sweep in sweeps if any(tensor() is own for tensor, _ in sweep.gave)] or sweeps
+
     def trained(self) -> dict[str, Any]:
         from .tensorflow_model import trained
 
@@ -73,7 +79,7 @@ class TensorFlowRecording(Recording):
     def model_parts(self, model: Any) -> dict[str, Any] | None:
         from .tensorflow_model import parts_of
 
-        return parts_of(model)
+        return parts_of(self, model)
 
     def suspect_checks(self) -> Any:
         from .tensorflow_suspects import TensorFlowSuspectChecks

@@ -80,6 +80,7 @@ class TensorFlowLog:
         # while a call of a tf.function is written: tapes hear of it, and of its variables, after it
         self._later = False
         self._places: dict[tuple[int, str], int] = {}  # where in memory a row's value is, or was
+        self._assigned: dict[tuple[int, str] | None, Any] = {}  # and the variable that was assigned a result's
         self._stored: set[tuple[int, str]] = set()  # and where a tensor's is that was stored in a variable
         # handle -> the row of its present state, and the value, which keeps its place so
         self._current: dict[int, tuple[int, Any]] = {}
@@ -171,6 +172,11 @@ class TensorFlowLog:
     def _constant(self, tensor: Any, is_target: bool = False) -> int:
         watched = watching(tensor)
         place = place_of(tensor)
+        handle = None if is_target else self._assigned.get(place)
+        if handle is not None:  # TensorFlow read a variable by itself that was assigned in the block
+            row = self.state_of(handle, tensor)
+            self.remember(tensor, row)
+            return row
         row = self._at(place)
         alone = pywrap_tfe.TFE_Py_TapeSetIsEmpty()  # no tape is there that could have heard of it
         if (
@@ -390,9 +396,13 @@ class TensorFlowLog:
         handle = inputs[0]
         value = inputs[-1] if len(inputs) > 1 else None
         stored = self.rows_of(value)[-1:] if value is not None and value.dtype != tf.resource else []
-        # the result of one has a row: no leaf is that
-        if stored and self.entries[stored[0]].kind != "operation" and (place := place_of(value)) is not None:
-            self._stored.add(place)
+        self._assigned = {place: held for place, held in self._assigned.items() if held is not handle}
+        if stored and (place := place_of(value)) is not None:
+            if self.entries[stored[0]].kind == "operation":
+                self._assigned[place] = handle
+                self.variables.setdefault(id(handle), VariableValue(handle, None))
+            else:
+                self._stored.add(place)
         known = self.variables.get(id(handle))
         row, _ = self._current.pop(id(handle), (None, None))
         site = self.here()

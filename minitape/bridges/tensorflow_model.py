@@ -16,15 +16,28 @@ from .tensorflow_ops import handle_of, name_of
 DEEP = 12  # layers in layers
 
 
-def parts_of(model: Any) -> dict[str, Any] | None:
+def parts_of(recording: Any, model: Any) -> dict[str, Any] | None:
     """The variables of a layer, model or module that it was made to train, behind the name that the program has for
-    it; None for what is none of these.
+    it, and others whose gradient was asked for; None for what is none of these.
     """
     if not isinstance(model, (tf.Module, tf.keras.layers.Layer)):
         return None
     known = [(name, value) for space in spaces(asking_frame()) for name, value in list(space.items())]
     name = next((name for name, value in known if value is model and not name.startswith("_")), type(model).__name__)
-    return dict(variables_of(model, name))
+    asked = asked_for(recording)
+    return {path: v for path, v in variables_of(model, name) if is_float(v) or id(handle_of(v)) in asked}
+
+
+def asked_for(recording: Any) -> set[int]:
+    """The handles of the variables whose gradient the program asked for."""
+    asked = {id(handle) for sweep in recording.sweeps for one, _ in sweep.gave if (handle := one()) is not None}
+    return asked | inside_of(recording)
+
+
+def inside_of(recording: Any) -> set[int]:
+    """The handles of those that compiled functions ask for."""
+    sources = (v for traced in recording.log.traced for v in tf.nest.flatten(traced.sources))
+    return {id(handle_of(v)) for v in sources if is_variable(v)}
 
 
 def variables_of(holder: Any, path: str, deep: int = 0, seen: set[int] | None = None) -> Iterator[tuple[str, Any]]:
@@ -61,22 +74,31 @@ SKIPPED = {"optimizer", "_optimizer", "_tracker", "_layers", "_metrics", "_opera
 
 
 def is_variable(value: Any) -> bool:
-    """Whether a value is a variable that holds floats, and one that was made to be trained.
+    """Whether a value is a variable, and none that a layer keeps for itself.
 
-    >>> is_variable(tf.Variable(1.0)), is_variable(tf.Variable(1)), is_variable(1.0)
-    (True, False, False)
+    >>> is_variable(tf.Variable(1)), is_variable(1.0)
+    (True, False)
     """
     if not isinstance(value, (tf.Variable, tf.keras.Variable)):
         return False
-    kept = getattr(value, "path", "").rpartition("/")[2].startswith(("moving_", "seed_generator"))
-    return tf.as_dtype(value.dtype).is_floating and not kept
+    return not getattr(value, "path", "").rpartition("/")[2].startswith(("moving_", "seed_generator"))
+
+
+def is_float(variable: Any) -> bool:
+    """Whether a variable holds floats."""
+    return bool(tf.as_dtype(variable.dtype).is_floating)
 
 
 def trained(recording: Any) -> dict[str, Any]:
     """The variables that the block read or changed, and that are to be trained."""
     log = recording.log
     used = {key: known.variable for key, known in log.variables.items() if known.variable is not None}
-    read = {key: variable for key, variable in used.items() if is_variable(variable) and log.rows_of(variable)}
+    asked, inside = asked_for(recording), inside_of(recording)
+    read = {
+        key: variable
+        for key, variable in used.items()
+        if is_variable(variable) and log.rows_of(variable) and (is_float(variable) or key in asked)
+    }
     found, seen = dict[str, Any](), set[int]()
     for space in spaces(asking_frame()):
         for name, value in list(space.items()):
@@ -92,9 +114,7 @@ def trained(recording: Any) -> dict[str, Any]:
         if key not in seen and variable.trainable:
             name = name_of(variable) or "variable"
             found[name if name not in found else f"{name} ({len(found)})"] = variable
-    asked = {id(handle) for sweep in recording.sweeps for one, _ in sweep.gave if (handle := one()) is not None}
-    inside = {id(handle_of(v)) for traced in log.traced for v in tf.nest.flatten(traced.sources) if is_variable(v)}
-    trains = asked.union(inside, *(step.handles for step in log.optimizer_steps))
+    trains = asked.union(*(step.handles for step in log.optimizer_steps))
     behind, stack = set[int](), [row for sweep in recording.sweeps for row in sweep.target]
     while stack:
         if (row := stack.pop()) not in behind:

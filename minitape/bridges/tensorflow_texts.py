@@ -201,6 +201,10 @@ TEXT: Texts = SHARED | {
         "{x} was not used for the target.",
         "Use it in the computation, or leave it out of the sources.",
     ),
+    "unused_layer": (
+        "{x} was not used: its layer {what}{line} was never called.",
+        "Call the layer in the computation, or leave its variables out of the sources.",
+    ),
     "independent dropped": (
         "{x} goes into {what}{line}, and the target does not depend on that.",
         "Use what it gives for the target, or leave {x} out of the sources.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import gc
+import math
 import sys
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -14,7 +15,7 @@ import tensorflow as tf
 from ..explain.families import CHOICES, CLASSES, LAYERS, MOVES, POINTS, STEPS, ZEROS
 from ..explain.owners import living
 from ..explain.sentences import fill
-from ..explain.source import statement_at
+from ..explain.source import attribute_site, statement_at
 from ..explain.statement import last_name, unparse
 from ..explain.why import Why
 from ..explain.words import Explanation
@@ -152,8 +153,14 @@ class TensorFlowInquiry(Why, Inquiry):
         return self.say(
             "integer_dtype",
             what=tf.as_dtype(self.source.dtype).name,
-            site=made[-1] if made else self._bound() or self._use(),
+            site=made[-1] if made else self._attribute() or self._bound() or self._use(),
         )
+
+    def _attribute(self) -> Site | None:
+        """The line that gives the object which holds the source this attribute."""
+        path, holder = self.path_and_holder(self.source)
+        site = NOWHERE if holder is None else attribute_site(holder, path.rpartition(".")[2])
+        return None if site is NOWHERE else site
 
     def _cut(self) -> Explanation | None:
         return super()._cut() or self._no_rule()
@@ -456,8 +463,17 @@ class TensorFlowInquiry(Why, Inquiry):
         branch = next((site for tensor, site in self.log.idle if tensor is handle_of(self.source)), None)
         if branch is not None:
             return self.say("independent", branch, kind="branch")
-        last = max(self._after() - set(self.rows), default=None)
-        return found if last is None else self.say("independent", row=last, kind="dropped")
+        before = math.inf if self.end is None else self.end
+        last = max((row for row in self._after() - set(self.rows) if row < before), default=None)
+        return self._unused_layer() or found if last is None else self.say("independent", row=last, kind="dropped")
+
+    def _unused_layer(self) -> Explanation | None:
+        """Nothing was computed with the variables of the layer, which an object of the program has as an attribute."""
+        handle, layers = handle_of(self.source), [*living(tf.keras.layers.Layer)]
+        owners = [one for one in layers if any(handle_of(v) is handle for v in one._trainable_variables)]
+        held = [(one, name) for one in layers for name, value in vars(one).items() if any(value is o for o in owners)]
+        site = next((site for holder, name in held if (site := attribute_site(holder, name)) is not NOWHERE), NOWHERE)
+        return self.say("unused_layer", site, what=owners[0].name) if owners and site is not NOWHERE else None
 
 
 PYTHON = {"EagerPyFunc": "tf.py_function", "PyFunc": "tf.numpy_function", "PyFuncStateless": "tf.numpy_function"}

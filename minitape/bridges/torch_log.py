@@ -198,6 +198,11 @@ class TorchLog:
                 return site
         return NOWHERE
 
+    def roots(self) -> list[torch.nn.Module]:
+        """The modules that the block called, and that are part of no other of these."""
+        modules = [module for ref in self.modules if (module := ref()) is not None]
+        return [module for module in modules if not any(module is not m and module in m.modules() for m in modules)]
+
     def hooked(self, owner: Any) -> None:
         """The program put a hook on a tensor or a module."""
         self._hooked[owner] = here()

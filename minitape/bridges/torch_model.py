@@ -47,7 +47,6 @@ def trained(recording: Any) -> dict[str, Any]:
     """
     log, found = recording.log, dict[str, Any]()
     known = spaces(asking_frame())
-    modules = [module for ref in log.modules if (module := ref()) is not None]
     optimizers = [optimizer for step in log.training.steps if (optimizer := step.optimizer()) is not None]
     held = [p for optimizer in optimizers for group in optimizer.param_groups for p in group["params"]]
     leaves = [tensor for e in recording.entries if e.kind == "variable" and (tensor := e.extra.ref()) is not None]
@@ -59,7 +58,7 @@ def trained(recording: Any) -> dict[str, Any]:
             seen.add(id(tensor))
             found[name if name not in found else f"{name} ({len(found)})"] = tensor
 
-    for module in [m for m in modules if not any(m is not other and m in other.modules() for other in modules)]:
+    for module in log.roots():
         root = name_of(module, known) or type(module).__name__
         for path, parameter in module.named_parameters():
             take(f"{root}.{path}", parameter)

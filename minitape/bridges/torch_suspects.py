@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import ast
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import Any
@@ -16,7 +15,7 @@ import torch
 from ..explain.caller import in_brackets
 from ..explain.owners import living
 from ..explain.sentences import fill
-from ..explain.source import source_of, statement_at
+from ..explain.source import attribute_site, statement_at
 from ..explain.statement import unparse
 from ..recording.sites import NOWHERE, Site
 from ..recording.values import numbers_of
@@ -149,7 +148,9 @@ class TorchSuspectChecks(SuspectChecks):
         if last is None or last.kind != "pass" or key not in last.samples or key not in step.samples:
             return False
         had, has = numbers(last.samples[key]), numbers(step.samples[key])
-        return had is not None and bool(had.any()) and (has is None or not has.any())
+        # a gradient of infinite norm is clipped to zeros
+        clipped = any(event.kind == "norm" and event.sweep == step.sweep for event in events[:at])
+        return had is not None and bool(had.any()) and (has is None or not (has.any() or clipped))
 
     def _is_changed(self, parameter: torch.Tensor) -> bool:
         """Whether the program itself changed it."""
@@ -167,10 +168,10 @@ class TorchSuspectChecks(SuspectChecks):
         for key, parameter in self.with_gradient.items():
             beside = any(taken & event.samples.keys() for event in self.training.passes_of(parameter))
             if key not in self.in_optimizers and (beside or of_another) and not self._is_changed(parameter):
-                why = (self._made(steps[-1]), "another") if of_another else self._why_not_held(parameter)
-                missing.setdefault(why, set()).add(key)
+                why = self._why_not_held(parameter, steps[-1])
+                missing.setdefault(why if why[1] or not of_another else (NOWHERE, "another"), set()).add(key)
         for (site, kind), keys in missing.items():
-            at = steps[-1].site if site is NOWHERE else site
+            at = self._made(steps[-1]) if site is NOWHERE else site
             fields = {"what": fill("an optimizer"), "steps": steps_said(len(steps))}
             yield Suspicion("not_optimized", at, fields, sources=keys, kind=kind)
 
@@ -183,18 +184,19 @@ class TorchSuspectChecks(SuspectChecks):
         made = [] if at is None else at.source.bound_by(name, at)
         return (made[-1].filename, made[-1].line) if made else step.site
 
-    def _why_not_held(self, parameter: torch.Tensor) -> tuple[Site, str]:
+    def _why_not_held(self, parameter: torch.Tensor, step: TrainingEvent) -> tuple[Site, str]:
         site = self.log.replacement_of(parameter)
         if site is not NOWHERE:
             return site, "replaced"
-        modules = [module for ref in self.log.modules if (module := ref()) is not None]
-        roots = [module for module in modules if not any(module is not m and module in m.modules() for m in modules)]
-        if any(parameter is p for root in roots for p in root.parameters()) or not roots:
-            return NOWHERE, ""
+        roots = self.log.roots()
+        path = next((path for root in roots for path, p in root.named_parameters() if p is parameter), "")
+        if path or not roots:
+            site = _given_later(path, self._made(step))
+            return site, "" if site is NOWHERE else "replaced"
         for owner in (inner for root in roots for inner in root.modules()):
             for name, value in vars(owner).items():
                 if isinstance(value, (list, tuple, dict)) and parameter in _Identical(_parameters_in(value)):
-                    return _bound(owner, name), "model"
+                    return attribute_site(owner, name), "model"
         return NOWHERE, ""
 
     def scaled(self) -> Iterator[Suspicion]:
@@ -257,7 +259,9 @@ class TorchSuspectChecks(SuspectChecks):
                     yield Suspicion("sampled", entry.site, {}, sources=keys)
 
     def _speaks(self, row: int) -> bool:
-        return any(word in self.text(row) for word in CHANCE)
+        """Whether a row is of a line that asks for a probability, and no function of its own that the line calls."""
+        line = self.text(row)
+        return any(word in line for word in CHANCE) and f"{self.entries[row].op}(" not in line
 
     def _uses(self, drawn: int) -> tuple[set[int], set[int]]:
         """The rows that were computed from the probability of a draw, and those from the draw by other paths."""
@@ -307,12 +311,15 @@ def _parameters_in(value: Any) -> Iterator[Any]:
             yield from _parameters_in(part)
 
 
-def _bound(owner: Any, name: str) -> Site:
-    """The line that gives an object an attribute, in the text of its class."""
-    for kind in type(owner).__mro__:
-        file = getattr(sys.modules.get(kind.__module__), "__file__", None)
-        source = source_of(file) if file else None
-        for statement in [] if source is None else source.statements:
-            if statement.class_name == kind.__name__ and f"self.{name}" in statement.binds():
-                return statement.filename, statement.line
+def _given_later(path: str, made: Site) -> Site:
+    """The line below the one that made an optimizer that gives a model a parameter, or the layer that has it:
+    ``model.head = ...`` for ``head.weight``.
+    """
+    optimizer = statement_at(made)
+    parts = path.split(".")
+    attributes = {".".join(parts[:end]) for end in range(1, len(parts) + 1)}
+    for statement in [] if optimizer is None else optimizer.source.statements:
+        later = statement.function is optimizer.function and statement.order > optimizer.order
+        if later and any(bound.partition(".")[2] in attributes for bound in statement.binds()):
+            return statement.filename, statement.line
     return NOWHERE

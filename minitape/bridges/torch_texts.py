@@ -30,6 +30,11 @@ TEXT: Texts = (
             "{x} has requires_grad=False{line}, so autograd keeps no gradient for it.",
             "Write {x}.requires_grad_() before it is used, or make it with requires_grad=True or as an nn.Parameter.",
         ),
+        "requires_grad attribute": (
+            "{x} has requires_grad=False: {other}.requires_grad = True{line} sets an attribute of the module, and "
+            "changes no parameter.",
+            "Write {other}.requires_grad_(True).",
+        ),
         "requires_grad late": (
             "{x} was used{line} before requires_grad was set. That use is not differentiated.",
             "Set requires_grad before {x} is used for the first time, or compute the loss again after it.",

@@ -12,7 +12,7 @@ import torch
 
 from ..explain.owners import living
 from ..explain.sentences import fill
-from ..explain.source import statement_at
+from ..explain.source import sources_of, statement_at
 from ..explain.statement import Statement, last_name, unparse
 from ..explain.words import Explanation
 from ..recording.rows import BackwardPass, RowExit
@@ -156,9 +156,10 @@ class TorchInquiry(Inquiry):
             and self.entries[first].kind != "operation"
         ):
             reader = next((row for row in sorted(self.behind) if first in self.entries[row].inputs), first)
-            return self.say(
-                "requires_grad", self._use_before(self.log.required_at(self.source), reader), row=reader, kind="late"
-            )
+            site = self._use_before(self.log.required_at(self.source), reader)
+            late = self.say("requires_grad", site, row=reader, kind="late")
+            late.intended = False
+            return late
         if requires:
             return None
         made = next((row for row in self.rows if self.entries[row].kind == "operation"), None)
@@ -169,12 +170,30 @@ class TorchInquiry(Inquiry):
         ):
             cause = CAUSES[self.entries[made].extra.why]
             return self.say(cause, row=made, kind="source" if cause == "no_grad" else "")
+        if unfrozen := self._attribute_only():
+            return unfrozen
         site = self.log.frozen_at(self.source)
         return self.say(
             "requires_grad",
             self._frozen(first) if site is NOWHERE and made is None and first is not None else site,
             row=first if made is None else made,
         )
+
+    def _attribute_only(self) -> Explanation | None:
+        """The program wrote ``module.requires_grad = True``, which is an attribute like any other."""
+        modules = {inner for root in self.log.roots() for inner in root.modules()}
+        holders = [m for m in modules if vars(m).get("requires_grad") and any(p is self.source for p in m.parameters())]
+        if not holders:
+            return None
+        files = {entry.site[0] for entry in self.entries if entry.site[0]}
+        statements = (s for source in sources_of(files) for s in source.statements)
+        sets = [(s, name) for s in statements for name in s.binds() if name.endswith(".requires_grad")]
+        sets = [(s, name) for s, name in sets if unparse(s.node).endswith("= True")]
+        statement, name = sets[0] if len(sets) == 1 else (None, "module.requires_grad")
+        site = NOWHERE if statement is None else (statement.filename, statement.line)
+        found = self.say("requires_grad", site, other=name.rpartition(".")[0], kind="attribute")
+        found.intended = False
+        return found
 
     def _use_before(self, site: Site, row: int) -> Site:
         """The line that uses the source, or calls what does, before requires_grad is set where the same names hold."""

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterable
 
 from ..engine.recording.frames import cells, lines_of, own_file, without_syntax_warnings
+from ..recording.sites import NOWHERE, Site
 from .statement import FUNCTIONS, LOOPS, Def, Statement, covers, last_name, once, parameters
 
 Key = tuple[int, str]
@@ -43,6 +44,17 @@ def statement_at(site: tuple[str | None, int | None]) -> Statement | None:
     file, line = site
     source = source_of(file) if file else None
     return None if source is None or file is None or line is None else source.at(file, line)
+
+
+def attribute_site(owner: object, name: str) -> Site:
+    """The line that gives an object an attribute, in the text of its class."""
+    for kind in type(owner).__mro__:
+        codes = (getattr(value, "__code__", None) for value in vars(kind).values())
+        source = source_of(next((code.co_filename for code in codes if code is not None), ""))
+        for statement in [] if source is None else source.statements:
+            if statement.class_name == kind.__name__ and f"self.{name}" in statement.binds():
+                return statement.filename, statement.line
+    return NOWHERE
 
 
 def read_again() -> None:

@@ -63,6 +63,7 @@ class Explanation:
         self.filename, self.line = filename, line
         self.others = others or []
         self.name = ""
+        self.intended = True  # of what is frozen: the program meant it, as far as it shows
         self.numbers: Any = None  # of a model's page: the norm, the share of zeros, the update beside the weight
         self.patch: str | None = None
         self.patch_line: int | None = None

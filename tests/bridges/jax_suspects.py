@@ -56,6 +56,15 @@ def loss(params, x):
     return jnp.mean(jax.nn.relu(1 - (s[:, None] - s)))
 args = (params, x)
 
+#@ columns connected
+import jax, jax.numpy as jnp
+key = jax.random.key(0)
+params = {"w": jax.random.normal(key, (4, 1))}
+x, y = jax.random.normal(key, (12, 4)), jnp.arange(12.0)
+def loss(params, x, y):
+    return jnp.mean((x @ params["w"] - y[:, None]) ** 2)
+args = (params, x, y)
+
 #@ sigmoid_twice_by_hand activation_twice
 import jax, jax.numpy as jnp
 key = jax.random.key(0)

@@ -123,6 +123,100 @@ def test_why_asks_without_a_block():
     loss.backward()
 
 
+def test_a_layer_that_came_after_the_optimizer_is_named_where_the_model_got_it():
+    torch = pytest.importorskip("torch")
+    from minitape.bridges.torch import record
+
+    model = torch.nn.Sequential(torch.nn.Linear(2, 2))
+    model.head = torch.nn.Linear(2, 1)
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    model.head = torch.nn.Linear(2, 3)
+    with record() as recording:
+        for _ in range(2):
+            model(torch.ones(4, 2)).pow(2).sum().backward()
+            optimizer.step()
+            optimizer.zero_grad()
+    why = recording.explain(model).problems[0]
+    assert (why.cause, why.code) == ("not_optimized", "model.head = torch.nn.Linear(2, 3)")
+
+
+def test_requires_grad_of_a_module_is_an_attribute_and_a_finding():
+    torch = pytest.importorskip("torch")
+    from minitape.bridges.torch import record
+
+    body, head = torch.nn.Linear(2, 2).requires_grad_(False), torch.nn.Linear(2, 1)
+    with record() as recording:
+        head(body(torch.ones(1, 2))).sum().backward()
+    assert not recording.explain().problems  # frozen, as is meant
+    body.requires_grad = True
+    why = recording.explain().problems[0]
+    assert (why.cause, why.code, why.fix) == (
+        "requires_grad",
+        "body.requires_grad = True",
+        "Write body.requires_grad_(True).",
+    )
+
+
+def test_a_variable_is_asked_about_the_pass_that_was_asked_for_it():
+    tf = pytest.importorskip("tensorflow")
+    from minitape.bridges.tensorflow import record
+
+    made, judge = tf.Variable([1.0, 2.0]), tf.Variable([3.0, 4.0])
+    with record() as recording:
+        with tf.GradientTape() as one, tf.GradientTape() as other:
+            judged = tf.reduce_sum(made * judge)
+            wrong = tf.reduce_sum(judge * 2.0)
+        assert one.gradient(wrong, [made]) == [None]
+        other.gradient(judged, [judge])
+    page = recording.explain({"made": made, "judge": judge})
+    assert [(why.name, why.cause) for why in page.problems] == [("made", "independent")]
+
+
+def test_what_a_variable_that_is_not_trained_was_assigned():
+    tf = pytest.importorskip("tensorflow")
+    from minitape.bridges.tensorflow import record
+
+    raw, unit = tf.Variable([3.0, 4.0]), tf.Variable([0.0, 0.0], trainable=False)
+    with record() as recording:
+        with tf.GradientTape() as tape:
+            unit.assign(raw / tf.norm(raw))
+            loss = tf.reduce_sum(tf.transpose(unit))
+        assert tape.gradient(loss, raw) is None
+    assert (recording.explain(raw).cause, recording.explain(raw).code) == (
+        "variable_assign",
+        "unit.assign(raw / tf.norm(raw))",
+    )
+
+
+def test_a_page_has_integers_whose_gradient_was_asked_for_and_layers_that_were_never_called():
+    tf = pytest.importorskip("tensorflow")
+    from minitape.bridges.tensorflow import record
+
+    class Model(tf.keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.used = tf.keras.layers.Dense(1)
+            self.unused = tf.keras.layers.Dense(1)
+            self.unused.build((None, 2))
+            self.power = tf.Variable(2)
+            self.count = tf.Variable(0)
+
+        def call(self, x):
+            return self.used(x) ** tf.cast(self.power, tf.float32)
+
+    model = Model()
+    with record() as recording:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(model(tf.ones((1, 2))))
+        tape.gradient(loss, [*model.trainable_variables, model.power])
+    found = {(why.cause, why.code) for why in recording.explain(model).problems}
+    assert found == {
+        ("integer_dtype", "self.power = tf.Variable(2)"),
+        ("unused_layer", "self.unused = tf.keras.layers.Dense(1)"),
+    }
+    assert "model.count" not in recording.explain(model)
+
+
 def test_a_page_says_why_the_last_backward_pass_was_refused():
     torch = pytest.importorskip("torch")
     from minitape.bridges.torch import record

@@ -167,14 +167,77 @@ h = norm(net(x))  #! #- h = torch.tanh(net(x))
 loss = -h.mean()
 loss.backward(); opt.step()
 
+#@ pooled_softmax_sum rounding_only
+import torch, torch.nn as nn
+torch.manual_seed(0)
+score, out = nn.Linear(5, 1), nn.Linear(5, 3)
+opt = torch.optim.SGD([*score.parameters(), *out.parameters()], 0.1)
+x, y = torch.randn(8, 6, 5), torch.randn(8, 3)
+w = score(x).softmax(1)  #!
+loss = (out(x.mean(1)) * w.sum(1) - y).pow(2).mean()  #- loss = (out((x * w).sum(1)) - y).pow(2).mean()
+loss.backward()
+opt.step()
+
+#@ clipped_infinite_norm exploding
+import torch, torch.nn as nn
+torch.manual_seed(0)
+w = nn.Parameter(torch.randn(10, 10) * 1.2)  #- w = nn.Parameter(torch.randn(10, 10) * 0.3)
+into = nn.Linear(2, 10)
+opt = torch.optim.SGD([w, *into.parameters()], 1e-3)
+xs, y = torch.randn(25, 6, 2), torch.randn(6, 10)
+for _ in range(2):
+    h = torch.zeros(6, 10)
+    for x in xs:
+        h = torch.relu(h @ w + into(x))  #!
+    loss = (h - y).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_([w, *into.parameters()], 1.0)
+    opt.step()
+
+#@ groups_without_a_parameter not_optimized
+import torch, torch.nn as nn
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(6, 8), nn.LayerNorm(8), nn.Linear(8, 6))
+matrices = [p for p in model.parameters() if p.ndim > 1]
+opt = torch.optim.AdamW([{"params": matrices, "weight_decay": 0.1}], 1e-3)  #!
+#+ opt.add_param_group({"params": [p for p in model.parameters() if p.ndim == 1]})
+x = torch.randn(32, 6)
+for _ in range(2):
+    opt.zero_grad()
+    (model(x) - x.flip(1)).abs().mean().backward()
+    opt.step()
+
+#@ squashed_sample sampled
+import torch, torch.nn as nn
+from torch.distributions import Normal
+torch.manual_seed(0)
+class Actor(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mu, self.scale = nn.Linear(3, 2), nn.Linear(3, 2)
+    def forward(self, obs):
+        d = Normal(self.mu(obs), self.scale(obs).exp())
+        a = d.sample()  #! #- a = d.rsample()
+        return torch.tanh(a), d.log_prob(a).sum(-1)
+actor, q = Actor(), nn.Linear(5, 1).requires_grad_(False)
+opt = torch.optim.Adam(actor.parameters(), 1e-3)
+obs = torch.randn(32, 3)
+for _ in range(2):
+    a, chance = actor(obs)
+    loss = (0.2 * chance - q(torch.cat([obs, a], -1)).squeeze(-1)).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+
 #@ half_underflow underflow
 import torch, torch.nn as nn
 torch.manual_seed(0)
 w = nn.Parameter(torch.randn(32, 16) * 0.1)
 opt = torch.optim.SGD([w], 0.1)
 x = torch.randn(64, 32) * 0.01
-h = (x.half() @ w.half())  #!
-loss = h.float().pow(2).mean() * 1e-3  #- loss = h.float().pow(2).mean() * 1e5
+h = (x.half() @ w.half())
+loss = h.float().pow(2).mean() * 1e-3  #! #- loss = h.float().pow(2).mean() * 1e5
 loss.backward(); opt.step()
 
 #@ sac_sample sampled
