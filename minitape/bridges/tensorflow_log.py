@@ -174,9 +174,9 @@ class TensorFlowLog:
         place = place_of(tensor)
         handle = None if is_target else self._assigned.get(place)
         if handle is not None:  # TensorFlow read a variable by itself that was assigned in the block
-            row = self.state_of(handle, tensor)
-            self.remember(tensor, row)
-            return row
+            state = self.state_of(handle, tensor)
+            self.remember(tensor, state)
+            return state
         row = self._at(place)
         alone = pywrap_tfe.TFE_Py_TapeSetIsEmpty()  # no tape is there that could have heard of it
         if (

@@ -318,7 +318,9 @@ def _given_later(path: str, made: Site) -> Site:
     optimizer = statement_at(made)
     parts = path.split(".")
     attributes = {".".join(parts[:end]) for end in range(1, len(parts) + 1)}
-    for statement in [] if optimizer is None else optimizer.source.statements:
+    if optimizer is None:
+        return NOWHERE
+    for statement in optimizer.source.statements:
         later = statement.function is optimizer.function and statement.order > optimizer.order
         if later and any(bound.partition(".")[2] in attributes for bound in statement.binds()):
             return statement.filename, statement.line
