@@ -12,6 +12,7 @@ import pytest
 import minitape as tf
 
 from .conftest import accumulation, chain, layers, position, press
+from .twelve_programs import TWELVE
 
 pytestmark = pytest.mark.browser
 
@@ -33,6 +34,13 @@ def test_presenting_shows_the_graph_one_line_and_the_product_in_large_type(show)
     assert position(page) == f"backward {steps - 1} / {steps}" and step["row"] == 1
     press(page, "v", "PageUp")
     assert page.locator(".mt-table").is_visible() and position(page).startswith("forward")
+
+
+def test_an_array_is_said_with_its_range_and_not_as_a_product_of_shapes(show):
+    page = show(TWELVE["network"]())
+    press(page, "End", "ArrowLeft", "v")
+    words = page.locator(".mt-big-words").inner_text()
+    assert " to " in words and "×" not in words and "(16,), " in words
 
 
 def test_parts_of_the_view_hide(show):

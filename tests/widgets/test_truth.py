@@ -72,6 +72,38 @@ def test_the_rule_of_complex_numbers_reads_the_conjugate(show):
 
 
 @pytest.mark.browser
+def test_a_state_of_a_variable_is_right_of_the_row_that_was_assigned_to_it(show, page):
+    v = tf.Variable(1.0, name="v")
+    with tf.GradientTape() as tape:
+        y = v * 3.0
+        v.assign(tf.sin(y) * 2.0)
+        z = y * v
+    page.set_viewport_size({"width": 1900, "height": 900})
+    snapshot = tf.snapshot(tape, z, v)
+    (event,) = (event for event in snapshot["events"] if event["kind"] == "assign")
+    show(snapshot)
+    made, state = (page.locator(f".mt-node[data-id=r{event[key]}] .mt-box").bounding_box() for key in ("row", "to"))
+    assert state["x"] > made["x"] + made["width"]
+
+
+@pytest.mark.browser
+def test_a_row_that_hands_its_input_on_has_no_equation(show):
+    x = tf.Variable(5.242485, name="x")
+    with tf.GradientTape() as tape:
+        y = tf.identity(x)
+    page = show(tf.snapshot(tape, y, x))
+    assert "=" not in words(page) and "value 5.242485" in words(page)
+
+
+@pytest.mark.browser
+def test_a_tangent_that_is_exact_is_written_as_one(show):
+    x = tf.Variable(3.0, name="x")
+    with tf.autodiff.ForwardAccumulator(x, tf.constant(1.0)) as acc:
+        _ = x * x
+    assert "tangent 1.0 gives 3.0" in words(show(tf.snapshot(acc)))
+
+
+@pytest.mark.browser
 def test_a_picture_opens_at_its_target(show):
     x = tf.Variable(2.0, name="x")
     with tf.GradientTape() as tape:

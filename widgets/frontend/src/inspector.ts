@@ -118,7 +118,7 @@ export class Inspector {
   private forwardLines(row: Row): HTMLElement[] {
     const lines: HTMLElement[] = [h("p", { class: "mt-what" }, h("b", {}, t("Forward, row {0}", row.row)), ` · ${title(row)}`, row.kind === "operation" ? this.rowLinks(row.inputs) : null)];
     if (row.kind !== "operation") lines.push(h("p", {}, leafSentence(row)));
-    else if (row.said[0]) lines.push(equation(`${withNumbers(row, this.store.rows)} = `, row.value, row));
+    else if (row.said[0] && row.said[0] !== "x") lines.push(equation(`${withNumbers(row, this.store.rows)} = `, row.value, row));
     else lines.push(equation(t("value "), row.value, row));
     if (row.kind !== "operation") lines.push(equation(t("value "), row.value, row));
     if (row.tangent) lines.push(...row.inputs.map((input, k) => this.tangentLine(row, input, k)).filter((line) => line !== null), equation(t("tangent "), row.tangent, row));
@@ -133,7 +133,7 @@ export class Inspector {
     if (!rule || !from.tangent || row.shape.length || from.shape.length) return null;
     const [x, y, z, g] = [this.store.rows[row.inputs[0]], this.store.rows[row.inputs[1] ?? row.inputs[0]], row, null].map((one) => toNumber((one ?? { value: from.tangent }).value?.data));
     const product = formula(rule)?.({ x, y, z, g });
-    return h("div", { class: "mt-eq" }, h("span", { class: "mt-to" }, t("from "), this.link(input), ` (${title(from)})`), h("code", { class: "mt-rule" }, withRows(row.said[k + 1], row).replace(/\bg\b/, t("tangent"))), h("span", { class: "mt-num" }, t("tangent ") + full(from.tangent), product === undefined ? "" : t(" gives "), h("b", {}, product === undefined ? "" : rounded(String(product)))));
+    return h("div", { class: "mt-eq" }, h("span", { class: "mt-to" }, t("from "), this.link(input), ` (${title(from)})`), h("code", { class: "mt-rule" }, withRows(row.said[k + 1], row).replace(/\bg\b/, t("tangent"))), h("span", { class: "mt-num" }, t("tangent ") + full(from.tangent), product === undefined ? "" : t(" gives "), h("b", {}, product === undefined ? "" : rounded(Number.isInteger(product) ? product.toFixed(1) : String(product)))));
   }
 
   private backwardLines(row: Row): HTMLElement[] {

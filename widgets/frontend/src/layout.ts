@@ -11,6 +11,7 @@ export interface Wish {
   blocks?: boolean; // of these only the outermost are open: what they hold is a node each
   hide?: boolean; // what only hands its input on
   borders: number[]; // rows at which a tape begins or ends
+  made?: [number, number][]; // a state of a variable, and the row that was assigned to it
 }
 
 /** A group that is seen: folded to one node, or open around some. */
@@ -53,6 +54,7 @@ export function* layoutSteps(rows: Skeleton, wish: Wish): Generator<void, Layout
   const nodeOf = new Map<Group, number>();
   const shown = new Int32Array(rows.count).fill(-1);
   const sections = sectionReader(rows, wish.borders, tree, open);
+  const made = new Map(wish.made);
   const readers: number[] = []; // of each node of a number that is read at several places: the first row that reads it there
   const places = new Map<string, number>(); // and that node
   /** The node of what a row reads: of a number of the program the one of this place in the text. */
@@ -88,7 +90,7 @@ export function* layoutSteps(rows: Skeleton, wish: Wish): Generator<void, Layout
         if (read >= 0) inputs.push(read);
       }
       shown[i] = node.push(i) - 1;
-      placement.add({ inputs, leaf: rows.is(i, Is.LEAF), section: sections(i), bare: rows.is(i, Is.LITERAL) });
+      placement.add({ inputs, leaf: rows.is(i, Is.LEAF), section: sections(i), bare: rows.is(i, Is.LITERAL), after: shown[made.get(i) ?? -1] });
       continue;
     }
     if (rows.is(i, Is.LEAF) || idle.has(group)) continue; // inside a folded group: its readers carry it

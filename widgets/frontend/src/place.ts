@@ -16,6 +16,7 @@ export interface Item {
   leaf: boolean;
   section: number; // changes where a frame begins or ends
   bare?: boolean; // a number, which takes one half-slot
+  after?: number; // of a leaf: the item that it is right of, as it was made there
 }
 
 export interface Edge {
@@ -88,6 +89,7 @@ export class Placement {
       if (main < 0 || this.column[i] > this.column[main]) main = i;
       column = Math.max(column, this.column[i] + 1);
     }
+    for (const i of waiting) column = Math.max(column, (this.column[this.items[i].after ?? -1] ?? -2) + 2);
     // what reads leaves only has no place of its own in time: it is placed with what ran before it, and its leaves just before it
     if (inputs.every((i) => this.items[i].leaf)) column = Math.max(column, this.now);
     this.now = column;

@@ -20,7 +20,7 @@ export function wishOf(store: Store, mode: Level, toggled: Map<string, boolean>,
   const patterns = mode === "all";
   const blocks = mode === "blocks";
   const layers = blocks || mode === "layers";
-  return { patterns, open: !patterns && !layers, layers: layers || auto, blocks, hide: hide && mode !== "none", toggled: [...toggled], borders: borders(store.tapes) };
+  return { patterns, open: !patterns && !layers, layers: layers || auto, blocks, hide: hide && mode !== "none", toggled: [...toggled], borders: borders(store.tapes), made: store.events.flatMap(({ row, to }): [number, number][] => (row !== undefined && to !== undefined ? [[to, row]] : [])) };
 }
 
 const NOW = 2500; // rows that are laid out at once: that takes less time than asking the worker

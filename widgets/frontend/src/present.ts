@@ -2,7 +2,7 @@
 import { fullScreen, h, setText } from "./dom";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
-import { cutWords, shapeText, title, withNumbers, written } from "./value";
+import { cutWords, inSentence, title, withNumbers, written } from "./value";
 import { updateParts } from "./update";
 import type { Row, Value } from "./schema";
 import { t } from "./words";
@@ -49,7 +49,7 @@ export class Present {
     const line = row?.file && row.line ? store.sources[row.file]?.split("\n")[row.line - 1] : "";
     setText(this.code, line?.trim() ?? "");
     this.code.classList.toggle("mt-back", timeline.backward);
-    const value = (one: Value | null, of: Row | undefined = row): string => (one && of ? (written(one, ROOM) ?? shapeText(of)) : "");
+    const value = (one: Value | null, of: Row | undefined = row): string => (one && of ? (written(one, ROOM) ?? inSentence(one, of)) : "");
     const { step } = timeline;
     if (!row) return this.words.replaceChildren(t("before the first row"));
     if (timeline.updating) {
@@ -64,7 +64,8 @@ export class Present {
     const lines = step.edges.slice(0, EDGES).map((edge, k) => {
       const input = store.rows[edge.input];
       const again = timeline.before(edge.input) || step.edges.slice(0, k).some((one) => one.input === edge.input);
-      const factors = edge.local ? `${value(edge.local)} × ${value(step.adjoint)} = ` : "";
+      const [local, arrived] = [edge.local, step.adjoint].map((one) => one && written(one, ROOM)); // of large arrays only the product is said
+      const factors = local && arrived ? `${local} × ${arrived} = ` : "";
       const sum = again ? h("span", {}, `, Σ ${value(edge.sum, input)}`) : "";
       return h("p", {}, t("to {0}: ", title(input)) + factors, h("b", {}, value(edge.product, input)), sum);
     });
