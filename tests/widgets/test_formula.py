@@ -11,6 +11,7 @@ import pytest
 import minitape as tf
 
 from .conftest import PROGRAMS, chain, press
+from .twelve_programs import TWELVE
 
 pytestmark = pytest.mark.browser
 
@@ -33,6 +34,12 @@ def formulas(page: Any) -> list[tuple[str, str]]:
         (line.locator("p").nth(0).inner_text().removesuffix("LaTeX").strip(), line.locator("p").nth(1).inner_text())
         for line in lines
     ]
+
+
+def test_numbers_of_the_program_are_in_it_as_they_are(show):
+    page = show(TWELVE["chain"]())
+    press(page, "End", "ArrowLeft")
+    assert formulas(page)[0][0] == "∂loss/∂(w × 3) = 2 × (p − 0.2) × p × (1 − p)"
 
 
 def test_it_grows_with_the_steps(show):

@@ -126,7 +126,7 @@ export function buildGraph(store: Store, layout: Layout, wrap = 0, pitch = COLUM
     const [column, slot] = [layout.column[index], layout.slot[index]];
     const first = group ? group.start : what;
     const at = layout.at[index];
-    const node = { index, id: group ? group.id : at === first ? `r${first}` : `r${first}@${at}`, row, group, home: groups[layout.home[index]] ?? null, first, at, column, slot, line: Math.floor(column / per), x: (wrap ? column % per : column) * pitch, y: slot * HALF + (isBare(row) ? (HALF - NODE_H) / 2 : 0) };
+    const node = { index, id: group ? group.id : at === first ? `r${first}` : `r${first}@${at}`, row, group, home: groups[layout.home[index]] ?? null, first, at, column, slot, line: Math.floor(column / per), x: (wrap ? column % per : column) * pitch, y: slot * HALF + (isBare(row) ? -HALF / 2 : 0) };
     nodes.push(node);
     (byColumn[column] ??= []).push(node);
   });

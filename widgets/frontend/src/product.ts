@@ -25,7 +25,8 @@ function withoutAdjoint(rule: string): string {
 function nameOf(store: Store, row: Row): string {
   if (row.name) return row.name.replace(/:0$/, "");
   if (row.kind !== "operation" && row.value?.text) return rounded(row.value.text).replace(/\.0$/, "");
-  const made = row.said[0] ? withNames(row.said[0], row, (input) => store.rows[input].name?.replace(/:0$/, "") ?? t("row {0}", input)) : "";
+  const within = (one: Row): string => (one.name || one.kind !== "operation" ? nameOf(store, one) : t("row {0}", one.row));
+  const made = row.said[0] ? withNames(row.said[0], row, (input) => within(store.rows[input])) : "";
   return made && made.length < 14 ? (/^\w+\(/.test(made) ? made : `(${made})`) : t("row {0}", row.row);
 }
 
