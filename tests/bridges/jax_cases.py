@@ -13,17 +13,6 @@ def loss(w):
 args = w,
 grad = jax.grad(loss)(*args)
 
-#@ state_stopped_in_a_scan stop_gradient
-w = jnp.array([0.5, -0.3])
-def loss(w, xs):
-    def step(h, x):
-        h = lax.stop_gradient(jnp.tanh(h + w * x)) #! #- h = jnp.tanh(h + w * x)
-        return h, None
-    h, _ = lax.scan(step, jnp.zeros(2), xs)
-    return jnp.sum(h)
-args = w, jnp.arange(3.0)
-grad = jax.grad(loss)(*args)
-
 #@ frozen_by_tree_map stop_gradient
 params = {"encoder": jnp.ones((2, 3)), "head": jnp.ones(3)}
 w = params["encoder"]
@@ -40,14 +29,6 @@ def loss(w):
 args = w,
 grad = jax.grad(loss)(*args)
 
-#@ counter_among_the_parameters integer_dtype
-w = jnp.array([1.0, 2.0])
-params = {"w": w, "counter": jnp.array(0)} #! #- params = {"w": w}
-def loss(params, x):
-    return jnp.sum(params["w"] * x)
-args = params, jnp.ones(2)
-grad = jax.grad(loss)(*args)["w"]
-
 #@ sampled_from_a_categorical no_derivative
 w = jnp.array([0.1, 0.7, 0.2])
 def loss(w, key, values):
@@ -62,15 +43,6 @@ def loss(w):
     best = jnp.argmax(w, axis=1) #! #- best = jax.nn.softmax(w, axis=1)[:, 1]
     return jnp.mean(best.astype(jnp.float32))
 args = w,
-grad = jax.grad(loss)(*args)
-
-#@ accuracy_as_the_loss no_derivative
-w = jnp.array([0.3, -0.2, 0.9])
-def loss(w, labels):
-    p = jax.nn.sigmoid(w * 2.0)
-    right = (p > 0.5) == labels #! #- right = 1.0 - (p - labels) ** 2
-    return 1.0 - jnp.mean(right)
-args = w, jnp.array([True, False, False])
 grad = jax.grad(loss)(*args)
 
 #@ step_function_by_where no_derivative
@@ -234,15 +206,6 @@ def loss(x): #- def loss(w, x):
 args = jnp.zeros(2), #- args = w, jnp.ones(2)
 grad = jax.grad(loss)(*args)
 
-#@ layer_that_is_not_called unused
-params = {"a": jnp.ones(2), "b": jnp.ones(2)}
-w = params["b"]
-def loss(params, x): #!
-    h = jnp.tanh(x * params["a"])
-    return jnp.sum(h) #- return jnp.sum(h * params["b"])
-args = params, jnp.ones(2)
-grad = jax.grad(loss)(*args)["b"]
-
 #@ solver_on_the_host callback
 import numpy as np
 w = jnp.array([1.0, 2.0])
@@ -266,16 +229,6 @@ def loss(w):
 args = w,
 grad = jax.grad(loss)(*args)
 
-#@ whole_steps_of_a_length left_jax
-params = {"length": jnp.array(1.1), "rate": jnp.array([0.5, 0.2])}
-w = params["length"]
-def loss(params):
-    n = int(params["length"] / 0.25) #! #- n = params["length"] / 0.25
-    path = n * params["rate"]
-    return jnp.sum((path - jnp.ones(2)) ** 2)
-args = params,
-grad = jax.grad(loss)(*args)["length"]
-
 #@ rotation_by_math left_jax
 import math
 w = jnp.array(0.3)
@@ -283,19 +236,5 @@ def loss(w, points):
     c, s = math.cos(w), math.sin(w) #! #- c, s = jnp.cos(w), jnp.sin(w)
     return jnp.sum(points @ jnp.array([[c, -s], [s, c]])[0])
 args = w, jnp.array([[1.0, 0.0], [0.5, 2.0]])
-grad = jax.grad(loss)(*args)
-
-#@ steps_of_a_compiled_rollout left_jax
-import functools
-w = jnp.array([1.0, 0.5])
-@jax.jit #- @functools.partial(jax.jit, static_argnums=1)
-def rollout(w, steps):
-    x = jnp.ones(2)
-    for _ in range(steps): #!
-        x = x - 0.1 * w * x
-    return x
-def loss(w):
-    return jnp.sum(rollout(w, 3) ** 2)
-args = w,
 grad = jax.grad(loss)(*args)
 """

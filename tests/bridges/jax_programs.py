@@ -93,26 +93,6 @@ def batch_norm_with_state():
 
 
 @program
-def layer_norm():
-    def loss(scale, x):
-        centred = x - x.mean(-1, keepdims=True)
-        return jnp.sum(jnp.sin(scale * centred * lax.rsqrt((centred**2).mean(-1, keepdims=True) + 1e-6)))
-
-    return loss, (jnp.linspace(0.5, 1.5, 4), normal(3, 3, 4)), {}
-
-
-@program
-def rnn_by_hand():
-    def loss(params, xs):
-        h = jnp.zeros(4)
-        for x in xs:
-            h = jnp.tanh(dense(params, jnp.concatenate([x, h])))
-        return jnp.sum(h**2)
-
-    return loss, (layers(6, 4)[0], normal(3, 3, 2)), {}
-
-
-@program
 def rnn_with_scan():
     def loss(params, xs):
         def step(h, x):
@@ -164,17 +144,6 @@ def attention_with_a_mask():
 
 
 @program
-def multi_head_attention():
-    def loss(params, x):
-        q, k, v = (jnp.einsum("bsd,dhf->bhsf", x, params[name]) for name in "qkv")
-        weights = nn.softmax(jnp.einsum("bhsf,bhtf->bhst", q, k) / 2.0)
-        return jnp.sum(jnp.einsum("bhst,bhtf,hfd->bsd", weights, v, params["o"]) ** 2)
-
-    params = {name: normal(k, 8, 2, 4) * 0.5 for k, name in enumerate("qkv")} | {"o": normal(4, 2, 4, 8)}
-    return loss, (params, normal(9, 2, 3, 8)), {}
-
-
-@program
 def gan_step():
     def loss(generator, discriminator, noise):
         fake = jnp.tanh(dense(generator[1], nn.leaky_relu(dense(generator[0], noise))))
@@ -219,37 +188,12 @@ def custom_vjp_that_clips():
 
 
 @program
-def custom_jvp_that_is_stable():
-    @jax.custom_jvp
-    def log1pexp(x):
-        return jnp.log(1.0 + jnp.exp(x))
-
-    @log1pexp.defjvp
-    def rule(primals, tangents):
-        (x,), (t,) = primals, tangents
-        return log1pexp(x), (1 - 1 / (1 + jnp.exp(x))) * t
-
-    return lambda x: jnp.sum(log1pexp(x * 2.0)), (normal(3, 4),), {}
-
-
-@program
 def mixed_dtypes():
     def loss(w, x):
         h = (x.astype(jnp.bfloat16) @ w.astype(jnp.bfloat16)).astype(jnp.float32)
         return jnp.mean(nn.silu(h).astype(jnp.float16) * 1.5).astype(jnp.float32)
 
     return loss, (normal(0, 3, 4), normal(5, 2, 3)), {}
-
-
-@program
-def vmap_of_losses():
-    def loss(w, xs, ts):
-        def one(x, t):
-            return (jnp.dot(w, x) - t) ** 2 * jnp.exp(-jnp.abs(t))
-
-        return jnp.mean(jax.vmap(one)(xs, ts))
-
-    return loss, (normal(0, 3), normal(5, 4, 3), normal(6, 4)), {}
 
 
 @program
@@ -286,15 +230,6 @@ def rematerialized():
 
 
 @program
-def embedding_and_scatter():
-    def loss(table, ids):
-        found = table[ids]
-        return jnp.sum(jnp.zeros((4, 3)).at[ids].add(found**2).at[0].set(1.0) * jnp.arange(3.0))
-
-    return loss, (normal(0, 4, 3), jnp.array([1, 3, 1])), {}
-
-
-@program
 def sorted_and_cumulated():
     def loss(x):
         ordered, top = jnp.sort(x), lax.top_k(x, 2)[0]
@@ -312,15 +247,6 @@ def linear_algebra():
         )
 
     return loss, (normal(0, 3, 3), normal(1, 3)), {"argnums": (0, 1)}
-
-
-@program
-def complex_numbers():
-    return (
-        lambda x: jnp.sum(jnp.abs(jnp.fft.fft(x * (1.0 + 0.5j))) ** 2) + jnp.sum(jnp.real(jnp.exp(1j * x))),
-        (normal(3, 4),),
-        {},
-    )
 
 
 @program
@@ -346,17 +272,6 @@ def variational_autoencoder():
         ({"encoder": layers(4, 4)[0], "decoder": layers(2, 4)[0]}, jnp.abs(normal(5, 3, 4)), jax.random.PRNGKey(1)),
         {},
     )
-
-
-@program
-def target_network():
-    def loss(online, target, state, action, reward, following):
-        q = dense(online, state)[jnp.arange(3), action]
-        wanted = reward + 0.9 * lax.stop_gradient(jnp.max(dense(target, following), axis=1))
-        return jnp.mean(jnp.where(jnp.abs(q - wanted) < 1, 0.5 * (q - wanted) ** 2, jnp.abs(q - wanted) - 0.5))
-
-    net = layers(4, 2)[0]
-    return loss, (net, net, normal(5, 3, 4), jnp.array([0, 1, 1]), normal(6, 3), normal(7, 3, 4)), {}
 
 
 @program

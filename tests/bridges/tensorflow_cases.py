@@ -42,13 +42,6 @@ with tf.GradientTape() as tape:
     y = tf.reduce_sum(tf.convert_to_tensor(z))
 grad = tape.gradient(y, w)
 
-#@ list_of_numbers left_through_numpy
-w = tf.Variable([1.0, 2.0])
-with tf.GradientTape() as tape:
-    parts = [float(v * 2.0) for v in tf.unstack(w * 1.0)] #! #- parts = tf.unstack(w * 2.0)
-    y = tf.reduce_sum(tf.stack(parts))
-grad = tape.gradient(y, w)
-
 #@ stop_recording_on_the_way recording_paused
 w = tf.Variable([1.0, 2.0])
 with tf.GradientTape() as tape:
@@ -56,15 +49,6 @@ with tf.GradientTape() as tape:
     with tape.stop_recording(): #- if True:
         z = tf.exp(h) #!
     y = tf.reduce_sum(z)
-grad = tape.gradient(y, w)
-
-#@ layer_made_anew wrong_object
-w = tf.Variable([1.0, 2.0])
-old = w
-w = tf.Variable([3.0, 4.0]) #! #-
-with tf.GradientTape() as tape:
-    y = tf.reduce_sum(w * w)
-w = old
 grad = tape.gradient(y, w)
 
 #@ branch_on_a_value python_branch
@@ -90,14 +74,6 @@ w = tf.Variable([1.2, 2.7])
 with tf.GradientTape() as tape:
     q = tf.floor(w) #! #- q = w + tf.stop_gradient(tf.floor(w) - w)
     y = tf.reduce_sum(q * 2.0)
-grad = tape.gradient(y, w)
-
-#@ value_copied_into_a_new_variable variable_assign
-w = tf.Variable([1.0, 2.0])
-with tf.GradientTape() as tape:
-    h = w * 3.0
-    state = tf.Variable(h) #! #- state = h
-    y = tf.reduce_sum(state * state)
 grad = tape.gradient(y, w)
 
 #@ python_function_by_numpy_function left_through_numpy
@@ -184,15 +160,6 @@ with tf.GradientTape() as tape:
     y = tf.reduce_sum(h)
 grad = tape.gradient(y, w)
 
-#@ rounded_by_map_fn nondifferentiable
-w = tf.Variable([1.2, 2.7])
-with tf.GradientTape() as tape:
-    h = tf.map_fn(
-        lambda v: tf.round(v) * 2.0, #! #- lambda v: v * 2.0,
-        w * 1.0)
-    y = tf.reduce_sum(h)
-grad = tape.gradient(y, w)
-
 #@ rounded_by_map_fn_in_a_function nondifferentiable
 w = tf.Variable([1.2, 2.7])
 @tf.function
@@ -210,19 +177,6 @@ with tf.GradientTape() as tape:
     w = v.value() #- w = v
     y = tf.reduce_sum(v * v)
 grad = tape.gradient(y, w) #!
-
-#@ branch_of_a_cond independent
-w = tf.Variable([1.0, 2.0])
-@tf.function
-def chosen(k):
-    return tf.cond(
-        k > 3, #- k > 0,
-        lambda: tf.reduce_sum(w * 2.0), #!
-        lambda: 1.0,
-    )
-with tf.GradientTape() as tape:
-    y = chosen(tf.constant(1))
-grad = tape.gradient(y, w)
 
 #@ outer_tape_that_watches_nothing not_accessed_watched
 w, v = tf.Variable(2.0), tf.Variable(3.0)
@@ -274,13 +228,6 @@ for step in range(2):
         y = -tf.reduce_sum(tf.math.log(tf.nn.softmax(w * 100.0))) #! #- y = -tf.reduce_sum(tf.nn.log_softmax(w * 100.0))
     grad = tape.gradient(y, w)
     w.assign_sub(1e-4 * grad)
-
-#@ softmax_of_one_unit zero_cancels
-w = tf.Variable([[1.0], [2.0]])
-with tf.GradientTape() as tape:
-    p = tf.nn.softmax(tf.constant([[1.0, 3.0]]) @ w) #! #- p = tf.sigmoid(tf.constant([[1.0, 3.0]]) @ w)
-    y = tf.reduce_sum((p - 0.2) ** 2)
-grad = tape.gradient(y, w)
 
 #@ second_derivative_of_a_relu_elsewhere zero_derivative
 w = tf.Variable([1.0, 2.0])

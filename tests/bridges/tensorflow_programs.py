@@ -25,14 +25,6 @@ def trained(model, optimizer, inputs, labels, loss_of, steps=2):
 
 
 @program
-def scalar_by_hand():
-    x = tf.Variable(3.0)
-    with tf.GradientTape() as tape:
-        y = x * tf.sin(x) + x**2 / (1 - x)
-    return [y, tape.gradient(y, x)]
-
-
-@program
 def linear_regression():
     x, t = tf.random.normal([32, 4]), tf.random.normal([32, 1])
     w, b = tf.Variable(tf.random.normal([4, 1])), tf.Variable(tf.zeros([1]))
@@ -78,18 +70,6 @@ def cnn_with_batch_norm():
 
 
 @program
-def rnn_by_hand():
-    w, u = tf.Variable(tf.random.normal([2, 4])), tf.Variable(tf.random.normal([4, 4]))
-    h = tf.zeros([3, 4])
-    with tf.GradientTape() as tape:
-        loss = 0.0
-        for x in tf.unstack(tf.random.normal([5, 3, 2])):
-            h = tf.tanh(x @ w + h @ u)
-            loss += tf.reduce_mean(h**2)
-    return [loss, *tape.gradient(loss, [w, u])]
-
-
-@program
 def lstm_layer():
     net = keras.layers.LSTM(4)
     x = tf.random.normal([2, 5, 3])
@@ -107,16 +87,6 @@ def attention_by_hand():
         scores = tf.where(tf.linalg.band_part(tf.ones([5, 5]), -1, 0) > 0, scores, -1e9)
         loss = tf.reduce_mean(tf.nn.softmax(scores) @ (x @ v))
     return [loss, *tape.gradient(loss, [q, k, v])]
-
-
-@program
-def multihead_attention():
-    net = keras.layers.MultiHeadAttention(2, 4)
-    x = tf.random.normal([2, 4, 8])
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        loss = tf.reduce_sum(net(x, x) ** 2)
-    return [loss, tape.gradient(loss, x)]
 
 
 @program
@@ -146,40 +116,6 @@ def gan_step():
     one.apply_gradients(zip(a, maker.trainable_variables, strict=True))
     two.apply_gradients(zip(b, judge.trainable_variables, strict=True))
     return [maker_loss, judge_loss, *a, *b, *maker.trainable_variables]
-
-
-@program
-def gradient_penalty():
-    w, v = tf.Variable(tf.random.normal([3, 8])), tf.Variable(tf.random.normal([8, 1]))
-    x = tf.random.normal([6, 3])
-    with tf.GradientTape() as outer:
-        with tf.GradientTape() as inner:
-            inner.watch(x)
-            y = tf.reduce_sum(tf.tanh(x @ w) @ v)
-        slope = inner.gradient(y, x)
-        penalty = tf.reduce_mean((tf.norm(slope, axis=1) - 1) ** 2)
-    return [penalty, slope, *outer.gradient(penalty, [w, v])]
-
-
-@program
-def second_derivative():
-    x = tf.constant([0.5, 1.5])
-    with tf.GradientTape() as outer:
-        outer.watch(x)
-        with tf.GradientTape() as inner:
-            inner.watch(x)
-            y = tf.reduce_sum(x**3 * tf.sin(x))
-        first = inner.gradient(y, x)
-    return [y, first, outer.gradient(first, x)]
-
-
-@program
-def persistent_tape():
-    x = tf.Variable(2.0)
-    with tf.GradientTape(persistent=True) as tape:
-        y = x * x
-        z = y * tf.exp(x)
-    return [tape.gradient(y, x), tape.gradient(z, [x, y])[0], tape.gradient(z, y)]
 
 
 @program
@@ -227,29 +163,11 @@ def tf_function_that_trains():
 
 
 @program
-def state_in_a_variable():
-    w, state = tf.Variable([1.0, 2.0]), tf.Variable([0.5, 0.5], trainable=False)
-    with tf.GradientTape() as tape:
-        h = tf.tanh(w * state)
-        state.assign(h)
-        y = tf.reduce_sum(h + w * state)
-    return [y, tape.gradient(y, w), state]
-
-
-@program
 def mixed_dtypes():
     a, b = tf.Variable(tf.constant([1.0, 2.0], tf.float64)), tf.Variable([3.0, 4.0])
     with tf.GradientTape() as tape:
         y = tf.reduce_sum(a * tf.cast(b, tf.float64)) + tf.cast(tf.reduce_sum(tf.cast(b, tf.bfloat16) ** 2), tf.float64)
     return [y, *tape.gradient(y, [a, b])]
-
-
-@program
-def complex_numbers():
-    z = tf.Variable(tf.constant([1 + 2j, 0.5 - 1j], tf.complex64))
-    with tf.GradientTape() as tape:
-        y = tf.reduce_sum(tf.abs(z * z)) + tf.reduce_sum(tf.math.real(tf.signal.fft(z)))
-    return [y, tape.gradient(y, z)]
 
 
 @program
@@ -262,22 +180,6 @@ def many_outputs():
         rows = tf.unstack(tf.sort(b, axis=1))
         y = tf.reduce_sum(top) * tf.reduce_mean(rows[0]) + tf.math.reduce_std(b)
     return [y, places, tape.gradient(y, x)]
-
-
-@program
-def several_targets_with_seeds():
-    x = tf.Variable([1.0, 2.0])
-    with tf.GradientTape() as tape:
-        y, z = x * 3, tf.sin(x)
-    return [tape.gradient([y, z], x, output_gradients=[tf.constant([1.0, 0.5]), tf.constant([2.0, 2.0])])]
-
-
-@program
-def unconnected_zero():
-    x, w = tf.Variable(2.0), tf.Variable(3.0)
-    with tf.GradientTape() as tape:
-        y = x * x
-    return tape.gradient(y, [x, w], unconnected_gradients=tf.UnconnectedGradients.ZERO)
 
 
 @program
@@ -300,15 +202,6 @@ def variational_autoencoder():
         loss = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(x, z @ d))
         loss -= 0.5 * tf.reduce_mean(1 + spread - mean**2 - tf.exp(spread))
     return [loss, *tape.gradient(loss, [e, d])]
-
-
-@program
-def einsum_and_where():
-    a, b = tf.Variable(tf.random.normal([3, 4])), tf.Variable(tf.random.normal([4, 5]))
-    with tf.GradientTape() as tape:
-        c = tf.einsum("ij,jk->ik", a, b)
-        y = tf.reduce_sum(tf.reduce_logsumexp(tf.where(c > 0, c, 0.1 * c), axis=1)) + tf.norm(a)
-    return [y, *tape.gradient(y, [a, b])]
 
 
 @program

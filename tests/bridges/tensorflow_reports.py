@@ -8,15 +8,6 @@ with tf.GradientTape() as tape:
     y = w * w + 1.0
 grad = tape.gradient(y, w)
 
-#@ float_list_of_losses left_through_numpy
-w = tf.Variable([1.0, 2.0, 3.0])
-with tf.GradientTape() as tape:
-    losses = []
-    for k in range(3):
-        losses.append(float((w[k] - 1.0) ** 2)) #! #- losses.append((w[k] - 1.0) ** 2)
-    y = tf.reduce_mean(tf.convert_to_tensor(losses))
-grad = tape.gradient(y, w)
-
 #@ tape_reset computed_before_tape
 w = tf.Variable([1.0, 2.0])
 with tf.GradientTape() as tape:
@@ -47,17 +38,6 @@ w = tf.Variable([1.0, 2.0])
 with tf.GradientTape() as tape:
     y = tf.reduce_sum(tf.stop_gradient(w) * 2.0) #! #- y = tf.reduce_sum(w * 2.0)
 grad = tape.gradient(y, w, unconnected_gradients=tf.UnconnectedGradients.ZERO)
-
-#@ custom_gradient_of_zeros custom_rule
-@tf.custom_gradient
-def gate(x):
-    def grad(g):
-        return tf.zeros_like(g) #! #- return g
-    return tf.round(x), grad
-w = tf.Variable([1.2, 2.7])
-with tf.GradientTape() as tape:
-    y = tf.reduce_sum(gate(w * 2.0))
-grad = tape.gradient(y, w)
 
 #@ unused_branch_of_the_model independent
 import keras
@@ -174,14 +154,6 @@ with tf.GradientTape() as tape:
     y = f(tf.constant(3.0))
 grad = tape.gradient(y, w)
 
-#@ python_function_computes_with_numpy left_through_numpy
-w = tf.Variable([1.0, 2.0])
-with tf.GradientTape() as tape:
-    h = tf.py_function(lambda a: a.numpy() ** 2, [w], tf.float32) #! #- h = tf.py_function(lambda a: a ** 2, [w], \
-tf.float32)
-    y = tf.reduce_sum(h)
-grad = tape.gradient(y, w)
-
 #@ second_tape_does_not_watch not_watched
 w = tf.constant([0.5, 1.5])
 v = tf.Variable([2.0, 3.0])
@@ -218,12 +190,6 @@ with tf.GradientTape() as tape:
     y = tf.reduce_sum(model(tf.ones([2, 3])) ** 2)
 grad = tape.gradient(y, w)
 
-#@ two_plain_variables_of_a_shape independent
-w, v = tf.Variable([1.0, 2.0]), tf.Variable([3.0, 5.0])
-with tf.GradientTape() as tape:
-    y = tf.reduce_sum(v ** 2) #- y = tf.reduce_sum(w ** 2)
-grad = tape.gradient(y, w)
-
 #@ branch_that_does_not_run independent
 w, v = tf.Variable([1.0, 2.0]), tf.Variable([3.0, 5.0])
 with tf.GradientTape() as tape:
@@ -257,14 +223,6 @@ with tf.GradientTape() as tape:
     kept = []
     kept.append(float(tf.nn.log_softmax(logits)[action])) #! #- kept.append(tf.nn.log_softmax(logits)[action])
     y = -tf.reduce_sum(tf.stack(kept))
-grad = tape.gradient(y, w)
-
-#@ values_leave_beside_a_target_that_is_stopped left_through_numpy
-w = tf.Variable([0.3, -0.2])
-with tf.GradientTape() as tape:
-    target = 1.0 + tf.stop_gradient(tf.reduce_max(w))
-    q = (w * 3.0).numpy() #! #- q = w * 3.0
-    y = tf.reduce_sum((target - q) ** 2)
 grad = tape.gradient(y, w)
 
 #@ one_hot_beside_a_commitment_that_is_stopped nondifferentiable

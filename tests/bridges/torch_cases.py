@@ -170,11 +170,6 @@ w = x * 0.1 #!
 loss = (w ** 2).sum()
 loss.backward()
 
-#@ scaled_parameter non_leaf
-w = torch.randn(3, requires_grad=True) * 0.01 #! #- w = (torch.randn(3) * 0.01).requires_grad_()
-loss = (w ** 2).sum()
-loss.backward()
-
 #@ double_parameter non_leaf
 w = torch.randn(3, requires_grad=True).double() #! #- w = torch.randn(3).double().requires_grad_()
 loss = (w ** 2).sum()
@@ -192,15 +187,6 @@ w = torch.randn(3, 3, requires_grad=True)
 y = torch.sigmoid(torch.randn(2, 3) @ w)
 y[0] = 0.0 #! #- y = torch.cat([torch.zeros(1, 3), y[1:]])
 loss = y.sum()
-loss.backward()
-
-#@ step_before_backward in_place
-net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
-w = net[0].weight
-optimizer = torch.optim.SGD(net.parameters(), 0.1)
-loss = net(torch.randn(5, 3)).mean()
-with torch.no_grad(): #-
-    net[2].weight.add_(1.0) #! #-
 loss.backward()
 
 #@ backward_twice backward_twice
@@ -226,13 +212,6 @@ class Net(nn.Module):
 net = Net()
 w = net.spare.weight
 loss = net(torch.randn(2, 3)).sum()
-loss.backward()
-
-#@ module_built_anew rebound
-net = nn.Linear(3, 2)
-w = net.weight
-net = nn.Linear(3, 2) #! #-
-loss = net(torch.randn(4, 3)).pow(2).mean()
 loss.backward()
 
 #@ deep_copied_model rebound
@@ -295,23 +274,6 @@ k = w.long() #! #-
 loss = table[k].sum() #- loss = (torch.sigmoid(w) * table[:2]).sum()
 loss.backward()
 
-#@ loss_made_trainable copied
-net = nn.Linear(3, 1)
-w = net.weight
-raw = net(torch.randn(4, 3)).pow(2).mean()
-loss = torch.tensor(raw, requires_grad=True) #! #- loss = raw
-loss.backward()
-
-#@ buffer_filled_from_items left_torch
-w = torch.randn(3, requires_grad=True)
-x = torch.randn(4, 3, requires_grad=True)
-scores = []
-for row in x:
-    scores.append(float(torch.tanh((row * w).sum()))) #! #- scores.append(torch.tanh((row * w).sum()))
-total = torch.tensor(scores) #- total = torch.stack(scores)
-loss = (total * x.sum(dim=1)).mean()
-loss.backward()
-
 #@ attention_overwritten unused
 attend, project = nn.Linear(3, 3), nn.Linear(3, 1)
 w = attend.weight
@@ -331,16 +293,6 @@ fake = make(torch.randn(4, 3))
 score(fake, stop=True).backward()
 loss = -score(fake)
 loss.backward()
-
-#@ weight_and_bias_rebound no_grad
-w, b = torch.ones(2, requires_grad=True), torch.zeros(2, requires_grad=True)
-for step in range(2):
-    loss = ((w * 2 + b) ** 2).sum()
-    if loss.requires_grad:
-        loss.backward()
-        with torch.no_grad():
-            w = w - 0.01 * w.grad #! #- w -= 0.01 * w.grad
-            b = b - 0.01 * b.grad #- b -= 0.01 * b.grad
 
 #@ hard_choice_by_scatter no_derivative
 w = torch.randn(3, 4, requires_grad=True)

@@ -30,14 +30,6 @@ def trained(module, optimizer, inputs, labels, loss_of, steps=2):
 
 
 @program
-def scalar_by_hand():
-    x = torch.tensor(3.0, requires_grad=True)
-    y = x * torch.sin(x) + x**2 / (1 - x)
-    y.backward()
-    return y, x.grad
-
-
-@program
 def linear_regression():
     x, t = torch.randn(32, 4), torch.randn(32, 1)
     w, b = torch.randn(4, 1, requires_grad=True), torch.zeros(1, requires_grad=True)
@@ -76,34 +68,6 @@ def cnn_with_batch_norm():
         net, torch.optim.SGD(net.parameters(), 0.1, momentum=0.9), torch.randn(8, 1, 8, 8), labels, F.cross_entropy
     )
     return [*parts, net[1].running_mean, net[1].running_var]
-
-
-@program
-def residual_block():
-    class Block(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.first, self.second = nn.Conv2d(3, 3, 3, padding=1), nn.Conv2d(3, 3, 3, padding=1)
-
-        def forward(self, x):
-            return F.relu(x + self.second(F.relu(self.first(x))))
-
-    net = nn.Sequential(Block(), Block())
-    loss = net(torch.randn(2, 3, 6, 6)).square().mean()
-    loss.backward()
-    return [loss, *grads(net)]
-
-
-@program
-def rnn_by_hand():
-    cell, out = nn.Linear(6, 4), nn.Linear(4, 2)
-    h = torch.zeros(3, 4)
-    loss = 0.0
-    for x in torch.randn(5, 3, 2):
-        h = torch.tanh(cell(torch.cat([x, h], dim=1)))
-        loss = loss + out(h).pow(2).mean()
-    loss.backward()
-    return [loss, *grads(cell), *grads(out)]
 
 
 @program
@@ -162,25 +126,6 @@ def embedding_bag_of_words():
 
 
 @program
-def gan_step():
-    generator = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 2))
-    judge = nn.Sequential(nn.Linear(2, 8), nn.LeakyReLU(0.2), nn.Linear(8, 1))
-    one, two = torch.optim.Adam(generator.parameters()), torch.optim.Adam(judge.parameters())
-    real, fake = torch.randn(16, 2), generator(torch.randn(16, 2))
-    ones, zeros = torch.ones(16, 1), torch.zeros(16, 1)
-    loss = F.binary_cross_entropy_with_logits
-    for_judge = loss(judge(real), ones) + loss(judge(fake.detach()), zeros)
-    two.zero_grad()
-    for_judge.backward()
-    two.step()
-    one.zero_grad()
-    for_generator = loss(judge(fake), ones)
-    for_generator.backward()
-    one.step()
-    return [for_judge, for_generator, *generator.parameters(), *judge.parameters(), *grads(judge)]
-
-
-@program
 def gradient_penalty():
     judge = nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 1))
     x = torch.randn(6, 3, requires_grad=True)
@@ -188,15 +133,6 @@ def gradient_penalty():
     penalty = ((slope.norm(2, dim=1) - 1) ** 2).mean()
     penalty.backward()
     return [penalty, slope, *grads(judge)[:-1]]
-
-
-@program
-def second_derivative():
-    x = torch.tensor([0.5, 1.5], requires_grad=True)
-    y = (x**3 * torch.sin(x)).sum()
-    (first,) = torch.autograd.grad(y, x, create_graph=True)
-    (second,) = torch.autograd.grad(first.sum(), x)
-    return y, first, second
 
 
 @program
@@ -247,16 +183,6 @@ def in_place_operations():
 
 
 @program
-def written_into_a_buffer():
-    weights = torch.randn(3, requires_grad=True)
-    out = torch.zeros(3, 2)
-    for k in range(3):
-        out[k] = weights[k] * torch.tensor([1.0, -1.0])
-    (out**2).sum().backward()
-    return out, weights.grad
-
-
-@program
 def mixed_dtypes():
     a = torch.randn(4, dtype=torch.float64, requires_grad=True)
     b = torch.randn(4, requires_grad=True)
@@ -273,14 +199,6 @@ def autocast():
         loss = net(torch.randn(4, 8)).float().pow(2).mean()
     loss.backward()
     return [loss, *grads(net)]
-
-
-@program
-def complex_numbers():
-    z = torch.tensor([1 + 2j, 0.5 - 1j], requires_grad=True)
-    loss = (z * z.conj()).real.sum() + torch.fft.fft(z).abs().sum()
-    loss.backward()
-    return loss, z.grad
 
 
 @program
@@ -302,28 +220,6 @@ def accumulated_gradients():
         (net(torch.randn(4, 5)).pow(2).mean() / 3).backward()
     norm = nn.utils.clip_grad_norm_(net.parameters(), 0.1)
     return [norm, *grads(net)]
-
-
-@program
-def shared_weights_and_retained_graph():
-    w = torch.randn(3, 3, requires_grad=True)
-    h = torch.tanh(w @ w.T)
-    loss = h.sum() + (h * h).sum() + w[0, 0]
-    loss.backward(retain_graph=True)
-    loss.backward()
-    return loss, w.grad
-
-
-@program
-def checkpointed():
-    from torch.utils.checkpoint import checkpoint
-
-    one, two = nn.Linear(4, 4), nn.Linear(4, 4)
-    x = torch.randn(2, 4, requires_grad=True)
-    y = checkpoint(lambda v: torch.tanh(one(v)), x, use_reentrant=False)
-    loss = two(y).sum()
-    loss.backward()
-    return [loss, x.grad, *grads(one), *grads(two)]
 
 
 @program

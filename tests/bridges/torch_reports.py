@@ -64,20 +64,6 @@ opt.step() #! #-
 loss.backward()
 #+ opt.step()
 
-#@ module_list_in_a_python_list unused
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.blocks = nn.ModuleList([nn.Linear(3, 3) for _ in range(3)])
-    def forward(self, x):
-        for block in self.blocks[:2]: #- for block in self.blocks:
-            x = block(x)
-        return x
-net = Net()
-w = net.blocks[2].weight
-loss = net(torch.ones(1, 3)).sum()
-loss.backward()
-
 #@ gradient_hook_of_zeros hook
 w = torch.randn(3, requires_grad=True)
 h = w * 2
@@ -144,16 +130,6 @@ optimizer = torch.optim.Adam(net.parameters())
 w = optimizer.param_groups[0]["params"][0]
 net = build(32) #! #-
 loss = net(torch.linspace(-1, 1, 20).reshape(10, 2)).pow(2).mean()
-loss.backward()
-
-#@ weights_copied_under_no_grad no_grad
-hyper, main = nn.Linear(4, 6), nn.Linear(3, 2, bias=False)
-w = hyper.weight
-weight = hyper(torch.randn(4)).view(2, 3)
-with torch.no_grad(): #- if True:
-    main.weight.copy_(weight) #! #- pass
-out = main(torch.randn(5, 3)) #- out = nn.functional.linear(torch.randn(5, 3), weight)
-loss = out.pow(2).mean()
 loss.backward()
 
 #@ checkpoint_of_inputs_without_grad no_grad
