@@ -350,21 +350,6 @@ def count_of(graph, op):
     return found
 
 
-def test_a_break_that_a_tensor_decides():
-    @tf.function
-    def f(n, limit):
-        i, total = 0, 0
-        while i < n and total < 100:
-            if total > limit:
-                break
-            total += i
-            i += 1
-        return total
-
-    assert int(f(tf.constant(50), tf.constant(20))) == 21
-    assert int(f(tf.constant(5), tf.constant(20))) == 10
-
-
 def test_a_condition_that_could_fail_runs_only_where_python_runs_it():
     @tf.function
     def f(x, i):

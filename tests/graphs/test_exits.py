@@ -155,42 +155,6 @@ def test_as_in_python(function, x):
     assert (converted(x, first), first) == (function(x, second), second)
 
 
-def calls(x):
-    def inner(value):  # noqa: RET503 - what is tested
-        if value > 2:
-            return value
-
-    return inner(x) is None
-
-
-def test_a_function_inside_that_returns_nothing():
-    assert [convert_entry(calls)(x) for x in (1, 3)] == [True, False]
-
-
-def test_very_many_conditions():
-    lines = [f"    if n > {i}:\n        if n == {i + 1}:\n            return {i}\n" for i in range(24)]
-    many = convert_entry(_defined(f"def many(n):\n{''.join(lines)}    return -1\n", "many"))
-    assert [many(n) for n in (0, 1, 5, 24, 25)] == [-1, 0, 4, 23, -1]
-
-
-def test_a_statement_that_is_not_converted_is_named_with_its_line(caplog):
-    text = "def looped(x):\n    for i in x:\n        pass\n    else:\n        x = x + 1\n    return x\n"
-    looped = _defined(text, "looped")
-    assert convert_entry(looped) is looped
-    assert "could not transform" in caplog.text
-    assert "the `else` of a `for` is not converted (line 2) of <source of looped>" in caplog.text
-
-
-def _defined(text, name):
-    import linecache
-
-    file = f"<source of {name}>"
-    linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
-    scope = {"__name__": "user"}
-    exec(compile(text, file, "exec"), scope)
-    return scope[name]
-
-
 class Kept:
     """An object whose attributes functions assign."""
 

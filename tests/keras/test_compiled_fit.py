@@ -82,15 +82,6 @@ def test_what_may_leave() -> None:
     assert len(seen) == 2
 
 
-def test_after_the_error_values_leave_again() -> None:
-    with pytest.raises(AttributeError):
-        fit(lambda y, p: p.numpy())
-    x = tf.Variable(2.0)
-    with tf.GradientTape() as tape:
-        y = x * x
-    assert y.numpy() == 4.0 and tape.gradient(y, x).numpy() == 4.0
-
-
 def test_eagerly_the_reason_is_said() -> None:
     with pytest.raises(ValueError, match="No gradients provided for any variable") as raised:
         fit(lambda y, p: tf.constant(np.mean((y - p).numpy() ** 2)), run_eagerly=True)

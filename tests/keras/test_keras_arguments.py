@@ -40,9 +40,3 @@ def test_optimizers_refuse_what_they_do_not_have(argument):
         K.optimizers.SGD(0.1, **argument)
     with pytest.raises(ValueError, match="no schedules"):
         K.optimizers.SGD(lambda: 0.1)
-
-
-def test_hinges_of_traced_labels():
-    hinge = tf.function(lambda y: K.losses.hinge(y, tf.constant([[0.5], [0.5]])))
-    assert hinge(tf.constant([[1.0], [0.0]])).numpy().tolist() == [0.5, 1.5]
-    assert hinge(tf.constant([[1.0], [-1.0]])).numpy().tolist() == [0.5, 1.5]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -113,27 +111,6 @@ def test_initializers_repeat_with_a_seed(name):
     a, b, c = (make(seed=s)((40, 30)).numpy() for s in (1, 1, 2))
     close(a, b)
     assert np.abs(a - c).max() > 1e-3
-
-
-def test_a_copy_of_a_built_layer_has_layers_of_its_own():
-    class Both(L.Layer):
-        def __init__(self):
-            super().__init__()
-            self.inner = [L.Dense(1, kernel_initializer="ones"), L.Dense(1, kernel_initializer="ones")]
-
-        def build(self, shape):
-            self.inner[0].build(shape)
-            self.inner[1].build((None, 1))
-
-        def call(self, x):
-            return self.inner[1](self.inner[0](x))
-
-    layer = Both()
-    layer(tf.ones([1, 1]))
-    other = copy.deepcopy(layer)
-    other.inner[0].kernel.assign([[3.0]])
-    assert len(other.weights) == 4 and other._layers == list(other.inner)
-    assert [made(tf.ones([1, 1])).numpy().item() for made in (layer, other)] == [1.0, 3.0]
 
 
 def test_a_call_that_is_a_tf_function_takes_what_the_layer_is_given():

@@ -47,11 +47,3 @@ def test_no_gradient_passes_a_loop_of_a_graph_without_back_prop(loop, eager):
         found.append(tape.gradient(y, x))
     assert found[0].numpy().tolist() == eager
     assert found[1] is None
-
-
-def test_case_unpacks_a_list_of_one_unless_strict():
-    pairs = [(tf.constant(True), lambda: [tf.constant(1)])]
-    other = lambda: [tf.constant(3)]  # noqa: E731
-    assert tf.case(pairs, default=other, strict=False).numpy() == 1
-    assert [t.numpy() for t in tf.case(pairs, default=other, strict=True)] == [1]
-    assert [t.numpy() for t in tf.case(pairs)] == [1]  # the last one without a default is called by itself

@@ -115,34 +115,9 @@ def test_the_largest_of_many_are_the_first_among_equals(dtype, shape, k):
     np.testing.assert_array_equal(values.numpy(), np.take_along_axis(x, want, -1))
 
 
-@settings(max_examples=25, deadline=None)
-@given(rows=st.lists(st.integers(-1, 3), min_size=1, max_size=6), seed=st.integers(0, 9))
-def test_segments(rows, seed):
-    x, ids = array((len(rows), 2), seed), np.array(rows)
-    got = tf.math.unsorted_segment_sum(tf.constant(x), ids, 4).numpy()
-    assert np.allclose(got, [x[ids == i].sum(0) for i in range(4)])
-    ordered = np.sort(np.abs(ids))
-    means = tf.math.segment_mean(tf.constant(x), ordered).numpy()
-    assert np.allclose(
-        means, [x[ordered == i].mean(0) if (ordered == i).any() else 0 * x[0] for i in range(ordered[-1] + 1)]
-    )
-
-
 @pytest.mark.parametrize("name", ["segment_sum", "segment_mean", "segment_max", "segment_min", "segment_prod"])
 def test_segment_gradients(name):
     check_grads(lambda t: getattr(tf.math, name)(t, [0, 0, 1, 3]), [array((4, 2), 2)])
-
-
-def test_counting():
-    assert tf.math.bincount([1, 1, 3]).numpy().tolist() == [0, 2, 0, 1]
-    assert tf.math.confusion_matrix([0, 1, 1], [0, 1, 0]).numpy().tolist() == [[1, 0], [1, 1]]
-    assert tf.histogram_fixed_width([0.0, 1.0, 9.0], [0.0, 5.0], 5).numpy().tolist() == [1, 1, 0, 0, 1]
-    x = tf.constant([1.0])
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = tf.histogram_fixed_width(x, [0.0, 5.0], 5)
-    with pytest.raises(LookupError, match="gradient registry has no entry for: HistogramFixedWidth"):
-        tape.gradient(y, x)
 
 
 @pytest.mark.parametrize(

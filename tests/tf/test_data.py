@@ -44,14 +44,6 @@ def test_steps_that_keep_the_order(numbers, count, times):
     assert listed(data.prefetch(2).cache()) == numbers
 
 
-@QUICK
-@given(NUMBERS, st.integers(1, 12))
-def test_shuffling_keeps_the_elements(numbers, size):
-    data = of(numbers).shuffle(size, seed=3, reshuffle_each_iteration=False)
-    assert sorted(listed(data)) == sorted(numbers)
-    assert listed(data) == listed(data)
-
-
 def test_shuffling_changes_from_one_iteration_to_the_next():
     data = D.range(50).shuffle(50)
     assert listed(data) != listed(data)

@@ -125,18 +125,6 @@ def test_linear_equations(adjoint):
     assert np.allclose(POSITIVE @ tf.linalg.cholesky_solve(factor, b).numpy(), b)
 
 
-@pytest.mark.parametrize("k", [0, 1, -1])
-def test_diagonals(k):
-    x = RNG.normal(size=(2, 3, 4))
-    band = tf.linalg.diag_part(x, k=k)
-    cleared = tf.linalg.set_diag(x, tf.zeros_like(band), k=k).numpy()
-    away = np.arange(4)[None, :] - np.arange(3)[:, None]
-    assert np.array_equal(cleared, np.where(away == k, 0, x))
-    assert np.array_equal(tf.linalg.set_diag(tf.zeros([2, 3, 4], tf.float64), band, k=k).numpy(), x - cleared)
-    check_grads(lambda t: tf.linalg.diag_part(t, k=k) ** 2, [x])
-    check_grads(lambda t: tf.linalg.diag(t, k=k) ** 2, [band.numpy()])
-
-
 @pytest.mark.parametrize(
     ("call", "words"),
     [

@@ -69,13 +69,3 @@ def test_names():
         assert tf.Variable(1.0, name="v").name == "layer_1/v:0"
     with pytest.raises(ValueError, match="is not a valid module name"):
         tf.Module("no name")
-
-
-def test_training_through_a_module():
-    net = Net()
-    x = tf.constant([[1.0, 2.0]])
-    with tf.GradientTape() as tape:
-        y = net(x)
-    gradients = tape.gradient(y, net.trainable_variables)
-    assert float(y[0, 0]) == 18.0
-    assert [g.numpy().tolist() for g in gradients] == [1.0, 9.0, [[2.0] * 3, [4.0] * 3], [[6.0]] * 3]

@@ -22,21 +22,6 @@ def test_streams_of_the_global_seed():
     assert tf.random.uniform([5], 0, 10, dtype=tf.int64).numpy().tolist() == [6, 4, 3, 7, 6]
 
 
-def test_streams_of_other_distributions():
-    tf.random.set_seed(1234)
-    for _ in range(9):
-        tf.random.normal([1])
-    assert tf.random.truncated_normal([4]).numpy() == pytest.approx(
-        [-0.19150431, 1.2460954, 0.00040446196, -0.27550116], rel=1e-6
-    )
-    tf.random.truncated_normal([1])
-    assert tf.random.shuffle(tf.range(10)).numpy().tolist() == [2, 0, 4, 1, 7, 5, 8, 3, 6, 9]
-    tf.random.shuffle([1, 2])
-    assert tf.random.categorical([[0.0, 1.0, 2.0]], 8).numpy().tolist() == [[2, 1, 1, 1, 1, 2, 2, 2]]
-    tf.random.categorical([[0.0]], 1)
-    assert tf.random.poisson([3], 2.0).numpy().tolist() == [2, 3, 5]
-
-
 def test_generators():
     g = tf.random.Generator.from_seed(1)
     assert g.normal([3]).numpy() == pytest.approx([0.43842274, -0.53439844, -0.07710262], rel=1e-6)
