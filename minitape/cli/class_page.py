@@ -42,11 +42,11 @@ def summary(figures: Class) -> str:
     '1 learner: no exercise is answered yet.'
 
     >>> summary(Class({"01": ["01.1", "01.2"]}, [], [], [LearnerFigures("ann", {"01": 1}, 3, 1, 4.0)]))
-    '1 learner, 1 lesson, 2 exercises: 50 % solved.'
+    '1 learner, 1 lesson, 2 exercises: 50% solved.'
     """
     exercises = sum(map(len, figures.lessons.values()))
     solved = sum(learner.all_solved for learner in figures.by_learner)
-    share = round(100 * solved / max(exercises * len(figures.by_learner), 1))
+    share = solved / max(exercises * len(figures.by_learner), 1)
     words = [
         say(one if n == 1 else several, n=n)
         for n, one, several in (
@@ -57,7 +57,7 @@ def summary(figures: Class) -> str:
     ]
     if not exercises:
         return say("{learners}: no exercise is answered yet.", learners=words[0])
-    return say("{counted}: {share} % solved.", counted=say(", ").join(words), share=share)
+    return say("{counted}: {share:.0%} solved.", counted=say(", ").join(words), share=share)
 
 
 def _section(title: str, about: str, lines: Iterator[str] | list[str]) -> str:

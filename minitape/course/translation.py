@@ -117,12 +117,16 @@ def _previous(comments: list[str]) -> list[str]:
 
 
 def as_po(catalog: Catalog) -> str:
-    """A catalog as a file has it."""
-    from babel.messages.pofile import write_po
+    """A catalog as a file has it: what a fuzzy text was stands above it, which Babel would break within its quotes."""
+    from babel.messages.pofile import normalize, write_po
 
     file = io.BytesIO()
-    write_po(file, catalog, include_previous=True)
-    return file.getvalue().decode()
+    write_po(file, catalog)
+    text = file.getvalue().decode()
+    for entry in (entry for entry in catalog if entry.previous_id):
+        now, was = f"\nmsgid {normalize(str(entry.id))}", normalize(entry.previous_id[0], "#| ")
+        text = text.replace(now, f"\n#| msgid {was}{now}", 1)
+    return text
 
 
 def untranslated(catalog: Catalog) -> list[str]:

@@ -77,7 +77,7 @@ def test_the_terminal_shows_learners_and_exercises(three):
     count = len(exercises_of("01"))
     assert re.search(rf"^bob +1/{count} +1 +0 +3 +0\s*$", text, re.MULTILINE)
     assert re.search(r"^01\.1 +1 +1 +1 +0 +2 +0 +8\.0 \(2x\) 8\.0 is y itself\. .{50}", text, re.MULTILINE)
-    assert text.rstrip().endswith(f"3 learners, 1 lesson, {count} exercises: {100 // count} % solved.")
+    assert text.rstrip().endswith(f"3 learners, 1 lesson, {count} exercises: {100 // count}% solved.")
 
 
 def test_the_table_for_a_spreadsheet(three, tmp_path):
@@ -130,7 +130,7 @@ def test_what_all_left_blank_counts(tmp_path):
     found = figures(read(find([tmp_path])))
     assert found.lessons == {"mine": ["mine.1", "mine.2"]}  # of the other one nothing was answered
     assert [learner.all_solved for learner in found.by_learner] == [1, 0, 0]
-    assert "2 exercises: 17 % solved" in told(tmp_path)
+    assert "2 exercises: 17% solved" in told(tmp_path)
 
 
 def test_a_lesson_as_the_checker_left_it_is_read(tmp_path, monkeypatch):

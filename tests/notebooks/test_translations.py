@@ -20,6 +20,7 @@ from minitape.cli.rules import outputs_text
 from minitape.common.texts import table
 from minitape.course.translation import (
     OF_OTHERS,
+    as_po,
     built,
     domain_of,
     keep_in_step,
@@ -159,6 +160,20 @@ def test_a_changed_text_keeps_its_translation_and_says_what_it_was(editions):
     cells.cache_clear()
     found = cells(zh / path.name)
     assert found["new"].source == "新的" and "学完这一课，你能" in found["first-tape-01"].source
+
+
+def test_what_a_long_text_was_is_kept_until_it_is_translated_again(tmp_path):
+    file, was = tmp_path / "01.po", 'A text that is so long that a file has it "in several lines", each in quotes. ' * 3
+    now = was.replace("so long", "as long")
+    catalog = updated(file, {was: []}, "de")
+    catalog[was].string = "Ein Text"
+    file.write_text(as_po(catalog))
+    for _ in range(3):
+        catalog = updated(file, {now: []}, "de")
+        file.write_text(as_po(catalog))
+        assert untranslated(catalog) == [f"was {was!r}, is {now!r}"] and catalog[now].string == "Ein Text"
+    lines = [line for line in file.read_text().splitlines() if line.startswith("#|")]
+    assert len(lines) > 3 and all(re.fullmatch(r'#\| (msgid )?"(\\"|[^"])*"', line) for line in lines)
 
 
 def programs(text):
