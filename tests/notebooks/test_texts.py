@@ -321,6 +321,14 @@ def test_the_chinese_glossary_is_by_both_words():
     assert index == by_english + by_pinyin
 
 
+def test_the_chinese_glossary_lists_the_notebooks_by_their_titles():
+    """Their files have English names."""
+    titles = {path.name: prose(path).partition("\n")[0].removeprefix("# ") for path in notebooks_in(FOLDERS[1])}
+    first, *_ = cells(FOLDERS[1] / "glossary.ipynb", "markdown")
+    listed = {file: title for title, file in re.findall(r"\[(.*?)\]\((\w+\.ipynb)\)", first.source)}
+    assert listed | {"glossary.ipynb": titles["glossary.ipynb"]} == titles
+
+
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_each_word_of_the_glossary_has_an_example_or_a_picture(folder):
     for cell in cells(folder / "glossary.ipynb", "markdown")[1:]:
