@@ -117,7 +117,7 @@ def _previous(comments: list[str]) -> list[str]:
 
 
 def as_po(catalog: Catalog) -> str:
-    """A catalog as a file has it: what a fuzzy text was stands above it, which Babel would break within its quotes."""
+    """A catalog as a file has it: what a fuzzy text was is above it, which Babel would break within its quotes."""
     from babel.messages.pofile import normalize, write_po
 
     file = io.BytesIO()
