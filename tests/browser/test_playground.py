@@ -93,7 +93,7 @@ class TestInBrowser:
         playground.wait_for_timeout(500)
         assert playground.is_disabled("#run")
         playground.click("#stop")
-        assert "(stopped)" in playground.inner_text("#output")
+        playground.wait_for_function("document.querySelector('#output').innerText.includes('(stopped)')")
         playground.select_option("#examples", "0")
         assert ran(playground).startswith("0.07")
 
