@@ -230,7 +230,8 @@ def _of_one(given: Answer, expected: Answer) -> str:
             return say("One letter is asked for.")
         return "" if given.strip() else say("The text is empty.")
     if isinstance(expected, (str, bool)) or isinstance(given, (str, bool)):
-        return say("The answer is True or False.") if isinstance(expected, bool) else ""
+        asked = isinstance(expected, bool) and not isinstance(given, (bool, np.bool_))
+        return say("The answer is True or False.") if asked else ""
     if kind(given) != kind(0) or kind(expected) != kind(0) or isinstance(given, complex):
         return ""
     return _of_number(float(given), float(expected))
