@@ -149,6 +149,10 @@ TEXT: Texts = (
             "{x} was not used for the target.",
             "Use it in the computation, or leave it out of what is trained.",
         ),
+        "unused layer": (
+            "{x} was not used: its layer {what}{line} was never called.",
+            "Use it in the computation, or leave it out of what is trained.",
+        ),
         "unused dropped": (
             "{x} goes into {what}{line}, and the target does not depend on that.",
             "Use what it gives for the target, or leave {x} out of what is trained.",

@@ -12,7 +12,7 @@ import torch
 
 from ..explain.owners import living
 from ..explain.sentences import fill
-from ..explain.source import sources_of, statement_at
+from ..explain.source import attribute_site, sources_of, statement_at
 from ..explain.statement import Statement, last_name, unparse
 from ..explain.words import Explanation
 from ..recording.rows import BackwardPass, RowExit
@@ -276,8 +276,18 @@ class TorchInquiry(Inquiry):
         if not self.rows and any(row in self.log.unseen for row in self.behind):
             return self._replaced() or self.say("unknown", kind="before")
         last = max(self._after() - set(self.rows), default=None)
-        unused = self.say("unused") if last is None else self.say("unused", row=last, kind="dropped")
+        unused = self._never_called() if last is None else self.say("unused", row=last, kind="dropped")
         return (self._replaced() if isinstance(self.source, torch.nn.Parameter) else None) or unused
+
+    def _never_called(self) -> Explanation:
+        """Nothing was computed with the source; of a layer, the line that gives it to the model."""
+        paths = ((r, path.split(".")) for r in self.log.roots() for path, p in r.named_parameters() if p is self.source)
+        root, parts = next(paths, (None, []))
+        for end in range(len(parts) - 1, 0, -1):
+            site = attribute_site(root.get_submodule(".".join(parts[: end - 1])), parts[end - 1]) if root else NOWHERE
+            if site is not NOWHERE:
+                return self.say("unused", site, what=".".join(parts[:end]), kind="layer")
+        return self.say("unused")
 
     def _replaced(self) -> Explanation | None:
         """Another parameter was used: a layer that is only unused is alive."""

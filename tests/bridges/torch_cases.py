@@ -206,7 +206,7 @@ loss.backward() #!
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
-        self.body, self.head, self.spare = nn.Linear(3, 4), nn.Linear(4, 1), nn.Linear(2, 1)
+        self.body, self.head, self.spare = nn.Linear(3, 4), nn.Linear(4, 1), nn.Linear(2, 1)  #!
     def forward(self, x):
         return self.head(torch.tanh(self.body(x)))  #- return self.head(torch.tanh(self.body(x))) + self.spare(x[:, :2])
 net = Net()
