@@ -105,7 +105,8 @@ def _front(folders: Sequence[Path]) -> str:
             title = "".join(cells[0]["source"]).partition("\n")[0].lstrip("# ")
             rows.append(f'<li><a href="lab/index.html?path={code}/{path.name}">{escape(title)}</a></li>')
         kept = say(
-            "They run in your browser: nothing is installed, and what you write is kept in the storage of this "
+            "How a program computes gradients, lesson by lesson, with a picture of each that you step through. They "
+            "run in your browser: nothing is installed, and what you write is kept in the storage of this "
             "browser. To keep a copy of your work, right-click a notebook in the list at the left and choose Download; "
             "to bring it back, use the list's button Upload."
         )

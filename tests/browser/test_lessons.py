@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 pytestmark = [pytest.mark.long, pytest.mark.browser, pytest.mark.lite]
 LESSONS = Path(__file__).parents[2] / "notebooks"
-PATIENCE = 150_000  # milliseconds, on a busy machine
+PATIENCE = 300_000  # milliseconds, on a busy machine
 STATE = """() => [document.querySelector(".jp-Notebook-ExecutionIndicator")?.dataset.status,
     [...document.querySelectorAll(".jp-InputArea-prompt")].filter((e) => e.innerText.includes("*")).length]"""
 

@@ -32,11 +32,16 @@ def test_an_example_has_a_picture_and_says_what_to_look_for(path):
     assert found["program"].splitlines()[1].startswith("# Look for: ")
 
 
-def test_a_program_that_fails_says_its_own_lines_only():
+@pytest.mark.parametrize(
+    "fault, name",
+    {"1 / 0": "ZeroDivisionError", "tf.Variable(2.0) * tf.constant(3)": "InvalidArgumentError"}.items(),
+)
+def test_a_program_that_fails_says_its_own_lines_only(fault, name):
     heard = []
-    Playground(lambda text, data: heard.append(json.loads(text))).run("def f():\n    return 1 / 0\nf()\n")
+    program = f"import minitape as tf\ndef f():\n    return {fault}\nf()\n"
+    Playground(lambda text, data: heard.append(json.loads(text))).run(program)
     failed = next(one["text"] for one in heard if one["kind"] == "failed")
-    assert failed.count("File") == 2 and "ZeroDivisionError" in failed
+    assert failed.count("File") == failed.count("program.py") == 2 and name in failed
     assert heard[-1] == {"kind": "ended", "tape": False}
 
 

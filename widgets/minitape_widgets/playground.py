@@ -142,8 +142,10 @@ def _ran(program: str, space: dict[str, Any]) -> str:
     try:
         exec(compile(program, FILE, "exec"), space)
     except BaseException as error:
-        frames = error.__traceback__
-        while frames is not None and frames.tb_frame.f_code.co_filename != FILE:
-            frames = frames.tb_next
-        return "".join(traceback.format_exception(type(error), error, frames))
+        told = traceback.TracebackException.from_exception(error)
+        part: traceback.TracebackException | None = told
+        while part is not None:
+            part.stack[:] = [frame for frame in part.stack if frame.filename == FILE]
+            part = part.__cause__ or part.__context__
+        return "".join(told.format())
     return ""
