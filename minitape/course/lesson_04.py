@@ -103,7 +103,7 @@ EXERCISES = (
         hint=(
             "Who is watched in each of the programs?",
             "A: only what is trainable. B: k, too. C: nothing but c. Who is watched gets the product of the other two.",
-            "v gets 3 * 4, k gets 2 * 4, c gets 2 * 3, each where it is watched. The others get None.",
+            "Where they are watched, v gets 3 * 4, k gets 2 * 4, and c gets 2 * 3. What is not watched gets None.",
         ),
         because="A watches v, B watches v and k, C watches c only.",
     ),
