@@ -122,7 +122,8 @@ EXERCISES = (
         hint=(
             "For each tape: does it see x * x? And may a gradient go through it?",
             "A pause is for one tape, a stopped value for all of them.",
-            "A tape that cannot go through s knows u = 4 * x. One that can knows u = x * x * x, with the derivative 3 * 2 * 2.",
+            "A tape that cannot go through s knows u = 4 * x. One that can knows u = x * x * x, with the derivative "
+            "3 * 2 * 2.",
         ),
         because="stop_recording is for one tape, stop_gradient for all.",
     ),
