@@ -5,10 +5,15 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from minitape.common.texts import VARIABLES
 from minitape.common.write_beside import write
 from minitape.course.progress import VARIABLE
 
-DROPPED = ("PYTEST_ADDOPTS", "PYTEST_CURRENT_TEST", "PYTEST_PLUGINS", "PYTHONWARNINGS", "PYTHONSTARTUP")
+# a lesson speaks its own language
+DROPPED = (
+    *("PYTEST_ADDOPTS", "PYTEST_CURRENT_TEST", "PYTEST_PLUGINS", "PYTHONWARNINGS", "PYTHONSTARTUP"),
+    VARIABLES[0],
+)
 DROPPED_PREFIXES = ("PYTEST_XDIST_",)
 FIXED = {
     "PYTHONHASHSEED": "0",

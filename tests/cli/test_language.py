@@ -20,6 +20,7 @@ from minitape.cli import main, skeleton
 from minitape.cli.check import _places_to_run
 from minitape.cli.figures import figures
 from minitape.cli.handins import find, read
+from minitape.cli.kernel import kernel_environment
 from minitape.cli.lessons import copy_missing, lessons_folder, notebooks_in
 from minitape.cli.nbgrader import export
 from minitape.cli.pages import LessonPage
@@ -126,6 +127,14 @@ def test_the_command_speaks_the_users_language(arguments, status, told, tmp_path
     said = done.stdout + done.stderr
     assert done.returncode == status and told in said, said
     assert status or all(wide(line) <= 80 for line in said.splitlines() if "  [" not in line)
+
+
+def test_a_lesson_that_is_checked_or_saved_speaks_its_own_language(tmp_path, monkeypatch):
+    environments = []
+    for code in ("", "zh"):
+        monkeypatch.setenv(VARIABLES[0], code)
+        environments.append(kernel_environment(tmp_path))
+    assert environments[0] == environments[1]
 
 
 def test_no_sentence_of_the_command_is_said_without_say():
