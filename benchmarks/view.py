@@ -84,7 +84,7 @@ def bush(n: int) -> dict[str, Any]:
 def drawing(page: Page, folder: Path) -> None:
     """Drawing and stepping, in a page of its own."""
     print(
-        f"       the bundle, which travels once per kernel      {BUNDLE.stat().st_size / 1000:7.0f} kB  (limit 200 kB)"
+        f"       the bundle, which travels once per kernel      {BUNDLE.stat().st_size / 1000:7.0f} kB  (limit 185 kB)"
     )
     for n, limit in ((100, 0.3), (1000, 1.0), (3000, 2.0), (10000, 2.0)):
         file = folder / f"tape{n}.html"
@@ -276,7 +276,7 @@ def thousand(page: Page, folder: Path, address: str) -> None:
         ended = float(page.locator(".jp-RenderedText", has_text="END").first.inner_text().split()[1])
         late.append(page.evaluate("globalThis.drawn") / 1000 - ended)
     print(
-        f" 1,000 rows on screen after the cell's end         {min(late):7.3f} s   (limit 0.5 s; at worst "
+        f" 1,000 rows on screen after the cell's end         {min(late):7.3f} s   (limit 0.3 s; at worst "
         f"{max(late):.3f} s)"
     )
 

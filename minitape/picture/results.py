@@ -30,8 +30,10 @@ def results_of(
     sources: Structure = None,
     held: dict[int, Array] | None = None,
     namespaces: Iterable[dict[str, object]] = (),
+    others: bool = False,
 ) -> list[ResultFields]:
-    """The RESULTs of a tape's gradient calls; with ``target`` that of the gradient from it to ``sources``.
+    """The RESULTs of a tape's gradient calls; with ``target`` that of the gradient from it to ``sources``, else with
+    ``others`` behind those of the other tapes of its recording.
 
     >>> import minitape as tf
     >>> v, u = tf.Variable(2.0, name="v"), tf.Variable(1.0, name="u")
@@ -53,11 +55,14 @@ def results_of(
         return []
     if target is not None:
         ends = ends_of(target)[1]
-        calls = [GradientQuestion(ends, ends_of(sources)[1], [None] * len(ends), [], "gradient", [])]
+        calls = [(tape, GradientQuestion(ends, ends_of(sources)[1], [None] * len(ends), [], "gradient", []))]
     else:
-        calls = [*tape.questions[-CALLS:]] or [*filter(None, [tape.last])]
+        tapes = [one for one in tape._record.tapes_now() if others and one not in (None, tape)]
+        calls = [
+            (one, call) for one in (*tapes, tape) for call in [*one.questions[-CALLS:]] or [*filter(None, [one.last])]
+        ]
     names = PythonNames(namespaces)
-    found = [_result(tape, call, held, names, k == len(calls) - 1) for k, call in enumerate(calls)]
+    found = [_result(*call, held, names, k == len(calls) - 1) for k, call in enumerate(calls)]
     room = STEPS
     for result in reversed(found):  # the last ones first
         sweep = result.get("sweep")

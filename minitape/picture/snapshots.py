@@ -130,7 +130,7 @@ def snapshot(
     result = reader.frame_of([row.full() for row in rows[since:]], since)
     result["sweep"] = sweep_steps(tape, target, sources, reader.held)
     result["insides"] = reader.insides(target, sources)
-    result["results"] = results_of(tape, target, sources, reader.held, reader.namespaces)
+    result["results"] = results_of(tape, target, sources, reader.held, reader.namespaces, others=True)
     if not since:
         result["alarms"] = alarms_of(
             tape,

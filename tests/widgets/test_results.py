@@ -33,6 +33,29 @@ def test_states_add_up_and_none_has_its_reason(show):
     page.locator(".mt-node.mt-selected[data-id=r3]").wait_for()
 
 
+def test_what_another_tape_of_the_block_gave_is_a_result_with_its_own_steps(show):
+    g, d = tf.Variable(1.0, name="g"), tf.Variable(2.0, name="d")
+    with tf.GradientTape() as tape, tf.GradientTape() as other:
+        fake = g * 2.0
+        d_loss = fake * d
+        g_loss = -d_loss
+    view = TapeView(tape)
+    tape.gradient(d_loss, d)
+    assert len(view._fresh()["results"]) == 1
+    assert other.gradient(g_loss, g).numpy() == -4.0
+    live, snapshot = view._fresh(), tf.snapshot(tape)
+    for results in (live["results"], snapshot["results"]):
+        assert [(one["sources"][0]["gradient"]["text"], one["shown"]) for one in results] == [
+            ("-4.0", False),
+            ("2.0", True),
+        ]
+    page = show(snapshot)
+    assert page.locator(".mt-node.mt-current[data-id=r4]").count() == 1  # d_loss, the target of the tape that is shown
+    page.get_by_role("button", name="show its steps").click()
+    press(page, "End")
+    page.locator(".mt-node[data-id=r0] .mt-adjoint", has_text="∂ -4.0").wait_for(timeout=10_000)
+
+
 @pytest.mark.parametrize("how", ["keras", "assign_sub"])
 def test_the_last_step_is_the_optimizers(how, show):
     w, b = tf.Variable([2.0, 4.0], name="w"), tf.Variable(-1.0, name="b")

@@ -54,14 +54,16 @@ class Sweeps:
         last = (target, sources) if target is not None else tape.last
         if last is None:
             return False
-        key, versions = (rows, *map(id, last)), [getattr(source, "_version", 0) for source in ends_of(last[1])[1]]
+        tapes = getattr(tape._record, "tapes_now", list)()  # another one's gradient is a result, too
+        key = (rows, *map(id, last), *(id(one.last) for one in tapes if one is not None))
+        versions = [getattr(source, "_version", 0) for source in ends_of(last[1])[1]]
         if key == self._key and not self._assigned(versions, now):
             return False
         self._updates = self._updates + 1 if key == self._key else 0
         self._read = self._seen = versions
         self._key, self.sweep, self.wanted, self._pages, self._made = key, None, False, [], 0
         self.number += 1
-        self.results = results_of(tape, target, sources, held, spaces)
+        self.results = results_of(tape, target, sources, held, spaces, others=True)
         self._stepper = stepper = stepper_of(tape, target, sources, held, pack_value)
         if stepper is None or stepper.high >= rows:  # the target is not among the rows that are shown
             return True

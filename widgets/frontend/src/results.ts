@@ -60,7 +60,7 @@ export class Results {
     if (call.call && call.call !== "gradient") el.append(h("i", { title: noteOf(call) }, call.call.replace("_", " "), call.element ? t(", steps of {0}[{1}]", targets, call.element.join(", ")) : ""));
     sources.forEach((source, k) => el.append(this.source(call, targets, source, k, hide)));
     if (call.more) el.append(t(" and {0} more", call.more));
-    if (!call.shown && call.sweep) el.append(h("button", { type: "button", class: "mt-button mt-small", title: "Step through the sweep of this call", onclick: () => this.store.choose(at) }, t("show its steps")));
+    if (!call.shown && call.sweep) el.append(h("button", { type: "button", class: "mt-button mt-small", title: "Step through the sweep of this call", onclick: () => (this.store.choose(at), this.el.parentElement?.focus()) }, t("show its steps")));
     return el;
   }
 
