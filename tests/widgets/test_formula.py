@@ -42,6 +42,15 @@ def test_numbers_of_the_program_are_in_it_as_they_are(show):
     assert formulas(page)[0][0] == "∂loss/∂(w × 3) = 2 × (p − 0.2) × p × (1 − p)"
 
 
+def test_no_brackets_are_doubled(show):
+    x = tf.Variable(2.0, name="x")
+    with tf.GradientTape() as tape:
+        y = tf.sin(x * 3.0)
+    page = show(tf.snapshot(tape, y, x))
+    press(page, "End")
+    assert formulas(page)[0][0] == "∂y/∂x = cos(x × 3) × 3"
+
+
 def test_it_grows_with_the_steps(show):
     page = show(chained())
     press(page, "Home")

@@ -49,8 +49,8 @@ export function productsOf(store: Store, steps: number): Map<number, Term[]> | n
   return found;
 }
 
-/** `x^(3 − 1)` is `x²`. */
-const powers = (text: string): string => text.replace(/\^\((\d+) − 1\)/, (_, n) => ["^0", "", "²", "³"][n - 1] ?? `^${n - 1}`);
+/** `x^(3 − 1)` is `x²`, and `cos((x × 3))` is `cos(x × 3)`. */
+const powers = (text: string): string => text.replace(/\(\(([^()]*)\)\)/g, "($1)").replace(/\^\((\d+) − 1\)/, (_, n) => ["^0", "", "²", "³"][n - 1] ?? `^${n - 1}`);
 
 /** A factor with the brackets that it needs. */
 const bracketed = (text: string): string => (/^−| [+−/] | if /.test(text.replace(/\([^()]*\)/g, "")) ? `(${text})` : text);
