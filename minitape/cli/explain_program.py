@@ -17,7 +17,10 @@ def explain_program(
     program: Path, arguments: tuple[str, ...], framework: str | None, options: dict[str, int], as_json: bool
 ) -> int:
     """Runs the program and reports; returns the exit status."""
-    which = framework or framework_of(program)
+    try:
+        which = framework or framework_of(program)
+    except SyntaxError as error:
+        raise click.ClickException("".join(traceback.format_exception_only(error))) from error
     if not which:
         raise misuse(
             "{program} imports neither torch nor tensorflow nor jax; --framework names what it is written in",

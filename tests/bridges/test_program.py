@@ -101,6 +101,12 @@ def test_the_error_of_a_program_is_its_own(tmp_path):
     assert "ValueError: mine" in done.stderr and "minitape" not in done.stderr.partition("Traceback")[2]
 
 
+def test_a_program_that_is_no_python_is_told_so_without_frames_of_minitape(tmp_path):
+    done = explained(tmp_path, "import torch\nx = = 1\n", framework="click")
+    assert done.returncode == 1 and "line 2" in done.stderr and done.stderr.rstrip().endswith("invalid syntax")
+    assert "Traceback" not in done.stderr
+
+
 def test_the_framework_is_that_of_what_a_program_imports(tmp_path):
     (tmp_path / "model.py").write_text("from torch import nn\n")
     (tmp_path / "train.py").write_text("import json\nimport model\n")
