@@ -121,7 +121,7 @@ def note_call(inputs: tuple[Answer, ...], result: Answer) -> None:
 
 
 def _tracks(tape: GradientTape, value: Answer) -> bool:
-    if hasattr(value, "assign"):
+    if isinstance(value, ResourceVariable):  # a slice of one has assign, too
         return any(value is variable for variable in tape.watched_variables())
     record = tape._record
     row = None if record is None else record.find(value)
@@ -233,7 +233,8 @@ def _rows(tape: Answer, given: tuple[Answer, ...]) -> tuple[int, ...]:
         return ()
     watched = {id(variable) for variable in tape.watched_variables()}
     rows = [
-        (-1 if id(value) in watched else None) if hasattr(value, "assign") else record.find(value) for value in given
+        (-1 if id(value) in watched else None) if isinstance(value, ResourceVariable) else record.find(value)
+        for value in given
     ]
     found = tuple(int(row) for row in rows if row is not None)
     return found if len(found) == 2 else ()

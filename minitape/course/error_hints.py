@@ -130,7 +130,9 @@ def told_of(error: BaseException) -> str:
     if len(dtypes := re.findall(r"(?:was expected to be an?|but is an?|has type|not match type) (\w+)", said)) == 2:
         return say("Two dtypes meet here, {one} and {other}: both must be the same.", one=dtypes[0], other=dtypes[1])
     if say("this function takes tensors: values that a tape can follow") in said:
-        return say("The function got a plain number. Hand it the tensor or the variable that the tape watches.")
+        return say(
+            "The function got a value that no tape can follow, such as a plain number. Hand it a tensor or a variable."
+        )
     if isinstance(error, TypeError):
         return _type_error(error)
     if "Cannot update variable with shape" in said:

@@ -314,6 +314,11 @@ def _of_steps(expect: Callable[..., Answer], runs: Runs, same: Callable[[Answer,
     first = next((name for name in names if name in ("start", "starts")), "")
     if not first or not {"steps", "rate"} <= {*names}:
         return ""
+    if any(
+        _content(given) is None or np.shape(_content(given)) != np.shape(_content(expect(*case)))
+        for case, given in runs
+    ):
+        return ""
     if told := _by_another_rate(expect, runs, same):
         return told
     for step, meant in _other_steps():

@@ -210,7 +210,7 @@ EXERCISES = (
                 _holding(lambda numbers: 0.0),
                 "The variable still holds 0: a sum like total + number makes a new tensor, which no name holds.",
             ),
-            Mistake(_holding(lambda numbers: -sum(numbers)), "assign_sub subtracts. You want to add."),
+            Mistake(_holding(lambda numbers: -sum(numbers)), "The numbers are subtracted. You want to add."),
             Mistake(
                 _holding(lambda numbers: numbers[0]),
                 "Only the first number is added. Is there a loop, and is the return after it, not inside?",

@@ -35,6 +35,12 @@ RIGHT = [
     ("appendix.6", {"A": "works", "B": ValueError, "C": TypeError, "D": TypeError}),
 ]
 RIGHT_PROGRAMS = [
+    (
+        "01.2",
+        solved("01.2", "f(x)", "f(x[0])")
+        .replace("tf.constant(value)", "tf.Variable([value])")
+        .replace("y, x)", "y, x)[0]"),
+    ),
     ("06.3", solved("06.3", "tf.stop_gradient(b)", "b.numpy()")),
     (
         "01.2",
@@ -232,6 +238,7 @@ IF_ELIF = (
 
 STEP = "x = x - 0.1 * tape.gradient(y, x)"
 TOLD = [
+    ("01.5", solved("01.5", "return x", "return [x]"), "in brackets of its own"),
     ("01.2", solved("01.2", "return tape", "return print(tape").replace("(y, x)", "(y, x))"), "Is there a print"),
     ("01.2", solved("01.2", "tape.watch(x)", "tape.watch(f)"), "can be watched, and this is none"),
     ("01.2", solved("01.2", "tape.gradient", "tape.grad"), "Did you mean 'gradient'?"),
