@@ -148,11 +148,11 @@ def test_the_sweep_is_sent_also_where_a_static_picture_is_drawn_at_the_same_time
     thread = threading.Thread(target=live.flush, args=[view])
     read = sweeps.results_of
 
-    def slow(*arguments):
+    def slow(*arguments, **options):
         monkeypatch.setattr(sweeps, "results_of", read)
         thread.start()
         thread.join(0.2)  # it sends what it finds, or waits for the picture
-        return read(*arguments)
+        return read(*arguments, **options)
 
     monkeypatch.setattr(sweeps, "results_of", slow)
     view._repr_mimebundle_()

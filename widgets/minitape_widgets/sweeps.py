@@ -54,7 +54,7 @@ class Sweeps:
         last = (target, sources) if target is not None else tape.last
         if last is None:
             return False
-        tapes = getattr(tape._record, "tapes_now", list)()  # another one's gradient is a result, too
+        tapes: list[Any] = getattr(tape._record, "tapes_now", list)()  # another one's gradient is a result, too
         key = (rows, *map(id, last), *(id(one.last) for one in tapes if one is not None))
         versions = [getattr(source, "_version", 0) for source in ends_of(last[1])[1]]
         if key == self._key and not self._assigned(versions, now):
