@@ -32,7 +32,7 @@ from .values import (
     decides,
     dtype_of,
     is_value,
-    refuse_outside,
+    peek,  # noqa: F401 - rewritten functions find it here
     without_variables,
 )
 
@@ -50,14 +50,12 @@ def if_stmt(
     get: Getter,
     put: Setter,
     names: tuple[str, ...],
-    outside: tuple[str, ...],
 ) -> None:
     """``if``: on a symbolic tensor both branches are traced, and the names that they assign are joined."""
     test = current(test)
     if not decides(test):
         then() if test else orelse()
         return
-    refuse_outside(outside)
     branches = _Branches(test, then, orelse, get, put)
     branches.join(names)
 
@@ -85,7 +83,10 @@ class _Branches:
 
     def merged(self, name: str, first: Any, second: Any) -> Any:
         """What a name stands for after the statement; tensors become outputs of the branches."""
-        return _merge(name, first, second, self._outs)
+        value = _merge(name, first, second, self._outs)
+        if isinstance(value, Undefined) and not name.isidentifier():  # an attribute or item outlives the function
+            raise value.fail()
+        return value
 
     def join(self, names: tuple[str, ...]) -> None:
         """Gives the names what they stand for after the statement."""
@@ -166,13 +167,11 @@ def if_return(
     get: Getter,
     put: Setter,
     names: tuple[str, ...],
-    outside: tuple[str, ...],
 ) -> Any:
     """An ``if`` whose branches return: both must, and the same structure; MISSING where none does."""
     test = current(test)
     if not decides(test):
         return then() if test else orelse()
-    refuse_outside(outside)
     branches = _Branches(test, then, orelse, get, put)
     first, second = map(without_variables, branches.results)
     if first is MISSING and second is MISSING:
@@ -203,7 +202,7 @@ def if_exp(test: Test, then: Function, orelse: Function) -> Any:
     if not decides(test):
         return then() if test else orelse()
     refuse_number(test)
-    return if_return(test, then, orelse, tuple, lambda values: None, (), ())
+    return if_return(test, then, orelse, tuple, lambda values: None, ())
 
 
 # -- and, or, not ----------------------------------------------------------------------------------

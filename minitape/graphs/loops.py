@@ -30,7 +30,6 @@ from .values import (
     current,
     decides,
     is_value,
-    refuse_outside,
     without_variables,
 )
 from .whiles import WHILE, build_while, kept_shapes
@@ -49,7 +48,6 @@ def while_stmt(
     get: Getter,
     put: Setter,
     names: tuple[str, ...],
-    outside: tuple[str, ...],
     alive: tuple[str, ...],
     later: tuple[str, ...],
 ) -> None:
@@ -67,7 +65,6 @@ def while_stmt(
                     f"See {LIMITS}#consistency-of-control-flow-types for more info."
                 )
         return
-    refuse_outside(outside)
     _refuse_return(names)
     _Loop(names, get, put, alive, later).run(lambda item: test(), lambda item: body(), None)
 
@@ -88,7 +85,6 @@ def for_stmt(
     get: Getter,
     put: Setter,
     names: tuple[str, ...],
-    outside: tuple[str, ...],
     alive: tuple[str, ...],
     later: tuple[str, ...],
     target: str | None,
@@ -111,7 +107,6 @@ def for_stmt(
         return
     if not isinstance(source, Stream):
         refuse_scalar(source)
-    refuse_outside(outside)
     _refuse_return(names, isinstance(source, Stream))
     loop = _Loop(names, get, put, alive, later, target)
     loop.run(lambda item: True if extra is None else extra(), body, source)

@@ -21,6 +21,7 @@ from .syntax import (
     at,
     container,
     falls_through,
+    is_plain,
     name,
     parse,
     per_block,
@@ -217,35 +218,34 @@ class Rewriter:
 
 
 class _Changed:
-    """The names that statements change: those that they bind, and local containers that get items.
+    """What statements change: the names that they bind, local containers that get items, and attributes.
 
     ``arguments`` are what the functions of AutoGraph want to know: how to get all of their values, how to put them
-    back, what they are called, and what else the statements assign. ``helpers`` are the statements that make the first
-    two.
+    back, and what they are called. ``helpers`` are the statements that make the first two.
     """
 
     def __init__(self, rewriter: Rewriter, nodes: Sequence[ast.stmt]) -> None:
         self.declared, self.live = rewriter.declared, rewriter.live
-        self.bound, outside = assigned_names(nodes), []
+        self.bound, parts = assigned_names(nodes), {}
         for part in stored_parts(nodes):
             owner = container(part)
             if owner not in rewriter.locals:
-                outside.append(ast.unparse(part))
+                parts[ast.unparse(part)] = is_plain(part)
             elif owner not in self.bound:
                 self.bound.append(owner)
-        self.names = sorted(n for n in self.bound if self.declared.get(n) != "global")
-        outside += [n for n in self.bound if n not in self.names]
-        rewriter.state.update(dict.fromkeys(n for n in self.names if n not in self.declared))
+        self.parts = [n for n in self.bound if self.declared.get(n) == "global"] + [n for n in parts if parts[n]]
+        self.names = sorted({*self.bound, *self.parts})
+        rewriter.state.update(dict.fromkeys(n for n in self.names if n not in [*self.declared, *self.parts]))
         get, put = rewriter._fresh("get"), rewriter._fresh("set")
         self.helpers = self._written(get, put, rewriter._fresh("values"))
-        self.arguments = [name(get), name(put), _labels(self.names), _labels(outside)]
+        self.arguments = [name(get), name(put), _labels(self.names)]
 
     def _written(self, get: str, put: str, given: str) -> list[ast.stmt]:
-        values = "".join(f"{n}, " for n in self.names)
-        text = f"def {get}(): return ({values})\ndef {put}({given}):\n"
-        if not self.names:
-            return parse(f"{text}    pass\n")
-        return parse(f"{text}    nonlocal {', '.join(self.names)}\n    ({values}) = {given}\n")
+        targets = "".join(f"{n}, " for n in self.names)
+        values = "".join(f"{AG}.peek({n!r}, lambda: {n}), " if n in self.parts else f"{n}, " for n in self.names)
+        body = [*parse(f"({targets}) = {given}")] if self.names else []
+        getter = _function(get, "", parse(f"return ({values})"), [], {})
+        return [getter, _function(put, given, body, self.bound, self.declared)]
 
     def function(self, label: str, arguments: str, body: list[ast.stmt]) -> ast.stmt:
         """A nested function in which the names are those of the function around it."""
@@ -254,7 +254,7 @@ class _Changed:
     def alive_around(self, loop: ast.stmt) -> list[ast.expr]:
         """The names that may be read when a turn of a loop begins, and those that may be after the loop."""
         alive = self.live.before(loop), self.live.after(loop)
-        return [_labels([n for n in self.names if n in names]) for names in alive]
+        return [_labels([n for n in self.names if n in names or n in self.parts]) for names in alive]
 
 
 def _labels(names: Sequence[str]) -> ast.expr:

@@ -116,6 +116,12 @@ def container(part: ast.expr) -> str | None:
     return part.id if isinstance(part, ast.Name) else None
 
 
+def is_plain(part: ast.expr) -> bool:
+    """Whether reading an attribute or item does nothing else: ``a.b``, ``a.b["c"]``, ``a[i]``, and not ``f().b``."""
+    kinds = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.expr_context)
+    return all(isinstance(node, kinds) for node in ast.walk(part))
+
+
 def falls_through(body: list[ast.stmt]) -> bool:
     """Whether the statement after ``body`` can be reached; a ``with`` may swallow what is raised in it."""
     last = body[-1] if body else None

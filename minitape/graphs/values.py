@@ -86,14 +86,12 @@ for _method in (
     _failing(f"__{_method}__")
 
 
-def refuse_outside(parts: tuple[str, ...]) -> None:
-    """NotImplementedError for a branch or loop of the graph that assigns other things than local names."""
-    if parts:
-        raise NotImplementedError(
-            f"'{parts[0]}' is assigned in a branch or loop that a tensor decides. In a tf.function minitape gives "
-            "values "
-            "only to local names there: assign a local name, and this behind the branch or loop."
-        )
+def peek(name: str, read: Callable[[], Any]) -> Any:
+    """The value of an attribute, item or global name; Undefined where there is none."""
+    try:
+        return read()
+    except (AttributeError, LookupError, NameError):
+        return Undefined(name)
 
 
 def copies(values: tuple[Any, ...]) -> tuple[Any, ...]:
