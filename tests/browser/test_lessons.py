@@ -94,6 +94,7 @@ CHINESE = [f"zh/{path.name}" for path in sorted((LESSONS / "zh").glob("0[1256]*.
 
 @pytest.mark.parametrize("name", ENGLISH + CHINESE)
 def test_a_lesson_runs_from_its_first_cell_to_its_last_and_prints_what_is_saved(fresh, site, name):
+    fresh.route("**/kernel_python.js?keep", lambda route: route.abort())  # there is no second visit
     page = opened(fresh, site, name)
     run_all(page)
     kept = saved_by(page, name)
