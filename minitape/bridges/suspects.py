@@ -422,8 +422,14 @@ class SuspectChecks:
     def _adds_a_number(self, row: int) -> bool:
         """Whether a row adds a number of Python's to a value."""
         entry = self.entries[row]
-        others = [given for given in entry.inputs if self.entries[given].kind == "constant"]
+        others = [given for given in entry.inputs if self._is_number(given)]
         return entry.op in self.names.adds and (len(entry.inputs) == 1 or len(others) == 1)
+
+    def _is_number(self, row: int) -> bool:
+        """Whether a row is a constant, or a multiple of one."""
+        entry = self.entries[row]
+        scaled = entry.op in {*self.names.factors, *self.names.shapes} and not entry.differentiable
+        return entry.kind == "constant" or (scaled and all(map(self._is_number, entry.inputs)))
 
     def is_term(self, row: int) -> bool:
         """Whether a row is added to a number of the target, and nothing else is made of it."""

@@ -10,7 +10,7 @@ import click
 
 from ..bridges.model_page import ModelPage
 from ..bridges.program import examine, framework_of
-from .messages import misuse
+from .messages import misuse, say
 
 
 def explain_program(
@@ -46,4 +46,9 @@ def explain_program(
         click.echo(json.dumps({"program": str(program), "answers": done.page.as_json()}, indent=1))
     elif not done.page.problems:
         click.echo(f"\n{done.page}", err=True)
+        if "first" in options:
+            click.echo(
+                say("Only the first steps were recorded, {n} at most; --steps N records N.", n=options["first"]),
+                err=True,
+            )
     return int(bool(done.page.problems) or done.error is not None)

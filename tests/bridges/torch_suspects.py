@@ -167,6 +167,23 @@ h = norm(net(x))  #! #- h = torch.tanh(net(x))
 loss = -h.mean()
 loss.backward(); opt.step()
 
+#@ term_from_a_number in_part
+import torch, torch.nn as nn
+torch.manual_seed(0)
+net = nn.Linear(4, 3)
+opt = torch.optim.Adam(net.parameters())
+x, y = torch.randn(8, 4), torch.randint(0, 3, (8,))
+def terms(logits):
+    z = logits.logsumexp(-1).pow(2).mean()
+    z = torch.tensor(z.item())  #! #-
+    return {"ce": nn.functional.cross_entropy(logits, y), "z": z}
+for _ in range(2):
+    parts = terms(net(x))
+    loss = parts["ce"] + 1e-3 * parts["z"]
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+
 #@ pooled_softmax_sum rounding_only
 import torch, torch.nn as nn
 torch.manual_seed(0)
