@@ -394,6 +394,8 @@ def _check_turn(name: str, before: Any, after: Any) -> Any:
 
 
 def _before_the_loop(name: str, error: Exception) -> Exception:
+    if name.startswith(_RETURNED):
+        return _no_return_here()
     return ValueError(
         f"'{name}' must be defined before the loop\nNote: AutoGraph tried to define it automatically, but ran into a "
         f"{type(error).__name__}: {error}"
