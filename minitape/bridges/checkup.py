@@ -5,7 +5,7 @@ reason.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,15 @@ CANCELS = ("zero_cancels", "zero_sum")
 
 if TYPE_CHECKING:
     from .recording import Recording
+
+
+def several(target: Any) -> Sequence[Any]:
+    """The targets of a list; of anything else that alone.
+
+    >>> several([1, 2]), several(3), several([])
+    ([1, 2], [3], [[]])
+    """
+    return target if isinstance(target, (list, tuple)) and target else [target]
 
 
 class Checkup:
@@ -63,7 +72,7 @@ class Checkup:
             target = self.target
             if target is None and not refused and sweep is not None and sweep.target:
                 target = self.recording.target_number(sweep)
-            answer: Explanation = self.recording._why(target, source)
+            answer: Explanation = self.recording.why(target, source)
         else:
             answer = Explanation("connected", fill(SHARED["connected"][0], x=name), "")
         if answer.name:  # the name that the page has
@@ -100,8 +109,8 @@ class Checkup:
         if self.target is None:  # what autograd.grad gave is no .grad, where the block has a backward pass, too
             own = [sweep for sweep in self.recording.sweeps if sweep.asked != "grad"]
             return own or self.recording.sweeps
-        row = self.recording.row_of(self.target)
-        return [sweep for sweep in self.recording.sweeps if row in sweep.target]
+        rows = {self.recording.row_of(target) for target in several(self.target)}
+        return [sweep for sweep in self.recording.sweeps if not rows.isdisjoint(sweep.target)]
 
     def _adjoints(self, source: Any) -> list[tuple[BackwardPass, Any]]:
         """What arrived at a source, in the order of time."""

@@ -29,7 +29,7 @@ from ..picture.values import show_value
 from ..recording.rows import BackwardPass, RowExit
 from ..recording.sites import NOWHERE, Site
 from ..recording.values import numbers_of
-from .checkup import Checkup
+from .checkup import Checkup, several
 from .kept_values import as_size, bytes_kept
 from .model_page import names_in
 
@@ -362,7 +362,14 @@ class Recording:
 
     def _answer(self, target: Any, source: Any) -> Any:
         """Why no gradient arrives at one source, or what is wrong with one that is there."""
-        return Checkup(self, target).examined(self._why(target, source), source)
+        return Checkup(self, target).examined(self.why(target, source), source)
+
+    def why(self, target: Any, source: Any) -> Any:
+        """Why no gradient arrives at one source; of several targets, whose gradients are added, at none or from one."""
+        found = [self._why(one, source) for one in several(target)]
+        answer = min(found, key=lambda one: (not one.connected, one.kind == "unused"))
+        blocked = [one for one in found if one.line is not None and not one.connected]
+        return answer.with_beside(blocked if found[1:] else ())
 
     def asked_for(self, source: Any, sweeps: list[BackwardPass]) -> list[BackwardPass]:
         """Those of some backward passes that the program asked for the gradient of a source; all where none was."""

@@ -77,6 +77,7 @@ class TensorFlowLog:
         self.applied: dict[int, int] = {}  # a variable's handle -> the gradient that an optimizer changes it with
         self.opened: list[str] = []  # the tf.functions that run, where they are opened
         self._unsure: list[int] = []  # rows of which a tape may hear later
+        self._unheard: set[int] = set()  # leaves that were used while no tape recorded
         # while a call of a tf.function is written: tapes hear of it, and of its variables, after it
         self._later = False
         self._places: dict[tuple[int, str], int] = {}  # where in memory a row's value is, or was
@@ -205,6 +206,8 @@ class TensorFlowLog:
             self.entries[row].site = made.way[-1] if made.way else NOWHERE
         if self._later:
             self._unsure.append(row)
+        if alone:
+            self._unheard.add(row)
         self.remember(tensor, row)
         if place is not None:
             self._places[place] = row
@@ -237,7 +240,7 @@ class TensorFlowLog:
         if (
             row is None
             or self.entries[row].kind not in ("source", "constant")
-            or self.entries[row].differentiable != watched
+            or (self.entries[row].differentiable != watched and row not in self._unheard)
         ):
             return None
         if place in self._stored:
@@ -382,7 +385,7 @@ class TensorFlowLog:
         """A ``tf.function`` ran, and changed some of its variables: by their place among the inputs, and on which
         line.
         """
-        rows = [row for given in inputs for row in self.rows_of(given)[-1:]]
+        rows = [row for at, given in enumerate(inputs) if at not in changed for row in self.rows_of(given)[-1:]]
         for place, site in changed.items():
             known = self.variables.get(id(inputs[place]))
             if site[1] is None and known is not None and not getattr(known.variable, "trainable", True):

@@ -179,7 +179,7 @@ class TensorFlowInquiry(Why, Inquiry):
         line = statement_at(self.born_at(handle_of(self.source))[1][-1])
         calls = () if line is None else (last_name(n.func) for n in line.walk() if isinstance(n, ast.Call))
         makes = any(name[:1].isupper() for name in calls)  # Variable(...), Dense(...)
-        return makes and not self._is_named(self.entries[row].extra.asked) and not self._is_in_a_layer()
+        return makes and not self._is_named(self.entries[row].extra.asked) and not self._is_in_a_layer(self.source)
 
     def is_variable(self, value: Any) -> bool:
         return isinstance(variable_of(value), tf.Variable)
@@ -208,7 +208,9 @@ class TensorFlowInquiry(Why, Inquiry):
     def part_of(self, value: Any, sought: Any) -> str:
         if not isinstance(value, (tf.Module, tf.keras.layers.Layer)):
             return ""
-        parts = [*((f".layers[{at}]", layer) for at, layer in enumerate(getattr(value, "layers", ()))), ("", value)]
+        layers = list(getattr(value, "layers", ()))
+        named = [(f".{name}", part) for name, part in vars(value).items() if any(part is layer for layer in layers)]
+        parts = [*named, *((f".layers[{at}]", layer) for at, layer in enumerate(layers)), ("", value)]
         for before, part in parts:
             for name in vars(part):
                 public = name.lstrip("_")
@@ -367,8 +369,12 @@ class TensorFlowInquiry(Why, Inquiry):
         return None if row is None else self._without_rule(row)
 
     def _without_rule(self, row: int) -> Explanation:
-        """An operation to which an adjoint came, and that gave None."""
+        """An operation to which an adjoint came, and that gave None: what a tape watched that recorded no operation
+        before, among others.
+        """
         extra = self.entries[row].extra
+        if self.entries[row].watched == "explicit" and (found := self._time(row)) is not None:
+            return found
         if extra.function is not None:
             return self._inside(row) or self.say("nondifferentiable", row=row, kind="function")
         if is_custom(extra.op):
@@ -433,15 +439,17 @@ class TensorFlowInquiry(Why, Inquiry):
             and self._followed().of(start, None, frozenset([start.filename])).is_returned()
         )
 
-    def _is_in_a_layer(self) -> bool:
-        """Whether a layer of Keras or a tf.Module that is alive has the source: it was not made anew, it is only not
-        used.
-        """
+    def _is_in_a_layer(self, variable: Any) -> bool:
+        return self._layer_of(variable) is not None
+
+    def _layer_of(self, variable: Any) -> Any:
+        """The innermost layer of Keras or tf.Module that is alive and has a variable."""
         layers = sys.modules.get("keras.src.layers.layer")
         kinds = (tf.Module, *([layers.Layer] if layers else []))
-        handle = handle_of(self.source)
+        handle = handle_of(variable)
         gc.collect()  # models are in cycles
-        return any(handle_of(variable) is handle for owner in living(*kinds) for variable in owner.variables)
+        found = [owner for owner in living(*kinds) if any(handle_of(part) is handle for part in owner.variables)]
+        return min(found, key=lambda owner: len(owner.variables), default=None)
 
     def _not_used(self) -> Explanation | None:
         if self.used:

@@ -167,10 +167,10 @@ class TorchLog:
 
     def frozen_at(self, tensor: torch.Tensor) -> Site:
         """Where that was, or where the program made the parameter."""
-        made = NOWHERE if tensor.requires_grad else self._birth(tensor)[1][-1]
+        made = NOWHERE if tensor.requires_grad else self.born_at(tensor)[1][-1]
         return self._frozen.get(tensor, made)
 
-    def _birth(self, tensor: torch.Tensor | None) -> tuple[int, list[Site]]:
+    def born_at(self, tensor: torch.Tensor | None) -> tuple[int, list[Site]]:
         """The how many-th parameter a tensor is, and the statements that ran when it was made."""
         return self._births.get(tensor, (-1, [NOWHERE]))
 
@@ -178,7 +178,7 @@ class TorchLog:
         """Where a leaf was made, if it is a deep copy of a parameter."""
         tensor = self.entries[row].extra.ref()
         copied = self.copies.get(tensor)
-        return self._birth(tensor)[1][-1] if copied is not None and copied() is source else NOWHERE
+        return self.born_at(tensor)[1][-1] if copied is not None and copied() is source else NOWHERE
 
     def replaced(self, old: Any, new: Any) -> None:
         """A module has another parameter or layer where this one was."""
@@ -296,7 +296,7 @@ class TorchLog:
         )
         self.remember(tensor, row)
         self.has_hook(row, tensor)
-        number, way = self._birth(tensor)
+        number, way = self.born_at(tensor)
         if number >= 0:  # where the ways to its birth and to its use part
             parted = next(
                 (at for at, (made, used) in enumerate(zip(way, way_here(), strict=False)) if made != used), len(way) - 1

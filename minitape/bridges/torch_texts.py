@@ -166,6 +166,10 @@ TEXT: Texts = (
             "{x} was not used, and no module has it any more. The module was made anew, and {other}{line} was used.",
             "Give the new module's parameters to the optimizer, and ask about them.",
         ),
+        "rebound after": (
+            "{x} was not used. Its module was made anew{line}, after the one that the target was computed with.",
+            "Make the module once, and compute the target with it.",
+        ),
         "rebound copied": (
             "{x} was not used, and a deep copy of it{line} was.",
             "Use the object itself and not its copy, or ask about the copy and give its parameters to the optimizer.",

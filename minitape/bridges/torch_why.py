@@ -297,7 +297,7 @@ class TorchInquiry(Inquiry):
         copy = next((row for row in sorted(self.behind) if self.log.copied_at(row, self.source) is not NOWHERE), None)
         if copy is not None:
             return self.say("rebound", self.log.copied_at(copy, self.source), kind="copied")
-        gone = self._lost_its_module()
+        gone = not any(ref() is self.source for ref in self.log.alone) and self._lost_its_module(self.source)
         leaves = [
             self.entries[row]
             for row in sorted(self.behind)
@@ -306,6 +306,9 @@ class TorchInquiry(Inquiry):
         alike = next((leaf.row for leaf in leaves if leaf.shape == tuple(self.source.shape)), None)
         if alike is not None and (gone or self._has_its_values(alike)):
             return self._rebound(alike)
+        before = None if alike is None else self.entries[alike].extra.ref()
+        if before is not None and self.log.names.get(before) and self._lost_its_module(before):
+            return self.say("rebound", self.log.born_at(self.source)[1][-1], kind="after")
         last = max(
             (row for row in self.behind if self.entries[row].kind == "variable"),
             key=lambda row: (self._birth(row)[0], -row),
@@ -334,11 +337,9 @@ class TorchInquiry(Inquiry):
         value = self.entries[row].value.array()
         return value is not None and bool((value == array_of(self.source)).all())
 
-    def _lost_its_module(self) -> bool:
-        """Whether the source was made for a module, and no module that is alive has it."""
-        return not any(ref() is self.source for ref in self.log.alone) and not any(
-            p is self.source for m in living(torch.nn.Module) for p in m._parameters.values()
-        )
+    def _lost_its_module(self, parameter: torch.Tensor) -> bool:
+        """Whether no module that is alive has a parameter."""
+        return not any(p is parameter for m in living(torch.nn.Module) for p in m._parameters.values())
 
     # -- checks: what arrived ----------------------------------------------------------------------
 

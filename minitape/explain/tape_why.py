@@ -325,11 +325,6 @@ class TapeQuestion(AskedOfTape, Why):
         found = self.inquiry.watched_too_late(self.source)
         return super().watched_late(row) if found is None else self.say(found.cause, placed(found.place))
 
-    def use_or_block(self) -> Site:
-        use, begin = self._use(), self._block_start()[-1]
-        at, block = statement_at(use), statement_at(begin)
-        return use if at is None or block is None or block in at.around else begin
-
     # -- what left ---------------------------------------------------------------------------------
 
     def _note_of(self, exit: RowExit) -> Object:
@@ -359,14 +354,16 @@ class TapeQuestion(AskedOfTape, Why):
 
     # -- another object ----------------------------------------------------------------------------
 
-    def _is_in_a_layer(self) -> bool:
-        return self.is_variable(self.source) and self.inquiry.owners.of(self.source) is not None
+    def _is_in_a_layer(self, variable: Object) -> bool:
+        return self.is_variable(variable) and self.inquiry.owners.of(variable) is not None
 
     def _same_values(self, row: int) -> bool:
         kind = self.entries[row].kind == "variable"
         if self.inquiry.trace.is_number(self.entries[row].node):
             return False  # one row for all of a recording
-        return kind == self.is_variable(self.source) and not self._is_in_a_layer() and super()._same_values(row)
+        return (
+            kind == self.is_variable(self.source) and not self._is_in_a_layer(self.source) and super()._same_values(row)
+        )
 
     def states(self, row: int) -> list[int]:
         return [row]

@@ -135,8 +135,8 @@ class Why(Cuts):
         """When a variable or a tensor was made, and where, with the calls that led there."""
         raise NotImplementedError
 
-    def _is_in_a_layer(self) -> bool:
-        """Whether a layer or a module that is alive has the source."""
+    def _is_in_a_layer(self, variable: Object) -> bool:
+        """Whether a layer or a module that is alive has a variable."""
         raise NotImplementedError
 
     def toward(self, row: int) -> Why:
@@ -725,8 +725,9 @@ class Why(Cuts):
             return self.say("wrong_object", self._copied_at(self.entries[twin].extra.asked), row=twin, kind="cloned")
         if equal is None and self.is_tensor(self.source):
             return None
-        if equal is None and (self.rows or self._is_in_a_layer()):
+        if equal is None and self.rows:
             return None
+        kept = self._is_in_a_layer(self.source)  # then it was not made anew; what was used may have lost its layer
         last = path.rpartition("/")[2]
         row = (
             equal
@@ -737,7 +738,7 @@ class Why(Cuts):
                     for row in variables
                     if self.entries[row].shape == tuple(self.source.shape)
                     and (self.entries[row].name or "").rpartition("/")[2] == last
-                    and not self._is_named(self.entries[row].extra.asked)
+                    and not (self._is_in_a_layer if kept else self._is_named)(self.entries[row].extra.asked)
                 ),
                 None,
             )
@@ -750,6 +751,9 @@ class Why(Cuts):
             left = self._mixed_up(row, left)
             return self.say("wrong_object", left, row=row, other=other, kind="made")
         (_, before), (_, later) = sorted(map(self.born_at, (own, self.entries[row].extra.asked)), key=itemgetter(0))
+        if kept and (at := statement_at(later[-1]) if later else None) is not None:  # the line that made its layer
+            bound = [s for s in at.source.bound_by(self.path.partition(".")[0], at) if s.order <= at.order]
+            later = [self.at(later[-1], bound[-1].line)] if bound else later
         parts = [site for site in later if site not in before]  # of one function that makes both, its call
         return self.say("wrong_object", (parts or later or [self._used_at(row)])[-1], row=row, other=other)
 
