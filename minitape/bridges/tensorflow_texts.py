@@ -213,10 +213,6 @@ TEXT: Texts = SHARED | {
         "{x} was not used: the branch{line} that uses it did not run.",
         "See whether the condition there holds when you expect it to, or leave {x} out of the sources.",
     ),
-    "unused_layer": (
-        "{x} was not used: its layer {what}{line} was never called.",
-        "Call the layer in the computation, or leave its variables out of the sources.",
-    ),
     "target_not_tensor": (
         "The target is a plain {what}: only a tensor knows how it was computed.",
         "Leave out .numpy() and float() where the target is made.",

@@ -442,6 +442,10 @@ class TensorFlowInquiry(Why, Inquiry):
     def _is_in_a_layer(self, variable: Any) -> bool:
         return self._layer_of(variable) is not None
 
+    def _through_state(self, rows: set[int]) -> Explanation | None:
+        self.log.adopt_stored()
+        return super()._through_state(rows)
+
     def _layer_of(self, variable: Any) -> Any:
         """The innermost layer of Keras or tf.Module that is alive and has a variable."""
         layers = sys.modules.get("keras.src.layers.layer")

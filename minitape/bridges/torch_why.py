@@ -168,7 +168,7 @@ class TorchInquiry(Inquiry):
             and self.entries[made].extra.why
             and any(self.entries[given].differentiable for given in self.entries[made].inputs)
         ):
-            cause = CAUSES[self.entries[made].extra.why]
+            cause = CAUSES.get(self.entries[made].extra.why, self.entries[made].extra.why)
             return self.say(cause, row=made, kind="source" if cause == "no_grad" else "")
         if unfrozen := self._attribute_only():
             return unfrozen
@@ -239,7 +239,7 @@ class TorchInquiry(Inquiry):
         at = statement_at(self.entries[row].site)
         hides = next((name for name in HIDES if at is not None and at.calls(name)), "")
         if hides:
-            return self.say(CAUSES[why], row=row, what=hides, kind="hidden")
+            return self.say(CAUSES.get(why, why), row=row, what=hides, kind="hidden")
         if why == "no_grad" and at is not None and at.calls("sample") and not at.within("no_grad", "inference_mode"):
             drawn = self.say("no_grad", row=row, what="sample", kind="drawn")
             drawn._rows += [
@@ -256,7 +256,7 @@ class TorchInquiry(Inquiry):
             if self.entries[row].kind != "operation"
             else ""
         )
-        return self.say(CAUSES[why], row=row, kind=why if why in ("wrapped", "inside") else "", what=what)
+        return self.say(CAUSES.get(why, why), row=row, kind=why if why in ("wrapped", "inside") else "", what=what)
 
     def _left_by(self, exit: RowExit) -> Explanation:
         if exit.how == "__bool__":
@@ -472,17 +472,10 @@ def _plain(node: str) -> str:
     return re.sub(r"(Backward)?\d*$", "", node.rpartition("::")[2]).rstrip("0123456789")
 
 
-CAUSES = {
+CAUSES = {  # by the word of a row, where that is another
     "opaque": "unknown",
-    "detach": "detach",
-    "data": "data",
-    "copied": "copied",
-    "no_grad": "no_grad",
-    "inference_mode": "inference_mode",
     "wrapped": "copied",
     "inside": "no_grad",
-    "create_graph": "create_graph",
     "integer": "integer_cast",
-    "no_derivative": "no_derivative",
     "not_differentiable": "no_derivative",
 }

@@ -337,7 +337,7 @@ class TapeQuestion(AskedOfTape, Why):
     def _outside(self) -> Explanation | None:
         after = self._after() if not self.used and self.end is not None else set()
         found = [exit for exit in self.exits[::-1] if exit.row in after and self.may_return(exit)] if after else []
-        reached = self._reached() if found else set()
+        reached = self._reached() if found[1:] else set()
         answers = map(self._left_at, sorted(found, key=lambda exit: exit.row not in reached)[:COMPARED])
         answer = next(answers, None)
         return None if answer is None else answer.with_beside(answers)

@@ -335,7 +335,8 @@ class Why(Cuts):
         return [tape for value, tape in self.log.watches if value() is self.handle(self.source)]
 
     def _first_uses(self) -> list[int]:
-        return [row for row in sorted(self.behind) if set(self.used).intersection(self._inputs(row))]
+        used = set(self.used)
+        return [row for row in sorted(self.behind) if not used.isdisjoint(self._inputs(row))]
 
     def _first_use(self) -> int:
         return next(iter(self._first_uses()), self.used[0])
@@ -700,7 +701,10 @@ class Why(Cuts):
         unknown = self.is_tensor(self.source) and not self.rows
         leaves = ("variable", "source", "constant") if self.is_tensor(self.source) else ("variable", "source")
         variables = [row for row in sorted(self.behind) if unknown or self.entries[row].kind in leaves]
-        equal = next((row for row in variables if self._same_values(row)), None)
+        kept = self.is_variable(self.source) and self._is_in_a_layer(
+            self.source
+        )  # it is no copy, and was not made anew
+        equal = None if kept else next((row for row in variables if self._same_values(row)), None)
         if equal is not None and not unknown and self.entries[equal].kind == "constant":
             return self.say("wrong_object", self._mixed_up(equal, self._used_at(equal)), row=equal, kind="equal")
         if equal is not None and unknown and not any(self._same_values(exit.row) for exit in self.recording.left):
@@ -727,7 +731,6 @@ class Why(Cuts):
             return None
         if equal is None and self.rows:
             return None
-        kept = self._is_in_a_layer(self.source)  # then it was not made anew; what was used may have lost its layer
         last = path.rpartition("/")[2]
         row = (
             equal

@@ -305,10 +305,11 @@ class TapeRecording:
         watched = [handle_of(value) for value in held if value is not None]
         ends = [trace.of_ref(exit.value) for exit in left]
         roots = [*rules.starts, *(node for value in [*rules.sources, *watched] for node in trace.of(value)), *ends]
-        nodes = self._in_time(self._walk(roots))
+        given = self._walk(roots)
+        nodes = self._in_time(given)
         self.by_key: dict[Hashable, int] = {node.key: row for row, node in enumerate(nodes)}
         self.entries = [
-            AskedRow(rules, row, node, list(dict.fromkeys(self.by_key[one.key] for one, _ in trace.edges(node))))
+            AskedRow(rules, row, node, list(dict.fromkeys(self.by_key[one.key] for one in given[node])))
             for row, node in enumerate(nodes)
         ]
         self._stand: dict[Hashable, list[int]] = {}
@@ -333,26 +334,26 @@ class TapeRecording:
 
     # -- rows in time ------------------------------------------------------------------------------
 
-    def _walk(self, roots: list[TapeNode]) -> list[TapeNode]:
-        """All that the roots were computed from, inputs first."""
-        seen, order = set[Hashable](), list[TapeNode]()
+    def _walk(self, roots: list[TapeNode]) -> dict[TapeNode, list[TapeNode]]:
+        """All that the roots were computed from, inputs first, each with what it was computed from itself."""
+        found: dict[Hashable, list[TapeNode]] = {}
+        order: dict[TapeNode, list[TapeNode]] = {}
         waiting = [(node, False) for node in roots[::-1]]
         while waiting:
             node, done = waiting.pop()
             if done:
-                order.append(node)
-            elif node.key not in seen:
-                seen.add(node.key)
+                order[node] = found[node.key]
+            elif node.key not in found:
+                given = found[node.key] = [one for one, _ in self.rules.trace.edges(node)]
                 waiting.append((node, True))
-                waiting += [(one, False) for one, _ in self.rules.trace.edges(node) if one.key not in seen]
+                waiting += [(one, False) for one in given if one.key not in found]
         return order
 
-    def _in_time(self, order: list[TapeNode]) -> list[TapeNode]:
+    def _in_time(self, order: dict[TapeNode, list[TapeNode]]) -> list[TapeNode]:
         """The same in the order of time."""
         keys: dict[Hashable, tuple[int, int]] = {}
-        for node in order:
-            given = (keys[one.key] for one, _ in self.rules.trace.edges(node) if one.key in keys)
-            keys[node.key] = max([self._when(node), *given])
+        for node, given in order.items():
+            keys[node.key] = max([self._when(node), *(keys[one.key] for one in given if one.key in keys)])
         return sorted(order, key=lambda node: keys[node.key])
 
     def _when(self, node: TapeNode) -> tuple[int, int]:

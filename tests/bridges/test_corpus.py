@@ -19,11 +19,11 @@ _, TENSORFLOW, _ = FRAMEWORKS
 # TensorFlow's bridge names another line of these, or another cause: where an object was replaced, values left a block
 # or a layer was not used, a tape knows more of the program
 OTHERS = """
-    after_the_block/persistent-two-targets-one-outside comparisons/adaptive-weights-clipped-by-python-max
+    comparisons/adaptive-weights-clipped-by-python-max
     comparisons/only-the-mask-through-numpy dtype/string-split-and-to-number dtype/while-loop-with-int-vars
     healthy/persistent-many healthy/temperature-scheduled-from-the-loss no_derivative/tf-data-from-inside-tape
     not_trainable/frozen-backbone-then-asked-for-all-its-variables not_used/overwritten-before-it-is-used
-    not_used/reg-losses-only not_used/sum-of-two-targets-with-none not_used/target-list-one-connected
+    not_used/reg-losses-only not_used/sum-of-two-targets-with-none
     not_used/two-lambdas-one-name not_used/while-loop-tolerance-only
     not_watched/state-of-a-layer-as-an-attribute-is-not-watched
     numpy_functions/asked-in-a-worker-after-numpy-in-main
@@ -38,7 +38,7 @@ OTHERS = """
     rebound/optimizer-keeps-old-variables rebound/rebound-after-watch rebound_variables/assign-add-chain
     rebound_variables/assign-returns-tensor-in-loop rebound_variables/assign-sub-rebound
     rebound_variables/global-rebound recording_paused/watch-under-pause state/model-that-assigns-its-weight
-    state/optimizer-learning-rate-from-a-variable state/scatter-nd-update-buffer stop_gradient/asked-in-a-worker
+    state/optimizer-learning-rate-from-a-variable stop_gradient/asked-in-a-worker
     stop_gradient/long-vae-with-a-class-and-logging unused_layer/logged-unused-head
     used_elsewhere/extra-losses-not-added used_elsewhere/long-seq2seq-attention
     used_elsewhere/same-number-on-a-logged-line-large wrong_object/constant-again-in-loop
