@@ -374,6 +374,7 @@ class TensorFlowInquiry(Why, Inquiry):
         """
         extra = self.entries[row].extra
         if self.entries[row].watched == "explicit" and (found := self._time(row)) is not None:
+            found._steps = []  # the line cannot move behind its watch
             return found
         if extra.function is not None:
             return self._inside(row) or self.say("nondifferentiable", row=row, kind="function")

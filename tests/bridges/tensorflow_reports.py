@@ -279,4 +279,33 @@ with tf.GradientTape() as tape:
     s = tf.py_function(score, [w * 2.0], tf.float32) #! #- s = score(w * 2.0)
     y = 1.0 - s
 grad = tape.gradient(y, w)
+
+#@ stopped_and_read_as_a_number stop_gradient
+w = tf.Variable(2.0)
+with tf.GradientTape() as tape:
+    h = tf.stop_gradient(w) #! #- h = tf.identity(w)
+    print(float(w))
+    y = h * 3.0
+grad = tape.gradient(y, w)
+
+#@ first_call_makes_the_variables nondifferentiable
+enc, emb = tf.keras.layers.Dense(5), tf.keras.layers.Embedding(5, 3)
+@tf.function
+def decode(x):
+    k = tf.argmax(enc(x), axis=-1) #! #- k = enc(x)
+    return emb(k) #- return emb(tf.argmax(k, -1)) + tf.reduce_sum(k)
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum(decode(tf.ones([2, 4])))
+w = enc.kernel.value
+grad = tape.gradient(y, w)
+
+#@ step_of_an_inner_loop_is_watched computed_before_tape
+w = tf.Variable([1.0, 2.0])
+with tf.GradientTape() as inner:
+    cost = tf.reduce_sum(w ** 2)
+fast = w - 0.1 * inner.gradient(cost, w) #!
+with tf.GradientTape() as tape:
+    tape.watch(fast)
+    y = tf.reduce_sum(fast ** 2) #- y = tf.reduce_sum((w * 0.8) ** 2)
+grad = tape.gradient(y, w)
 """

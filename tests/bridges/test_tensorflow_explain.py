@@ -14,6 +14,18 @@ def line_of(text):
         return next(number for number, line in enumerate(file, 1) if line.strip() == text)
 
 
+def test_several_targets():
+    a, b = tensorflow.Variable(2.0), tensorflow.Variable(3.0)
+    with bridge.record() as recording:
+        with tensorflow.GradientTape() as tape:
+            targets = [tensorflow.stop_gradient(a * 2.0), a * b, b + 1.0]
+        tape.gradient(targets, [a, b])
+    assert recording.explain(targets, a).connected
+    assert [other.cause for other in recording.explain(targets, a).others] == ["stop_gradient"]
+    assert recording.explain(targets[::2], a).cause == "stop_gradient"
+    assert recording.explain([], a).cause == "target_not_tensor"
+
+
 def test_other_answers():
     w = tensorflow.Variable(2.0, name="w")
     with bridge.record() as recording:

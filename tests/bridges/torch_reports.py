@@ -228,4 +228,11 @@ for i in range(1, 5):
     f[i] = 1 / (1.0 + torch.exp(-f[i])) #! #- f.append(1 / (1.0 + torch.exp(-f[i - 1] * w)))
 loss = f.sum() #- loss = torch.stack(f).sum()
 loss.backward()
+
+#@ module_made_anew_after_the_loss rebound
+net = torch.nn.Linear(2, 1)
+loss = net(torch.ones(3, 2)).sum()
+net = torch.nn.Linear(2, 1) #! #-
+w = net.weight
+loss.backward()
 """

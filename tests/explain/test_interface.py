@@ -221,6 +221,15 @@ def test_chains_of_origins_are_cut() -> None:
     assert 0 < depth < 100
 
 
+def test_what_explain_reads_did_not_leave() -> None:
+    w = tf.Variable(1.0)
+    with tf.GradientTape() as tape:
+        y = tf.sin(w)
+        loss = tf.constant(float(y)) * 2.0
+    known = exits().list
+    assert tape.explain(loss, w).patch == "loss = y * 2.0" and exits().list == known
+
+
 def test_exits_are_bounded() -> None:
     x = tf.constant(1.0)
     for _ in range(1000):
