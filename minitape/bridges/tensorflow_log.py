@@ -6,10 +6,8 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import Any
 
-import numpy as np
 import tensorflow as tf
 from tensorflow.python import pywrap_tfe
 from tensorflow.python.ops import gen_resource_variable_ops
@@ -18,7 +16,6 @@ from ..engine.recording.block import During
 from ..recording.protocol import TapeSpan
 from ..recording.rows import BackwardPass
 from ..recording.sites import NOWHERE, Site, here, way_here
-from ..recording.values import numbers_of
 from .changes import Changes
 from .kept_values import Bound, Noted
 from .recording import MOST
@@ -234,21 +231,6 @@ class TensorFlowLog:
                 value = gen_resource_variable_ops.read_variable_op(handle, variable.dtype)
             self._take(handle, place_of(value), watched)
 
-    def adopt_stored(self) -> None:
-        """Variables that the program changed and no tape watches: leaves that have their numbers, for what changed in
-        part is copied when it is read, were these.
-        """
-        for number, _, _, at in self.stores:
-            leaves = [entry for entry in self.entries[at:] if entry.kind == "constant"]
-            if leaves and number not in self._current:
-                handle = self.variables[number].handle
-                with suppress(tf.errors.OpError), unrecorded():  # what was never set has no value
-                    dtype = handle._handle_data.shape_and_type[0].dtype
-                    now = numbers_of(TensorFlowValue(gen_resource_variable_ops.read_variable_op(handle, dtype)))
-                    for entry in leaves:
-                        if now is not None and np.array_equal(numbers_of(entry.value), now):
-                            entry.kind, entry.extra.of = "variable", handle
-
     def _take(self, handle: Any, place: tuple[int, str] | None, watched: bool) -> int | None:
         """A leaf whose memory is that of a variable's value, at this place, is a state of this variable."""
         row = self._at(place)
@@ -421,15 +403,16 @@ class TensorFlowLog:
         if stored and (place := place_of(value)) is not None:
             if self.entries[stored[0]].kind == "operation":
                 self._assigned[place] = handle
+                self.variables.setdefault(id(handle), VariableValue(handle, None))
             else:
                 self._stored.add(place)
-        known = self.variables.setdefault(id(handle), VariableValue(handle, None))
+        known = self.variables.get(id(handle))
         row, _ = self._current.pop(id(handle), (None, None))
         site = self.here()
         self.stores.append((id(handle), stored[0] if stored else self.applied.get(id(handle)), site, len(self.entries)))
         if not stored and isinstance(value, tf.Tensor):
             self.copied[value] = handle, site
-        name = name_of(known.variable)
+        name = None if known is None else name_of(known.variable)
         self.recording.events.append(
             {"kind": "assign", "name": name or "variable", "line": site[1]} | ({} if row is None else {"from": row})
         )

@@ -441,20 +441,11 @@ class TensorFlowInquiry(Why, Inquiry):
         )
 
     def _is_in_a_layer(self, variable: Any) -> bool:
-        return self._layer_of(variable) is not None
-
-    def _through_state(self, rows: set[int]) -> Explanation | None:
-        self.log.adopt_stored()
-        return super()._through_state(rows)
-
-    def _layer_of(self, variable: Any) -> Any:
-        """The innermost layer of Keras or tf.Module that is alive and has a variable."""
         layers = sys.modules.get("keras.src.layers.layer")
         kinds = (tf.Module, *([layers.Layer] if layers else []))
         handle = handle_of(variable)
         gc.collect()  # models are in cycles
-        found = [owner for owner in living(*kinds) if any(handle_of(part) is handle for part in owner.variables)]
-        return min(found, key=lambda owner: len(owner.variables), default=None)
+        return any(handle_of(part) is handle for owner in living(*kinds) for part in owner.variables)
 
     def _not_used(self) -> Explanation | None:
         if self.used:

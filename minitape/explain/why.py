@@ -701,10 +701,7 @@ class Why(Cuts):
         unknown = self.is_tensor(self.source) and not self.rows
         leaves = ("variable", "source", "constant") if self.is_tensor(self.source) else ("variable", "source")
         variables = [row for row in sorted(self.behind) if unknown or self.entries[row].kind in leaves]
-        kept = self.is_variable(self.source) and self._is_in_a_layer(
-            self.source
-        )  # it is no copy, and was not made anew
-        equal = None if kept else next((row for row in variables if self._same_values(row)), None)
+        equal = next((row for row in variables if self._same_values(row)), None)
         if equal is not None and not unknown and self.entries[equal].kind == "constant":
             return self.say("wrong_object", self._mixed_up(equal, self._used_at(equal)), row=equal, kind="equal")
         if equal is not None and unknown and not any(self._same_values(exit.row) for exit in self.recording.left):
@@ -731,6 +728,8 @@ class Why(Cuts):
             return None
         if equal is None and self.rows:
             return None
+        # it was not made anew; what was used may have lost its layer
+        kept = equal is None and self._is_in_a_layer(self.source)
         last = path.rpartition("/")[2]
         row = (
             equal

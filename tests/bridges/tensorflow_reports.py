@@ -308,4 +308,19 @@ with tf.GradientTape() as tape:
     tape.watch(fast)
     y = tf.reduce_sum(fast ** 2) #- y = tf.reduce_sum((w * 0.8) ** 2)
 grad = tape.gradient(y, w)
+
+#@ layer_that_no_call_used unused_layer
+class Net(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.body = tf.keras.layers.Dense(2)
+        self.head = tf.keras.layers.Dense(2) #!
+    def call(self, x):
+        return self.body(x) #- return self.head(self.body(x))
+net = Net()
+net.head.build((None, 2))
+w = net.head.kernel.value
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum(net(tf.ones([1, 2])))
+grad = tape.gradient(y, w)
 """

@@ -38,7 +38,7 @@ OTHERS = """
     rebound/optimizer-keeps-old-variables rebound/rebound-after-watch rebound_variables/assign-add-chain
     rebound_variables/assign-returns-tensor-in-loop rebound_variables/assign-sub-rebound
     rebound_variables/global-rebound recording_paused/watch-under-pause state/model-that-assigns-its-weight
-    state/optimizer-learning-rate-from-a-variable stop_gradient/asked-in-a-worker
+    state/optimizer-learning-rate-from-a-variable state/scatter-nd-update-buffer stop_gradient/asked-in-a-worker
     stop_gradient/long-vae-with-a-class-and-logging unused_layer/logged-unused-head
     used_elsewhere/extra-losses-not-added used_elsewhere/long-seq2seq-attention
     used_elsewhere/same-number-on-a-logged-line-large wrong_object/constant-again-in-loop
