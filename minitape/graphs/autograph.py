@@ -77,10 +77,6 @@ class _Branches:
         put(self.before)
         self._outs: list[list[Any]] = [[], []]
 
-    def states(self) -> list[tuple[Any, Any]]:
-        """The values of each name after the branches."""
-        return list(zip(*self._after, strict=True))
-
     def merged(self, name: str, first: Any, second: Any) -> Any:
         """What a name stands for after the statement; tensors become outputs of the branches."""
         value = _merge(name, first, second, self._outs)
@@ -88,15 +84,17 @@ class _Branches:
             raise value.fail()
         return value
 
-    def join(self, names: tuple[str, ...]) -> None:
-        """Gives the names what they stand for after the statement."""
-        self.put(self.joined([self.merged(n, *s) for n, s in zip(names, self.states(), strict=True)]))
-
-    def joined(self, merged: list[Any]) -> tuple[Any, ...]:
-        """Adds the operation; the values of what was merged."""
+    def join(self, names: tuple[str, ...], *returned: Any) -> tuple[Any, ...]:
+        """Adds the operation, and gives the names what they stand for after the statement; the values of what was
+        merged of the results.
+        """
+        states = zip(names, zip(*self._after, strict=True), strict=True)
+        merged = [*returned, *(self.merged(n, *state) for n, state in states)]
         bodies = [GraphBody(graph, [], list(values)) for graph, values in zip(self._graphs, self._outs, strict=True)]
         found = build_case(branch_number(self.test), bodies, "cond")
-        return tuple(m.found_in(found) if isinstance(m, _Pending) else m for m in merged)
+        values = tuple(m.found_in(found) if isinstance(m, _Pending) else m for m in merged)
+        self.put(values[len(returned) :])
+        return values[: len(returned)]
 
 
 class _Pending:
@@ -180,7 +178,7 @@ def if_return(
     for value, label in ((first, "main"), (second, "else")):
         if value is MISSING:
             raise _no_return(label)
-    return branches.joined([_merge_returned(first, second, branches)])[0]
+    return branches.join(names, _merge_returned(first, second, branches))[0]
 
 
 def _no_return(branch: str) -> ValueError:

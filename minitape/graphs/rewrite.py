@@ -178,7 +178,7 @@ class Rewriter:
 
     def _if(self, node: ast.If) -> list[ast.stmt]:
         returning = getattr(node, "returning", False)
-        changed = _Changed(self, [*node.body, *node.orelse])
+        changed = _Changed(self, node, [*node.body, *node.orelse])
         then, orelse = self._fresh("then"), self._fresh("else")
         bodies = [self.block(node.body), self.block(node.orelse)]
         if returning:
@@ -193,7 +193,7 @@ class Rewriter:
         return [changed.function(then, "", bodies[0]), changed.function(orelse, "", bodies[1]), *changed.helpers, *last]
 
     def _while(self, node: ast.While) -> list[ast.stmt]:
-        flag, changed = getattr(node, "flag", None), _Changed(self, node.body)
+        flag, changed = getattr(node, "flag", None), _Changed(self, node, node.body)
         test_name, body_name = self._fresh("test"), self._fresh("body")
         test = _Expressions().visit(node.test)
         if flag is not None:
@@ -209,7 +209,7 @@ class Rewriter:
     def _for(self, node: ast.For) -> list[ast.stmt]:
         flag, body_name, given = getattr(node, "flag", None), self._fresh("body"), self._fresh("item")
         item = ast.Assign([node.target], name(given))
-        changed = _Changed(self, [item, *node.body])
+        changed = _Changed(self, node, [item, *node.body])
         extra: ast.expr = ast.Constant(None) if flag is None else _thunk(_call("not_", name(flag)))
         source, target = _Expressions().visit(node.iter), node.target.id if isinstance(node.target, ast.Name) else None
         around = changed.alive_around(node)
@@ -224,13 +224,13 @@ class _Changed:
     back, and what they are called. ``helpers`` are the statements that make the first two.
     """
 
-    def __init__(self, rewriter: Rewriter, nodes: Sequence[ast.stmt]) -> None:
+    def __init__(self, rewriter: Rewriter, statement: ast.stmt, nodes: Sequence[ast.stmt]) -> None:
         self.declared, self.live = rewriter.declared, rewriter.live
-        self.bound, parts = assigned_names(nodes), {}
+        self.bound, parts, alive = assigned_names(nodes), {}, self.live.before(statement)
         for part in stored_parts(nodes):
             owner = container(part)
             if owner not in rewriter.locals:
-                parts[ast.unparse(part)] = is_plain(part)
+                parts[ast.unparse(part)] = is_plain(part, alive)
             elif owner not in self.bound:
                 self.bound.append(owner)
         self.parts = [n for n in self.bound if self.declared.get(n) == "global"] + [n for n in parts if parts[n]]
@@ -254,7 +254,8 @@ class _Changed:
     def alive_around(self, loop: ast.stmt) -> list[ast.expr]:
         """The names that may be read when a turn of a loop begins, and those that may be after the loop."""
         alive = self.live.before(loop), self.live.after(loop)
-        return [_labels([n for n in self.names if n in names or n in self.parts]) for names in alive]
+        always = {*self.parts, *self.live.always}
+        return [_labels([n for n in self.names if n in names or n in always]) for names in alive]
 
 
 def _labels(names: Sequence[str]) -> ast.expr:

@@ -116,10 +116,12 @@ def container(part: ast.expr) -> str | None:
     return part.id if isinstance(part, ast.Name) else None
 
 
-def is_plain(part: ast.expr) -> bool:
-    """Whether reading an attribute or item does nothing else: ``a.b``, ``a.b["c"]``, ``a[i]``, and not ``f().b``."""
+def is_plain(part: ast.expr, alive: set[str]) -> bool:
+    """Whether reading an attribute or item does nothing else: ``a.b``, ``a.b["c"]``, ``a[i]``, and not ``f().b``; and
+    all of its names are alive: an object that a branch or turn makes is its own.
+    """
     kinds = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.expr_context)
-    return all(isinstance(node, kinds) for node in ast.walk(part))
+    return _reads([part]) <= alive and all(isinstance(node, kinds) for node in ast.walk(part))
 
 
 def falls_through(body: list[ast.stmt]) -> bool:
@@ -180,9 +182,9 @@ _CLOSURES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 class Liveness:
-    """The names that are alive around each loop of a function's body.
+    """The names that are alive around each branch and loop of a function's body.
 
-    Names that nested functions read are always alive: they are read whenever those are called.
+    Names that nested functions read are ``always`` alive beside them: they are read whenever those are called.
     """
 
     def __init__(self, body: list[ast.stmt]) -> None:
@@ -197,13 +199,13 @@ class Liveness:
         self._after: dict[int, set[str]] = {}
         self._block(body, set())
 
-    def before(self, loop: ast.stmt) -> set[str]:
-        """The names that are alive when a turn of a loop begins."""
-        return self._before.get(id(loop), set()) | self.always
+    def before(self, node: ast.stmt) -> set[str]:
+        """The names that are alive before an ``if``, or when a turn of a loop begins."""
+        return self._before.get(id(node), set())
 
     def after(self, loop: ast.stmt) -> set[str]:
         """The names that are alive after a loop."""
-        return self._after.get(id(loop), set()) | self.always
+        return self._after.get(id(loop), set())
 
     def _block(self, body: list[ast.stmt], live: set[str]) -> set[str]:
         """The names that are alive before a block, given those after it."""
@@ -215,7 +217,9 @@ class Liveness:
         if isinstance(node, ast.Return):
             return _reads([node])
         if isinstance(node, ast.If):
-            return _reads([node.test]) | self._block(node.body, live) | self._block(node.orelse, live)
+            live = _reads([node.test]) | self._block(node.body, live) | self._block(node.orelse, live)
+            self._before[id(node)] = live
+            return live
         if isinstance(node, (ast.For, ast.While)):
             return self._loop(node, live)
         if isinstance(node, (ast.With, ast.AsyncWith)):

@@ -81,7 +81,7 @@ def _failing(name: str) -> None:
 
 for _method in (
     "add radd sub rsub mul rmul truediv rtruediv pow rpow getitem iter len call lt le gt ge neg matmul rmatmul bool "
-    "float int str mod rmod floordiv rfloordiv abs round invert and rand or ror index contains setitem"
+    "float int str mod rmod floordiv rfloordiv abs round invert and rand or ror index contains setitem setattr"
 ).split():
     _failing(f"__{_method}__")
 
