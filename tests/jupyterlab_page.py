@@ -95,7 +95,7 @@ class Notebook:
         except PlaywrightError as error:
             outputs = self.page.locator(".jp-OutputArea").all_inner_texts()
             raise AssertionError(
-                "\n---\n".join([f"not true within a minute: {condition}", *self.kernels, *outputs])
+                "\n---\n".join([f"not true within five minutes: {condition}", *self.kernels, *outputs])
             ) from error
 
     def printed(self, cell: int) -> str:

@@ -27,7 +27,6 @@ SHOWS = f"""import minitape as tf
 from minitape.course import check
 from minitape_widgets import TapeView
 from IPython.display import display
-from tests.jupyterlab_page import Notebook, write_notebook
 variables = [tf.Variable(1.0, name=text) for text in {HOSTILE!r}]
 numbers = [tf.Variable(2, name=text) for text in {HOSTILE!r}]
 with tf.GradientTape() as tape:
