@@ -424,8 +424,11 @@ def _called_elsewhere(exercise: Exercise, runs: list[CheckRun]) -> str:
 
 def _of_another_sort(value: Answer, wanted: Answer) -> str:
     """What to say of a result that is no number and no list of them."""
-    if isinstance(value, tuple) and kind(wanted) == kind(0):
-        return say("A comma makes a tuple of two results. Is there one in place of a decimal point?")
+    if isinstance(value, tuple) and len(value) > 1 and kind(wanted) == kind(0):
+        return say(
+            "A comma makes a tuple of several results, and one is asked for. Which is it? Or is a comma in place of a "
+            "decimal point?"
+        )
     if inspect.isgenerator(value):
         return say("That is a generator, which has not run yet. Write square brackets around it: it is a list then.")
     if isinstance(value, (set, frozenset)):

@@ -169,13 +169,16 @@ def _counted(parts: list[AnswerComparison]) -> AnswerComparison:
 
 
 def in_order(answer: Answer) -> Answer:
-    """A list, tuple or set as a sorted list, each part once, where any order is right; letters in one text, too.
+    """A list, tuple, set or array as a sorted list, each part once, where any order is right; letters in one text, too.
 
     >>> in_order({7, 5}), in_order([7, 5, 7]), in_order("BD"), in_order("7, 5")
     ([5, 7], [5, 7], ['B', 'D'], '7, 5')
     """
     if isinstance(answer, str) and set(answer) <= set(LETTERS):
         answer = list(answer)
+    answer = as_array(answer)
+    if isinstance(answer, np.ndarray):
+        answer = answer.tolist()
     if not isinstance(answer, (list, tuple, set)):
         return answer
     parts = [

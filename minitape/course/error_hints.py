@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..common.texts import paragraph, say
+from ..engine.tensor.variable import ResourceVariable
 from .unknown import UnknownFunction
 
 if TYPE_CHECKING:
@@ -62,21 +63,28 @@ def _no_such_attribute(name: str, owner: object) -> str:
     missing = say("There is no {name} here.", name=repr("." + name))
     if name in _public(tf().GradientTape):
         return paragraph(missing, say("It is a method of a tape, as in {example}.", example=f"tape.{name}(...)"))
+    of_math = f"math.{name}" if name in _public(tf().math) else ""
+    if inspect.ismodule(owner) and of_math:
+        return paragraph(missing, say("It belongs to tf: {example}.", example=f"tf.{of_math}(...)"))
     if full := _word_in(name, _public(owner)):
         return paragraph(missing, say("Did you mean {near}?", near=repr(full)))
-    if inspect.ismodule(owner) and name in _public(tf().math):
-        return paragraph(missing, say("It belongs to tf: {example}.", example=f"tf.math.{name}(...)"))
     near = _nearest(name, _public(owner))
-    full = name if name in _public(tf()) else "" if near else _word_in(name, _public(tf()))
+    full = name if name in _public(tf()) else of_math or ("" if near else _word_in(name, _public(tf())))
     if full and owner is not tf() and not isinstance(owner, (list, tuple)):
         return paragraph(missing, say("It belongs to tf: {example}.", example=f"tf.{full}(...)"))
     return paragraph(missing, near) if near else ""
 
 
 def _word_in(name: str, names: list[str]) -> str:
-    """The shortest of the names that end in this one, as `reduce_mean` in `mean`, or begin with it."""
-    longer = [other for other in names if other.endswith(f"_{name}") or re.match(rf"{name}[^_]", other)]
-    return min(longer, key=len) if len(name) >= FEW_LETTERS and longer else ""
+    """The name of two words that ends in this one, else the shortest that begins with it; "" where there is none.
+
+    >>> _word_in("max", ["maximum", "reduce_max", "reduce_and_max"]), _word_in("mul", ["multiply", "mul_no_nan"])
+    ('reduce_max', 'multiply')
+    """
+    longer = [other for other in names if re.fullmatch(rf"[^_]+_{name}|{name}[A-Za-z]\w*", other)]
+    if len(name) < FEW_LETTERS:
+        return ""
+    return min(longer, key=lambda other: (other.startswith(name), len(other)), default="")
 
 
 def told_of(error: BaseException) -> str:
@@ -162,7 +170,7 @@ def _attribute_error(name: str, owner: object) -> str:
     if owner is None:
         return say(NONE)
     number = isinstance(owner, (bool, int, float, np.generic, np.ndarray))
-    if number and not hasattr(tf().Variable, name):
+    if number and not hasattr(ResourceVariable, name):
         return say("A plain number has no {name}. Which value belongs there?", name=repr("." + name))
     if number:
         return say(
@@ -172,8 +180,10 @@ def _attribute_error(name: str, owner: object) -> str:
         )
     if inspect.ismodule(owner):
         return say("The module {module} has no {name}.", module=repr(owner.__name__), name=repr("." + name))
-    if isinstance(owner, (list, tuple)):
+    if isinstance(owner, list) and not hasattr(ResourceVariable, name):
         return say("A list has no {name}. It has append; or is one of its parts meant?", name=repr("." + name))
+    if isinstance(owner, (list, tuple)):
+        return say("A list has no {name}. Which of its parts do you need?", name=repr("." + name))
     if callable(owner):
         return say("A function has no {name}. Are brackets missing, which call it?", name=repr("." + name))
     return say("What is before the dot has no {name}. Which value belongs there?", name=repr("." + name))

@@ -341,6 +341,7 @@ def _other_steps() -> tuple[tuple[Callable[..., Answer], str], ...]:
             say("Your steps go the other way: is there a plus in place of a minus, or the reverse?"),
         ),
         (lambda by, **_: -by, say("Your program keeps the step alone. Where does the step start from?")),
+        (lambda by, **_: by, say("Your program keeps the step alone. Where does the step start from?")),
         (
             lambda by, start, **_: start + by,
             say("Each of your steps begins at the start again. Where did the last one end?"),

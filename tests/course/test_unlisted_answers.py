@@ -19,6 +19,7 @@ from minitape.course.unknown import Polynomial
 
 DERIVATIVE, NESTED = SOLUTIONS["01.2"], SOLUTIONS["01.4"]
 RIGHT = [
+    ("08.5", np.array([7, 6, 5])),
     ("01.1", Fraction(12)),
     ("01.1", Decimal(12)),
     ("01.3", {"A": None, "B": 6.0, "C": 9.0}),
@@ -243,10 +244,18 @@ TOLD = [
     ("01.2", solved("01.2", "tape.watch(x)", "tape.watch(f)"), "can be watched, and this is none"),
     ("01.2", solved("01.2", "tape.gradient", "tape.grad"), "Did you mean 'gradient'?"),
     ("01.2", solved("01.2", "tape.gradient(y, x)", "tape.gradient"), "the method gradient"),
+    ("01.2", solved("01.2", "return tape", "return y, tape"), "a tuple of several results"),
+    ("01.2", solved("01.2", "tape.gradient(y, x)", "tape.gradient(y, x),"), "in brackets of its own"),
+    ("01.2", solved("01.2", "tape.gradient(y, x)", "tf.log(tape.gradient(y, x))"), "tf.math.log(...)"),
+    ("01.2", solved("01.2", "tape.gradient(y, x)", "tape.gradient(y, x).log()"), "tf.math.log(...)"),
+    ("01.2", solved("01.2", "tape.gradient(y, x)", "tf.max(tape.gradient(y, x))"), "Did you mean 'reduce_max'?"),
+    ("01.2", solved("01.2", "tape.gradient(y, x)", "tape.gradient(y, [x]).numpy()"), "Which of its parts"),
+    ("01.2", solved("01.2", "tape.gradient(y, x)", "float(tape.gradient(y, x)).numpy()"), "no tape can follow it"),
     ("01.4", solved("01.4", "inner.gradient(y, x)", "tf.Variable(inner.gradient(y, x))"), "made a new variable"),
     ("01.5", solved("01.5", STEP, "x = start - 0.1 * tape.gradient(y, x)"), "begins at the start again"),
     ("01.5", solved("01.5", STEP, "x = x - 0.1 * y"), "use the value of the function"),
     ("01.5", solved("01.5", STEP, "x = 0.1 * tape.gradient(y, x)"), "keeps the step alone"),
+    ("01.5", solved("01.5", STEP, "x = -0.1 * tape.gradient(y, x)"), "keeps the step alone"),
     ("01.5", solved("01.5", STEP, "x = x - 0,1 * tape.gradient(y, x)"), "A comma makes a tuple"),
     ("03.4", solved("03.4", "tf.Variable(0.0)", "tf.Variable(1.0)"), "are off by 1."),
     ("04.3", solved("04.3", "tape.gradient(y, [a, b])", "[None, tape.gradient(y, a)]"), "did not watch a"),
@@ -260,6 +269,7 @@ COLLECTED = [
     ("03.5", ["a:0", "c:0", "d:0"], "'a:0' does not belong in the list."),
     ("08.1", ["not_watched", "stop_gradient", "state", "recording_paused"], "Only one part is not right: 3."),
     ("08.5", [5], "Something is missing in the list."),
+    ("08.5", np.array([5, 6, 8]), "8 does not belong in the list."),
     ("12.8", "Bump bump bump | exp(-x * x) | g * (-2 * x * z)", "The three words are bump"),
     ("14.1", ["hidden", "w1"], "'hidden' does not belong in the list."),
 ]
