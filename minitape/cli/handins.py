@@ -19,6 +19,7 @@ from minitape.course.progress import FILE_NAME, MOST_WRONG, is_progress
 
 from ..common.read_data import read_json
 from .lessons import FOLDER, lessons_folder, notebooks_in
+from .messages import say
 from .rules import in_english, plain
 
 if TYPE_CHECKING:
@@ -169,7 +170,7 @@ def read(found: dict[str, list[Path]], done: Callable[[str], object] = lambda le
 
 def _why(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
-        return "is not whole: it ends or breaks off in the middle"
+        return say("is not whole: it ends or breaks off in the middle")
     return printable(getattr(error, "strerror", None) or str(error) or type(error).__name__)
 
 
@@ -179,13 +180,13 @@ def _works(path: Path) -> Mapping[str, Work | None]:
     Raises OSError and ValueError where it cannot be read.
     """
     if _strange_link(path):
-        raise ValueError("is a link of the learner's own, which may lead to the work of another")
+        raise ValueError(say("is a link of the learner's own, which may lead to the work of another"))
     content = read_json(path)
     if path.suffix != ".ipynb" and not is_progress(content):
-        raise ValueError("is not a progress file")
+        raise ValueError(say("is not a progress file"))
     works = _of_notebook(content) if path.suffix == ".ipynb" else _of_progress(content)
     if len(works) > MOST_EXERCISES:
-        raise ValueError(f"has more than {MOST_EXERCISES} exercises")
+        raise ValueError(say("has more than {most} exercises", most=MOST_EXERCISES))
     return works
 
 
@@ -231,7 +232,7 @@ def _of_notebook(notebook: Notebook) -> dict[str, Work | None]:
         outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", ())]
         texts = ["".join(output.get("text", "")) for output in outputs]
     except (AttributeError, KeyError, TypeError) as error:
-        raise ValueError("is not a notebook") from error
+        raise ValueError(say("is not a notebook")) from error
     works: dict[str, Work | None] = {}
     for name, state, rest in (said for text in texts for said in _said(in_english(plain(text)))):
         before = works.setdefault(name, None)

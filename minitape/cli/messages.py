@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from ..common import texts
@@ -9,12 +11,18 @@ from ..picture.short import wide
 
 
 def say(text: str, code: str | None = None, /, **values: object) -> str:
-    """A text in the user's language, or in that of a `code`, with `values` put in where it names them in braces.
+    """A text in the user's language, or in that of a `code`, with `values` put in where it names them in braces; in
+    English where the terminal cannot show the user's.
 
     >>> say("saved {path}", path="a.ipynb")
     'saved a.ipynb'
     """
-    return texts.say(text, texts.CLI, code, **values)
+    said = texts.say(text, texts.CLI, code, **values)
+    try:
+        said.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        return said if code else texts.say(text, texts.CLI, texts.ENGLISH, **values)
+    return said
 
 
 def failure(text: str, /, **values: object) -> click.ClickException:

@@ -182,4 +182,4 @@ def write(notebook: Notebook, path: Path) -> None:
     try:
         write_file(path, text)
     except OSError as error:
-        raise failure("cannot write {path}: {error}", path=path, error=error.strerror) from error
+        raise failure("cannot write {path}: {error}", path=path, error=error.strerror or error) from error

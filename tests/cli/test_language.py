@@ -228,6 +228,14 @@ def test_a_terminal_that_has_no_chinese_characters_stops_nothing(tmp_path):
         text=True,
     )
     assert done.returncode == 0 and done.stderr == "" and "copied" in done.stdout
+    for arguments, status, told in (
+        (["--help"], 0, "Open the lessons in JupyterLab."),
+        (["check", "none"], 2, "no such"),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", "minitape", *arguments], env=environment, capture_output=True, text=True
+        )
+        assert done.returncode == status and told in done.stdout + done.stderr, done.stderr
 
 
 def test_a_lesson_of_the_courses_own_is_run_from_a_copy(tmp_path):
