@@ -32,8 +32,6 @@ EXPLAINED = {
     "11.p3": "A tape cannot look into NumPy, and numpy_function says so. py_function promises a gradient, finds "
     "nothing to differentiate inside, "
     "and gives a zero. That is wrong, in silence; TensorFlow does the same.",
-    "11.p4": "A session runs the graph with the numbers that it is fed. It runs log_huber eagerly, and with these "
-    "values it takes the first branch.",
 }
 
 
@@ -52,19 +50,20 @@ def _halved(f: Polynomial, rest: Polynomial, value: float) -> float:
 EXERCISES = (
     Exercise(
         "11.1",
-        expect=[2.25, -3.0],
+        expect=[1.0 + math.log(4.0), -1.0],
         mistakes=[
-            Mistake([2.25, 3.0], "The value is right. The derivative of x ** 2 is 2 * x, and x is negative."),
-            Mistake([-2.25, -3.0], "The derivative is right. A square is never negative."),
-            Mistake([2.25, -1.5], "The value is right. The derivative of x ** 2 is 2 * x, not x."),
-            Mistake([-2.25, 3.0], "A square is never negative, and the derivative of x ** 2 is 2 * x."),
+            Mistake([4.0, -4.0], "That is the first branch. Is the size of x at most m?"),
+            Mistake([1.0 + math.log(4.0), 1.0], "The value is right. The derivative of log(x ** 2) is 2 / x."),
+            Mistake([1.0 + math.log(4.0), -0.5], "The value is right. log(x ** 2) is twice the log of the size of x."),
+            Mistake([1.0 + math.log(4.0), 0.25], "The value is right. The chain rule: 1 / x ** 2, times 2 * x."),
+            Mistake([math.log(4.0), -1.0], "The derivative is right. With m = 1, y is 1 + log(x ** 2)."),
         ],
         hint=(
             "Which branch runs?",
-            "The size of x is 1.5, which is below m. So the first branch runs: x ** 2.",
-            "(-1.5) ** 2, and 2 * (-1.5)",
+            "The size of x is 2, which is above m. So the second branch runs, and log(m) is 0.",
+            "1 + np.log(4.0), and 2 / (-2.0)",
         ),
-        because="abs(x) <= m, so y is x ** 2, and its derivative is 2 * x.",
+        because="abs(x) > m, and log(1) is 0. So y is 1 + log(x ** 2), and its derivative is 2 / x.",
     ),
     Exercise(
         "11.2",

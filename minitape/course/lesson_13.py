@@ -63,7 +63,7 @@ def _mistakes(patient: Patient) -> list[Mistake]:
     for disease, line in patient.diseases:
         if len(patient.diseases) > 1:
             found[_named(disease, line)] = (
-                "That is one of its diseases. Cure it, and look at the curve: is the patient well now?"
+                "That is one of its diseases. Compare the other lines of its program with the healthy ones, too."
             )
         for word in DISEASES:
             found.setdefault(_named(word, line), "The line is right. What is wrong with it?")
