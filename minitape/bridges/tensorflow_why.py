@@ -475,6 +475,8 @@ class TensorFlowInquiry(Why, Inquiry):
         """Nothing was computed with the variables of the layer, which an object of the program has as an attribute."""
         handle, layers = handle_of(self.source), [*living(tf.keras.layers.Layer)]
         owners = [one for one in layers if any(handle_of(v) is handle for v in one._trainable_variables)]
+        if any(self.behind.intersection(self.log.rows_of(v)) for one in owners for v in one._trainable_variables):
+            return None
         held = [(one, name) for one in layers for name, value in vars(one).items() if any(value is o for o in owners)]
         site = next((site for holder, name in held if (site := attribute_site(holder, name)) is not NOWHERE), NOWHERE)
         return self.say("unused_layer", site, what=owners[0].name) if owners and site is not NOWHERE else None

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..explain.caller import in_brackets
+from ..explain.caller import asking_frame, in_brackets
 from ..explain.owners import living
 from ..explain.sentences import fill
 from ..explain.source import attribute_site, statement_at
 from ..explain.statement import unparse
+from ..picture.reading import spaces
 from ..recording.sites import NOWHERE, Site
 from ..recording.values import numbers_of
 from .recording import Number
@@ -189,9 +190,10 @@ class TorchSuspectChecks(SuspectChecks):
         if site is not NOWHERE:
             return site, "replaced"
         roots = self.log.roots()
-        path = next((path for root in roots for path, p in root.named_parameters() if p is parameter), "")
+        paths = ((root, path) for root in roots for path, p in root.named_parameters() if p is parameter)
+        root, path = next(paths, (None, ""))
         if path or not roots:
-            site = _given_later(path, self._made(step))
+            site = _given_later(root, path, self._made(step))
             return site, "" if site is NOWHERE else "replaced"
         for owner in (inner for root in roots for inner in root.modules()):
             for name, value in vars(owner).items():
@@ -311,17 +313,19 @@ def _parameters_in(value: Any) -> Iterator[Any]:
             yield from _parameters_in(part)
 
 
-def _given_later(path: str, made: Site) -> Site:
+def _given_later(root: torch.nn.Module | None, path: str, made: Site) -> Site:
     """The line below the one that made an optimizer that gives a model a parameter, or the layer that has it:
     ``model.head = ...`` for ``head.weight``.
     """
     optimizer = statement_at(made)
-    parts = path.split(".")
-    attributes = {".".join(parts[:end]) for end in range(1, len(parts) + 1)}
     if optimizer is None:
         return NOWHERE
+    known = {name: value for space in reversed(spaces(asking_frame())) for name, value in list(space.items())}
+    parts = path.split(".")
+    attributes = {".".join(parts[:end]) for end in range(1, len(parts) + 1)}
     for statement in optimizer.source.statements:
-        later = statement.function is optimizer.function and statement.order > optimizer.order
-        if later and any(bound.partition(".")[2] in attributes for bound in statement.binds()):
-            return statement.filename, statement.line
+        if statement.function is optimizer.function and statement.order > optimizer.order:
+            for holder, _, attribute in (bound.partition(".") for bound in statement.binds()):
+                if attribute in attributes and known.get(holder, root) is root:
+                    return statement.filename, statement.line
     return NOWHERE

@@ -189,6 +189,8 @@ class TorchInquiry(Inquiry):
         statements = (s for source in sources_of(files) for s in source.statements)
         sets = [(s, name) for s in statements for name in s.binds() if name.endswith(".requires_grad")]
         sets = [(s, name) for s, name in sets if unparse(s.node).endswith("= True")]
+        known = [f"{self.path_to(module)}.requires_grad" for module in holders]
+        sets = [(s, name) for s, name in sets if name in known] or sets
         statement, name = sets[0] if len(sets) == 1 else (None, "module.requires_grad")
         site = NOWHERE if statement is None else (statement.filename, statement.line)
         found = self.say("requires_grad", site, other=name.rpartition(".")[0], kind="attribute")
@@ -280,13 +282,17 @@ class TorchInquiry(Inquiry):
         return (self._replaced() if isinstance(self.source, torch.nn.Parameter) else None) or unused
 
     def _never_called(self) -> Explanation:
-        """Nothing was computed with the source; of a layer, the line that gives it to the model."""
+        """Nothing was computed with the source; where that is so of its whole layer, the line that gives it to the
+        model.
+        """
         paths = ((r, path.split(".")) for r in self.log.roots() for path, p in r.named_parameters() if p is self.source)
-        root, parts = next(paths, (None, []))
-        for end in range(len(parts) - 1, 0, -1):
-            site = attribute_site(root.get_submodule(".".join(parts[: end - 1])), parts[end - 1]) if root else NOWHERE
-            if site is not NOWHERE:
-                return self.say("unused", site, what=".".join(parts[:end]), kind="layer")
+        root, (*parts, _) = next(paths, (torch.nn.Module(), [""]))
+        layer = ".".join(parts)
+        if not any(self.behind.intersection(self.log.rows_of(p)) for p in root.get_submodule(layer).parameters()):
+            for end in range(len(parts), 0, -1):
+                site = attribute_site(root.get_submodule(".".join(parts[: end - 1])), parts[end - 1])
+                if site is not NOWHERE:
+                    return self.say("unused", site, what=layer, kind="layer")
         return self.say("unused")
 
     def _replaced(self) -> Explanation | None:
@@ -304,7 +310,8 @@ class TorchInquiry(Inquiry):
             if self.entries[row].kind != "operation" and self.entries[row].differentiable
         ]
         alike = next((leaf.row for leaf in leaves if leaf.shape == tuple(self.source.shape)), None)
-        if alike is not None and (gone or self._has_its_values(alike)):
+        held = any(p is self.source for root in self.log.roots() for p in root.parameters())
+        if alike is not None and (gone or (not held and self._has_its_values(alike))):
             return self._rebound(alike)
         before = None if alike is None else self.entries[alike].extra.ref()
         if before is not None and self.log.names.get(before) and self._lost_its_module(before):

@@ -262,3 +262,79 @@ def test_an_optimizer_that_holds_the_original_of_a_copy():
     page = recording.explain(net)
     assert {answer.cause for answer in page.problems} == {"not_optimized"}
     assert page.problems[0].code == "optimizer = torch.optim.SGD(first.parameters(), 0.1)"
+
+
+def test_a_layer_that_was_called_is_not_said_to_be_unused(tmp_path):
+    """Neither it nor one whose first values are those of another: LayerNorms begin alike."""
+    torch = pytest.importorskip("torch")
+    from minitape.bridges.torch import record
+
+    text = """
+class Scale(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.used, self.spare = torch.nn.Parameter(torch.ones(2)), torch.nn.Parameter(torch.ones(2))
+    def forward(self, x): return x * self.used
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = Scale()
+        self.norms = torch.nn.ModuleList([torch.nn.LayerNorm(2), torch.nn.LayerNorm(2)])
+    def forward(self, x): return self.norms[0](self.scale(x))
+
+net = Net()
+optimizer = torch.optim.SGD(net.norms.parameters(), 0.1)
+notes = torch.nn.Module()
+notes.scale = 0.5
+with record() as recording:
+    loss = net(torch.tensor([1.0, 2.0]))[0]
+    loss.backward()
+    optimizer.step()
+"""
+    path = tmp_path / "program.py"
+    path.write_text(text, encoding="utf-8")
+    space: dict = {"torch": torch, "record": record}
+    exec(compile(text, str(path), "exec"), space)
+    net, notes, ask = (
+        space["net"],
+        space["notes"],
+        lambda parameter: space["recording"].explain(space["loss"], parameter),
+    )
+    assert (ask(net.scale.spare).cause, ask(net.scale.spare).line) == ("unused", None)
+    spare = ask(net.norms[1].weight)
+    assert spare.cause == "unused" and "layer norms.1 (program.py, line 12) was never called" in spare.message
+    # what has an attribute of the same name is another object, as names say where the question is asked
+    held = space["recording"].explain(None, net.scale.used)
+    assert notes is not net and (held.cause, text.splitlines()[held.line - 1].split()[0]) == (
+        "not_optimized",
+        "optimizer",
+    )
+
+
+def test_a_keras_layer_that_was_called_is_not_said_to_be_unused():
+    tf = pytest.importorskip("tensorflow")
+    from minitape.bridges.tensorflow import record
+
+    class Scale(tf.keras.layers.Layer):
+        def build(self, shape):
+            self.used, self.spare = (self.add_weight(shape=(2,), initializer="ones") for _ in range(2))
+
+        def call(self, x):
+            return x * self.used
+
+    class Net(tf.keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.scale = Scale()
+
+        def call(self, x):
+            return self.scale(x)
+
+    net = Net()
+    net(tf.ones((1, 2)))
+    with record() as recording:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(net(tf.ones((1, 2))))
+        tape.gradient(loss, net.trainable_variables)
+    assert recording.explain(loss, net.scale.spare).cause == "independent"
