@@ -119,6 +119,8 @@ def told_of(error: BaseException) -> str:
             "Only tensors and variables can be watched, and this is a plain number. Which line makes a plain number "
             "of it?"
         )
+    if "cannot be interpreted as an integer" in said or said.endswith("attribute '__index__'"):
+        return say("Steps and places are counted with whole numbers. Which value is none here?")
     if isinstance(error, AttributeError) and isinstance(error.name, str):
         return _attribute_error(error.name, getattr(error, "obj", None))
     if isinstance(error, TypeError) and "NoneType" in said:
@@ -141,12 +143,14 @@ def told_of(error: BaseException) -> str:
         return say(
             "The function got a value that no tape can follow, such as a plain number. Hand it a tensor or a variable."
         )
+    if re.search(r"Cannot convert .* to EagerTensor of dtype int", said):
+        return say(
+            "The variable or tensor holds whole numbers, and this is none. Begin with a decimal number, such as 0.0."
+        )
     if isinstance(error, TypeError):
         return _type_error(error)
     if "Cannot update variable with shape" in said:
         return say("The variable has another shape than what is put in. Is that a whole list, in place of one number?")
-    if re.search(r"Cannot convert .* to EagerTensor of dtype int", said):
-        return say("The variable holds whole numbers, and this is none. Begin with a decimal number, such as 0.0.")
     if isinstance(error, ValueError) and "to unpack" in said:
         return say("A line that takes a list or tuple apart got another number of parts. What does it get?")
     if "slice scalar" in said:
@@ -220,8 +224,6 @@ def _type_error(error: TypeError) -> str:
         return say(
             "One computes with numbers, not with a whole list or tuple of Python. Compute with each of its parts."
         )
-    if "cannot be interpreted as an integer" in said:
-        return say("Steps and places are counted with whole numbers. Which value is none here?")
     if "item assignment" in said:
         return say("A tensor cannot be changed. Compute a new one, with the other number in its place.")
     if "not subscriptable" in said or "not iterable" in said or "iterate over" in said:

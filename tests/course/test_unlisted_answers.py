@@ -258,6 +258,8 @@ TOLD = [
     ("01.5", solved("01.5", STEP, "x = -0.1 * tape.gradient(y, x)"), "keeps the step alone"),
     ("01.5", solved("01.5", STEP, "x = x - 0,1 * tape.gradient(y, x)"), "A comma makes a tuple"),
     ("03.4", solved("03.4", "tf.Variable(0.0)", "tf.Variable(1.0)"), "are off by 1."),
+    ("03.4", solved("03.4", "tf.Variable(0.0)", "tf.Variable(0)"), "variable or tensor holds whole numbers"),
+    ("03.2", solved("03.2", "range(steps)", "range(tf.constant(2.0))"), "counted with whole numbers"),
     ("04.3", solved("04.3", "tape.gradient(y, [a, b])", "[None, tape.gradient(y, a)]"), "did not watch a"),
     ("05.2", solved("05.2", "persistent=True", "persistent=true"), "Did you mean 'True'?"),
     ("05.7", solved("05.7", "zip(variables, gradients)", "zip(variables, gradients[::-1])"), "of another one"),
