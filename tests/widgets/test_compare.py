@@ -36,6 +36,17 @@ def test_a_tape_that_goes_on_differs_where_the_other_ends():
     assert found.row == 6 and "no more rows" in repr(found)
 
 
+def test_tapes_and_rows_have_the_names_of_the_program():
+    x = tf.Variable(2.0, name="x")
+    with tf.GradientTape() as slow:
+        y = x * 2.0
+    with tf.GradientTape() as fast:
+        z = x * 3.0
+    found = [view._snapshot() for view in TapeView.compare(slow, fast).views]
+    assert [one["tapes"][0]["name"] for one in found] == ["slow", "fast"]
+    assert [one["rows"][-1]["name"] for one in found] == ["y", "z"] and y is not z
+
+
 def test_equal_tapes_are_alike():
     found = TapeView.compare(rate(2.0), rate(2.0))
     assert found.row is None and repr(found) == "The two tapes are alike, row by row."

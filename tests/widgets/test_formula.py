@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 import minitape as tf
 
 from .conftest import PROGRAMS, chain, press
+from .test_inside import branching, only
 from .twelve_programs import TWELVE
 
 pytestmark = pytest.mark.browser
@@ -65,10 +67,36 @@ def test_it_grows_with_the_steps(show):
     assert page.locator(".mt-product-line .mt-factor").all_inner_texts() == ["w", "1.3", "x", "0.7"]
 
 
+def weighted() -> Any:
+    x, w = tf.Variable(0.7, name="x"), tf.Variable(1.3, name="w")
+    with tf.GradientTape() as tape:
+        y = tf.sin(x * w) * x
+        for _ in range(4):
+            y = tf.sin(y * w)
+    tape.gradient(y, [x, w], output_gradients=tf.constant(-2.5))
+    return tf.snapshot(tape)
+
+
+def within() -> Any:
+    """The rows inside of a call, where the sweep begins with what came in."""
+    return only(tf.snapshot(*branching()))["snapshot"]
+
+
+def test_what_the_sweep_began_with_is_a_factor(show):
+    x = tf.Variable(3.0, name="x")
+    with tf.GradientTape() as tape:
+        y = x * x * 1.5
+    tape.gradient(y, x, output_gradients=tf.constant(2.0))
+    page = show(tf.snapshot(tape))
+    press(page, "End", "ArrowLeft")
+    assert formulas(page)[0] == ("∂(2.0 × y)/∂(x × x) = 2.0 × 1.5", "= 2.0 × 1.5 = 3.0")
+
+
 @pytest.mark.long(sample=3)
-@pytest.mark.parametrize("name", ["square", "accumulation", "states", "nested", "cut", "loop"])
+@pytest.mark.parametrize("name", ["square", "accumulation", "states", "nested", "cut", "loop", "weighted", "inside"])
 def test_the_numbers_of_the_factors_give_what_arrived(name, show):
-    snapshot = chain(6) if name == "loop" else tf.snapshot(*PROGRAMS[name]())
+    made: dict[str, Callable[[], Any]] = {"loop": lambda: chain(6), "weighted": weighted, "inside": within}
+    snapshot = made[name]() if name in made else tf.snapshot(*PROGRAMS[name]())
     page = show(snapshot, "none")
     press(page, "Home")
     seen = 0

@@ -202,6 +202,36 @@ def test_enter_looks_inside_and_escape_comes_back(show):
 
 
 @pytest.mark.browser
+def test_what_a_turn_hands_on_through_a_row_that_is_left_out_is_no_sum(show):
+    """w * x sends 6.0 to a copy of w, which is not drawn, while w has the 7.0 of a later turn."""
+
+    @tf.function
+    def walk(x: Any, n: Any) -> Any:
+        while n > 0:
+            x = x / 2.0 if x > 5.0 else x * w + 1.0
+            n -= 1
+        return x
+
+    w = tf.Variable(2.0, name="w")
+    with tf.GradientTape() as tape:
+        y = walk(w * 1.5, tf.constant(3)) * 2.0
+    inside = only(snapshot := tf.snapshot(tape, y, w))
+    page = show(snapshot)
+    press(page, "Home", *["ArrowRight"] * (inside["row"] + 1), "Enter")
+    inner = page.locator(".mt-view .mt-view")
+    inner.wait_for()
+    press(page, "End")
+    seen = []
+    for _ in inside["snapshot"]["sweep"]["steps"]:
+        texts = inner.locator(".mt-product").all_text_contents()
+        arrived = inner.locator(".mt-node[data-id=r1] .mt-adjoint").all_text_contents()
+        assert all(text[1:] in arrived[0] for text in texts if text.startswith("Σ")), (texts, arrived)
+        seen += texts
+        press(page, "ArrowLeft")
+    assert "= 6.0" in seen
+
+
+@pytest.mark.browser
 def test_without_a_kernel_an_unknown_inside_is_said_to_be_so(show):
     snapshot = tf.snapshot(*branching())
     row = only(snapshot)["row"]

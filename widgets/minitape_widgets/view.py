@@ -88,11 +88,12 @@ class TapeView(AnyWidget):
         *,
         again: bool | None = None,
         _rerun: Rerun | None = None,
+        _names: list[dict[str, Any]] | None = None,
         _linked: str = "",
         _differs: dict[str, Any] | None = None,
     ) -> None:
         tape = followed(tape)
-        names = spaces(sys._getframe(1)) if _rerun is None else _rerun.namespaces
+        names = spaces(sys._getframe(1)) if _names is None else _names
         self._reader = reader_of(tape, names, "TapeView takes")
         self._tape, self._target, self._sources = tape, target, sources
         self._rows: list[PictureRow] = []
@@ -159,7 +160,7 @@ class TapeView(AnyWidget):
         TapeView(2 rows, 1 tape)
         """
         rerun = Rerun(function, variables, low, high, step, spaces(sys._getframe(1)))
-        return cls(rerun.run(), _rerun=rerun)
+        return cls(rerun.run(), _rerun=rerun, _names=rerun.namespaces)
 
     @classmethod
     def compare(cls, first: Any, second: Any) -> Comparison:
@@ -186,8 +187,12 @@ class TapeView(AnyWidget):
             for here, there in (words, words[::-1])
         ]
         linked = uuid4().hex  # the browser reads both with the first rows: what came later could be too late
-        views = cls(first, _linked=linked, _differs=differs[0]), cls(second, _linked=linked, _differs=differs[1])
-        return Comparison(views, found)
+        names = spaces(sys._getframe(1))
+        one, other = (
+            cls(tape, _linked=linked, _differs=differ, _names=names)
+            for tape, differ in zip((first, second), differs, strict=True)
+        )
+        return Comparison((one, other), found)
 
     def _run_again(self, values: Any) -> None:
         """A slider was moved: new values, a new tape, the same picture."""

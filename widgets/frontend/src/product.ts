@@ -2,7 +2,7 @@
 import { h } from "./dom";
 import type { Row } from "./schema";
 import type { Store } from "./store";
-import { elide, rounded, title, withNames } from "./value";
+import { elide, rounded, withNames } from "./value";
 import { t } from "./words";
 
 /** A local derivative: what its rule says, its number, and the step that made it. */
@@ -30,15 +30,29 @@ function nameOf(store: Store, row: Row): string {
   return made && made.length < 14 ? (/^\w+\(/.test(made) ? made : `(${made})`) : t("row {0}", row.row);
 }
 
+/** What is derived: the target, times what the sweep began with where that is not 1, as with `output_gradients` or in a call. */
+function derived(store: Store, seed: string): string {
+  const name = nameOf(store, store.rows[store.sweep?.target[0] ?? 0]);
+  return seed ? `(${seed} × ${name})` : name;
+}
+
+/** What the sweep began with; "" for 1. */
+function seedOf({ sweep }: Store): string {
+  const first = sweep?.steps[0];
+  const seed = first && first.row === sweep.target[0] ? rounded(first.adjoint.text ?? "") : "";
+  return Number(seed) === 1 ? "" : seed;
+}
+
 /** By row what has arrived there after so many steps of the sweep; null where a value is an array, or a rule is not known. */
 export function productsOf(store: Store, steps: number): Map<number, Term[]> | null {
   const { sweep, rows } = store;
   if (!sweep || steps > STEPS || sweep.target.length !== 1) return null;
-  const found = new Map<number, Term[]>([[sweep.target[0], [[]]]]);
+  const seed = seedOf(store);
+  const found = new Map<number, Term[]>([[sweep.target[0], [seed ? [{ text: seed, value: seed, step: 0 }] : []]]]);
   for (const [k, step] of sweep.steps.slice(0, steps).entries()) {
     const row = rows[step.row];
     let terms = found.get(step.row) ?? [];
-    if (terms.length > MOST || terms.some((term) => term.length > LONG)) terms = [[{ text: `∂${title(rows[sweep.target[0]]).split(" ")[0]}/∂${nameOf(store, row)}`, value: step.adjoint.text ?? "", step: k }]];
+    if (terms.length > MOST || terms.some((term) => term.length > LONG)) terms = [[{ text: `∂${derived(store, seed)}/∂${nameOf(store, row)}`, value: step.adjoint.text ?? "", step: k }]];
     for (const { input, port, local } of step.edges) {
       if (!local?.text || row.shape.length || rows[input].shape.length || !row.said[port + 1]) return null;
       const text = powers(withNames(withoutAdjoint(row.said[port + 1]), row, (one) => nameOf(store, rows[one])));
@@ -64,7 +78,7 @@ export function latexOf(of: string, by: string, terms: Term[]): string {
 
 /** The formula of what arrived at a row, with the numbers below; the factor of this step is marked as its edge is. */
 export function formulaLine(store: Store, terms: Term[], row: Row, step: number, sum: string): HTMLElement {
-  const of = nameOf(store, store.rows[store.sweep?.target[0] ?? 0]);
+  const of = derived(store, seedOf(store));
   const by = nameOf(store, row);
   const line = (part: (factor: Factor) => string): (Node | string)[] =>
     terms.flatMap((term, k) => [k ? " + " : "", ...(term.length ? term.flatMap((factor, i) => [i ? " × " : "", h("span", { class: factor.step === step ? "mt-factor" : "" }, part(factor))]) : ["1"])]);

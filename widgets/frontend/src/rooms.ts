@@ -16,7 +16,7 @@ export class Rooms {
     const wanted = scale * (graph.bottom - graph.top) + (lines && !graph.turned ? 50 : 84);
     const least = READ * (graph.bottom - graph.top + 2 * PAD) + 2;
     const share = least < WHOLE * window.innerHeight ? WHOLE : PART;
-    this.take(below, 22 * rows + 60, 226, LOW);
+    this.take(below, rows && LOW, 226, LOW); // the words of a step need more than a few rows do
     const own = pane.closest("[data-fill]");
     const most = own ? PAGE * window.innerHeight : unfolded ? HIGH : lines ? Math.max(LOW, Math.min(HIGH, share * window.innerHeight)) : LOW;
     this.take(pane, wanted, 150, most);

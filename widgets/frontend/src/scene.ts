@@ -415,7 +415,7 @@ export class Scene {
     for (const one of sent) {
       const from = graph.nodeOf(one.input);
       const edge = node.row ? drawnEdge(graph, node, one, node.row) : graph.edges(node.index).find((other) => other.from === from?.index);
-      if (edge) found.set(edge, { last: one, alone: node.row !== null || !found.has(edge) });
+      if (edge) found.set(edge, { last: one, alone: node.row !== null || !found.has(edge) || (!!from?.row && from.first !== one.input) }); // a row between them is left out: its sum is not that of what is drawn
     }
     return found;
   }
@@ -510,7 +510,7 @@ export class Scene {
     const state = frame.tape && frame.kind === "tape" ? frame.tape.state : "";
     const el = s("g", { class: `mt-frame mt-frame-${frame.kind}${state ? ` mt-tape-${state}` : ""}${frame.tape ? ` mt-lane-${frame.tape.id % 4}` : ""}` });
     const note = state && state !== "closed" ? ` · ${t(state === "used" ? "gave its gradient" : state)}` : "";
-    const text = elide(`${frame.label}${note}`, Math.max(14, Math.floor(frame.w / 7)));
+    const text = elide(`${frame.label}${note}`, Math.max(14, Math.floor((frame.w - 24) / 7) - (frame.group ? 2 : 0)));
     el.append(s("rect", { x: frame.x, y: frame.y, width: frame.w, height: frame.h, rx: 10 }));
     const caption = s("text", { x: frame.x + 12, y: frame.y + 16 }, frame.group ? `− ${text}` : text);
     el.append(caption);

@@ -74,15 +74,6 @@ export class Store {
     return true;
   }
 
-  /** New numbers on the same rows: a slider re-ran the function and nothing else changed. */
-  sameShape(part: Snapshot): boolean {
-    if (part.first !== 0 || part.rows.length !== this.rows.length) return false;
-    return part.rows.every((row, i) => {
-      const mine = this.rows[i];
-      return row.op === mine.op && row.kind === mine.kind && String(row.inputs) === String(mine.inputs);
-    });
-  }
-
   /** Takes a whole snapshot in place of the present one. */
   replace(part: Snapshot): void {
     this.recorded();
