@@ -48,8 +48,8 @@ def check(name: str, answer: Answer = ...) -> None:
     """Print whether `answer` solves the exercise called `name`, and remember it in the learner's progress.
 
     A wrong answer is shown beside what was expected, with the largest difference and a hint: at first a question, then
-    a pointer, then the line. A misspelled name is told as such, and is no try. Whatever is handed in, nothing is
-    raised.
+    a pointer, then the line. A misspelled name, or a number in quotes, is told as such, and is no try. Whatever is
+    handed in, nothing is raised.
 
     >>> check("no such exercise", 1)
     There is no exercise 'no such exercise'. A name looks like '01.2': lesson 01, exercise 2.
@@ -113,8 +113,8 @@ class Verdict:
     `given` and `expected` are texts. Where `expected` is None, it is the exercise's answer, which is kept back at
     first. `of_it` is what was looked at, where that is not the answer itself. `hint` is that of a known mistake, or
     says what the answer did; where there is none, it is one of the exercise's, and `remark` says what is wrong with a
-    part. `slip`: a misspelled name, which is no try. `wrong`: what is kept of the answer, where that is not `given`.
-    `kept_back`: the measures that may be told while the answer is kept back.
+    part. `slip`: a misspelled name, or a number in quotes, which is no try. `wrong`: what is kept of the answer, where
+    that is not `given`. `kept_back`: the measures that may be told while the answer is kept back.
     """
 
     right: bool | None
@@ -241,6 +241,7 @@ def _judge_value(exercise: Exercise, answer: Answer) -> Verdict:
         remark,
         _show(given),
         of_it=of_it,
+        slip=bool(comparison.quoted),
         kept_back=[] if of_answer is of_collection else _measures(comparison, kept_back=True),
     )
 
@@ -616,10 +617,10 @@ def _measures(comparison: AnswerComparison, kept_back: bool = False) -> list[str
         return [say("one of the numbers is NaN, which is no number"), *count]
     if kept_back and (comparison.parts or not comparison.problem):
         return count
-    only_text = comparison.largest_difference == 0 and not comparison.approximate
-    if comparison.problem or comparison.largest_difference is None or only_text:
-        return [comparison.problem, *count] if comparison.problem else count
-    return [say("largest difference: {off}", off=float(f"{comparison.largest_difference:.6g}")), *count]
+    if comparison.problem:
+        return [comparison.problem, *count]
+    off = comparison.largest_difference or 0.0
+    return count if off < ROUNDING else [say("largest difference: {off}", off=float(f"{off:.6g}")), *count]
 
 
 def _expected(exercise: Exercise, tries: int) -> str:

@@ -25,8 +25,7 @@ positive. Against the slope is downhill, whatever its sign: that is why every pr
     "03.p2": """\
 Each step jumps over the lowest point and lands further away, on the other side. There the slope is steeper, so the \
 next jump is longer
-still. A learning rate that is too large does not learn faster: it does not learn at all. Here the limit is about \
-0.13.""",
+still. A learning rate that is too large does not learn faster: it does not learn at all.""",
     "03.p3": """\
 `w - 0.02 * first` computes a *tensor*, and the equals sign gives it the name `w`. A tape watches variables \
 automatically, and tensors only when

@@ -175,6 +175,11 @@ def second_derivative(f, value):
                 "The sign is wrong: go against the slope, so subtract.",
             ),
             Mistake(
+                lambda f, value: value - f.derivative(value) / f.derivative(f.derivative(value)),
+                "derivative(f)(derivative(f)(x)) is the slope at another place. How fast the slope changes is the "
+                "derivative of the function derivative(f).",
+            ),
+            Mistake(
                 lambda f, value: value - f._compute(value) / f.derivative(value),
                 "That step looks for a zero of the function. Here we look for a zero of its slope.",
             ),

@@ -154,6 +154,19 @@ def test_of_what_looks_alike_the_difference_is_named(expect, answer, words):
     assert words in feedback("test.2", answer) + feedback("test.2", answer) + feedback("test.2", answer) + "\n"
 
 
+def test_what_is_only_in_quotes_is_no_try_and_gets_no_other_hint():
+    add_exercise(Exercise("test.2", expect=[5, None], hint=("Think again.",)))
+    for _ in range(4):
+        said = feedback("test.2", [5, "None"])
+        assert said.endswith("None is in quotes: leave them out\n  right: 1 of 2")
+        assert "shown after 3 more tries" in said
+
+
+def test_a_difference_that_is_rounding_is_not_told():
+    add_exercise(Exercise("test.2", expect={"what": "a variable", "holds": 2.6}))
+    assert "difference" not in "".join(feedback("test.2", {"what": "a tensor", "holds": 2.6 + 1e-7}) for _ in range(3))
+
+
 def test_numbers_are_not_measured_where_a_word_is_wrong(exercise):
     add_exercise(Exercise("test.2", expect={"cause": "state", "line": 1}))
     assert "difference" not in feedback("test.2", {"cause": "rebound", "line": 1})
