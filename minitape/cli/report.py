@@ -130,8 +130,8 @@ def _lines(result: Result) -> Iterator[Text]:
 def _uncompared(result: Result) -> str:
     numbers = ", ".join(str(place + 1) for place in result.uncompared)
     told = (
-        "not compared (nbval-ignore-output or another mark, or a picture that grows after its cell has run): the "
-        "output of the cells {numbers}"
+        "not compared (nbval-ignore-output or another mark, or a picture that grows after its cell has run), by "
+        "cell: {numbers}"
     )
     return say(told, numbers=numbers)
 

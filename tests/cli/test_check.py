@@ -255,10 +255,10 @@ def test_outputs_that_are_not_compared_are_told(spoiled):
     result = check_notebook(path, ["blank"])
     assert result.exit_code == 0
     assert (
-        "not compared (nbval-ignore-output or another mark, or a picture that grows after its cell has run): "
-        f"the output of cell {LAST + 1}" in report.as_text(result)
+        "not compared (nbval-ignore-output or another mark, or a picture that grows after its cell has run), "
+        f"by cell: {LAST + 1}" in report.as_text(result)
     )
-    assert f"the output of cell {LAST + 1}" in report.as_html([result])
+    assert f"by cell: {LAST + 1}" in report.as_html([result])
 
 
 def written(path, *cells):
