@@ -255,7 +255,7 @@ class Why(Cuts):
         if self.tape is None or self.tape._watch_accessed_variables:
             # the value that was read counts
             return self._time(leaf) or self.say("recording_paused", site=self._use(), row=leaf)
-        return self.say("not_accessed_watched", site=self.use_or_block(), row=leaf)
+        return self.say("not_accessed_watched", site=self._block_start()[-1], row=leaf)
 
     def _made_unwatched(self, made: Sequence[Site]) -> Explanation:
         """The result of an operation is not watched by itself."""
@@ -265,10 +265,6 @@ class Why(Cuts):
     def watched_late(self, row: int) -> Explanation:
         """The watch came after the use."""
         return self.say("watched_late", site=self._use(), row=row)
-
-    def use_or_block(self) -> Site:
-        """Where the tape begins."""
-        return self._block_start()[-1]
 
     def _block_start(self) -> Sequence[Site]:
         """The line on which the block of the tape began, after the calls that led to it."""
