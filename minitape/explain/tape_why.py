@@ -325,7 +325,7 @@ class TapeQuestion(AskedOfTape, Why):
         found = self.inquiry.watched_too_late(self.source)
         return super().watched_late(row) if found is None else self.say(found.cause, placed(found.place))
 
-    def use_or_block(self) -> Site:
+    def _not_accessed_at(self) -> Site:
         use, begin = self._use(), self._block_start()[-1]
         at, block = statement_at(use), statement_at(begin)
         return use if at is None or block is None or block in at.around else begin

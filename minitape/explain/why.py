@@ -255,7 +255,11 @@ class Why(Cuts):
         if self.tape is None or self.tape._watch_accessed_variables:
             # the value that was read counts
             return self._time(leaf) or self.say("recording_paused", site=self._use(), row=leaf)
-        return self.say("not_accessed_watched", site=self._block_start()[-1], row=leaf)
+        return self.say("not_accessed_watched", site=self._not_accessed_at(), row=leaf)
+
+    def _not_accessed_at(self) -> Site:
+        """The line of a tape that watches no variable by itself."""
+        return self._block_start()[-1]
 
     def _made_unwatched(self, made: Sequence[Site]) -> Explanation:
         """The result of an operation is not watched by itself."""
