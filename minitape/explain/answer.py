@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from ..common.texts import paragraph
 from ..engine.back.endpoints import leaf_of
 from ..engine.back.tape import _WARNS
-from ..engine.recording.evidence import exits
 from ..engine.recording.state import state
 from ..engine.tensor.tensor import Tensor
 from ..engine.values import nest
@@ -52,12 +51,10 @@ def explain(tape: GradientTape, target: Structure, sources: Structure) -> Struct
 def explain_flat(tape: GradientTape, targets: list[End], sources: list[End]) -> list[Explanation]:
     """The explanations for a flat list of sources."""
     before, state.looking = state.looking, True
-    left = exits().notes
-    known = left[:]
     try:
         return _answers(tape, targets, sources)
     finally:
-        state.looking, left[:] = before, known  # what explain read did not leave
+        state.looking = before
 
 
 def _answers(tape: GradientTape, targets: list[End], sources: list[End]) -> list[Explanation]:

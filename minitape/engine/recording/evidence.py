@@ -359,9 +359,11 @@ def with_influences(value: Result, inputs: Sequence[End], op: str) -> Result:
 
 
 def note_escape(tensor: Tensor, how: str, array: Array = None) -> None:
-    """Notes that a tensor's value leaves to where no tape can follow it."""
+    """Notes that a tensor's value leaves to where no tape can follow it; what ``explain`` reads did not leave."""
     if state.compiled is not None:
         state.compiled.stop(tensor, how)
+    if state.looking:
+        return
     own, record, notes = tensor._record, state.record, (state.exits or exits()).notes
     origin, out = tensor._origin, ref(array) if type(array) is np.ndarray else array
     known = (ref(tensor), origin, None, -1) if own is None else (ref(tensor), origin, ref(own), tensor._row)

@@ -26,7 +26,7 @@ class State(threading.local):
     site: tuple[CodeType, int] | None = None
     _scope: tuple[str, ...] = ()
     retained: deque[Record] | None = None  # skeletons of released recordings, see minitape.engine.recording.release
-    looking = False  # a reader looks at skeletons: none is released meanwhile
+    looking = False  # explain looks: no skeleton is released meanwhile, and what it reads did not leave
     exits: ValuesLeft | None = None  # values that left to NumPy or Python, see minitape.engine.recording.evidence
     # the user's, while one statement of theirs runs, see evidence.one_statement
     frames: tuple[tuple[CodeType, int], ...] | None = None
