@@ -1,5 +1,5 @@
-"""The licences of all packages that minitape, its tests and its docs bring along: ``python .ci/licences.py`` in their
-environment.
+"""The licences of all packages that minitape, its tests, docs and sites bring along: ``python .ci/licences.py`` in an
+environment that has them.
 
 Prints a line for each, and ends with an error where one says something that is not known here, or nothing.
 """
@@ -68,6 +68,7 @@ LOOKED_UP = {  # packages whose metadata do not say it clearly: what their licen
     "scipy": "BSD-3-Clause",
     # in the public domain, with some files under BSD's; what is under the GPL is not in its wheel
     "docutils": "BSD-2-Clause",
+    "pkginfo": "MIT",
 }
 
 
@@ -110,7 +111,7 @@ def needed(
 def main() -> int:
     """Prints the licences of all packages, and those that are not known."""
     found: dict[str, Distribution] = {}
-    needed("minitape", ("lab", "test", "docs", "class"), found, set())
+    needed("minitape", ("lab", "test", "docs", "lite", "class"), found, set())
     unknown = []
     for name, package in sorted(found.items()):
         licences = licences_of(package)

@@ -47,7 +47,8 @@ PROMISES = {
     "classroom": "MINITAPE_REQUIRE_CLASS",
     "lite": "MINITAPE_REQUIRE_LITE",
 }  # marker -> variable
-CHROMIUMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+# Without windows of its own it needs two thirds of the time.
+CHROMIUMS = "chromium-headless-shell chromium chromium-browser google-chrome google-chrome-stable chrome".split()
 ADDRESS = re.compile(r"http://\S+token=\S+")
 
 
@@ -190,11 +191,11 @@ def page_of_module(browser) -> Iterator:
     assert not left, f"requests left the machine: {left}"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def start_lab() -> Iterator[Callable[..., str]]:
     """Start `minitape lab FOLDER` as a newcomer would, and give back the address that it prints.
 
-    Every server that a test started is ended with the session.
+    Every server that a test started is ended, with its kernels, with the file of tests.
     """
     servers: list[subprocess.Popen[str]] = []
     readers: list[threading.Thread] = []
@@ -226,7 +227,7 @@ def start_lab() -> Iterator[Callable[..., str]]:
         server.stdout.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def lab(start_lab, tmp_path_factory) -> str:
     """Address, with its token, of one `minitape lab` on a fresh folder with all lessons."""
     return start_lab(tmp_path_factory.mktemp("lessons"))
