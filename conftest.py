@@ -44,6 +44,12 @@ def pytest_addoption(parser):
     )
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers():
+    """More workers than processors: many tests wait for a browser or a kernel."""
+    return min(2 * (os.cpu_count() or 1), 8)
+
+
 def pytest_collection_modifyitems(config, items):
     """Without `--long`, of each test that is marked `long` the first case runs, and after it one of so many; what is
     marked `longest` runs with `--longest` only.

@@ -27,21 +27,13 @@ PATIENCE = 300_000  # milliseconds until a page that shows nothing counts as bro
 REPOSITORY = Path(__file__).parents[1]
 # The files that take longest. They begin first, one with kernels or a browser beside the next, and what is left for the
 # end is short: the workers finish together.
-LONGEST = (
-    "widgets/test_jupyterlab.py",
-    "notebooks/test_lessons.py",
-    "cli/test_check.py",
-    "oracle/test_oracle.py",
-    "widgets/test_page.py",
-    "cli/test_wheel.py",
-    "cli/test_save.py",
-    "widgets/test_contrast.py",
-    "explain/test_programs.py",
-    "widgets/test_long.py",
-    "benchmarks/test_benchmarks.py",
-    "speed/test_compiled_cache.py",
-    "speed/test_kernels.py",
-)
+LONGEST = """
+widgets/test_jupyterlab.py notebooks/test_lessons.py cli/test_check.py oracle/test_oracle.py
+cli/test_lesson_in_browser.py course/test_translation.py widgets/test_page.py cli/test_wheel.py
+widgets/test_type.py course/test_report.py cli/test_save.py course/test_exercise_programs.py
+widgets/test_contrast.py speed/test_compiled_cache.py widgets/test_phone.py explain/test_programs.py
+widgets/test_long.py speed/test_kernels.py benchmarks/test_benchmarks.py
+""".split()
 PROMISES = {
     "browser": "MINITAPE_REQUIRE_BROWSER",
     "classroom": "MINITAPE_REQUIRE_CLASS",
