@@ -416,7 +416,7 @@ def _called_elsewhere(exercise: Exercise, runs: list[CheckRun]) -> str:
             whole = np.all if place.shape else np.any  # a loop hands over one of several places
             if not any(whole(np.isclose(place.ravel(), one, NEAR, NEAR)) for one in (right, np.round(right))):
                 return say(
-                    "Your program first called the function at {place}. What was handed in is {number}.",
+                    "Your program first called the function at {place}. Is that the place, with {number} handed in?",
                     place=_show(place),
                     number=_show(handed),
                 )

@@ -179,7 +179,7 @@ def in_order(answer: Answer) -> Answer:
     answer = as_array(answer)
     if isinstance(answer, np.ndarray):
         answer = answer.tolist()
-    if not isinstance(answer, (list, tuple, set)):
+    if not isinstance(answer, (list, tuple, set, range)):
         return answer
     parts = [
         part.item() if isinstance(part, (np.generic, np.ndarray)) and part.shape == () else part
@@ -199,7 +199,10 @@ def with_zero(names: Answer) -> Answer:
     """
     if not isinstance(names, (list, tuple)):
         return names
-    return [ExactText(f"{name.strip().removesuffix(':0')}:0") if isinstance(name, str) else name for name in names]
+    return [
+        ExactText(name.strip() if ":" in name else f"{name.strip()}:0") if isinstance(name, str) else name
+        for name in names
+    ]
 
 
 def as_array(value: Answer) -> Answer:

@@ -109,8 +109,8 @@ def told_of(error: BaseException) -> str:
         return say("tape.watch was called while the tape was off. Is it the tape of this block?")
     if "no attribute '_id'" in said or re.search(r"`type_value`: [-\d.e]+ to", said):  # as TensorFlow says it
         return say(
-            "tape.gradient got a plain number. Give it the tensors and variables that it recorded: of what, "
-            "and with respect to what?"
+            "tape.gradient got a plain number, or an array of NumPy. Give it the tensors and variables that it "
+            "recorded: of what, and with respect to what?"
         )
     if "Passed in object" in said and not re.search(r"of type '(int|float|complex)\d*'", said):
         return say("Only tensors and variables can be watched, and this is none. Which of them does the function use?")
@@ -224,6 +224,8 @@ def _type_error(error: TypeError) -> str:
         return say(
             "One computes with numbers, not with a whole list or tuple of Python. Compute with each of its parts."
         )
+    if "for ^" in said:
+        return say("In Python ^ is not a power. Write **, as in x ** 2.")
     if "item assignment" in said:
         return say("A tensor cannot be changed. Compute a new one, with the other number in its place.")
     if "not subscriptable" in said or "not iterable" in said or "iterate over" in said:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -22,7 +22,8 @@ Answer: TypeAlias = Any  # what a learner hands in, and what it is compared with
 class Mistake:
     """A likely wrong answer, and what to say to the learner who hands it in.
 
-    `answer` is compared as the expected answer is: a value, or for a function a function that makes the mistake.
+    `answer` is compared as the expected answer is: a value, of several named parts those that are wrong, or for a
+    function a function that makes the mistake.
     `where`, a regular expression, must be found in the source of the learner's function, too: it tells apart mistakes
     that all end in the same None. `error`, too, must be found in the error that the function raised.
     """
@@ -84,6 +85,12 @@ class Exercise:
     trials: Sequence[AnswerTrial] = ()
     rtol: float = 1e-5
     atol: float = 1e-6
+
+    def __post_init__(self) -> None:
+        """A mistake in one of several named parts is right in the others, which it need not name."""
+        if type(self.expect) is dict:
+            whole = [replace(m, answer=self.expect | m.answer) for m in self.mistakes]
+            object.__setattr__(self, "mistakes", whole)
 
     @property
     def lesson(self) -> str:

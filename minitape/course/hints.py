@@ -26,11 +26,11 @@ def in_common(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
     """One sentence on all results of a function, in its cases; "" where they have nothing in common.
 
     >>> in_common([-6.0, -12.0], [6.0, 12.0])
-    'All your results have the wrong sign.'
+    'The sign is wrong, in each case.'
     >>> in_common([7.0, 7.0], [6.0, 12.0])
-    'Your function gives the same, whatever it is given. What should its result depend on?'
+    'It is the same, whatever your function is given. What should it depend on?'
     >>> in_common([3.0, 6.0], [6.0, 12.0]), in_common([6.0, 1.0], [6.0, 12.0])
-    ('All your results are 0.5 times what they should be.', '')
+    ('It is 0.5 times what it should be, in each case.', '')
     >>> in_common([1.001, 2.002], [1.0, 2.0]), in_common([1.00005, 2.0], [1.0, 2.0])  # nearly right
     ('', '')
     >>> in_common([[1.0, 2.0], [3.0, 5.0]], [[2.0, 1.0], [5.0, 3.0]])
@@ -97,17 +97,17 @@ def _off(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
     if a is None or b is None or a.shape != b.shape:
         return ""
     if len(given) > 1 and all(np.array_equal(one, given[0]) for one in given) and not np.allclose(b, b[0]):
-        return say("Your function gives the same, whatever it is given. What should its result depend on?")
+        return say("It is the same, whatever your function is given. What should it depend on?")
     factor = a @ b / (b @ b) if b.any() else 0.0
     if np.allclose(a, factor * b, EXACT, EXACT) and len(b) > 1 and abs(factor) > SAME_RATE and f"{factor:.3g}" != "1":
         if round(factor, 3) == -ONE:
-            return say("All your results have the wrong sign.")
-        return say("All your results are {factor} times what they should be.", factor=f"{factor:.3g}")
+            return say("The sign is wrong, in each case.")
+        return say("It is {factor} times what it should be, in each case.", factor=f"{factor:.3g}")
     if b.min() < 0 and np.allclose(a, abs(b), EXACT, EXACT):
         return say("The sizes are right, and a sign is lost. Is there an abs, or a square?")
     offset = float(np.mean(a - b))
     if np.allclose(a - b, offset, EXACT, EXACT) and len(b) > 1 and round(offset, 3):
-        return say("All your results are off by {offset}.", offset=f"{offset:.3g}")
+        return say("It is off by {offset}, in each case.", offset=f"{offset:.3g}")
     return ""
 
 
@@ -289,7 +289,9 @@ def of_calls(expect: Callable[..., Answer], runs: Runs, same: Callable[[Answer, 
                 ):
                     return told
         if did(lambda *case, place=place: case[place]):
-            return say("Your function gives back {name} as it got it. Does it get a new value?", name=repr(name))
+            return say(
+                "What comes out has the value of {name}, as it was handed in. Does it get a new one?", name=repr(name)
+            )
     if did(_value_at):
         return say("That is the value of the function. The exercise asks for its derivative.")
     if did(lambda *case: 0.0):

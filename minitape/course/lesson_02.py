@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .exercise import Answer
 
 F, G = Polynomial(0, 1, 0, -2, 0, 1), Polynomial(1, 0, 3, 1)
+INPUTS = {1: [0, 0], 2: [1, 0], 3: [2, 1]}  # of the rows of exercise 1
 
 
 def _slopes(f: Polynomial, places: Sequence[float]) -> np.ndarray:
@@ -21,11 +22,18 @@ def _slopes(f: Polynomial, places: Sequence[float]) -> np.ndarray:
 
 
 def _in_any_order(inputs: Answer) -> Answer:
-    """The inputs of each row, sorted: a sum and a product are the same in either order."""
+    """The inputs of each row as the lesson writes them: a sum and a product are the same in either order."""
+    if isinstance(inputs, (list, tuple)):
+        inputs = dict(enumerate(inputs, 1))
     if not isinstance(inputs, dict):
         return inputs
     plain = {row: pair.tolist() if isinstance(pair, np.ndarray) else pair for row, pair in inputs.items()}
-    return {row: sorted(pair, key=str) if isinstance(pair, (list, tuple)) else pair for row, pair in plain.items()}
+    return {row: INPUTS[row] if pair in _both_orders(row) else pair for row, pair in plain.items()}
+
+
+def _both_orders(row: int) -> list[Answer]:
+    right = INPUTS.get(row, [])
+    return [pair for one in (right, right[::-1]) for pair in (one, tuple(one))]
 
 
 EXPLAINED = {
@@ -62,15 +70,15 @@ going backwards, it always becomes a sum.""",
 EXERCISES = (
     Exercise(
         "02.1",
-        expect={1: [0, 0], 2: [0, 1], 3: [1, 2]},
+        expect=INPUTS,
         view=_in_any_order,
         mistakes=[
             Mistake(
                 {1: [1, 1], 2: [1, 2], 3: [2, 3]}, "Each number is one too large. Counting starts with 0: x is row 0."
             ),
             Mistake({1: [2, 2], 2: [2, 4], 3: [4, 6]}, "These are values. Write the numbers of the rows they are in."),
-            Mistake({1: [0, 0], 2: [0, 0], 3: [1, 2]}, "v is computed from u and x. Which row is u in?"),
-            Mistake({1: [0, 0], 2: [0, 1], 3: [0, 1]}, "y is computed from v and u. Which row is v in?"),
+            Mistake({2: [0, 0]}, "v is computed from u and x. Which row is u in?"),
+            Mistake({3: [0, 1]}, "y is computed from v and u. Which row is v in?"),
         ],
         hint=(
             "In which row was each of the two operands written?",
@@ -84,20 +92,18 @@ EXERCISES = (
         expect={"x": 44.0, "u": 10.0, "v": 4.0, "y": 1.0},
         mistakes=[
             Mistake(
-                {"x": 28.0, "u": 6.0, "v": 4.0, "y": 1.0},
+                {"x": 28.0, "u": 6.0},
                 "u is used twice: in v * u and in u + x. Both amounts arrive.",
             ),
             Mistake(
-                {"x": 20.0, "u": 4.0, "v": 4.0, "y": 1.0},
+                {"x": 20.0, "u": 4.0},
                 "The second amount for u does not replace the first. Add them.",
             ),
             Mistake(
-                {"x": 24.0, "u": 10.0, "v": 4.0, "y": 1.0},
+                {"x": 24.0},
                 "x is used twice in x * x: it gets 10 * 2 for the left factor and 10 * 2 for the right.",
             ),
-            Mistake(
-                {"x": 40.0, "u": 10.0, "v": 4.0, "y": 1.0}, "x also gets an amount from v = u + x. Add that to your 40."
-            ),
+            Mistake({"x": 40.0}, "x also gets an amount from v = u + x. Add that to your 40."),
             Mistake(
                 {"x": 2.0, "u": 4.0, "v": 6.0, "y": 24.0}, "These are the values. Start the adjoints with 1 for y."
             ),
@@ -136,23 +142,23 @@ EXERCISES = (
         expect={"A": True, "B": True, "C": False, "D": False},
         mistakes=[
             Mistake(
-                {"A": True, "B": False, "C": False, "D": False},
+                {"B": False},
                 "Look at B: row 1 and row 2 do not use each other, and row 3 is done. What could still be missing?",
             ),
             Mistake(
-                {"A": True, "B": True, "C": True, "D": False},
+                {"C": True},
                 "Look at C: when row 2 has its turn, row 3 has not passed anything on to it yet.",
             ),
             Mistake(
-                {"A": True, "B": True, "C": True, "D": True},
+                {"C": True, "D": True},
                 "The order does matter: a row must wait for all rows that use it.",
             ),
             Mistake(
-                {"A": False, "B": False, "C": False, "D": True},
+                {"A": False, "B": False, "D": True},
                 "That is the order of computing. The sweep goes backwards: it starts at the result.",
             ),
             Mistake(
-                {"A": False, "B": True, "C": False, "D": False},
+                {"A": False},
                 "Look at A: 3, 2, 1 is from the last row to the first, which is always right.",
             ),
         ],
@@ -167,10 +173,10 @@ EXERCISES = (
         "02.5",
         expect={"rows": 11, "paths": 1024},
         mistakes=[
-            Mistake({"rows": 10, "paths": 1024}, "The row of x counts, too."),
-            Mistake({"rows": 11, "paths": 20}, "At every addition a path can go left or right, so the number doubles."),
-            Mistake({"rows": 1024, "paths": 1024}, "Each addition is one row, however many paths lead through it."),
-            Mistake({"rows": 11, "paths": 100}, "Not ten times ten: the number of paths doubles ten times."),
+            Mistake({"rows": 10}, "The row of x counts, too."),
+            Mistake({"paths": 20}, "At every addition a path can go left or right, so the number doubles."),
+            Mistake({"rows": 1024}, "Each addition is one row, however many paths lead through it."),
+            Mistake({"paths": 100}, "Not ten times ten: the number of paths doubles ten times."),
         ],
         hint=(
             "What does one more addition do to the number of rows? And to the number of paths?",

@@ -105,7 +105,7 @@ EXERCISES = (
                 "You subtracted the whole slope. Multiply it by the learning rate.",
             ),
             Mistake(
-                {"after one step": 2.5, "after two steps": 4.0},
+                {"after two steps": 4.0},
                 "The second step has a slope of its own: w is 2.5 by then.",
             ),
             Mistake(
@@ -172,12 +172,10 @@ EXERCISES = (
         "03.3",
         expect={"t": [1, 2], "z": [11, 0]},
         mistakes=[
-            Mistake({"t": [11, 0], "z": [11, 0]}, "z is right. But t is a tensor: nothing ever changes a tensor."),
-            Mistake(
-                {"t": [1, 2], "z": [11, 22]}, "The last line also changes z: it puts 0 in place of the second number."
-            ),
-            Mistake({"t": [1, 2], "z": [1, 0]}, "assign_add changes the variable itself: afterwards z holds the sums."),
-            Mistake({"t": [1, 2], "z": [0, 22]}, "Counting starts with 0: z[1] is the second number."),
+            Mistake({"t": [11, 0]}, "z is right. But t is a tensor: nothing ever changes a tensor."),
+            Mistake({"z": [11, 22]}, "The last line also changes z: it puts 0 in place of the second number."),
+            Mistake({"z": [1, 0]}, "assign_add changes the variable itself: afterwards z holds the sums."),
+            Mistake({"z": [0, 22]}, "Counting starts with 0: z[1] is the second number."),
         ],
         hint=(
             "Which of the two can change at all?",
@@ -203,13 +201,13 @@ EXERCISES = (
             ),
             Mistake(
                 _holding(lambda numbers: numbers[-1]),
-                "assign replaces what is in the box. Which method adds to it?",
+                "Only the last number is in the box: each took the place of the one before. Is the box made once, and "
+                "which method adds to what is in it?",
             ),
             Mistake(
                 _holding(lambda numbers: 0.0),
-                "The variable still holds 0: a sum like total + number makes a new tensor, which no name holds.",
+                "The variable still holds 0. A sum like total + number makes a new tensor, and the box stays as it is.",
             ),
-            Mistake(_holding(lambda numbers: -sum(numbers)), "The numbers are subtracted. You want to add."),
             Mistake(
                 _holding(lambda numbers: numbers[0]),
                 "Only the first number is added. Is there a loop, and is the return after it, not inside?",
@@ -259,7 +257,11 @@ EXERCISES = (
                 "All are the last state: you appended the variable itself, the box. Append what it holds, "
                 "average.numpy().",
             ),
-            Mistake(lambda numbers, rate: numbers, "Move a fraction of the distance only: rate * (number - average)."),
+            Mistake(
+                lambda numbers, rate: numbers,
+                "These are the numbers themselves. The average moves a fraction of the distance only, rate * (number - "
+                "average), and what it holds then is appended.",
+            ),
             Mistake(
                 lambda numbers, rate: numbers[:1] * len(numbers),
                 "average never changed: which method changes a variable?",

@@ -80,19 +80,19 @@ EXERCISES = (
         expect={"A": [12.0, None, None], "B": [12.0, 8.0, None], "C": [None, None, 6.0]},
         mistakes=[
             Mistake(
-                {"A": [12.0, 8.0, None], "B": [12.0, 8.0, None], "C": [None, None, 6.0]},
+                {"A": [12.0, 8.0, None]},
                 "A: k is not trainable, and the tape does not watch it there.",
             ),
             Mistake(
-                {"A": [12.0, None, None], "B": [12.0, None, None], "C": [None, None, 6.0]},
+                {"B": [12.0, None, None]},
                 "B: tape.watch works for a variable that is not trainable, too.",
             ),
             Mistake(
-                {"A": [12.0, None, None], "B": [12.0, 8.0, None], "C": [12.0, None, 6.0]},
+                {"C": [12.0, None, 6.0]},
                 "C: this tape watches nothing automatically, not even v.",
             ),
             Mistake(
-                {"A": [12.0, None, None], "B": [12.0, 8.0, None], "C": [None, None, None]},
+                {"C": [None, None, None]},
                 "C: a constant has a gradient if it is watched before it is used.",
             ),
             Mistake(
@@ -139,19 +139,19 @@ EXERCISES = (
         expect={"A": True, "B": True, "C": False, "D": False},
         mistakes=[
             Mistake(
-                {"A": True, "B": False, "C": False, "D": False},
+                {"B": False},
                 "B: a first call builds the layer as well as build does.",
             ),
             Mistake(
-                {"A": False, "B": True, "C": False, "D": False},
+                {"A": False},
                 "A: build makes the variables; it needs the input's shape only.",
             ),
             Mistake(
-                {"A": True, "B": True, "C": True, "D": False},
+                {"C": True},
                 "C: trainable is True already. What is missing are variables.",
             ),
             Mistake(
-                {"A": True, "B": True, "C": False, "D": True},
+                {"D": True},
                 "D: this builds another layer. Each one has its own variables.",
             ),
         ],

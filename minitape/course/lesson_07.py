@@ -78,7 +78,7 @@ def _down(f: Polynomial, start: float, steps: int, halvings: int = 10) -> float:
 
 
 HILLS = Polynomial(0, 0, -0.5, 0, 0.25)
-BOWL = Polynomial(9, -6, 1)  # the first step from -3 is six long
+BOWL = Polynomial(9, -6, 1)  # the first step from -3 or 9 is six long
 STRAIGHT = Polynomial(0, 1, 2**-13, 0, 1)  # at 0, ten halvings of a step are too few
 
 EXERCISES = (
@@ -155,7 +155,7 @@ def second_derivative(f, value):
     Exercise(
         "07.4",
         order=2,
-        expect=newton,
+        expect=lambda f, value: newton(f, value),
         cases=[(F, 2.0), (G, 1.0), (G, -2.0), (F, 0.5)],  # the last bends downwards
         mistakes=[
             Mistake(
@@ -240,6 +240,7 @@ def second_derivative(f, value):
             (HILLS, 0.55, 1),
             (HILLS, -0.3, 12),
             (BOWL, -3.0, 1),
+            (BOWL, 9.0, 1),
         ],
         start="""
 def lowest(f, start, steps):
@@ -263,7 +264,7 @@ def lowest(f, start, steps):
             ),
             Mistake(
                 lambda f, start, steps: _down(f, start, steps, halvings=0),
-                "Leave the halving as it was. It is what comes after it that is missing.",
+                "Leave the halving as it was: where the height grows, half of the step, and half again.",
             ),
         ],
         hint=(

@@ -144,23 +144,23 @@ def gradient_for_y(f, a, b):
         expect={"A": False, "B": True, "C": True, "D": False, "E": True},
         mistakes=[
             Mistake(
-                {"A": True, "B": True, "C": True, "D": False, "E": True},
+                {"A": True},
                 "Look at A once more: what is w after it, a variable or a tensor?",
             ),
             Mistake(
-                {"A": False, "B": True, "C": True, "D": True, "E": True},
+                {"D": True},
                 "Look at D once more: the name w is bound to what assign_sub gives back.",
             ),
             Mistake(
-                {"A": False, "B": False, "C": True, "D": False, "E": True},
+                {"B": False},
                 "Look at B once more: the new value is computed first, and then stored in the same variable.",
             ),
             Mistake(
-                {"A": False, "B": True, "C": True, "D": False, "E": False},
+                {"E": False},
                 "Look at E once more: it is a new variable, but a variable.",
             ),
             Mistake(
-                {"A": False, "B": True, "C": False, "D": False, "E": True},
+                {"C": False},
                 "Look at C once more: it changes the variable, and binds no name.",
             ),
         ],
@@ -209,7 +209,10 @@ def gradient_for_y(f, a, b):
         rtol=0.01,
         atol=0.01,
         mistakes=[
-            Mistake(lambda loss_of, x: [0.0, 0.0], "Nothing was learned yet: w and b are still 0."),
+            Mistake(
+                lambda loss_of, x: [0.0, 0.0],
+                "Both numbers that you give back are 0. Are w and b changed in each step?",
+            ),
             Mistake(
                 lambda loss_of, x: [float(np.dot(x, loss_of.points) / np.dot(x, x)), 0.0],
                 "Your line goes through the origin: b does not learn. Ask for the gradients of both, and change both.",

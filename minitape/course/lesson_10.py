@@ -179,23 +179,17 @@ def two_slopes(f, value):
         "10.3",
         expect={"A": 1, "B": 2, "C": 3, "D": 1, "E": 6},
         mistakes=[
+            Mistake({"A": 2, "C": 6, "D": 6}, "At the second call only the graph runs: no Python, no print."),
             Mistake(
-                {"A": 2, "B": 2, "C": 6, "D": 6, "E": 6}, "At the second call only the graph runs: no Python, no print."
-            ),
-            Mistake(
-                {"A": 1, "B": 2, "C": 1, "D": 1, "E": 6},
+                {"C": 1},
                 "C: range is Python's loop. It runs three times while f is traced.",
             ),
             Mistake(
-                {"A": 1, "B": 2, "C": 3, "D": 3, "E": 6},
+                {"D": 3},
                 "D: tf.range is a loop of the graph. Python goes through its body once.",
             ),
-            Mistake(
-                {"A": 1, "B": 2, "C": 3, "D": 1, "E": 3}, "E: f runs twice, and each time the loop runs three times."
-            ),
-            Mistake(
-                {"A": 1, "B": 1, "C": 3, "D": 1, "E": 3}, "The graph runs at both calls, so tf.print prints at both."
-            ),
+            Mistake({"E": 3}, "E: f runs twice, and each time the loop runs three times."),
+            Mistake({"B": 1, "E": 3}, "The graph runs at both calls, so tf.print prints at both."),
         ],
         hint=(
             "Who prints each letter: Python, while tracing, or the graph, each time?",
@@ -241,22 +235,20 @@ def two_slopes(f, value):
         "10.5",
         expect={"A": 1, "B": 2, "C": 3, "D": 2},
         mistakes=[
+            Mistake({"A": 3, "B": 3, "D": 6}, "A function is traced for each new kind of input, not at each call."),
             Mistake(
-                {"A": 3, "B": 3, "C": 3, "D": 6}, "A function is traced for each new kind of input, not at each call."
-            ),
-            Mistake(
-                {"A": 2, "B": 2, "C": 3, "D": 6},
+                {"A": 2, "D": 6},
                 "Of a tensor only shape and dtype count, not its value: look at A and D.",
             ),
             Mistake(
-                {"A": 1, "B": 1, "C": 3, "D": 2},
+                {"B": 1},
                 "B: a Python number is written into the graph, so a new number needs a new graph.",
             ),
-            Mistake({"A": 1, "B": 3, "C": 3, "D": 2}, "B: for the second 1.0 there is a graph already."),
-            Mistake({"A": 1, "B": 2, "C": 2, "D": 2}, "C: two shapes, and then whole numbers: another dtype."),
-            Mistake({"A": 1, "B": 2, "C": 3, "D": 1}, "D: the last line hands in a Python number, not a tensor."),
+            Mistake({"B": 3}, "B: for the second 1.0 there is a graph already."),
+            Mistake({"C": 2}, "C: two shapes, and then whole numbers: another dtype."),
+            Mistake({"D": 1}, "D: the last line hands in a Python number, not a tensor."),
             Mistake(
-                {"A": 1, "B": 2, "C": 3, "D": 6},
+                {"D": 6},
                 "D: tf.constant(k) is a tensor. All five are of the same shape and dtype.",
             ),
         ],

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -97,18 +96,11 @@ class Bowl:
         return np.array([2.0 * a + b, 6.0 * b + a])
 
 
-def _learn(
-    Tape: type[Honest],
-    loss_of: Bowl,
-    start: Sequence[float],
-    steps: int,
-    rate: float,
-    towards: Callable[[np.ndarray], np.ndarray] = lambda gradient: -gradient,
-) -> list[float]:
-    """What `learn` finds; `towards` says where a step goes, given the gradient."""
+def _learn(Tape: type[Honest], loss_of: Bowl, start: Sequence[float], steps: int, rate: float) -> list[float]:
+    """What `learn` finds."""
     now = np.array(start)
     for _ in range(steps):
-        now = now + rate * towards(Tape.part * loss_of.slope(now))
+        now = now - rate * Tape.part * loss_of.slope(now)
     return [float(value) for value in now]
 
 
@@ -220,18 +212,9 @@ EXERCISES = (
                 "With the second tape, your gradients are not those that it gives. Whom did you ask? (It gives half "
                 "of the truth, to see that.)",
             ),
-            Mistake(partial(_learn, towards=lambda gradient: gradient), "The loss grows: which sign leads down?"),
             Mistake(
                 lambda Tape, loss_of, start, steps, rate: _learn(Tape, loss_of, start, steps, 1.0),
                 "The steps are too long. What is rate for?",
-            ),
-            Mistake(
-                partial(_learn, towards=lambda gradient: -gradient[::-1]),
-                "Each parameter goes by the gradient of the other. In which order do they come?",
-            ),
-            Mistake(
-                partial(_learn, towards=lambda gradient: -gradient * np.array([1.0, 0.0])),
-                "Only the first parameter moves. All of them learn.",
             ),
         ],
         hint=(

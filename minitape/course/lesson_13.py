@@ -173,7 +173,11 @@ STANDARDIZE = Exercise(
             partial(_standardized, axis=None),
             "That is one mean for millimetres and grams together. Each column has its own: axis=0.",
         ),
-        Mistake(partial(_standardized, axis=1), "That is a mean for each bird. Each column needs its own: axis=0."),
+        Mistake(
+            partial(_standardized, axis=1),
+            "That is a mean for each bird. Each column needs its own: axis=0.",
+            error="broadcast",
+        ),
         Mistake(
             partial(_standardized, own=True),
             "The new birds were measured by their own mean. Use that of the birds that were seen, or the same bird "

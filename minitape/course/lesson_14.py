@@ -91,14 +91,12 @@ EXERCISES = (
         expect={"cause": "dead_relu", "line": 6},
         mistakes=[
             Mistake(
-                {"cause": "dead_relu", "line": 5},
+                {"line": 5},
                 "The word is right. In line 5 the numbers become negative. Which line makes zeros of them?",
             ),
+            Mistake({"line": 7}, "The word is right. Line 7 hands on what is not zero. To which box?"),
             Mistake(
-                {"cause": "dead_relu", "line": 7}, "The word is right. Line 7 hands on what is not zero. To which box?"
-            ),
-            Mistake(
-                {"cause": "argnums", "line": 6},
+                {"cause": "argnums"},
                 "w is the first argument, and jax.grad differentiates that one. The line is right.",
             ),
             Mistake(
@@ -106,15 +104,15 @@ EXERCISES = (
                 "w is used there, and a line leads from it to the result. Follow the numbers back.",
             ),
             Mistake(
-                {"cause": "stop_gradient", "line": 6},
+                {"cause": "stop_gradient"},
                 "The line is right. A cut would be a cross in the picture; here the path is whole.",
             ),
             Mistake(
-                {"cause": "saturated", "line": 6},
+                {"cause": "saturated"},
                 "The line is right. A curve that is nearly flat is saturated; this one is exactly flat there.",
             ),
             Mistake(
-                {"cause": "no_derivative", "line": 6},
+                {"cause": "no_derivative"},
                 "The line is right. But the maximum has a derivative: 1 or 0. Which is it here?",
             ),
         ],

@@ -47,7 +47,7 @@ def operation_of(line: str) -> Primitive:
     Traceback (most recent call last):
         ...
     ValueError: A line has a name, TensorFlow's name and a label | the formula | a rule for each input: 3 parts or
-    more. This one has 2 parts.
+    more. Here are: 2.
     """
     head, *texts = (part.strip() for part in line.split("|"))
     names, parts = head.split(), 1 + len(texts)
@@ -55,7 +55,7 @@ def operation_of(line: str) -> Primitive:
         raise ValueError(
             say(
                 "A line has a name, TensorFlow's name and a label | the formula | a rule for each input: 3 parts or "
-                "more. This one has {parts} parts.",
+                "more. Here are: {parts}.",
                 parts=parts,
             )
         )
@@ -94,6 +94,8 @@ def operation_of(line: str) -> Primitive:
 
 def _names_in(text: str) -> set[str]:
     """The names in a formula or a rule; ValueError where that is none."""
+    if "^" in text:
+        raise ValueError(say("In Python ^ is not a power. Write **, as in x ** 2."))
     try:
         return set() if text == "-" else names_in(text)
     except SyntaxError as error:

@@ -33,6 +33,7 @@ class UnknownFunction:
         self.formula, self._compute, self.slopes = formula, compute, slopes
 
     def __call__(self, *inputs: Answer) -> Answer:
+        inputs = tuple(convert_to_tensor(one) if _of_tensors(one) else one for one in inputs)
         if any(map(_is_tensor, inputs)):  # what left through NumPy is a constant among the others
             plain = (float, np.generic, np.ndarray)
             inputs = tuple(convert_to_tensor(one) if isinstance(one, plain) else one for one in inputs)
@@ -49,6 +50,10 @@ class UnknownFunction:
 
 def _is_tensor(value: Answer) -> bool:
     return hasattr(value, "numpy") or hasattr(value, "graph")  # symbolic ones have a graph
+
+
+def _of_tensors(value: Answer) -> bool:
+    return isinstance(value, list) and any(map(_is_tensor, value))
 
 
 class Polynomial(UnknownFunction):

@@ -254,7 +254,7 @@ WRONG = [
     ),
     ("03.4", ADD_UP, "it is a tensor"),
     ("03.4", ADD_UP.replace("total = total + number", "total += number"), "The message says which method is"),
-    ("03.4", ADD_UP.replace("total = total + number", "total.assign(number)"), "assign replaces"),
+    ("03.4", ADD_UP.replace("total = total + number", "total.assign(number)"), "Only the last number is in the box"),
     ("07.2", TOO_LATE.replace("tf.GradientTape()", "tf.GradientTape(persistent=True)"), "persistent=True lets"),
     (
         "07.2",
@@ -353,11 +353,11 @@ WRONG = [
     ("12.5", solved("12.5", "g * (1.0 - z * z)", "g * z"), "the rule of exp"),
     ("12.6", BY_DIFFERENCES, "Whom did you ask?"),
     ("12.6", solved("12.6", "zip(now, gradients)", "zip(parameters, gradients)"), "on the tape of the step before"),
-    ("12.6", solved("12.6", "value - rate", "value + rate"), "which sign leads down?"),
+    ("12.6", solved("12.6", "value - rate", "value + rate"), "Your steps go the other way"),
     ("12.6", solved("12.6", "rate * ", ""), "What is rate for?"),
-    ("12.6", solved("12.6", "zip(now, gradients)", "zip(now, gradients[::-1])"), "In which order"),
+    ("12.6", solved("12.6", "zip(now, gradients)", "zip(now, gradients[::-1])"), "by the gradient of another one"),
     ("12.6", solved("12.6", "    return now", "        return now"), "takes a single step"),
-    ("12.6", solved("12.6", "        now = [", "        then = ["), "gives back 'start' as it got it"),
+    ("12.6", solved("12.6", "        now = [", "        then = ["), "has the value of 'start'"),
     (
         "13.9",
         solved("13.9", "seen.mean(axis=0)", "measures.mean(axis=0)").replace("seen.std", "measures.std"),
@@ -385,7 +385,7 @@ WRONG = [
     ("01.5", solved("01.5", "x - 0.1", "x + 0.1"), "Your steps go the other way"),
     ("01.5", solved("01.5", "0.1 * ", ""), "those of the learning rate 1."),
     ("01.5", solved("01.5", "    return x", "        return x"), "takes a single step"),
-    ("01.5", solved("01.5", "x = x -", "moved = x -"), "gives back 'start' as it got it"),
+    ("01.5", solved("01.5", "x = x -", "moved = x -"), "has the value of 'start'"),
     ("02.3", solved("02.3", "-arrived", "arrived"), "If y grows, x - y falls"),
     ("02.3", solved("02.3", "arrived, -arrived", "-arrived, arrived"), "the wrong way round"),
     ("02.3", solved("02.3", "arrived, -arrived", "arrived"), "two amounts"),
@@ -427,7 +427,7 @@ WRONG = [
     ("04.3", solved("04.3", "[a, b]", "b"), "Ask for both gradients"),
     ("04.5", solved("04.5", "x + 0.1", "x - 0.1"), "Your steps go the other way"),
     ("04.5", solved("04.5", "            tape.watch(x)\n", ""), "must be watched again"),
-    ("04.5", solved("04.5", "x = x +", "moved = x +"), "gives back 'start' as it got it"),
+    ("04.5", solved("04.5", "x = x +", "moved = x +"), "has the value of 'start'"),
     ("05.2", solved("05.2", "persistent=True", ""), "Which setting lets it answer"),
     ("05.2", solved("05.2", "[tape.gradient(y, x), tape.gradient(z, x)]", "tape.gradient([y, z], x)"), "gives the sum"),
     ("05.2", solved("05.2", "[tape.gradient(y, x), tape.gradient(z, x)]", "[y, z]"), "These are y and z themselves"),
@@ -438,7 +438,7 @@ WRONG = [
         solved("05.7", "return variables", "return [variable.numpy() for variable in variables]"),
         "Return the variables themselves",
     ),
-    ("05.7", solved("05.7", "assign_sub", "assign_add"), "subtract what the rate and the gradient give"),
+    ("05.7", solved("05.7", "assign_sub", "assign_add"), "Your steps go the other way"),
     ("05.7", solved("05.7", "rate * ", ""), "What is rate for?"),
     ("05.7", solved("05.7", "variable.assign_sub(", "variable = variable - ("), "Which method changes a variable?"),
     (
@@ -473,7 +473,7 @@ def fit(loss_of, starts, steps, rate):
     ("06.4", solved("06.4", "tf.round(x) - x", "tf.round(x)"), "You added the rounded value"),
     ("06.5", solved("06.5", "w + tf.stop_gradient(tf.round(w) - w)", "tf.round(w)"), "tf.round alone gives None"),
     ("06.5", solved("06.5", "w + tf.stop_gradient(tf.round(w) - w)", "w"), "when the loss sees w itself"),
-    ("06.5", solved("06.5", "assign_sub", "assign_add"), "the wrong sign"),
+    ("06.5", solved("06.5", "assign_sub", "assign_add"), "Your steps go the other way"),
     (
         "07.3",
         solved("07.3", "derivative(derivative(derivative(f)))", "derivative(derivative(f))"),
@@ -524,7 +524,7 @@ def curvature(f, point, direction):
     ("07.6", solved("07.6", "for _ in range(10)", "for _ in range(100)"), "Here ten halvings are all"),
     ("07.6", solved("07.6", "move = move / 2.0", "pass"), "Leave the halving as it was"),
     ("07.6", solved("07.6", "    return x", "        return x"), "takes a single step"),
-    ("07.6", solved("07.6", "            x = x -", "            moved = x -"), "gives back 'start' as it got it"),
+    ("07.6", solved("07.6", "            x = x -", "            moved = x -"), "has the value of 'start'"),
     ("09.5", solved("09.5", "assign_sub", "assign_add"), "Your steps go the other way"),
     (
         "09.5",
@@ -584,7 +584,7 @@ def curvature(f, point, direction):
         solved("09.5", "w.assign_sub(0.25 * tape.gradient(loss, w))", "w - 0.25 * tape.gradient(loss, w)"),
         "not stored in w",
     ),
-    ("09.6", solved("09.6", "range(500)", "range(0)"), "Nothing was learned yet"),
+    ("09.6", solved("09.6", "range(500)", "range(0)"), "Both numbers that you give back are 0"),
     ("09.6", solved("09.6", "return [w, b]", "return [b, w]"), "in the reverse order"),
     ("09.6", solved("09.6", "        b.assign_sub(0.1 * db)\n", ""), "through the origin"),
     ("09.6", SOLUTIONS["09.6"].replace("0.1 * d", "5.0 * d"), "is the learning rate small enough?"),
@@ -632,7 +632,7 @@ def curvature(f, point, direction):
     (
         "appendix.8",
         solved("appendix.8", "x * x - y[:, tf.newaxis] * y[:, tf.newaxis]", "y[:, tf.newaxis] ** 2 - x * x"),
-        "have the wrong sign",
+        "The sign is wrong",
     ),
 ]
 

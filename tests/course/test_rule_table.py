@@ -39,6 +39,7 @@ def test_a_line_of_ones_own_is_replaced_and_stays_right():
         ("exp(-x * x) |", "|", "cannot read this part of the line: ''"),
         ("exp(-x * x)", "g * exp(-x * x)", "It does not know g"),
         ("exp(-x * x)", "math.exp(-x * x)", "It does not know math"),
+        ("x * x)", "x ^ 2)", "^ is not a power"),
         ("* z)", "* y)", "has 2 inputs, and the line has 1 rules"),
     ],
 )
