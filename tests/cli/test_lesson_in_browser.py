@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 
 import pytest
 from playwright.sync_api import expect
@@ -21,12 +22,6 @@ TWO_NODES_IN_VIEW = """scene => {
 }"""
 
 
-def open_lesson(page, address):
-    """Opens lesson 1, and waits for its kernel."""
-    page.goto(address)
-    return opened_with_kernel(page)
-
-
 def opened_with_kernel(page):
     """Waits for the lesson that opens, and for its kernel."""
     page.locator(".jp-Notebook .jp-Cell").first.wait_for(timeout=LONG)
@@ -43,10 +38,28 @@ def run_lesson(page):
     return page
 
 
+@pytest.fixture(scope="module")
+def server(start_lab, tmp_path_factory):
+    """One server for all tests, so that the browser loads JupyterLab once: its folder and its address."""
+    folder = tmp_path_factory.mktemp("lessons")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MINITAPE_PROGRESS", str(folder / "progress.json"))
+        return folder, start_lab(folder)
+
+
+def open_fresh(page, server, name):
+    """Opens a copy of lesson 1 with this name, for a learner who has answered nothing, and waits for its kernel."""
+    folder, address = server
+    shutil.copy(folder / "01_the_first_tape.ipynb", folder / f"{name}.ipynb")
+    (folder / "progress.json").unlink(missing_ok=True)
+    page.goto(address.replace("/tree/01_the_first_tape", f"/workspaces/{name}/tree/{name}"))
+    return opened_with_kernel(page)
+
+
 @pytest.fixture
-def opened(page, start_lab, tmp_path):
+def opened(page, server, request):
     """The page of lesson 1 with its kernel, nothing run yet."""
-    return open_lesson(page, start_lab(tmp_path))
+    return open_fresh(page, server, request.node.name)
 
 
 @pytest.fixture
@@ -56,9 +69,9 @@ def lesson(opened):
 
 
 @pytest.fixture(scope="module")
-def kept(page_of_module, start_lab, tmp_path_factory):
+def kept(page_of_module, server):
     """Such a page for tests that leave the pictures, and one another's cells, as they are."""
-    return run_lesson(open_lesson(page_of_module, start_lab(tmp_path_factory.mktemp("lesson"))))
+    return run_lesson(open_fresh(page_of_module, server, "kept"))
 
 
 def cell(page, text):
@@ -85,10 +98,10 @@ def test_a_lesson_that_was_only_opened_counts_as_saved(opened):
 
 
 @pytest.mark.long
-def test_a_skeleton_that_was_only_opened_counts_as_saved(page, start_lab, tmp_path):
-    write_skeleton(str(tmp_path / "14_mine"), None)
-    address = start_lab(tmp_path)
-    page.goto(address.replace("01_the_first_tape", "14_mine"))
+def test_a_skeleton_that_was_only_opened_counts_as_saved(page, server):
+    folder, address = server
+    write_skeleton(str(folder / "90_mine"), None)
+    page.goto(address.replace("01_the_first_tape", "90_mine"))
     page.locator(".jp-DebuggerBugButton").wait_for(timeout=LONG)
     expect(page.locator(".jp-mod-dirty")).to_have_count(0)
 
