@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeAlias, TypeVar
 
 Given = ParamSpec("Given")  # the arguments and the result of a function that a decorator gives back as it was
 Made = TypeVar("Made")
-Same = TypeVar("Same", bound=Callable[..., Any])  # a function that a decorator gives back with another name, say
+Same = TypeVar("Same", bound=Callable)  # a function that a decorator gives back with another name, say
 
 if TYPE_CHECKING:
     from .recording.evidence import Note
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
     ShapeLike: TypeAlias = Any  # what ``TensorShape`` reads: a shape, sizes, None, tensors that hold sizes
     Object: TypeAlias = Any  # an object of other code, of which attributes are read that it may not have
     Graph: TypeAlias = Any  # the graph that is built: a recording, and more, of a package above the engine
-    Columns: TypeAlias = list[list[Any]]  # of a recording: four of integers, and one of values
+    Columns: TypeAlias = list[list]  # of a recording: four of integers, and one of values
     Assigned: TypeAlias = Any  # the variable, None without ``read_value``, in a graph the operation that assigns
     NumPyType: TypeAlias = Any  # a scalar type or dtype of NumPy's; ``object`` for text
     Leaving: TypeAlias = Any  # an ``Exit``: a property, in which type checkers do not see the end of a block
     Sizes: TypeAlias = tuple[int, ...]  # of axes, or their numbers
     Index: TypeAlias = Any  # what NumPy takes as an index: slices, numbers, arrays, None, ... or a tuple of them
     Attributes: TypeAlias = dict[str, Any]  # of an operation, or arguments by name: each has a type of its own
-    Function: TypeAlias = Callable[..., Any]  # of arguments and results that only its caller knows
+    Function: TypeAlias = Callable  # of arguments and results that only its caller knows
 
     class ArrayValues(Protocol):
         """The values of a recording's rows: arrays, or the tensors that an outer tape knows."""

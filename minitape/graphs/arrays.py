@@ -43,7 +43,7 @@ def _is_empty(buffer: Value, element_shape: Sequence[int]) -> bool:
     return buffer.ndim == 2 and buffer.shape[1] == 0 and tuple(element_shape) != (0,)
 
 
-def _write(buffer: Value, index: Index, value: Value, *, dynamic: bool) -> tuple[Any, ...]:
+def _write(buffer: Value, index: Index, value: Value, *, dynamic: bool) -> tuple:
     """The buffer with a value at an index, or with several values at as many indices."""
     size, places, element_shape = len(buffer), index.tolist(), value.shape[index.ndim :]
     places = places if index.ndim else [places]
@@ -69,7 +69,7 @@ def _write(buffer: Value, index: Index, value: Value, *, dynamic: bool) -> tuple
     return (made,)
 
 
-def _read(buffer: Value, index: Index, *, shape: ShapeLike = None) -> tuple[Any, ...]:
+def _read(buffer: Value, index: Index, *, shape: ShapeLike = None) -> tuple:
     """An element, or several."""
     size = len(buffer)
     wrong = next((at for at in np.reshape(index, -1).tolist() if not 0 <= at < size), None)
@@ -90,9 +90,7 @@ def _zeros_like(value: Value) -> Any:
 
 
 @for_batches
-def _write_rule(
-    gs: Adjoint, z: Adjoint, buffer: Value, index: Index, value: Value, *, dynamic: bool
-) -> tuple[Any, ...]:
+def _write_rule(gs: Adjoint, z: Adjoint, buffer: Value, index: Index, value: Value, *, dynamic: bool) -> tuple:
     g = gs[0]
     if tuple(buffer.shape[1:]) != tuple(g.shape[1:]):  # nothing was written before
         return _zeros_like(buffer), None, _run(READ, g, index)
@@ -101,30 +99,30 @@ def _write_rule(
 
 
 @for_batches
-def _read_rule(gs: Adjoint, z: Adjoint, buffer: Value, index: Index, *, shape: ShapeLike = None) -> tuple[Any, ...]:
+def _read_rule(gs: Adjoint, z: Adjoint, buffer: Value, index: Index, *, shape: ShapeLike = None) -> tuple:
     return _run(WRITE, _zeros_like(buffer), index, gs[0], dynamic=False), None
 
 
-def _stack(tensors: Tensors, attrs: Attributes) -> list[Any]:
+def _stack(tensors: Tensors, attrs: Attributes) -> list:
     (buffer,), element_shape = tensors, attrs["shape"]
     if element_shape.is_fully_defined() and _is_empty(buffer, element_shape):
         return [zeros([buffer.shape[0], *element_shape], buffer.dtype)]
     return [TABLE["identity"](buffer)]
 
 
-def _stack_infer(tensors: Tensors, attrs: Attributes) -> list[Any]:
+def _stack_infer(tensors: Tensors, attrs: Attributes) -> list:
     buffer = tensors[0]
     return [(TensorShape([_size(buffer)]).concatenate(attrs["shape"]), buffer.dtype)]
 
 
-def _write_infer(tensors: Tensors, attrs: Attributes) -> list[Any]:
+def _write_infer(tensors: Tensors, attrs: Attributes) -> list:
     buffer, index, value = tensors
     size = None if attrs["dynamic"] else _size(buffer)
     element_shape = TensorShape(None) if index.shape.rank is None else value.shape[index.shape.rank :]
     return [(TensorShape([size]).concatenate(element_shape), buffer.dtype)]
 
 
-def _read_infer(tensors: Tensors, attrs: Attributes) -> list[Any]:
+def _read_infer(tensors: Tensors, attrs: Attributes) -> list:
     buffer, index = tensors
     return [(index.shape.concatenate(attrs.get("shape", buffer.shape[1:])), buffer.dtype)]
 
@@ -162,7 +160,7 @@ class TensorArray:
     (True, array([1., 2.], dtype=float32))
     """
 
-    _elements: list[Any]
+    _elements: list
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         return object.__new__(cls if state.graph is None else GraphTensorArray)
@@ -205,11 +203,11 @@ class TensorArray:
         """The shape of one element, as far as it is known."""
         return self._shape
 
-    def _components(self) -> list[Any]:
+    def _components(self) -> list:
         """The tensor that stands for the content in loops and branches of a graph."""
         return [self.stack()]
 
-    def _rebuild(self, parts: Sequence[Any]) -> GraphTensorArray:
+    def _rebuild(self, parts: Sequence) -> GraphTensorArray:
         """The array of a graph with this content."""
         made: GraphTensorArray = object.__new__(GraphTensorArray)
         made.__dict__.update(self.__dict__)
@@ -369,7 +367,7 @@ class GraphTensorArray(TensorArray):
         else:
             self._buffer = zeros([int(size.array), *known], self._dtype)
 
-    def _components(self) -> list[Any]:
+    def _components(self) -> list:
         return [self._buffer]
 
     def size(self, name: str | None = None) -> Any:

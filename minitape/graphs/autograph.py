@@ -75,7 +75,7 @@ class _Branches:
                 self._after.append(get())
             self._graphs.append(graph)
         put(self.before)
-        self._outs: list[list[Any]] = [[], []]
+        self._outs: list[list] = [[], []]
 
     def merged(self, name: str, first: Any, second: Any) -> Any:
         """What a name stands for after the statement; tensors become outputs of the branches."""
@@ -84,7 +84,7 @@ class _Branches:
             raise value.fail()
         return value
 
-    def join(self, names: tuple[str, ...], *returned: Any) -> tuple[Any, ...]:
+    def join(self, names: tuple[str, ...], *returned: Any) -> tuple:
         """Adds the operation, and gives the names what they stand for after the statement; the values of what was
         merged of the results.
         """
@@ -106,13 +106,13 @@ class _Pending:
     def __init__(self, structure: Structure, places: list[tuple[int | None, Any]]) -> None:
         self._structure, self._places = structure, places
 
-    def found_in(self, results: Sequence[Any]) -> Any:
+    def found_in(self, results: Sequence) -> Any:
         """The value, given the results."""
         leaves = [known if at is None else results[at] for at, known in self._places]
         return pack_parts(self._structure, leaves)
 
 
-def _merge(name: str, first: Any, second: Any, outs: list[list[Any]]) -> Any:
+def _merge(name: str, first: Any, second: Any, outs: list[list]) -> Any:
     """What a name stands for after an ``if``; tensors are added to the outputs of the branches."""
     if first is second:
         return first
@@ -141,7 +141,7 @@ def _undefined(name: str, kind: type[Exception], text: str) -> Undefined:
     return Undefined(name, functools.partial(kind, f"'{name}' {text}"))
 
 
-def _place(name: str, a: Any, b: Any, outs: list[list[Any]]) -> tuple[int | None, Any] | Undefined:
+def _place(name: str, a: Any, b: Any, outs: list[list]) -> tuple[int | None, Any] | Undefined:
     """Where the tensor is found that is ``a`` after one branch and ``b`` after the other, as ``_Pending`` wants it."""
     if a is b and not isinstance(a, Tensor):
         return None, a
@@ -228,7 +228,7 @@ def or_(*parts: Any) -> Any:
     return _junction(parts, False, bool)
 
 
-def _junction(parts: Sequence[Any], is_and: bool, settles: Callable[[Any], bool]) -> Any:
+def _junction(parts: Sequence, is_and: bool, settles: Callable[[Any], bool]) -> Any:
     """The first part that settles it, else the last; on a tensor what follows runs only where it does not settle it."""
     value: Any = parts[0]()
     for at, part in enumerate(parts[1:], 1):
@@ -241,7 +241,7 @@ def _junction(parts: Sequence[Any], is_and: bool, settles: Callable[[Any], bool]
     return value
 
 
-def _lazy(value: Value, rest: Sequence[Any], is_and: bool, settles: Callable[[Any], bool]) -> Any:
+def _lazy(value: Value, rest: Sequence, is_and: bool, settles: Callable[[Any], bool]) -> Any:
     """``value and rest``, or with ``is_and`` False ``value or rest``, as ``tf.cond`` puts it."""
     pred = TABLE["reshape"](value, shape=()) if value.shape.rank and value.shape.num_elements() == 1 else value
     kind = TestGraph if isinstance(state.graph, TestGraph) else BodyGraph
@@ -252,7 +252,7 @@ def _lazy(value: Value, rest: Sequence[Any], is_and: bool, settles: Callable[[An
 # -- the function itself ---------------------------------------------------------------------------
 
 
-def convert_entry(function: Function) -> Callable[..., Any]:
+def convert_entry(function: Function) -> Callable:
     """The rewritten function, whose errors say where in the user's code; one that cannot be rewritten as it is."""
     inner = rewritten(function)
     if inner is function:

@@ -69,7 +69,7 @@ class GraphBody:
         """(shape, dtype) of each output."""
         return [(t.shape, t.dtype) for t in self.outputs]
 
-    def pack(self, found: Iterable[Any]) -> Any:
+    def pack(self, found: Iterable) -> Any:
         """What the function returned, with these tensors in the place of the outputs."""
         values = iter(found)
         return pack_parts(self.result, [None if t is None else next(values) for t in self.flat])
@@ -82,13 +82,13 @@ class GraphBody:
                 marks.update(t._row for t in self.graph.op_of[call.row].outputs if t.dtype.differentiable)
         return not marks.isdisjoint(self.fetches)
 
-    def run(self, arrays: Arrays) -> tuple[Any, ...]:
+    def run(self, arrays: Arrays) -> tuple:
         """The outputs' arrays for the arrays of inputs and captured tensors."""
         if self._program is None:
             self._program = Program(self.graph, self.fetches, self.feeds, self.effects)
         return self._program.run(arrays)
 
-    def run_noting(self, arrays: Arrays) -> tuple[tuple[Any, ...], dict[int, Any]]:
+    def run_noting(self, arrays: Arrays) -> tuple[tuple, dict[int, Any]]:
         """The same, and what each row with effects (or that reads a variable) gave, for a later ``replay``."""
         rows = [c.row + i for c in self._stateful for i in range(self.graph.op_of[c.row].count)]
         if self._noting is None:
@@ -97,7 +97,7 @@ class GraphBody:
         count = len(self.fetches)
         return found[:count], dict(zip(rows, found[count:], strict=True))
 
-    def replay(self, tensors: Tensors, notes: Notes | None = None) -> list[Any]:
+    def replay(self, tensors: Tensors, notes: Notes | None = None) -> list:
         """The outputs for eager tensors, as recorded operations; without effects: what they gave is in the notes."""
         return replay(self.graph, self.fetches, dict(zip(self.feeds, tensors, strict=True)), notes)
 
@@ -181,7 +181,7 @@ def _bodies(attrs: Attributes) -> list[GraphBody]:
     return [b for b in given if isinstance(b, GraphBody)]
 
 
-def _constants(bodies: list[GraphBody]) -> list[Any]:
+def _constants(bodies: list[GraphBody]) -> list:
     """The tensors that are constants of the bodies, each once."""
     found: dict[int, Any] = {}
     for body in bodies:

@@ -72,10 +72,10 @@ class Graph(Named, Record):
         self.listed: list[Call] = []  # its calls in order
         self.outer = outer  # the graph in which this one is a function's body
         self.tensors: dict[int, SymbolicTensor] = {}
-        self.shape_dtypes: dict[int, tuple[Any, Any]] = {}  # shape and NumPy dtype of each row
-        self.alive: list[Any] = []  # the tensors of constants, which leaves do not keep alive
+        self.shape_dtypes: dict[int, tuple] = {}  # shape and NumPy dtype of each row
+        self.alive: list = []  # the tensors of constants, which leaves do not keep alive
         self.op_of: dict[int, Operation] = {}  # first row -> operation
-        self.replays: dict[Any, Any] = {}  # (fetched rows, known rows) -> what is needed, see minitape.graphs.program
+        self.replays: dict = {}  # (fetched rows, known rows) -> what is needed, see minitape.graphs.program
         self.by_name: dict[str, Operation] = {}
         self.names: dict[str, int] = {}  # how often each name was requested
         self.scope = ""
@@ -84,11 +84,11 @@ class Graph(Named, Record):
         self.folded: dict[int, Any] = {}  # values that constants alone determine
         # constants -> the tensor or variable (weak) of which they have the shape, by which operation
         self.shaped: dict[int, tuple[Any, str]] = {}
-        self.gradients: dict[int, list[Any]] = {}  # rows -> the sources (weak) whose gradients a tape found them to be
+        self.gradients: dict[int, list] = {}  # rows -> the sources (weak) whose gradients a tape found them to be
         self.captures: dict[int, tuple[Any, SymbolicTensor]] = {}  # id of an outer tensor -> it and its place here
-        self.collections: dict[str, list[Any]] = {} if outer is None else outer.collections
+        self.collections: dict[str, list] = {} if outer is None else outer.collections
         self.reads: dict[int, SymbolicTensor] = {}  # what each variable holds now, until the next effect
-        self.tapes_around: list[Any] = []  # those that record the graph around it while this one is built
+        self.tapes_around: list = []  # those that record the graph around it while this one is built
         self.seed: Any = None if outer is None else outer.seed  # of its random operations
         self.drawn = 0  # random operations that took their number from it
         self.lock = threading.RLock()  # of whoever adds rows to a graph that is complete: those of its gradients
@@ -119,7 +119,7 @@ class Graph(Named, Record):
     def free(self) -> None:
         """Nothing to release: there are no values."""
 
-    def note_gradients(self, gradients: list[Any], sources: list[Any]) -> None:
+    def note_gradients(self, gradients: list, sources: list) -> None:
         """Notes whose gradients these tensors are."""
         for g, source in zip(gradients, sources, strict=True):
             if getattr(g, "graph", None) is self and hasattr(g, "_row"):  # slices have none
@@ -306,7 +306,7 @@ class Graph(Named, Record):
 
     # -- operations --------------------------------------------------------------------------------
 
-    def apply(self, primitive: Primitive, inputs: tuple[Any, ...], attrs: Attributes, usual: str | None = None) -> Any:
+    def apply(self, primitive: Primitive, inputs: tuple, attrs: Attributes, usual: str | None = None) -> Any:
         """Adds an operation; returns its symbolic output, or a tuple of them where there are several.
 
         ``usual`` is its name where the user gives none.
@@ -424,7 +424,7 @@ class Graph(Named, Record):
         ops = [getattr(i, "op", i) for i in control_inputs]
         return During(self, controls=[*self.controls, *(o for o in ops if isinstance(o, Operation))])
 
-    def get_collection(self, name: str, scope: str | None = None) -> list[Any]:
+    def get_collection(self, name: str, scope: str | None = None) -> list:
         """The members of a collection, such as "variables"; of those that have a name, where it matches ``scope``."""
         found = list(self.collections.get(str(name), []))
         return found if scope is None else [m for m in found if hasattr(m, "name") and re.match(scope, m.name)]
@@ -460,7 +460,7 @@ class _Building(Elsewhere):
         super()._restore()
 
 
-def apply(primitive: Primitive, inputs: tuple[Any, ...], attrs: Attributes) -> Any:
+def apply(primitive: Primitive, inputs: tuple, attrs: Attributes) -> Any:
     """Adds an operation to the graph that is being built: here the core hands over what it cannot compute."""
     graph = state.graph
     if graph is None:

@@ -146,7 +146,7 @@ def _on_symbolic(name: Any, function: Function) -> Any:
     return replaced
 
 
-_BUILTINS: dict[Any, Any] = {
+_BUILTINS: dict = {
     int: _on_symbolic(int, _as_number(dtypes.int32)),
     float: _on_symbolic(float, _as_number(dtypes.float32)),
     len: _on_symbolic(len, _length),

@@ -154,7 +154,7 @@ class ConcreteFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.call_flat(self.signature.flat(self, args, kwargs))
 
-    def call_flat(self, tensors: Tensors, arrays: Sequence[Any] | None = None) -> Any:
+    def call_flat(self, tensors: Tensors, arrays: Sequence | None = None) -> Any:
         """Calls it with the tensors of the placeholders, in their order; ``arrays`` are theirs, where they are
         known.
         """
@@ -208,12 +208,12 @@ class ConcreteFunction:
             if tensor.dtype != place.dtype:
                 raise mismatch(f"__inference_{self.label}_0", at, place.dtype.kernel_name, tensor.dtype)
 
-    def _pack(self, found: Sequence[Any]) -> Any:
+    def _pack(self, found: Sequence) -> Any:
         return found[0] if self._single else self._packer(iter(found))
 
     # -- inside another graph ----------------------------------------------------------------------
 
-    def _in_graph(self, tensors: Tensors) -> list[Any]:
+    def _in_graph(self, tensors: Tensors) -> list:
         graph = state.graph
         rows: dict[int, int] = {}
         for place, tensor in zip(self.body.inputs, tensors, strict=True):
@@ -232,7 +232,7 @@ class ConcreteFunction:
 
     # -- under a tape ------------------------------------------------------------------------------
 
-    def _under_tape(self, tensors: Tensors) -> list[Any] | None:
+    def _under_tape(self, tensors: Tensors) -> list | None:
         record: Any = state.record
         for variable in self._assigned:  # TensorFlow counts every variable of the function as accessed
             variable._read()
@@ -299,8 +299,8 @@ class Taped:
         groups += [[r] for r in held]
         self.groups = groups
         self.error: Exception | None = None
-        self.grads: list[Any] = [None] * len(groups)
-        self.starts: list[Any] = []
+        self.grads: list = [None] * len(groups)
+        self.starts: list = []
         self.border = border = len(graph)
         self._reading: dict[int, bool] = {}
         try:
@@ -327,7 +327,7 @@ class Taped:
         )
         self.grads = [_symbolic(graph, g) for g in found]
 
-    def shares(self, gs: Tensors, saved: Sequence[Any], arrays: Arrays) -> list[Any]:
+    def shares(self, gs: Tensors, saved: Sequence, arrays: Arrays) -> list:
         """The gradients of the inputs as arrays."""
         if self.error is not None:
             raise self.error
@@ -346,7 +346,7 @@ class Taped:
             self._reading[at] = _reads(self.concrete.graph, _rows_of(self.grads[at]), self.border)
         return self._reading[at]
 
-    def replayed(self, inputs: Tensors, saved: Sequence[Any]) -> list[Any]:
+    def replayed(self, inputs: Tensors, saved: Sequence) -> list:
         """The outputs as eager operations of the inputs; what effects returned is taken from the first run."""
         graph, body = self.concrete.graph, self.concrete.body
         known: dict[int, Any] = {}
@@ -416,7 +416,7 @@ def _stateful_rows(graph: Graph, border: int) -> set[int]:
 
 
 @for_batches
-def _function_rule(gs: Adjoint, z: Adjoint, *inputs: Any, taped: Taped, saved: Any, arrays: Array) -> list[Any]:
+def _function_rule(gs: Adjoint, z: Adjoint, *inputs: Any, taped: Taped, saved: Any, arrays: Array) -> list:
     if not any(isinstance(g, Tensor) for g in gs):
         return taped.shares(gs, saved, arrays)
     tensors = [as_eager(i) for i in inputs]

@@ -44,16 +44,16 @@ def _branch(index: Index, bodies: Sequence[GraphBody]) -> GraphBody:
     return bodies[at] if 0 <= at < len(bodies) else bodies[-1]
 
 
-def _case_forward(index: Index, *arrays: Array, bodies: Sequence[GraphBody]) -> tuple[Any, ...]:
+def _case_forward(index: Index, *arrays: Array, bodies: Sequence[GraphBody]) -> tuple:
     return _branch(index, bodies).run(arrays)
 
 
-def _case_noting(index: Index, *arrays: Array, bodies: Sequence[GraphBody]) -> tuple[Any, ...]:
+def _case_noting(index: Index, *arrays: Array, bodies: Sequence[GraphBody]) -> tuple:
     found, notes = _branch(index, bodies).run_noting(arrays)
     return (*found, write_notes(notes))
 
 
-def _case_eager(tensors: Tensors, attrs: Attributes) -> list[Any]:
+def _case_eager(tensors: Tensors, attrs: Attributes) -> list:
     notes = attrs.get("notes")
     bodies = attrs["bodies"]
     taken = _branch(tensors[0].array, bodies)
@@ -62,7 +62,7 @@ def _case_eager(tensors: Tensors, attrs: Attributes) -> list[Any]:
     return found if notes is None else [*found, new_tensor(write_notes(notes))]
 
 
-def _case_infer(tensors: Tensors, attrs: Attributes) -> list[Any]:
+def _case_infer(tensors: Tensors, attrs: Attributes) -> list:
     columns = zip(*[b.specs() for b in attrs["bodies"]], strict=True)
     specs = []
     for column in columns:
@@ -90,7 +90,7 @@ CASE = {
 }
 
 
-def build_case(index: Index, bodies: list[GraphBody], name: str) -> list[Any]:
+def build_case(index: Index, bodies: list[GraphBody], name: str) -> list:
     """Adds the operation that runs one of the bodies."""
     captured = share_captures(bodies)
     stateful = any(b.effects for b in bodies)
@@ -162,7 +162,7 @@ def _trace_branch(function: Callable[[], Any] | GraphBody, decides: Any) -> Grap
 
     results = []
 
-    def tensors() -> list[Any]:
+    def tensors() -> list:
         results.append(nest.map_structure(as_tensor, function()))
         return flatten_parts(results[0])
 
@@ -256,7 +256,7 @@ def _functions_by_number(branch_index: Any, branch_fns: Any) -> dict[int, Any]:
     return dict(pairs)
 
 
-def _checked_pairs(pred_fn_pairs: Any) -> list[Any]:
+def _checked_pairs(pred_fn_pairs: Any) -> list:
     """The pairs of ``case`` after the checks that TensorFlow makes."""
     if not isinstance(pred_fn_pairs, (list, tuple, dict)):
         raise TypeError(f"'pred_fn_pairs' must be a list, tuple, or dict. Received: {type(pred_fn_pairs)}")
@@ -326,7 +326,7 @@ def _chained(pred: Value, function: Function, otherwise: Any, strict: bool) -> A
     return chosen
 
 
-def _require(preds: Sequence[Any], function: Function) -> Any:
+def _require(preds: Sequence, function: Function) -> Any:
     """The function of the last predicate, which must be true where no other is."""
 
     def last() -> Any:

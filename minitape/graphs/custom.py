@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # -- Python functions ------------------------------------------------------------------------------
 
 
-def python_row(func: Function, inputs: Tensors, dtypes: list[Any]) -> Any:
+def python_row(func: Function, inputs: Tensors, dtypes: list) -> Any:
     """Adds a py_function."""
     return list(state.graph.apply(PYTHON, tuple(inputs), {"func": func, "dtypes": dtypes})[:-1])
 
@@ -41,20 +41,20 @@ def numpy_row(func: Function, inputs: Tensors, Tout: Any, stateful: bool) -> Any
 # -- custom_gradient -------------------------------------------------------------------------------
 
 
-def _forward(*arrays: Array, call: CustomCall, results: int) -> tuple[Any, ...]:
+def _forward(*arrays: Array, call: CustomCall, results: int) -> tuple:
     return tuple(arrays[:results])
 
 
-def _infer(tensors: Tensors, attrs: Attributes) -> list[Any]:
+def _infer(tensors: Tensors, attrs: Attributes) -> list:
     return [(t.shape, t.dtype) for t in tensors[: attrs["results"]]]
 
 
-def _rule(g: Adjoint, z: Adjoint, *inputs: Any, call: CustomCall, results: int) -> list[Any]:
+def _rule(g: Adjoint, z: Adjoint, *inputs: Any, call: CustomCall, results: int) -> list:
     gs = list(g) if isinstance(g, (list, tuple)) else [g]
     return [None] * results + call.shares(gs)
 
 
-def _run_eagerly(graph: Graph, call: Call, values: dict[int, Any]) -> list[Any]:
+def _run_eagerly(graph: Graph, call: Call, values: dict[int, Any]) -> list:
     """An eager run of the row: its gradient is traced once, as rows of the graph, and replayed when asked for."""
     results = call.attrs["results"]
     outs = [new_tensor(values[r].array) for r in call.inputs[:results]]
@@ -64,7 +64,7 @@ def _run_eagerly(graph: Graph, call: Call, values: dict[int, Any]) -> list[Any]:
     return outs
 
 
-def _elsewhere(graph: Graph, call: Call, run: Callable[[list[int], dict[int, Any]], list[Any]]) -> CustomCall:
+def _elsewhere(graph: Graph, call: Call, run: Callable[[list[int], dict[int, Any]], list]) -> CustomCall:
     """The call with a gradient that is traced in its own graph; ``run`` gives its rows for adjoints elsewhere."""
 
     def grad_fn(*gs: Any) -> Any:
@@ -95,7 +95,7 @@ def _copy_attrs(graph: Graph, call: Call, rows: dict[int, int]) -> dict[str, Any
     """The attributes of the row in the graph that is being built: its gradient becomes a copy of rows, too."""
     target: Any = state.graph
 
-    def copied(shares: list[int], gs: dict[int, Any]) -> list[Any]:
+    def copied(shares: list[int], gs: dict[int, Any]) -> list:
         here: Any = state.graph
         known = {row: target.tensor_at(at) for row, at in rows.items()} | gs
         places = {row: here.row_or_new_leaf(tensor) for row, tensor in known.items()}
@@ -116,7 +116,7 @@ def custom_call(f: Any, args: Arguments, kwargs: Names) -> Any:
             "The custom_gradient decorator currently supports keywords arguments only when eager execution is enabled."
         )
 
-    def row(call: CustomCall, results: list[Any], inputs: Tensors) -> list[Any]:
+    def row(call: CustomCall, results: list, inputs: Tensors) -> list:
         return list(state.graph.apply(CUSTOM_ROW, (*results, *inputs), {"call": call, "results": len(results)}))
 
     return call_as_row(f, nest.map_structure(_argument, list(args)), {}, row, hides=True)

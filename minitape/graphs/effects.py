@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 # -- variables -------------------------------------------------------------------------------------
 
 
-def _read_forward(*outer: Any, variable: Variable) -> tuple[Any, ...]:
+def _read_forward(*outer: Any, variable: Variable) -> tuple:
     if variable._uninitialized:
         raise errors.FailedPreconditionError(
             None,
@@ -42,7 +42,7 @@ def _read_forward(*outer: Any, variable: Variable) -> tuple[Any, ...]:
     return (variable._state.array,)
 
 
-def _read_eager(tensors: Tensors, attrs: Attributes) -> list[Any]:
+def _read_eager(tensors: Tensors, attrs: Attributes) -> list:
     return [TABLE["identity"](tensors[0])] if tensors else [new_tensor(attrs["variable"]._state.array)]
 
 
@@ -91,7 +91,7 @@ def watch_accessed(graph: Graph, variable: Variable, tapes: Tapes) -> None:
             tape.variables[id(variable)] = variable
 
 
-def _assign_forward(value: Value, *, variable: Variable, how: str) -> tuple[Any, ...]:
+def _assign_forward(value: Value, *, variable: Variable, how: str) -> tuple:
     if how == "assign_add" or how == "assign_sub":
         (old,) = _read_forward(variable=variable)
         if old.shape != value.shape:
@@ -146,40 +146,40 @@ def assign(graph: Graph, variable: Variable, tensor: Value, how: str) -> Any:
 # -- Python functions ------------------------------------------------------------------------------
 
 
-def _python_forward(*arrays: Array, func: Function, dtypes: Any) -> tuple[Any, ...]:
+def _python_forward(*arrays: Array, func: Function, dtypes: Any) -> tuple:
     """The results, and behind them the run itself: its tape gives the gradient."""
     call = run_python(func, [new_tensor(a) for a in arrays], dtypes, differentiate=True)
     note_run(func, call)
     return (*[o.array for o in call.outputs], write_notes(call))
 
 
-def _promised(tensors: Tensors, attrs: Attributes) -> list[Any]:
+def _promised(tensors: Tensors, attrs: Attributes) -> list:
     return [(TensorShape(None), d) for d in attrs["dtypes"]]
 
 
-def _python_infer(tensors: Tensors, attrs: Attributes) -> list[Any]:
+def _python_infer(tensors: Tensors, attrs: Attributes) -> list:
     return [*_promised(tensors, attrs), (TensorShape([]), string)]
 
 
 @for_batches
-def _python_rule(gs: Adjoint, z: Adjoint, *inputs: Any, func: Function, dtypes: Any) -> list[Any]:
+def _python_rule(gs: Adjoint, z: Adjoint, *inputs: Any, func: Function, dtypes: Any) -> list:
     """The tape of the forward run gives the gradient; derivatives of it are None, as in TensorFlow."""
     tensors = [*gs[:-1], z[-1], *inputs]
     count = len(gs) - 1
     graph: Graph = state.graph
     found = graph.apply(PYTHON_GRADIENT, tuple(tensors), {"count": count})
-    shares: list[Any] = [None] * len(inputs)
+    shares: list = [None] * len(inputs)
     for i, share in zip([i for i, t in enumerate(inputs) if t.dtype.kind in "fc"], found, strict=True):
         shares[i] = share
     return shares
 
 
-def _python_gradient(*arrays: Array, count: int) -> tuple[Any, ...]:
+def _python_gradient(*arrays: Array, count: int) -> tuple:
     call: PythonCall = np.asarray(arrays[count], object).item()
     return tuple(share.array for share in call.run_gradient([new_tensor(g) for g in arrays[:count]]))
 
 
-def _python_gradient_infer(tensors: Tensors, attrs: Attributes) -> list[Any]:
+def _python_gradient_infer(tensors: Tensors, attrs: Attributes) -> list:
     inputs = tensors[attrs["count"] + 1 :]
     return [(t.shape, t.dtype) for t in inputs if t.dtype.differentiable]
 
@@ -192,7 +192,7 @@ PYTHON_GRADIENT = GraphPrimitive(
 )
 
 
-def _numpy_forward(*arrays: Array, func: Function, dtypes: Any) -> tuple[Any, ...]:
+def _numpy_forward(*arrays: Array, func: Function, dtypes: Any) -> tuple:
     number = next_number()
     with no_tapes(), During(state, compiled=None):
         try:
@@ -232,18 +232,18 @@ DRAW = GraphPrimitive("draw", "StatefulPartitionedCall", **_LATER, rules=None, s
 NEXT = GraphPrimitive("next_element", "IteratorGetNext", **_LATER, stateful=True)
 
 
-def draw_row(function: Callable[..., list[Any]], tensors: Tensors, spec: Any, name: str | None) -> Any:
+def draw_row(function: Callable[..., list], tensors: Tensors, spec: Any, name: str | None) -> Any:
     """Adds a row of random numbers, drawn by ``function`` each time that the graph runs; ``spec`` is (shape, dtype)."""
     return state.graph.apply(DRAW, tuple(tensors), {"function": function, "specs": [spec]}, name)[0]
 
 
 def add_effect(
-    function: Callable[..., list[Any]],
+    function: Callable[..., list],
     tensors: Tensors,
     specs: Specs,
     stateful: bool = False,
     name: str | None = None,
-) -> list[Any]:
+) -> list:
     """Adds a row that calls ``function`` with eager tensors when the graph runs; ``specs`` are (shape, dtype) pairs."""
     primitive = LATER_STATEFUL if stateful else LATER
     return list(state.graph.apply(primitive, tuple(tensors), {"function": function, "specs": specs}, name))

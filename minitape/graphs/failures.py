@@ -105,7 +105,7 @@ def raising_primitive(primitive: Primitive, error: Exception, tensors: Tensors) 
     def forward(*arrays: Array) -> Any:
         raise error
 
-    def rule(g: Adjoint, z: Adjoint, *inputs: Any) -> list[Any]:
+    def rule(g: Adjoint, z: Adjoint, *inputs: Any) -> list:
         return [TABLE["zeros_like"](x) if x.dtype.differentiable else None for x in inputs]
 
     infer = lambda tensors, attrs: [(TensorShape(None), dtype)]  # noqa: E731

@@ -56,7 +56,7 @@ class Function:
 
     def __init__(
         self,
-        python_function: Callable[..., Any],
+        python_function: Callable,
         input_signature: Any = None,
         autograph: bool = True,
         reduce_retracing: bool = False,
@@ -94,7 +94,7 @@ class Function:
     # -- what it is --------------------------------------------------------------------------------
 
     @property
-    def python_function(self) -> Callable[..., Any]:
+    def python_function(self) -> Callable:
         """The wrapped Python function."""
         return self._python_function
 
@@ -126,11 +126,11 @@ class Function:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if EAGER_FUNCTIONS[0]:
             return self._run_python(args, kwargs)
-        given: list[Any] = []
-        arrays: list[Any] = []
+        given: list = []
+        arrays: list = []
         # as the trace takes them
         ordered = kwargs if len(kwargs) < 2 else dict(sorted(kwargs.items(), key=self._place))
-        key: list[Any] = [*ordered]
+        key: list = [*ordered]
         plain = _tell(
             (*args, *ordered.values()) if ordered else args, key, given, arrays, self._input_signature is None
         )
@@ -156,7 +156,7 @@ class Function:
     def _run_python(self, args: Arguments, kwargs: Names) -> Any:
         return self._python_function(*self._with_owner(args), **kwargs)
 
-    def _with_owner(self, args: Arguments) -> tuple[Any, ...]:
+    def _with_owner(self, args: Arguments) -> tuple:
         if self._owner is None:
             return args
         owner = self._owner() if isinstance(self._owner, weakref.ref) else self._owner
@@ -295,7 +295,7 @@ class Function:
                 return {n: nest.map_structure(_wider, values[n], old[n]) for n in values}
         return values
 
-    def _trace(self, values: Names, given: list[Any]) -> ConcreteFunction:
+    def _trace(self, values: Names, given: list) -> ConcreteFunction:
         signature = Signature(
             self._parameters, {n: nest.map_structure(as_spec, v) for n, v in values.items()}, self._name
         )
@@ -311,12 +311,10 @@ class Function:
         self._tracing_count += 1
         return concrete
 
-    def _traced(
-        self, signature: Signature, may_create: bool, given: Sequence[Any] = ()
-    ) -> tuple[ConcreteFunction, list[Any]]:
+    def _traced(self, signature: Signature, may_create: bool, given: Sequence = ()) -> tuple[ConcreteFunction, list]:
         graph = FuncGraph(self._name, state.graph, may_create)
         with graph.as_default():
-            inputs: list[Any] = []
+            inputs: list = []
             leaves = iter([_place_leaf(graph, name, leaf, inputs) for name, leaf in signature.leaves()])
             graph.given = {place._row: tensor for place, tensor in zip(inputs, given, strict=False)}
             structure = {n: nest.map_structure(lambda _: next(leaves), v) for n, v in signature.values.items()}
@@ -327,7 +325,7 @@ class Function:
             result = _as_outputs(result, self._python_function)
         return ConcreteFunction(GraphBody(graph, inputs, result), self._name, signature), graph.created
 
-    def _function(self) -> Callable[..., Any]:
+    def _function(self) -> Callable:
         if not self._autograph:
             return self._python_function
         if self._converted is None:
@@ -337,9 +335,7 @@ class Function:
         return self._converted
 
 
-def _refuse_changed(
-    before: dict[str, Any], after: dict[str, Any], function: Callable[..., Any], owner: Sequence[Any]
-) -> None:
+def _refuse_changed(before: dict[str, Any], after: dict[str, Any], function: Callable, owner: Sequence) -> None:
     """ValueError where a function changed a list or dictionary among its arguments: only a trace would see that."""
 
     def changed(old: Any, new: Any) -> bool:
@@ -359,7 +355,7 @@ def _refuse_changed(
         )
 
 
-def _tensors(values: Names) -> list[Any]:
+def _tensors(values: Names) -> list:
     return [
         t
         for v in values.values()
@@ -375,7 +371,7 @@ def _access(values: Names) -> None:
             value._read()
 
 
-def _tell(values: Iterable[Any], key: list[Any], tensors: list[Any], arrays: list[Any], converts: bool) -> bool:
+def _tell(values: Iterable, key: list, tensors: list, arrays: list, converts: bool) -> bool:
     """Adds to a key what tells these arguments from others, and their tensors and arrays as structures are flattened.
 
     So the next such call finds its trace without a look at the signature. False where there is more to ask. With
@@ -408,7 +404,7 @@ def _tell(values: Iterable[Any], key: list[Any], tensors: list[Any], arrays: lis
     return True
 
 
-def _place_leaf(graph: Graph, name: str, leaf: Value, inputs: list[Any]) -> Any:
+def _place_leaf(graph: Graph, name: str, leaf: Value, inputs: list) -> Any:
     if not isinstance(leaf, TensorSpec):
         return leaf
     inputs.append(graph.input(leaf.dtype, leaf.shape, leaf.name or name))
@@ -445,7 +441,7 @@ def _wider(new: Any, old: Any) -> Any:
 
 def function(
     func: Any = None,
-    input_signature: Sequence[Any] | None = None,
+    input_signature: Sequence | None = None,
     autograph: bool = True,
     jit_compile: bool | None = None,
     reduce_retracing: bool = False,

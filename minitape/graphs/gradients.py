@@ -29,7 +29,7 @@ def gradients(
     *,
     stop_gradients: Any = None,
     unconnected_gradients: Any = UnconnectedGradients.NONE,
-) -> list[Any]:
+) -> list:
     """Adds the operations that compute the sum of d``ys``/dx for each x in ``xs``; returns their outputs as a list.
 
     ``grad_ys`` weighs the ys; gradients do not pass ``stop_gradients``. None where nothing connects them.
@@ -67,7 +67,7 @@ def gradients(
     return [_zeros(s) if g is None and zero else g for g, s in zip(found, sources, strict=True)]
 
 
-def hessians(ys: Any, xs: Any) -> list[Any]:
+def hessians(ys: Any, xs: Any) -> list:
     """Adds the operations that compute the Hessian of the sum of ``ys`` for each x, of shape x.shape + x.shape.
 
     RuntimeError outside a graph, ValueError when nothing connects ``ys`` and an x.
@@ -98,9 +98,7 @@ def hessians(ys: Any, xs: Any) -> list[Any]:
     return found
 
 
-def _through_captures(
-    graph: Graph, targets: list[Any], adjoints: list[Any], sources: list[Any], stops: list[Any], prefix: str
-) -> list[Any]:
+def _through_captures(graph: Graph, targets: list, adjoints: list, sources: list, stops: list, prefix: str) -> list:
     """The gradient for each source, or None: in this graph, and through what it captured for tensors of those around
     it.
 
@@ -122,15 +120,15 @@ def _through_captures(
     return [a if b is None else b if a is None else _dense(a) + _dense(b) for a, b in zip(here, beyond, strict=True)]
 
 
-def _capture(graph: Graph) -> list[tuple[Any, Any]]:
+def _capture(graph: Graph) -> list[tuple]:
     """(tensor of the graph around it, its place) for what a graph captured and gradients may pass."""
     places = {inner._row: (outer, inner) for outer, inner in graph.captures.values() if outer.graph is graph.outer}
     return [(outer, inner) for outer, inner in places.values() if inner.dtype.differentiable]
 
 
 def sweep_rows(
-    graph: Graph, targets: list[Any], rows: list[list[int]], adjoints: list[Any], stops: Any = (), prefix: str = ""
-) -> list[Any]:
+    graph: Graph, targets: list, rows: list[list[int]], adjoints: list, stops: Any = (), prefix: str = ""
+) -> list:
     """The gradient of the targets for each list of rows (the reads of one variable, or one tensor), or None."""
     wanted = {r for group in rows for r in group}
     if not wanted:

@@ -45,7 +45,7 @@ _SHORTER = {"MatrixDiagPartV3", "Qr", "Svd"}  # as long as the shorter of two ax
 _LARGE = 1 << 16  # elements from which on stand-ins are made smaller for elementwise operations
 
 Spec = tuple[TensorShape, dtypes.DType]
-Guess = tuple[Any, ...]  # a size and a rank, for what is not known; and where it is one larger, see _unknown
+Guess = tuple  # a size and a rank, for what is not known; and where it is one larger, see _unknown
 
 
 class Mismatch(Exception):
@@ -76,7 +76,7 @@ class Mismatch(Exception):
         )
 
 
-def check_dtypes(primitive: Primitive, inputs: tuple[Any, ...]) -> None:
+def check_dtypes(primitive: Primitive, inputs: tuple) -> None:
     """Raises the TypeError of TensorFlow's graphs when two operands have different dtypes."""
     if len(inputs) != 2 or not (primitive.code or primitive.op in _TWINS):
         return
@@ -114,7 +114,7 @@ def outputs(primitive: Primitive, tensors: Tensors, attrs: Attributes) -> tuple[
     return specs, several
 
 
-def _trials(primitive: Primitive, tensors: Tensors, attrs: Attributes) -> list[Any]:
+def _trials(primitive: Primitive, tensors: Tensors, attrs: Attributes) -> list:
     """Results of the primitive that show which sizes depend on what."""
     errors: list[Exception] = []
 
@@ -219,7 +219,7 @@ def stand_in_array(sizes: tuple[int, ...], dtype: DTypeLike, kind: int) -> Any:
     return (np.arange(count) % 97).astype(dtype.as_numpy_dtype).reshape(sizes)
 
 
-def _run(primitive: Primitive, arrays: list[Any], attrs: Attributes) -> Any:
+def _run(primitive: Primitive, arrays: list, attrs: Attributes) -> Any:
     kinds = tuple([a.dtype for a in arrays])
     if kinds not in primitive.accepted:
         _accept(primitive, kinds)
@@ -228,7 +228,7 @@ def _run(primitive: Primitive, arrays: list[Any], attrs: Attributes) -> Any:
     return ignore_fp_errors().run(primitive.forward, *arrays, **attrs)
 
 
-def _specs(results: list[Any]) -> tuple[list[Spec], bool]:
+def _specs(results: list) -> tuple[list[Spec], bool]:
     """What all results have in common."""
     several = type(results[0]) is tuple
     rows = [r if several else (r,) for r in results]

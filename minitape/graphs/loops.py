@@ -235,7 +235,7 @@ class _Loop:
         target: str | None = None,
     ) -> None:
         self.names, self.get, self.put, self.alive, self.later, self.target = names, get, put, alive, later, target
-        self.before: tuple[Any, ...] = ()  # the values of all names, before the loop
+        self.before: tuple = ()  # the values of all names, before the loop
         self.carried: dict[str, Any] = {}  # those of the names that are carried
         self.late: dict[str, list[TensorShape]] = {}  # names that only a turn gives a value, and its leaves' shapes
 
@@ -255,7 +255,7 @@ class _Loop:
         specs = [(shape, t.dtype) for shape, t in zip(shapes, start, strict=True)]
         latest: dict[str, Any] = {}
 
-        def turn(*tensors: Any) -> list[Any]:
+        def turn(*tensors: Any) -> list:
             self._enter(tensors[first:])
             entered = dict(zip(self.names, copies(self.get()), strict=True))
             body(None if counter is None else counter.item(*tensors[:first]))
@@ -283,7 +283,7 @@ class _Loop:
             self._demand_a_turn(found[0] if walk is None else TABLE["not_equal"](found[0], walk.start))
         self._leave(found[first:], latest)
 
-    def _tensors(self, values: Names) -> list[Any]:
+    def _tensors(self, values: Names) -> list:
         """The tensors of the carried names, given their values."""
         return [t for name in self.carried for t in flatten_parts(values[name])]
 
@@ -357,7 +357,7 @@ class _Loop:
         self.put(self.before)
         return after
 
-    def _check(self, kept: list[Any], after: Sequence[Any]) -> None:
+    def _check(self, kept: list, after: Sequence) -> None:
         """An error for a name whose dtype or shape changes in a turn, in TensorFlow's words."""
         labels = [name for name in self.carried for _ in flatten_parts(self.carried[name])]
         for name, (shape, dtype), t in zip(labels, kept, after, strict=True):
@@ -372,7 +372,7 @@ class _Loop:
                 )
 
 
-def _widen(specs: Specs, outputs: Tensors) -> list[Any]:
+def _widen(specs: Specs, outputs: Tensors) -> list:
     """The types of the loop's values with shapes that cover those after a turn too."""
     return [
         (shape if t.shape.is_subtype_of(shape) else shape.most_specific_compatible_shape(t.shape), dtype)

@@ -115,7 +115,7 @@ def _map(fn: Any, elems: Structure, signature: Any, infer_shape: bool = True, ki
         for kind in nest.flatten(like)
     ]
 
-    def step(i: Index, arrays: Array) -> list[Any]:
+    def step(i: Index, arrays: Array) -> list:
         found = fn(_element(elems, i))
         nest.assert_same_structure(like, found)
         return [_written(arrays, i, found)]
@@ -226,7 +226,7 @@ def _scan_results(
     back_prop: bool,
     name: str,
     infer_shape: bool = True,
-) -> tuple[Any, Any]:
+) -> tuple:
     """The last of the accumulated values, and all of them stacked."""
     if not callable(fn):
         raise TypeError(f"{fn.__name__} is not callable. Please provide a callable function.")
@@ -240,7 +240,7 @@ def _scan_results(
         return passing(last, back_prop), passing(all_of_them, back_prop)
 
 
-def _accumulate(fn: Any, elems: Structure, initializer: Any, reverse: bool, infer_shape: bool) -> tuple[Any, Any]:
+def _accumulate(fn: Any, elems: Structure, initializer: Any, reverse: bool, infer_shape: bool) -> tuple:
     count, one = size_of(nest.flatten(elems)[0]), new_tensor(np.int32(1))
 
     def place(i: Index) -> Any:
@@ -259,7 +259,7 @@ def _accumulate(fn: Any, elems: Structure, initializer: Any, reverse: bool, infe
     if initializer is None:
         arrays = _written(arrays, place(begin - one), value)
 
-    def step(i: Index, value: Value, arrays: Array) -> list[Any]:
+    def step(i: Index, value: Value, arrays: Array) -> list:
         new = fn(value, _element(elems, place(i)))
         nest.assert_same_structure(value if initializer is None or state.graph is not None else initializer, new)
         new = nest.map_structure(convert_to_tensor, new)

@@ -119,7 +119,7 @@ _OPERATORS = {"operator", "direct", "reflected", "compare", "<lambda>", "__getit
 _MAKERS = {"get_variable", "__init__", "_traced", "__call__", "call_flat"}
 
 
-def _public(frames: list[Any]) -> str:
+def _public(frames: list) -> str:
     """The name of the outermost function of these frames, past those of AutoGraph and of decorators."""
     for frame in frames:
         if frame.f_code.co_name == "checked":  # the wrapper of operands.deferred

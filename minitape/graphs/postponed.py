@@ -96,7 +96,7 @@ def refuse(function: Function, args: Arguments, kwargs: Names, error: Exception)
 class Postponed:
     """A call that waits for tensors: where they go, a :class:`SlicePlace` is among the arguments."""
 
-    def __init__(self, function: Function, args: list[Any], kwargs: Names) -> None:
+    def __init__(self, function: Function, args: list, kwargs: Names) -> None:
         self.function, self.args, self.kwargs = function, args, kwargs
 
     def run(self, tensors: Tensors) -> Any:
@@ -106,16 +106,16 @@ class Postponed:
         )
         return self.function(*args, **kwargs)
 
-    def __call__(self, *tensors: Any) -> list[Any]:
+    def __call__(self, *tensors: Any) -> list:
         return nest.flatten(self.run(tensors))
 
 
 _BY_VALUES = {"boolean_mask", "dynamic_partition"}  # sizes of results hang on values
 
 
-def postpone(function: Function, args: Arguments, kwargs: Names) -> list[Any] | None:
+def postpone(function: Function, args: Arguments, kwargs: Names) -> list | None:
     """Adds a row that calls ``function`` with eager tensors; [result], or None when even trial calls fail."""
-    symbolic: list[Any] = []
+    symbolic: list = []
 
     def leaf(value: Value) -> Any:
         value = _as_leaf(value)
@@ -147,14 +147,14 @@ def _as_leaf(leaf: Value) -> Any:
 # -- trial calls -----------------------------------------------------------------------------------
 
 
-def _try_calls(run: Any, symbolic: Tensors, has_windows: bool, by_values: bool) -> tuple[Any, Any]:
+def _try_calls(run: Any, symbolic: Tensors, has_windows: bool, by_values: bool) -> tuple:
     """What trial calls gave: a result, and (shape, dtype) of each tensor in it; these are None where all calls fail."""
 
-    def trials(guess: Guess, *kinds: int) -> list[Any]:
+    def trials(guess: Guess, *kinds: int) -> list:
         return [r for r in (_trial(run, symbolic, guess, kind) for kind in kinds) if r is not None]
 
     known = all(t.shape.is_fully_defined() for t in symbolic)
-    results: list[Any] = []
+    results: list = []
     fitting = 0
     for guess in itertools.islice(sizes_to_try(symbolic), 3 if known else None):
         found = trials(guess, 0, 1)
@@ -203,7 +203,7 @@ def _trial(run: Any, symbolic: Tensors, guess: Guess, kind: int, apart: bool = F
         return None
 
 
-def _consistent_values(symbolic: Tensors, guess: Guess, kind: int) -> list[Any] | None:
+def _consistent_values(symbolic: Tensors, guess: Guess, kind: int) -> list | None:
     """Stand-ins for several tensors from one run: placeholders get values, and the graph computes the rest."""
     graph = state.graph
     rows = [graph.row_or_new_leaf(t) for t in symbolic]
@@ -222,9 +222,9 @@ def _consistent_values(symbolic: Tensors, guess: Guess, kind: int) -> list[Any] 
     return None if empty else found
 
 
-def _apart(symbolic: Tensors, guess: Guess, kind: int) -> list[Any]:
+def _apart(symbolic: Tensors, guess: Guess, kind: int) -> list:
     """A stand-in for each tensor by itself; whole numbers of kind 2 are 0, of kind 3 they are 1."""
-    tensors: list[Any] = []
+    tensors: list = []
     size, rank = guess
     for t in symbolic:
         if t.shape.rank is None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .build import Graph
     from .types import Tensors
 
-Eager = Callable[[Sequence[Any], dict[str, Any]], Sequence[Any]]
+Eager = Callable[[Sequence, dict[str, Any]], Sequence]
 
 
 class GraphPrimitive(Primitive):
@@ -70,11 +70,11 @@ class GraphPrimitive(Primitive):
         self.stateful, self.symbolic_rule, self.connects = stateful or self.noted, symbolic_rule, connects
         self.eager: Eager = eager or self._wrapped
 
-    def _run(self, *arrays: Array, **attrs: Any) -> tuple[Any, ...]:
+    def _run(self, *arrays: Array, **attrs: Any) -> tuple:
         with no_tapes():
             return tuple(t.array for t in self.eager([new_tensor(a) for a in arrays], attrs))
 
-    def _wrapped(self, tensors: Tensors, attrs: Attributes) -> Sequence[Any]:
+    def _wrapped(self, tensors: Tensors, attrs: Attributes) -> Sequence:
         return [new_tensor(a) for a in self.forward(*[t.array for t in tensors], **attrs)]
 
 
@@ -83,7 +83,7 @@ def floats(tensors: Tensors) -> list[int]:
     return [i for i, t in enumerate(tensors) if t.dtype.differentiable]
 
 
-def distinct_copies(tensors: Tensors) -> list[Any]:
+def distinct_copies(tensors: Tensors) -> list:
     """The tensors, with a copy for each that was there before: every input gets the share of its own place."""
     seen: set[int] = set()
     found = []
@@ -93,7 +93,7 @@ def distinct_copies(tensors: Tensors) -> list[Any]:
     return found
 
 
-def run_eagerly(primitive: Primitive, attrs: Attributes, tensors: Tensors) -> list[Any]:
+def run_eagerly(primitive: Primitive, attrs: Attributes, tensors: Tensors) -> list:
     """The results of any primitive for eager tensors, so that open tapes record them."""
     if isinstance(primitive, GraphPrimitive):
         return list(primitive.eager(tensors, attrs))
@@ -102,8 +102,8 @@ def run_eagerly(primitive: Primitive, attrs: Attributes, tensors: Tensors) -> li
 
 
 def eager_vjp(
-    run: Callable[[Any], Sequence[Any]], gs: Tensors, inputs: Tensors, chosen: Sequence[int] | None = None
-) -> list[Any]:
+    run: Callable[[Any], Sequence], gs: Tensors, inputs: Tensors, chosen: Sequence[int] | None = None
+) -> list:
     """The shares of eager tensors (of the ``chosen`` ones) in the adjoints ``gs`` of what ``run`` makes of them."""
     inputs = distinct_copies(inputs)
     chosen = floats(inputs) if chosen is None else chosen
@@ -112,7 +112,7 @@ def eager_vjp(
         outs = run(inputs)
     targets, sources = floats(outs), [inputs[i] for i in chosen]
     found = tape.gradient([outs[i] for i in targets], sources, output_gradients=[as_eager(gs[i]) for i in targets])
-    shares: list[Any] = [None] * len(inputs)
+    shares: list = [None] * len(inputs)
     for i, share in zip(chosen, found, strict=True):
         shares[i] = share
     return shares
@@ -151,9 +151,7 @@ def read_notes(value: Value) -> Any:
     return np.asarray(value.array if isinstance(value, Tensor) else value, np.object_).item()
 
 
-def replay_row(
-    primitive: Primitive, attrs: Attributes, gs: Tensors, inputs: Tensors, wanted: Sequence[int]
-) -> list[Any]:
+def replay_row(primitive: Primitive, attrs: Attributes, gs: Tensors, inputs: Tensors, wanted: Sequence[int]) -> list:
     """Adds the row that runs the primitive again under a tape: the share of each input, None for those not wanted.
 
     It may be one of the table, where a rule needs sizes that only a run knows. After the adjoints ``gs`` come the
@@ -161,7 +159,7 @@ def replay_row(
     """
     connects = getattr(primitive, "connects", None)
     wanted = [i for i in wanted if inputs[i].dtype.differentiable and (connects is None or connects(attrs, i))]
-    shares: list[Any] = [None] * len(inputs)
+    shares: list = [None] * len(inputs)
     if wanted:
         row = {"primitive": primitive, "attrs": attrs, "count": len(gs), "wanted": wanted}
         graph: Graph = state.graph
@@ -173,7 +171,7 @@ def replay_row(
     return shares
 
 
-def _vjp_eager(tensors: Tensors, attrs: Attributes) -> list[Any]:
+def _vjp_eager(tensors: Tensors, attrs: Attributes) -> list:
     count, own, wanted = attrs["count"], attrs["attrs"], attrs["wanted"]
     gs, inputs = tensors[:count], tensors[count:]
     if getattr(attrs["primitive"], "noted", False):
@@ -188,7 +186,7 @@ def _vjp_eager(tensors: Tensors, attrs: Attributes) -> list[Any]:
 
 def _by_rule(
     primitive: Any, attrs: Attributes, gs: Tensors, outs: Tensors, inputs: Tensors, wanted: Sequence[int]
-) -> list[Any]:
+) -> list:
     """The shares that the rules of a primitive of the table give, of tensors or of arrays."""
     g, z = (gs, outs) if len(gs) > 1 else (gs[0], outs[0])
     rules = primitive.rules
@@ -197,7 +195,7 @@ def _by_rule(
     return [rules[i](g, z, *inputs, **attrs) if i in wanted else None for i in range(len(inputs))]
 
 
-def _vjp_forward(*arrays: Array, **attrs: Any) -> tuple[Any, ...]:
+def _vjp_forward(*arrays: Array, **attrs: Any) -> tuple:
     """The rules of the table take arrays as they are; what graphs alone have runs again under a tape."""
     primitive, count, own = attrs["primitive"], attrs["count"], attrs["attrs"]
     if isinstance(primitive, GraphPrimitive):
@@ -216,7 +214,7 @@ def dense(share: Adjoint, like: Any) -> Any:
     return share if share.shape == like.shape else unbroadcast(share, tuple(like.shape))
 
 
-def _vjp_infer(tensors: Tensors, attrs: Attributes) -> list[Any]:
+def _vjp_infer(tensors: Tensors, attrs: Attributes) -> list:
     inputs = tensors[attrs["count"] :]
     return [(inputs[i].shape, inputs[i].dtype) for i in attrs["wanted"]]
 
@@ -276,7 +274,7 @@ def _differentiable(attrs: Attributes, tensors: Tensors, way: int | None = None)
     return set(range(len(tensors)))
 
 
-def _stand_ins(attrs: Attributes, tensors: Tensors, guess: Any, way: int | None) -> list[Any]:
+def _stand_ins(attrs: Attributes, tensors: Tensors, guess: Any, way: int | None) -> list:
     """Tensors in the place of the adjoints and of the inputs."""
     from .infer import stand_in, stand_in_array
 

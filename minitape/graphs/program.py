@@ -186,7 +186,7 @@ def value_of_leaf(graph: Graph, row: int) -> Tensor:
 _UNSEEN = nullcontext()  # around what runs without an observer
 
 
-def replay(graph: Graph, fetches: Sequence[int], known: dict[int, Any], notes: Notes | None = None) -> list[Any]:
+def replay(graph: Graph, fetches: Sequence[int], known: dict[int, Any], notes: Notes | None = None) -> list:
     """Runs the needed rows as eager operations, so that open tapes record them; ``known`` maps rows to tensors.
 
     ``notes`` are the arrays that rows with effects gave when the graph ran: they are not run again.
@@ -255,7 +255,7 @@ def replay_call(graph: Graph, call: Call, values: dict[int, Any], notes: Notes |
         values.setdefault(call.row + index, out)
 
 
-def _as_noted(call: Call, tensors: Tensors, found: list[Any]) -> list[Any]:
+def _as_noted(call: Call, tensors: Tensors, found: list) -> list:
     """What a call with effects gave when it ran, connected with its inputs where gradients pass."""
     primitive: Any = call.primitive
     if getattr(primitive, "noted", False):

@@ -26,7 +26,7 @@ class name_scope:
         if not isinstance(name, str):
             raise ValueError("name for name_scope must be a string.")
         self._name = name
-        self._exits: list[Any] = []
+        self._exits: list = []
 
     def __enter__(self) -> str:
         if state.graph is not None:
@@ -85,7 +85,7 @@ def executing_eagerly() -> bool:
     return state.graph is None
 
 
-def control_dependencies(control_inputs: Any) -> AbstractContextManager[Any]:
+def control_dependencies(control_inputs: Any) -> AbstractContextManager:
     """Operations of the block run after ``control_inputs``; in eager mode everything runs in its order anyway.
 
     >>> import minitape as tf

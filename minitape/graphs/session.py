@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 class _Stacks(threading.local):
     def __init__(self) -> None:
-        self.sessions: list[Any] = []
+        self.sessions: list = []
         self.default_graph: Graph | None = None
 
 
@@ -126,7 +126,7 @@ class Session:
         self.graph: Graph = graph if graph is not None else get_default_graph()
         self._closed = False
         self._programs: dict[Any, Program] = {}
-        self._contexts: list[Any] = []  # of its own block
+        self._contexts: list = []  # of its own block
         restart(self.graph)
 
     def __enter__(self) -> Session:
@@ -226,7 +226,7 @@ class IndexedSlicesValue(NamedTuple):
     dense_shape: Any
 
 
-def _parts(fetch: Any) -> list[Any]:
+def _parts(fetch: Any) -> list:
     """The tensors of one fetch."""
     slices = isinstance(fetch, IndexedSlices)
     return [fetch._values, fetch._indices, fetch._dense_shape] if slices else [fetch]

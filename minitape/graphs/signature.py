@@ -85,7 +85,7 @@ class Signature:
 
     # -- calls of the concrete function ------------------------------------------------------------
 
-    def flat(self, concrete: ConcreteFunction, args: Arguments, kwargs: Names) -> list[Any]:
+    def flat(self, concrete: ConcreteFunction, args: Arguments, kwargs: Names) -> list:
         """The tensors of a call of the concrete function, after the checks that TensorFlow makes.
 
         They may be given as the traced function takes its arguments, or else flat: as tensors by their names.
@@ -104,7 +104,7 @@ class Signature:
         concrete.check(tensors)
         return tensors
 
-    def _structured(self, args: Arguments, kwargs: Names) -> list[Any]:
+    def _structured(self, args: Arguments, kwargs: Names) -> list:
         parameters, wants = zip(*self.bound_values, strict=True) if self.values else ((), ())
         bound = inspect.Signature(parameters).bind(*args, **kwargs)
         return [
@@ -113,7 +113,7 @@ class Signature:
             for tensor in _match(want, cast(want, bound.arguments[parameter.name]))
         ]
 
-    def _by_name(self, concrete: ConcreteFunction, args: Arguments, kwargs: Names) -> list[Any]:
+    def _by_name(self, concrete: ConcreteFunction, args: Arguments, kwargs: Names) -> list:
         places = {t.op.name: t for t in concrete.body.inputs}
         names = list(places)
         label = f"{self.name}({', '.join(names)})"
@@ -141,7 +141,7 @@ class Signature:
         return tensors
 
 
-def _match(want: Any, got: Any) -> list[Any]:
+def _match(want: Any, got: Any) -> list:
     """The tensors of one argument; TypeError where anything else is not what the trace was made for."""
     tensors = []
     for w, g in zip(nest.flatten(want), nest.flatten(got), strict=True):
@@ -154,7 +154,7 @@ def _match(want: Any, got: Any) -> list[Any]:
     return tensors
 
 
-def _refuse_shapes(tensors: Tensors, places: Iterable[Any]) -> None:
+def _refuse_shapes(tensors: Tensors, places: Iterable) -> None:
     """TypeError for a tensor whose shape is not that of the trace."""
     for tensor, place in zip(tensors, places, strict=True):
         if not place.shape.is_compatible_with(tensor.shape):
@@ -215,9 +215,9 @@ def as_spec(value: Value) -> Any:
     return value
 
 
-def call_arguments(parameters: Any, values: Names) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def call_arguments(parameters: Any, values: Names) -> tuple[tuple, dict[str, Any]]:
     """The values as (positional arguments, keyword arguments); one that names no parameter is positional."""
-    args: list[Any] = []
+    args: list = []
     kwargs: dict[str, Any] = {}
     for name, value in values.items():
         kind = parameters[name].kind if name in parameters else None

@@ -78,7 +78,7 @@ def _map_slice(entry: Any, function: Callable[[Any], Any]) -> Any:
     return slice(*map(function, (entry.start, entry.stop, entry.step))) if isinstance(entry, slice) else function(entry)
 
 
-def _eager(tensors: Tensors, attrs: Attributes) -> list[Any]:
+def _eager(tensors: Tensors, attrs: Attributes) -> list:
     key = [
         _map_slice(e, lambda p: int(tensors[p.number + 1].array) if isinstance(p, SlicePlace) else p)
         for e in attrs["key"]
@@ -86,7 +86,7 @@ def _eager(tensors: Tensors, attrs: Attributes) -> list[Any]:
     return [tensors[0][tuple(key)]]
 
 
-def _shape(shape: TensorShape, key: tuple[Any, ...]) -> TensorShape:
+def _shape(shape: TensorShape, key: tuple) -> TensorShape:
     """What is known about the shape of the slice."""
     if shape.rank is None:
         return TensorShape(None)
@@ -118,7 +118,7 @@ def _length(entry: slice, size: int | None) -> int | None:
     return len(range(size)[entry])
 
 
-def _infer(tensors: Tensors, attrs: Attributes) -> list[Any]:
+def _infer(tensors: Tensors, attrs: Attributes) -> list:
     return [(attrs["shape"], tensors[0].dtype)]
 
 
@@ -140,16 +140,16 @@ def range_row(start: Value, limit: Value, delta: Value, dtype: DTypeLike) -> Any
     return state.graph.apply(RANGE, (start, limit, delta), {"dtype": dtype})[0]
 
 
-def _zeros_shape(tensors: Tensors, attrs: Attributes) -> list[Any]:
+def _zeros_shape(tensors: Tensors, attrs: Attributes) -> list:
     inner = attrs["shape"]
     return [(TensorShape([None]).concatenate(inner) if inner.is_fully_defined() else TensorShape(None), attrs["dtype"])]
 
 
-def _zeros(size: Any, *, known: tuple[int, ...], dtype: DTypeLike, shape: TensorShape) -> tuple[Any, ...]:
+def _zeros(size: Any, *, known: tuple[int, ...], dtype: DTypeLike, shape: TensorShape) -> tuple:
     return (np.full((int(size), *known), b"" if dtype.kind == "s" else 0, dtype.as_numpy_dtype),)
 
 
-def _range(start: Value, limit: Value, delta: Value, *, dtype: DTypeLike) -> tuple[Any, ...]:
+def _range(start: Value, limit: Value, delta: Value, *, dtype: DTypeLike) -> tuple:
     return (numbers(start, limit, delta, dtype),)
 
 

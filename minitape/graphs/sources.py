@@ -21,7 +21,7 @@ FUNCTION = "_minitape_function"
 _codes: dict[tuple[types.CodeType, str], types.CodeType | None] = {}  # (code, file) -> what it was rewritten to
 
 
-def convert_function(function: types.FunctionType, runtime: Any) -> Callable[..., Any]:
+def convert_function(function: types.FunctionType, runtime: Any) -> Callable:
     """The rewritten function, with the globals, defaults and closure of the original; CanNotConvert when there is
     none."""
     code = function.__code__

@@ -27,15 +27,15 @@ class Stream:
 
     def __init__(self, dataset: Any) -> None:
         self._dataset = dataset
-        self._live: Iterator[Any] = iter(())
+        self._live: Iterator = iter(())
         self._element: Any = None
         self.start = add_effect(self._begin, [], [(TensorShape([]), dtypes.int32)], stateful=True)[0]
 
-    def _begin(self) -> list[Any]:
+    def _begin(self) -> list:
         self._live = iter(self._dataset)
         return [new_tensor(np.int32(0))]
 
-    def _draw(self, index: Index) -> list[Any]:
+    def _draw(self, index: Index) -> list:
         self._element = next(self._live, self)
         return [new_tensor(np.bool_(self._element is not self))]
 
@@ -81,7 +81,7 @@ def is_iterator(value: Value) -> bool:
 def next_element(iterator: Any) -> Any:
     """``next`` of a dataset's iterator while a graph is built: each run of the graph draws one element."""
 
-    def draw() -> list[Any]:
+    def draw() -> list:
         try:
             return nest.flatten(next(iterator))
         except StopIteration:
@@ -98,7 +98,7 @@ def _refuse_iter(dataset: Any) -> Any:
     )
 
 
-DATASETS: dict[Any, Callable[..., Any]] = {  # Python's functions that have their own way with datasets in a graph
+DATASETS: dict[Any, Callable] = {  # Python's functions that have their own way with datasets in a graph
     enumerate: lambda dataset, start=0: dataset.enumerate(start),
     zip: lambda *datasets: type(datasets[0]).zip(datasets),
     iter: _refuse_iter,

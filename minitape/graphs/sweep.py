@@ -47,7 +47,7 @@ FIT = GraphPrimitive(
 )
 
 
-def _sum(values: Any, indices: Value, shape: ShapeLike) -> tuple[Any, ...]:
+def _sum(values: Any, indices: Value, shape: ShapeLike) -> tuple:
     out = np.zeros(tuple(int(n) for n in shape), values.dtype)
     check_places(indices, int(shape[0]))
     np.add.at(out, indices, values)
@@ -110,7 +110,7 @@ class GraphSweep(Sweep):
         wanted: Sequence[int],
         g: Adjoint,
         z: Adjoint,
-        inputs: list[Any],
+        inputs: list,
         attrs: Attributes,
     ) -> list[tuple[int, Any]]:
         op, rules = self.op, primitive.rules

@@ -135,7 +135,7 @@ class SymbolicTensor(Tensor):
             f"Using a symbolic `tf.Tensor` as a Python `bool` is not allowed. {_RESOLVE}"
         )
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator:
         raise OperatorNotAllowedInGraphError(f"Iterating over a symbolic `tf.Tensor` is not allowed. {_RESOLVE}")
 
     def __len__(self) -> int:

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from .loops import _Elements, _Numbers
     from .streams import Stream
 
-    Tensors: TypeAlias = Sequence[Any]  # of a graph, or eager ones where its rows are run again
+    Tensors: TypeAlias = Sequence  # of a graph, or eager ones where its rows are run again
     Arrays: TypeAlias = Sequence[Array]  # the values of rows
     Variable: TypeAlias = Any  # of ``tf`` or of Keras
     Test: TypeAlias = Any  # what decides: a tensor, or what Python takes for true or false
     Names: TypeAlias = dict[str, Any]  # arguments, or variables of Python, by name
-    Arguments: TypeAlias = tuple[Any, ...]  # of a call, by place
-    Getter: TypeAlias = Callable[[], tuple[Any, ...]]  # gives the values of Python's names around a branch or loop
-    Setter: TypeAlias = Callable[[tuple[Any, ...]], None]  # gives them others
+    Arguments: TypeAlias = tuple  # of a call, by place
+    Getter: TypeAlias = Callable[[], tuple]  # gives the values of Python's names around a branch or loop
+    Setter: TypeAlias = Callable[[tuple], None]  # gives them others
     Specs: TypeAlias = Sequence[tuple[TensorShape, DType]]  # what a graph knows of several outputs
     Steps: TypeAlias = list[tuple[Call, Function | None]]  # calls to run again, with their functions of the table
     Notes: TypeAlias = dict[int, Any]  # what rows with effects gave when they ran

@@ -94,7 +94,7 @@ def peek(name: str, read: Callable[[], Any]) -> Any:
         return Undefined(name)
 
 
-def copies(values: tuple[Any, ...]) -> tuple[Any, ...]:
+def copies(values: tuple) -> tuple:
     """The same values in containers of their own, so that a branch or loop may change them."""
     return tuple(nest.map_structure(lambda v: v, value) if nest.is_nested(value) else value for value in values)
 

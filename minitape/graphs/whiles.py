@@ -30,7 +30,7 @@ TRIED = 1000  # turns of a loop on stand-ins of its values: on zeros, say, it ma
 GIVEN = "an input"  # the limit where only a run of the graph knows it: behind the loop's values
 
 
-def _while(test: Test, step: Function, values: list[Any], captured: Tensors, limit: int | None) -> list[Any]:
+def _while(test: Test, step: Function, values: list, captured: Tensors, limit: int | None) -> list:
     turns = 0
     while (limit is None or turns < limit) and test([*values, *captured]):
         if state.trying and turns == TRIED:
@@ -40,17 +40,17 @@ def _while(test: Test, step: Function, values: list[Any], captured: Tensors, lim
     return values
 
 
-def _split_inputs(inputs: Tensors, count: int, limit: Value) -> tuple[list[Any], list[Any], int | None]:
+def _split_inputs(inputs: Tensors, count: int, limit: Value) -> tuple[list, list, int | None]:
     """The loop's values, what its bodies captured, and the most turns."""
     captured = list(inputs[count:])
     return list(inputs[:count]), captured, int(captured.pop(0)) if limit == GIVEN else limit
 
 
-def _while_forward(*arrays: Array, test: GraphBody, body: GraphBody, count: int, limit: Value) -> tuple[Any, ...]:
+def _while_forward(*arrays: Array, test: GraphBody, body: GraphBody, count: int, limit: Value) -> tuple:
     return tuple(_while(lambda a: bool(test.run(a)[0]), body.run, *_split_inputs(arrays, count, limit)))
 
 
-def _while_noting(*arrays: Array, test: GraphBody, body: GraphBody, count: int, limit: Value) -> tuple[Any, ...]:
+def _while_noting(*arrays: Array, test: GraphBody, body: GraphBody, count: int, limit: Value) -> tuple:
     notes = []
 
     def step(values: Tensors) -> Any:
@@ -62,7 +62,7 @@ def _while_noting(*arrays: Array, test: GraphBody, body: GraphBody, count: int, 
     return (*found, write_notes(notes))
 
 
-def _while_eager(tensors: Tensors, attrs: Attributes) -> list[Any]:
+def _while_eager(tensors: Tensors, attrs: Attributes) -> list:
     test, body = attrs["test"], attrs["body"]
     values, captured, limit = _split_inputs(tensors, attrs["count"], attrs["limit"])
     if "notes" in attrs:  # as many turns as it took
@@ -86,12 +86,12 @@ def _test_again(test: GraphBody) -> Function:
     return replayed
 
 
-def _while_infer(tensors: Tensors, attrs: Attributes) -> list[Any]:
+def _while_infer(tensors: Tensors, attrs: Attributes) -> list:
     body = attrs["body"]
     return [(t.shape, t.dtype) for t in body.inputs]
 
 
-def _reduce_eager(tensors: Tensors, attrs: Attributes) -> list[Any]:
+def _reduce_eager(tensors: Tensors, attrs: Attributes) -> list:
     with without_tapes():
         return _while_eager(tensors, attrs)
 
@@ -121,7 +121,7 @@ MAPPED = _declare(
 REDUCE = _declare("ReduceDataset", "ReduceDataset", _reduce_eager, None)  # no gradient passes a loop over a dataset
 
 
-def build_while(test: GraphBody, body: GraphBody, values: Tensors, limit: Value, kinds: Any = WHILE) -> list[Any]:
+def build_while(test: GraphBody, body: GraphBody, values: Tensors, limit: Value, kinds: Any = WHILE) -> list:
     """Adds the operation that runs a loop; ``limit`` is what ``as_limit`` gives."""
     captured = share_captures([test, body])
     stateful = bool(test.effects or body.effects)
@@ -217,13 +217,13 @@ def _spec_of(value: Value) -> Any:
 
 
 def while_graph(
-    test: Test, body: Any, variables: list[Any], invariants: Any = None, limit: Value = None, kinds: Any = WHILE
+    test: Test, body: Any, variables: list, invariants: Any = None, limit: Value = None, kinds: Any = WHILE
 ) -> Any:
     """``while_loop`` in a graph."""
     variables = nest.map_structure(lambda v: v._read() if hasattr(v, "_read") else v, variables)
     values = [convert_to_tensor(v) for v in flatten_parts(variables)]
     specs = [(shape, t.dtype) for shape, t in zip(_loop_shapes(variables, invariants), values, strict=True)]
-    latest: list[Any] = []
+    latest: list = []
 
     def given(tensors: Tensors) -> Any:
         return pack_parts(variables, tensors)

@@ -130,7 +130,7 @@ def softmax(x: Any, axis: int = -1) -> Tensor:
     return with_logits(tf.nn.softmax(x, axis=axis), x)
 
 
-BY_NAME: dict[str, Callable[..., Any]] = {**_MADE, "linear": linear, "relu": relu, "softmax": softmax, "swish": swish}
+BY_NAME: dict[str, Callable] = {**_MADE, "linear": linear, "relu": relu, "softmax": softmax, "swish": swish}
 
 
 def get(identifier: Any) -> Any:

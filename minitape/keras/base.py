@@ -88,7 +88,7 @@ def result_type(*dtypes: Any) -> str:
 
 
 @functools.lru_cache(1024)
-def _combined(dtypes: tuple[Any, ...]) -> str:
+def _combined(dtypes: tuple) -> str:
     python = [d for d in dtypes if d is int or d is float]  # by identity: a dtype of NumPy equals the type of Python
     names = [standardize_dtype(d) for d in dtypes if d is not int and d is not float]
     if "string" in names and len({*names, *dtypes}) > 1:
@@ -191,7 +191,7 @@ class name_scope:
 
     def __init__(self, name: str, caller: Any = None) -> None:
         self.name, self.caller = name, caller
-        self._before: list[Any] = []  # what was open around each block of it
+        self._before: list = []  # what was open around each block of it
 
     def __enter__(self) -> name_scope:
         scopes, path = current.scopes, _thread.scope
@@ -308,7 +308,7 @@ class Tracking:
         noted[name if isinstance(value, CONTAINERS) else object()] = now(), value
         self.__dict__["_found"] = None
 
-    def _all_parts(self) -> list[Any]:
+    def _all_parts(self) -> list:
         """The parts of every kind, each once, in the order in which they came."""
         known = self.__dict__.get("_found")
         if known is not None:
@@ -326,12 +326,12 @@ class Tracking:
             self.__dict__["_found"] = known
         return known
 
-    def _parts(self, kind: str) -> list[Any]:
+    def _parts(self, kind: str) -> list:
         """The parts of a kind: "variables", "layers", "metrics" or "seeds"."""
         return [part for part in self._all_parts() if part._tracked_as == kind]
 
 
-def parts_in(value: Any) -> list[Any]:
+def parts_in(value: Any) -> list:
     """The parts in a structure, in order; the value itself where it is one."""
     if isinstance(value, CONTAINERS):
         return [part for inner in (value.values() if isinstance(value, dict) else value) for part in parts_in(inner)]

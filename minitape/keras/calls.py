@@ -87,7 +87,7 @@ def _unfit(spec: InputSpec, shape: tuple[int | None, ...]) -> Iterator[str]:
             yield f"shape={spec.shape}, found shape={inner}"
 
 
-def wrapped_build(build: Callable[..., Any]) -> Callable[..., None]:
+def wrapped_build(build: Callable) -> Callable[..., None]:
     """``build`` inside the layer's name scope; when the outermost one is done the layer is built."""
 
     @functools.wraps(build)

@@ -51,7 +51,7 @@ class Feed:
         self._shuffle = shuffle
         self.steps: int | None = None  # the number of batches in an epoch, None while it is unknown
         self._pass_over: Callable[[], Any] | None = getattr(x, "pass_over", None)
-        self._source: Callable[[], Iterable[Any]]
+        self._source: Callable[[], Iterable]
         if (
             isinstance(x, (np.ndarray, Tensor, list, tuple, dict, str))
             or hasattr(x, "__array__")
@@ -110,7 +110,7 @@ class Feed:
             found._origin = made.get(id(array))
             return found
 
-        def source() -> Iterator[Any]:
+        def source() -> Iterator:
             order = permutation(count) if self._shuffle else np.arange(count)
             for start in range(0, count, size):
                 chosen = order[start : start + size]

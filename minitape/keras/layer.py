@@ -42,7 +42,7 @@ class Layer(Stateful):
     """
 
     _tracked_as = "layers"
-    _inbound_nodes: list[Any]
+    _inbound_nodes: list
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -81,7 +81,7 @@ class Layer(Stateful):
         self.built = False
         self.path: str | None = None  # the names of the layers around it and its own, once it is built
         self._build_shape: Any = None
-        self._other_build_shapes: tuple[Any, ...] = ()
+        self._other_build_shapes: tuple = ()
         self.input_spec: Any = None
         self._call_signature = inspect.signature(self.call)
         training = self._call_signature.parameters.get("training")

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..graphs.symbolic import SymbolicTensor
 
-_KNOWN: dict[int, tuple[Any, Any]] = {}  # by the id of an output: a weak reference to it, and its logits
+_KNOWN: dict[int, tuple] = {}  # by the id of an output: a weak reference to it, and its logits
 
 
 def with_logits(output: Any, logits: Any) -> Any:

@@ -15,7 +15,7 @@ from .base import EPSILON, FLOAT, auto_name, convert, define_from_table, standar
 from .logits import logits_of
 
 
-def pair(y_true: Any, y_pred: Any, squeeze: bool = False) -> tuple[Any, Any]:
+def pair(y_true: Any, y_pred: Any, squeeze: bool = False) -> tuple:
     """Labels and predictions as tensors of the predictions' type, of the same rank on demand."""
     y_pred = convert(y_pred)
     y_true = convert(y_true, y_pred.dtype.name)
@@ -58,7 +58,7 @@ def _huber(error: Any, delta: float) -> Any:
     return tf.where(size <= delta, 0.5 * error**2, delta * size - 0.5 * delta**2)
 
 
-def _signs(y_true: Any, y_pred: Any) -> tuple[Any, Any]:
+def _signs(y_true: Any, y_pred: Any) -> tuple:
     """Labels 0 and 1 as -1 and 1."""
     y_true, y_pred = pair(y_true, y_pred)
     binary = tf.reduce_all((y_true == 0) | (y_true == 1))
@@ -231,7 +231,7 @@ class FunctionLoss(Loss):
 
     def __init__(
         self,
-        function: Callable[..., Any],
+        function: Callable,
         name: str | None = None,
         reduction: str | None = MEAN,
         dtype: Any = None,
@@ -273,7 +273,7 @@ def _same_structure(y_true: Any, y_pred: Any, dtype: str) -> None:
     raise ValueError(f"Expected an instance of {kind.__name__}, got {shown!r}.")
 
 
-def squeeze_or_expand(x1: Any, x2: Any) -> tuple[Any, Any]:
+def squeeze_or_expand(x1: Any, x2: Any) -> tuple:
     """Drops or adds a last axis of size 1 where the ranks differ by just that."""
     a, b = len(x1.shape), len(x2.shape)
     if a == b + 1 and x1.shape[-1] == 1:

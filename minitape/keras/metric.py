@@ -95,7 +95,7 @@ class Metric(Tracking):
     __str__ = __repr__
 
 
-def _samplewise(values: Any, weight: Any, dtype: str) -> tuple[Any, Any]:
+def _samplewise(values: Any, weight: Any, dtype: str) -> tuple:
     """One value (and weight) for each example."""
     values = convert(values, dtype)
     if weight is not None:
@@ -157,7 +157,7 @@ class MeanMetricWrapper(Mean):
     1.5
     """
 
-    def __init__(self, fn: Callable[..., Any], name: str | None = None, dtype: Any = None, **kwargs: Any) -> None:
+    def __init__(self, fn: Callable, name: str | None = None, dtype: Any = None, **kwargs: Any) -> None:
         super().__init__(name, dtype)
         self._fn, self._fn_kwargs = fn, kwargs
 

@@ -110,7 +110,7 @@ class Model(Trainer, Layer):
         (print_fn or sys.stdout.write)(summary_text(self))
 
 
-def _symbolic_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+def _symbolic_arguments(args: tuple, kwargs: dict[str, Any]) -> bool:
     """Whether a model is given its inputs and outputs, by place or by name."""
     return len(args) in (2, 3) or "outputs" in kwargs
 
@@ -134,9 +134,9 @@ class Functional(Model):
 
     _inputs_struct: Any  # a symbolic tensor or a structure of them
     _outputs_struct: Any
-    inputs: list[Any]
-    outputs: list[Any]
-    _nodes: list[Any]
+    inputs: list
+    outputs: list
+    _nodes: list
 
     def __init__(self, inputs: Any, outputs: Any, name: str | None = None, **kwargs: Any) -> None:
         super().__init__(name=name or base.auto_name("functional"), **kwargs)
@@ -258,7 +258,7 @@ class Functional(Model):
             warnings.warn(message, stacklevel=5)
         return inputs
 
-    def _matched(self, inputs: Any) -> list[Any]:
+    def _matched(self, inputs: Any) -> list:
         """The given tensors in the order of the model's inputs, in their types and ranks."""
         checked = []
         for symbol, value in zip(self.inputs, nest.flatten(inputs), strict=False):  # a dictionary may hold more
@@ -292,7 +292,7 @@ def take_nothing_else(model: Model, mask: Any, kwargs: dict[str, Any]) -> None:
         raise TypeError(f"{type(model).__name__}.call() got an unexpected keyword argument '{name}'")
 
 
-def _fitted(value: Any, shape: tuple[Any, ...]) -> Any:
+def _fitted(value: Any, shape: tuple) -> Any:
     """With or without a last axis of size 1, as the shape wants it."""
     if len(value.shape) == len(shape) - 1 and shape[-1] == 1:
         return tf.expand_dims(value, -1)

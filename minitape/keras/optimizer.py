@@ -51,8 +51,8 @@ class Optimizer:
     (2, np.float32(2.0), np.float32(-1.0))
     """
 
-    _warned: tuple[Any, ...] = ()  # the variables that were warned of last, and in which words
-    _rates: dict[Any, Any] | None = None  # the learning rate for weights of each type, while a step is made
+    _warned: tuple = ()  # the variables that were warned of last, and in which words
+    _rates: dict | None = None  # the learning rate for weights of each type, while a step is made
     _rows: IndexedSlices | None = None  # of an embedding's gradient, while its weight is changed
     _slots: tuple[list[ResourceVariable], ...] = ()  # for each weight the optimizer's own variables that the rule takes
 
@@ -78,7 +78,7 @@ class Optimizer:
         self.global_clipnorm = global_clipnorm
         self.built = False
         self._variables: list[Variable] = []
-        self._trainable_variables: list[Any] = []
+        self._trainable_variables: list = []
         self._index: dict[int, int] = {}
         self._sparse: dict[int, IndexedSlices] = {}  # the rows of gradients of embeddings, by the id of the dense ones
         self.iterations = self.add_variable((), "zeros", "int64", "iteration")  # how many steps have been made
@@ -166,7 +166,7 @@ class Optimizer:
         self._slots = tuple([kind[i].value for kind in kinds] for i in range(len(self._trainable_variables)))
         self.built = True
 
-    def _make_slots(self) -> tuple[Any, ...]:
+    def _make_slots(self) -> tuple:
         """The variables that the rule of the optimizer needs for each weight: a list for each argument of the rule."""
         return ()
 
@@ -215,7 +215,7 @@ class Optimizer:
             hooks.warn_of_step(variables)
         self.iterations.value.assign_add(1)
 
-    def _with_gradients(self, grads: list[Any], variables: list[Any]) -> list[tuple[Any, Any]]:
+    def _with_gradients(self, grads: list, variables: list) -> list[tuple]:
         pairs = list(zip(grads, variables, strict=True))
         missing = [getattr(v, "path", None) or v.name for g, v in pairs if g is None]
         if len(missing) == len(pairs):
@@ -224,7 +224,7 @@ class Optimizer:
             warnings.warn(self._told_of(missing, [v for g, v in pairs if g is None]), stacklevel=4)
         return [(g, v) for g, v in pairs if g is not None]
 
-    def _told_of(self, missing: list[str], variables: list[Any]) -> str:
+    def _told_of(self, missing: list[str], variables: list) -> str:
         """Keras' warning of gradients that do not exist, and why: which is asked once, for a step is taken many
         times.
         """
@@ -236,7 +236,7 @@ class Optimizer:
             self._warned = missing, f"{text}\n{hooks.why_some_none(variables)}"
         return str(self._warned[1])
 
-    def _update(self, grads: list[Any], variables: list[Any]) -> None:
+    def _update(self, grads: list, variables: list) -> None:
         """Clips, decays, and changes each weight."""
         clipped = self._clipped(grads)
         grads = [g.dense() if type(g) is IndexedSlices else g for g in clipped]
@@ -306,11 +306,11 @@ class Optimizer:
         """
         return number(read(learning_rate))
 
-    def _rule(self, g: Any, rate: Any, *states: Any) -> tuple[Any, ...]:
+    def _rule(self, g: Any, rate: Any, *states: Any) -> tuple:
         """What a weight loses, and the new values of its variables, from the gradient: of arrays or of tensors."""
         raise NotImplementedError
 
-    def _clipped(self, grads: list[Any]) -> list[Any]:
+    def _clipped(self, grads: list) -> list:
         """The gradients clipped; what counts of an embedding's are its rows as they came, not their sums."""
         if not (self.global_clipnorm or self.clipnorm or self.clipvalue):
             return grads

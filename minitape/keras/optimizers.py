@@ -52,7 +52,7 @@ class SGD(Optimizer):
             raise ValueError("`momentum` must be a float between [0, 1].")
         self.momentum, self.nesterov = momentum, nesterov
 
-    def _make_slots(self) -> tuple[Any, ...]:
+    def _make_slots(self) -> tuple:
         self.momentums = self._slot("momentum") if self.momentum else []
         return (self.momentums,) if self.momentum else ()
 
@@ -67,7 +67,7 @@ class SGD(Optimizer):
         # one row after the other: rounding is the same
         target.scatter_sub(IndexedSlices(steps, rows.indices, rows.dense_shape))
 
-    def _rule(self, g: Any, rate: Any, *momentum: Any) -> tuple[Any, ...]:
+    def _rule(self, g: Any, rate: Any, *momentum: Any) -> tuple:
         step = g * rate
         if not momentum:
             return (step,)
@@ -99,7 +99,7 @@ class Adam(Optimizer):
         super().__init__(learning_rate, **kwargs)
         self.beta_1, self.beta_2, self.epsilon = beta_1, beta_2, epsilon
 
-    def _make_slots(self) -> tuple[Any, ...]:
+    def _make_slots(self) -> tuple:
         pairs = [
             [self.add_variable_from_reference(v, name) for name in ("momentum", "velocity")]
             for v in self._trainable_variables
@@ -113,7 +113,7 @@ class Adam(Optimizer):
         power_1, power_2 = (power(number(beta), step) for beta in (self.beta_1, self.beta_2))
         return super()._rate(read, number, learning_rate) * sqrt(1 - power_2) / (1 - power_1)
 
-    def _rule(self, g: Any, rate: Any, m: Any, v: Any) -> tuple[Any, ...]:
+    def _rule(self, g: Any, rate: Any, m: Any, v: Any) -> tuple:
         m = m + (g - m) * (1 - self.beta_1)
         v = v + (self._squared(g) - v) * (1 - self.beta_2)
         return m * rate / (sqrt(v) + self.epsilon), m, v
@@ -143,12 +143,12 @@ class RMSprop(Optimizer):
         super().__init__(learning_rate, **kwargs)
         self.rho, self.momentum, self.epsilon = rho, momentum, epsilon
 
-    def _make_slots(self) -> tuple[Any, ...]:
+    def _make_slots(self) -> tuple:
         self._velocities = self._slot("velocity")
         self._momentums = self._slot("momentum") if self.momentum > 0 else []
         return (self._velocities, self._momentums) if self.momentum > 0 else (self._velocities,)
 
-    def _rule(self, g: Any, rate: Any, v: Any, *momentum: Any) -> tuple[Any, ...]:
+    def _rule(self, g: Any, rate: Any, v: Any, *momentum: Any) -> tuple:
         v = self.rho * v + (1 - self.rho) * self._squared(g)
         step = rate * g / sqrt(v + self.epsilon)
         if not momentum:
@@ -176,11 +176,11 @@ class Adagrad(Optimizer):
         super().__init__(learning_rate, **kwargs)
         self.initial_accumulator_value, self.epsilon = initial_accumulator_value, epsilon
 
-    def _make_slots(self) -> tuple[Any, ...]:
+    def _make_slots(self) -> tuple:
         self._accumulators = self._slot("accumulator", initializers.Constant(self.initial_accumulator_value))
         return (self._accumulators,)
 
-    def _rule(self, g: Any, rate: Any, total: Any) -> tuple[Any, ...]:
+    def _rule(self, g: Any, rate: Any, total: Any) -> tuple:
         total = total + self._squared(g)
         return rate * g / sqrt(total + self.epsilon), total
 

@@ -44,7 +44,7 @@ class Sequential(Model):
         """Puts a layer on top. Raises ValueError for what is no layer, and for a second one of the same name."""
         self._extend([layer])
 
-    def _extend(self, layers: Iterable[Any]) -> None:
+    def _extend(self, layers: Iterable) -> None:
         stack, names = [*self._stack], {layer.name: layer for layer in self._stack}
         for layer in layers:
             if not stack and getattr(layer, "_input_shape_arg", None) is not None:

@@ -21,7 +21,7 @@ class Stateful(Tracking):
     built: bool
     _dtype: str
     _trainable: bool
-    _added_losses: list[Any]
+    _added_losses: list
 
     def _check_super_called(self) -> None:
         if "_call_signature" not in self.__dict__:
@@ -78,13 +78,13 @@ class Stateful(Tracking):
             layer.trainable = self._trainable
 
     @property
-    def _layers(self) -> list[Any]:
+    def _layers(self) -> list:
         return self._parts("layers")
 
-    def _flatten_layers(self) -> Iterator[Any]:
+    def _flatten_layers(self) -> Iterator:
         """This layer and those inside it, each once."""
         seen: set[int] = set()
-        waiting: list[Any] = [self]
+        waiting: list = [self]
         while waiting:
             layer = waiting.pop(0)
             if id(layer) not in seen:
@@ -135,11 +135,11 @@ class Stateful(Tracking):
         return [v for v in self.weights if not v.trainable] if self.trainable else self.weights
 
     @property
-    def metrics(self) -> list[Any]:
+    def metrics(self) -> list:
         """The metrics that are attributes, those of inner layers included."""
         return [*self._parts("metrics"), *[m for layer in self._layers for m in layer.metrics]]
 
-    def get_weights(self) -> list[Any]:
+    def get_weights(self) -> list:
         """The weights as NumPy arrays.
 
         >>> import minitape as tf
@@ -208,7 +208,7 @@ class Stateful(Tracking):
             self._added_losses.append(value)
 
     @property
-    def losses(self) -> list[Any]:
+    def losses(self) -> list:
         """The scalars given to ``add_loss`` in the last call, and the penalties of regularizers."""
         added = [loss for layer in self._flatten_layers() for loss in layer._added_losses]
         return added + [v.regularizer(v) for v in self.trainable_weights if v.regularizer is not None]
@@ -218,7 +218,7 @@ class Stateful(Tracking):
             layer._added_losses.clear()
 
 
-def _by_place(args: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
+def _by_place(args: tuple, named: dict[str, Any]) -> list:
     """The first arguments of ``add_weight``, given by place or by name; ValueError for both, and for a name as the
     shape.
     """

@@ -76,7 +76,7 @@ class KerasTensor(Operators):
 class KerasStep(Layer):
     """A plain function of tensors as a node of the graph: what operators on symbolic tensors become."""
 
-    def __init__(self, function: Callable[..., Any], name: str) -> None:
+    def __init__(self, function: Callable, name: str) -> None:
         super().__init__(name=auto_name(name), autocast=False)
         self._function = function
         self.built = True
@@ -119,7 +119,7 @@ _OPERATORS = {
 }
 
 
-def _operator(method: str, name: str) -> Callable[..., Any]:
+def _operator(method: str, name: str) -> Callable:
     """The operator of symbolic tensors that a replay calls as this method of tensors."""
 
     def applied(*operands: Any) -> Any:
@@ -337,9 +337,7 @@ def _with_paths(structure: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tu
         yield from _with_paths(value, (*path, str(key)))
 
 
-def replay(
-    nodes: list[KerasNode], inputs: list[KerasTensor], outputs: Any, values: list[Any], run: Callable[..., Any]
-) -> Any:
+def replay(nodes: list[KerasNode], inputs: list[KerasTensor], outputs: Any, values: list, run: Callable) -> Any:
     """Runs the noted calls on other values, tensors or symbols: ``run(layer, args, kwargs)`` gives the result of
     one.
     """
@@ -349,7 +347,7 @@ def replay(
     return known[id(outputs)] if type(outputs) is KerasTensor else nest.map_structure(lambda x: known[id(x)], outputs)
 
 
-def by_depth(nodes: list[KerasNode], inputs: list[KerasTensor], outputs: Any) -> list[Any]:
+def by_depth(nodes: list[KerasNode], inputs: list[KerasTensor], outputs: Any) -> list:
     """The layers of a model in Keras's order: those with most calls between them and the outputs first.
 
     Of two that are as far away the one comes first that is met first on the backward sweep from the outputs.

@@ -93,7 +93,7 @@ class Trainer(Stateful):
     # -- metrics -----------------------------------------------------------------------------------
 
     @property
-    def metrics(self) -> list[Any]:
+    def metrics(self) -> list:
         """The mean loss, the compiled metrics, and the metrics that are attributes."""
         found = [metric for metric in (self._loss_tracker, self._compiled_metrics) if metric is not None]
         found += self._parts("metrics")
@@ -334,7 +334,7 @@ class Trainer(Stateful):
         return values[0] if len(values) == 1 else values
 
 
-def _names(metrics: list[Any]) -> Iterator[str]:
+def _names(metrics: list) -> Iterator[str]:
     """The names of metrics, of the compiled ones each."""
     for metric in metrics:
         yield from metric.names if isinstance(metric, Metrics) else [metric.name]

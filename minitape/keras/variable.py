@@ -158,7 +158,7 @@ class Variable(Operators):
             raise TypeError(f"Only scalar arrays can be converted to Python scalars. Got: shape={self.shape}")
         return self.value
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.asarray(self.numpy(), dtype)
 
     def __bool__(self) -> bool:
@@ -167,7 +167,7 @@ class Variable(Operators):
     __hash__ = None  # type: ignore[assignment]  # it compares element by element
 
 
-def _operands(variable: Variable, other: Any) -> tuple[Any, Any]:
+def _operands(variable: Variable, other: Any) -> tuple:
     """Both operands as tensors of the type in which Keras combines them."""
     mine = variable._read()
     if isinstance(other, (bool, int)) or (isinstance(other, float) and "float" in variable.dtype):

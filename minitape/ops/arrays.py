@@ -42,7 +42,7 @@ def identity(input: Any, name: str | None = None) -> Any:
     return apply(TABLE["identity"], (tensor_of(input),), {})
 
 
-def identity_n(input: Any, name: str | None = None) -> list[Any]:
+def identity_n(input: Any, name: str | None = None) -> list:
     """Each tensor of a list again, as the results of one operation. Differentiable.
 
     What one of the results depends on, all do: gradients with respect to the other tensors are zeros, not None.
@@ -278,7 +278,7 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
     )
 
 
-def _unknown_as_rest(sizes: list[Any]) -> tuple[int, ...]:
+def _unknown_as_rest(sizes: list) -> tuple[int, ...]:
     return tuple(-1 if n is None else n for n in sizes)
 
 

@@ -33,7 +33,7 @@ def _with_values(check: Callable[..., None], *tensors: Any) -> Any:
     if state.graph is None and all(isinstance(t, EagerTensor) for t in tensors):
         return check(*tensors)
 
-    def run(*values: Any) -> list[Any]:
+    def run(*values: Any) -> list:
         check(*values)
         return [new_tensor(np.bool_(True))]
 
@@ -76,7 +76,7 @@ def _elements(value: Any, limit: int) -> str:
 # -- comparisons -----------------------------------------------------------------------------------
 
 
-def _comparison(name: str, symbol: str, primitive: str, example: str) -> Callable[..., Any]:
+def _comparison(name: str, symbol: str, primitive: str, example: str) -> Callable:
     def function(
         x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
     ) -> Any:
@@ -98,7 +98,7 @@ def _comparison(name: str, symbol: str, primitive: str, example: str) -> Callabl
     return function
 
 
-def _in_graph(holds: Any, said: list[str], tensors: list[Any], summarize: int | None) -> Any:
+def _in_graph(holds: Any, said: list[str], tensors: list, summarize: int | None) -> Any:
     """The assertion of a graph, which shows what is said, and the tensors with their names."""
     graph = state.graph
     named = [(label, graph.tensor_at(graph.row_or_new_leaf(t))) for label, t in zip("xy", tensors, strict=False)]
@@ -134,7 +134,7 @@ assert_greater = _comparison("assert_greater", ">", "greater", "2, 1")
 assert_greater_equal = _comparison("assert_greater_equal", ">=", "greater_equal", "1, 1")
 
 
-def _sign(name: str, condition: str, primitive: str, example: str, gap: str = "\n") -> Callable[..., Any]:
+def _sign(name: str, condition: str, primitive: str, example: str, gap: str = "\n") -> Callable:
     def function(x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> Any:
         x = tensor_of(x)
         zero, said = convert_to_tensor(0, x.dtype), f"Condition {condition} did not hold element-wise:"
@@ -219,7 +219,7 @@ def _finite(array: Any, message: str) -> None:
 
 
 @for_batches
-def _finite_gradient(gs: Any, z: Any, x: Any, *, message: str) -> list[Any]:
+def _finite_gradient(gs: Any, z: Any, x: Any, *, message: str) -> list:
     """What arrives must be finite, too."""
     (g,), told = gs, f"Not a number (NaN) or infinity (Inf) values detected in gradient. {message.encode()!r}"
     if isinstance(g, Tensor):
@@ -310,7 +310,7 @@ def assert_shapes(shapes: Any, *, message: str | None = None, name: str | None =
     return _as_far_as_known(lambda *tensors: _check_shapes(tensors, specs, message), known, *tensors)
 
 
-def _check_shapes(tensors: Any, specs: list[Any], message: str | None) -> None:
+def _check_shapes(tensors: Any, specs: list, message: str | None) -> None:
     seen: dict[Any, tuple[int | None, str]] = {}  # symbol -> its size, and where it was said
     for x, spec in zip(tensors, specs, strict=True):
         label, symbols = _name_of(x, f"shape={x.shape} dtype={x.dtype.name}"), list(spec)

@@ -59,10 +59,10 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
     return cast(x, dtype)
 
 
-def _limits_in(have: Any, wanted: Any) -> tuple[Any, Any]:
+def _limits_in(have: Any, wanted: Any) -> tuple:
     """The limits of one dtype as values of another; None where integers cannot exceed it, infinities are limited."""
     number = have.as_numpy_dtype
-    bounds: list[Any] = []
+    bounds: list = []
     for which, inward in (("min", np.inf), ("max", -np.inf)):
         mine, theirs = (_plain(getattr(d, which)) for d in (have, wanted))  # TypeError for bools and strings
         if (mine >= theirs) if which == "min" else (mine <= theirs):

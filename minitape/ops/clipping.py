@@ -102,7 +102,7 @@ def clip_by_global_norm(t_list: Any, clip_norm: Any, use_norm: Any = None, name:
     one = convert_to_tensor(1.0, use_norm.dtype)
     scale = clip_norm * pairwise(TABLE["minimum"], 1.0 / use_norm, one / clip_norm)
     scale = scale + (use_norm - use_norm)  # NaN where the norm is not finite
-    clipped: list[Any] = []
+    clipped: list = []
     for t in t_list:
         if t is None:
             clipped.append(None)

@@ -300,7 +300,7 @@ def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
 # -- logic -----------------------------------------------------------------------------------------
 
 
-def _truths(*values: Any) -> list[Any]:
+def _truths(*values: Any) -> list:
     """The operands as tensors. Where one is not at once a bool, TensorFlow asks each in turn, tensors too."""
     if state.graph is not None:
         return [tensor_of(v, dtypes.bool) for v in values]

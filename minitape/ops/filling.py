@@ -319,7 +319,7 @@ def one_hot(
     return apply(TABLE["one_hot"], (places,), {"depth": int(size), "on": on, "off": off, "axis": axis})
 
 
-def _on_off(on: Any, off: Any, dtype: Any) -> tuple[Any, Any]:
+def _on_off(on: Any, off: Any, dtype: Any) -> tuple:
     on_dtype, off_dtype = (None if v is None else tensor_of(v, dtype).dtype for v in (on, off))
     if dtype is not None:
         for found, label in ((on_dtype, "on_value"), (off_dtype, "off_value")):
@@ -331,7 +331,7 @@ def _on_off(on: Any, off: Any, dtype: Any) -> tuple[Any, Any]:
     return tuple(convert_to_tensor(v, dtype).array for v in (1 if on is None else on, 0 if off is None else off))
 
 
-def meshgrid(*args: Any, indexing: str = "xy", name: str = "meshgrid") -> list[Any]:
+def meshgrid(*args: Any, indexing: str = "xy", name: str = "meshgrid") -> list:
     """The coordinates of a grid: for n vectors, n tensors with n axes.
 
     ``indexing`` "xy" swaps the first two axes, "ij" keeps them. Differentiable. Raises ValueError for another indexing.

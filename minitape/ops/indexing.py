@@ -106,7 +106,7 @@ def _symbolic(key: Any) -> bool:
     return any(isinstance(e, Tensor) and not isinstance(e, EagerTensor) for e in ends)
 
 
-def spec_of(shape: Any, key: Any) -> tuple[Any, ...]:
+def spec_of(shape: Any, key: Any) -> tuple:
     """The NumPy index for what the user wrote in ``[...]``; raises TypeError or InvalidArgumentError as TensorFlow."""
     parts = key if isinstance(key, (list, tuple)) else (key,)
     entries = [_entry(e) for e in parts]
@@ -160,7 +160,7 @@ def _error(message: str, name: str = "") -> Exception:
     return invalid(message, _OP, name)
 
 
-def _resolve(entries: list[Any], sizes: tuple[int, ...], name: str) -> tuple[Any, ...]:
+def _resolve(entries: list, sizes: tuple[int, ...], name: str) -> tuple:
     """The entries with bounds checked, negative places counted from the front, and an ellipsis written out."""
     if sum(e is Ellipsis for e in entries) > 1:
         raise _error("Multiple ellipses in slice spec not allowed", name)
@@ -172,7 +172,7 @@ def _resolve(entries: list[Any], sizes: tuple[int, ...], name: str) -> tuple[Any
             else "Attempting to slice scalar input.",
             name,
         )
-    spec: list[Any] = []
+    spec: list = []
     axis = 0
     for e in entries:
         if e is None:
@@ -261,7 +261,7 @@ def strided_slice(
             f"{shape_text(np.shape(begins))}, "
             f"{shape_text(np.shape(ends))}, and {shape_text(np.shape(steps))} instead."
         )
-    entries: list[Any] = [
+    entries: list = [
         ...
         if ellipsis_mask & 1 << i
         else None

@@ -18,7 +18,7 @@ from ..engine.values.shape import TensorShape
 from .operands import get_static_value, integers, postpone, tensor_of
 
 
-def same_dtype_tensors(values: Any) -> list[Any]:
+def same_dtype_tensors(values: Any) -> list:
     """The elements of a list as tensors; Python values take the dtype of the first tensor, else of the first value."""
     if isinstance(values, Tensor) or hasattr(values, "_read"):
         whole = tensor_of(values)
@@ -66,7 +66,7 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
     return apply(TABLE["concat"], tuple(tensors), {"axis": axis % max(rank, 1)})
 
 
-def _check_concat(shapes: list[Any], axis: int, rank: int) -> None:
+def _check_concat(shapes: list, axis: int, rank: int) -> None:
     if (not rank and axis == 0) or (rank and () in shapes):
         raise invalid("ConcatOp : Can't concatenate scalars (use tf.stack instead)", "ConcatV2")
     if not -rank <= axis < rank:
@@ -135,7 +135,7 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unst
     return list(out) if isinstance(out, tuple) else [out]
 
 
-def _unstack_later(x: Any, num: int, axis: int) -> list[Any]:
+def _unstack_later(x: Any, num: int, axis: int) -> list:
     """The slices of a graph's tensor whose size along the axis only a run knows."""
     shape = (
         TensorShape(None) if x.ndim is None else TensorShape([n for i, n in enumerate(x.shape) if i != axis % x.ndim])
@@ -210,7 +210,7 @@ def _split_axis(axis: Any, equal: bool) -> int:
     return int(np.ravel(place.array)[0])
 
 
-def _split_later(x: Any, sizes: Any, axis: int) -> list[Any]:
+def _split_later(x: Any, sizes: Any, axis: int) -> list:
     """The parts of a graph's tensor whose size along the axis only a run knows."""
     if isinstance(sizes, list):
         lengths = [n if n >= 0 else None for n in sizes]
@@ -350,7 +350,7 @@ def _fill(value: Any, dtype: Any) -> Any:
     return convert_to_tensor(value, dtype).array
 
 
-def _paddings(sizes: Any, x: Any, op: str) -> tuple[Any, ...]:
+def _paddings(sizes: Any, x: Any, op: str) -> tuple:
     if sizes.ndim != 2 or sizes.shape[1] != 2:
         raise invalid(f"paddings must be a matrix with 2 columns: {shape_text(sizes.shape)}", op)
     mirror = op == "MirrorPad"

@@ -15,17 +15,17 @@ import numpy as np
 from ..engine.values import nest
 
 
-def open_parts(value: Any) -> list[Any]:
+def open_parts(value: Any) -> list:
     """The tensors that a trace leaves open of a value that has components."""
     return list(value._open_parts() if hasattr(value, "_open_parts") else value._components())
 
 
-def of_parts(like: Any, parts: list[Any]) -> Any:
+def of_parts(like: Any, parts: list) -> Any:
     """The counterpart of ``open_parts``: such a value of other tensors."""
     return like._of_parts(parts) if hasattr(like, "_of_parts") else like._rebuild(parts)
 
 
-def fixed_parts(value: Any) -> list[Any]:
+def fixed_parts(value: Any) -> list:
     """The arrays that belong to a trace: where rows begin and end, or the places of a sparse tensor."""
     return list(value._fixed_parts()) if hasattr(value, "_fixed_parts") else []
 
@@ -35,17 +35,17 @@ def is_composite(value: Any) -> bool:
     return hasattr(value, "_components")
 
 
-def _parts(value: Any) -> list[Any]:
+def _parts(value: Any) -> list:
     """The tensors that stand for a value."""
     return open_parts(value) if is_composite(value) else [value]
 
 
-def flatten_parts(structure: Any) -> list[Any]:
+def flatten_parts(structure: Any) -> list:
     """The tensors that stand for the leaves of a structure, in order."""
     return [part for leaf in nest.flatten(structure) for part in _parts(leaf)]
 
 
-def pack_parts(structure: Any, tensors: Iterable[Any], likes: Any = None) -> Any:
+def pack_parts(structure: Any, tensors: Iterable, likes: Any = None) -> Any:
     """The counterpart of ``flatten_parts``; leaves are made like those of ``likes``, where it is given."""
     rest, leaves = iter(tensors), []
     for like in nest.flatten(structure if likes is None else likes):

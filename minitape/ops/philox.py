@@ -39,7 +39,7 @@ def blocks(key: int, counter: int, count: int, steps: Any = None) -> Any:
     return out
 
 
-def _rounds(key: int, counter: int, steps: Any) -> list[Any]:
+def _rounds(key: int, counter: int, steps: Any) -> list:
     """The four words (in 64 bits each) of the blocks that are so many ``steps`` from a counter on."""
     low = steps + np.uint64(counter & MASK)
     high = np.full(steps.size, counter >> 64 & MASK, np.uint64) + (low < steps).astype(np.uint64)

@@ -47,11 +47,11 @@ def print_(*inputs: Any, **kwargs: Any) -> Any:
     return _in_graph(inputs, lambda values: write(_line(values, sep, limit) + end))
 
 
-def _in_graph(inputs: tuple[Any, ...], emit: Any) -> Any:
+def _in_graph(inputs: tuple, emit: Any) -> Any:
     leaves = flatten_parts(inputs)
     tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
 
-    def run(*values: Any) -> list[Any]:
+    def run(*values: Any) -> list:
         found = iter(values)
         emit(pack_parts(inputs, [next(found) if isinstance(v, Tensor) else v for v in leaves]))
         return [new_tensor(np.bool_(True))]

@@ -40,7 +40,7 @@ class _Seeds:
             seed = int(np.array(seed))
             self.rng = _python.Random(seed)
         self.seed = seed
-        self.read: dict[tuple[Any, ...], int] = {}
+        self.read: dict[tuple, int] = {}
         self.places: weakref.WeakKeyDictionary[Draw, int] = weakref.WeakKeyDictionary()  # the same in graphs
 
     def start(self, op: str, op_seed: Any, dtype: str, blocks: int) -> tuple[int, int]:
@@ -83,7 +83,7 @@ class Draw:
     In a graph its seeds are settled when it is made: those of the graph and the number of random operations before.
     """
 
-    def __init__(self, fill: Callable[..., Any], op: str, seed: Any, dtype: str) -> None:
+    def __init__(self, fill: Callable, op: str, seed: Any, dtype: str) -> None:
         self.fill, self.op, self.seed, self.dtype = fill, op, seed, dtype
         self.graph, self.pair = state.graph, None
         if self.graph is not None and (seed is not None or self.graph.seed is not None):
@@ -100,7 +100,7 @@ class Draw:
         """A copy for the same operation in another graph, where its counter starts at zero."""
         return copy.copy(self)
 
-    def __call__(self, *tensors: Any) -> list[Any]:
+    def __call__(self, *tensors: Any) -> list:
         return [new_tensor(np.asarray(self.fill(self.start, *[t.array for t in tensors])))]
 
 

@@ -334,7 +334,7 @@ def confusion_matrix(
     return with_influences(new_tensor(out), (labels, predictions, weights), "ScatterNd")
 
 
-def _bins(values: Any, value_range: Any, nbins: Any) -> tuple[Any, Any]:
+def _bins(values: Any, value_range: Any, nbins: Any) -> tuple:
     """The values and the bin of each as arrays."""
     x, limits = of_one_dtype(values, value_range)
     accept("HistogramFixedWidth", x.dtype, limits.dtype)

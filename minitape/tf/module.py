@@ -95,33 +95,33 @@ class Module:
         return self._name_scope
 
     @property
-    def variables(self) -> tuple[Any, ...]:
+    def variables(self) -> tuple:
         """The variables of this module and its submodules."""
         return tuple(self._flatten(predicate=lambda value: isinstance(value, ResourceVariable)))
 
     @property
-    def trainable_variables(self) -> tuple[Any, ...]:
+    def trainable_variables(self) -> tuple:
         """The trainable ones among ``variables``."""
         return tuple(v for v in self.variables if v.trainable)
 
     @property
-    def non_trainable_variables(self) -> tuple[Any, ...]:
+    def non_trainable_variables(self) -> tuple:
         """The others among ``variables``."""
         return tuple(v for v in self.variables if not v.trainable)
 
     @property
-    def submodules(self) -> tuple[Any, ...]:
+    def submodules(self) -> tuple:
         """The modules among the attributes, theirs, and so on."""
         return tuple(self._flatten(predicate=lambda value: isinstance(value, Module)))
 
-    def _flatten(self, recursive: bool = True, predicate: Callable[[Any], bool] | None = None) -> Iterator[Any]:
+    def _flatten(self, recursive: bool = True, predicate: Callable[[Any], bool] | None = None) -> Iterator:
         """The leaves among the attributes (of the submodules too if ``recursive``) that ``predicate`` accepts, each
         once.
         """
         return _flatten(self, recursive, predicate or (lambda leaf: True), {id(self)})
 
     @classmethod
-    def with_name_scope(cls, method: Callable[..., Any]) -> Callable[..., Any]:
+    def with_name_scope(cls, method: Callable) -> Callable:
         """A decorator: the method runs inside the module's name scope.
 
         >>> import minitape as tf
@@ -144,7 +144,7 @@ class Module:
         return inside
 
 
-def _flatten(module: Module, recursive: bool, wanted: Callable[[Any], bool], seen: set[int]) -> Iterator[Any]:
+def _flatten(module: Module, recursive: bool, wanted: Callable[[Any], bool], seen: set[int]) -> Iterator:
     inner: list[Module] = []
     for leaf in _leaves(module):
         if id(leaf) in seen:
@@ -158,14 +158,14 @@ def _flatten(module: Module, recursive: bool, wanted: Callable[[Any], bool], see
         yield from _flatten(submodule, recursive, wanted, seen)
 
 
-def _leaves(module: Module) -> Iterator[Any]:
+def _leaves(module: Module) -> Iterator:
     """The leaves of each attribute, in the order of the attributes' names."""
     attributes = vars(module)
     for name in sorted(attributes):
         yield from _walk(attributes[name])
 
 
-def _walk(value: Any) -> Iterator[Any]:
+def _walk(value: Any) -> Iterator:
     """The leaves of lists, tuples and dictionaries; keys of a dictionary are sorted."""
     if isinstance(value, Mapping):
         value = [value[key] for key in sorted(value)]

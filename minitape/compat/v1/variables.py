@@ -164,7 +164,7 @@ def _initial(name: str, shape: Any, dtype: Any, initializer: Any) -> Any:
     return (initializer or usual())(TensorShape(shape).as_list(), dtype=wanted)
 
 
-def global_variables(scope: str | None = None) -> list[Any]:
+def global_variables(scope: str | None = None) -> list:
     """The variables of the default graph.
 
     A list in the order in which they were made; ``scope`` is a regular expression that names must match.
@@ -181,7 +181,7 @@ def global_variables(scope: str | None = None) -> list[Any]:
 all_variables = global_variables
 
 
-def trainable_variables(scope: str | None = None) -> list[Any]:
+def trainable_variables(scope: str | None = None) -> list:
     """The trainable variables of the default graph.
 
     A list in the order in which they were made; ``scope`` is a regular expression that names must match.
@@ -195,7 +195,7 @@ def trainable_variables(scope: str | None = None) -> list[Any]:
     return get_collection("trainable_variables", scope)
 
 
-def get_collection(key: str, scope: str | None = None) -> list[Any]:
+def get_collection(key: str, scope: str | None = None) -> list:
     """The members of a collection of the default graph whose names match ``scope``, a regular expression.
 
     >>> import minitape as tf

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 SMALL = 4096  # arrays up to this size are kept for the picture even where no rule reads them
 CONTINUOUS = "fcV"  # the kinds of dtypes through which gradients flow; V is bfloat16's
 _first = itemgetter(0)
-Span = TypeVar("Span", bound=tuple[Any, ...])  # it begins with its first row
+Span = TypeVar("Span", bound=tuple)  # it begins with its first row
 
 
 def last_from(spans: Sequence[Span], row: int) -> Span:
@@ -42,7 +42,7 @@ class ColumnStore:
 
     open = True
     small = SMALL
-    rows: list[Any]  # op, a, b, call, site, value of each row
+    rows: list  # op, a, b, call, site, value of each row
 
     def __init__(self) -> None:
         self.rows = []
@@ -80,7 +80,7 @@ class ColumnStore:
         rows = self.rows[WIDTH * low : None if high is None else WIDTH * high]
         return [rows[k::WIDTH] for k in range(WIDTH)]
 
-    def column(self, which: int) -> list[Any]:  # numbers, calls, sites or values
+    def column(self, which: int) -> list:  # numbers, calls, sites or values
         """One of the six columns."""
         return self.rows[which::WIDTH]
 

@@ -39,7 +39,7 @@ OFTEN = 2  # ... and of what happens often: operations, gradients, values that l
 
 Stack = tuple[tuple[CodeType, int], ...]
 # code and offset of a statement, then those of the call around it, where there is one
-Place: TypeAlias = tuple[Any, ...]
+Place: TypeAlias = tuple
 Note: TypeAlias = Any  # of origin: an Origin, or a plain tuple of its fields; None
 # what, at which row, when or of which tensor (weak), the user's frames
 TapeNote: TypeAlias = tuple[str, int, Any, Stack]
@@ -61,7 +61,7 @@ class ValueOrigin(NamedTuple):
     kind: str
     place: Place
     # what it was computed from: of each a weak reference, then its origin; of a row (recording, row)
-    values: tuple[Any, ...] = ()
+    values: tuple = ()
     detail: Any = None  # what the kind says
     depth: int = 0
 
@@ -162,7 +162,7 @@ class ValueLeft(NamedTuple):
 
     when: int
     how: str
-    known: tuple[Any, ...]  # of the value: the fields of a Ref
+    known: tuple  # of the value: the fields of a Ref
     place: Place
     record: weakref.ref[Record] | None  # the recording that was open
     row: int  # how long it was

@@ -51,7 +51,7 @@ class _Normalization(SameShape):
         if self.center:
             self.beta = self.add_weight(shape, self.beta_initializer, regularizer=self.beta_regularizer, name="beta")
 
-    def _normalized(self, x: Any, mean: Any, variance: Any, shape: list[Any]) -> Any:
+    def _normalized(self, x: Any, mean: Any, variance: Any, shape: list) -> Any:
         """The inputs by these moments, with ``gamma`` and ``beta``, where there are any, in a shape that broadcasts."""
         kind = x.dtype.name
         scale, offset = (

@@ -77,7 +77,7 @@ class LSTM(Affine):
         behind = self.bias_initializer((2 * self.units,), dtype=dtype)
         return tf.concat([before, tf.ones((self.units,), dtype), behind], 0)
 
-    def get_initial_state(self, batch_size: Any) -> list[Any]:
+    def get_initial_state(self, batch_size: Any) -> list:
         """The states that a call begins with, when it is given none: zeros."""
         return [tf.zeros((batch_size, self.units), self.dtype) for _ in range(2)]
 
@@ -93,7 +93,7 @@ class LSTM(Affine):
         result = outputs if self.return_sequences else states[0]
         return (result, *states) if self.return_state else result
 
-    def _step(self, x: Any, states: list[Any]) -> list[Any]:
+    def _step(self, x: Any, states: list) -> list:
         """The states behind a step; the first of them is its output."""
         h, c = states
         if not x.dtype.is_floating:
@@ -104,7 +104,7 @@ class LSTM(Affine):
         c = gate(f) * c + gate(i) * self.activation(candidate)
         return [gate(o) * self.activation(c), c]
 
-    def _unrolled(self, sequences: Any, states: list[Any]) -> tuple[Any, list[Any]]:
+    def _unrolled(self, sequences: Any, states: list) -> tuple[Any, list]:
         """All outputs (or None) and the last states of sequences of known length."""
         outputs = []
         for i in range(sequences.shape[1]):
@@ -112,7 +112,7 @@ class LSTM(Affine):
             outputs.append(states[0])
         return tf.stack(outputs, axis=1) if self.return_sequences else None, states
 
-    def _loop(self, sequences: Any, states: list[Any]) -> tuple[Any, list[Any]]:
+    def _loop(self, sequences: Any, states: list) -> tuple[Any, list]:
         """The same for a length that only a run of the graph knows: one loop."""
         count = tf.shape(sequences)[1]
         kept = tf.TensorArray(self.dtype, size=count if self.return_sequences else 0, element_shape=(None, self.units))

@@ -59,7 +59,7 @@ class Reshape(Layer):
             )
         self.built = True
 
-    def _sizes(self, sizes: tuple[Any, ...]) -> tuple[Any, ...]:
+    def _sizes(self, sizes: tuple) -> tuple:
         """The target shape without a -1, None in its place while a size of the example is unknown."""
         if None in sizes:
             return tuple(None if n == -1 else n for n in self.target_shape)
@@ -122,7 +122,7 @@ class _Merge(Layer):
         return functools.reduce(type(self)._combined, tensors)
 
 
-def _of_one_type(inputs: Any) -> list[Any]:
+def _of_one_type(inputs: Any) -> list:
     """The inputs as tensors of one type that holds them all."""
     tensors = [convert(x) for x in inputs]
     dtype = result_type(*(x.dtype.name for x in tensors))

@@ -49,14 +49,14 @@ class Dataset(metaclass=_Named):
     [[10, 20], [30]]
     """
 
-    def __init__(self, start: Callable[[], Iterator[Any]], length: int, kind: str, spec: Any = None) -> None:
+    def __init__(self, start: Callable[[], Iterator], length: int, kind: str, spec: Any = None) -> None:
         # ``start()`` gives an iterator over the elements; ``spec`` is their type, or a function that finds it
         self._start, self._length, self._kind, self._spec = start, length, kind, spec
         self._source: Dataset | None = None  # what this one is made of
         self._seeds: Iterator[int] | None = None  # two for each walk over it
         self._in_graph = state.graph is not None  # its parts may be tensors of the graph
 
-    def _derived(self, start: Callable[[], Iterator[Any]], length: int, kind: str, spec: Any = None) -> Dataset:
+    def _derived(self, start: Callable[[], Iterator], length: int, kind: str, spec: Any = None) -> Dataset:
         """A dataset that is made of this one; its elements have the same type, unless ``spec`` says otherwise."""
         made = Dataset(start, length, kind, spec or (lambda: self.element_spec))
         made._source = self
@@ -161,14 +161,14 @@ class Dataset(metaclass=_Named):
         lengths = [p._length for p in parts]
         length = UNKNOWN if UNKNOWN in lengths else min((n for n in lengths if n >= 0), default=INFINITE)
 
-        def start() -> Iterator[Any]:
+        def start() -> Iterator:
             return (pack(given, items) for items in zip(*map(iter, parts), strict=False))
 
         return Dataset(start, length, "_ZipDataset", lambda: map_leaves(lambda p: p.element_spec, given))
 
     # -- what is done to the elements --------------------------------------------------------------
 
-    def map(self, map_func: Callable[..., Any], num_parallel_calls: Any = None) -> Dataset:
+    def map(self, map_func: Callable, num_parallel_calls: Any = None) -> Dataset:
         """A function of each element; one that is a tuple gives several arguments. A list that it returns is a tuple.
 
         Elements are made one after the other: ``num_parallel_calls`` says how many TensorFlow makes at a time, and has
@@ -180,7 +180,7 @@ class Dataset(metaclass=_Named):
         [11, 22]
         """
 
-        def start() -> Iterator[Any]:
+        def start() -> Iterator:
             for element in self:
                 made = call(map_func, element)
                 yield map_leaves(tensor, tuple(made) if isinstance(made, list) else made)
@@ -189,7 +189,7 @@ class Dataset(metaclass=_Named):
         made._spec = lambda: self._spec_of_map(map_func)
         return made
 
-    def _spec_of_map(self, map_func: Callable[..., Any]) -> Any:
+    def _spec_of_map(self, map_func: Callable) -> Any:
         """The types of what a function makes of elements, as its trace knows them; None for one that needs their
         values.
         """
@@ -200,7 +200,7 @@ class Dataset(metaclass=_Named):
         except Exception:
             return None
 
-    def filter(self, predicate: Callable[..., Any]) -> Dataset:
+    def filter(self, predicate: Callable) -> Dataset:
         """The elements for which the function is true; ValueError when it gives anything but a scalar of bool.
 
         >>> import minitape as tf
@@ -237,7 +237,7 @@ class Dataset(metaclass=_Named):
         if length >= 0:
             length = length // size if drop_remainder else -(-length // size)
 
-        def start() -> Iterator[Any]:
+        def start() -> Iterator:
             elements = iter(self)
             while group := list(itertools.islice(elements, size)):
                 if len(group) == size or not drop_remainder:
@@ -300,7 +300,7 @@ class Dataset(metaclass=_Named):
         """
         times = -1 if count is None else _number(count)
 
-        def start() -> Iterator[Any]:
+        def start() -> Iterator:
             rounds = itertools.count() if times < 0 else range(times)
             return itertools.chain.from_iterable(iter(self) for _ in rounds)
 
@@ -329,7 +329,7 @@ class Dataset(metaclass=_Named):
         pair = pair_of(None if seed is None else int(seed))
         seeds = words(pair)
 
-        def start() -> Iterator[Any]:
+        def start() -> Iterator:
             mine = (next(seeds), next(seeds)) if reshuffle_each_iteration else pair
             return shuffle(iter(self), size, words(mine))
 
@@ -369,9 +369,9 @@ class Dataset(metaclass=_Named):
         0
         1
         """
-        kept: list[Any] = []  # the elements of a walk that came to its end
+        kept: list = []  # the elements of a walk that came to its end
 
-        def start() -> Iterator[Any]:
+        def start() -> Iterator:
             if kept:
                 yield from kept
                 return
@@ -388,7 +388,7 @@ class Dataset(metaclass=_Named):
     def __iter__(self) -> DatasetIterator:
         return DatasetIterator(self)
 
-    def as_numpy_iterator(self) -> Iterator[Any]:
+    def as_numpy_iterator(self) -> Iterator:
         """The elements as NumPy arrays.
 
         >>> import minitape as tf

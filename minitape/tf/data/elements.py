@@ -19,7 +19,7 @@ from ...graphs.spec import TensorSpec
 from ...ops import philox
 
 
-def map_leaves(function: Callable[..., Any], value: Any) -> Any:
+def map_leaves(function: Callable, value: Any) -> Any:
     """A function of the leaves; tuples and dictionaries are structures, lists are tensors."""
     if isinstance(value, Mapping):
         return type(value)((k, map_leaves(function, v)) for k, v in value.items())  # type: ignore[call-arg]
@@ -29,14 +29,14 @@ def map_leaves(function: Callable[..., Any], value: Any) -> Any:
     return function(value)
 
 
-def leaves(value: Any) -> list[Any]:
+def leaves(value: Any) -> list:
     """The leaves of a structure."""
-    found: list[Any] = []
+    found: list = []
     map_leaves(found.append, value)
     return found
 
 
-def pack(structure: Any, items: Iterable[Any]) -> Any:
+def pack(structure: Any, items: Iterable) -> Any:
     """A structure of this form with other leaves, in their order.
 
     >>> pack({"a": 0, "b": (0, 0)}, "xyz")
@@ -67,7 +67,7 @@ def outside_tape(step: Callable[[], Any]) -> Any:
         return step()
 
 
-def call(function: Callable[..., Any], element: Any) -> Any:
+def call(function: Callable, element: Any) -> Any:
     """``function`` of an element: a tuple becomes several arguments."""
     return function(*element) if type(element) is tuple else function(element)
 
@@ -101,7 +101,7 @@ def as_yielded(item: Any, specs: Any) -> Any:
     return made
 
 
-def shuffle(source: Iterator[Any], size: int, numbers: Iterator[int]) -> Iterator[Any]:
+def shuffle(source: Iterator, size: int, numbers: Iterator[int]) -> Iterator:
     """Elements drawn from a buffer of the next ``size`` ones, which is filled up before each draw.
 
     >>> "".join(shuffle(iter("abcd"), 2, iter([1, 1, 0, 0])))

@@ -110,7 +110,7 @@ def check_product(op: str, a: Any, b: Any, turn_a: bool, turn_b: bool) -> None:
             )
 
 
-def _check_ranks(op: str, tensors: list[Any]) -> None:
+def _check_ranks(op: str, tensors: list) -> None:
     """The ValueError of TensorFlow's graphs for an argument that is no matrix."""
     for t in tensors:
         if t.ndim is not None and t.ndim < 2:
@@ -134,7 +134,7 @@ def matvec(a: Any, b: Any, transpose_a: bool = False, adjoint_a: bool = False, *
 # -- tensordot -------------------------------------------------------------------------------------
 
 
-def _contracted_axes(a: Any, axes: Any) -> tuple[Any, Any]:
+def _contracted_axes(a: Any, axes: Any) -> tuple:
     """The axes of a and of b that tensordot sums over."""
     axes = static(axes)
     if isinstance(axes, int):

@@ -63,7 +63,7 @@ def splits_of(lengths: Any) -> Any:
     return np.concatenate([np.zeros(1, lengths.dtype), np.cumsum(lengths, dtype=lengths.dtype)])
 
 
-def coordinates(splits: Any) -> tuple[Any, Any]:
+def coordinates(splits: Any) -> tuple:
     """For each value the number of its row, and its place in the row.
 
     >>> coordinates(np.array([0, 2, 3]))
@@ -78,7 +78,7 @@ def take(values: Any, numbers: Any) -> Any:
     return apply(TABLE["gather"], (values, new_tensor(np.asarray(numbers, np.int64))), {"axis": 0})
 
 
-def pick(rt: Any, keys: tuple[Any, ...]) -> Any:
+def pick(rt: Any, keys: tuple) -> Any:
     """``rt[keys]``: a row by its number and what is in it, or several rows and the same slice of each."""
     key, inner = keys[0], keys[1:]
     if isinstance(key, slice):
@@ -93,7 +93,7 @@ def pick(rt: Any, keys: tuple[Any, ...]) -> Any:
     return row[inner] if inner else row
 
 
-def _slice_in_rows(rt: Any, rows: Any, keys: tuple[Any, ...]) -> Any:
+def _slice_in_rows(rt: Any, rows: Any, keys: tuple) -> Any:
     """The part of these rows that the first key names, and what the others name of their elements."""
     if not isinstance(keys[0], slice):
         _number(keys[0])

@@ -144,7 +144,7 @@ class RaggedTensor(Operators):
         numbers[rows, within] = np.arange(len(rows))
         return gather_or_default(self._values, numbers, default_value)
 
-    def to_list(self) -> list[Any]:
+    def to_list(self) -> list:
         """Nested Python lists.
 
         >>> import minitape as tf
@@ -194,19 +194,19 @@ class RaggedTensor(Operators):
 
     # -- what structures and graphs ask ------------------------------------------------------------
 
-    def _components(self) -> list[Any]:
+    def _components(self) -> list:
         return [self._values, self.row_splits]
 
-    def _rebuild(self, parts: list[Any]) -> Any:
+    def _rebuild(self, parts: list) -> Any:
         return self._cut(parts[0], partition(parts[1], "row_splits"))
 
-    def _open_parts(self) -> list[Any]:
+    def _open_parts(self) -> list:
         return [self._values]
 
-    def _fixed_parts(self) -> list[Any]:
+    def _fixed_parts(self) -> list:
         return [self._splits]
 
-    def _of_parts(self, parts: list[Any]) -> RaggedTensor:
+    def _of_parts(self, parts: list) -> RaggedTensor:
         return self.with_values(parts[0])
 
     # -- Python's protocols ------------------------------------------------------------------------
@@ -214,7 +214,7 @@ class RaggedTensor(Operators):
     def __getitem__(self, key: Any) -> Any:
         return pick(self, tuple(key) if isinstance(key, (list, tuple)) else (key,))
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator:
         return (self[i] for i in range(len(self._splits) - 1))
 
     def __repr__(self) -> str:

@@ -290,7 +290,7 @@ _NAMES = {
 }
 
 
-def draw(run: Callable[..., list[Any]], shape: Any, dtype: Any, *tensors: Any) -> Any:
+def draw(run: Callable[..., list], shape: Any, dtype: Any, *tensors: Any) -> Any:
     """A tensor of the numbers that ``run`` makes of the tensors; in a graph, anew each time that it runs."""
     if state.graph is not None:
         from ...graphs.effects import draw_row
@@ -304,7 +304,7 @@ def _stateless(sampler: Any, shape: Any, seed: Any, dtype: Any, op: str) -> Any:
     start, sizes = tensor_of(seed), sizes_of(shape, op)
     unknown = isinstance(sizes, Tensor)  # in a graph: only a run knows them
 
-    def run(seed: Any, *sizes_then: Any) -> list[Any]:
+    def run(seed: Any, *sizes_then: Any) -> list:
         to = tuple(sizes_then[0].array.tolist()) if unknown else sizes
         first, second = (int(n) for n in seed.array)
         return [new_tensor(sampler(*philox.scramble((first, second)), math.prod(to), dtype.as_numpy_dtype).reshape(to))]

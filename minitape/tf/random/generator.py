@@ -80,7 +80,7 @@ class Generator:
         """``sampler(key, counter, count, dtype, *limits)`` in a shape, which in a graph only a run may know."""
         sizes = sizes_of(shape, "StatelessRandomNormalV2")
 
-        def run(sizes: Any = sizes) -> list[Any]:
+        def run(sizes: Any = sizes) -> list:
             sizes = tuple(sizes.array.tolist()) if isinstance(sizes, Tensor) else sizes
             count = math.prod(sizes)
             key, counter = self._advance(count * philox.SKIP)

@@ -89,19 +89,19 @@ class SparseTensor(Operators):
     def _to_tensor(self, dtype: Any = None) -> Any:
         raise ValueError(f"Attempt to convert a value ({self!r}) with an unsupported type ({type(self)}) to a Tensor.")
 
-    def _components(self) -> list[Any]:
+    def _components(self) -> list:
         return [self._indices, self._values, self._dense_shape]
 
-    def _rebuild(self, parts: list[Any]) -> SparseTensor:
+    def _rebuild(self, parts: list) -> SparseTensor:
         return SparseTensor(*parts)
 
-    def _open_parts(self) -> list[Any]:
+    def _open_parts(self) -> list:
         return [self._values]
 
-    def _fixed_parts(self) -> list[Any]:
+    def _fixed_parts(self) -> list:
         return [self._indices.array, self._dense_shape.array]
 
-    def _of_parts(self, parts: list[Any]) -> SparseTensor:
+    def _of_parts(self, parts: list) -> SparseTensor:
         return self.with_values(parts[0])
 
     # -- Python's protocols ------------------------------------------------------------------------

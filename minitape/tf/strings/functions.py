@@ -209,7 +209,7 @@ def texts(values: list[bytes], shape: tuple[int, ...] | None = None) -> Any:
     return tensor
 
 
-def rows(array: Any, function: Callable[[bytes], list[Any]], dtype: Any = object) -> Any:
+def rows(array: Any, function: Callable[[bytes], list], dtype: Any = object) -> Any:
     """A list for each string: a tensor for a single string, a ragged tensor for a list of them."""
     found = [function(s) for s in array.flat]
     flat = [item for row in found for item in row]
@@ -226,7 +226,7 @@ def is_later(x: Any) -> bool:
     return state.graph is not None and isinstance(x, Tensor) and getattr(x, "graph", None) is state.graph
 
 
-def when_run(function: Callable[..., Any], tensors: list[Any], shape: Any, dtype: Any) -> Any:
+def when_run(function: Callable, tensors: list, shape: Any, dtype: Any) -> Any:
     """The call of ``function`` when the graph runs."""
     from ...graphs.effects import add_effect
 

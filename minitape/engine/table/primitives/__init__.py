@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 if TYPE_CHECKING:
     from ...types import Array, Function, Object, Result
 
-Rule: TypeAlias = Callable[..., Any]  # of the adjoint, the output and the inputs; see Primitive
+Rule: TypeAlias = Callable  # of the adjoint, the output and the inputs; see Primitive
 Rules: TypeAlias = Sequence[Rule | None] | Rule | None  # one for each input, or one for all
 
 TABLE: dict[str, Primitive] = {}
