@@ -91,7 +91,7 @@ def _gradient_rows(graph: Graph, call: Call) -> tuple[list[int], list[int | None
         return graph.replays["gradient", call.row]
 
 
-def _copy_attrs(graph: Graph, call: Call, rows: dict[int, int]) -> dict[str, Any]:
+def _copy_attrs(graph: Graph, call: Call, rows: dict[int, int]) -> Attributes:
     """The attributes of the row in the graph that is being built: its gradient becomes a copy of rows, too."""
     target: Any = state.graph
 

@@ -221,7 +221,7 @@ NUMPY_STATELESS = GraphPrimitive("py_func_stateless", "PyFuncStateless", _promis
 # -- any Python function of minitape that must run when the graph does -----------------------------
 
 
-_LATER: dict[str, Any] = {
+_LATER: Attributes = {
     "infer": lambda tensors, attrs: attrs["specs"],
     "eager": lambda tensors, attrs: attrs["function"](*tensors),
 }

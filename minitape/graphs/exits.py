@@ -11,7 +11,21 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
-from .syntax import LOOPS, SCOPES, RareStatement, assign, at, blocks, falls_through, has, name, parse, per_block, unless
+from .syntax import (
+    LOOPS,
+    SCOPES,
+    Block,
+    RareStatement,
+    assign,
+    at,
+    blocks,
+    falls_through,
+    has,
+    name,
+    parse,
+    per_block,
+    unless,
+)
 
 
 class LoopExits:
@@ -20,13 +34,13 @@ class LoopExits:
     def __init__(self, fresh: Callable[[str], str]) -> None:
         self.fresh = fresh
 
-    def rewritten(self, body: list[ast.stmt]) -> list[ast.stmt]:
+    def rewritten(self, body: Block) -> Block:
         """The body of a function without ``break``, ``continue``, and returns inside of other statements."""
         return self._loops(self._returns(body))
 
     # -- return ------------------------------------------------------------------------------------
 
-    def _returns(self, body: list[ast.stmt]) -> list[ast.stmt]:
+    def _returns(self, body: Block) -> Block:
         """What follows a conditional return moves into a branch, so that returns are at the ends of branches."""
         for number, statement in enumerate(body):
             if isinstance(statement, (ast.Return, *SCOPES)) or not has([statement], ast.Return):
@@ -39,7 +53,7 @@ class LoopExits:
             return [*before, per_block(statement, self._returns), *self._returns(rest)]
         return body
 
-    def _branches(self, statement: ast.If, rest: list[ast.stmt]) -> list[ast.stmt]:
+    def _branches(self, statement: ast.If, rest: Block) -> Block:
         """Where one branch returns in any case, what follows moves into the other one, and no further: as in
         TensorFlow.
         """
@@ -52,7 +66,7 @@ class LoopExits:
         made.returning = True
         return [made, *rest]
 
-    def _out_of_loop(self, loop: Any, rest: list[ast.stmt]) -> list[ast.stmt]:
+    def _out_of_loop(self, loop: Any, rest: Block) -> Block:
         """The loop with a flag and a value in the place of its returns, and what follows."""
         made, flag, value = copy.copy(loop), self.fresh("do_return"), self.fresh("return_value")
         made.body = _as_breaks(loop.body, flag, value)
@@ -62,9 +76,9 @@ class LoopExits:
 
     # -- break, continue ---------------------------------------------------------------------------
 
-    def _loops(self, body: list[ast.stmt]) -> list[ast.stmt]:
+    def _loops(self, body: Block) -> Block:
         """Replaces break and continue by flags, from the innermost loop outwards."""
-        out: list[ast.stmt] = []
+        out: Block = []
         for statement in body:
             if not isinstance(statement, SCOPES):
                 statement = per_block(statement, self._loops)
@@ -73,7 +87,7 @@ class LoopExits:
             out.append(statement)
         return out
 
-    def _exits(self, loop: Any) -> list[ast.stmt]:
+    def _exits(self, loop: Any) -> Block:
         """Takes break and continue out of one loop; returns the statements that set its flag before it starts."""
         if _leads_out(loop.body, ast.Continue):
             skip = self.fresh("continue")
@@ -86,9 +100,9 @@ class LoopExits:
         return [assign(loop.flag, ast.Constant(False))]
 
 
-def _as_breaks(body: list[ast.stmt], flag: str, value: str) -> list[ast.stmt]:
+def _as_breaks(body: Block, flag: str, value: str) -> Block:
     """``return x`` inside a loop: keep x, set the flag, leave the loop (and the loops around it)."""
-    out: list[ast.stmt] = []
+    out: Block = []
     for statement in body:
         if isinstance(statement, ast.Return):
             keep = [assign(value, statement.value or ast.Constant(None)), assign(flag, ast.Constant(True)), ast.Break()]
@@ -102,7 +116,7 @@ def _as_breaks(body: list[ast.stmt], flag: str, value: str) -> list[ast.stmt]:
     return out
 
 
-def _leads_out(nodes: list[ast.stmt], kind: type) -> bool:
+def _leads_out(nodes: Block, kind: type) -> bool:
     """Whether a ``break`` (or ``continue``) of this very loop is in its body."""
     for node in nodes:
         if isinstance(node, kind):
@@ -112,7 +126,7 @@ def _leads_out(nodes: list[ast.stmt], kind: type) -> bool:
     return False
 
 
-def _guard(body: list[ast.stmt], kind: type, flag: str) -> list[ast.stmt]:
+def _guard(body: Block, kind: type, flag: str) -> Block:
     """Replaces break or continue by setting the flag; what follows in the block runs only while it is not set."""
     for number, statement in enumerate(body):
         if isinstance(statement, kind):

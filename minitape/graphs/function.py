@@ -177,7 +177,7 @@ class Function:
 
     # -- arguments ---------------------------------------------------------------------------------
 
-    def _bind(self, args: Arguments, kwargs: Names) -> dict[str, Any]:
+    def _bind(self, args: Arguments, kwargs: Names) -> Names:
         try:
             bound = self._signature.bind(*args, **kwargs)
         except TypeError as error:
@@ -198,7 +198,7 @@ class Function:
             f"signature: {text_of_parameters(self._parameters, specs)}."
         )
 
-    def _named_signature(self) -> dict[str, Any]:
+    def _named_signature(self) -> Names:
         return dict(zip(self._parameters, self._input_signature or (), strict=False))
 
     def _check_input_signature(self) -> None:
@@ -225,7 +225,7 @@ class Function:
         if extra > 0:
             raise TypeError(f"input_signature contains {extra} extra type constraints.")
 
-    def _cast(self, values: Names, args: Any, kwargs: Names) -> dict[str, Any]:
+    def _cast(self, values: Names, args: Any, kwargs: Names) -> Names:
         out = dict(values)
         for name, spec in self._named_signature().items():
             try:
@@ -287,7 +287,7 @@ class Function:
                 best = key
         return None if best is None else self._traces[best]
 
-    def _relaxed(self, values: Names, key: Any) -> dict[str, Any]:
+    def _relaxed(self, values: Names, key: Any) -> Names:
         """With ``reduce_retracing``: shapes that cover those of an earlier trace as well."""
         for known, concrete in reversed(self._traces.items()):
             if covers(known, key, lambda old, new: True):
@@ -335,7 +335,7 @@ class Function:
         return self._converted
 
 
-def _refuse_changed(before: dict[str, Any], after: dict[str, Any], function: Callable, owner: Sequence) -> None:
+def _refuse_changed(before: Names, after: Names, function: Callable, owner: Sequence) -> None:
     """ValueError where a function changed a list or dictionary among its arguments: only a trace would see that."""
 
     def changed(old: Any, new: Any) -> bool:

@@ -54,7 +54,7 @@ class Mismatch(Exception):
     def __init__(self, first: int, second: int) -> None:
         self.sizes = first, second
 
-    def text(self, name: str, primitive: Primitive, tensors: Tensors, given: dict[str, Any]) -> str:
+    def text(self, name: str, primitive: Primitive, tensors: Tensors, given: Attributes) -> str:
         """TensorFlow's words for it."""
         op, attrs = primitive.op, f"T={enum(tensors[0].dtype)}"
         if op in ("Equal", "NotEqual"):

@@ -236,7 +236,7 @@ class _Loop:
     ) -> None:
         self.names, self.get, self.put, self.alive, self.later, self.target = names, get, put, alive, later, target
         self.before: tuple = ()  # the values of all names, before the loop
-        self.carried: dict[str, Any] = {}  # those of the names that are carried
+        self.carried: Names = {}  # those of the names that are carried
         self.late: dict[str, list[TensorShape]] = {}  # names that only a turn gives a value, and its leaves' shapes
 
     def run(self, test: Test, body: Any, source: Any) -> None:
@@ -253,7 +253,7 @@ class _Loop:
             *(s for n, v in self.carried.items() for s in self.late.get(n) or _shapes(v)),
         ]
         specs = [(shape, t.dtype) for shape, t in zip(shapes, start, strict=True)]
-        latest: dict[str, Any] = {}
+        latest: Names = {}
 
         def turn(*tensors: Any) -> list:
             self._enter(tensors[first:])
@@ -293,12 +293,12 @@ class _Loop:
         dead = [n for n in self.names if n not in self.alive]
         self.put(copies(tuple(Undefined(n) if n in dead else values[n] for n in self.names)))
 
-    def _leave(self, tensors: Tensors, latest: dict[str, Any]) -> None:
+    def _leave(self, tensors: Tensors, latest: Names) -> None:
         """Gives the names their values after the loop; a TensorArray is the one of the ``latest`` turn."""
         values = self._filled(tensors, latest)
         self.put(tuple(values[n] for n in self.names))
 
-    def _filled(self, tensors: Tensors, likes: dict[str, Any]) -> dict[str, Any]:
+    def _filled(self, tensors: Tensors, likes: Names) -> Names:
         """The values of all names, with tensors for those that are carried."""
         values, rest = dict(zip(self.names, self.before, strict=True)), iter(tensors)
         for name in self.carried:
@@ -315,7 +315,7 @@ class _Loop:
 
     def _carry(self, body: Any, walk: Walk | None) -> None:
         """Finds the initial values of what is carried; what is undefined before the loop starts with zeros."""
-        guesses: dict[str, Any] | None = None
+        guesses: Names | None = None
         for name, value in zip(self.names, self.before, strict=True):
             if value is not None and not isinstance(value, Undefined):
                 if name in self.alive and _all_values(value):
@@ -337,7 +337,7 @@ class _Loop:
                     raise _before_the_loop(name, TypeError(f"{odd[0]} is of an unsupported type"))
                 self.carried[name], self.late[name] = nest.map_structure(_zeros, found), _shapes(found)
 
-    def _guesses(self, name: str, body: Any, walk: Walk | None) -> dict[str, Any]:
+    def _guesses(self, name: str, body: Any, walk: Walk | None) -> Names:
         """The values after a trial turn; where it fails, ``name`` should have been defined before the loop."""
         try:
             return self._after_one_turn(body, walk)
@@ -348,7 +348,7 @@ class _Loop:
                 raise _not_none(name) from None
             raise _before_the_loop(name, error) from None
 
-    def _after_one_turn(self, body: Any, walk: Walk | None) -> dict[str, Any]:
+    def _after_one_turn(self, body: Any, walk: Walk | None) -> Names:
         graph = BodyGraph(state.graph)
         with graph.as_default(), graph.name_scope("while"):
             self.put(tuple(_stand_in(graph, v) for v in self.before))

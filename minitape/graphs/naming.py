@@ -11,106 +11,49 @@ from ..engine.tensor.tensor import Tensor
 from ..engine.values.class_names import methods_of
 from .symbolic import Operation, SymbolicTensor
 
+
+def name_table(text: str) -> dict[str, str]:
+    """The words of a text, each ``kernel=name`` or ``function=name``, as a dictionary."""
+    return dict(word.split("=") for word in text.split())
+
+
 # what operators call their operations, where it is not the kernel's name
-_OPERATOR_NAMES = {
-    "AddV2": "add",
-    "Add": "add",
-    "Sub": "sub",
-    "Mul": "mul",
-    "RealDiv": "truediv",
-    "Pow": "pow",
-    "FloorDiv": "floordiv",
-    "FloorMod": "mod",
-    "MatMul": "matmul",
-    "LogicalAnd": "and",
-    "LogicalOr": "or",
-    "StridedSlice": "strided_slice",
-    "Greater": "Greater",
-    "Less": "Less",
-}
-CONTROL = {
-    "If": "cond",
-    "StatelessIf": "cond",
-    "While": "while",
-    "StatelessWhile": "while",
-    "Map": "while",
-    "StatelessMap": "while",
-    "Case": "switch_case/indexed_case",
-    "StatelessCase": "switch_case/indexed_case",
-}
-_FUNCTION_NAMES = {
-    **CONTROL,
-    "AddV2": "Add",
-    "RealDiv": "truediv",
-    "ConcatV2": "concat",
-    "Pack": "stack",
-    "Unpack": "unstack",
-    "StridedSlice": "strided_slice",
-    "Transpose": "transpose",
-    "Range": "range",
-    "OneHot": "one_hot",
-    "Split": "split",
-    "TensorListStack": "TensorArrayV2Stack/TensorListStack",
-    "TensorListGetItem": "TensorArrayV2Read/TensorListGetItem",
-    "TensorListSetItem": "TensorArrayV2Write/TensorListSetItem",
-    "ZerosLike": "zeros_like",
-    "OnesLike": "ones_like",
-    "Cumsum": "Cumsum",
-    "FloorMod": "FloorMod",
-}
-# the last operation of a function that is made of several, by the function and the kernel
-_NAMES_WITHIN = {
-    ("clip_by_value", "Maximum"): "clip_by_value",
-    ("norm", "Reshape"): "norm/Squeeze",
-    ("einsum", "Einsum"): "einsum/Einsum",
-    ("repeat", "Repeat"): "Repeat/Reshape_1",
-    ("expand_dims", "Reshape"): "ExpandDims",
-    ("squeeze", "Reshape"): "Squeeze",
-    ("clip_by_norm", "Identity"): "clip_by_norm",
-    ("embedding_lookup", "Identity"): "embedding_lookup/Identity",
-    ("saturate_cast", "Cast"): "saturate_cast",
-    ("l2_normalize", "Mul"): "l2_normalize",
-    ("multiply_no_nan", "MulNoNan"): "multiply_no_nan",
-    ("divide_no_nan", "DivNoNan"): "div_no_nan",
-    ("sigmoid_cross_entropy_with_logits", "Add"): "logistic_loss",
-    ("concat", "Identity"): "concat/concat",
-    (
-        "softmax_cross_entropy_with_logits",
-        "SoftmaxCrossEntropyWithLogits",
-    ): "softmax_cross_entropy_with_logits/Reshape_2",
-    ("floordiv", "FloorDiv"): "floordiv",
-    ("reverse", "Identity"): "ReverseV2",
-    ("global_norm", "Sqrt"): "global_norm/global_norm",
-    ("batch_normalization", "Add"): "batchnorm/add",
-    ("ensure_shape", "Identity"): "EnsureShape",
-    ("pad", "PadV2"): "Pad",
-    ("sort", "TopKV2"): "sort/TopKV2",
-    ("argsort", "TopKV2"): "argsort/TopKV2",
-    ("trace", "Sum"): "Trace",
-    ("diag", "MatrixDiagV3"): "diag",
-    ("diag_part", "MatrixDiagPartV3"): "diag_part",
-    ("set_diag", "MatrixSetDiagV3"): "set_diag",
-    ("reduce_std", "Sqrt"): "reduce_std/Sqrt",
-    ("erfinv", "Erfinv"): "erfinv/Erfinv",
-    ("xdivy", "Xdivy"): "xdivy/Xdivy",
-    ("xlog1py", "Xlog1py"): "xlog1py/Xlog1py",
-    ("reciprocal_no_nan", "DivNoNan"): "reciprocal_no_nan",
-    ("abs", "ComplexAbs"): "Abs",
-    ("normalize", "RealDiv"): "normalize/truediv",
-    ("zero_fraction", "RealDiv"): "zero_fraction/fraction",
-    ("triangular_solve", "MatrixTriangularSolve"): "triangular_solve/MatrixTriangularSolve",
-    ("reduce_logsumexp", "Add"): "ReduceLogSumExp",
-    ("fill", "BroadcastTo"): "Fill",
-    ("matvec", "Reshape"): "MatVec/Squeeze",
-    ("case", "StatelessIf"): "case/cond",
-    ("case", "If"): "case/cond",
-    ("tuple", "Identity"): "tuple/control_dependency",
-    ("tensordot", "MatMul"): "Tensordot/MatMul",
-    (
-        "sparse_softmax_cross_entropy_with_logits",
-        "SparseSoftmaxCrossEntropyWithLogits",
-    ): "SparseSoftmaxCrossEntropyWithLogits/SparseSoftmaxCrossEntropyWithLogits",
-}
+_OPERATOR_NAMES = name_table("""
+AddV2=add Add=add Sub=sub Mul=mul RealDiv=truediv Pow=pow FloorDiv=floordiv FloorMod=mod MatMul=matmul
+LogicalAnd=and LogicalOr=or StridedSlice=strided_slice
+""")
+CONTROL = name_table("""
+If=cond StatelessIf=cond While=while StatelessWhile=while Map=while StatelessMap=while
+Case=switch_case/indexed_case StatelessCase=switch_case/indexed_case
+""")
+_FUNCTION_NAMES = CONTROL | name_table("""
+AddV2=Add RealDiv=truediv ConcatV2=concat Pack=stack Unpack=unstack StridedSlice=strided_slice
+Transpose=transpose Range=range OneHot=one_hot Split=split TensorListStack=TensorArrayV2Stack/TensorListStack
+TensorListGetItem=TensorArrayV2Read/TensorListGetItem TensorListSetItem=TensorArrayV2Write/TensorListSetItem
+ZerosLike=zeros_like OnesLike=ones_like
+""")
+# the last operation of a function that is made of several: function:kernel=name
+_NAMES_WITHIN = name_table("""
+clip_by_value:Maximum=clip_by_value norm:Reshape=norm/Squeeze einsum:Einsum=einsum/Einsum
+repeat:Repeat=Repeat/Reshape_1 expand_dims:Reshape=ExpandDims squeeze:Reshape=Squeeze
+clip_by_norm:Identity=clip_by_norm embedding_lookup:Identity=embedding_lookup/Identity
+saturate_cast:Cast=saturate_cast l2_normalize:Mul=l2_normalize multiply_no_nan:MulNoNan=multiply_no_nan
+divide_no_nan:DivNoNan=div_no_nan sigmoid_cross_entropy_with_logits:Add=logistic_loss
+concat:Identity=concat/concat
+softmax_cross_entropy_with_logits:SoftmaxCrossEntropyWithLogits=softmax_cross_entropy_with_logits/Reshape_2
+floordiv:FloorDiv=floordiv reverse:Identity=ReverseV2 global_norm:Sqrt=global_norm/global_norm
+batch_normalization:Add=batchnorm/add ensure_shape:Identity=EnsureShape pad:PadV2=Pad sort:TopKV2=sort/TopKV2
+argsort:TopKV2=argsort/TopKV2 trace:Sum=Trace diag:MatrixDiagV3=diag diag_part:MatrixDiagPartV3=diag_part
+set_diag:MatrixSetDiagV3=set_diag reduce_std:Sqrt=reduce_std/Sqrt erfinv:Erfinv=erfinv/Erfinv
+xdivy:Xdivy=xdivy/Xdivy xlog1py:Xlog1py=xlog1py/Xlog1py reciprocal_no_nan:DivNoNan=reciprocal_no_nan
+abs:ComplexAbs=Abs normalize:RealDiv=normalize/truediv zero_fraction:RealDiv=zero_fraction/fraction
+triangular_solve:MatrixTriangularSolve=triangular_solve/MatrixTriangularSolve
+reduce_logsumexp:Add=ReduceLogSumExp fill:BroadcastTo=Fill matvec:Reshape=MatVec/Squeeze
+case:StatelessIf=case/cond case:If=case/cond tuple:Identity=tuple/control_dependency
+tensordot:MatMul=Tensordot/MatMul
+sparse_softmax_cross_entropy_with_logits:SparseSoftmaxCrossEntropyWithLogits=\
+SparseSoftmaxCrossEntropyWithLogits/SparseSoftmaxCrossEntropyWithLogits
+""")
 _OPERATORS = {"operator", "direct", "reflected", "compare", "<lambda>", "__getitem__"} | {
     f"__{side}{name}__" for name in ("add", "sub", "mul", "truediv") for side in ("", "r")
 }  # what minitape.engine.tensor.operators calls the functions that it makes
@@ -164,8 +107,8 @@ def default_name(kind: str) -> str:
 
 def name_within(called: str, public: str, kind: str) -> str:
     """The name of an operation that ``called``, a part of the public function ``public``, adds without one."""
-    if (public, kind) in _NAMES_WITHIN:
-        return _NAMES_WITHIN[public, kind]
+    if (within := _NAMES_WITHIN.get(f"{public}:{kind}")) is not None:
+        return within
     return _OPERATOR_NAMES.get(kind, kind) if called in _OPERATORS else default_name(kind)
 
 

@@ -16,6 +16,7 @@ from ..engine.values.shape import TensorShape
 from .effects import add_effect
 from .failures import raising_primitive
 from .infer import sizes_to_try, stand_in_array, trying
+from .naming import name_table
 from .program import Program, find_needed
 from .slicing import SlicePlace
 from .symbolic import SymbolicTensor
@@ -27,61 +28,22 @@ if TYPE_CHECKING:
 Guess = tuple[int, int]  # a size and a rank, for what is not known
 
 # what TensorFlow calls the result of a function that is put off here
-_NAMES = {
-    "sequence_mask": "SequenceMask/Less",
-    "histogram_fixed_width": "histogram_fixed_width",
-    "linspace": "linspace/Slice",
-    "meshgrid": "meshgrid/mul",
-    "as_string": "AsString",
-    "argsort": "argsort/TopKV2",
-    "sort": "sort/TopKV2",
-    "tensordot": "Tensordot",
-    "einsum": "einsum/Einsum",
-    "confusion_matrix": "confusion_matrix/ScatterNd",
-    "foldl": "foldl/while",
-    "scan": "scan/TensorArrayV2Stack/TensorListStack",
-    "map_fn": "map/TensorArrayV2Stack/TensorListStack",
-    "bincount": "bincount/DenseBincount",
-    "pad": "Pad",
-    "conv1d": "conv1d/Squeeze",
-    "boolean_mask": "boolean_mask/GatherV2",
-    "transpose": "transpose",
-    "norm": "norm/Squeeze",
-    "tensor_scatter_nd_update": "TensorScatterUpdate",
-    "tensor_scatter_nd_add": "TensorScatterAdd",
-    "tensor_scatter_nd_max": "TensorScatterMax",
-    "scatter_nd": "ScatterNd",
-    "unstack": "unstack",
-    "concat": "concat",
-    "stack": "stack",
-    "split": "split",
-    "gather": "GatherV2",
-    "gather_nd": "GatherNd",
-    "expand_dims": "ExpandDims",
-    "squeeze": "Squeeze",
-    "roll": "Roll",
-    "repeat": "Repeat/Reshape_1",
-    "reshape": "Reshape",
-    "tile": "Tile",
-    "broadcast_to": "BroadcastTo",
-    "reverse": "ReverseV2",
-    "one_hot": "one_hot",
-    "matmul": "MatMul",
-    "fill": "Fill",
-    "format": "StringFormat",
-    "where": "SelectV2",
-    "zeros": "zeros",
-    "ones": "ones",
-    "range": "range",
-    "slice": "Slice",
-    "softmax_cross_entropy_with_logits": "softmax_cross_entropy_with_logits/Reshape_2",
-    "top_k": "TopKV2",
-    "sparse_softmax_cross_entropy_with_logits": "SparseSoftmaxCrossEntropyWithLogits/Reshape_2",
-    "reduce_join": "ReduceJoin",
-    "substr": "Substr",
-    "join": "StringJoin",
-    "length": "StringLength",
-}
+_NAMES = name_table("""
+sequence_mask=SequenceMask/Less histogram_fixed_width=histogram_fixed_width linspace=linspace/Slice
+meshgrid=meshgrid/mul as_string=AsString argsort=argsort/TopKV2 sort=sort/TopKV2 tensordot=Tensordot
+einsum=einsum/Einsum confusion_matrix=confusion_matrix/ScatterNd foldl=foldl/while
+scan=scan/TensorArrayV2Stack/TensorListStack map_fn=map/TensorArrayV2Stack/TensorListStack
+bincount=bincount/DenseBincount pad=Pad conv1d=conv1d/Squeeze boolean_mask=boolean_mask/GatherV2
+transpose=transpose norm=norm/Squeeze tensor_scatter_nd_update=TensorScatterUpdate
+tensor_scatter_nd_add=TensorScatterAdd tensor_scatter_nd_max=TensorScatterMax scatter_nd=ScatterNd
+unstack=unstack concat=concat stack=stack split=split gather=GatherV2 gather_nd=GatherNd
+expand_dims=ExpandDims squeeze=Squeeze roll=Roll repeat=Repeat/Reshape_1 reshape=Reshape tile=Tile
+broadcast_to=BroadcastTo reverse=ReverseV2 one_hot=one_hot matmul=MatMul fill=Fill format=StringFormat
+where=SelectV2 zeros=zeros ones=ones range=range slice=Slice
+softmax_cross_entropy_with_logits=softmax_cross_entropy_with_logits/Reshape_2 top_k=TopKV2
+sparse_softmax_cross_entropy_with_logits=SparseSoftmaxCrossEntropyWithLogits/Reshape_2 reduce_join=ReduceJoin
+substr=Substr join=StringJoin length=StringLength
+""")
 
 
 def refuse(function: Function, args: Arguments, kwargs: Names, error: Exception) -> Any:

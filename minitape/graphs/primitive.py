@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from .build import Graph
     from .types import Tensors
 
-Eager = Callable[[Sequence, dict[str, Any]], Sequence]
-
 
 class GraphPrimitive(Primitive):
     """A primitive of graphs; ``forward`` always returns a tuple.
@@ -51,14 +49,14 @@ class GraphPrimitive(Primitive):
         op: str,
         infer: Any,
         *,
-        eager: Eager | None = None,
+        eager: Callable | None = None,
         forward: Any = None,
         rules: Any = "replay",
         stateful: bool = False,
         symbolic_rule: bool = True,
         missing: str = "none",
         noting: Any = None,
-        connects: Callable[[dict[str, Any], int], bool] | None = None,
+        connects: Callable[[Attributes, int], bool] | None = None,
     ) -> None:
         self.noted = noting is not None
         self.unnoted = lambda *arrays, **attrs: (*forward(*arrays, **attrs), None)
@@ -68,7 +66,7 @@ class GraphPrimitive(Primitive):
         )
         self.infer = (lambda tensors, attrs: [*infer(tensors, attrs), NOTES]) if self.noted else infer
         self.stateful, self.symbolic_rule, self.connects = stateful or self.noted, symbolic_rule, connects
-        self.eager: Eager = eager or self._wrapped
+        self.eager = eager or self._wrapped
 
     def _run(self, *arrays: Array, **attrs: Any) -> tuple:
         with no_tapes():

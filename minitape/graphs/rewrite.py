@@ -14,6 +14,7 @@ from typing import Any
 
 from .exits import LoopExits
 from .syntax import (
+    Block,
     CanNotConvert,
     Liveness,
     assign,
@@ -46,11 +47,9 @@ def _thunk(expression: ast.expr) -> ast.Lambda:
     return ast.Lambda(ast.arguments([], [], None, [], [], None, []), expression)
 
 
-def _function(
-    label: str, arguments: str, body: list[ast.stmt], names: Sequence[str], declared: dict[str, str]
-) -> ast.stmt:
+def _function(label: str, arguments: str, body: Block, names: Sequence[str], declared: dict[str, str]) -> ast.stmt:
     """A nested function that assigns the surrounding function's names."""
-    head: list[ast.stmt] = []
+    head: Block = []
     for kind, node in (("nonlocal", ast.Nonlocal), ("global", ast.Global)):
         own = [n for n in names if declared.get(n, "nonlocal") == kind]
         if own:
@@ -143,11 +142,11 @@ class Rewriter:
 
     # -- statements --------------------------------------------------------------------------------
 
-    def block(self, body: list[ast.stmt]) -> list[ast.stmt]:
+    def block(self, body: Block) -> Block:
         """A list of statements, rewritten."""
         return [made for statement in body for made in at(statement, self.statement(statement))]
 
-    def statement(self, node: Any) -> list[ast.stmt]:
+    def statement(self, node: Any) -> Block:
         """One statement, rewritten."""
         if isinstance(node, ast.If):
             return self._if(node)
@@ -176,7 +175,7 @@ class Rewriter:
         except CanNotConvert:
             return node
 
-    def _if(self, node: ast.If) -> list[ast.stmt]:
+    def _if(self, node: ast.If) -> Block:
         returning = getattr(node, "returning", False)
         changed = _Changed(self, node, [*node.body, *node.orelse])
         then, orelse = self._fresh("then"), self._fresh("else")
@@ -185,14 +184,14 @@ class Rewriter:
             bodies = [[*b, ast.Return(_ag("MISSING"))] if falls_through(b) else b for b in bodies]
         test = _Expressions().visit(node.test)
         call = _call("if_return" if returning else "if_stmt", test, name(then), name(orelse), *changed.arguments)
-        last: list[ast.stmt] = [ast.Return(call) if returning else ast.Expr(call)]
+        last: Block = [ast.Return(call) if returning else ast.Expr(call)]
         if returning and falls_through([node]):
             found = self._fresh("returned")
             given = ast.Compare(name(found), [ast.IsNot()], [_ag("MISSING")])
             last = [assign(found, call), ast.If(given, [ast.Return(name(found))], [])]
         return [changed.function(then, "", bodies[0]), changed.function(orelse, "", bodies[1]), *changed.helpers, *last]
 
-    def _while(self, node: ast.While) -> list[ast.stmt]:
+    def _while(self, node: ast.While) -> Block:
         flag, changed = getattr(node, "flag", None), _Changed(self, node, node.body)
         test_name, body_name = self._fresh("test"), self._fresh("body")
         test = _Expressions().visit(node.test)
@@ -206,7 +205,7 @@ class Rewriter:
             ast.Expr(call),
         ]
 
-    def _for(self, node: ast.For) -> list[ast.stmt]:
+    def _for(self, node: ast.For) -> Block:
         flag, body_name, given = getattr(node, "flag", None), self._fresh("body"), self._fresh("item")
         item = ast.Assign([node.target], name(given))
         changed = _Changed(self, node, [item, *node.body])
@@ -240,14 +239,14 @@ class _Changed:
         self.helpers = self._written(get, put, rewriter._fresh("values"))
         self.arguments = [name(get), name(put), _labels(self.names)]
 
-    def _written(self, get: str, put: str, given: str) -> list[ast.stmt]:
+    def _written(self, get: str, put: str, given: str) -> Block:
         targets = "".join(f"{n}, " for n in self.names)
         values = "".join(f"{AG}.peek({n!r}, lambda: {n}), " if n in self.parts else f"{n}, " for n in self.names)
         body = [*parse(f"({targets}) = {given}")] if self.names else []
         getter = _function(get, "", parse(f"return ({values})"), [], {})
         return [getter, _function(put, given, body, self.bound, self.declared)]
 
-    def function(self, label: str, arguments: str, body: list[ast.stmt]) -> ast.stmt:
+    def function(self, label: str, arguments: str, body: Block) -> ast.stmt:
         """A nested function in which the names are those of the function around it."""
         return _function(label, arguments, body, self.bound, self.declared)
 

@@ -165,7 +165,7 @@ def _refuse_shapes(tensors: Tensors, places: Iterable) -> None:
             )
 
 
-def text_of_parameters(parameters: Any, specs: dict[str, Any]) -> str:
+def text_of_parameters(parameters: Any, specs: Names) -> str:
     """The signature as "Binding inputs" errors show it; with an input signature, ``specs``, defaults are types too."""
     parts, star = [], False
     for p in parameters.values():
@@ -215,10 +215,10 @@ def as_spec(value: Value) -> Any:
     return value
 
 
-def call_arguments(parameters: Any, values: Names) -> tuple[tuple, dict[str, Any]]:
+def call_arguments(parameters: Any, values: Names) -> tuple[tuple, Names]:
     """The values as (positional arguments, keyword arguments); one that names no parameter is positional."""
     args: list = []
-    kwargs: dict[str, Any] = {}
+    kwargs: Names = {}
     for name, value in values.items():
         kind = parameters[name].kind if name in parameters else None
         if kind is inspect.Parameter.VAR_POSITIONAL:
@@ -281,7 +281,7 @@ def _cast_leaf(spec: Any, value: Value) -> Any:
     return tensor
 
 
-def with_tensors(values: Names) -> dict[str, Any]:
+def with_tensors(values: Names) -> Names:
     """The arguments with NumPy values and variables of Keras turned into tensors."""
     for name, value in values.items():
         if isinstance(value, Tensor):

@@ -7,7 +7,6 @@ shape it must reduce or spread; then one row is added that applies the rule when
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -171,7 +170,7 @@ class GraphSweep(Sweep):
         if isinstance(share, (np.ndarray, np.generic)):
             share = new_tensor(share)
         if type(share) is not IndexedSlices and not as_given:
-            share = fit_share(share, self.values[row], self.op)
+            share = fit_share(share, self.values[row])
         before = self.adjoints.get(row)
         if before is None:
             total = share
@@ -226,31 +225,14 @@ def _check_shares(primitive: Primitive, shares: list[tuple[int, Any]], inputs: T
     return shares
 
 
-def fit_share(share: Adjoint, like: SymbolicTensor, op: Operation | None = None) -> Any:
-    """A share of an adjoint in the shape of the value it belongs to, an input of ``op``."""
+def fit_share(share: Adjoint, like: SymbolicTensor) -> Any:
+    """A share of an adjoint in the shape of the value it belongs to."""
     have, want = share.shape, like.shape
     if want.is_fully_defined() and have.rank is not None:
         sizes = zip(have.as_list()[::-1], want.as_list()[::-1], strict=False)
         if all(m is not None or n == 1 for m, n in sizes):  # what is summed away may have any size
             return share if have == want else unbroadcast(share, tuple(want))
-    if not isinstance(share, SymbolicTensor) or op is None or _may_be_stretched(op, like):
-        return state.graph.apply(FIT, (share, like), {})[0]
-    share.set_shape(want)
-    return share
-
-
-def _may_be_stretched(op: Operation, value: SymbolicTensor) -> bool:
-    """Whether an operation may have broadcast one of its inputs: what its rule gives is larger then."""
-    primitive: Any = op.call and op.call.primitive
-    if primitive.name == "matmul" and op.outputs[0].shape.rank == 2:
-        return False
-    if not primitive.code and primitive.name not in ("select", "matmul", "custom_gradient"):
-        return False
-    shapes = [t.shape for t in op.inputs if t is not value and t.shape.rank != 0]
-    if None in (value.shape.rank, *(shape.rank for shape in shapes)):
-        return bool(shapes)
-    own = value.shape.as_list()[::-1]
-    return any(n != 1 and m in (None, 1) for s in shapes for n, m in zip_longest(s.as_list()[::-1], own, fillvalue=1))
+    return state.graph.apply(FIT, (share, like), {})[0]
 
 
 # gradient functions (op, *upstream) by the type that they were registered for

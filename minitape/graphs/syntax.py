@@ -7,7 +7,9 @@ import ast
 import copy
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, TypeAlias
+
+Block: TypeAlias = list[ast.stmt]  # statements that are run one after the other
 
 SCOPES = (
     ast.FunctionDef,
@@ -50,11 +52,11 @@ def has(nodes: Iterable[ast.AST], *kinds: type) -> bool:
     return any(isinstance(n, kinds) for n in walk(nodes))
 
 
-def blocks(node: ast.AST) -> list[list[ast.stmt]]:
+def blocks(node: ast.AST) -> list[Block]:
     """The blocks of statements of a compound statement, those of its handlers too."""
-    found: list[list[ast.stmt]] = []
+    found: list[Block] = []
 
-    def note(block: list[ast.stmt]) -> list[ast.stmt]:
+    def note(block: Block) -> Block:
         found.append(block)
         return block
 
@@ -62,7 +64,7 @@ def blocks(node: ast.AST) -> list[list[ast.stmt]]:
     return found
 
 
-def per_block(node: Any, function: Callable[[list[ast.stmt]], list[ast.stmt]]) -> Any:
+def per_block(node: Any, function: Callable[[Block], Block]) -> Any:
     """A copy of a compound statement with ``function`` of each of its blocks in the block's place."""
     made = copy.copy(node)
     for field, value in ast.iter_fields(node):
@@ -124,7 +126,7 @@ def is_plain(part: ast.expr, alive: set[str]) -> bool:
     return _reads([part]) <= alive and all(isinstance(node, kinds) for node in ast.walk(part))
 
 
-def falls_through(body: list[ast.stmt]) -> bool:
+def falls_through(body: Block) -> bool:
     """Whether the statement after ``body`` can be reached; a ``with`` may swallow what is raised in it."""
     last = body[-1] if body else None
     if isinstance(last, ast.If):
@@ -135,7 +137,7 @@ def falls_through(body: list[ast.stmt]) -> bool:
 # -- making code -----------------------------------------------------------------------------------
 
 
-def parse(text: str) -> list[ast.stmt]:
+def parse(text: str) -> Block:
     """Statements that have no place yet."""
     body = ast.parse(textwrap.dedent(text)).body
     for node in body:
@@ -156,7 +158,7 @@ def locate(node: Any, line: int, column: int) -> None:
         locate(child, line, column)
 
 
-def at(place: ast.stmt, statements: list[ast.stmt]) -> list[ast.stmt]:
+def at(place: ast.stmt, statements: Block) -> Block:
     """The statements that were made of one, where that one is."""
     for statement in statements:
         locate(statement, place.lineno, place.col_offset)
@@ -173,7 +175,7 @@ def assign(identifier: str, value: ast.expr) -> ast.stmt:
     return ast.Assign([ast.Name(identifier, ast.Store())], value)
 
 
-def unless(flag: str, body: list[ast.stmt]) -> list[ast.stmt]:
+def unless(flag: str, body: Block) -> Block:
     """``if not flag: body``; nothing where there is no body."""
     return [ast.If(ast.UnaryOp(ast.Not(), name(flag)), body, [])] if body else []
 
@@ -187,7 +189,7 @@ class Liveness:
     Names that nested functions read are ``always`` alive beside them: they are read whenever those are called.
     """
 
-    def __init__(self, body: list[ast.stmt]) -> None:
+    def __init__(self, body: Block) -> None:
         self.always = {
             name
             for node in body
@@ -207,7 +209,7 @@ class Liveness:
         """The names that are alive after a loop."""
         return self._after.get(id(loop), set())
 
-    def _block(self, body: list[ast.stmt], live: set[str]) -> set[str]:
+    def _block(self, body: Block, live: set[str]) -> set[str]:
         """The names that are alive before a block, given those after it."""
         for statement in reversed(body):
             live = self._statement(statement, live)

@@ -20,7 +20,7 @@ from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..engine.values import dtypes
 from ..engine.values.invalid import at_run, invalid, shape_text
 from ..engine.values.shape import TensorShape, as_shape
-from .operands import axes_of, fill_sizes, integers, postpone, quick, tensor_of
+from .operands import axes_of, call, fill_sizes, integers, postpone, quick, tensor_of
 
 newaxis = None
 
@@ -39,7 +39,7 @@ def identity(input: Any, name: str | None = None) -> Any:
     """
     if isinstance(input, IndexedSlices):
         return IndexedSlices(*[identity(c) for c in input._components()])
-    return apply(TABLE["identity"], (tensor_of(input),), {})
+    return call("identity", tensor_of(input))
 
 
 def identity_n(input: Any, name: str | None = None) -> list:
@@ -70,7 +70,7 @@ def stop_gradient(input: Any, name: str | None = None) -> Any:
     """
     if hasattr(input, "_composite"):
         return input.with_values(stop_gradient(input.values))
-    return apply(TABLE["stop_gradient"], (input._peek() if hasattr(input, "_peek") else tensor_of(input),), {})
+    return call("stop_gradient", input._peek() if hasattr(input, "_peek") else tensor_of(input))
 
 
 # -- shape -----------------------------------------------------------------------------------------
@@ -86,7 +86,7 @@ def shape(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
     """
     dtype = dtypes.as_dtype(out_type or dtypes.int32)
     accept_attr("Shape", "out_type", dtype)
-    return apply(TABLE["shape"], (tensor_of(input),), {"dtype": dtype})
+    return call("shape", tensor_of(input), dtype=dtype)
 
 
 @postpone
@@ -99,7 +99,7 @@ def size(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
     >>> tf.size([[1, 2], [3, 4]]).numpy()
     np.int32(4)
     """
-    return apply(TABLE["size"], (tensor_of(input),), {"dtype": dtypes.as_dtype(out_type or dtypes.int32)})
+    return call("size", tensor_of(input), dtype=dtypes.as_dtype(out_type or dtypes.int32))
 
 
 @postpone
@@ -112,7 +112,7 @@ def rank(input: Any, name: str | None = None) -> Tensor:
     >>> tf.rank([[1, 2]]).numpy()
     np.int32(2)
     """
-    return apply(TABLE["rank"], (tensor_of(input),), {})
+    return call("rank", tensor_of(input))
 
 
 @postpone
@@ -134,7 +134,7 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
     dims: Any = x._dims if type(x) is EagerTensor else x.shape.as_list() if x.shape.is_fully_defined() else None
     if dims is not None:
         sizes = _reshape_sizes(dims, sizes)
-    return apply(TABLE["reshape"], (x,), {"shape": tuple(sizes)})
+    return call("reshape", x, shape=tuple(sizes))
 
 
 def _given_sizes(shape: Any) -> list[int]:
@@ -199,8 +199,8 @@ def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "tr
         order = tuple(range(a.ndim))[::-1]
     else:
         order = _order(integers(perm, "Transpose", "Tperm"), a.ndim)
-    out = apply(TABLE["transpose"], (a,), {"perm": order})
-    return apply(TABLE["conj"], (out,), {}) if conjugate and a.dtype.is_complex else out
+    out = call("transpose", a, perm=order)
+    return call("conj", out) if conjugate and a.dtype.is_complex else out
 
 
 def _order(perm: Any, n: int) -> tuple[int, ...]:
@@ -243,9 +243,9 @@ def expand_dims(input: Any, axis: Any, name: str | None = None) -> Tensor:
     place = axis if axis >= 0 else axis + x.ndim + 1
     sizes = list(x.shape)
     if sizes.count(None) > 1:  # a graph's tensor, of which too little is known for a reshape
-        return apply(TABLE["slice"], (x,), {"spec": (*[slice(None)] * place, None)})
+        return call("slice", x, spec=(*[slice(None)] * place, None))
     sizes.insert(place, 1)
-    return apply(TABLE["reshape"], (x,), {"shape": _unknown_as_rest(sizes)})
+    return call("reshape", x, shape=_unknown_as_rest(sizes))
 
 
 @postpone
@@ -272,10 +272,8 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
         return hooks.add_effect(lambda t: [squeeze(t, axes)], [x], [(TensorShape(left), x.dtype)], name="Squeeze")[0]
     drop = {a % x.ndim for a in axes} if axes else {i for i, n in enumerate(x.shape) if n == 1}
     if list(x.shape).count(None) > 1:
-        return apply(TABLE["slice"], (x,), {"spec": tuple(0 if i in drop else slice(None) for i in range(x.ndim))})
-    return apply(
-        TABLE["reshape"], (x,), {"shape": _unknown_as_rest([n for i, n in enumerate(x.shape) if i not in drop])}
-    )
+        return call("slice", x, spec=tuple(0 if i in drop else slice(None) for i in range(x.ndim)))
+    return call("reshape", x, shape=_unknown_as_rest([n for i, n in enumerate(x.shape) if i not in drop]))
 
 
 def _unknown_as_rest(sizes: list) -> tuple[int, ...]:
@@ -309,7 +307,7 @@ def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
     pairs = list(zip(reversed(list(x.shape)), reversed(sizes), strict=False))
     if any(m not in (n, 1, None) for m, n in pairs):
         raise invalid(f"Incompatible shapes: {shape_text(x.shape)} vs. {shape_text(sizes)}", "BroadcastTo")
-    return apply(TABLE["broadcast_to"], (x,), {"shape": tuple(sizes)})
+    return call("broadcast_to", x, shape=tuple(sizes))
 
 
 @postpone
@@ -369,7 +367,7 @@ def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
     if state.graph is not None and not x.shape.is_subtype_of(wanted):  # only a run can say
         both = x.shape.merge_with(wanted)
         return hooks.add_effect(lambda t: [ensure_shape(t, wanted)], [x], [(both, x.dtype)], name="EnsureShape")[0]
-    return apply(TABLE["identity"], (x,), {})
+    return call("identity", x)
 
 
 @postpone
@@ -394,7 +392,7 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
         if a % x.ndim in places:
             raise invalid(f"axis {a % x.ndim} specified more than once.", "ReverseV2")
         places.append(a % x.ndim)
-    return apply(TABLE["reverse"], (x,), {"axis": tuple(places)})
+    return call("reverse", x, axis=tuple(places))
 
 
 @postpone
@@ -415,8 +413,9 @@ def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
     for a in axes.reshape(-1):
         if not -x.ndim <= a < x.ndim:
             raise at_run(f"axis {a} is out of range", "Roll")
-    return apply(
-        TABLE["roll"],
-        (x,),
-        {"shift": tuple(int(s) for s in shifts.reshape(-1)), "axis": tuple(int(a) % x.ndim for a in axes.reshape(-1))},
+    return call(
+        "roll",
+        x,
+        shift=tuple(int(s) for s in shifts.reshape(-1)),
+        axis=tuple(int(a) % x.ndim for a in axes.reshape(-1)),
     )

@@ -11,10 +11,10 @@ from ..engine.table.primitives import (
     special,  # noqa: F401 - special fills the table
 )
 from ..engine.tensor.convert import cast_tensor, convert_to_tensor
-from ..engine.tensor.operation import apply, binary
+from ..engine.tensor.operation import binary
 from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..engine.values import dtypes
-from .operands import postpone, tensor_of
+from .operands import call, postpone, tensor_of
 
 
 @postpone
@@ -55,7 +55,7 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
     low, high = _limits_in(x.dtype, dtype)
     for bound, primitive in ((low, "maximum"), (high, "minimum")):
         if bound is not None:
-            x = apply(TABLE[primitive], (x, new_tensor(bound)), {})
+            x = call(primitive, x, new_tensor(bound))
     return cast(x, dtype)
 
 
@@ -113,7 +113,7 @@ def real(input: Any, name: str | None = None) -> Tensor:
     x = tensor_of(input)
     if x.dtype.kind in "bs":
         raise TypeError(f"input must be a numeric tensor, but got tensor with dtype {x.dtype}")
-    return apply(TABLE["real"], (x,), {}) if x.dtype.kind == "c" else x
+    return call("real", x) if x.dtype.kind == "c" else x
 
 
 @postpone
@@ -126,7 +126,7 @@ def imag(input: Any, name: str | None = None) -> Tensor:
     """
     x = tensor_of(input)
     if x.dtype.kind == "c":
-        return apply(TABLE["imag"], (x,), {})
+        return call("imag", x)
     from .filling import zeros_like
 
     return zeros_like(x)
@@ -142,7 +142,7 @@ def conj(x: Any, name: str | None = None) -> Tensor:
     """
     x = tensor_of(x)
     if x.dtype.kind == "c":
-        return apply(TABLE["conj"], (x,), {})
+        return call("conj", x)
     if x.dtype.kind in "fiu":
         return x
     raise TypeError(f"Expected numeric or variant tensor, got dtype {x.dtype!r}.")
@@ -158,6 +158,6 @@ def angle(input: Any, name: str | None = None) -> Tensor:
     """
     x = tensor_of(input)
     if x.dtype.kind == "c":
-        return apply(TABLE["angle"], (x,), {})
+        return call("angle", x)
     half_turn = convert_to_tensor(3.141592653589793, x.dtype) * TABLE["ones_like"](x)
-    return apply(TABLE["select"], (x < convert_to_tensor(0, x.dtype), half_turn, TABLE["zeros_like"](x)), {})
+    return call("select", x < convert_to_tensor(0, x.dtype), half_turn, TABLE["zeros_like"](x))

@@ -55,12 +55,12 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = No
     values = _slices_or_tensor(t)
     total = reduce_sum(values * values, axes, True)
     positive = total > 0
-    safe = apply(TABLE["select"], (positive, total, TABLE["ones_like"](total)), {})
-    size = apply(TABLE["select"], (positive, apply(TABLE["sqrt"], (safe,), {}), total), {})
+    safe = call("select", positive, total, TABLE["ones_like"](total))
+    size = call("select", positive, call("sqrt", safe), total)
     clip_norm = pairwise(TABLE["maximum"], tensor_of(clip_norm, values.dtype), 0)
     scaled = values * clip_norm
     values.shape.assert_is_compatible_with(scaled.shape)
-    return _like_input(apply(TABLE["identity"], (scaled / pairwise(TABLE["maximum"], size, clip_norm),), {}), t)
+    return _like_input(call("identity", scaled / pairwise(TABLE["maximum"], size, clip_norm)), t)
 
 
 def _check_list(t_list: Any) -> None:
@@ -77,11 +77,11 @@ def global_norm(t_list: Any, name: str | None = None) -> Tensor:
     5.0
     """
     _check_list(t_list)
-    halves = [apply(TABLE["l2_loss"], (_slices_or_tensor(t),), {}) for t in t_list if t is not None]
+    halves = [call("l2_loss", _slices_or_tensor(t)) for t in t_list if t is not None]
     if not halves:
-        return apply(TABLE["sqrt"], (new_tensor(np.float32(0)),), {})
+        return call("sqrt", new_tensor(np.float32(0)))
     total = reduce_sum(call("stack", *halves, axis=0))
-    return apply(TABLE["sqrt"], (total * 2.0,), {})
+    return call("sqrt", total * 2.0)
 
 
 @postpone
@@ -108,7 +108,7 @@ def clip_by_global_norm(t_list: Any, clip_norm: Any, use_norm: Any = None, name:
             clipped.append(None)
             continue
         values = _slices_or_tensor(t)
-        values = apply(TABLE["identity"], (values * cast(scale, values.dtype),), {})
+        values = call("identity", values * cast(scale, values.dtype))
         clipped.append(_like_input(values, t))
     return clipped, use_norm
 
@@ -135,5 +135,5 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
             "Inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype and shape."
         )
     if len(values) == 1:
-        return apply(TABLE["identity"], (values[0],), {})
+        return call("identity", values[0])
     return apply(TABLE["add_n"], tuple(values), {})

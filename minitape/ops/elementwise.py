@@ -18,7 +18,18 @@ from ..engine.tensor.operation import CHECKS, apply, binary
 from ..engine.tensor.operators import float_quotient
 from ..engine.tensor.tensor import Tensor
 from ..engine.values import dtypes
-from .operands import is_tensor_like, pair, pairwise, postpone, quick, quick_function, tensor_of, unary, with_dtype_hint
+from .operands import (
+    call,
+    is_tensor_like,
+    pair,
+    pairwise,
+    postpone,
+    quick,
+    quick_function,
+    tensor_of,
+    unary,
+    with_dtype_hint,
+)
 
 UNARY = """
 acos acos | inverse cosine, in radians | 1.0 -> 0.0
@@ -144,7 +155,7 @@ def abs(x: Any, name: str | None = None) -> Any:
     [2. 3.] 5.0
     """
     x = tensor_of(x)
-    return apply(TABLE["complex_abs" if x.dtype.kind == "c" else "abs"], (x,), {})
+    return call("complex_abs" if x.dtype.kind == "c" else "abs", x)
 
 
 @quick()
@@ -160,9 +171,9 @@ def sign(x: Any, name: str | None = None) -> Any:
     """
     x = tensor_of(x)
     if x.dtype.kind != "c":
-        return apply(TABLE["sign"], (x,), {})
-    size = TABLE["cast"](apply(TABLE["complex_abs"], (x,), {}), dtype=x.dtype)
-    return apply(TABLE["div_no_nan"], (x, size), {})
+        return call("sign", x)
+    size = TABLE["cast"](call("complex_abs", x), dtype=x.dtype)
+    return call("div_no_nan", x, size)
 
 
 @quick()
@@ -177,7 +188,7 @@ def round(x: Any, name: str | None = None) -> Any:
     [0. 2. 2.]
     """
     x = tensor_of(x)
-    return x if x.dtype.is_integer else apply(TABLE["rint"], (x,), {})
+    return x if x.dtype.is_integer else call("rint", x)
 
 
 @quick(TABLE["add"])
@@ -294,7 +305,7 @@ def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
     -0.6931472
     """
     x = tensor_of(x)
-    return -apply(TABLE["softplus"], (-x,), {})
+    return -call("softplus", -x)
 
 
 # -- logic -----------------------------------------------------------------------------------------

@@ -14,7 +14,6 @@ from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.opdefs import accept, accept_attr
-from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import Tensor, new_tensor
 from ..engine.values import dtypes
 from ..engine.values.invalid import invalid, shape_text
@@ -22,7 +21,7 @@ from ..engine.values.shape import TensorShape
 from .arrays import expand_dims, reshape
 from .casts import cast
 from .joining import concat
-from .operands import fill_sizes, integers, postpone, static, tensor_of
+from .operands import call, fill_sizes, integers, postpone, static, tensor_of
 
 
 @postpone
@@ -103,8 +102,8 @@ def _like(primitive: str, input: Any, dtype: Any) -> Any:
     if dtype is None or x.dtype == dtype:
         if x.dtype.kind == "s" and primitive == "zeros_like":
             return new_tensor(np.full(tuple(x.shape), b"", object))
-        return apply(TABLE[primitive], (x,), {})
-    return cast(apply(TABLE[primitive], (x if x.dtype.kind != "s" else cast(x != x, dtypes.int32),), {}), dtype)
+        return call(primitive, x)
+    return cast(call(primitive, x if x.dtype.kind != "s" else cast(x != x, dtypes.int32)), dtype)
 
 
 @postpone
@@ -126,7 +125,7 @@ def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
     x = tensor_of(value)
     if x.ndim and (state.graph is not None or x.shape != (1,)):
         raise invalid(f"value must represent a scalar, got shape {shape_text(x.shape)}", "Fill")
-    return apply(TABLE["broadcast_to"], (x,), {"shape": fill_sizes(dims)})
+    return call("broadcast_to", x, shape=fill_sizes(dims))
 
 
 @postpone
@@ -257,7 +256,7 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: Any
         wide = dtypes.float32 if first.dtype.size <= 2 else dtypes.float64
         first, last = cast(first, wide), cast(last, wide)
     shape = np.broadcast_shapes(tuple(first.shape), tuple(last.shape))
-    first, last = (apply(TABLE["broadcast_to"], (t,), {"shape": shape}) for t in (first, last))
+    first, last = (call("broadcast_to", t, shape=shape) for t in (first, last))
     axis = int(static(axis))
     axis = axis + len(shape) + 1 if axis < 0 else axis
     first, last = expand_dims(first, axis), expand_dims(last, axis)
@@ -316,7 +315,7 @@ def one_hot(
     axis = -1 if axis is None else int(static(axis))
     if not -1 <= axis <= places.ndim:
         raise invalid(f"Expected axis to be -1 or between [0, {places.ndim + 1}).  But received: {axis}", "OneHot")
-    return apply(TABLE["one_hot"], (places,), {"depth": int(size), "on": on, "off": off, "axis": axis})
+    return call("one_hot", places, depth=int(size), on=on, off=off, axis=axis)
 
 
 def _on_off(on: Any, off: Any, dtype: Any) -> tuple:
@@ -350,6 +349,6 @@ def meshgrid(*args: Any, indexing: str = "xy", name: str = "meshgrid") -> list:
     for i, v in enumerate(vectors):
         shape[order[i]] = v.shape[0]
     shaped = [reshape(v, [-1 if order[i] == k else 1 for k in builtins.range(n)]) for i, v in enumerate(vectors)]
-    grids = [apply(TABLE["broadcast_to"], (v,), {"shape": tuple(shape)}) for v in shaped]
+    grids = [call("broadcast_to", v, shape=tuple(shape)) for v in shaped]
     like = vectors[0].dtype if vectors else None  # TensorFlow multiplies each by ones of the first one's dtype
     return [g if g.dtype is like else g * ones([], like) for g in grids]

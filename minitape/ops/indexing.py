@@ -23,7 +23,7 @@ from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..engine.tensor.updates import attach
 from ..engine.values import dtypes
 from ..engine.values.invalid import at_run, invalid, shape_text
-from .operands import postpone, tensor_of
+from .operands import call, postpone, tensor_of
 from .picking import boolean_mask
 
 _SLICE = TABLE["slice"]
@@ -227,7 +227,7 @@ def slice_(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tenso
         if not -1 <= c <= n - b:
             raise at_run(f"Expected size[{i}] in [0, {n - b}], but got {c}", "Slice")
         spec.append(slice(b, n if c == -1 else b + c))
-    return apply(TABLE["slice"], (x,), {"spec": tuple(spec)})
+    return call("slice", x, spec=tuple(spec))
 
 
 @postpone
@@ -275,7 +275,7 @@ def strided_slice(
         raise _error("only stride 1 allowed on non-range indexing.")
     x = tensor_of(input_)
     sizes: Any = tuple(x.shape)
-    return apply(TABLE["slice"], (x,), {"spec": _resolve(entries, sizes, "")})
+    return call("slice", x, spec=_resolve(entries, sizes, ""))
 
 
 def _places(value: Any, op: str) -> Any:

@@ -15,7 +15,7 @@ from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import Tensor
 from ..engine.values.invalid import at_run, invalid, shape_text
 from ..engine.values.shape import TensorShape
-from .operands import get_static_value, integers, postpone, tensor_of
+from .operands import call, get_static_value, integers, postpone, tensor_of
 
 
 def same_dtype_tensors(values: Any) -> list:
@@ -55,7 +55,7 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
             )
         axis = int(place.reshape(-1)[0]) if place.size else 0
     if len(values) == 1:
-        return apply(TABLE["identity"], (tensor_of(values[0]),), {})
+        return call("identity", tensor_of(values[0]))
     tensors = same_dtype_tensors(values)
     if not tensors:
         raise invalid("concat takes one tensor or more", "ConcatV2")
@@ -131,7 +131,7 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unst
         raise invalid(f"Input shape axis {axis} must equal {num}, got shape {shape_text(x.shape)}", "Unpack")
     if x.shape[axis] == 0:
         return []
-    out = apply(TABLE["unstack"], (x,), {"axis": axis % rank})
+    out = call("unstack", x, axis=axis % rank)
     return list(out) if isinstance(out, tuple) else [out]
 
 
@@ -196,7 +196,7 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = 
                 "Split",
             )
         parts = (total // sizes,) * sizes
-    out = apply(TABLE["split"], (x,), {"sizes": parts, "axis": axis % rank})
+    out = call("split", x, sizes=parts, axis=axis % rank)
     return list(out) if isinstance(out, tuple) else [out]
 
 
@@ -271,7 +271,7 @@ def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
     for i, n in enumerate(counts.tolist()):
         if n < 0:
             raise at_run(f"Expected multiples[{i}] >= 0, but got {n}", "Tile")
-    return apply(TABLE["tile"], (x,), {"multiples": tuple(int(n) for n in counts)})
+    return call("tile", x, multiples=tuple(int(n) for n in counts))
 
 
 @postpone
@@ -286,7 +286,7 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
     """
     x = tensor_of(input)
     if axis is None:
-        x, axis = apply(TABLE["reshape"], (x,), {"shape": (-1,)}), 0
+        x, axis = call("reshape", x, shape=(-1,)), 0
     if not isinstance(axis, int):
         raise TypeError(f"Argument `axis` must be an int. Received `axis` = {axis} of type {type(axis).__name__}")
     given = convert_to_tensor(repeats, "int32") if isinstance(repeats, (np.ndarray, np.generic)) else tensor_of(repeats)
@@ -298,7 +298,7 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
     note_used_as_size(given)
     counts = np.asarray(given.array)
     if x.ndim == 0:
-        x = apply(TABLE["reshape"], (x,), {"shape": (1,)})
+        x = call("reshape", x, shape=(1,))
     if not -x.ndim <= axis < x.ndim:
         raise ValueError(f"axis={axis} out of bounds: expected {-x.ndim}<=axis<{x.ndim}")
     size = x.shape[axis]
@@ -309,7 +309,7 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
     if np.any(counts < 0):
         raise at_run(f"Expected multiples[1] >= 0, but got {int(np.min(counts))}", "Tile")
     times = int(counts.reshape(-1)[0]) if counts.size == 1 else tuple(counts.tolist())
-    return apply(TABLE["repeat"], (x,), {"repeats": times, "axis": axis % x.ndim})
+    return call("repeat", x, repeats=times, axis=axis % x.ndim)
 
 
 @postpone
@@ -338,9 +338,9 @@ def pad(
     op = "MirrorPad" if not constant else "Pad" if type(constant_values) is int and constant_values == 0 else "PadV2"
     sizes = _paddings(integers(paddings, op, "Tpaddings", noted=True), x, op)
     if constant:
-        return apply(TABLE["pad"], (x,), {"paddings": sizes, "mode": wanted, "fill": fill})
+        return call("pad", x, paddings=sizes, mode=wanted, fill=fill)
     _check_mirror(sizes, x, wanted)
-    return apply(TABLE["pad"], (x,), {"paddings": sizes, "mode": wanted})
+    return call("pad", x, paddings=sizes, mode=wanted)
 
 
 def _fill(value: Any, dtype: Any) -> Any:

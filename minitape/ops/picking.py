@@ -21,6 +21,7 @@ from ..engine.values.shape import TensorShape
 from .arrays import expand_dims, reshape
 from .joining import concat
 from .operands import (
+    call,
     get_static_value,
     integers,
     of_one_dtype,
@@ -68,8 +69,8 @@ def gather(
     if not -rank <= axis < rank:
         raise invalid(f"Shape must be at least rank {axis + 1 if axis >= 0 else -axis} but is rank {rank}", "GatherV2")
     if axis == -1 and rank == 1 and not batch_dims and state.graph is None:  # the gradient is dense, unlike axis 0's
-        row = apply(TABLE["reshape"], (x,), {"shape": (1, *x.shape)})
-        return apply(TABLE["slice"], (gather(row, places, axis=1),), {"spec": (0,)})
+        row = call("reshape", x, shape=(1, *x.shape))
+        return call("slice", gather(row, places, axis=1), spec=(0,))
     axis %= rank
     batch_dims = batch_dims + places.ndim if batch_dims < 0 else batch_dims
     if batch_dims > axis:
@@ -100,10 +101,8 @@ def gather_or_default(values: Tensor, numbers: Any, default_value: Any) -> Tenso
             f"default_value.shape={shape_text(default.shape)} must have fewer axes than the values, of shape "
             f"{shape_text(values.shape)}"
         )
-    row = apply(TABLE["broadcast_to"], (default,), {"shape": (1, *values.shape[1:])})
-    return apply(
-        TABLE["gather"], (apply(TABLE["concat"], (values, row), {"axis": 0}), new_tensor(numbers)), {"axis": 0}
-    )
+    row = call("broadcast_to", default, shape=(1, *values.shape[1:]))
+    return call("gather", call("concat", values, row, axis=0), new_tensor(numbers), axis=0)
 
 
 @postpone
@@ -170,14 +169,12 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_
         raise ValueError(f"Shapes {covered} and {mask.shape} are incompatible")
     axis %= max(x.ndim, 1)
     sizes = tuple(x.shape)
-    flat = apply(
-        TABLE["reshape"],
-        (x,),
-        {"shape": (*sizes[:axis], -1 if x.array.size else mask.array.size, *sizes[axis + mask.ndim :])},
+    flat = call(
+        "reshape", x, shape=(*sizes[:axis], -1 if x.array.size else mask.array.size, *sizes[axis + mask.ndim :])
     )
     places = new_tensor(np.flatnonzero(mask.array).astype(np.int64))
     places._origin = origin_of_new("value", (mask,), "boolean_mask")
-    return apply(TABLE["gather"], (flat, places), {"axis": axis})
+    return call("gather", flat, places, axis=axis)
 
 
 @postpone
@@ -198,13 +195,13 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
         accept("Where", condition.dtype)
         if condition.shape.rank == 0:
             raise at_run("WhereOp : Unhandled input dimensions: 0", "Where")
-        return apply(TABLE["where"], (condition,), {})
+        return call("where", condition)
     if x is None or y is None:
         raise ValueError("x and y must both be non-None or both be None.")
     if type(condition) is type(x) is type(y) is EagerTensor and same_shape_and_dtype(x, y):
         chosen = condition._value
         if chosen.shape == x._value.shape and chosen.dtype.kind == "b":
-            return apply(TABLE["select"], (condition, x, y), {})
+            return call("select", condition, x, y)
     if not isinstance(condition, Tensor) or isinstance(x, (list, tuple)) or isinstance(y, (list, tuple)):
         condition = convert_to_tensor(condition, dtypes.bool)
     x, y = of_one_dtype(x, y)
@@ -220,7 +217,7 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
             "broadcastable",
             "SelectV2",
         ) from None
-    return apply(TABLE["select"], (condition, x, y), {})
+    return call("select", condition, x, y)
 
 
 def _known(shape: Any) -> tuple[int, ...]:
@@ -243,7 +240,7 @@ def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
     (array([5, 3], dtype=int32), array([0, 1, 0], dtype=int32))
     """
     x = _vector(x, "Unique")
-    return Unique(*apply(TABLE["unique"], (x,), {"out_idx": dtypes.as_dtype(out_idx)}))
+    return Unique(*call("unique", x, out_idx=dtypes.as_dtype(out_idx)))
 
 
 @postpone
@@ -258,7 +255,7 @@ def unique_with_counts(x: Any, out_idx: Any = dtypes.int32, name: str | None = N
     array([2, 1], dtype=int32)
     """
     x = _vector(x, "UniqueWithCounts")
-    return UniqueWithCounts(*apply(TABLE["unique_with_counts"], (x,), {"out_idx": dtypes.as_dtype(out_idx)}))
+    return UniqueWithCounts(*call("unique_with_counts", x, out_idx=dtypes.as_dtype(out_idx)))
 
 
 def _vector(x: Any, op: str) -> Any:
@@ -374,7 +371,7 @@ def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) 
         raise invalid("Shape must be a vector", "ScatterNd")
     sizes = tuple(map(int, wanted))
     _check_scatter(places, values, sizes)
-    return apply(TABLE["scatter_nd"], (places, values), {"shape": sizes})
+    return call("scatter_nd", places, values, shape=sizes)
 
 
 def _scatter_later(places: Any, values: Any, shape: Any) -> Any:
@@ -444,15 +441,15 @@ def _tensor_scatter(name: str, primitive: str, what: str, example: str) -> Any:
         bad = outside(places.array, tuple(x.shape)[:depth]) if state.graph is None else None
         if bad is not None:
             raise invalid(f"indices{bad[0]} = {bad[1]} does not index into shape {shape_text(x.shape)}", op)
-        return apply(TABLE[primitive], (x, places, values), {})
+        return call(primitive, x, places, values)
 
-    call, _, result = example.partition(" -> ")
+    shown, _, result = example.partition(" -> ")
     doc = f"""A copy of ``tensor`` with {what} at the places that the last axis of ``indices`` lists.
 
     Differentiable in ``tensor`` and ``updates``. Raises InvalidArgumentError for a place outside.
 
     >>> import minitape as tf
-    >>> tf.{name}({call}).numpy()
+    >>> tf.{name}({shown}).numpy()
     array({result}, dtype=int32)
     """
     return postpone(with_name(function, name, doc, __name__))

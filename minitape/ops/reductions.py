@@ -92,9 +92,9 @@ def reduce_logsumexp(input_tensor: Any, axis: Any = None, keepdims: bool = False
     """
     x = tensor_of(input_tensor)
     raw = reduce_max(x, axis, True)
-    largest = apply(TABLE["select"], (apply(TABLE["is_finite"], (raw,), {}), raw, TABLE["zeros_like"](raw)), {})
-    largest = apply(TABLE["stop_gradient"], (largest,), {})
-    total = apply(TABLE["log"], (reduce_sum(apply(TABLE["exp"], (x - largest,), {}), axis, keepdims),), {})
+    largest = call("select", call("is_finite", raw), raw, TABLE["zeros_like"](raw))
+    largest = call("stop_gradient", largest)
+    total = call("log", reduce_sum(call("exp", x - largest), axis, keepdims))
     if not keepdims:
         largest = TABLE["reshape"](largest, shape=tuple(total.shape))
     return total + largest
@@ -115,7 +115,7 @@ def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False,
     if means.dtype.is_integer:
         raise TypeError(f"Input must be either real or complex. Received integer type {means.dtype}.")
     away = x - means
-    squares = TABLE["real"](TABLE["conj"](away) * away) if x.dtype.kind == "c" else apply(TABLE["square"], (away,), {})
+    squares = TABLE["real"](TABLE["conj"](away) * away) if x.dtype.kind == "c" else call("square", away)
     return reduce_mean(squares, axis, keepdims)
 
 
@@ -129,7 +129,7 @@ def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False, name
     >>> print(tf.math.reduce_std([1.0, 3.0]).numpy())
     1.0
     """
-    return apply(TABLE["sqrt"], (reduce_variance(input_tensor, axis, keepdims),), {})
+    return call("sqrt", reduce_variance(input_tensor, axis, keepdims))
 
 
 @postpone
@@ -144,7 +144,7 @@ def count_nonzero(
     """
     x = tensor_of(input)
     zero = tensor_of(b"" if x.dtype.kind == "s" else x.dtype.as_numpy_dtype(0))
-    found = TABLE["cast"](apply(TABLE["not_equal"], (x, zero), {}), dtype=dtypes.int64)
+    found = TABLE["cast"](call("not_equal", x, zero), dtype=dtypes.int64)
     return TABLE["cast"](reduce_sum(found, axis, bool(keepdims)), dtype=dtypes.as_dtype(dtype))
 
 

@@ -41,9 +41,7 @@ def top_k(input: Any, k: Any = 1, sorted: bool = True, index_type: Any = dtypes.
     accept_attr("TopKV2", "index_type", index_type)
     if count.ndim:
         raise invalid(f"k must be scalar, got shape {count.shape.as_list()}", "TopKV2")
-    return TopKV2(
-        *apply(TABLE["top_k"], (x,), {"k": int(count.array), "sorted": bool(sorted), "index_type": index_type})
-    )
+    return TopKV2(*call("top_k", x, k=int(count.array), sorted=bool(sorted), index_type=index_type))
 
 
 def _ordered(values: Any, axis: Any, direction: Any, which: int) -> Any:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ...engine.table.primitives import TABLE, decompositions, diagonals  # noqa: F401 - they fill the table
-from ...engine.tensor.operation import apply
 from ...engine.tensor.tensor import Tensor
 from ...ops.casts import conj
 from ...ops.operands import call, of_one_dtype, postpone, tensor_of
@@ -60,7 +59,7 @@ def logdet(matrix: Any, name: str | None = None) -> Tensor:
     factor = call("cholesky", tensor_of(matrix))
     diagonal = diag_part(factor)
     diagonal = call("real", diagonal) if diagonal.dtype.kind == "c" else diagonal
-    return 2.0 * reduce_sum(apply(TABLE["log"], (diagonal,), {}), axis=[-1])
+    return 2.0 * reduce_sum(call("log", diagonal), axis=[-1])
 
 
 @postpone

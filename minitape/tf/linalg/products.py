@@ -77,7 +77,7 @@ def matmul(
 
 def _product(a: Any, b: Any, turn_a: bool, turn_b: bool) -> Any:
     if not (turn_a or turn_b) and fit_matrices(a, b):
-        return apply(TABLE["matmul"], (a, b), {})
+        return call("matmul", a, b)
     ranks = [t.ndim for t in (a, b)]
     op = "MatMul" if None not in ranks and max(ranks) <= 2 else "BatchMatMulV2"
     accept(op, a.dtype)
@@ -291,7 +291,7 @@ def norm(
     if is_matrix and ord == 2:
         return _spectral(x, axis, keepdims)
     if ord in ("fro", "euclidean", 2):
-        total = apply(TABLE["sqrt"], (reduce_sum(x * conj(x), axis, True),), {})
+        total = call("sqrt", reduce_sum(x * conj(x), axis, True))
     elif ord == 1:
         total = reduce_sum(absolute(x), None if axis is None else axis[0] if is_matrix else axis, True)
         total = reduce_max(total, axis[-1], True) if is_matrix else total
@@ -356,5 +356,5 @@ def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | N
         total = reduce_sum(call("square", call("real", x)) + call("square", call("imag", x)), axis, True)
         inverse = call("rsqrt", pairwise(TABLE["maximum"], total, epsilon))
         return call("complex", call("real", x) * inverse, call("imag", x) * inverse)
-    total = reduce_sum(apply(TABLE["square"], (x,), {}), axis, True)
-    return x * apply(TABLE["rsqrt"], (pairwise(TABLE["maximum"], total, epsilon),), {})
+    total = reduce_sum(call("square", x), axis, True)
+    return x * call("rsqrt", pairwise(TABLE["maximum"], total, epsilon))

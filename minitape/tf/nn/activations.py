@@ -9,7 +9,6 @@ import numpy as np
 
 from ...engine.table.primitives import TABLE, activation, sorting, special  # noqa: F401 - they fill the table
 from ...engine.tensor.convert import convert_to_tensor
-from ...engine.tensor.operation import apply
 from ...engine.tensor.tensor import Tensor
 from ...engine.values import dtypes
 from ...engine.values.invalid import invalid
@@ -85,10 +84,10 @@ def gelu(features: Any, approximate: bool = False, name: str | None = None) -> T
     if not x.dtype.is_floating:
         raise ValueError(f"`features.dtype` must be a floating point tensor.Received:features.dtype={x.dtype}")
     if approximate:
-        cubic = convert_to_tensor(_CUBIC, x.dtype) * apply(TABLE["pow"], (x, convert_to_tensor(3, x.dtype)), {})
+        cubic = convert_to_tensor(_CUBIC, x.dtype) * call("pow", x, convert_to_tensor(3, x.dtype))
         inner = convert_to_tensor(0.7978845608028654, x.dtype) * (x + cubic)
-        return 0.5 * x * (1.0 + apply(TABLE["tanh"], (inner,), {}))
-    return 0.5 * x * (1.0 + apply(TABLE["erf"], (x * convert_to_tensor(_ROOT, x.dtype),), {}))
+        return 0.5 * x * (1.0 + call("tanh", inner))
+    return 0.5 * x * (1.0 + call("erf", x * convert_to_tensor(_ROOT, x.dtype)))
 
 
 # float64 gets float32's, as in TensorFlow
@@ -107,8 +106,8 @@ def silu(features: Any, beta: Any = 1.0) -> Tensor:
     fits = x.dtype.is_floating or x.dtype.kind == "c"
     beta = tensor_of(beta, x.dtype if fits else dtypes.float32)
     if not fits:
-        return apply(TABLE["sigmoid"], (x,), {})  # refuses
-    return x * apply(TABLE["sigmoid"], (beta * x,), {})
+        return call("sigmoid", x)  # refuses
+    return x * call("sigmoid", beta * x)
 
 
 swish = silu

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine.table.primitives import TABLE, activation  # noqa: F401 - it fills the table
-from ...engine.tensor.operation import apply
 from ...engine.tensor.tensor import EagerTensor, Tensor
 from ...engine.values import dtypes
 from ...engine.values.invalid import invalid
@@ -118,11 +117,11 @@ def sigmoid_cross_entropy_with_logits(labels: Any = None, logits: Any = None, na
     x, y = tensor_of(logits), tensor_of(labels)
     if not x.shape.is_compatible_with(y.shape):
         raise ValueError(f"`logits` and `labels` must have the same shape, received ({x.shape} vs {y.shape}).")
-    zeros = apply(TABLE["zeros_like"], (x,), {})
+    zeros = call("zeros_like", x)
     positive = x >= zeros
-    above = apply(TABLE["select"], (positive, x, zeros), {})
-    below = apply(TABLE["select"], (positive, -x, x), {})
-    return (above - x * y) + apply(TABLE["log1p"], (apply(TABLE["exp"], (below,), {}),), {})
+    above = call("select", positive, x, zeros)
+    below = call("select", positive, -x, x)
+    return (above - x * y) + call("log1p", call("exp", below))
 
 
 @postpone

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from ...engine.table.primitives import TABLE, activation  # noqa: F401 - it fills the table
-from ...engine.tensor.operation import apply
 from ...engine.tensor.tensor import Tensor
 from ...engine.values import dtypes
 from ...ops.arrays import shape
@@ -34,10 +33,8 @@ def moments(x: Any, axes: Any, *, keepdims: bool = False, name: str | None = Non
     x = tensor_of(x)
     y = TABLE["cast"](x, dtype=dtypes.float32) if half else x
     mean = reduce_mean(y, axes, True)
-    fixed = apply(TABLE["stop_gradient"], (mean,), {})
-    squares = (
-        squared_difference(y, fixed) if y.dtype.kind == "c" else apply(TABLE["squared_difference"], (y, fixed), {})
-    )
+    fixed = call("stop_gradient", mean)
+    squares = squared_difference(y, fixed) if y.dtype.kind == "c" else call("squared_difference", y, fixed)
     variance = reduce_mean(squares, axes, True)
     out = [v if keepdims else without_axes(v, axes_of(axes) or None) for v in (mean, variance)]
     return tuple(TABLE["cast"](v, dtype=x.dtype) if half else v for v in out)
@@ -56,7 +53,7 @@ def batch_normalization(
     >>> print(tf.nn.batch_normalization(tf.constant([3.0]), one, one * 4.0, None, None, 0.0).numpy())
     [1.]
     """
-    inverse = apply(TABLE["rsqrt"], (tensor_of(variance + variance_epsilon),), {})
+    inverse = call("rsqrt", tensor_of(variance + variance_epsilon))
     if scale is not None:
         inverse = inverse * scale
     x = tensor_of(x)
@@ -127,7 +124,7 @@ def dropout(x: Any, rate: Any, noise_shape: Any = None, seed: int | None = None,
     drawn = uniform(sizes, seed=seed, dtype=x.dtype if x.dtype.size > 2 else dtypes.float32)
     scaled = x * (1 / (1 - rate))
     kept = drawn >= TABLE["cast"](rate, dtype=x.dtype)
-    return apply(TABLE["select"], (kept, scaled, TABLE["zeros_like"](scaled)), {})
+    return call("select", kept, scaled, TABLE["zeros_like"](scaled))
 
 
 @postpone

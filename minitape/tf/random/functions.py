@@ -13,13 +13,12 @@ from ...engine.recording.state import state
 from ...engine.table.primitives import TABLE, declare, special  # noqa: F401 - special fills the table
 from ...engine.tensor.convert import convert_to_tensor
 from ...engine.tensor.opdefs import accept, accept_attr
-from ...engine.tensor.operation import apply
 from ...engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ...engine.values import dtypes
 from ...engine.values.invalid import invalid, shape_text
 from ...engine.values.shape import TensorShape
 from ...ops import philox
-from ...ops.operands import integers, postpone, tensor_of
+from ...ops.operands import call, integers, postpone, tensor_of
 from ...ops.seeds import Draw, taking
 
 
@@ -189,7 +188,7 @@ def poisson(shape: Any, lam: Any, dtype: Any = dtypes.float32, seed: Any = None,
     numbers = draw(Draw(fill, "RandomPoissonV2", seed, dtype.name), front.concatenate(rates.shape), dtype, rates, sizes)
     if type(numbers) is not EagerTensor:
         return numbers
-    return apply(TABLE["of_poisson"], (sizes, rates), {"numbers": numbers.array})
+    return call("of_poisson", sizes, rates, numbers=numbers.array)
 
 
 declare(
