@@ -66,7 +66,7 @@ class GraphPrimitive(Primitive):
         )
         self.infer = (lambda tensors, attrs: [*infer(tensors, attrs), NOTES]) if self.noted else infer
         self.stateful, self.symbolic_rule, self.connects = stateful or self.noted, symbolic_rule, connects
-        self.eager = eager or self._wrapped
+        self.eager: Callable = eager or self._wrapped
 
     def _run(self, *arrays: Array, **attrs: Any) -> tuple:
         with no_tapes():
