@@ -25,13 +25,15 @@ if TYPE_CHECKING:
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 LONGEST = 1000
+RTOL, ATOL = 1e-6, 1e-9
 
 
 class PredictionQuestion:
     """What `predict` shows: buttons to choose from in a live notebook, plain text everywhere else."""
 
-    def __init__(self, name: str, text: str, choices: Sequence[str]):
-        self.name, self.text, self.choices = name, text, tuple(choices)
+    def __init__(self, name: str, text: str, choices: dict[str, Answer]):
+        """`choices` are the words to choose from, each with the value that it stands for."""
+        self.name, self.text, self.choices, self._values = name, text, tuple(choices), choices
         self.chosen: str | None = None  # in this kernel
 
     def __repr__(self) -> str:
@@ -43,6 +45,10 @@ class PredictionQuestion:
                 say("To choose, run this cell."),
             ]
         )
+
+    def word_for(self, truth: Answer) -> str:
+        """The choice that stands for this value; "" where none does."""
+        return next((word for word, value in self._values.items() if compare(truth, value, RTOL, ATOL).approximate), "")
 
     def commit(self, choice: str) -> str:
         """Record a prediction, and give back the sentence that confirms it. What waited for it is told now.
@@ -88,8 +94,10 @@ _waiting: dict[str, Callable[[], None]] = {}
 """What is to be told once the question of this name is answered."""
 
 
-def predict(name: str, text: str, choices: Sequence[Answer]) -> PredictionQuestion:
+def predict(name: str, text: str, choices: Sequence[Answer] | dict[str, Answer]) -> PredictionQuestion:
     """Ask for a prediction before an important cell; the choice is kept in the learner's progress.
+
+    Where choices are words for what `reveal` gets, they are a dictionary: `{"it grows": True, "it falls": False}`.
 
     >>> predict("demo.p1", "What will y be?", [6.0, 9.0])
     Predict: What will y be?
@@ -97,7 +105,8 @@ def predict(name: str, text: str, choices: Sequence[Answer]) -> PredictionQuesti
       - 9.0
     To choose, run this cell.
     """
-    question, before = PredictionQuestion(name, text, [str(choice) for choice in choices]), _asked.get(name)
+    values = choices if isinstance(choices, dict) else {str(choice): str(choice) for choice in choices}
+    question, before = PredictionQuestion(name, text, values), _asked.get(name)
     if before is not None and before.choices == question.choices:  # the cell is run again
         question.chosen = before.chosen
     _asked[name] = question
@@ -112,7 +121,8 @@ class Revealed:
 
     def __init__(self, name: str, truth: Answer, explanation: str = ""):
         self.name, self.truth, lesson = name, truth, name.rpartition(".")[0]
-        self.shown = say(_text(truth), lesson)
+        asked = _asked.get(name)
+        self.shown = (asked and asked.word_for(truth)) or say(_text(truth), lesson)
         self.explanation = say(explanation, lesson) if explanation else ""
 
     @property
@@ -214,6 +224,6 @@ def _as_list(truth: Answer) -> str:
 
 def _same_number(predicted: str, truth: Answer) -> bool:
     try:
-        return compare(truth, float(predicted), 1e-6, 1e-9).approximate
+        return compare(truth, float(predicted), RTOL, ATOL).approximate
     except ValueError:
         return False

@@ -545,6 +545,14 @@ def test_an_array_that_was_predicted_is_right_however_it_is_printed(capsys, forg
     ]
 
 
+def test_choices_in_words_stand_for_what_reveal_gets(capsys, forgetful):
+    question = predict("test.w", "Does it grow?", {"it grows": True, "it falls": False, "16 times": [2, 8]})
+    for truth, said in ((np.bool_(True), "it grows, and so it is"), ((2, 8), "answer: 16 times"), (3, "answer: 3")):
+        question.commit("it grows")
+        reveal("test.w", truth)
+        assert said in capsys.readouterr().out
+
+
 def test_what_is_chosen_of_a_prediction_is_committed_and_shown_again(forgetful):
     question = predict("test.q", "What is y?", [6.0, 9.0])
     widget = question._widget()
