@@ -42,7 +42,7 @@ STAIRS = STEPS | {"trunc", "fix", "heaviside", "floor_divide"}
 
 NUMBERS = (bool, int, float, complex)
 # compute with shares or differences
-SHARES = {"softmax", "log_softmax", "logsumexp", "standardize", "var", "std", "_var", "_std"}
+SHARES = set("softmax log_softmax logsumexp standardize var std _var _std".split())
 
 
 class JaxValue(KeptValues):

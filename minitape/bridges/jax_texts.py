@@ -166,27 +166,15 @@ FUNCTIONS = {
 }
 
 RELUS = {"relu", "relu6", "leaky_relu", "elu", "selu", "hard_tanh"}
-CURVES = {"logistic", "tanh", "erf", "erfc", "exp", "softplus", "gelu", "clamp", "log1p"}
+CURVES = set("logistic tanh erf erfc exp softplus gelu clamp log1p".split())
 BENT = {"hard_tanh", "elu", "celu", "selu", "leaky_relu"}  # activations that are made of choices
-CHOICES = {
-    "max",
-    "min",
-    "reduce_max",
-    "reduce_min",
-    "select_n",
-    "slice",
-    "dynamic_slice",
-    "gather",
-    "top_k",
-    "sort",
-    "scatter",
-    "dynamic_update_slice",
-    "reduce_window_max",
-    "argsort",
-    "split",
-    "pad",
-}
-PRODUCTS = {"mul", "dot_general", "conv_general_dilated", "div", "reduce_prod", "integer_pow", "pow", "square"}
+CHOICES = set(
+    (
+        "max min reduce_max reduce_min select_n slice dynamic_slice gather top_k sort scatter "
+        "dynamic_update_slice reduce_window_max argsort split pad"
+    ).split()
+)
+PRODUCTS = set("mul dot_general conv_general_dilated div reduce_prod integer_pow pow square".split())
 CANCELS = {"sub", "reduce_precision", "softmax"}
 ZEROS = {
     "zero_derivative": STEPS,

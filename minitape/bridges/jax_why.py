@@ -21,32 +21,16 @@ from ..recording.sites import NOWHERE, Site
 from .inquiry import Inquiry
 from .jax_log import SHARES, STAIRS, places
 from .jax_origin import JaxOrigin, returned
-from .jax_texts import BENT, CHOICES, FUNCTIONS, PATCHES, TEXT, ZEROS
+from .jax_texts import BENT, FUNCTIONS, PATCHES, TEXT, ZEROS
 from .texts import ARRAY
 
 TRACED = ("Tracer", "traced", "concrete")  # what errors say that come of a number that is not there
 BENDS = {"relu", "leaky_relu", "relu6", "max", "abs", "select_n"}  # that consist of straight lines
 # written without a call
-_SIGNS = {
-    "add",
-    "sub",
-    "mul",
-    "div",
-    "pow",
-    "integer_pow",
-    "neg",
-    "dot_general",
-    "rem",
-    "gt",
-    "ge",
-    "lt",
-    "le",
-    "eq",
-    "ne",
-}
+_SIGNS = set("add sub mul div pow integer_pow neg dot_general rem gt ge lt le eq ne".split())
 _WHOLE = {"softmax", "log_softmax", "logsumexp"}  # functions of shares, whose steps no question is about
 NUMBERS = ("int", "float", "round", "item", "tolist", "range")  # calls that make Python's numbers of an array
-GROWS = {"exp", "exp2", "expm1", "cosh", "sinh", "pow", "integer_pow"}  # operations that overflow
+GROWS = set("exp exp2 expm1 cosh sinh pow integer_pow".split())  # operations that overflow
 _ASKED = re.compile(r"problem arose with the `(\w+)` function")
 
 
@@ -64,7 +48,7 @@ class JaxInquiry(Inquiry):
     """One question."""
 
     dialect = PATCHES
-    texts, functions, zeros, choices, cancels = TEXT, FUNCTIONS, ZEROS, CHOICES, SHARES
+    texts, functions, zeros, cancels = TEXT, FUNCTIONS, ZEROS, SHARES
 
     def __init__(self, recording: Any, target: Any, source: Any, rows: list[int]) -> None:
         known = recording.entries[rows[0]].name if rows else None
@@ -369,7 +353,7 @@ class JaxInquiry(Inquiry):
             return self.say("saturated", row=row, what=curve)
         if entry.op == "select_n" and self._is_written_relu(row):
             return self.say("dead_relu", row=row, what="where")
-        if entry.extra.custom and not any(entry.op in ops for ops in self.zeros.values()):
+        if entry.extra.custom and not self._family(row):
             return self._rule(row)
         return super()._zero_of(row)
 

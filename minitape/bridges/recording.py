@@ -89,26 +89,9 @@ class RecordingEntry:
     """One row: a leaf or a result of an operation. A bridge may keep more about it in ``extra``."""
 
     __slots__ = (
-        "row",
-        "op",
-        "label",
-        "kind",
-        "name",
-        "version",
-        "inputs",
-        "call",
-        "output",
-        "dtype",
-        "shape",
-        "value",
-        "site",
-        "scope",
-        "cut",
-        "differentiable",
-        "watched",
-        "tangent",
-        "extra",
-    )
+        "row op label kind name version inputs call output dtype "
+        "shape value site scope cut differentiable watched tangent extra"
+    ).split()
 
     def __init__(self, row: int, op: str, label: str, kind: Kind, value: Any, site: Site, differentiable: bool) -> None:
         self.row, self.op, self.label, self.kind, self.value, self.site = row, op, label, kind, value, site

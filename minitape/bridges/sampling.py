@@ -59,7 +59,7 @@ class SampledSteps:
         ready: Callable[[], bool] = lambda: True,
         gives: Callable[..., bool] = lambda *owner: True,
     ) -> None:
-        self.steps = 0
+        self.steps = self._said = 0
         self.latest: Recording | None = None
         self.recorded: Callable[[], object] | None = None  # is called when the recording of a step is complete
         self._block, self._ends, self._ready, self._gives = block, ends, ready, gives
@@ -147,6 +147,10 @@ class SampledSteps:
 
     __exit__: Leaving = InterruptSafeExit(_leave, lambda block: block._entered)
 
+    def __repr__(self) -> str:
+        steps = f"{self.steps} step{'' if self.steps == 1 else 's'}"
+        return f"{type(self).__name__}({self._said}, {steps}, {self.latest!r})"
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
@@ -160,7 +164,7 @@ class Every(SampledSteps):
 
     def __init__(self, every: int, *of_framework: Any) -> None:
         super().__init__(*of_framework)
-        self.every = count_of(every, "every", "every=100 records each hundredth")
+        self.every = self._said = count_of(every, "every", "every=100 records each hundredth")
         self._since: float | None = None
         self._spent = [[0.0, 0], [0.0, 0]]  # of plain steps and of recorded ones: time, and how many
 
@@ -188,16 +192,13 @@ class Every(SampledSteps):
         self._since = now
         return self.steps % self.every == 0
 
-    def __repr__(self) -> str:
-        return f"Every({self.every}, {self.steps} step{'' if self.steps == 1 else 's'}, {self.latest!r})"
-
 
 class First(SampledSteps):
     """What ``record(first=5)`` gives: one recording of the first five steps; the others run as they are."""
 
     def __init__(self, first: int, *of_framework: Any) -> None:
         super().__init__(*of_framework)
-        self.first = count_of(first, "first", "first=5 records five")
+        self.first = self._said = count_of(first, "first", "first=5 records five")
 
     def _is_end(self, place: Place) -> bool:
         """Whether the last step that is recorded ends here."""
@@ -205,9 +206,6 @@ class First(SampledSteps):
 
     def _due(self) -> bool:
         return self.steps < self.first
-
-    def __repr__(self) -> str:
-        return f"First({self.first}, {self.steps} step{'' if self.steps == 1 else 's'}, {self.latest!r})"
 
 
 class Found(NamedTuple):

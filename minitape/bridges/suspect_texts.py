@@ -41,7 +41,6 @@ SUSPECTS: dict[str, tuple[str, Fix]] = {
             "needs no gradient: requires_grad_(False).",
             "tensorflow": "Pass all variables that should be trained to apply_gradients: zip(gradients, "
             "model.trainable_variables).",
-            "jax": "Give the update all parameters.",
         },
     ),
     "not_optimized model": (
@@ -65,7 +64,6 @@ SUSPECTS: dict[str, tuple[str, Fix]] = {
         {
             "torch": "Write optimizer.step() after backward().",
             "tensorflow": "Write optimizer.apply_gradients(zip(gradients, variables)) after tape.gradient.",
-            "jax": "Use the updated parameters that the optimizer returns.",
         },
     ),
     "not_applied cleared": (
@@ -79,11 +77,7 @@ SUSPECTS: dict[str, tuple[str, Fix]] = {
     "accumulated": (
         "The gradient was not cleared after a step: the step{line} uses the gradients of earlier steps once more, "
         "{n} backward passes in all.",
-        {
-            "torch": "Write optimizer.zero_grad() before each backward() that begins a step.",
-            "tensorflow": "Clear what was accumulated after each step.",
-            "jax": "Begin each step with new zeros.",
-        },
+        "Write optimizer.zero_grad() before each backward() that begins a step.",
     ),
     "vanishing": (
         "The gradient shrinks on its path through {what}{line}: of {from_:.2g} at the end {to:.2g} is left after {n} "
@@ -112,6 +106,12 @@ SUSPECTS: dict[str, tuple[str, Fix]] = {
         "Use a result that changes with the input: not the sum or the mean of all that a softmax or a normalization "
         "gives.",
     ),
+    "rounding_only cancels": (
+        "What comes back before {what}{line} on several paths cancels: {to:.1g} of {from_:.2g} is left, which is "
+        "rounding only. The target does not change with what goes into it.",
+        "Use a result that changes with the input: not the sum or the mean of all that a softmax or a normalization "
+        "gives.",
+    ),
     "underflow": (
         "What {what}{line} passes back is too small for {one}: its largest element is {to:.2g}, and {share:.0%} of "
         "what is passed back from there is 0.",
@@ -125,11 +125,7 @@ SUSPECTS: dict[str, tuple[str, Fix]] = {
     "sampled": (
         "The draw{line} passes no gradient, and the target uses it as if it did: only what log_prob or a divergence "
         "says of the distribution trains it.",
-        {
-            "torch": "Draw with rsample(), which passes the gradient on.",
-            "tensorflow": "Draw as mean + scale * tf.random.normal(shape), which passes the gradient on.",
-            "jax": "Draw as mean + scale * jax.random.normal(key, shape), which passes the gradient on.",
-        },
+        "Draw with rsample(), which passes the gradient on.",
     ),
     "in_part": (
         "It lacks a part: {what}{line} took a value out that was computed from it, and the target adds what came "

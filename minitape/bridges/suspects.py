@@ -52,7 +52,7 @@ class Suspicion(NamedTuple):
     site: Site
     fields: dict[str, Any]
     row: int | None = None
-    sources: Collection[int] | None = None  # the identities of sources
+    sources: Collection[int] = ()  # the identities of sources
     alone: Collection[int] = ()  # rows: of sources among them, where not all that `row` was computed from
     kind: str = ""
 
@@ -87,9 +87,11 @@ class SuspectChecks:
         return (
             self.broadcast,
             self.activation_twice,
+            *self.of_framework(),
             self.diverges,
             self.in_part,
             self.rounding_only,
+            self.cancels,
             self.underflow,
             self.along_depth,
             self.saturated,
@@ -102,13 +104,17 @@ class SuspectChecks:
             (
                 found
                 for found in self.found
-                if (self.key(source) in found.sources if found.sources is not None else False)
+                if self.key(source) in found.sources
                 or (found.row is not None and not own.isdisjoint(found.alone or self.behind(found.row)))
             ),
             None,
         )
 
     # -- what a framework says ---------------------------------------------------------------------
+
+    def of_framework(self) -> Iterable[Callable[[], Iterable[Suspicion]]]:
+        """Its own checks."""
+        return ()
 
     def key(self, source: Any) -> int:
         """What a source is known by."""
@@ -143,15 +149,14 @@ class SuspectChecks:
                 found.setdefault(given, []).append(entry.row)
         return found
 
-    def behind(self, row: int, without: int | None = None) -> set[int]:
-        """The rows that a row was computed from, along paths that gradients take, and that avoid one row."""
-        found, stack = set[int](), [row] * (row != without)
+    def behind(self, row: int) -> set[int]:
+        """The rows that a row was computed from, along paths that gradients take."""
+        found, stack = set[int](), [row]
         while stack:
             at = stack.pop()
             if at not in found:
                 found.add(at)
-                inputs = (given for given in self.entries[at].inputs if given != without)
-                stack += [given for given in inputs if self.entries[given].differentiable]
+                stack += [given for given in self.entries[at].inputs if self.entries[given].differentiable]
         return found
 
     def maker(self, row: int) -> int:
@@ -161,8 +166,15 @@ class SuspectChecks:
         return row
 
     def activation_of(self, row: int) -> str:
-        """Which activation gave a row; empty for another operation."""
-        return self.names.activations.get(self.entries[row].op, "")
+        """Which activation gave a row, also one that is written by hand; empty for another operation."""
+        entry = self.entries[row]
+        if not entry.op.lower().endswith(("div", "reciprocal")) or entry.kind != "operation":
+            return self.names.activations.get(entry.op, "")
+        first, by = (self.entries[self.maker(given)] for given in (entry.inputs[0], entry.inputs[-1]))
+        exponentials = [given for given in by.inputs if self.entries[given].op.lower() == "exp"]
+        if exponentials and by.op in self.names.adds:
+            return "sigmoid"
+        return "softmax" if first.op.lower() == "exp" and by.op in self.names.sums else ""
 
     def called(self, row: int) -> str:
         """What people call an operation."""
@@ -181,7 +193,7 @@ class SuspectChecks:
 
     def broadcast(self) -> Iterator[Suspicion]:
         """A column of N values met a row of N: N times N, of which the loss takes the mean."""
-        for entry in self.operations({*self.names.compare, *self.names.factors}):
+        for entry in self.operations({*self.names.compare, *self.names.losses, *self.names.factors}):
             if len(entry.inputs) < 2:
                 continue
             given = [self.operand(entry, row) for row in entry.inputs[:2]]
@@ -287,6 +299,23 @@ class SuspectChecks:
                 fields = {"what": self.called(entry.row), "from_": most, "to": least / most}
                 yield Suspicion("rounding_only", entry.site, fields, entry.row)
 
+    def cancels(self) -> Iterator[Suspicion]:
+        """What came back to a value on several paths cancels but for rounding, as in a normalization by hand."""
+        for sweep in {sweep.site: sweep for sweep in self.sweeps}.values():
+            met: dict[int, list[tuple[int, Any]]] = {}
+            for call, edges in sweep.edges.items():
+                for row, _, product, _ in edges:
+                    met.setdefault(row, []).append((call, product))
+            for row, parts in met.items():
+                came, entry = numbers_of(sweep.adjoints.get(row)), self.entries[row]
+                if came is None or came.size < 2 or entry.kind != "operation" or not parts[1:]:
+                    continue
+                most, left = max(largest(numbers_of(part)) for _, part in parts), largest(came)
+                if 0 < left <= EQUAL / 10 * most < math.inf:
+                    last = self.entries[max(call for call, _ in parts)]
+                    fields = {"what": self.called(last.row), "from_": most, "to": left / most}
+                    yield Suspicion("rounding_only", last.site, fields, row, kind="cancels")
+
     def _sent(self, entry: Any) -> np.ndarray | None:
         """What an operation sent on to its first differentiable input."""
         edges = self.on_path[entry.row].edges.get(entry.call, ())
@@ -295,28 +324,17 @@ class SuspectChecks:
     def underflow(self) -> Iterator[Suspicion]:
         """An adjoint of half precision is smaller than its normal numbers, and parts of it are 0."""
         limit = float(np.finfo(np.float16).smallest_normal)
-        for row in sorted(self.on_path, reverse=True):
-            entry = self.entries[row]
-            came = self.adjoint(row) if entry.dtype == "float16" else None
-            if came is None or not came.size or largest(came) >= limit:
-                continue
+        half = [row for row in sorted(self.on_path, reverse=True) if self.entries[row].dtype == "float16"]
+        small = [(row, came) for row in half if (came := self.adjoint(row)) is not None and largest(came) < limit]
+        began = next((row for row, came in small if largest(came)), None)  # what reads it sent the first of them
+        for row, came in small:
             before = max((largest(self.adjoint(reader)) for reader in self.readers.get(row, ())), default=0.0)
-            lost = float((came == 0).mean())
-            if 0 < before < limit and (lost >= 0.05 or largest(came) < limit / 16):
-                by = self._first_below(limit, row)
-                fields = {"what": self.called(by), "one": entry.dtype, "to": before, "share": lost}
+            lost = float((came == 0).mean()) if came.size else 0.0
+            if 0 < before < limit and (lost >= 0.05 or largest(came) < limit / 16) and began is not None:
+                by = max(self.readers.get(began, [began]), key=lambda reader: largest(self.adjoint(reader)))
+                fields = {"what": self.called(by), "one": "float16", "to": before, "share": lost}
                 yield Suspicion("underflow", self.entries[by].site, fields, row)
                 return
-
-    def _first_below(self, limit: float, row: int) -> int:
-        """The operation that sent the first adjoint below a limit; the target where that began so."""
-        dtype = self.entries[row].dtype
-        while self.entries[row].dtype == dtype and 0 < largest(self.adjoint(row)) < limit:
-            readers = [reader for reader in self.readers.get(row, ()) if largest(self.adjoint(reader))]
-            if not readers:
-                break
-            row = max(readers, key=lambda reader: largest(self.adjoint(reader)))
-        return row
 
     def along_depth(self) -> Iterator[Suspicion]:
         """An operation that repeats, in a loop or a deep net, made the adjoint smaller or larger each time."""
@@ -345,9 +363,7 @@ class SuspectChecks:
             if not less:
                 yield Suspicion("exploding", entry.site, fields, first[0])
                 return
-            # what enters at each turn, as of a solver, gets its gradient from the others
-            reached = next(row for row, size in pairs if size < VANISHED * first[1])
-            yield Suspicion("vanishing", entry.site, fields, reached, alone=self._alone_behind(reached))
+            yield Suspicion("vanishing", entry.site, fields, first[0], alone=self._little_behind(*first))
 
     def diverges(self) -> Iterator[Suspicion]:
         """From step to step the gradient and the weight grow."""
@@ -377,7 +393,7 @@ class SuspectChecks:
             came, sent = size_of(arrived), size_of(self._sent(entry))
             if 0 < sent < VANISHED * came < math.inf and self._is_flat(entry, arrived):
                 fields = {"what": self.called(entry.row), "from_": came, "to": sent, "ratio": sent / came}
-                alone = self._alone_behind(entry.row)
+                alone = self._little_behind(entry.row, came)
                 yield Suspicion("vanishing", entry.site, fields, entry.row, alone=alone, kind="saturated")
 
     def _is_flat(self, entry: Any, came: np.ndarray | None) -> bool:
@@ -388,9 +404,12 @@ class SuspectChecks:
         slope = 1 - value * value if self.called(entry.row) == "tanh" else value * (1 - value)
         return size_of(came * slope) < 10 * VANISHED * size_of(came)
 
-    def _alone_behind(self, row: int) -> set[int]:
-        """The rows that a row was computed from and that no path reaches which goes round it; at least the row."""
-        return self.behind(row).difference(*(self.behind(end, without=row) for end in self.on_path[row].target))
+    def _little_behind(self, row: int, size: float) -> set[int]:
+        """The rows that a row was computed from and to which almost nothing came of an adjoint of this size; at least
+        the row. What enters at each turn, as of a solver, gets its gradient from the other turns.
+        """
+        behind, arrived = self.behind(row), self.on_path[row].adjoints.items()
+        return {row} | {at for at, one in arrived if at in behind and size_of(numbers_of(one)) < VANISHED * size}
 
     # -- parts -------------------------------------------------------------------------------------
 

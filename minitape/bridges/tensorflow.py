@@ -69,7 +69,8 @@ class TensorFlowRecording(Recording):
 
     def asked_for(self, source: Any, sweeps: list[BackwardPass]) -> list[BackwardPass]:
         own = handle_of(source)
-        return [sweep for sweep in sweeps if any(tensor() is own for tensor, _ in sweep.gave)] or sweeps
+        asked = [sweep for sweep in sweeps if any(tensor() is own for tensor, _ in sweep.gave)]
+        return asked or (sweeps if getattr(source, "trainable", True) else [])
 
     def trained(self) -> dict[str, Any]:
         from .tensorflow_model import trained

@@ -92,20 +92,18 @@ def is_float(variable: Any) -> bool:
 def trained(recording: Any) -> dict[str, Any]:
     """The variables that the block read or changed, and that are to be trained."""
     log = recording.log
-    used = {key: known.variable for key, known in log.variables.items() if known.variable is not None}
     asked, inside = asked_for(recording), inside_of(recording)
     read = {
-        key: variable
-        for key, variable in used.items()
-        if is_variable(variable) and log.rows_of(variable) and (is_float(variable) or key in asked)
+        key: v
+        for key, (_, v) in log.variables.items()
+        if is_variable(v) and log.rows_of(v) and (is_float(v) or key in asked)
     }
     found, seen = dict[str, Any](), set[int]()
     for space in spaces(asking_frame()):
         for name, value in list(space.items()):
             if name.startswith("_") or isinstance(value, type):
                 continue
-            inner = [value] if is_variable(value) else value
-            for path, variable in variables_of(inner if not is_variable(value) else value, name):
+            for path, variable in variables_of(value, name):
                 key = id(handle_of(variable))
                 if key in read and key not in seen:
                     seen.add(key)

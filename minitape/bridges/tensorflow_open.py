@@ -18,6 +18,7 @@ from ..recording.values import numbers_of
 from .changes import Block
 from .tensorflow_inside import READS, TWIN, Again, arguments, graphs_of, run_again
 from .tensorflow_ops import changes_variable, handle_of, is_dataset
+from .tensorflow_value import OptimizerStep
 from .tensorflow_watch import TensorFlowWatcher
 
 if TYPE_CHECKING:
@@ -76,7 +77,12 @@ def traced_again(recording: Any, traced: Any) -> tuple[Any, Any, dict[int, Any]]
     except Exception as error:
         mistaken("A tf.function stays closed", error)
         return None
-    found = inner, target, {key: run.variables.get(id(value), value) for key, value in run.values.items()}
+    copies = {key: run.variables.get(id(value), value) for key, value in run.values.items()}
+    for step in recording.log.steps.get(traced.graph, ()):
+        if step.word == "applies":
+            given = {id(handle_of(copies.get(id(handle_of(v)), v))) for _, v in step.given}
+            inner.log.optimizer_steps.append(OptimizerStep(step.site, given, len(inner.entries)))
+    found = inner, target, copies
     recording.log.reruns[id(traced.step)] = found
     return found
 

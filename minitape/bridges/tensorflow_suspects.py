@@ -47,10 +47,8 @@ class TensorFlowSuspectChecks(SuspectChecks):
         super().__init__(recording, NAMES)
         self.log = recording.log
 
-    def checks(self) -> Iterable[Callable[[], Iterable[Suspicion]]]:
-        broadcast, activation, *others = super().checks()
-        of_steps = () if self.recording.is_rerun else (self.not_applied, self.not_optimized)
-        return broadcast, activation, *of_steps, *others
+    def of_framework(self) -> Iterable[Callable[[], Iterable[Suspicion]]]:
+        return self.not_applied, self.not_optimized
 
     def key(self, source: Any) -> int:
         return id(handle_of(source))
@@ -87,11 +85,11 @@ class TensorFlowSuspectChecks(SuspectChecks):
     def not_applied(self) -> Iterator[Suspicion]:
         """Gradients were computed several times, and no optimizer used one, or none changed anything with them."""
         gave = [sweep for sweep in self.sweeps if any(there for _, there in sweep.gave)]
+        steps = self.log.optimizer_steps
         still = {key for key, variable in self.with_gradient.items() if self._is_unchanged(variable)}
-        if still:
-            steps = self.log.optimizer_steps
+        if still and not any(step.handles & (self.with_gradient.keys() - still) for step in steps):
             yield Suspicion("not_applied", steps[-1].site, {"n": len(steps)}, sources=still, kind="rate")
-        if len(gave) < 2 or self.log.optimizer_steps or not self._optimizers:
+        if len(gave) < 2 or steps or not self._optimizers or self.recording.is_rerun:
             return
         still = {key for key, variable in self.with_gradient.items() if len(self._states(variable)) < 2}
         if still:

@@ -8,7 +8,7 @@ import inspect
 import sys
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial, wraps
 from typing import Any
 
@@ -330,22 +330,18 @@ class TensorFlowWatcher:
                 strict=False,
             )
         )
-        if not tf.executing_eagerly():
-            try:
-                with self._step("applies", optimizer, pairs):
-                    return function(optimizer, grads, trainable_variables)
-            except ValueError as error:
-                self._add_reason(error, pairs)
-                raise
-        self._safely(self.log.applies, pairs)
-        self._applying += 1
+        eager = tf.executing_eagerly()
+        if eager:
+            self._safely(self.log.applies, pairs)
+        self._applying += eager
         try:
-            return function(optimizer, grads, trainable_variables)
+            with nullcontext() if eager else self._step("applies", optimizer, pairs):
+                return function(optimizer, grads, trainable_variables)
         except ValueError as error:
             self._add_reason(error, pairs)
             raise
         finally:
-            self._applying -= 1
+            self._applying -= eager
             self.log.applied = {}
 
     def _add_reason(self, error: ValueError, pairs: Sequence[tuple[Any, Any]]) -> None:

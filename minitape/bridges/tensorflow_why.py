@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from ..explain.families import CHOICES, CLASSES, LAYERS, MOVES, POINTS, STEPS, ZEROS
+from ..explain.families import CLASSES, LAYERS, MOVES, POINTS, STEPS, ZEROS
 from ..explain.owners import living
 from ..explain.sentences import fill
 from ..explain.source import attribute_site, statement_at
@@ -89,7 +89,7 @@ class TensorFlowInquiry(Why, Inquiry):
     log: Any
     entries: list[Any]
     texts, functions = TEXT, FUNCTIONS
-    zeros, choices, classes, moves, points, cancels = ZEROS, CHOICES, CLASSES, MOVES, POINTS, LAYERS
+    zeros, classes, moves, points, cancels = ZEROS, CLASSES, MOVES, POINTS, LAYERS
 
     def __init__(self, recording: Any, target: Any, source: Any, named: str = "") -> None:
         self.log, self.is_left_out = recording.log, False

@@ -26,8 +26,8 @@ from ..recording.sites import here
 from .changes import Changes
 from .torch_log import TorchLog, differentiable
 
-LEAVES = {"item", "numpy", "tolist", "__float__", "__int__", "__bool__", "__array__", "__index__", "__complex__"}
-VIEWS = {"T", "mT", "H", "mH", "real", "imag", "data"}  # attributes that are tensors computed from this one
+LEAVES = set("item numpy tolist __float__ __int__ __bool__ __array__ __index__ __complex__".split())
+VIEWS = set("T mT H mH real imag data".split())  # attributes that are tensors computed from this one
 SILENT = set(
     "size dim stride numel nelement ndimension is_floating_point is_complex is_contiguous __len__ __repr__ "
     "__str__ __format__ "

@@ -26,14 +26,14 @@ from .torch_training import SAMPLE, TrainingEvent, equal_samples, numbers
 
 _SOFTMAX, _SIGMOID = "softmax", "sigmoid"
 NAMES = OperationNames(
-    compare={"sub", "sub_", "rsub", "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "gaussian_nll_loss"},
+    compare={"sub", "sub_", "rsub"},
     losses={"mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "gaussian_nll_loss"},
     sums={"sum", "mean", "nanmean", "nansum"},
     shapes=set(
         "view reshape squeeze unsqueeze getitem expand expand_as flatten contiguous to float double half view_as "
         "clone unflatten movedim transpose permute T".split()
     ),
-    adds={"add", "sub", "rsub", "iadd", "isub", "add_", "sub_", "radd"},
+    adds=set("add sub rsub iadd isub add_ sub_ radd".split()),
     factors={"mul", "div", "true_divide", "rmul", "imul", "mul_"},
     of_logits={
         "cross_entropy": _SOFTMAX,
@@ -49,7 +49,7 @@ NAMES = OperationNames(
     normalize={"softmax", "layer_norm", "instance_norm", "group_norm"},
     saturate={"sigmoid", "tanh", "softmax", "hardtanh"},
 )
-CHANCE = ("log_prob",)  # lines that ask how likely a draw is
+CHANCE = "log_prob("  # in lines that ask how likely a draw is
 
 
 class TorchSuspectChecks(SuspectChecks):
@@ -59,10 +59,8 @@ class TorchSuspectChecks(SuspectChecks):
         super().__init__(recording, NAMES)
         self.log, self.training = recording.log, recording.log.training
 
-    def checks(self) -> Iterable[Callable[[], Iterable[Suspicion]]]:
-        broadcast, activation, *others = super().checks()
-        own = self.scaled, self.accumulated, self.not_applied, self.not_optimized, self.sampled
-        return broadcast, activation, *own, *others
+    def of_framework(self) -> Iterable[Callable[[], Iterable[Suspicion]]]:
+        return self.scaled, self.accumulated, self.not_applied, self.not_optimized, self.sampled
 
     # -- optimizers --------------------------------------------------------------------------------
 
@@ -197,7 +195,7 @@ class TorchSuspectChecks(SuspectChecks):
             return site, "" if site is NOWHERE else "replaced"
         for owner in (inner for root in roots for inner in root.modules()):
             for name, value in vars(owner).items():
-                if isinstance(value, (list, tuple, dict)) and parameter in _Identical(_parameters_in(value)):
+                if isinstance(value, (list, tuple, dict)) and any(p is parameter for p in _parameters_in(value)):
                     return attribute_site(owner, name), "model"
         return NOWHERE, ""
 
@@ -263,7 +261,7 @@ class TorchSuspectChecks(SuspectChecks):
     def _speaks(self, row: int) -> bool:
         """Whether a row is of a line that asks for a probability, and no function of its own that the line calls."""
         line = self.text(row)
-        return any(word in line for word in CHANCE) and f"{self.entries[row].op}(" not in line
+        return CHANCE in line and f"{self.entries[row].op}(" not in line
 
     def _uses(self, drawn: int) -> tuple[set[int], set[int]]:
         """The rows that were computed from the probability of a draw, and those from the draw by other paths."""
@@ -291,16 +289,6 @@ class TorchSuspectChecks(SuspectChecks):
 
     def steps_of(self, source: Any) -> list[Any]:
         return self.training.steps_of(source)
-
-
-class _Identical:
-    """Tensors, compared by identity."""
-
-    def __init__(self, values: Iterable[Any]) -> None:
-        self._keys = {id(value) for value in values}
-
-    def __contains__(self, value: Any) -> bool:
-        return id(value) in self._keys
 
 
 def _parameters_in(value: Any) -> Iterator[Any]:

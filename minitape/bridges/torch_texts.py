@@ -256,107 +256,34 @@ FUNCTIONS = {
     "replace them before the function: {what}(torch.where(mask, x, 1.0)).",
 }
 
-STEPS = {"round", "floor", "ceil", "sign", "sgn", "trunc", "fix", "heaviside", "frac_", "floor_divide"}
+STEPS = set("round floor ceil sign sgn trunc fix heaviside frac_ floor_divide".split())
 SAMPLES = {"bernoulli", "poisson", "normal", "binomial", "multinomial"}
 SPREADS = {"std", "var"}
 HIDES = ("state_dict", "load_state_dict", "vector_to_parameters")
-RELUS = {
-    "relu",
-    "relu6",
-    "threshold",
-    "hardtanh",
-    "hardswish",
-    "hardsigmoid",
-    "clamp",
-    "clip",
-    "clamp_min",
-    "clamp_max",
-}
-CLAMPS = {"clamp", "clip", "clamp_min", "clamp_max", "hardtanh", "relu6", "hardsigmoid"}
-CURVES = {
-    "sigmoid",
-    "tanh",
-    "erf",
-    "exp",
-    "softsign",
-    "gelu",
-    "binary_cross_entropy",
-    "logsigmoid",
-    "triplet_margin_loss",
-    "margin_ranking_loss",
-    "hinge_embedding_loss",
-    "cosine_embedding_loss",
-    "multi_margin_loss",
-    "multilabel_margin_loss",
-    "hardshrink",
-    "softshrink",
-}
-CHOICES = {
-    "max",
-    "min",
-    "amax",
-    "amin",
-    "maximum",
-    "minimum",
-    "where",
-    "getitem",
-    "gather",
-    "index_select",
-    "topk",
-    "sort",
-    "embedding",
-    "masked_select",
-    "masked_fill",
-    "take",
-    "setitem",
-    "unbind",
-    "split",
-    "chunk",
-    "max_pool2d",
-    "median",
-    "select",
-    "narrow",
-    "quantile",
-    "nanquantile",
-    "nanmedian",
-    "fmax",
-    "fmin",
-    "kthvalue",
-    "tril",
-    "triu",
-}
-PRODUCTS = {
-    "mul",
-    "matmul",
-    "mm",
-    "bmm",
-    "linear",
-    "einsum",
-    "dot",
-    "mv",
-    "dropout",
-    "prod",
-    "div",
-    "conv2d",
-    "conv1d",
-    "addmm",
-    "imul",
-    "truediv",
-    "scaled_dot_product_attention",
-}
+RELUS = set("relu relu6 threshold hardtanh hardswish hardsigmoid clamp clip clamp_min clamp_max".split())
+CLAMPS = set("clamp clip clamp_min clamp_max hardtanh relu6 hardsigmoid".split())
+CURVES = set(
+    (
+        "sigmoid tanh erf exp softsign gelu binary_cross_entropy logsigmoid triplet_margin_loss "
+        "margin_ranking_loss hinge_embedding_loss cosine_embedding_loss multi_margin_loss "
+        "multilabel_margin_loss hardshrink softshrink"
+    ).split()
+)
+CHOICES = set(
+    (
+        "max min amax amin maximum minimum where getitem gather index_select topk sort embedding "
+        "masked_select masked_fill take setitem unbind split chunk max_pool2d median select narrow quantile "
+        "nanquantile nanmedian fmax fmin kthvalue tril triu"
+    ).split()
+)
+PRODUCTS = set(
+    (
+        "mul matmul mm bmm linear einsum dot mv dropout prod div conv2d conv1d addmm imul truediv "
+        "scaled_dot_product_attention"
+    ).split()
+)
 CLASSES = {"cross_entropy"}
-CANCELS = {
-    "softmax",
-    "log_softmax",
-    "layer_norm",
-    "batch_norm",
-    "group_norm",
-    "instance_norm",
-    "normalize",
-    "std",
-    "var",
-    "sub",
-}
+CANCELS = set("softmax log_softmax layer_norm batch_norm group_norm instance_norm normalize std var sub".split())
 ZEROS = {
     "zero_derivative": STEPS | SAMPLES,
     "saturated": CLAMPS | CURVES,

@@ -21,7 +21,7 @@ from .inquiry import Inquiry, left_by
 from .recording import Number
 from .texts import TENSOR
 from .torch_log import differentiable, dtype_of
-from .torch_texts import CHOICES, CLASSES, FUNCTIONS, HIDES, PATCHES, SAMPLES, SPREADS, TEXT, ZEROS
+from .torch_texts import CLASSES, FUNCTIONS, HIDES, PATCHES, SAMPLES, SPREADS, TEXT, ZEROS
 from .torch_value import array_of
 
 _FREEZES = re.compile(r"\.requires_grad(_\(| = )False")
@@ -32,7 +32,7 @@ class TorchInquiry(Inquiry):
     """One question."""
 
     dialect = PATCHES
-    texts, functions, zeros, choices, classes = TEXT, FUNCTIONS, ZEROS, CHOICES, CLASSES
+    texts, functions, zeros, classes = TEXT, FUNCTIONS, ZEROS, CLASSES
 
     def __init__(self, recording: Any, target: Any, source: Any) -> None:
         self.log = recording.log

@@ -2,31 +2,16 @@
 
 from __future__ import annotations
 
-STEPS = {"Round", "Floor", "Ceil", "Sign", "Rint", "FloorDiv", "FloorMod"}
+STEPS = set("Round Floor Ceil Sign Rint FloorDiv FloorMod".split())
 RELUS = {"Relu", "Relu6", "LeakyRelu"}
 CURVES = {"Sigmoid", "Tanh", "Erf", "Exp", "Softsign", "ClipByValue"}
-CHOICES = {
-    "Max",
-    "Min",
-    "Maximum",
-    "Minimum",
-    "SelectV2",
-    "Select",
-    "StridedSlice",
-    "GatherV2",
-    "GatherNd",
-    "TopKV2",
-    "Slice",
-    "Split",
-    "Unpack",
-    "MaxPool",
-    "ResourceGather",
-    "MatrixBandPart",
-    "SplitV",
-    "BooleanMask",
-    "TensorListGetItem",
-}
-PRODUCTS = {"Mul", "MatMul", "BatchMatMulV2", "Einsum", "Conv2D", "Prod", "RealDiv", "MulNoNan", "DivNoNan"}
+CHOICES = set(
+    (
+        "Max Min Maximum Minimum SelectV2 Select StridedSlice GatherV2 GatherNd TopKV2 Slice Split Unpack "
+        "MaxPool ResourceGather MatrixBandPart SplitV BooleanMask TensorListGetItem"
+    ).split()
+)
+PRODUCTS = set("Mul MatMul BatchMatMulV2 Einsum Conv2D Prod RealDiv MulNoNan DivNoNan".split())
 CLASSES = {"SparseSoftmaxCrossEntropyWithLogits", "SoftmaxCrossEntropyWithLogits"}
 # of Keras, whose parts cancel
 LAYERS = {"layer_normalization", "batch_normalization", "group_normalization", "unit_normalization"}

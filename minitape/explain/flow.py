@@ -23,43 +23,18 @@ if TYPE_CHECKING:
     from .statement import Def
 
 _BUILTINS = frozenset(dir(builtins))
-_MUTATORS = {
-    "append",
-    "appendleft",
-    "extend",
-    "insert",
-    "add",
-    "update",
-    "setdefault",
-    "put",
-    "push",
-    "write",
-    "fill",
-    "set",
-}
+_MUTATORS = set("append appendleft extend insert add update setdefault put push write fill set".split())
 _CONTAINERS = frozenset((*dir(list), *dir(dict), *dir(set), *dir(str), "appendleft"))
 # what a model does with values that leave is to report them: they are in what the call returns, not in the model
 _REPORTS = {"fit", "evaluate", "predict", "predict_on_batch", "train_on_batch", "test_on_batch"}
 _FOUND = ("found", "")  # among what is tainted: the result of a function that only the run finds
 _LOOKS = ("assert", "print", "plot", "show", "log")  # how the names begin of functions that only look at what they get
-_SHOWS = {
-    "matplotlib",
-    "seaborn",
-    "plotly",
-    "logging",
-    "warnings",
-    "tqdm",
-    "wandb",
-    "mlflow",
-    "pprint",
-    "sys",
-    "time",
-    "tensorflow",
-    "keras",
-    "minitape",
-    "IPython",
-    "rich",
-}  # modules whose functions change no argument
+_SHOWS = set(
+    (
+        "matplotlib seaborn plotly logging warnings tqdm wandb mlflow pprint sys time tensorflow keras "
+        "minitape IPython rich"
+    ).split()
+)  # modules whose functions change no argument
 
 
 Item: TypeAlias = "Key | tuple[int, str, str | None]"  # a name in its scope, or one entry of what it holds

@@ -19,7 +19,7 @@ from ..recording.tape import TapeRecording, TapeRow, handle_of, name_given
 from ..recording.trace import COPIES, Trace
 from .caller import asking_names
 from .causes import SHARED
-from .families import CHOICES, CLASSES, MOVES, POINTS, ZEROS
+from .families import CLASSES, MOVES, POINTS, ZEROS
 from .fixes.tape import AskedOfTape
 from .inquiry import GradientInquiry, merge, with_flat_ones
 from .owners import variables_of
@@ -49,7 +49,7 @@ _BEFORE_EXITS = (
 class TapeQuestion(AskedOfTape, Why):
     """Why one source of a tape gets no gradient."""
 
-    zeros, choices, classes, moves, points = ZEROS, CHOICES, CLASSES, MOVES, POINTS
+    zeros, classes, moves, points = ZEROS, CLASSES, MOVES, POINTS
     makes = ("operation", "variable", "source", "constant")
     entries: Sequence[TapeRow]
     recording: TapeRecording

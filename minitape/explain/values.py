@@ -38,7 +38,6 @@ class RowValues:
     texts: dict[str, tuple[str, str]]  # the causes that a framework has words for
     # cause -> operations that make zeros of adjoints in this way; the first that has it counts
     zeros: dict[str, set[str]]
-    choices: set[str]  # operations that take some elements and leave others
     classes: frozenset[str] | set[str] = frozenset()  # operations that take the logits of classes and give a loss
     # functions made of several operations whose contributions can cancel
     cancels: frozenset[str] | set[str] = frozenset()
@@ -158,12 +157,12 @@ class RowValues:
                 stack += [given for given in self._inputs(at) if not self._finite(given)]
         first = min(seen)
         entry = self.entries[first]
-        filled = entry.kind == "operation" and entry.op in self.choices  # with a number of Python's
+        filled = entry.kind == "operation" and entry.op in self.zeros["not_selected"]  # with a number of Python's
         if entry.kind == "operation" and not (filled or self._only_reads(first)):
             return self.say("nan_forward", row=first, kind=kind or ("grown" if self._has_grown(first) else ""))
         reader = first if filled else min((r for r in seen if first in self._inputs(r)), default=first)
         numbers = numbers_of(entry.value)
-        put = self.entries[reader].op in self.choices or not entry.shape
+        put = self.entries[reader].op in self.zeros["not_selected"] or not entry.shape
         if (filled or entry.kind == "constant") and put and numbers is not None and not np.isnan(numbers).any():
             # an infinity that is put in on purpose: a mask, which leaves something over, or hides everything
             lost = [
@@ -278,7 +277,7 @@ class RowValues:
             return self.say("saturated", row=row, what=clip[0] if clip else "clip")
         if entry.op in CLIPS and self._floor_of_zeros(row):
             return self.say("dead_relu", row=row)
-        cause = next((cause for cause, ops in self.zeros.items() if entry.op in ops), "")
+        cause = self._family(row)
         if cause == "dead_relu" and not self._is_off(row):
             return self.say("saturated", row=row)
         if entry.op in self.classes:
@@ -306,14 +305,19 @@ class RowValues:
             senders = [call for call, edges in self.sweep.edges.items() if any(edge[0] == row for edge in edges)]
             if senders:  # it only hands on the sum of what came, over the elements: that is zero
                 return self._cancelled(senders[-1], row)
-        later = [r for r in self._way(row)[1:] if self.entries[r].op in self.choices]
-        if later:  # it hands on a part that was zero before: who took another part?
-            return self.say("not_selected", row=later[0])
+        for later in self._way(row)[1:]:  # it hands on a part that was zero before: who took another part, or a mask?
+            took = self._family(later)
+            if took == "not_selected" or (took == "zero_factor" and not self._has_no_zeros(later)):
+                return self.say(took, row=later)
         if entry.op in self.moves:
             return self.say("not_selected", row=row, kind="part")
         zeros = any(map(self._is_zero, entry.inputs))
         cause = "zero_factor" if zeros else "not_selected" if self._took_others(row) else "saturated"
         return (self._zero_before(row) if zeros else None) or self.say(cause, row=row)
+
+    def _family(self, row: int) -> str:
+        """In which way an operation makes zeros; empty where it is known for none."""
+        return next((cause for cause, ops in self.zeros.items() if self.entries[row].op in ops), "")
 
     def _has_no_zeros(self, row: int) -> bool:
         """Whether no other factor has a zero in it: what a product gave is a sum, over what was spread out, that is
@@ -361,7 +365,7 @@ class RowValues:
             if not zeros:
                 break
             first = zeros[0]
-        if first == row or self.entries[first].op not in CLIPS.union(self.choices, *self.zeros.values()):
+        if first == row or self.entries[first].op not in CLIPS.union(*self.zeros.values()):
             return None
         found = self._zero_of(first)
         return (

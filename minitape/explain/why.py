@@ -7,7 +7,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -50,11 +50,11 @@ def apart(way: Sequence[Site], other: Sequence[Site]) -> Site:
 
 
 def _said(word: str, statement: Statement) -> list[int]:
-    """The lines on which a statement has ``word=...`` in a call, or assigns ``.word``."""
-    said = [node.value.lineno for node in statement.walk() if isinstance(node, ast.keyword) and node.arg == word]
-    return said + [
-        statement.line for target in statement.targets() if isinstance(target, ast.Attribute) and target.attr == word
-    ]
+    """The line on which a statement has ``word=...`` in a call, or assigns ``.word``, and not True."""
+    given: dict[Any, Any] = {node.arg: node.value for node in statement.walk() if isinstance(node, ast.keyword)}
+    given |= {at.attr: statement.value() for at in statement.targets() if isinstance(at, ast.Attribute)}
+    value = given.get(word)
+    return [] if value is None or unparse(value) == "True" else [value.lineno]
 
 
 _KEEPS = ("append", "add", "insert", "extend", "setdefault", "setattr")  # methods that keep what they are given

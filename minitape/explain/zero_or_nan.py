@@ -25,7 +25,7 @@ from ..recording.sites import NOWHERE, Site, last_return
 from ..recording.tape import TapeRow
 from ..recording.values import ValueSummary, facts_of, numbers_of
 from .caller import asking_names, in_brackets
-from .families import CHOICES, CLASSES, MOVES, POINTS, ZEROS
+from .families import CLASSES, MOVES, POINTS, ZEROS
 from .fixes.tape import AskedOfTape
 from .partial import MAKES
 from .replay import MOST, ReplayStep, dense, open_call, replay, shown, starts_of, swept
@@ -123,7 +123,7 @@ class TapeValues(AskedOfTape, RowValues):
 
     entries: list[TapeRow]
     sweep: TapeRows
-    zeros, choices, classes, moves, points = ZEROS, CHOICES, CLASSES, MOVES, POINTS
+    zeros, classes, moves, points = ZEROS, CLASSES, MOVES, POINTS
     causes = (*ZEROS, "zero_sum", "custom_rule", "nan_input", "nan_forward", "nan_backward")
 
     def __init__(self, rows: TapeRows, source: End, name: str, spoilt: str = "") -> None:

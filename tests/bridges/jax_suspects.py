@@ -20,7 +20,8 @@ key = jax.random.key(0)
 params = {"w": jax.random.normal(key, (4, 3))}
 x = jax.random.normal(key, (12, 4))
 def loss(params, x):
-    p = jax.nn.softmax(x @ params["w"])  #! #- p = jax.nn.sigmoid(x @ params["w"])
+    e = jnp.exp(x @ params["w"])
+    p = e / jnp.sum(e, -1, keepdims=True)  #! #- p = jax.nn.sigmoid(x @ params["w"])
     return -jnp.mean(jnp.log(jnp.sum(p, -1)))
 args = (params, x)
 
@@ -71,7 +72,7 @@ key = jax.random.key(0)
 params = {"w": jax.random.normal(key, (4,))}
 x, y = jax.random.normal(key, (12, 4)), jnp.arange(12) % 2
 def loss(params, x, y):
-    z = jax.nn.sigmoid(x @ params["w"])  #- z = x @ params["w"]
+    z = 1 / (1 + jnp.exp(-(x @ params["w"])))  #- z = x @ params["w"]
     return jnp.mean(jnp.maximum(z, 0) - z * y + jnp.log1p(jnp.exp(-jnp.abs(z))))  #!
 args = (params, x, y)
 

@@ -146,16 +146,6 @@ for _ in range(6):
     loss.backward()
     opt.step()  #!
 
-#@ softmax_sum rounding_only
-import torch, torch.nn as nn
-torch.manual_seed(0)
-net = nn.Linear(6, 4)
-opt = torch.optim.SGD(net.parameters(), 0.1)
-x = torch.randn(8, 6)
-p = torch.softmax(net(x), dim=-1)  #! #- p = torch.sigmoid(net(x))
-loss = p.sum(-1).log().neg().mean()
-opt.zero_grad(); loss.backward(); opt.step()
-
 #@ layernorm_mean rounding_only
 import torch, torch.nn as nn
 torch.manual_seed(0)
@@ -241,8 +231,8 @@ actor, q = Actor(), nn.Linear(5, 1).requires_grad_(False)
 opt = torch.optim.Adam(actor.parameters(), 1e-3)
 obs = torch.randn(32, 3)
 for _ in range(2):
-    a, chance = actor(obs)
-    loss = (0.2 * chance - q(torch.cat([obs, a], -1)).squeeze(-1)).mean()
+    a, log_prob = actor(obs)
+    loss = (0.2 * log_prob - q(torch.cat([obs, a], -1)).squeeze(-1)).mean()
     opt.zero_grad()
     loss.backward()
     opt.step()

@@ -30,36 +30,16 @@ if TYPE_CHECKING:
 
 SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return)
 _OPERATIONS = (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare)
-REBUILDS = {"tensor", "as_tensor", "from_numpy", "Variable", "Parameter", "constant", "array", "asarray", "FloatTensor"}
+REBUILDS = set("tensor as_tensor from_numpy Variable Parameter constant array asarray FloatTensor".split())
 # beside axes and sizes
-_SIZED = {"StridedSlice", "Reshape", "ExpandDims", "Squeeze", "Transpose", "Tile", "Sum", "Mean", "Max", "Min", "Prod"}
-_DRAWS = {
-    "rand",
-    "randn",
-    "randint",
-    "rand_like",
-    "randn_like",
-    "normal",
-    "uniform",
-    "bernoulli",
-    "sample",
-    "rsample",
-    "dropout",
-}
-_INDICES = {
-    "embedding",
-    "Embedding",
-    "gather",
-    "index_select",
-    "one_hot",
-    "range",
-    "arange",
-    "bincount",
-    "cross_entropy",
-    "take",
-    "gather_nd",
-    "embedding_lookup",
-}
+_SIZED = set("StridedSlice Reshape ExpandDims Squeeze Transpose Tile Sum Mean Max Min Prod".split())
+_DRAWS = set("rand randn randint rand_like randn_like normal uniform bernoulli sample rsample dropout".split())
+_INDICES = set(
+    (
+        "embedding Embedding gather index_select one_hot range arange bincount cross_entropy take gather_nd "
+        "embedding_lookup"
+    ).split()
+)
 
 
 class EditStep(NamedTuple):
