@@ -28,20 +28,9 @@ if TYPE_CHECKING:
     from .inquiry import GradientInquiry
 
 _COPIES = ("__array__", "float16", "float32", "float64", "int32", "int64")
-_OTHER_SHAPE = {
-    "reshape",
-    "transpose",
-    "expand_dims",
-    "squeeze",
-    "concat",
-    "stack",
-    "tile",
-    "cast",
-    "identity",
-    "convert_to_tensor",
-    "value",
-    "read_value",
-}
+_OTHER_SHAPE = set(
+    ("reshape transpose expand_dims squeeze concat stack tile cast identity convert_to_tensor value read_value").split()
+)
 STEPS = {"Floor": "tf.floor", "FloorDiv": "tf.floor", "Ceil": "tf.math.ceil", "Sign": "tf.sign"}
 _WHOLE = ("int", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 _COUNTS = (

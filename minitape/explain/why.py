@@ -7,7 +7,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -51,7 +51,9 @@ def apart(way: Sequence[Site], other: Sequence[Site]) -> Site:
 
 def _said(word: str, statement: Statement) -> list[int]:
     """The line on which a statement has ``word=...`` in a call, or assigns ``.word``, and not True."""
-    given: dict[Any, Any] = {node.arg: node.value for node in statement.walk() if isinstance(node, ast.keyword)}
+    given: dict[str | None, ast.expr | None] = {
+        node.arg: node.value for node in statement.walk() if isinstance(node, ast.keyword)
+    }
     given |= {at.attr: statement.value() for at in statement.targets() if isinstance(at, ast.Attribute)}
     value = given.get(word)
     return [] if value is None or unparse(value) == "True" else [value.lineno]

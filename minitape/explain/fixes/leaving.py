@@ -57,7 +57,7 @@ _TAKE_TENSORS = (
     "bool",
 )
 _TENSORS = ("minitape", "tensorflow", "keras", "functools")
-_NUMBERS = {"float16", "float32", "float64", "int32", "int64", "pi", "inf", "newaxis", "e"}
+_NUMBERS = set("float16 float32 float64 int32 int64 pi inf newaxis e".split())
 _PARTS = (ast.ListComp, ast.GeneratorExp, ast.List, ast.Tuple, ast.Dict, ast.Lambda, ast.JoinedStr)
 _A_TENSOR = from_array(np.ones(1, np.float32))
 
