@@ -98,7 +98,9 @@ def browser(chromium: str) -> Iterator:
     from playwright.sync_api import expect, sync_playwright
 
     expect.set_options(timeout=PATIENCE)
-    arguments = ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"]
+    # One process draws all pages, so that what a page loads is compiled for the next ones, too.
+    arguments = ["--renderer-process-limit=1"]
+    arguments += ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"]
     arguments += ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     with sync_playwright() as playwright:
         instance = playwright.chromium.launch(executable_path=chromium, args=arguments)
