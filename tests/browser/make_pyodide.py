@@ -63,17 +63,7 @@ def from_npm(package: str, scratch: Path) -> Path:
 
 def from_pypi(wanted: list[str], scratch: Path) -> list[Path]:
     """The wheels of these packages."""
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "download",
-        "-q",
-        "--no-deps",
-        "--only-binary=:all:",
-        "--python-version",
-        "312",
-    ]
+    command = [sys.executable, *"-m pip download -q --no-deps --only-binary=:all: --python-version 312".split()]
     subprocess.run([*command, "-d", str(scratch / "pypi"), *wanted], check=True, capture_output=True, timeout=300)
     return sorted((scratch / "pypi").glob("*.whl"))
 

@@ -269,3 +269,25 @@ def test_several_targets_weights_and_a_source_in_the_middle():
 def test_a_longer_recording(factors):
     got = derivative(lambda x: reduce(mul, [x] * factors), 2)(tf.constant(1.001, tf.float64))
     check(float(got), factors * (factors - 1) * 1.001 ** (factors - 2), factors, 1e-10)
+
+
+def test_a_tape_that_is_entered_again_within_another_keeps_its_lines_and_what_it_notes():
+    def squared(x):
+        return x * x
+
+    x, tape = tf.constant(2.0), tf.GradientTape(persistent=True)
+    with tape:
+        y = tf.sin(squared(x))
+        tape.watch(x)
+        z = x * y
+    before = [(row["op"], row["line"]) for row in tf.snapshot(tape)["rows"]]
+    (noted,) = tf.snapshot(tape)["events"]
+    with tf.GradientTape():
+        tf.Variable(1.0) * 3.0
+        with tape:
+            w = z * 2.0
+    rows = tf.snapshot(tape)["rows"]
+    shift = len(rows) - len(before) - 2
+    assert [(row["op"], row["line"]) for row in rows[shift:-2]] == before and rows[-1]["op"] == "multiply"
+    assert tf.snapshot(tape)["events"] == [noted | {"row": noted["row"] + shift}]
+    assert tape.gradient(w, x).numpy() == 2.0 * y.numpy()

@@ -46,18 +46,7 @@ SIGN = "carried_out"  # what nothing may call, look up or write
 seen: list[str] = []
 watching: list[Path] = []  # the folder that may be opened, while a file is read
 HARMLESS = {"sys._getframe", "sys._getframemodulename", "builtins.id", "object.__getattr__", "array.__new__"}
-ON_FILES = {
-    "open",
-    "os.chmod",
-    "os.listdir",
-    "os.scandir",
-    "os.walk",
-    "os.rename",
-    "fcntl.flock",
-    "glob.glob",
-    "glob.glob/2",
-    "pathlib.Path.glob",
-}
+ON_FILES = "open os.chmod os.listdir os.scandir os.walk os.rename fcntl.flock glob.glob glob.glob/2 pathlib.Path.glob"
 
 
 def hook(event: str, args: tuple[Any, ...]) -> None:
@@ -66,7 +55,7 @@ def hook(event: str, args: tuple[Any, ...]) -> None:
         return
     allowed, watching[:] = watching[0], []  # what is done here is not looked at
     try:
-        if event in ON_FILES:
+        if event in ON_FILES.split():
             named = args[:2] if event == "os.rename" else args[:1]
             fine = all(_inside(path, allowed) for path in named if isinstance(path, (str, bytes, os.PathLike)))
         elif event == "compile":
@@ -120,25 +109,9 @@ def watched(folder: Path = FOLDER) -> Iterator[None]:
 CODE = f"open({str(OUTSIDE / SIGN)!r}, 'w')"
 MODULES = sorted({m.name for m in pkgutil.walk_packages(tf.__path__, "minitape.")} - {"minitape.__main__"})
 modules = st.sampled_from([*MODULES, "os", "builtins", "subprocess", "numpy", ""])
+NAMES = "system eval exec find install load __class__ __init_subclass__ __reduce__ __globals__ __getattribute__"
 attributes = st.sampled_from([SIGN, f"__{SIGN}__"]) | st.sampled_from(
-    [
-        "system",
-        "eval",
-        "exec",
-        "find",
-        "install",
-        "load",
-        "__class__",
-        "__init_subclass__",
-        "__reduce__",
-        "__globals__",
-        "__getattribute__",
-        "_numpy",
-        "Any",
-        "<lambda>",
-        "lambda x: x",
-        *dir(tf)[::40],
-    ]
+    [*NAMES.split(), "_numpy", "Any", "<lambda>", "lambda x: x", *dir(tf)[::40]]
 )
 joined = st.tuples(modules, st.sampled_from([":", ".", ">", "/"]), attributes).map("".join)
 paths = st.sampled_from(
