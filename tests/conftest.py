@@ -34,11 +34,8 @@ widgets/test_type.py course/test_report.py cli/test_save.py course/test_exercise
 widgets/test_contrast.py speed/test_compiled_cache.py widgets/test_phone.py explain/test_programs.py
 widgets/test_long.py speed/test_kernels.py benchmarks/test_benchmarks.py
 """.split()
-PROMISES = {
-    "browser": "MINITAPE_REQUIRE_BROWSER",
-    "classroom": "MINITAPE_REQUIRE_CLASS",
-    "lite": "MINITAPE_REQUIRE_LITE",
-}  # marker -> variable
+REQUIRE = "MINITAPE_REQUIRE_"  # a marker's variable says that what it needs is there
+PROMISES = {"browser": f"{REQUIRE}BROWSER", "classroom": f"{REQUIRE}CLASS", "lite": f"{REQUIRE}LITE"}
 # Without windows of its own it needs two thirds of the time.
 CHROMIUMS = "chromium-headless-shell chromium chromium-browser google-chrome google-chrome-stable chrome".split()
 ADDRESS = re.compile(r"http://\S+token=\S+")

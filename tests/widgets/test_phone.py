@@ -43,6 +43,7 @@ TURNED = """() => {
 }"""
 
 
+@pytest.mark.long(sample=4)
 @pytest.mark.parametrize("name", TWELVE)
 def test_a_graph_is_turned_by_ninety_degrees_and_as_wide_as_the_screen(name, show, page):
     page.set_viewport_size(PHONE)
@@ -74,6 +75,7 @@ UNDER_THE_MAP = """() => {
 }"""
 
 
+@pytest.mark.long(sample=3)
 @pytest.mark.parametrize("name", ["attention", "newton", "cnn"])
 def test_the_small_map_is_over_no_edge(name, show, page):
     page.set_viewport_size({"width": 1000, "height": 700})

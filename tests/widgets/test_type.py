@@ -72,6 +72,7 @@ def test_the_table_and_the_words_are_seen_without_scrolling(name, show, page):
         assert page.locator(part).bounding_box()["y"] < 660
 
 
+@pytest.mark.long(sample=3)
 @pytest.mark.parametrize("name", ["chain", "network", "lstm", "nan", "broadcast"])
 def test_on_a_small_screen_a_graph_that_can_be_is_whole_at_each_step(name, show, page):
     page.set_viewport_size({"width": 1000, "height": 700})
