@@ -29,18 +29,18 @@ class ExplainedSteps:
     ``page`` is the last answer and ``problems`` its findings; ``log`` is what :func:`step_log` takes.
     """
 
-    record: Callable[[], AbstractContextManager[Any]]  # of the bridge
+    record: Callable[[], AbstractContextManager]  # of the bridge
 
     def __init__(self, every: int = 100, log: Any = None) -> None:
         self.every = count_of(every, "every", "every=100 records each hundredth")
         self.steps, self.page = 0, ModelPage()
         self._log = step_log(log)
-        self._open: AbstractContextManager[Any] | None = None
+        self._open: AbstractContextManager | None = None
         self._recording: Any = None
-        self._told: set[Any] = set()
+        self._told: set = set()
 
     @property
-    def problems(self) -> list[Any]:
+    def problems(self) -> list:
         """The findings of the last recorded step, the worst first."""
         return self.page.problems
 

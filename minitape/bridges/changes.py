@@ -50,9 +50,7 @@ class Changes:
         """``undo`` takes back what is about to change. It may be called twice, and where nothing has changed."""
         self._undo.append(undo)
 
-    def wrap(
-        self, owner: Any, name: str, around: Callable[..., Any], compiling: Callable[[], bool] = lambda: False
-    ) -> None:
+    def wrap(self, owner: Any, name: str, around: Callable, compiling: Callable[[], bool] = lambda: False) -> None:
         """In the block ``around(function, ...)`` runs in place of a function or method of the framework's, except where
         the framework compiles.
         """

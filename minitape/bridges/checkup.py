@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .recording import Recording
 
 
-def several(target: Any) -> Sequence[Any]:
+def several(target: Any) -> Sequence:
     """The targets of a list; of anything else that alone.
 
     >>> several([1, 2]), several(3), several([])

@@ -60,7 +60,7 @@ class Inquiry(Cuts):
     texts: Texts  # cause, and a kind of it -> what happened, what fixes it
     functions: dict[str, str]  # the functions of the framework that a shared fix names
     dialect: Dialect  # how the framework writes what fixes a line
-    entries: list[Any]
+    entries: list
     origin: Any  # of JAX: the texts behind the function
 
     def __init__(self, recording: Any, target: Any, source: Any, rows: list[int], known: str) -> None:

@@ -63,10 +63,10 @@ class JaxRecording(Recording):
         self.error: Exception | None = None
         self.tangent_error: Exception | None = None
         # values that Python asked for while it was traced, see `jax_run`
-        self.exits: list[tuple[Any, Site, list[Any]]] = []
+        self.exits: list[tuple[Any, Site, list]] = []
         self.stopped: Site = NOWHERE  # where an error came up while the equations ran
         # the function, its arguments, and the line that records them
-        self.asked: tuple[Any, tuple[Any, ...], Site] = None, (), NOWHERE
+        self.asked: tuple[Any, tuple, Site] = None, (), NOWHERE
         self.given: list[JaxLeaf] = []  # the leaves of the arguments
         self.results: list[JaxVariable] = []  # the leaves of the result
         self.target: int | None = None  # the row of the first
@@ -135,11 +135,11 @@ class JaxRecording(Recording):
 
 
 def record(
-    function: Callable[..., Any],
+    function: Callable,
     *args: Any,
     argnums: int | tuple[int, ...] = 0,
     has_aux: bool = False,
-    tangents: tuple[Any, ...] | None = None,
+    tangents: tuple | None = None,
 ) -> JaxRecording:
     """Runs ``function(*args)`` and its gradient, as ``jax.value_and_grad(function, argnums, has_aux)`` has it, and
     records both.
@@ -195,7 +195,7 @@ def record(
     return recording
 
 
-def record_if_bad(gradient: Any, function: Callable[..., Any], *args: Any, **options: Any) -> JaxRecording | None:
+def record_if_bad(gradient: Any, function: Callable, *args: Any, **options: Any) -> JaxRecording | None:
     """Looks at the gradient of a training step, compiled or not; where a part of it is all zeros, NaN or infinite,
     records ``function(*args)``.
 
@@ -223,13 +223,13 @@ def record_if_bad(gradient: Any, function: Callable[..., Any], *args: Any, **opt
 
 
 @jax.jit
-def _sizes(leaves: list[Any]) -> Any:
+def _sizes(leaves: list) -> Any:
     """A number for each, which tells quickly whether to look closely: what is very small or very large may be good."""
     return jax.numpy.array([jax.numpy.sum(jax.numpy.abs(leaf)) for leaf in leaves])
 
 
 def _traced(
-    recording: JaxRecording, function: Any, args: tuple[Any, ...], numbers: tuple[int, ...]
+    recording: JaxRecording, function: Any, args: tuple, numbers: tuple[int, ...]
 ) -> tuple[Any, Any, list[int]] | None:
     """What ``jax.make_jaxpr`` says of the function, and which of its arguments' leaves are traced; None where JAX
     refuses it.
@@ -287,9 +287,7 @@ def _traced(
     return None
 
 
-def _arguments(
-    recording: JaxRecording, function: Any, args: tuple[Any, ...], numbers: tuple[int, ...]
-) -> list[JaxVariable]:
+def _arguments(recording: JaxRecording, function: Any, args: tuple, numbers: tuple[int, ...]) -> list[JaxVariable]:
     """The rows of the arguments' leaves; of what is no number, such as a text, there is none."""
     found: list[JaxVariable] = []
     for number, (argument, names) in enumerate(zip(args, argument_names(function, args), strict=True)):
@@ -335,7 +333,7 @@ def _forward(recording: JaxRecording, closed: Any, leaves: list[JaxVariable], sh
 def _backward(
     recording: JaxRecording,
     function: Any,
-    args: tuple[Any, ...],
+    args: tuple,
     argnums: Any,
     has_aux: bool,
     chosen: list[JaxVariable],
@@ -375,13 +373,13 @@ def _backward(
     recording.gradient = tree if isinstance(argnums, tuple) else tree[0]
 
 
-def _directions(args: tuple[Any, ...], tangents: tuple[Any, ...]) -> list[Any]:
+def _directions(args: tuple, tangents: tuple) -> list:
     """For each leaf of the arguments its direction, or None. Raises what ``jax.jvp`` raises where they do not fit."""
     if len(tangents) != len(args):
         raise ValueError(
             f"tangents= needs a direction, or None, for each of the {len(args)} arguments; there are {len(tangents)}."
         )
-    found: list[Any] = []
+    found: list = []
     for argument, tangent in zip(args, tangents, strict=True):
         leaves, tree = jax.tree_util.tree_flatten(argument)
         found += [None] * len(leaves) if tangent is None else tree.flatten_up_to(tangent)

@@ -68,7 +68,7 @@ class JaxVariable:
         row: int | None = None,
         live: bool = False,
         site: Site = NOWHERE,
-        roots: Sequence[Any] | None = None,
+        roots: Sequence | None = None,
     ) -> None:
         self.value, self.row, self.site = value, row, site
         # of what is no row: the arrays from outside that it was computed from
@@ -89,14 +89,14 @@ class JaxExtra(NamedTuple):
     why: str = ""  # why no gradient passes
     came: Sequence[int] = ()
     custom: str = ""  # of what has a derivative rule of the program's own: where that is
-    roots: Sequence[Any] = ()  # of a constant: the arrays from outside that it is, or was computed from
+    roots: Sequence = ()  # of a constant: the arrays from outside that it is, or was computed from
     bad: Site = NOWHERE  # where a NaN or infinity came up in what it was given and is no row
 
 
 class JaxCall(NamedTuple):
     """An operation that ran: what computes it (again), from what, and which rows it made."""
 
-    compute: Callable[..., list[Any]]
+    compute: Callable[..., list]
     inputs: list[JaxVariable]
     rows: list[int]
     ended: Sequence[JaxVariable]  # of a loop whose steps are rows: what the last of them gave
@@ -190,7 +190,7 @@ class JaxLog:
     def call(
         self,
         op: str,
-        compute: Callable[..., list[Any]],
+        compute: Callable[..., list],
         inputs: list[JaxVariable],
         site: Site,
         scope: tuple[str, ...] = (),
@@ -242,7 +242,7 @@ class JaxLog:
         self.calls.append(JaxCall(compute, inputs, made, ended))
         return [JaxVariable(result, row, live) for result, row in zip(results, made, strict=True)]
 
-    def _folded(self, results: list[Any], inputs: list[JaxVariable], site: Site) -> list[JaxVariable]:
+    def _folded(self, results: list, inputs: list[JaxVariable], site: Site) -> list[JaxVariable]:
         """What is computed from nothing that is a row."""
         roots = list({id(root): root for given in inputs for root in given.roots}.values())
         made = [JaxVariable(result, site=site, roots=roots) for result in results]
@@ -372,7 +372,7 @@ def bound(file: str, first: int, left: int, last: int, right: int) -> str:
     return names[0].id if value is not None and statement.expression((first, last, left, right)) is value else ""
 
 
-def argument_names(function: Any, args: tuple[Any, ...]) -> list[list[str]]:
+def argument_names(function: Any, args: tuple) -> list[list[str]]:
     """For each argument the names of its leaves, such as ``params['w']``.
 
     >>> argument_names(lambda x, p: None, (1.0, {"w": 2.0}))

@@ -27,10 +27,10 @@ class JaxLeaf(NamedTuple):
     value: Any
     row: int
     argument: int
-    path: tuple[Any, ...]  # its keys within the argument
+    path: tuple  # its keys within the argument
 
 
-def keys(path: Sequence[Any]) -> tuple[Any, ...]:
+def keys(path: Sequence) -> tuple:
     """The keys of a path of ``jax.tree_util``.
 
     >>> import jax
@@ -45,7 +45,7 @@ def keys(path: Sequence[Any]) -> tuple[Any, ...]:
 class JaxOrigin:
     """The texts behind a recorded function and its arguments."""
 
-    def __init__(self, function: Any, args: tuple[Any, ...], call: Site) -> None:
+    def __init__(self, function: Any, args: tuple, call: Site) -> None:
         read_again()
         self.function, self.args, self.call = plain(function), args, call
         self.definition = definition(self.function)
@@ -176,7 +176,7 @@ class JaxOrigin:
             given += value.elts
         return given
 
-    def _behind(self, node: ast.expr, path: tuple[Any, ...], where: Statement) -> Site | None:
+    def _behind(self, node: ast.expr, path: tuple, where: Statement) -> Site | None:
         """The line that made the part ``path`` of an expression that is in ``where``; None where only that says
         it.
         """
@@ -206,7 +206,7 @@ class JaxOrigin:
             return None if value is None else self._behind(value, path, last[-1])
         return None if inside is None else self._behind(inside, path[1:], where) or (where.filename, inside.lineno)
 
-    def _appended(self, name: str, path: tuple[Any, ...], list_of: Statement) -> Site | None:
+    def _appended(self, name: str, path: tuple, list_of: Statement) -> Site | None:
         """The line that made a part of what is appended to a list, which ``list_of`` began."""
         for statement in list_of.source.statements if path else ():
             for node in statement.walk() if statement.function is list_of.function else ():
@@ -248,7 +248,7 @@ class JaxOrigin:
 
         return self.reads(same, leaf.path[:1])
 
-    def reads(self, wanted: Callable[[str, Any], bool], path: tuple[Any, ...] = ()) -> Site | None:
+    def reads(self, wanted: Callable[[str, Any], bool], path: tuple = ()) -> Site | None:
         """The first line of the function, or of those that it calls, that reads such a name from outside; of a tree the
         first key.
         """
@@ -398,7 +398,7 @@ def outside(function: Any) -> dict[str, Any]:
     return space
 
 
-def functions(function: Any) -> Iterator[Any]:
+def functions(function: Any) -> Iterator:
     """A function of the program's, and those that it calls by name."""
     waiting, seen = [function], set()
     while waiting:

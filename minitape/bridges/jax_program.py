@@ -73,7 +73,7 @@ class FirstGradients:
 
         return gradient
 
-    def _write(self, function: Any, args: tuple[Any, ...], argnums: Any, has_aux: bool) -> None:
+    def _write(self, function: Any, args: tuple, argnums: Any, has_aux: bool) -> None:
         self._writes = True
         try:
             recording = record(function, *args, argnums=argnums, has_aux=has_aux)

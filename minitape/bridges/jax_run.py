@@ -200,10 +200,10 @@ class JaxRun:
         return self._row(eqn, inputs, scope, carry if ended else ())
 
 
-def evaluate(eqn: Any, *values: Any) -> list[Any]:
+def evaluate(eqn: Any, *values: Any) -> list:
     """What an equation computes from these values, with JAX's own rules for their derivatives."""
     params = eqn.primitive.get_bind_params(eqn.params)
-    functions: tuple[Any, ...] = ()
+    functions: tuple = ()
     if isinstance(params, tuple):  # before JAX 0.8
         functions, params = params
     # vmap has noted where a rule's results have their batch when loops were traced, not run step by step
@@ -273,15 +273,15 @@ class JaxValues:
     2
     """
 
-    def __init__(self, leaves: Sequence[Any]) -> None:
+    def __init__(self, leaves: Sequence) -> None:
         self.leaves = leaves
         self.trace: Any = None
         # dtype of what was asked for, where, and the leaves that it was computed from
-        self.exits: list[tuple[Any, Site, list[Any]]] = []
-        self._first: dict[Any, Any] = {}  # the values of the arguments, by their tracers
-        self._known: dict[Any, Any] = {}
+        self.exits: list[tuple[Any, Site, list]] = []
+        self._first: dict = {}  # the values of the arguments, by their tracers
+        self._known: dict = {}
 
-    def begin(self, tracers: Sequence[Any]) -> None:
+    def begin(self, tracers: Sequence) -> None:
         """The function begins, with these tracers of its arguments' leaves."""
         if tracers and hasattr(tracers[0], "parent"):
             self.trace = tracers[0]._trace
@@ -312,7 +312,7 @@ class JaxValues:
         self.exits.append((tracer.dtype, here(), self._leaves(tracer)))
         return self.of(tracer)
 
-    def _leaves(self, tracer: Any) -> list[Any]:
+    def _leaves(self, tracer: Any) -> list:
         """The arguments' leaves that a tracer was computed from."""
         seen: dict[int, Any] = {}
         waiting = [tracer]
@@ -360,7 +360,7 @@ def concrete(values: JaxValues) -> Iterator[None]:
         changes.undo()
 
 
-def _whole(values: JaxValues, name: str, function: Callable[..., Any], tracer: Any, *args: Any, **kwargs: Any) -> Any:
+def _whole(values: JaxValues, name: str, function: Callable, tracer: Any, *args: Any, **kwargs: Any) -> Any:
     """NumPy and Python may have what no derivative passes, whole numbers and conditions, which ``jax.grad`` does not
     trace.
     """

@@ -31,7 +31,7 @@ class Back:
     def _on_way(self, row: int | None) -> bool:
         return row is not None and self.entries[row].differentiable
 
-    def gradients(self, seed: Any) -> list[Any]:
+    def gradients(self, seed: Any) -> list:
         """Those of the sources; ``sweep`` has what passed, in JAX's order: the last operation first."""
         values = [source.value for source in self.sources]
         for given in [given for call in self.calls for given in call.inputs if self._on_way(given.row)]:
@@ -102,7 +102,7 @@ class Back:
             given.value if given.row is None else self.values.get(given.row, given.value) for given in call.inputs
         ]
 
-        def alone(*taken: Any) -> list[Any]:
+        def alone(*taken: Any) -> list:
             inputs = list(values)
             for k, value in zip(places, taken, strict=True):
                 inputs[k] = value
@@ -129,11 +129,11 @@ class JaxForward:
     def __init__(self, log: JaxLog, ends: list[JaxVariable], moved: list[JaxVariable]) -> None:
         self.log, self.ends, self.moved = log, ends, moved
 
-    def tangents(self, directions: list[Any]) -> list[Any]:
+    def tangents(self, directions: list) -> list:
         """Those of the results. An error in it is JAX's own."""
         return list(jax.jvp(self._recompute, [value.value for value in self.moved], directions)[1])
 
-    def _recompute(self, *values: Any) -> list[Any]:
+    def _recompute(self, *values: Any) -> list:
         """Computes the results again where they depend on moved values. A loop has the value of its last step."""
         known = {
             source.row: self._tap(source.known_row, value) for source, value in zip(self.moved, values, strict=True)
@@ -158,7 +158,7 @@ class JaxForward:
             return x
 
         @tap.defjvp
-        def look(primals: tuple[Any], tangents: tuple[Any]) -> tuple[Any, Any]:
+        def look(primals: tuple[Any], tangents: tuple[Any]) -> tuple:
             self.log.entries[row].tangent = self.log.keep(tangents[0])
             return primals[0], tangents[0]
 

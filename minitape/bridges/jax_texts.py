@@ -187,7 +187,7 @@ ZEROS = {
 
 
 def derive(
-    function: Callable[[list[Any]], Any], arrays: list[np.ndarray], seed: np.ndarray | None
+    function: Callable[[list], Any], arrays: list[np.ndarray], seed: np.ndarray | None
 ) -> tuple[np.ndarray, list[np.ndarray | None]]:
     """A function of arrays, and what comes back from it."""
     given = [jnp.asarray(array) for array in arrays]

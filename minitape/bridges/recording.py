@@ -315,7 +315,7 @@ class Recording:
         slim([result["rows"], sweep, results], count(1))
         return result | {"sweep": sweep, "insides": self.insides(target), "results": results, "alarms": alarms}
 
-    def insides(self, target: Any = None, row: int | None = None) -> list[Any]:
+    def insides(self, target: Any = None, row: int | None = None) -> list:
         """The INSIDEs of calls that a bridge can open, or of the one at ``row``, with the sweep from ``target`` through
         each.
         """
@@ -389,7 +389,7 @@ class Recording:
         row = self.row_of(source)
         return [] if row is None else [row]
 
-    def weights_of(self, source: Any) -> tuple[Any, Any]:
+    def weights_of(self, source: Any) -> tuple:
         """The elements of a source before and after its last step; None where there was none."""
         return None, None
 
@@ -406,11 +406,11 @@ class Recording:
         return None
 
     @property
-    def problems(self) -> list[Any]:
+    def problems(self) -> list:
         """What is missing, not finite, suspect, zero or unknown of what the block trained, the worst first: in a test,
         ``assert not recording.problems``.
         """
-        found: list[Any] = self.explain().problems
+        found: list = self.explain().problems
         return found
 
     def _why(self, target: Any, source: Any) -> Any:
@@ -428,7 +428,7 @@ class Recording:
         time = "still runs" if self._open else f"took {self._took:.2g} s"
         return f"{n:,} row{' holds' if n == 1 else 's hold'} values of {as_size(bytes_kept(self))}. The block {time}."
 
-    def asleep(self) -> AbstractContextManager[Any]:
+    def asleep(self) -> AbstractContextManager:
         """What runs in the block is not the program's."""
         return nullcontext()
 
@@ -605,7 +605,7 @@ class RecordingSteps:
         adjoint = self._sweep.adjoints.get(row)
         return show_value(np.zeros(self._recording.entries[row].shape)[()]) if adjoint is None else shown(adjoint)
 
-    def gradients(self) -> list[Any]:
+    def gradients(self) -> list:
         """What arrived at the sources."""
         found = [self._sweep.adjoints.get(row) for row in self._sources]
         return [None if adjoint is None else shown(adjoint) for adjoint in found]
@@ -638,7 +638,7 @@ class _Reader(Reader):
     def lines_of(self, file: str) -> list[str]:
         return self.tape.lines_of(file)
 
-    def insides(self, target: Any = None, sources: Any = None, row: int | None = None) -> list[Any]:
+    def insides(self, target: Any = None, sources: Any = None, row: int | None = None) -> list:
         return self.tape.insides(target, row)
 
     def _row_at(self, row: int) -> PictureRow:

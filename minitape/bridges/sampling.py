@@ -92,7 +92,7 @@ class SampledSteps:
             self._begin()
         return self
 
-    def _around(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    def _around(self, function: Callable, *args: Any, **kwargs: Any) -> Any:
         """A function that gives gradients; what it calls itself, or what runs to find an answer, ends no step."""
         if self._passing or not self._ready():
             return function(*args, **kwargs)
@@ -252,7 +252,7 @@ class AfterBadGradient(SampledSteps):
         """Whether the gradients of this step are looked at."""
         return self._step % EACH == 1 and self._left > 0 and not self._passing and self._changes.here
 
-    def look(self, sources: list[Any], gradients: list[Any], judge: Callable[[list[Any]], list[str]]) -> None:
+    def look(self, sources: list, gradients: list, judge: Callable[[list], list[str]]) -> None:
         """The gradients of a step; ``judge`` says what is bad about each that is there, with an empty text for a good
         one.
         """

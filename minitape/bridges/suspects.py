@@ -125,7 +125,7 @@ class SuspectChecks:
         """The sources that got a gradient, by key."""
         return {}
 
-    def steps_of(self, source: Any) -> list[Any]:
+    def steps_of(self, source: Any) -> list:
         """The steps of optimizers that changed a source; each has a ``site``."""
         return []
 
@@ -185,7 +185,7 @@ class SuspectChecks:
         sweep = self.on_path.get(row)
         return None if sweep is None else numbers_of(sweep.adjoints.get(row))
 
-    def operations(self, names: Collection[str]) -> Iterator[Any]:
+    def operations(self, names: Collection[str]) -> Iterator:
         """The operations of these names that passed a gradient on, the last ones first."""
         return (self.entries[row] for row in sorted(self.on_path, reverse=True) if self.entries[row].op in names)
 

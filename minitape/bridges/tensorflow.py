@@ -95,7 +95,7 @@ class TensorFlowRecording(Recording):
     def rows_of(self, source: Any) -> list[int]:
         return self.log.rows_of(source)
 
-    def weights_of(self, source: Any) -> tuple[Any, Any]:
+    def weights_of(self, source: Any) -> tuple:
         from .tensorflow_model import weights_of
 
         return weights_of(self, source)
@@ -103,13 +103,13 @@ class TensorFlowRecording(Recording):
     def target_number(self, sweep: Any) -> Any:
         return None  # a question finds the backward pass of its source itself
 
-    def insides(self, target: Any = None, row: int | None = None) -> list[Any]:
+    def insides(self, target: Any = None, row: int | None = None) -> list:
         """The insides of calls of a ``tf.function``, whose graphs run again; see ``docs/bridges.md``."""
         from .tensorflow_open import insides_of
 
         return insides_of(self, self.sweep_of(target), row)
 
-    def asleep(self) -> AbstractContextManager[Any]:
+    def asleep(self) -> AbstractContextManager:
         """What runs in the block is not the program's."""
         return During(self.log.changes, thread=None)
 
@@ -144,7 +144,7 @@ def record(
     every: int | None = None,
     first: int | None = None,
     after_bad_gradient: bool = False,
-) -> AbstractContextManager[Any]:
+) -> AbstractContextManager:
     """Watches the TensorFlow program in the block: its eager operations, and the gradients that tapes are asked for in
     it.
 

@@ -104,7 +104,7 @@ def has_tapes(graph: Any, steps: dict[Any, list[InsideStep]]) -> bool:
     return any(step.word == "begins" for inner in graphs_within(graph) for step in steps.get(inner, ()))
 
 
-def graphs_of(op: Any) -> Sequence[Any]:
+def graphs_of(op: Any) -> Sequence:
     """The graphs that an operation runs."""
     if op.type in ("While", "StatelessWhile"):
         return [while_v2._get_graph(op, "cond", "_cond_graph"), while_v2._get_graph(op, "body", "_body_graph")]
@@ -115,9 +115,9 @@ def graphs_of(op: Any) -> Sequence[Any]:
     return []
 
 
-def graphs_within(graph: Any) -> list[Any]:
+def graphs_within(graph: Any) -> list:
     """A graph, and all that its operations run."""
-    found: list[Any] | None = getattr(graph, WITHIN, None)
+    found: list | None = getattr(graph, WITHIN, None)
     if found is None:
         inner = dict.fromkeys(
             below for op in graph.get_operations() for one in graphs_of(op) for below in graphs_within(one)
@@ -127,7 +127,7 @@ def graphs_within(graph: Any) -> list[Any]:
     return found
 
 
-def copied_into(graph: Any) -> Iterator[tuple[Any, Any]]:
+def copied_into(graph: Any) -> Iterator[tuple]:
     """Small tensors of the program that TensorFlow wrote into a graph as constants: (the constant, the tensor)."""
     captures = graph.function_captures
     return (
@@ -170,7 +170,7 @@ class Again:
         self.values: dict[int, Any] = {}  # by the identity of a tensor of a graph, or of a handle of the program's
         self.variables: dict[int, Any] = {}  # the copies, by the identities of their handles
         # by the identity of the operation that runs them: TensorFlow may make them anew
-        self.graphs: dict[int, Sequence[Any]] = {}
+        self.graphs: dict[int, Sequence] = {}
         self.tapes: dict[int, Any] = {}
         self.pauses: dict[int, Any] = {}
         self.way: list[str] = []  # which turns and branches it is in
@@ -198,7 +198,7 @@ class Again:
         self.inner.variables[id(copy.handle)] = VariableValue(copy.handle, copy)
         return copy.handle
 
-    def run(self, graph: Any, given: Sequence[Any], until: InsideStep | None = None) -> list[Any]:
+    def run(self, graph: Any, given: Sequence, until: InsideStep | None = None) -> list:
         """The results of a graph; ``until`` a step, of one that was not traced to its end."""
         self.values.update(zip(map(id, graph.inputs), given, strict=False))
         copied = {id(inside): self.value(outside) for inside, outside in copied_into(graph)}
@@ -222,7 +222,7 @@ class Again:
                 return []
         return [self.value(tensor) for tensor in graph.outputs]
 
-    def capture(self, graph: Any, batch: Sequence[Any] = ()) -> list[Any]:
+    def capture(self, graph: Any, batch: Sequence = ()) -> list:
         """What a graph is given that was not called: copies of the program's variables, its constants, and a batch
         or stand-ins for the rest.
         """
@@ -353,7 +353,7 @@ class Again:
             results = []
         self.values.update(zip(map(id, op.outputs), results, strict=False))
 
-    def _says_something(self, op: Any, given: list[Any]) -> bool:
+    def _says_something(self, op: Any, given: list) -> bool:
         """Not of the counters of loops, nor of what TensorFlow stores for a way back."""
         counts = all(tensor.dtype.is_integer or tensor.dtype.is_bool for tensor in (*given, *op.outputs))
         return op.type not in STORES and (not counts or any(map(self.inner.rows_of, given)))
@@ -367,14 +367,14 @@ class Again:
         """The value of a condition as a bool. One computed from rows is read as the program would, and noted."""
         return bool(condition) if self.inner.rows_of(condition) else bool(condition._numpy())
 
-    def _does_not_run(self, graph: Any, given: list[Any]) -> None:
+    def _does_not_run(self, graph: Any, given: list) -> None:
         for tensor, placeholder in zip(given, graph.inputs, strict=False):
             readers = [op for op in placeholder.consumers() if op.type not in READS] or [
                 reader for op in placeholder.consumers() for reader in op.outputs[0].consumers()
             ]
             self.inner.idle += [(tensor, exact(site_of(op.traceback), op.type)) for op in readers[:1]]
 
-    def _while(self, graphs: Sequence[Any], given: list[Any]) -> list[Any]:
+    def _while(self, graphs: Sequence, given: list) -> list:
         (condition, body), turn = graphs, 1
         while self._is_true(self.run(condition, given)[0]):
             given, turn = self._run_in(f"turn {turn}", body, given), turn + 1
@@ -382,13 +382,13 @@ class Again:
             self._does_not_run(body, given)
         return given
 
-    def _run_in(self, name: str, graph: Any, given: list[Any]) -> list[Any]:
+    def _run_in(self, name: str, graph: Any, given: list) -> list:
         """A turn of a loop, or a branch."""
         with During(self, way=[*self.way, name]):
             return self.run(graph, given)
 
 
-def _execute(op: Any, given: list[Any], seen: bool, made_up: bool) -> list[Any]:
+def _execute(op: Any, given: list, seen: bool, made_up: bool) -> list:
     """Runs one operation of a graph eagerly, as TensorFlow's own functions do; one that refuses ``made_up`` values has
     such a result, too.
     """
@@ -408,7 +408,7 @@ def _execute(op: Any, given: list[Any], seen: bool, made_up: bool) -> list[Any]:
     return list(results)
 
 
-def arguments(graph: Any) -> list[Any]:
+def arguments(graph: Any) -> list:
     """What a graph is given by a call, without what it captured."""
     captured = {id(inside) for _, inside in graph.captures}
     return [tensor for tensor in graph.inputs if id(tensor) not in captured]
@@ -431,9 +431,7 @@ def _plain_attr(kind: str, value: Any) -> Any:
     return value if make is None else make(value, kind)
 
 
-def run_again(
-    recording: Any, inner: Any, row: int, watched: Sequence[int], seeds: Sequence[Any]
-) -> tuple[list[Any], list[Any]]:
+def run_again(recording: Any, inner: Any, row: int, watched: Sequence[int], seeds: Sequence) -> tuple[list, list]:
     """Runs the call of a row again, in the block of ``inner``; returns (inputs, results). Where inputs are ``watched``,
     a tape goes back to them from the results, with the adjoints that came to these."""
     log, entry = recording.log, recording.entries[row]

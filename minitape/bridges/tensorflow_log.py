@@ -61,15 +61,15 @@ class TensorFlowLog:
         self.copied: Noted[tuple[Any, Site]] = Noted()  # tensors that were used for nothing but to fill a variable
         self.tapes: list[Tape] = []
         self._open_tapes: list[Tape] = []
-        self._early: list[Any] = []  # what a tape may have recorded that began before the block
+        self._early: list = []  # what a tape may have recorded that began before the block
         self.variables: dict[int, VariableValue] = {}  # by the identity of the handle
         self.made: Noted[Made] = Noted()  # what tapes gave back, in sweeps that no other tape recorded
-        self.steps: dict[Any, list[Any]] = {}  # by graph: what Python did while it was made
+        self.steps: dict[Any, list] = {}  # by graph: what Python did while it was made
         self.traced: list[TracedValue] = []
         self.given: dict[Any, Sequence[TensorFlowValue]] = {}  # to the last call of each graph
         self.reruns: dict[int, Any] = {}  # what those computed when they ran again, by the identity of their step
         self.failed: tuple[int, int] | None = None  # (after how many backward passes, from which row) one was refused
-        self.captured: list[Any] = []  # the variables that the functions of a dataset read, while its iterator is made
+        self.captured: list = []  # the variables that the functions of a dataset read, while its iterator is made
         self.place: tuple[Site, list[str]] | None = None  # where the program is, when a graph runs again
         self.changes = Changes()  # asleep while explain computes something
         self.idle: list[tuple[Any, Site]] = []  # what a branch that did not run would have used, and where
@@ -86,7 +86,7 @@ class TensorFlowLog:
         # handle -> the row of its present state, and the value, which keeps its place so
         self._current: dict[int, tuple[int, Any]] = {}
         self._rows: Noted[list[int]] = Noted()  # of a tensor or handle
-        self._handles: list[Any] = []  # are kept: their identity stands for them
+        self._handles: list = []  # are kept: their identity stands for them
         self._bound = Bound()
 
     def here(self) -> Site:
@@ -213,14 +213,14 @@ class TensorFlowLog:
             self._places[place] = row
         return row
 
-    def gave(self, gradients: Sequence[Any], targets: list[int]) -> None:
+    def gave(self, gradients: Sequence, targets: list[int]) -> None:
         """A tape gave these gradients back."""
         way = self.way()
         for gradient in gradients:
             if isinstance(gradient, tf.Tensor):
                 self.made[gradient] = Made(targets, way, len(self.entries))
 
-    def adopt(self, variables: Sequence[Any], watched: bool = True) -> None:
+    def adopt(self, variables: Sequence, watched: bool = True) -> None:
         """A tape says which variables it watched: leaves that have the same memory were these."""
         for variable in variables:
             handle = handle_of(variable)
@@ -261,7 +261,7 @@ class TensorFlowLog:
 
     # -- new rows ----------------------------------------------------------------------------------
 
-    def wrote(self, op: str, inputs: Sequence[Any], outputs: Sequence[Any], function: Any = None) -> None:
+    def wrote(self, op: str, inputs: Sequence, outputs: Sequence, function: Any = None) -> None:
         """An operation ran eagerly; ``function`` where it is the call of a ``tf.function``."""
         if op in ("ReadVariableOp", "ResourceGather") and id(inputs[0]) not in self.variables:
             self.variables[id(inputs[0])] = VariableValue(inputs[0], None)
@@ -299,7 +299,7 @@ class TensorFlowLog:
             rows = [self.row_of(t) for t, says_how in zip(inputs, how, strict=True) if not says_how]
             self._write(op, rows, outputs, function)
 
-    def _write(self, op: str, rows: list[int], outputs: Sequence[Any], function: Any = None) -> None:
+    def _write(self, op: str, rows: list[int], outputs: Sequence, function: Any = None) -> None:
         on_way = any(self.entries[row].differentiable for row in rows)
         site = self.here()
         scope = [*self.opened, *scopes()] if self.place is None else self.place[1]
@@ -354,17 +354,17 @@ class TensorFlowLog:
         """Why no gradient passes an operation; empty where one does."""
         return reason_of(op, tensor) or ("not_recorded" if on_way and not watched else "")
 
-    def jacobian(self, name: str, target: Any, sources: Sequence[Any], results: Sequence[Any]) -> None:
+    def jacobian(self, name: str, target: Any, sources: Sequence, results: Sequence) -> None:
         """A ``jacobian``, which TensorFlow computes in one piece: one row for each source, and no backward pass."""
         rows = [self.row_of(target), *(row for source in sources for row in self.rows_of(source)[-1:])]
         self._write(name, rows, [result for result in results if result is not None])
 
-    def custom(self, op: str, rows: list[int], outputs: Sequence[Any]) -> None:
+    def custom(self, op: str, rows: list[int], outputs: Sequence) -> None:
         """A call of a function with a gradient of the program's own."""
         with During(self, _later=True):  # the tape hears of it at its end
             self._write(op, rows, outputs)
 
-    def enters(self, variables: Sequence[Any], inputs: Sequence[Any]) -> None:
+    def enters(self, variables: Sequence, inputs: Sequence) -> None:
         """A ``tf.function`` is about to run: its variables may have changed when it has."""
         for variable in variables:
             self.variables.setdefault(id(variable.handle), VariableValue(variable.handle, variable))
@@ -374,14 +374,14 @@ class TensorFlowLog:
                 self.state_of(handle)
         self._later = False
 
-    def applies(self, pairs: Sequence[tuple[Any, Any]]) -> None:
+    def applies(self, pairs: Sequence[tuple]) -> None:
         """An optimizer is about to change variables with gradients."""
         found = [(handle_of(variable), self.rows_of(gradient)[-1:]) for gradient, variable in pairs]
         given = {id(handle_of(variable)) for gradient, variable in pairs if gradient is not None}
         self.optimizer_steps.append(OptimizerStep(self.here(), given, len(self.entries)))
         self.applied = {id(handle): rows[0] for handle, rows in found if rows}
 
-    def ran(self, inputs: Sequence[Any], changed: Mapping[int, Site]) -> None:
+    def ran(self, inputs: Sequence, changed: Mapping[int, Site]) -> None:
         """A ``tf.function`` ran, and changed some of its variables: by their place among the inputs, and on which
         line.
         """
@@ -394,7 +394,7 @@ class TensorFlowLog:
             if site[1] is not None:
                 self.stores += [(id(inputs[place]), row, site, len(self.entries)) for row in rows]
 
-    def stored(self, inputs: Sequence[Any]) -> None:
+    def stored(self, inputs: Sequence) -> None:
         """A variable has a new value: its next use is another state."""
         handle = inputs[0]
         value = inputs[-1] if len(inputs) > 1 else None
@@ -513,7 +513,7 @@ class Sent:
                 given, port, product, _ = edges[at]
                 edges[at] = given, port, product, self.sweep.adjoints[row]
 
-    def _call(self, op: str, inputs: Any, came: list[Any]) -> int | None:
+    def _call(self, op: str, inputs: Any, came: list) -> int | None:
         """The row of an operation: the last one with its inputs, and with what came to it."""
         waiting = self.waiting.get(op, [])
         for row in reversed(waiting):
@@ -522,7 +522,7 @@ class Sent:
                 return row
         return None
 
-    def _matches(self, row: int, inputs: Any, came: list[Any]) -> bool:
+    def _matches(self, row: int, inputs: Any, came: list) -> bool:
         if len(came) == 1 and self.adjoints.get(row) is not came[0]:
             return False
         given = self._given(row)
@@ -536,7 +536,7 @@ class Sent:
     def _given(self, row: int) -> list[int]:
         return self.log.entries[row].inputs
 
-    def _step(self, call: int, gives: list[Any]) -> None:
+    def _step(self, call: int, gives: list) -> None:
         for port, (row, product) in enumerate(zip(self._given(call), gives, strict=False)):
             if product is None or row not in self.sweep.adjoints:
                 continue

@@ -31,9 +31,7 @@ CALLS = 16  # of one recording that a snapshot has the inside of
 ROWS = 2_000  # of one inside that are shown
 
 
-def open_call(
-    recording: Any, row: int, watched: Sequence[int], seeds: Sequence[Any]
-) -> tuple[Any, list[Any], list[Any]] | None:
+def open_call(recording: Any, row: int, watched: Sequence[int], seeds: Sequence) -> tuple[Any, list, list] | None:
     """Runs a call again in a new recording. Returns (recording, inputs, results), or None if it cannot run again, for
     example because only a summary of its arguments was kept.
 
@@ -87,7 +85,7 @@ def traced_again(recording: Any, traced: Any) -> tuple[Any, Any, dict[int, Any]]
     return found
 
 
-def rerun_of(recording: Any, source: Any) -> tuple[Any, Any] | None:
+def rerun_of(recording: Any, source: Any) -> tuple | None:
     """The recording of the compiled step that gave a source its gradient, run again with what it was given, or with
     stand-ins, and what stands for the source there; None where none did.
     """
@@ -99,7 +97,7 @@ def rerun_of(recording: Any, source: Any) -> tuple[Any, Any] | None:
     return None if found is None or id(own) not in found[2] else (found[0], found[2][id(own)])
 
 
-def _given(recording: Any, traced: Any) -> list[Any]:
+def _given(recording: Any, traced: Any) -> list:
     """What the last call of a function was given that a tape's gradient is in."""
     for graph, values in recording.log.given.items():
         if traced.graph in (graph, getattr(graph, TWIN, None)):
@@ -108,7 +106,7 @@ def _given(recording: Any, traced: Any) -> list[Any]:
     return []
 
 
-def _batch(recording: Any, graph: Any) -> list[Any]:
+def _batch(recording: Any, graph: Any) -> list:
     """What Keras gives to a compiled step: the first elements of the dataset that it made of arrays. Another dataset
     may do more than compute.
     """
@@ -133,7 +131,7 @@ def _batch(recording: Any, graph: Any) -> list[Any]:
     return []
 
 
-def seeds_of(recording: Any, call: int, sweep: BackwardPass | None) -> list[Any]:
+def seeds_of(recording: Any, call: int, sweep: BackwardPass | None) -> list:
     """The adjoints that a sweep brought to the results of a call."""
     came = {} if sweep is None else sweep.adjoints
     results = (entry.row for entry in recording.entries[call:] if entry.call == call)
@@ -171,7 +169,7 @@ def _inside_of(recording: Any, call: int, sweep: BackwardPass | None) -> Inside 
     return {"row": call, "name": entry.label, "snapshot": snapshot}
 
 
-def _operations(graph: Any) -> Iterator[Any]:
+def _operations(graph: Any) -> Iterator:
     for op in graph.get_operations():
         yield op
         for inner in graphs_of(op):

@@ -63,7 +63,7 @@ class TensorFlowSuspectChecks(SuspectChecks):
         """The handles of the variables to which these sweeps gave a gradient."""
         return {id(handle) for sweep in sweeps for one, there in sweep.gave if there and (handle := one()) is not None}
 
-    def steps_of(self, source: Any) -> list[Any]:
+    def steps_of(self, source: Any) -> list:
         return [step for step in self.log.optimizer_steps if self.key(source) in step.handles]
 
     def inquiry(self, target: int, source: Any) -> Any:
@@ -79,7 +79,7 @@ class TensorFlowSuspectChecks(SuspectChecks):
         return given.row if test.op == "GreaterEqual" and given.row in test.inputs else None
 
     @cached_property
-    def _optimizers(self) -> list[Any]:
+    def _optimizers(self) -> list:
         return list(living(tf.keras.optimizers.Optimizer))
 
     def not_applied(self) -> Iterator[Suspicion]:

@@ -43,7 +43,7 @@ class TensorFlowWatcher:
         self._custom_calls = 0
         self._accessed: dict[int, Any] = {}  # the variables that were read inside of a tf.custom_gradient
         self._applying = 0  # more than 0 in the step of an optimizer
-        self._calls: list[Any] = []  # the tf.functions that run
+        self._calls: list = []  # the tf.functions that run
         self._called: Any = None  # the graph that ran last,
         self._traces_again = False
         self._function: Any = None  # and the tf.function that the program called
@@ -101,12 +101,12 @@ class TensorFlowWatcher:
         elif not context.context().op_callbacks:  # Ctrl-C came after half of that
             execute.execute = execute.quick_execute
 
-    def _wrap(self, owner: Any, name: str, around: Callable[..., Any]) -> None:
+    def _wrap(self, owner: Any, name: str, around: Callable) -> None:
         """Until the block ends, ``around(function, ...)`` runs in place of a function of TensorFlow's."""
         if name in vars(owner):
             self.log.changes.wrap(owner, name, around)
 
-    def _safely(self, write: Callable[..., Any], *arguments: Any) -> Any:
+    def _safely(self, write: Callable, *arguments: Any) -> Any:
         """Writes something down. A mistake in that ends the recording, with a warning, and never the program."""
         if self.recording.failure is not None or self.quiet:
             return None
@@ -146,7 +146,7 @@ class TensorFlowWatcher:
             self._calls.pop()
             self._safely(self._ran_through, concrete.graph, [*tensor_inputs, *captured_inputs])
 
-    def _ran_through(self, graph: Any, inputs: Sequence[Any]) -> None:
+    def _ran_through(self, graph: Any, inputs: Sequence) -> None:
         self.log.ran(inputs, changes_in(graph))
 
     def _backward(self, function: Any, functions: Any, graph: Any, backward: Any, outputs: Any) -> Any:
@@ -168,7 +168,7 @@ class TensorFlowWatcher:
 
     # -- what Python does while a graph is made ----------------------------------------------------
 
-    def _remembered(self, graph: Any, given: Sequence[Any]) -> None:
+    def _remembered(self, graph: Any, given: Sequence) -> None:
         """What was noted of a graph, and of those that it calls, when it was made, perhaps in another block."""
         known, self._called = {id(traced.step) for traced in self.log.traced}, graph
         self.log.given[graph] = [self.log.keep(tensor) for tensor in given]
@@ -213,7 +213,7 @@ class TensorFlowWatcher:
         graph = tf.compat.v1.get_default_graph()
         steps, first, site = self.log.steps.setdefault(graph, []), len(graph.get_operations()), traced_here()
         setattr(graph, STEPS, steps)
-        made: list[Any] = []
+        made: list = []
         number = len(steps)
         steps.append(InsideStep(first, first, word, site, subject, given, None))
         yield made.append
@@ -277,7 +277,7 @@ class TensorFlowWatcher:
             passed.__signature__ = inspect.signature(back)  # TensorFlow reads it
             return result, passed
 
-        read: list[Any] = []
+        read: list = []
         self._custom_calls += 1
         op = f"{rule.__name__}:{self._custom_calls}"
         inputs = [value for value in tf.nest.flatten((args, kwargs)) if isinstance(handle_of(value), tf.Tensor)]
@@ -344,7 +344,7 @@ class TensorFlowWatcher:
             self._applying -= eager
             self.log.applied = {}
 
-    def _add_reason(self, error: ValueError, pairs: Sequence[tuple[Any, Any]]) -> None:
+    def _add_reason(self, error: ValueError, pairs: Sequence[tuple]) -> None:
         """Add to an error of Keras's optimizer why it got no gradient."""
         if hasattr(error, "add_note") and pairs and all(gradient is None for gradient, _ in pairs):
             # out of the function that is traced: tf.init_scope() would say that it is still inside of one
@@ -414,7 +414,7 @@ class TensorFlowWatcher:
         self.log.spanned("resets", tape)
         return function(tape)
 
-    def _left(self, name: str) -> Callable[..., Any]:
+    def _left(self, name: str) -> Callable:
         def around(function: Any, tensor: Any, *args: Any, **kwargs: Any) -> Any:
             caller = sys._getframe(2).f_code
             asked_by_library = caller is constant_value.__code__ or (
@@ -464,7 +464,7 @@ class TensorFlowWatcher:
         raw = sources if sources_raw is None else sources_raw
         self._safely(self._settle, tape)
         between = self._safely(self._between, target) if not tf.inside_function() else None
-        passed: list[Any] = []
+        passed: list = []
         if not between:
             with During(self, _passed=passed):  # no code asks for it
                 return function(tape, target, sources, output_gradients, sources_raw=sources_raw, **options)
@@ -488,7 +488,7 @@ class TensorFlowWatcher:
             )
         return found[: len(sources)]
 
-    def _between(self, target: Sequence[Any]) -> list[tuple[int, Any]]:
+    def _between(self, target: Sequence) -> list[tuple[int, Any]]:
         """The rows behind the targets, with what a sweep is asked for."""
         stack = [self.log.row_of(t, is_target=True) for t in target]
         seen: set[int] = set()
@@ -531,7 +531,7 @@ class TensorFlowWatcher:
         return gives
 
     def _note(
-        self, tape: Any, target: Any, sources: Any, rows: list[int], found: Any, passed: list[Any], seeds: Any
+        self, tape: Any, target: Any, sources: Any, rows: list[int], found: Any, passed: list, seeds: Any
     ) -> None:
         """Writes the sweep down."""
         log = self.log
@@ -563,7 +563,7 @@ def _made_anew(function: Function) -> Function:
     return tf.function(function.python_function, autograph=function._autograph)
 
 
-def captured_by(dataset: Any, known: dict[int, VariableValue]) -> list[Any]:
+def captured_by(dataset: Any, known: dict[int, VariableValue]) -> list:
     """The handles of variables that the functions of a dataset, and of those behind it, read; their variables are
     noted.
     """

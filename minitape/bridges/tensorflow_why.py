@@ -87,7 +87,7 @@ class TensorFlowInquiry(Why, Inquiry):
     dialect = PATCHES
     recording: Any
     log: Any
-    entries: list[Any]
+    entries: list
     texts, functions = TEXT, FUNCTIONS
     zeros, classes, moves, points, cancels = ZEROS, CLASSES, MOVES, POINTS, LAYERS
 
@@ -196,7 +196,7 @@ class TensorFlowInquiry(Why, Inquiry):
     def names(self) -> list[tuple[str, Any]]:
         return list(self._names())
 
-    def parts(self, value: Any) -> list[Any]:
+    def parts(self, value: Any) -> list:
         return tf.nest.flatten(value) if isinstance(value, (tf.Variable, list, tuple, dict)) else []
 
     def numbers_now(self) -> np.ndarray | None:

@@ -85,7 +85,7 @@ class TorchRecording(Recording):
     def rows_of(self, source: Any) -> list[int]:
         return self.log.rows_of(source) if isinstance(source, torch.Tensor) else []
 
-    def weights_of(self, source: Any) -> tuple[Any, Any]:
+    def weights_of(self, source: Any) -> tuple:
         from .torch_model import weights_of
 
         return weights_of(self, source)
@@ -99,7 +99,7 @@ class TorchRecording(Recording):
     def last_target(self) -> Number | None:
         return Number(self.failed[-1]) if self.failed else super().last_target()
 
-    def asleep(self) -> AbstractContextManager[Any]:
+    def asleep(self) -> AbstractContextManager:
         """What runs in the block is not the program's."""
         return torch._C.DisableTorchFunction()
 
@@ -127,7 +127,7 @@ ENDS = [(torch.Tensor, "backward"), (torch.autograd, "backward"), (torch.autogra
 
 def record(
     *, every: int | None = None, first: int | None = None, after_bad_gradient: bool = False
-) -> AbstractContextManager[Any]:
+) -> AbstractContextManager:
     """Watches the PyTorch program in the block: its operations, and the backward passes that run in it.
 
     Recorded, a training step takes two to three times as long. Three options record a few steps only, from one backward
@@ -206,7 +206,7 @@ def _watch_steps(block: AfterBadGradient) -> None:
     optimizers._global_optimizer_pre_hooks[handle.id] = look
 
 
-def bad_ones(gradients: list[Any]) -> list[str]:
+def bad_ones(gradients: list) -> list[str]:
     """What is bad about each gradient; norms tell quickly which ones to look at.
 
     >>> bad_ones([torch.zeros(2), torch.tensor([1.0, torch.nan]), torch.ones(2), torch.tensor([1e-30])])

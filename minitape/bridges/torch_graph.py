@@ -27,14 +27,14 @@ class TorchGraph:
         self.site: Site = NOWHERE  # and on which line
         self.running = False
         self._nodes: dict[Any, dict[int, int]] = {}  # node of autograd -> output -> row
-        self._handles: list[Any] = []
-        self._leaf_nodes: set[Any] = set()  # what writes .grad
+        self._handles: list = []
+        self._leaf_nodes: set = set()  # what writes .grad
         self._leaves: list[tuple[torch.Tensor, Any]] = []  # the hooks on leaves
         self._task = -1
         self._sweep: BackwardPass | None = None
         self._sums: dict[int, torch.Tensor] = {}  # adjoints so far, of rows to which something was sent
         self._raw: dict[int, torch.Tensor] = {}  # adjoints as they came, until their nodes run
-        self._last: dict[int, list[Any]] = {}  # where the last sums are, until the adjoint itself arrives
+        self._last: dict[int, list] = {}  # where the last sums are, until the adjoint itself arrives
 
     # -- while the program runs --------------------------------------------------------------------
 
@@ -85,7 +85,7 @@ class TorchGraph:
         found = [row for _, ends in self._borders([node for node in nodes if node is not None]) for _, row in ends]
         return list(dict.fromkeys(found))
 
-    def _borders(self, own: list[Any]) -> Iterable[tuple[Any, list[tuple[int, int]]]]:
+    def _borders(self, own: list) -> Iterable[tuple[Any, list[tuple[int, int]]]]:
         """Nodes behind ``own`` from which an edge leads to a row, each with (number of the edge, row)."""
         seen, stack = set(own), list(own)
         while stack:
@@ -194,7 +194,7 @@ class TorchGraph:
             self._final({0: row}, True, adjoints)
 
     def _sent(
-        self, call: int, ports: list[tuple[int, int, int]], own: dict[int, int], products: tuple[Any, ...], came: Any
+        self, call: int, ports: list[tuple[int, int, int]], own: dict[int, int], products: tuple, came: Any
     ) -> None:
         sweep = self._now()
         self._final(own, False, came)

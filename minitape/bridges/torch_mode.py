@@ -49,7 +49,7 @@ class Mode(TorchFunctionMode):
     def __init__(self, watcher: TorchWatcher) -> None:
         super().__init__()
         self.watcher = watcher
-        self.above: list[Any] = []  # the modes that began after it, while it is taken away
+        self.above: list = []  # the modes that began after it, while it is taken away
         self.rests = False
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -129,7 +129,7 @@ class TorchWatcher:
         """PyTorch is as it was."""
         self.changes.undo()
 
-    def _hook(self, hook: Callable[..., Any], hooks: dict[int, Any], *marks: dict[int, bool]) -> None:
+    def _hook(self, hook: Callable, hooks: dict[int, Any], *marks: dict[int, bool]) -> None:
         """A hook on all modules or optimizers, as PyTorch's functions put it there, which give the handle back too late
         for Ctrl-C.
         """
@@ -143,7 +143,7 @@ class TorchWatcher:
             mark[handle.id] = True
         hooks[handle.id] = heard
 
-    def _new_leaf(self, make: Callable[..., Any], cls: Any, data: Any = None, *args: Any, **kwargs: Any) -> Any:
+    def _new_leaf(self, make: Callable, cls: Any, data: Any = None, *args: Any, **kwargs: Any) -> Any:
         """``nn.Parameter(t)`` and ``Variable(t)``, which no mode sees."""
         if data is None:  # each class has a default of its own
             return make(cls, *args, **kwargs)
@@ -165,7 +165,7 @@ class TorchWatcher:
         if old is not None and old is not value:
             self._safely(self.log.replaced, old, value)
 
-    def _new_hook(self, handle: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    def _new_hook(self, handle: Callable, *args: Any, **kwargs: Any) -> Any:
         """A hook on a module, perhaps on its backward pass. The class ``Module`` stays as it is: where a method of it
         changes, Python forgets what it knows of 300 classes, and steps are slower for a while."""
         frame = sys._getframe(2)
@@ -175,7 +175,7 @@ class TorchWatcher:
 
     # -- calls -------------------------------------------------------------------------------------
 
-    def call(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def call(self, func: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
         """Runs a call of the program's, and writes down what it was."""
         if self.quiet and self.inside is None:  # such as the hundred small calls of an optimizer's step
             return func(*args, **kwargs)
@@ -209,7 +209,7 @@ class TorchWatcher:
         sweeps = self.recording.sweeps
         return sweeps[-1].target if sweeps else []
 
-    def _safely(self, write: Callable[..., Any], *arguments: Any) -> Any:
+    def _safely(self, write: Callable, *arguments: Any) -> Any:
         """Writes something down. A mistake in that ends the recording, with a warning, and never the program."""
         try:
             with torch._C.DisableTorchFunction():  # what is called here is not the program's
@@ -219,7 +219,7 @@ class TorchWatcher:
             self.recording.fail(error)
             return None
 
-    def _attribute(self, func: Any, args: tuple[Any, ...], sets: bool) -> Any:
+    def _attribute(self, func: Any, args: tuple, sets: bool) -> Any:
         name = func.__self__.__name__
         if not sets:
             if name in VIEWS:
@@ -244,7 +244,7 @@ class TorchWatcher:
         self.log.forget(tensor)
         (self.log.required if requires else self.log.frozen)(tensor)
 
-    def _operation(self, func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _operation(self, func: Any, name: str, args: tuple, kwargs: dict[str, Any]) -> Any:
         if self.log.full:
             self.recording.left_out += 1
             return func(*args, **kwargs)
@@ -326,7 +326,7 @@ class TorchWatcher:
             return "integer"
         return ""
 
-    def custom(self, function: Callable[..., Any], cls: Any, *args: Any, **kwargs: Any) -> Any:
+    def custom(self, function: Callable, cls: Any, *args: Any, **kwargs: Any) -> Any:
         """A call of the user's own ``torch.autograd.Function``: one row, whatever it calls."""
         apply = partial(function, cls)
         if self.quiet:
@@ -342,7 +342,7 @@ class TorchWatcher:
             self.quiet -= 1
             self.inside = outer
 
-    def transform(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    def transform(self, function: Callable, *args: Any, **kwargs: Any) -> Any:
         """A call of ``vmap`` or ``grad`` of torch.func: one row, computed from its arguments and from the leaves that
         it used. What happens inside it is not recorded.
         """
@@ -366,7 +366,7 @@ class TorchWatcher:
         if given and made:
             self.log.write(name, [self.log.row_of(tensor) for tensor in given.values()], made, "opaque")
 
-    def _backward(self, func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _backward(self, func: Any, name: str, args: tuple, kwargs: dict[str, Any]) -> Any:
         """Autograd's own backward pass: the hooks see what passes through it."""
         targets = list(tensors_in(args[:1] or (kwargs.get("tensors", kwargs.get("outputs")),)))
         graph = self.log.graph
@@ -430,7 +430,7 @@ class TorchWatcher:
         for name, tensor in [*module.named_parameters(), *module.named_buffers()]:
             self.log.names[tensor] = self.log.names.get(tensor, name)
 
-    def _before_step(self, optimizer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _before_step(self, optimizer: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
         """An optimizer changes its parameters, by hundreds of small calls of no interest; its closure, where it
         has one, is the program's own.
         """
@@ -496,7 +496,7 @@ def of_shapes(name: str) -> bool:
     return name.endswith("_like") or (name.startswith("new_") and name not in COPIES)
 
 
-def changed_by(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[torch.Tensor]:
+def changed_by(name: str, args: tuple, kwargs: dict[str, Any]) -> list[torch.Tensor]:
     """The arguments that a call changes in place."""
     if kwargs.get("out") is not None:
         return list(tensors_in((kwargs["out"],)))

@@ -72,7 +72,7 @@ class TorchSuspectChecks(SuspectChecks):
         return {id(tensor): tensor for tensor in alive if tensor is not None and tensor.requires_grad}
 
     @cached_property
-    def optimizers(self) -> list[Any]:
+    def optimizers(self) -> list:
         """All that are alive."""
         return list(living(torch.optim.Optimizer))
 
@@ -287,11 +287,11 @@ class TorchSuspectChecks(SuspectChecks):
 
         return TorchInquiry(self.recording, Number(target), source)
 
-    def steps_of(self, source: Any) -> list[Any]:
+    def steps_of(self, source: Any) -> list:
         return self.training.steps_of(source)
 
 
-def _parameters_in(value: Any) -> Iterator[Any]:
+def _parameters_in(value: Any) -> Iterator:
     for part in value.values() if isinstance(value, dict) else value:
         if isinstance(part, torch.nn.Module):
             yield from part.parameters()

@@ -295,7 +295,7 @@ ZEROS = {
 
 
 def derive(
-    function: Callable[[list[Any]], Any], arrays: list[np.ndarray], seed: np.ndarray | None
+    function: Callable[[list], Any], arrays: list[np.ndarray], seed: np.ndarray | None
 ) -> tuple[np.ndarray, list[np.ndarray | None]]:
     """A function of tensors, and what comes back from it."""
     with torch.enable_grad():

@@ -462,7 +462,7 @@ def is_alone(statement: Statement, name: str = "") -> bool:
 
 def leaves_of(tensor: torch.Tensor) -> list[torch.Tensor]:
     """The leaves with which autograd knows a tensor to be computed."""
-    found, seen, stack = list[torch.Tensor](), set[Any](), [tensor.grad_fn]
+    found, seen, stack = list[torch.Tensor](), set(), [tensor.grad_fn]
     while stack:
         node = stack.pop()
         if node is not None and node not in seen:

@@ -13,7 +13,7 @@ import builtins
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from .source import CALLED, Source, sources_of
 from .statement import CALLS, Statement, holder_of, item_of, last_name, once, parameters, reads_of
@@ -38,7 +38,7 @@ _SHOWS = set(
 
 
 Item: TypeAlias = "Key | tuple[int, str, str | None]"  # a name in its scope, or one entry of what it holds
-Mark: TypeAlias = tuple[Any, ...]  # a kind, and what that kind needs
+Mark: TypeAlias = tuple  # a kind, and what that kind needs
 Hot: TypeAlias = tuple[int | None, str | None]  # the place of an argument, and its name
 
 

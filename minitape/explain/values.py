@@ -30,7 +30,7 @@ OPAQUE = ("resource", "variant", "string")  # types of what has no numbers itsel
 class RowValues:
     """Why what arrived at the rows of a source is zero or not finite."""
 
-    entries: Sequence[Any]  # by row: each a RecordedRow
+    entries: Sequence  # by row: each a RecordedRow
     rows: list[int]  # of the source
     ends: list[int]  # of the target
     behind: set[int]  # the rows that the target was computed from

@@ -67,7 +67,7 @@ class Explanation:
         self.numbers: Any = None  # of a model's page: the norm, the share of zeros, the update beside the weight
         self.patch: str | None = None
         self.patch_line: int | None = None
-        self._steps: list[Any] | None = None  # what a bridge found to change, see minitape/explain/fixes/table.py
+        self._steps: list | None = None  # what a bridge found to change, see minitape/explain/fixes/table.py
         self._asked: Any = None  # of a tape what fixes ask, until they have: the advice, or what arrived
         self._cuts: tuple[list[Break], bool] = (
             [],

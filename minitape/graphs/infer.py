@@ -29,7 +29,7 @@ from .failures import brackets, enum
 
 if TYPE_CHECKING:
     from ..engine.recording.rows import Call
-    from ..engine.types import Attributes, DTypeLike, Value
+    from ..engine.types import Attributes, DTypeLike, Sizes, Value
     from .build import Graph
     from .types import Tensors
 
@@ -206,7 +206,7 @@ def stand_in(tensor: Value, guess: Guess | None, at: int, kind: int, values: boo
     return stand_in_array(sizes, tensor.dtype, kind)
 
 
-def stand_in_array(sizes: tuple[int, ...], dtype: DTypeLike, kind: int) -> Any:
+def stand_in_array(sizes: Sizes, dtype: DTypeLike, kind: int) -> Any:
     """An array of zeros without memory of its own (kind 0), of different values (1), or of unit matrices (2)."""
     if dtype.kind == "s":
         return np.broadcast_to(np.array(b"", object), sizes) if sizes else np.array(b"", object)

@@ -19,7 +19,7 @@ from .primitive import GraphPrimitive
 from .symbolic import SymbolicTensor
 
 if TYPE_CHECKING:
-    from ..engine.types import Attributes, DTypeLike, Value
+    from ..engine.types import Attributes, DTypeLike, Sizes, Value
     from .types import Tensors
 
 
@@ -145,7 +145,7 @@ def _zeros_shape(tensors: Tensors, attrs: Attributes) -> list:
     return [(TensorShape([None]).concatenate(inner) if inner.is_fully_defined() else TensorShape(None), attrs["dtype"])]
 
 
-def _zeros(size: Any, *, known: tuple[int, ...], dtype: DTypeLike, shape: TensorShape) -> tuple:
+def _zeros(size: Any, *, known: Sizes, dtype: DTypeLike, shape: TensorShape) -> tuple:
     return (np.full((int(size), *known), b"" if dtype.kind == "s" else 0, dtype.as_numpy_dtype),)
 
 

@@ -26,7 +26,7 @@ from ..engine.values.invalid import AtRun, invalid
 from ..engine.values.shape import TensorShape
 
 if TYPE_CHECKING:
-    from ..engine.types import Array, DTypeLike, Object, Result, ShapeLike, Value
+    from ..engine.types import Array, DTypeLike, Object, Result, ShapeLike, Sizes, Value
 
 
 def tensor_of(x: Value, dtype: DTypeLike = None) -> Tensor:
@@ -71,7 +71,7 @@ def with_dtype_hint(x: Value, y: Value) -> tuple[Tensor, Tensor]:
     return x, tensor_of(y) if is_tensor_like(y) else convert_to_tensor(y, dtype_hint=x.dtype)
 
 
-def axes_of(axis: Value) -> tuple[int, ...] | None:
+def axes_of(axis: Value) -> Sizes | None:
     """An axis argument (None, an int, a list or a tensor) as a tuple of ints."""
     if axis is None:
         return None
@@ -193,7 +193,7 @@ def static_sizes(shape: ShapeLike) -> Sequence[int]:
     return tuple(int(s) for s in given.array.reshape(-1).tolist())
 
 
-def fill_sizes(shape: Any, op: str = "Fill") -> tuple[int, ...]:
+def fill_sizes(shape: Any, op: str = "Fill") -> Sizes:
     """The sizes of a tensor that is to be filled; raises as TensorFlow's kernel for what is no shape."""
     sizes = static_sizes(shape)
     for n in sizes:

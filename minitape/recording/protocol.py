@@ -22,7 +22,7 @@ class RecordedRun(Protocol):
     """The rows of what ran, inputs first and in the order of time, and what left and went back."""
 
     @property
-    def entries(self) -> Sequence[Any]: ...  # each a RecordedRow
+    def entries(self) -> Sequence: ...  # each a RecordedRow
     @property
     def left(self) -> Sequence[RowExit]: ...
     @property
@@ -33,7 +33,7 @@ class TapeLog(Protocol):
     """What is known beside the rows. A tape whose edges lead through variables and time has no spans and stores."""
 
     @property
-    def tapes(self) -> Sequence[Any]: ...
+    def tapes(self) -> Sequence: ...
     @property
     def spans(self) -> Sequence[TapeSpan]: ...
     @property

@@ -138,7 +138,7 @@ class TapeRules:
         return mine is not None and other is not None and other.when > mine.when
 
     @property
-    def begins(self) -> list[Any]:
+    def begins(self) -> list:
         """The notes of where the tape began to record."""
         return [note for note in self.tape.notes if note[0] == "enter"]
 
@@ -293,7 +293,7 @@ class TapeRecording:
     """The rows of all that led to some targets, to some sources, and to what left."""
 
     sweeps: Sequence[BackwardPass] = ()  # the rules alone are asked
-    tapes: Sequence[Any] = ()
+    tapes: Sequence = ()
     spans: Sequence[TapeSpan] = ()
     stores: Sequence[tuple[int, int | None, Site, int]] = ()  # edges lead through variables
     variables: Mapping[int, Any] = MappingProxyType({})

@@ -28,7 +28,7 @@ class Speed(Accelerator):
     in_blocks = staticmethod(blocks.in_blocks)
 
     def __init__(self) -> None:
-        self.pairs: dict[str, tuple[Any, Any]] = {}  # what was replaced: the plain form and the fast one
+        self.pairs: dict[str, tuple] = {}  # what was replaced: the plain form and the fast one
         # of the table: a primitive, its plain function, the fast one, and how that differs
         self.functions: list[tuple[Any, Any, Any, dict[str, Any]]] = []
 

@@ -72,7 +72,7 @@ def slices(count: int, block: int = BLOCK) -> list[slice]:
     return [slice(a, b) for a, b in pairwise(ends)]
 
 
-def by_formula(text: str, names: str, plain: Callable[..., Any]) -> Callable[..., Any]:
+def by_formula(text: str, names: str, plain: Callable) -> Callable:
     """``plain``, which computes a formula of arguments called ``names``, also for large arrays."""
     read = names_in(text)
     if read <= {text}:  # an argument as it is
@@ -80,7 +80,7 @@ def by_formula(text: str, names: str, plain: Callable[..., Any]) -> Callable[...
     return _by_blocks(plain, [place for place, name in enumerate(names) if name in read], text, names)
 
 
-def by_blocks(function: Callable[..., Any]) -> Callable[..., Any]:
+def by_blocks(function: Callable) -> Callable:
     """An elementwise function of float arrays that runs block by block where they are large, all of one shape and
     dtype.
 
@@ -92,9 +92,7 @@ def by_blocks(function: Callable[..., Any]) -> Callable[..., Any]:
     return functools.wraps(function)(_by_blocks(function, range(9)))
 
 
-def _by_blocks(
-    plain: Callable[..., Any], reads: Collection[int], text: str = "", names: str = ""
-) -> Callable[..., Any]:
+def _by_blocks(plain: Callable, reads: Collection[int], text: str = "", names: str = "") -> Callable:
     """The same for a function that reads the arguments at these places, and may be a formula."""
 
     def run(*values: Any, **attrs: Any) -> Any:
@@ -121,7 +119,7 @@ def _by_blocks(
 
 
 def in_blocks(
-    function: Callable[..., Any],
+    function: Callable,
     values: Any,
     shape: tuple[int, ...],
     dtype: Any,
@@ -146,7 +144,7 @@ def in_blocks(
 
 
 @functools.cache
-def _into(text: str, names: str) -> tuple[Callable[..., Any] | None, int]:
+def _into(text: str, names: str) -> tuple[Callable | None, int]:
     """A formula as a function that takes the array for its result and then its arguments, where the last step of it is
     NumPy's; and how many steps it has.
     """

@@ -36,7 +36,7 @@ def large_kind(graph: Any, call: Any) -> tuple[tuple[int, ...], type] | None:
     return (shape, dtype.type) if same else None
 
 
-def slow_shapes(graph: Any, calls: Sequence[Any]) -> set[Any]:
+def slow_shapes(graph: Any, calls: Sequence) -> set:
     """The shapes on which functions are computed that compiled loops have no vector code for."""
     kinds = [(c, large_kind(graph, c)) for c in calls if c.primitive.code]
     return {kind for call, kind in kinds if kind is not None and call.primitive.name not in CHEAP}
@@ -48,7 +48,7 @@ class Blockwise:
     def __init__(
         self,
         graph: Any,
-        calls: Sequence[Any],
+        calls: Sequence,
         kind: tuple[tuple[int, ...], type],
         constants: dict[int, Any],
         alias: Any,
@@ -61,7 +61,7 @@ class Blockwise:
         self.inputs: list[int] = []
         self.scope: dict[str, Any] = {**ARRAY, "buffer": buffer, "slices": slices, "np": np, "T": self.real}
 
-    def function(self) -> tuple[Callable[..., Any], list[int], list[int]]:
+    def function(self) -> tuple[Callable, list[int], list[int]]:
         """(the function, the rows that it takes, the rows that it returns)."""
         sums = {call.row: call for call in self.calls if call.primitive.name in TOTALS}
         arrays = [row for row in self.outputs if row not in sums]

@@ -21,7 +21,7 @@ _lock = Lock()  # one compilation at a time
 _made: dict[tuple[str, str], Any] = {}  # by text and name
 
 
-def compiled(text: str, label: str, name: str, arguments: Sequence[Any]) -> Any:
+def compiled(text: str, label: str, name: str, arguments: Sequence) -> Any:
     """The function ``name`` of a generated module as machine code, called once with ``arguments``, which are for trial.
 
     Raises whatever numba raises when it refuses; the next call tries again. Ctrl-C ends the waiting and not the work.
@@ -36,7 +36,7 @@ def is_kept(function: Any) -> bool:
     return bool(getattr(getattr(function, "_cache", None), "on_disk", False))
 
 
-def _compiled(text: str, label: str, name: str, arguments: Sequence[Any]) -> Any:
+def _compiled(text: str, label: str, name: str, arguments: Sequence) -> Any:
     function = _made.get((text, name))
     if function is None:
         import numba

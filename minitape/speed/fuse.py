@@ -90,7 +90,7 @@ class Fused:
     """Writes the fused function of some calls; other ``readers`` than these calls need a row's value outside."""
 
     def __init__(
-        self, graph: Any, calls: Sequence[Any], constants: dict[int, Any], alias: Any, readers: dict[int, list[int]]
+        self, graph: Any, calls: Sequence, constants: dict[int, Any], alias: Any, readers: dict[int, list[int]]
     ) -> None:
         self.graph, self.calls, self.constants, self.alias, self.readers = graph, calls, constants, alias, readers
         self.rows = {c.row for c in calls}
@@ -102,7 +102,7 @@ class Fused:
         self.shape: tuple[int, ...] | None = None  # of the open loop
         self.body: list[tuple[str, str]] = []  # (what is set, to what)
         self.loop: set[int] = set()  # rows whose elements the open loop computes
-        self.sums: list[Any] = []  # calls
+        self.sums: list = []  # calls
         self.waiting: set[int] = set()  # rows that are there after the open loop
 
     def text(self) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 
 NAMES = ("backward", "spread")
 _loaded: dict[Any, Kernels] = {}  # by NumPy's class
-_compiled: list[Any] = []  # which of them numba compiles
+_compiled: list = []  # which of them numba compiles
 _failed: list[Exception] = []  # why numba compiles nothing in this process
 
 
@@ -67,7 +67,7 @@ class Kernels:
         return self.__dict__[name]
 
 
-def _trial(real: Any, name: str) -> tuple[Any, ...]:
+def _trial(real: Any, name: str) -> tuple:
     """Arguments on which a kernel finds nothing to do; numba compiles it for their types."""
     rows, values, flags = np.zeros((1, 4), np.int32), np.zeros(1, real), np.zeros(1, np.uint8)
     if name == "backward":

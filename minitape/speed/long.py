@@ -41,7 +41,7 @@ class LongSweep(Sweep):
             if self._add_share(row, adjoint):
                 del self.adjoints[row]
 
-    def _cells(self) -> Iterator[Any]:
+    def _cells(self) -> Iterator:
         """The rows that the loop does not know, calls and arrays. It continues below each of them."""
         record, low = self.record, self.low
         for first, block, _, calls in reversed(record.blocks):

@@ -33,9 +33,9 @@ def ColumnStore(plain: Any) -> Any:
         blocks: Sequence[tuple[int, np.ndarray, Any, dict[int, Any]]] = ()
 
         def __init__(self) -> None:
-            self.rows: list[Any] = []
+            self.rows: list = []
             self.base, self.thread = 0, get_ident()  # base: packed rows
-            self.kinds: set[Any] = set()  # types of values
+            self.kinds: set = set()  # types of values
             self.put = self.rows.extend
 
         def __len__(self) -> int:
@@ -49,7 +49,7 @@ def ColumnStore(plain: Any) -> Any:
             self.put((op, a, b, call, site, value))
             return self.base + place // WIDTH
 
-        def column(self, which: int) -> list[Any]:
+        def column(self, which: int) -> list:
             return self.columns()[which] if self.base else self.rows[which::WIDTH]
 
         def large_arrays(self) -> dict[int, np.ndarray]:
@@ -174,7 +174,7 @@ def column(plain: Any) -> Any:
 def operations(plain: Any) -> Any:
     """The fast form of :func:`minitape.engine.back.values.operations`."""
 
-    def run(record: Any, low: int, high: int) -> Iterable[Any]:
+    def run(record: Any, low: int, high: int) -> Iterable:
         if record.base:
             return chain.from_iterable(_chunk(record, low, end) for end in range(high + 1, low, -CHUNK))
         rows, at = record.rows, WIDTH * high
@@ -185,7 +185,7 @@ def operations(plain: Any) -> Any:
     return run
 
 
-def _chunk(record: Any, low: int, end: int) -> Iterable[Any]:
+def _chunk(record: Any, low: int, end: int) -> Iterable:
     """Those before ``end`` in a recording that is packed, at most ``CHUNK`` of them."""
     first = max(low, end - CHUNK)
     ops, left, right, calls, _, _ = record.columns(first, end)

@@ -49,7 +49,7 @@ class Writer:
         constants: dict[int, Any],
         fetches: Sequence[int],
         feeds: Sequence[int],
-        runner: Callable[..., Any],
+        runner: Callable,
         fuse: bool = False,
     ) -> None:
         self.fuse, self.runner = fuse, runner
@@ -79,7 +79,7 @@ class Writer:
             found.append(_Run(lambda run, call: fuse.fusable(self.graph, call), self._write_fused))
         return found
 
-    def write(self) -> Callable[..., tuple[Any, ...]]:
+    def write(self) -> Callable[..., tuple]:
         """The compiled function: arrays of the fed rows in, arrays of the fetched rows out."""
         for call in self.calls:
             sources = self._inputs(call)
@@ -284,7 +284,7 @@ class _Run:
 
     __slots__ = ("kind_of", "write", "calls", "rows", "kind")
 
-    def __init__(self, kind_of: Callable[[_Run, Any], Any], write: Callable[[list[Any], Any], bool]) -> None:
+    def __init__(self, kind_of: Callable[[_Run, Any], Any], write: Callable[[list, Any], bool]) -> None:
         self.kind_of, self.write = kind_of, write
         self.calls: list[Call] = []
         self.rows: set[int] = set()
@@ -357,7 +357,7 @@ class CompiledRows:
         constants: dict[int, Any],
         fetches: Sequence[int],
         feeds: Sequence[int],
-        runner: Callable[..., Any],
+        runner: Callable,
     ) -> None:
         self.graph, self.calls = graph, calls
         self.writer = partial(Writer, graph, calls, constants, fetches, feeds, runner)

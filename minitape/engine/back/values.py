@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..table.primitives import Rule
     from ..tensor.tensor import Tensor
     from ..tensor.variable import ResourceVariable
-    from ..types import Adjoint, Array, ArrayValues
+    from ..types import Adjoint, Array, ArrayValues, Sizes
     from .sweep import Sweep
     from .tape import GradientTape
 
@@ -96,7 +96,7 @@ def as_read(sweep: Sweep, row: int, at: int) -> Adjoint:
     return tensors[tapes]
 
 
-def unbroadcast(g: Adjoint, shape: tuple[int, ...]) -> Adjoint:
+def unbroadcast(g: Adjoint, shape: Sizes) -> Adjoint:
     """Sums an adjoint over the axes along which an input of ``shape`` was broadcast.
 
     >>> unbroadcast(np.ones((2, 3)), (3,))

@@ -16,7 +16,7 @@ from ..table.primitives import BATCHES, TRACERS
 
 if TYPE_CHECKING:
     from ..table.primitives import Primitive
-    from ..types import Adjoint, Array, Attributes, Function, Index
+    from ..types import Adjoint, Array, Attributes, Function, Index, Sizes
 
 _ELEMENTWISE = {
     "select",
@@ -90,7 +90,7 @@ for _name, _function in (
     _operator(_name, _function)
 
 
-def _axes(axis: Sequence[int] | None, rank: int) -> tuple[int, ...]:
+def _axes(axis: Sequence[int] | None, rank: int) -> Sizes:
     axes = range(rank) if axis is None else axis
     return tuple(a % rank + 1 for a in axes)
 
@@ -99,12 +99,12 @@ def _behind(spec: Index) -> tuple[Index, ...]:
     return (slice(None), *(spec if isinstance(spec, tuple) else (spec,)))
 
 
-def _broadcast_to(g: Batch, *, shape: tuple[int, ...]) -> Array:
+def _broadcast_to(g: Batch, *, shape: Sizes) -> Array:
     k = g.data.shape[0]
     return np.broadcast_to(g.data.reshape(k, *([1] * (len(shape) - g.ndim)), *g.shape), (k, *shape))
 
 
-def _unslice(g: Batch, *, shape: tuple[int, ...], spec: Index) -> Array:
+def _unslice(g: Batch, *, shape: Sizes, spec: Index) -> Array:
     out = np.zeros((g.data.shape[0], *shape), g.dtype)
     out[_behind(spec)] = g.data
     return out
@@ -125,7 +125,7 @@ def _transposed(x: Adjoint) -> Adjoint:
     return Batch(x.data.swapaxes(1, 2)) if type(x) is Batch else x.T
 
 
-def _scatter_slices(values: Batch, indices: Array, *, shape: tuple[int, ...]) -> Array:
+def _scatter_slices(values: Batch, indices: Array, *, shape: Sizes) -> Array:
     out = np.zeros((values.data.shape[0], *shape), values.dtype)
     where: Index = (slice(None), indices)
     np.add.at(out, where, values.data)

@@ -24,7 +24,7 @@ from .batch import Batch
 
 if TYPE_CHECKING:
     from ..back.tape import GradientTape
-    from ..types import Adjoint, End, Object, Result, Structure
+    from ..types import Adjoint, End, Object, Result, Sizes, Structure
 
 MOST = 100_000  # numbers of a Jacobian that is kept for pictures
 NEEDS_PERSISTENT = "GradientTape must be created with persistent=True to compute the "
@@ -116,7 +116,7 @@ def _begin(tape: GradientTape, used_to: str, use_pfor: bool) -> bool:
     return refused
 
 
-def _sizes(value: End, what: str) -> tuple[int, ...]:
+def _sizes(value: End, what: str) -> Sizes:
     """The sizes of a target or source; NotImplementedError where only a run of a graph knows them."""
     if type(value) is EagerTensor:
         return value._dims
@@ -197,5 +197,5 @@ def _is_recorded(tape: GradientTape, tensor: End) -> bool:
     return reads_target(tape, tensor) or (bool(rows) and bool(on_tape(tape)[rows[-1]]))
 
 
-def _zeros(shape: tuple[int, ...], like: End) -> Tensor:
+def _zeros(shape: Sizes, like: End) -> Tensor:
     return new_tensor(np.zeros(shape, like.dtype.as_numpy_dtype))

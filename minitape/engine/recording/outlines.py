@@ -12,13 +12,13 @@ from ..table.primitives import TRACERS
 
 if TYPE_CHECKING:
     from ..table.primitives import Primitive
-    from ..types import Array, Attributes, NumPyType
+    from ..types import Array, Attributes, NumPyType, Sizes
 
 
 class Outline:
     """The shape and dtype of an array that was not kept, because no rule reads its elements."""
 
-    def __init__(self, shape: tuple[int, ...], dtype: np.dtype) -> None:
+    def __init__(self, shape: Sizes, dtype: np.dtype) -> None:
         self.shape, self.dtype = shape, dtype
 
     ndim = property(lambda self: len(self.shape))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from ..types import Array, Attributes, Function, NumPyType, Object
+    from ..types import Array, Attributes, Function, NumPyType, Object, Sizes
 
 
 class Accelerator:
@@ -36,7 +36,7 @@ class Accelerator:
 
     large: float = math.inf  # elements from which on an array is large
 
-    def buffer(self, shape: tuple[int, ...], dtype: NumPyType) -> np.ndarray:
+    def buffer(self, shape: Sizes, dtype: NumPyType) -> np.ndarray:
         """An array whose elements are all written next."""
         return np.empty(shape, dtype)
 
@@ -56,7 +56,7 @@ class Accelerator:
         self,
         function: Function,
         values: Sequence[Array],
-        shape: tuple[int, ...],
+        shape: Sizes,
         dtype: NumPyType,
         attrs: Attributes,
         block: int = 0,
@@ -77,7 +77,7 @@ def install(accelerator: Accelerator) -> None:
     fast = accelerator
 
 
-def full(shape: tuple[int, ...], dtype: NumPyType, number: Array) -> np.ndarray:
+def full(shape: Sizes, dtype: NumPyType, number: Array) -> np.ndarray:
     """An array of one number; ``np.full`` and ``np.ones`` take two to four times as long."""
     out = np.empty(shape, dtype)
     out.fill(number)

@@ -22,7 +22,7 @@ from ..values.shape import TensorShape
 from .tensor import EagerTensor, Tensor, from_array, new_tensor
 
 if TYPE_CHECKING:
-    from ..types import Array, DTypeLike, NumPyType, Object, ShapeLike, Value
+    from ..types import Array, DTypeLike, NumPyType, Object, ShapeLike, Sizes, Value
 
 _PYTHON = {float: np.float32, int: np.int32, bool: np.bool_, complex: np.complex128}
 _TEXT = (str, bytes)
@@ -239,7 +239,7 @@ def _leaves(value: Value) -> tuple[list[Object], tuple[int, ...]]:
     """The elements of a nested sequence and its shape, level by level; ValueError when it is not rectangular."""
     if type(value) is list and value and type(value[0]) in _PYTHON:  # the usual case
         return value, (len(value),)
-    shape: tuple[int, ...] = ()
+    shape: Sizes = ()
     level = [value]
     while type(level[0]) not in _PYTHON and _is_sequence(level[0]):
         try:

@@ -15,7 +15,7 @@ from .convert import convert_to_tensor
 
 if TYPE_CHECKING:
     from ..back.tape import GradientTape
-    from ..types import Adjoint, Array, DTypeLike, Object
+    from ..types import Adjoint, Array, DTypeLike, Object, Sizes
     from .tensor import Tensor
 
 
@@ -78,7 +78,7 @@ class IndexedSlices(metaclass=PrintName):
             return sizes.op.inputs[0].shape if sizes.op.type == "Shape" else TensorShape([None] * sizes.shape[0])
         return TensorShape(self.sizes())
 
-    def sizes(self) -> tuple[int, ...]:
+    def sizes(self) -> Sizes:
         """The shape of the dense tensor as ints."""
         sizes = self._dense_shape
         return tuple(int(s) for s in (sizes.array if hasattr(sizes, "array") else np.asarray(sizes)))

@@ -20,7 +20,7 @@ from ..values.dtypes import _BY_NUMPY, DType, dtype_of_numpy
 from ..values.shape import TensorShape
 
 if TYPE_CHECKING:
-    from ..types import Array, Function, Index, NumPyType, Object, ShapeLike, Value
+    from ..types import Array, Function, Index, NumPyType, Object, ShapeLike, Sizes, Value
 
 
 class Tensor(TensorMembers):
@@ -109,7 +109,7 @@ class EagerTensor(Tensor, metaclass=_FullName):
         return len(self._value.shape)
 
     @property
-    def _dims(self) -> tuple[int, ...]:
+    def _dims(self) -> Sizes:
         return self._value.shape
 
     def get_shape(self) -> TensorShape:

@@ -230,7 +230,7 @@ def kept_graph(spot: Spot) -> Fix | None:
     statement = None if not sites else spot.source.at(*sites[-1])
     if statement is None or statement.loops() or any(e["kind"] == "assign" for e in spot.inquiry.recording.events):
         return None
-    calls: list[Any] = [n for n in statement.walk() if is_call(n, "backward") and not n.keywords and not n.args]
+    calls: list = [n for n in statement.walk() if is_call(n, "backward") and not n.keywords and not n.args]
     return spot.replace([(calls[0], f"{unparse(calls[0].func)}(retain_graph=True)")]) if len(calls) == 1 else None
 
 
@@ -242,7 +242,7 @@ def state_detached(spot: Spot) -> Fix | None:
         for s in spot.statements
         if within and within[0] in s.around and s.order < spot.statement.order and isinstance(s.node, ast.Assign)
     ]
-    read: list[Any] = [
+    read: list = [
         n
         for s in steps
         for n in s.walk()

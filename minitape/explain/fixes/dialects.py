@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 Derive = Callable[
-    [Callable[[list[Any]], Any], list[np.ndarray], "np.ndarray | None"], tuple[np.ndarray, list["np.ndarray | None"]]
+    [Callable[[list], Any], list[np.ndarray], "np.ndarray | None"], tuple[np.ndarray, list["np.ndarray | None"]]
 ]
 
 
@@ -135,7 +135,7 @@ def derive_by_tape(tf: Any) -> Derive:
     """The same for TensorFlow and for a tape: a function of tensors, and what comes back from it."""
 
     def derive(
-        function: Callable[[list[Any]], Any], arrays: list[np.ndarray], seed: np.ndarray | None
+        function: Callable[[list], Any], arrays: list[np.ndarray], seed: np.ndarray | None
     ) -> tuple[np.ndarray, list[np.ndarray | None]]:
         tensors = [tf.constant(array) for array in arrays]
         leaves = [tensor for tensor in tensors if tensor.dtype.is_floating]

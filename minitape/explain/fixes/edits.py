@@ -360,7 +360,7 @@ def stacked(spot: Spot, node: Any) -> Change | None:
     return unparse(given) if _made_of_one(spot) else f"{stack}({unparse(given)})" if _made_of(spot) and stack else None
 
 
-def _made_of(spot: Spot) -> list[Any]:
+def _made_of(spot: Spot) -> list:
     """What was recorded of the tensors whose values a new one has."""
     return (
         [] if spot.entry is None else [spot.inquiry.entries[row] for row in spot.entry.extra.came or spot.entry.inputs]

@@ -331,9 +331,7 @@ def _reads(node: ast.AST, tensors: set[str]) -> bool:
 
 def called_inside(spot: Spot) -> Fix | None:
     """A function of the program's own called as it is, for a callback that computes outside of the framework."""
-    calls: list[Any] = [
-        n for n in spot.statement.walk() if is_call(n, "pure_callback", "numpy_function", "py_function")
-    ]
+    calls: list = [n for n in spot.statement.walk() if is_call(n, "pure_callback", "numpy_function", "py_function")]
     function = spot.source.functions.get(unparse(calls[0].args[0]), []) if len(calls) == 1 and calls[0].args else []
     if len(function) != 1:
         return None

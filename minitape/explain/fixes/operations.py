@@ -43,7 +43,7 @@ def words(spot: Spot) -> str | None:
     rows = [row for row in TABLE if cause in row.causes.split()]
     rows.sort(key=lambda row: done is None or not re.fullmatch(row.names, _plain(done.op)))
     for row in rows:
-        nodes: list[Any] = [None] if not row.names else spot.statement.walk() if spot.blamed else []
+        nodes: list = [None] if not row.names else spot.statement.walk() if spot.blamed else []
         for node in nodes:
             if not row.names or re.fullmatch(row.names, called(node)):
                 found = _filled(spot, node, row.write) if isinstance(row.write, str) else row.write(spot, node)

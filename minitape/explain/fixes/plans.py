@@ -87,7 +87,7 @@ def static_count(spot: Spot) -> Fix | None:
     """``static_argnames`` where a loop has its number of steps, or an array its shape, from an argument of a compiled
     function.
     """
-    loops: list[Any] = [
+    loops: list = [
         n for n in spot.statement.walk() if is_call(n, "fori_loop", "range", "arange", "zeros", "ones", "eye")
     ]
     around = [s.node for s in spot.statement.around if isinstance(s.node, FUNCTIONS)]
@@ -119,7 +119,7 @@ def elements_set(spot: Spot) -> Fix | None:
         node: Any = s.node
         if s.function is not spot.statement.function:
             continue
-        items: list[Any] = (
+        items: list = (
             node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign) else []
         )
         if items and all(isinstance(item, ast.Subscript) and unparse(item.value) == x for item in items):
@@ -203,7 +203,7 @@ def without_rule(spot: Spot, *decorators: str) -> Fix | None:
         node: Any = s.node
         rules = [d for d in node.decorator_list if last_name(d) in decorators]
         own = [r for r in spot.statements if r.function is node]
-        ends: list[Any] = [r.node for r in own if isinstance(r.node, ast.Return)]
+        ends: list = [r.node for r in own if isinstance(r.node, ast.Return)]
         pairs = [last_name(d) for d in rules] == ["custom_gradient"]  # it returns its gradient function as well
         made = [n for r in own if not isinstance(r.node, (*FUNCTIONS, ast.Return)) for n in r.walk()]
         made += [n for r in ends for n in ast.walk(getattr(r.value, "elts", [r.value])[0] if pairs else r.value)]
@@ -273,7 +273,7 @@ def finite_data(spot: Spot) -> Fix | None:
         if spot.blamed and len({inquiry.entries[row].site for row in readers}) > 1
         else None
     )
-    places: list[Any] = [value] if value is not None and is_call(value, "tensor", "as_tensor", "from_numpy") else read
+    places: list = [value] if value is not None and is_call(value, "tensor", "as_tensor", "from_numpy") else read
     bounds = "" if numbers is None or not np.isinf(numbers).any() else ", posinf=10000.0, neginf=-10000.0"
     text = spot.spelled(spot.dialect.finite.partition("(")[0])
     return (

@@ -137,7 +137,7 @@ TABLE: dict[str, list[Edit | Whole]] = {  # by cause; behind one the name of the
     "refused": [Whole(plan.elements_set)],
 }
 
-_SCALES: set[Any] = {value.overflow}  # what their statement computes has another scale, and is divided by its sum
+_SCALES: set = {value.overflow}  # what their statement computes has another scale, and is divided by its sum
 
 
 def offer_fix(inquiry: Any, answer: Explanation) -> None:

@@ -53,9 +53,7 @@ def length_of_zeros(spot: Spot, node: Any) -> Change | None:
             continue
         if re.search("sqrt|norm", entry.op.lower()):
             at = spot.source.at(entry.site[0] or "", entry.site[1] or 0)
-            roots: list[Any] = [
-                n for n in ([] if at is None else at.walk()) if is_call(n, "norm", "vector_norm", "sqrt")
-            ]
+            roots: list = [n for n in ([] if at is None else at.walk()) if is_call(n, "norm", "vector_norm", "sqrt")]
             x = spot.operand(roots[0]) if roots else None
             return None if x is None else (x, form("{x} + 1e-12", x=x))
         waiting += entry.inputs
@@ -113,7 +111,7 @@ def overflow(spot: Spot, node: Any) -> Change | None:
         if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Div)
         for m in ast.walk(n.right)
     ]
-    sums: list[Any] = [
+    sums: list = [
         m
         for m in below
         if is_call(m, "sum", "reduce_sum") and any(unparse(a) in names for a in ast.walk(m) if isinstance(a, ast.Name))

@@ -15,7 +15,7 @@ from .numerics import in_single, lowest
 from .shaping import conjugate, inverse
 
 if TYPE_CHECKING:
-    from ...types import Array, Function, NumPyType
+    from ...types import Array, Function, NumPyType, Sizes
     from ...values.dtypes import DType
 
 Axes = tuple[int, ...] | None
@@ -161,7 +161,7 @@ for _name, _kernel, _label, _forward, _rule, _keep in (
             missing="none" if _rule else "unregistered")  # fmt: skip
 
 
-def _unbroadcast(g: Array, shape: tuple[int, ...]) -> Array:
+def _unbroadcast(g: Array, shape: Sizes) -> Array:
     from ...back.values import unbroadcast
 
     return unbroadcast(g, shape)
@@ -170,7 +170,7 @@ def _unbroadcast(g: Array, shape: tuple[int, ...]) -> Array:
 COPIED = 4096  # elements up to which a number is written out rather than broadcast
 
 
-def _broadcast_to(x: Array, *, shape: tuple[int, ...]) -> Array:
+def _broadcast_to(x: Array, *, shape: Sizes) -> Array:
     """A view with strides of 0; a copy where that is faster than making the view."""
     if (type(x) is np.float32 or type(x) is np.float64) and type(shape) is tuple and math.prod(shape) <= COPIED:
         return full(shape, x.dtype, x)

@@ -13,7 +13,7 @@ import numpy as np
 from ..accelerator import fast
 
 if TYPE_CHECKING:
-    from ...types import Array, NumPyType
+    from ...types import Array, NumPyType, Sizes
 
 LONG = 2048  # elements from which on the mask is faster
 _BITS = {np.dtype(np.float32): np.dtype(np.int32), np.dtype(np.float64): np.dtype(np.int64)}
@@ -47,7 +47,7 @@ def _in_order(value: Array) -> bool:
     return value.flags.c_contiguous
 
 
-def _bits(value: Array, dtype: NumPyType, shape: tuple[int, ...]) -> Array:
+def _bits(value: Array, dtype: NumPyType, shape: Sizes) -> Array:
     """A number or an array of this dtype and shape as integers of the same bits; None for anything else."""
     if dtype not in _BITS:
         return None

@@ -35,7 +35,7 @@ def _axis_slices(g: Array, inputs: tuple[Array, ...], axis: int) -> list[Array]:
     return parts
 
 
-def _unslice(g: Array, *, shape: tuple[int, ...], spec: Index) -> Array:
+def _unslice(g: Array, *, shape: Sizes, spec: Index) -> Array:
     if g.size >= fast.large and len(shape) == len(spec) == 1 and type(spec[0]) is slice and spec[0].step in (None, 1):
         start, stop, _ = spec[0].indices(*shape)
         out = fast.buffer(shape, g.dtype)
@@ -52,7 +52,7 @@ def _slice_rule(g: Array, z: Array, x: Array, *, spec: Index) -> Array:
 
 
 @cache
-def inverse(perm: tuple[int, ...]) -> tuple[int, ...]:
+def inverse(perm: Sizes) -> Sizes:
     """The permutation of axes that undoes this one."""
     return tuple(sorted(range(len(perm)), key=perm.__getitem__))
 
