@@ -17,6 +17,7 @@ from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..engine.tensor.variable import ResourceVariable
 from ..engine.values import nest
+from ..engine.values.dtypes import is_array
 from ..engine.values.shape import TensorShape
 from ..ops.parts import is_composite, of_parts, open_parts
 from .body import GraphBody
@@ -32,7 +33,7 @@ from .signature import (
     text_of_parameters,
     with_tensors,
 )
-from .spec import Identity, TensorSpec, covers, is_array, key_of
+from .spec import Identity, TensorSpec, covers, key_of
 
 if TYPE_CHECKING:
     from ..engine.types import Value
@@ -259,7 +260,7 @@ class Function:
             shaped = {n: named.get(n, v) for n, v in values.items()}
         else:
             shaped = values
-        key = tuple([(n, key_of(v)) for n, v in shaped.items()])
+        key = key_of(shaped)
         concrete = self._known(key)
         if concrete is not None:
             return concrete
@@ -267,7 +268,7 @@ class Function:
             concrete = self._known(key) or self._most_specific(key)
             if concrete is None and self._reduce:
                 shaped = self._relaxed(shaped, key)
-                key = tuple([(n, key_of(v)) for n, v in shaped.items()])
+                key = key_of(shaped)
                 concrete = self._known(key)
             if concrete is None:
                 concrete = self._traces[key] = self._trace(shaped, _tensors(values))

@@ -107,7 +107,11 @@ def outputs(primitive: Primitive, tensors: Tensors, attrs: Attributes) -> tuple[
         specs, several = _specs([_run(primitive, [stand_in_array((), t.dtype, 1) for t in tensors], attrs)])
         return [(shape, specs[0][1])], several
     if primitive.op == "MatMul" and len(tensors) == 2:
-        _check_product(*tensors, **attrs)
+        (x, y), turned = tensors, attrs.get
+        if (x.shape.rank or 0) >= 2 and (y.shape.rank or 0) >= 2:
+            m, n = x.shape[-2 if turned("transpose_a") else -1], y.shape[-1 if turned("transpose_b") else -2]
+            if m is not None and n is not None and m != n:
+                raise Mismatch(m, n)
     specs, several = _specs(_trials(primitive, tensors, attrs))
     if primitive.op in _ROWS_BY_VALUE and specs[0][0].rank:
         specs = [(TensorShape([None, *shape[1:]]), dtype) for shape, dtype in specs]
@@ -266,13 +270,6 @@ def _broadcast(shapes: list[TensorShape]) -> TensorShape:
                 raise Mismatch(size, d)
         sizes.append(size)
     return TensorShape(sizes[::-1])
-
-
-def _check_product(x: Any, y: Any, transpose_a: bool = False, transpose_b: bool = False) -> None:
-    if (x.shape.rank or 0) >= 2 and (y.shape.rank or 0) >= 2:
-        m, n = x.shape[-2 if transpose_a else -1], y.shape[-1 if transpose_b else -2]
-        if m is not None and n is not None and m != n:
-            raise Mismatch(m, n)
 
 
 def fold(graph: Graph, call: Call) -> None:

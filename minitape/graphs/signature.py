@@ -11,7 +11,8 @@ from ..engine.recording.state import state
 from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.tensor import Tensor
 from ..engine.values import nest
-from .spec import TensorSpec, is_array, show
+from ..engine.values.dtypes import is_array
+from .spec import TensorSpec, show
 
 if TYPE_CHECKING:
     from ..engine.types import Value

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def getitem(tensor: Value, key: Any) -> Any:
     """``tensor[key]`` in a graph."""
     entries = key if isinstance(key, (list, tuple)) else (key,)
-    ends = [e for p in entries for e in ((p.start, p.stop, p.step) if isinstance(p, slice) else (p,))]
+    ends = indexing.ends_of(key)
     dynamic = [e for e in ends if isinstance(e, SymbolicTensor) and not hasattr(e, "array")]
     if indexing._is_mask(key):
         return boolean_mask(tensor, key)

@@ -6,8 +6,6 @@ import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..engine.tensor.tensor import Tensor
 from ..engine.values import dtypes
 from ..engine.values.shape import TensorShape
@@ -118,11 +116,6 @@ def covers(old: Any, new: Any, fits: Callable[[Any, Any], bool] = _is_general) -
     if old and old[0] is new[0] is TensorSpec:
         return bool(old[1] == new[1] and fits(old[2], new[2]))
     return all(covers(a, b, fits) for a, b in zip(old, new, strict=True))
-
-
-def is_array(value: Value) -> bool:
-    """True for NumPy values, which functions take as tensors."""
-    return isinstance(value, (np.ndarray, np.generic))
 
 
 def show(value: Value) -> str:

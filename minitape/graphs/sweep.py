@@ -18,7 +18,7 @@ from ..engine.table.primitives import TABLE
 from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.slices import IndexedSlices, check_places, concat_slices
 from ..engine.tensor.tensor import Tensor, new_tensor
-from ..engine.values.dtypes import int32
+from ..engine.values.dtypes import int32, is_array
 from ..engine.values.shape import TensorShape
 from .primitive import GraphPrimitive, replay_row
 from .symbolic import SymbolicTensor
@@ -167,7 +167,7 @@ class GraphSweep(Sweep):
         return TABLE["zeros_like"](self.values[row]) if g is None else super()._dense(g, row)
 
     def _add(self, row: int, share: Adjoint, as_given: bool = False) -> None:
-        if isinstance(share, (np.ndarray, np.generic)):
+        if is_array(share):
             share = new_tensor(share)
         if type(share) is not IndexedSlices and not as_given:
             share = fit_share(share, self.values[row])

@@ -257,9 +257,6 @@ def kept_shapes(value: Value, invariant: Any = None) -> list[TensorShape]:
     if isinstance(value, TensorArray):
         return [TensorShape(None)]
     shape = None if invariant is None else TensorShape(getattr(invariant, "shape", invariant))
-    if type(value).__name__ == "IndexedSlices":
-        values = TensorShape([None]).concatenate(value.values.shape[1:] if shape is None else shape[1:])
-        return [values, TensorShape([None]), *([] if value.dense_shape is None else [value.dense_shape.shape])]
     if is_composite(value):
         return [part.shape for part in open_parts(value)]
     return [convert_to_tensor(value).shape if shape is None else shape]

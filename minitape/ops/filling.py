@@ -16,6 +16,7 @@ from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.opdefs import accept, accept_attr
 from ..engine.tensor.tensor import Tensor, new_tensor
 from ..engine.values import dtypes
+from ..engine.values.dtypes import is_array
 from ..engine.values.invalid import invalid, shape_text
 from ..engine.values.shape import TensorShape
 from .arrays import expand_dims, reshape
@@ -299,7 +300,7 @@ def one_hot(
     array([[1., 0., 0.],
            [0., 0., 1.]], dtype=float32)
     """
-    if isinstance(indices, (np.ndarray, np.generic)) and indices.dtype.kind in "fb":
+    if is_array(indices) and indices.dtype.kind in "fb":
         indices = indices.astype(np.int64)
     places = tensor_of(indices)
     accept_attr("OneHot", "TI", places.dtype)

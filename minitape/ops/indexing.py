@@ -48,7 +48,9 @@ def getitem(tensor: Any, key: Any, variable: Any = None) -> Any:
     if attrs is None:
         if _is_mask(key):
             return boolean_mask(tensor, key)
-        if state.graph is not None and _symbolic(key):
+        if state.graph is not None and any(
+            isinstance(e, Tensor) and not isinstance(e, EagerTensor) for e in ends_of(key)
+        ):
             return hooks.graph_slice(tensor, key)
         attrs = {"spec": spec_of(tensor.shape, key)}
     out = apply(_SLICE, (tensor,), attrs, _getframe(1))
@@ -100,10 +102,10 @@ def _is_mask(key: Any) -> bool:
     return isinstance(key, Tensor) and key.dtype == dtypes.bool
 
 
-def _symbolic(key: Any) -> bool:
+def ends_of(key: Any) -> list:
+    """What an index is made of: its entries, and the ends and steps of its slices."""
     parts = key if isinstance(key, (list, tuple)) else (key,)
-    ends = [e for p in parts for e in ((p.start, p.stop, p.step) if isinstance(p, slice) else (p,))]
-    return any(isinstance(e, Tensor) and not isinstance(e, EagerTensor) for e in ends)
+    return [e for p in parts for e in ((p.start, p.stop, p.step) if isinstance(p, slice) else (p,))]
 
 
 def spec_of(shape: Any, key: Any) -> tuple:

@@ -13,6 +13,7 @@ from ..engine.table.primitives import TABLE
 from ..engine.tensor.convert import convert_to_tensor, pack
 from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import Tensor
+from ..engine.values.dtypes import is_array
 from ..engine.values.invalid import at_run, invalid, shape_text
 from ..engine.values.shape import TensorShape
 from .operands import call, get_static_value, integers, postpone, tensor_of
@@ -289,7 +290,7 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
         x, axis = call("reshape", x, shape=(-1,)), 0
     if not isinstance(axis, int):
         raise TypeError(f"Argument `axis` must be an int. Received `axis` = {axis} of type {type(axis).__name__}")
-    given = convert_to_tensor(repeats, "int32") if isinstance(repeats, (np.ndarray, np.generic)) else tensor_of(repeats)
+    given = convert_to_tensor(repeats, "int32") if is_array(repeats) else tensor_of(repeats)
     if not given.dtype.is_integer:
         raise TypeError(
             "Argument `tensor` (name: repeats) must be of type integer. Received `tensor` = "

@@ -21,7 +21,7 @@ from ..engine.tensor.opdefs import accept_attr, has_default
 from ..engine.tensor.operation import apply, binary
 from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..engine.types import Given, Made, Same
-from ..engine.values.dtypes import int32
+from ..engine.values.dtypes import int32, is_array
 from ..engine.values.invalid import AtRun, invalid
 from ..engine.values.shape import TensorShape
 
@@ -90,7 +90,7 @@ def static(value: Value) -> Object:
         tensor = tensor_of(value)
         note_used_as_size(tensor)
         value = tensor.array
-    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+    return value.tolist() if is_array(value) else value
 
 
 def integers(value: Value, op: str, attr: str, noted: bool = False) -> Array:

@@ -16,7 +16,7 @@ from ..engine.tensor.opdefs import accept, accept_attr
 from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..engine.values import dtypes
-from ..engine.values.invalid import at_run, check_places, invalid, outside, shape_text
+from ..engine.values.invalid import at_run, check_inside, check_places, invalid, outside, shape_text
 from ..engine.values.shape import TensorShape
 from .arrays import expand_dims, reshape
 from .joining import concat
@@ -405,9 +405,8 @@ def _check_scatter(places: Any, values: Any, sizes: tuple[int, ...]) -> None:
         )
     if 0 in sizes and 0 not in tuple(places.shape) + tuple(values.shape):
         raise invalid(f"Indices and updates specified for empty output.  indices shape: {shape_text(places.shape)}", op)
-    bad = outside(places.array, sizes[:depth]) if state.graph is None else None
-    if bad is not None:
-        raise invalid(f"indices{bad[0]} = {bad[1]} does not index into shape {shape_text(sizes)}", op)
+    if state.graph is None:
+        check_inside(places.array, sizes, op)
 
 
 def _tensor_scatter(name: str, primitive: str, what: str, example: str) -> Any:
@@ -438,9 +437,8 @@ def _tensor_scatter(name: str, primitive: str, what: str, example: str) -> Any:
                 f"{values.ndim - len(outer)} dimensions of updates.shape={shape_text(values.shape)}",
                 op,
             )
-        bad = outside(places.array, tuple(x.shape)[:depth]) if state.graph is None else None
-        if bad is not None:
-            raise invalid(f"indices{bad[0]} = {bad[1]} does not index into shape {shape_text(x.shape)}", op)
+        if state.graph is None:
+            check_inside(places.array, tuple(x.shape), op)
         return call(primitive, x, places, values)
 
     shown, _, result = example.partition(" -> ")

@@ -13,6 +13,7 @@ from ..engine.tensor.opdefs import accept_attr
 from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..engine.values import dtypes
+from ..engine.values.dtypes import is_array
 from ..engine.values.invalid import invalid, shape_text
 from .operands import axes_of, call, integers, is_tensor_like, postpone, static, tensor_of, with_name
 
@@ -166,7 +167,7 @@ def zero_fraction(value: Any, name: str | None = None) -> Tensor:
 def _one_axis(axis: Any, name: str) -> int:
     place = static(axis)
     if name == "argmax":  # which is stricter than argmin
-        if hasattr(axis, "dtype") and (isinstance(axis, (np.ndarray, np.generic)) or not axis.dtype.is_integer):
+        if hasattr(axis, "dtype") and (is_array(axis) or not axis.dtype.is_integer):
             raise TypeError(f"axis tensor dtypes {axis.dtype} is not supported")
         if not hasattr(axis, "dtype") and not isinstance(place, int):
             raise TypeError("axis must be int or Tensor with integer datatype")

@@ -20,6 +20,7 @@ from ..tensor.convert import convert_to_tensor
 from ..tensor.slices import IndexedSlices
 from ..tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..values import nest
+from ..values.dtypes import is_array
 from .batch import Batch
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def jacobian(
         raise RuntimeError(
             NEEDS_PERSISTENT + "jacobian with eager execution enabled and with  experimental_use_pfor set to False."
         )
-    target = convert_to_tensor(target) if isinstance(target, (np.ndarray, np.generic)) else target
+    target = convert_to_tensor(target) if is_array(target) else target
     shape = _sizes(target, "Jacobian")
     count = math.prod(shape)
     adjoints = np.eye(count, dtype=target.dtype.as_numpy_dtype).reshape(count, *shape)
@@ -78,7 +79,7 @@ def batch_jacobian(
 ) -> Result:
     """The Jacobian of ``target[i]`` with respect to ``source[i]``, for each i."""
     refused = _begin(tape, "used to", use_pfor)  # TensorFlow's wording here lacks a space
-    if isinstance(target, (np.ndarray, np.generic)):
+    if is_array(target):
         raise AttributeError("'tuple' object has no attribute 'rank'")
     size = target.shape.as_list()[0]
     if not (target.shape.with_rank_at_least(2) and source.shape.with_rank_at_least(2) and size == source.shape[0]):

@@ -26,7 +26,7 @@ from ..tensor.convert import convert_to_tensor
 from ..tensor.operation import finish
 from ..tensor.tensor import Tensor, new_tensor
 from ..values import errors, nest
-from ..values.dtypes import DType, as_dtype
+from ..values.dtypes import DType, as_dtype, is_array
 from ..values.invalid import invalid
 from .custom import arrays_of, for_batches
 
@@ -199,7 +199,7 @@ def _result(value: Value, dtype: DType) -> Tensor:
             "Tensors or NumPy arrays should be returned; to return the value of a variable, make sure to obtain the "
             f"Tensor backing it by calling `.read_value()` on the variable in question: {value}"
         )
-    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "fiub" and dtype.kind in "fiub":
+    if is_array(value) and value.dtype.kind in "fiub" and dtype.kind in "fiub":
         return new_tensor(np.asarray(value).astype(dtype.as_numpy_dtype))
     return convert_to_tensor(value, dtype)
 

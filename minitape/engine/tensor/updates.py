@@ -9,7 +9,7 @@ from ..hooks import hooks
 from ..recording.recorder import recorder
 from ..table.primitives import TABLE
 from ..values.class_names import methods_of
-from ..values.invalid import check_places, invalid, outside, shape_text
+from ..values.invalid import check_inside, check_places, invalid, shape_text
 from .convert import convert_to_tensor
 from .opdefs import accept_attr
 from .slices import IndexedSlices
@@ -91,9 +91,7 @@ def _of_places(how: str, what: str, shown_after: str) -> Function:
                     f"[{depth},{len(given)}) of updates[shape={shape_text(given)}]",
                     op,
                 )
-            bad = outside(where.array, sizes[:depth])
-            if bad is not None:
-                raise invalid(f"indices{bad[0]} = {bad[1]} does not index into shape {shape_text(sizes)}", op)
+            check_inside(where.array, sizes, op)
             return where, values
 
         return recorder().update(self, TABLE[f"tensor_scatter_{how}"], (where, values), {}, f"scatter_{how}", prepare)

@@ -78,6 +78,13 @@ def check_places(places: Array, size: int, op: str = "GatherV2") -> None:
         raise at_run(f"indices{bad[0]} = {bad[1][1:-1]} is not in [0, {size})", op)
 
 
+def check_inside(places: Array, sizes: tuple[int, ...], op: str = "") -> None:
+    """Raises InvalidArgumentError for one of the places (..., depth) outside of a tensor of these sizes."""
+    bad = outside(places, sizes[: places.shape[-1]])
+    if bad is not None:
+        raise invalid(f"indices{bad[0]} = {bad[1]} does not index into shape {shape_text(sizes)}", op)
+
+
 def outside(places: Array, sizes: tuple[int | None, ...]) -> tuple[str, str] | None:
     """The first place in ``places`` (..., depth) outside of ``sizes``: where it is and what it is, as text."""
     places = np.asarray(places)

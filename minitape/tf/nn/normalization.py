@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ...engine.table.primitives import TABLE, activation  # noqa: F401 - it fills the table
 from ...engine.tensor.tensor import Tensor
 from ...engine.values import dtypes
+from ...engine.values.dtypes import is_array
 from ...ops.arrays import shape
 from ...ops.elementwise import squared_difference
 from ...ops.operands import axes_of, call, is_tensor_like, postpone, static, tensor_of
@@ -91,7 +90,7 @@ def _check_rate(x: Any, rate: Any) -> None:
         raise ValueError(
             f"`x.dtype` must be a floating point tensor as `x` will be scaled. Received: x_dtype={x.dtype}"
         )
-    if not (number or is_tensor_like(rate) or isinstance(rate, (np.ndarray, np.generic))):
+    if not (number or is_tensor_like(rate) or is_array(rate)):
         raise ValueError(f"`rate` must be a scalar or scalar tensor. Received: rate={rate}")
     if is_tensor_like(rate):
         if rate.dtype != x.dtype:

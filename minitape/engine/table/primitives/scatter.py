@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...values.dtypes import dtype_of_any
-from ...values.invalid import invalid, outside, shape_text
+from ...values.invalid import check_inside, invalid, shape_text
 from . import TABLE, declare
 from .shaping import constant_for
 
@@ -115,9 +115,7 @@ def _targets(indices: Array, sizes: Sizes) -> tuple[Array, ...]:
     """The NumPy index of places to write to. A graph knows them only here; NumPy would count negative ones from
     behind.
     """
-    bad = outside(indices, sizes[: indices.shape[-1]]) if np.size(indices) else None
-    if bad is not None:
-        raise invalid(f"indices{bad[0]} = {bad[1]} does not index into shape {shape_text(sizes)}")
+    check_inside(indices, sizes)
     return places(indices)
 
 
