@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import nbformat
 from nbformat.v4 import new_code_cell
 
-from ..common.read_data import NOTEBOOK, read_text
+from ..common.read_data import read_text
 from ..common.write_beside import write as write_file
 from .lessons import lesson_of, lessons_folder, notebooks_in
 from .messages import failure, misuse, say
@@ -25,7 +24,7 @@ from .rules import is_answers, is_exercise, solution_of
 if TYPE_CHECKING:
     from .rules import Cell
 from .save import clean, write
-from .writing import unreadable
+from .writing import read_notebook
 
 SETTINGS = "nbgrader_config.py"
 STUB = 'c.ClearSolutions.code_stub = {"python": "# Your answer goes into the cell above this line."}'
@@ -74,10 +73,7 @@ def export(lesson: str, course: Path, language: str | None = None) -> tuple[Path
     target = course / "source" / path.stem / path.name
     if target.exists():
         raise failure("{path} exists already; delete it to export the lesson anew", path=target)
-    try:
-        notebook = nbformat.reads(read_text(path, NOTEBOOK), as_version=4)
-    except Exception as error:
-        raise unreadable(path, error) from error
+    notebook = read_notebook(path)
     notebook.cells = list(_cells(notebook.cells, str(path)))
     count = sum(cell.metadata.get("nbgrader", {}).get("grade", False) for cell in notebook.cells)
     if not count:

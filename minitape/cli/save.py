@@ -20,12 +20,11 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager
 
-from ..common.read_data import NOTEBOOK, read_text
 from ..common.write_beside import write as write_file
 from .kernel import kernel_environment
 from .messages import failure, say
 from .rules import LANGUAGE, WIDGET_VIEW, errors_text, place_in, plain, saved_findings
-from .writing import unreadable
+from .writing import read_notebook
 
 if TYPE_CHECKING:
     from .rules import Cell, Notebook, Output
@@ -40,10 +39,7 @@ def save(path: Path, timeout: float = 120) -> None:
     `raises-exception`), writes to stderr, or breaks a rule that `minitape check` would report, and where it cannot be
     written.
     """
-    try:
-        notebook = nbformat.reads(read_text(path, NOTEBOOK), as_version=4)
-    except Exception as error:
-        raise unreadable(path, error) from error
+    notebook = read_notebook(path)
     execute(notebook, path.absolute().parent, timeout, str(path))
     clean(notebook)
     sources = [cell.source for cell in notebook.cells]

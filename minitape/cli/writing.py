@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+import nbformat
 
-from ..common.read_data import NOTEBOOK, read_json
+from ..common.read_data import NOTEBOOK, read_json, read_text
 from .lessons import notebooks_in
 from .messages import say
+
+if TYPE_CHECKING:
+    from .rules import Notebook
 
 
 def last_whole(path: Path) -> Path | None:
@@ -24,11 +29,13 @@ def advice(path: Path) -> str:
     return "" if whole is None else say(". The last version of it that can be read is {path}", path=whole)
 
 
-def unreadable(path: Path, error: Exception) -> click.ClickException:
-    """The error for a notebook that cannot be read."""
-    return click.ClickException(
-        say("{path} is not a readable notebook: {error}", path=path, error=error) + advice(path)
-    )
+def read_notebook(path: Path) -> Notebook:
+    """The notebook in a file; click.ClickException where it cannot be read."""
+    try:
+        return nbformat.reads(read_text(path, NOTEBOOK), as_version=4)
+    except Exception as error:
+        told = say("{path} is not a readable notebook: {error}", path=path, error=error)
+        raise click.ClickException(told + advice(path)) from error
 
 
 def broken_notebooks(folder: Path) -> list[Path]:

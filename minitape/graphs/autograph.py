@@ -178,20 +178,14 @@ def if_return(
     for value, label in ((first, "main"), (second, "else")):
         if value is MISSING:
             raise _no_return(label)
-    return branches.join(names, _merge_returned(first, second, branches))[0]
+    merged = branches.merged("retval_", first, second)
+    if isinstance(merged, Undefined):
+        raise merged.fail()
+    return branches.join(names, merged)[0]
 
 
 def _no_return(branch: str) -> ValueError:
     return ValueError(f"the {branch} branch must also have a return statement.")
-
-
-def _merge_returned(first: Any, second: Any, branches: _Branches) -> Any:
-    if first is None and second is None:
-        return None
-    merged = branches.merged("retval_", first, second)
-    if isinstance(merged, Undefined):
-        raise merged.fail()
-    return merged
 
 
 def if_exp(test: Test, then: Function, orelse: Function) -> Any:

@@ -203,28 +203,26 @@ class Function:
         return dict(zip(self._parameters, self._input_signature or (), strict=False))
 
     def _check_input_signature(self) -> None:
-        leaves = nest.flatten(list(self._input_signature or ()))
+        specs = self._input_signature or ()
+        leaves = nest.flatten(list(specs))
         if any(not hasattr(leaf, "dtype") or not hasattr(leaf, "shape") for leaf in leaves):
             raise TypeError(
                 "input_signature must be a possibly nested sequence of TensorSpec objects, got invalid args "
                 f"{leaves} with types {[type(leaf) for leaf in leaves]}."
             )
-        names = [p.name for p in self._parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
-        if self._owner is None and names[:1] == ["self"]:  # a method: it is bound before it is called
-            names = names[1:]
-        for name in names:
-            parameter = self._parameters[name]
-            if parameter.kind is inspect.Parameter.KEYWORD_ONLY and parameter.default is inspect.Parameter.empty:
+        named = [p for p in self._parameters.values() if p.kind is not p.VAR_KEYWORD]
+        if self._owner is None and named and named[0].name == "self":  # a method: it is bound before it is called
+            named = named[1:]
+        for p in named:
+            if p.kind is p.KEYWORD_ONLY and p.default is p.empty:
                 raise TypeError(
-                    f"Since input_signature is defined, keyword-only parameter `{name}` must have a default value"
+                    f"Since input_signature is defined, keyword-only parameter `{p.name}` must have a default value"
                 )
-        for name in names[len(self._input_signature or ()) :]:
-            parameter = self._parameters[name]
-            if parameter.default is inspect.Parameter.empty and parameter.kind is not inspect.Parameter.VAR_POSITIONAL:
-                raise TypeError(f"input_signature missing type constraint for {name}")
-        extra = len(self._input_signature or ()) - len(names)
-        if extra > 0:
-            raise TypeError(f"input_signature contains {extra} extra type constraints.")
+        for p in named[len(specs) :]:
+            if p.default is p.empty and p.kind is not p.VAR_POSITIONAL:
+                raise TypeError(f"input_signature missing type constraint for {p.name}")
+        if len(specs) > len(named):
+            raise TypeError(f"input_signature contains {len(specs) - len(named)} extra type constraints.")
 
     def _cast(self, values: Names, args: Any, kwargs: Names) -> Names:
         out = dict(values)

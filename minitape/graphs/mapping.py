@@ -152,14 +152,10 @@ def vectorized_map(fn: Any, elems: Structure, fallback_to_while_loop: bool = Tru
         raise ValueError("max() arg is an empty sequence")
     elems = _over(elems, IndexError("list index out of range"))
     fn = function(fn, autograph=False)
-    concrete = fn.get_concrete_function(nest.map_structure(lambda t: TensorSpec(t.shape[1:], t.dtype), elems))
-    leaves, body = nest.flatten(elems), concrete.body
-    if state.graph is not None or not leaves[0].shape[0]:
-        signature = nest.pack_sequence_as(body.result, [TensorSpec(t.shape, t.dtype) for t in body.flat])
-        return _map(fn, elems, signature, kinds=MAPPED)
-    turns = [concrete.call_flat([TABLE["slice"](t, spec=(i,)) for t in leaves]) for i in range(leaves[0].shape[0])]
-    parts = zip(*map(nest.flatten, turns), strict=True)
-    return _as_one(nest.pack_sequence_as(body.result, [TABLE["stack"](*part, axis=0) for part in parts]))
+    body = fn.get_concrete_function(nest.map_structure(lambda t: TensorSpec(t.shape[1:], t.dtype), elems)).body
+    signature = nest.pack_sequence_as(body.result, [TensorSpec(t.shape, t.dtype) for t in body.flat])
+    found = _map(fn, elems, signature, kinds=MAPPED)
+    return found if state.graph is not None else _as_one(found)
 
 
 def _as_one(found: Any) -> Any:

@@ -87,11 +87,11 @@ def postpone(function: Function, args: Arguments, kwargs: Names) -> list | None:
         return value
 
     called = Postponed(function, *nest.map_structure(leaf, (list(args), kwargs)))
-    has_windows = any(word in getattr(function, "__name__", "") for word in ("conv", "pool"))
-    structure, specs = _try_calls(called.run, symbolic, has_windows, getattr(function, "__name__", "") in _BY_VALUES)
+    name = getattr(function, "__name__", "")
+    structure, specs = _try_calls(called.run, symbolic, "conv" in name or "pool" in name, name in _BY_VALUES)
     if specs is None:
         return None
-    found = add_effect(called, symbolic, specs, name=_NAMES.get(getattr(function, "__name__", "")))
+    found = add_effect(called, symbolic, specs, name=_NAMES.get(name))
     return [nest.pack_sequence_as(structure, found)]
 
 
@@ -112,8 +112,8 @@ def _as_leaf(leaf: Value) -> Any:
 def _try_calls(run: Any, symbolic: Tensors, has_windows: bool, by_values: bool) -> tuple:
     """What trial calls gave: a result, and (shape, dtype) of each tensor in it; these are None where all calls fail."""
 
-    def trials(guess: Guess, *kinds: int) -> list:
-        return [r for r in (_trial(run, symbolic, guess, kind) for kind in kinds) if r is not None]
+    def trials(guess: Guess, *kinds: int, apart: bool = False) -> list:
+        return [r for kind in kinds if (r := _trial(run, symbolic, guess, kind, apart)) is not None]
 
     known = all(t.shape.is_fully_defined() for t in symbolic)
     results: list = []
@@ -125,11 +125,9 @@ def _try_calls(run: Any, symbolic: Tensors, has_windows: bool, by_values: bool) 
         if fitting == 3:
             break
     if by_values:  # what the graph computes of positive numbers may be true throughout, and no filter then
-        results += [r for kind in (0, 1) if (r := _trial(run, symbolic, guess, kind, apart=True)) is not None]
+        results += trials(guess, 0, 1, apart=True)
     if not results and not known:  # what a branch gives here may fit where the other one's does not
-        results = [
-            r for guess in sizes_to_try(symbolic) if (r := _trial(run, symbolic, guess, 0, apart=True)) is not None
-        ]
+        results = [r for guess in sizes_to_try(symbolic) for r in trials(guess, 0, apart=True)]
         fitting = len(results)
     if not results:  # an axis, or what counts from 0, can be nothing else
         for guess in itertools.islice(sizes_to_try(symbolic), 8):
@@ -138,11 +136,7 @@ def _try_calls(run: Any, symbolic: Tensors, has_windows: bool, by_values: bool) 
     if not results:
         return None, None
     if not known:  # a branch that the graph took above gives one of several shapes
-        results += [
-            r
-            for other in itertools.islice(sizes_to_try(symbolic), 2)
-            if (r := _trial(run, symbolic, other, 0, apart=True)) is not None
-        ]
+        results += [r for at in itertools.islice(sizes_to_try(symbolic), 2) for r in trials(at, 0, apart=True)]
         if has_windows:  # and reach beyond them
             results += trials((40, guess[1]), 0)
     if any(t.dtype.is_integer and t.shape.rank == 0 for t in symbolic):  # a size, perhaps: others show what comes of it

@@ -117,7 +117,7 @@ class Program:
 GUARDS: dict[str, Callable[..., None]] = {"GatherV2": check_gather, "GatherNd": check_gather_nd}
 
 
-def _guard(forward: Function, guard: Callable[..., None]) -> Function:
+def _guard(forward: Function, guard: Function) -> Function:
     def run(*arrays: Array, **attrs: Any) -> Any:
         guard(*arrays, **attrs)
         return forward(*arrays, **attrs)
@@ -134,13 +134,9 @@ def runner(call: Call, notes: bool = True) -> Function:
         forward = _guard(forward, GUARDS[primitive.op])
     check = CHECKS.get(primitive.op)
     if check is not None and len(call.inputs) == 2:
-        inner = forward
-
-        def forward(x: Array, y: Array, **options: Any) -> Array:
-            if y.dtype.kind in "iu":
-                check(primitive, new_tensor(x), new_tensor(y))
-            return inner(x, y, **options)
-
+        forward = _guard(
+            forward, lambda x, y, **_: y.dtype.kind in "iu" and check(primitive, new_tensor(x), new_tensor(y))
+        )
     return partial(forward, **attrs) if attrs else forward
 
 

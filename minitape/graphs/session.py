@@ -70,10 +70,9 @@ def default_session(session: Any, what: str, graph: Graph) -> Any:
     if session is None:
         session = get_default_session()
         if session is None:
-            short = "evaluate tensor using `eval()`" if "evaluate" in what else "execute operation using `run()`"
             verb = "eval(session=sess)" if "evaluate" in what else "run(session=sess)"
             raise ValueError(
-                f"Cannot {short}: No default session is registered. Use `with sess.as_default()` or pass an explicit "
+                f"Cannot {what}: No default session is registered. Use `with sess.as_default()` or pass an explicit "
                 f"session to `{verb}`"
             )
     if session.graph is not graph:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from inspect import Parameter
 from typing import TYPE_CHECKING, Any
 
 from ..engine.recording.state import state
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
     from .concrete import ConcreteFunction
     from .types import Arguments, Names, Tensors, Variable
 
-_EMPTY = inspect.Parameter.empty
-_NAMED, _PLACED = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.POSITIONAL_ONLY
-_KEYWORD = inspect.Parameter.KEYWORD_ONLY
+_EMPTY = Parameter.empty
+_NAMED, _PLACED = Parameter.POSITIONAL_OR_KEYWORD, Parameter.POSITIONAL_ONLY
+_KEYWORD = Parameter.KEYWORD_ONLY
 
 
 class Signature:
@@ -32,17 +33,17 @@ class Signature:
         self.parameters, self.values, self.name = parameters, values, name
 
     @property
-    def bound_values(self) -> Iterator[tuple[inspect.Parameter, Any]]:
+    def bound_values(self) -> Iterator[tuple[Parameter, Any]]:
         """Yields (parameter, value) for each argument of the trace; each item of ``*args`` and ``**kwargs`` is one."""
         spread = any(p.kind is p.VAR_POSITIONAL for p in self.parameters.values())
         for name, value in self.values.items():
             kind = self.parameters[name].kind if name in self.parameters else _NAMED
-            if kind is inspect.Parameter.VAR_KEYWORD:
-                yield from ((inspect.Parameter(re.sub(r"\W", "_", k), _KEYWORD), part) for k, part in value.items())
-            elif kind is inspect.Parameter.VAR_POSITIONAL:
-                yield from ((inspect.Parameter(f"{name}_{i}", _PLACED), part) for i, part in enumerate(value))
+            if kind is Parameter.VAR_KEYWORD:
+                yield from ((Parameter(re.sub(r"\W", "_", k), _KEYWORD), part) for k, part in value.items())
+            elif kind is Parameter.VAR_POSITIONAL:
+                yield from ((Parameter(f"{name}_{i}", _PLACED), part) for i, part in enumerate(value))
             else:
-                yield inspect.Parameter(name, _PLACED if spread and kind is _NAMED else kind), value
+                yield Parameter(name, _PLACED if spread and kind is _NAMED else kind), value
 
     def leaves(self) -> list[tuple[str, Any]]:
         """(argument's name, leaf) for each leaf of each argument."""
@@ -52,7 +53,7 @@ class Signature:
         """The specs as (positional arguments, keyword arguments)."""
 
         def with_name(name: str, value: Value) -> Any:
-            if name in self.parameters and self.parameters[name].kind is inspect.Parameter.VAR_KEYWORD:
+            if name in self.parameters and self.parameters[name].kind is Parameter.VAR_KEYWORD:
                 return {key: with_name(key, part) for key, part in value.items()}
             return nest.map_structure(
                 lambda v: TensorSpec(v.shape, v.dtype, v.name or name) if isinstance(v, TensorSpec) else v, value
@@ -170,13 +171,13 @@ def text_of_parameters(parameters: Any, specs: Names) -> str:
     """The signature as "Binding inputs" errors show it; with an input signature, ``specs``, defaults are types too."""
     parts, star = [], False
     for p in parameters.values():
-        if p.kind is inspect.Parameter.KEYWORD_ONLY and not star:
+        if p.kind is Parameter.KEYWORD_ONLY and not star:
             parts.append("*")
             star = True
         text = p.name
-        if p.kind is inspect.Parameter.VAR_POSITIONAL:
+        if p.kind is Parameter.VAR_POSITIONAL:
             text, star = "*" + text, True
-        elif p.kind is inspect.Parameter.VAR_KEYWORD:
+        elif p.kind is Parameter.VAR_KEYWORD:
             text = "**" + text
         typed = p.name in specs or (bool(specs) and p.default is not _EMPTY)
         if typed:
@@ -188,7 +189,7 @@ def text_of_parameters(parameters: Any, specs: Names) -> str:
     return f"({', '.join(parts)})"
 
 
-def spread_positional(parameters: dict[str, inspect.Parameter], count: int) -> dict[str, inspect.Parameter]:
+def spread_positional(parameters: dict[str, Parameter], count: int) -> dict[str, Parameter]:
     """The parameters with one for each of the ``count`` specs of an input signature that ``*args`` takes: ``args_0``,
     ...
 
@@ -201,7 +202,7 @@ def spread_positional(parameters: dict[str, inspect.Parameter], count: int) -> d
         return parameters
     extra = range(max(count - len(before), 0))
     found = [p.replace(default=_EMPTY) if extra else p for p in before]
-    found += [inspect.Parameter(f"{star.name}_{i}", inspect.Parameter.POSITIONAL_OR_KEYWORD) for i in extra]
+    found += [Parameter(f"{star.name}_{i}", Parameter.POSITIONAL_OR_KEYWORD) for i in extra]
     found += [p for p in parameters.values() if p not in before and p is not star]
     return {p.name: p for p in found}
 
@@ -222,11 +223,11 @@ def call_arguments(parameters: Any, values: Names) -> tuple[tuple, Names]:
     kwargs: Names = {}
     for name, value in values.items():
         kind = parameters[name].kind if name in parameters else None
-        if kind is inspect.Parameter.VAR_POSITIONAL:
+        if kind is Parameter.VAR_POSITIONAL:
             args += list(value)
-        elif kind is inspect.Parameter.VAR_KEYWORD:
+        elif kind is Parameter.VAR_KEYWORD:
             kwargs.update(value)
-        elif kind is inspect.Parameter.KEYWORD_ONLY:
+        elif kind is Parameter.KEYWORD_ONLY:
             kwargs[name] = value
         else:
             args.append(value)

@@ -50,26 +50,19 @@ class GraphVariable(ResourceVariable):
         return f"<tf.Variable '{self.name}' shape={self._shape} dtype={self.dtype.name}>"
 
 
-def create(
-    variable: Variable,
-    initial_value: Any,
-    trainable: Any,
-    name: str | None,
-    dtype: DTypeLike,
-    constraint: Any,
-    shape: ShapeLike,
-) -> None:
-    """What ``Variable.__init__`` does inside a graph."""
+def create(variable: Variable, initial_value: Any, *given: Any) -> None:
+    """What ``Variable.__init__`` does inside a graph, with its arguments."""
     graph = state.graph
     root = graph.around[-1]
     if root.building_function:
-        _lift(root, variable, initial_value, trainable, name, dtype, constraint, shape)
+        _lift(root, variable, initial_value, *given)
         return
     # a function or branch of TensorFlow 1: its variables belong to the graph, whose sessions start them
     if graph is not root:
         with root.as_default():
-            create(variable, initial_value, trainable, name, dtype, constraint, shape)
+            create(variable, initial_value, *given)
         return
+    trainable, name, dtype, constraint, shape = given
     if callable(initial_value):
         initial_value = initial_value()
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
