@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
-from ..engine.tensor.convert import convert_to_tensor
+from ..engine.tensor.convert import convert_to_tensor, is_array
 from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..engine.tensor.variable import ResourceVariable
 from ..engine.values import nest
-from ..engine.values.dtypes import is_array
 from ..engine.values.shape import TensorShape
 from ..ops.parts import is_composite, of_parts, open_parts
 from .body import GraphBody

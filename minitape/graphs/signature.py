@@ -9,10 +9,9 @@ from inspect import Parameter
 from typing import TYPE_CHECKING, Any
 
 from ..engine.recording.state import state
-from ..engine.tensor.convert import convert_to_tensor
+from ..engine.tensor.convert import convert_to_tensor, is_array
 from ..engine.tensor.tensor import Tensor
 from ..engine.values import nest
-from ..engine.values.dtypes import is_array
 from .spec import TensorSpec, show
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from ..engine.back.sweep import Sweep
 from ..engine.back.values import unbroadcast
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
-from ..engine.tensor.convert import convert_to_tensor
+from ..engine.tensor.convert import convert_to_tensor, is_array
 from ..engine.tensor.slices import IndexedSlices, check_places, concat_slices
 from ..engine.tensor.tensor import Tensor, new_tensor
-from ..engine.values.dtypes import int32, is_array
+from ..engine.values.dtypes import int32
 from ..engine.values.shape import TensorShape
 from .primitive import GraphPrimitive, replay_row
 from .symbolic import SymbolicTensor

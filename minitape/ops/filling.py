@@ -12,11 +12,10 @@ from ..engine.hooks import hooks
 from ..engine.recording.evidence import with_influences
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
-from ..engine.tensor.convert import convert_to_tensor
+from ..engine.tensor.convert import convert_to_tensor, is_array
 from ..engine.tensor.opdefs import accept, accept_attr
 from ..engine.tensor.tensor import Tensor, new_tensor
 from ..engine.values import dtypes
-from ..engine.values.dtypes import is_array
 from ..engine.values.invalid import invalid, shape_text
 from ..engine.values.shape import TensorShape
 from .arrays import expand_dims, reshape

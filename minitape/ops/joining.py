@@ -10,10 +10,9 @@ import numpy as np
 from ..engine.hooks import hooks
 from ..engine.recording.evidence import note_used_as_size
 from ..engine.table.primitives import TABLE
-from ..engine.tensor.convert import convert_to_tensor, pack
+from ..engine.tensor.convert import convert_to_tensor, is_array, pack
 from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import Tensor
-from ..engine.values.dtypes import is_array
 from ..engine.values.invalid import at_run, invalid, shape_text
 from ..engine.values.shape import TensorShape
 from .operands import call, get_static_value, integers, postpone, tensor_of

@@ -16,12 +16,12 @@ from ..engine.recording.state import state
 from ..engine.table.accelerator import fast
 from ..engine.table.code import define
 from ..engine.table.primitives import TABLE, Primitive
-from ..engine.tensor.convert import convert_to_tensor
+from ..engine.tensor.convert import convert_to_tensor, is_array
 from ..engine.tensor.opdefs import accept_attr, has_default
 from ..engine.tensor.operation import apply, binary
 from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..engine.types import Given, Made, Same
-from ..engine.values.dtypes import int32, is_array
+from ..engine.values.dtypes import int32
 from ..engine.values.invalid import AtRun, invalid
 from ..engine.values.shape import TensorShape
 

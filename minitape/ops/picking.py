@@ -438,7 +438,7 @@ def _tensor_scatter(name: str, primitive: str, what: str, example: str) -> Any:
                 op,
             )
         if state.graph is None:
-            check_inside(places.array, tuple(x.shape), op)
+            check_inside(places.array, x.array.shape, op)
         return call(primitive, x, places, values)
 
     shown, _, result = example.partition(" -> ")

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from ..engine.table.primitives import TABLE, special  # noqa: F401 - special fills the table
-from ..engine.tensor.convert import convert_to_tensor
+from ..engine.tensor.convert import convert_to_tensor, is_array
 from ..engine.tensor.opdefs import accept_attr
 from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..engine.values import dtypes
-from ..engine.values.dtypes import is_array
 from ..engine.values.invalid import invalid, shape_text
 from .operands import axes_of, call, integers, is_tensor_like, postpone, static, tensor_of, with_name
 

@@ -16,11 +16,10 @@ from ..recording.evidence import site
 from ..recording.recorder import recorder
 from ..recording.state import state
 from ..table.primitives import TABLE
-from ..tensor.convert import convert_to_tensor
+from ..tensor.convert import convert_to_tensor, is_array
 from ..tensor.slices import IndexedSlices
 from ..tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..values import nest
-from ..values.dtypes import is_array
 from .batch import Batch
 
 if TYPE_CHECKING:

@@ -22,11 +22,11 @@ from ..recording.block import During, no_tapes
 from ..recording.recorder import recorder
 from ..recording.state import state
 from ..table.primitives import Primitive
-from ..tensor.convert import convert_to_tensor
+from ..tensor.convert import convert_to_tensor, is_array
 from ..tensor.operation import finish
 from ..tensor.tensor import Tensor, new_tensor
 from ..values import errors, nest
-from ..values.dtypes import DType, as_dtype, is_array
+from ..values.dtypes import DType, as_dtype
 from ..values.invalid import invalid
 from .custom import arrays_of, for_batches
 

@@ -47,6 +47,11 @@ _CASTS = {"f": "fiu", "i": "iu", "u": "iu", "c": "cfiu", "b": "b", "s": "s"}  # 
 _NUMPY_NAMES = {"M": "DATETIME", "m": "TIMEDELTA", "V": "VOID", "f": "LONGDOUBLE", "c": "CLONGDOUBLE"}
 
 
+def is_array(value: Object) -> bool:
+    """True for the values of NumPy: arrays, and the scalars that take their place."""
+    return isinstance(value, (np.ndarray, np.generic))
+
+
 def convert_to_tensor(
     value: Value, dtype: DTypeLike = None, dtype_hint: DTypeLike = None, name: str | None = None
 ) -> Tensor:

@@ -156,11 +156,6 @@ def _bfloat16() -> DType:
     return _BY_NAME["bfloat16"]
 
 
-def is_array(value: Object) -> bool:
-    """True for the values of NumPy: arrays, and the scalars that take their place."""
-    return isinstance(value, (np.ndarray, np.generic))
-
-
 def as_dtype(type_value: DTypeLike) -> DType:
     """Turns a DType, its name, its number, a NumPy type or ``float``/``bool``/``str`` into a DType.
 

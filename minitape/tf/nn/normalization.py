@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine.table.primitives import TABLE, activation  # noqa: F401 - it fills the table
+from ...engine.tensor.convert import is_array
 from ...engine.tensor.tensor import Tensor
 from ...engine.values import dtypes
-from ...engine.values.dtypes import is_array
 from ...ops.arrays import shape
 from ...ops.elementwise import squared_difference
 from ...ops.operands import axes_of, call, is_tensor_like, postpone, static, tensor_of
