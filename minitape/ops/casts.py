@@ -159,5 +159,5 @@ def angle(input: Any, name: str | None = None) -> Tensor:
     x = tensor_of(input)
     if x.dtype.kind == "c":
         return call("angle", x)
-    half_turn = convert_to_tensor(3.141592653589793, x.dtype) * TABLE["ones_like"](x)
-    return call("select", x < convert_to_tensor(0, x.dtype), half_turn, TABLE["zeros_like"](x))
+    half_turn = convert_to_tensor(3.141592653589793, x.dtype) * call("ones_like", x)
+    return call("select", x < convert_to_tensor(0, x.dtype), half_turn, call("zeros_like", x))

@@ -55,7 +55,7 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = No
     values = _slices_or_tensor(t)
     total = reduce_sum(values * values, axes, True)
     positive = total > 0
-    safe = call("select", positive, total, TABLE["ones_like"](total))
+    safe = call("select", positive, total, call("ones_like", total))
     size = call("select", positive, call("sqrt", safe), total)
     clip_norm = pairwise(TABLE["maximum"], tensor_of(clip_norm, values.dtype), 0)
     scaled = values * clip_norm

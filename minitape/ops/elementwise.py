@@ -172,7 +172,7 @@ def sign(x: Any, name: str | None = None) -> Any:
     x = tensor_of(x)
     if x.dtype.kind != "c":
         return call("sign", x)
-    size = TABLE["cast"](call("complex_abs", x), dtype=x.dtype)
+    size = call("cast", call("complex_abs", x), dtype=x.dtype)
     return call("div_no_nan", x, size)
 
 
@@ -248,7 +248,7 @@ def squared_difference(x: Any, y: Any, name: str | None = None) -> Any:
     x, y = pair(x, y)
     if x.dtype.kind == "c":
         away = x - y
-        return TABLE["conj"](away) * away
+        return call("conj", away) * away
     return binary(TABLE["squared_difference"], x, y)
 
 

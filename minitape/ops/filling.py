@@ -191,7 +191,7 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
         for t, role in zip(ends, ("start", "limit", "delta"), strict=True):
             if t.shape.rank:
                 raise _no_scalar(t, role)
-        return hooks.range_row(*[t if t.dtype == wanted else TABLE["cast"](t, dtype=wanted) for t in ends], wanted)
+        return hooks.range_row(*[t if t.dtype == wanted else call("cast", t, dtype=wanted) for t in ends], wanted)
     start, limit, delta = (_scalar(t, role) for t, role in zip(ends, ("start", "limit", "delta"), strict=True))
     made = _numbers(numbers_of_range(start, limit, delta, wanted), start, limit, delta, wanted)
     return made if state.graph is not None else with_influences(made, ends, "Range")

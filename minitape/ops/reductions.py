@@ -92,11 +92,11 @@ def reduce_logsumexp(input_tensor: Any, axis: Any = None, keepdims: bool = False
     """
     x = tensor_of(input_tensor)
     raw = reduce_max(x, axis, True)
-    largest = call("select", call("is_finite", raw), raw, TABLE["zeros_like"](raw))
+    largest = call("select", call("is_finite", raw), raw, call("zeros_like", raw))
     largest = call("stop_gradient", largest)
     total = call("log", reduce_sum(call("exp", x - largest), axis, keepdims))
     if not keepdims:
-        largest = TABLE["reshape"](largest, shape=tuple(total.shape))
+        largest = call("reshape", largest, shape=tuple(total.shape))
     return total + largest
 
 
@@ -115,7 +115,7 @@ def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False,
     if means.dtype.is_integer:
         raise TypeError(f"Input must be either real or complex. Received integer type {means.dtype}.")
     away = x - means
-    squares = TABLE["real"](TABLE["conj"](away) * away) if x.dtype.kind == "c" else call("square", away)
+    squares = call("real", call("conj", away) * away) if x.dtype.kind == "c" else call("square", away)
     return reduce_mean(squares, axis, keepdims)
 
 
@@ -144,8 +144,8 @@ def count_nonzero(
     """
     x = tensor_of(input)
     zero = tensor_of(b"" if x.dtype.kind == "s" else x.dtype.as_numpy_dtype(0))
-    found = TABLE["cast"](call("not_equal", x, zero), dtype=dtypes.int64)
-    return TABLE["cast"](reduce_sum(found, axis, bool(keepdims)), dtype=dtypes.as_dtype(dtype))
+    found = call("cast", call("not_equal", x, zero), dtype=dtypes.int64)
+    return call("cast", reduce_sum(found, axis, bool(keepdims)), dtype=dtypes.as_dtype(dtype))
 
 
 @postpone
@@ -158,9 +158,9 @@ def zero_fraction(value: Any, name: str | None = None) -> Tensor:
     """
     x = tensor_of(value)
     count = count_nonzero(x)
-    ones = TABLE["cast"](TABLE["ones_like"](x), dtype=dtypes.float32)
+    ones = call("cast", call("ones_like", x), dtype=dtypes.float32)
     size = reduce_sum(ones) if x.dtype.kind != "s" else tensor_of(np.float32(x.shape.num_elements()))
-    return (size - TABLE["cast"](count, dtype=dtypes.float32)) / size
+    return (size - call("cast", count, dtype=dtypes.float32)) / size
 
 
 def _one_axis(axis: Any, name: str) -> int:

@@ -234,7 +234,7 @@ def _sizes(data: Any, ids: Any, num_segments: Any) -> Any:
     count = _count_of(num_segments, "UnsortedSegmentSum")
     ones = new_tensor(np.ones(ids.shape.as_list(), data.dtype.as_numpy_dtype))
     n = call("unsorted_segment_sum", ones, ids, num_segments=count)
-    n = TABLE["maximum"](n, new_tensor(data.dtype.as_numpy_dtype(1)))
+    n = call("maximum", n, new_tensor(data.dtype.as_numpy_dtype(1)))
     return call("reshape", n, shape=(count, *[1] * (data.ndim - ids.ndim)))
 
 
@@ -271,7 +271,7 @@ def bincount(
     """
     x = tensor_of(arr)
     if not x.dtype.is_integer:
-        x = TABLE["cast"](x, dtype=dtypes.int32)
+        x = call("cast", x, dtype=dtypes.int32)
     if x.array.size and x.array.min() < 0:
         raise invalid("Input arr must be non-negative!", "DenseBincount")
     w = None if weights is None else tensor_of(weights)
@@ -309,7 +309,7 @@ def confusion_matrix(
     [[1 0]
      [1 1]]
     """
-    true, guessed = (TABLE["cast"](tensor_of(v), dtype=dtypes.int64).array for v in (labels, predictions))
+    true, guessed = (call("cast", tensor_of(v), dtype=dtypes.int64).array for v in (labels, predictions))
     for values, what in ((true, "labels"), (guessed, "predictions")):
         if values.size and values.min() < 0:
             raise invalid(f"`{what}` contains negative values.")

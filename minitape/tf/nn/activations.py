@@ -52,7 +52,7 @@ def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Tens
     """
     x = tensor_of(features)
     if x.dtype.is_integer:
-        x = TABLE["cast"](x, dtype=dtypes.float32)
+        x = call("cast", x, dtype=dtypes.float32)
     if isinstance(alpha, (Tensor, list, tuple, str, bytes)):
         raise TypeError(f"Expected float for argument 'alpha' not {alpha!r}.")
     return call("leaky_relu", x, alpha=float(np.float32(alpha)))  # the kernel has it as a float32

@@ -20,11 +20,11 @@ def _both(name: str, labels: Any, logits: Any) -> None:
 
 def _wide(x: Any) -> Any:
     """Half floats as float32, in which losses are computed."""
-    return TABLE["cast"](x, dtype=dtypes.float32) if x.dtype.name in ("float16", "bfloat16") else x
+    return call("cast", x, dtype=dtypes.float32) if x.dtype.name in ("float16", "bfloat16") else x
 
 
 def _back(loss: Any, like: Any) -> Any:
-    return loss if loss.dtype is like.dtype else TABLE["cast"](loss, dtype=like.dtype)
+    return loss if loss.dtype is like.dtype else call("cast", loss, dtype=like.dtype)
 
 
 def _axis_last(x: Any, axis: int) -> Any:
@@ -60,7 +60,7 @@ def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: int = -1, 
     ):
         return call("softmax_cross_entropy", x, y)
     wide = _wide(x)
-    y = y if y.dtype is wide.dtype else TABLE["cast"](y, dtype=wide.dtype)
+    y = y if y.dtype is wide.dtype else call("cast", y, dtype=wide.dtype)
     if 0 in (x.ndim, y.ndim) and x.dtype.is_floating:
         raise invalid("Expected begin[0] == 0 (got -1) and size[0] == 0 (got 1) when input.dim_size(0) == 0", "Slice")
     wide, y = _axis_last(wide, axis), _axis_last(y, axis)

@@ -30,13 +30,13 @@ def moments(x: Any, axes: Any, *, keepdims: bool = False, name: str | None = Non
     """
     half = dtypes.as_dtype(x.dtype).name == "float16"
     x = tensor_of(x)
-    y = TABLE["cast"](x, dtype=dtypes.float32) if half else x
+    y = call("cast", x, dtype=dtypes.float32) if half else x
     mean = reduce_mean(y, axes, True)
     fixed = call("stop_gradient", mean)
     squares = squared_difference(y, fixed) if y.dtype.kind == "c" else call("squared_difference", y, fixed)
     variance = reduce_mean(squares, axes, True)
     out = [v if keepdims else without_axes(v, axes_of(axes) or None) for v in (mean, variance)]
-    return tuple(TABLE["cast"](v, dtype=x.dtype) if half else v for v in out)
+    return tuple(call("cast", v, dtype=x.dtype) if half else v for v in out)
 
 
 @postpone
@@ -57,7 +57,7 @@ def batch_normalization(
         inverse = inverse * scale
     x = tensor_of(x)
     rest = offset - mean * inverse if offset is not None else -mean * inverse
-    return x * TABLE["cast"](inverse, dtype=x.dtype) + TABLE["cast"](rest, dtype=x.dtype)
+    return x * call("cast", inverse, dtype=x.dtype) + call("cast", rest, dtype=x.dtype)
 
 
 @postpone
@@ -122,8 +122,8 @@ def dropout(x: Any, rate: Any, noise_shape: Any = None, seed: int | None = None,
         sizes = [sizes[i] if n is None else n for i, n in enumerate(static(noise_shape))]
     drawn = uniform(sizes, seed=seed, dtype=x.dtype if x.dtype.size > 2 else dtypes.float32)
     scaled = x * (1 / (1 - rate))
-    kept = drawn >= TABLE["cast"](rate, dtype=x.dtype)
-    return call("select", kept, scaled, TABLE["zeros_like"](scaled))
+    kept = drawn >= call("cast", rate, dtype=x.dtype)
+    return call("select", kept, scaled, call("zeros_like", scaled))
 
 
 @postpone
