@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from functools import cache
 
 SIGNS: dict[type[ast.AST], str] = {ast.Add: "+", ast.Sub: "−", ast.Gt: ">", ast.GtE: "≥", ast.Lt: "<", ast.LtE: "≤"}
@@ -16,6 +17,31 @@ MEANT = {  # what an operation that guards against 0 or infinity means
     "rint": "round(x)",
 }
 NUMBERS = {"1.1283791670955126": "2/√π"}
+
+WHOLE = {  # of operations on whole arrays
+    "reduce_sum": ["sum(x)", "g"],
+    "reduce_mean": ["mean(x)", "g / size(x)"],
+    "bias_add": ["x + y", "g", "g"],
+    "reshape": ["reshape(x)", "reshape(g)"],
+    "transpose": ["xᵀ", "gᵀ"],
+    "softmax": ["softmax(x)", "z × (g − Σ g × z)"],
+}
+
+
+def of_arrays(name: str, attrs: Mapping[str, object], rank: int) -> list[str]:
+    """Formula and rules of an operation on whole arrays whose result has that many axes; [] where no line says them.
+
+    >>> of_arrays("matmul", {"transpose_b": True}, 2)
+    ['x @ yᵀ', 'g @ y', 'gᵀ @ x']
+    """
+    if name == "matmul":
+        left, right = attrs.get("transpose_a"), attrs.get("transpose_b")
+        x, y = "xᵀ" if left else "x", "yᵀ" if right else "y"
+        back = f"{y} @ gᵀ" if left else f"g @ {'y' if right else 'yᵀ'}"
+        return [f"{x} @ {y}", back, f"gᵀ @ {x}" if right else f"{'x' if left else 'xᵀ'} @ g"]
+    if (name.startswith("reduce_") and rank) or (name == "transpose" and rank != 2):  # it depends on the axes
+        return []
+    return WHOLE.get(name, [])
 
 
 @cache

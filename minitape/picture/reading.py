@@ -26,6 +26,7 @@ from ..engine.recording.rows import CALL, LEAF, REALS, operation_of
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..engine.values.dtypes import as_dtype
 from .events import events_of
+from .readable import of_arrays
 from .replay import is_small, missing_bytes, recomputed, values_of
 from .rows import Around, PictureRow, fields_of, first_of, last_of
 from .short import short_lines, short_name
@@ -307,6 +308,7 @@ class Reader:
         result = self._operation(call.primitive).copy()
         if result["cut"] is None and record.shape_dtype(row)[1].kind in "biu":
             result["cut"] = "integer"
+        result["said"] = result["said"] or of_arrays(call.primitive.name, call.attrs, len(record.shape_dtype(row)[0]))
         if call.primitive is CUSTOM:
             result["label"] = short_name(call.attrs["call"].name)
         elif call.primitive.name == "function" and "taped" in call.attrs:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import minitape as tf
@@ -118,7 +119,7 @@ def test_it_is_copied_as_latex(show, page):
     press(page, "End")
     page.get_by_role("button", name="LaTeX").first.click()
     copied = page.evaluate("window.copied")
-    assert copied == (r"\frac{\partial \mathrm{loss}}{\partial x} = 2 \cdot  (p - t) \cdot p \cdot  (1 - p) \cdot w")
+    assert copied == (r"\frac{\partial \mathrm{loss}}{\partial x} = 2 \cdot (p - t) \cdot p \cdot (1 - p) \cdot w")
 
 
 @pytest.mark.parametrize("clipboard", ["undefined", "{ writeText: async () => { throw new Error('not allowed') } }"])
@@ -151,7 +152,72 @@ def test_powers_and_roots_are_grouped_in_latex(show, page):
     assert copied(lambda: tf.sqrt(x) * w, w) == r"(\sqrt{x})"
 
 
-def test_arrays_have_no_formula(show):
-    page = show(tf.snapshot(*PROGRAMS["layers"]()))
-    press(page, "End")
-    assert formulas(page) == []
+def matrices() -> Any:
+    """Products of matrices, transposed ones, a bias, a mean, masks, and a softmax, whose rule is no product."""
+    rng = np.random.default_rng(4)
+    x, w, b, v, m, s = (
+        tf.Variable(rng.normal(size=shape).astype(np.float32), name=name)
+        for name, shape in {"x": (3, 2), "w": (2, 4), "b": (4,), "v": (5, 4), "m": (3, 1), "s": ()}.items()
+    )
+    with tf.GradientTape() as tape:
+        h = tf.nn.relu(x @ w + b)
+        p = tf.matmul(h, v, transpose_b=True) * s
+        q = tf.nn.softmax(p) - m
+        loss = tf.reduce_mean(tf.transpose(q) ** 2.0) + tf.reduce_sum(tf.reshape(h, [12]))
+    snapshot = tf.snapshot(tape, loss, [x, w, b, v, m, s])
+    assert p is not None
+    return snapshot
+
+
+def spread(array: Any, axes: str, shape: list[int]) -> Any:
+    summed: Any = array.sum(tuple(map("₀₁₂₃".index, axes)) or None)
+    return np.reshape(summed, shape)
+
+
+def test_matrices_multiply_to_what_arrived(show):
+    """Each formula is computed by NumPy from the values of the rows, and from the adjoints that it names."""
+    snapshot = matrices()
+    rows, arrived = snapshot["rows"], {}
+    values = [np.array(row["value"]["data"]) for row in rows]
+    known: dict[str, Any] = {row["name"].removesuffix(":0"): values[row["row"]] for row in rows if row["name"]}
+    known |= {
+        "mean": np.mean,
+        "sum": np.sum,
+        "softmax": lambda a: np.exp(a) / np.exp(a).sum(-1, keepdims=True),
+        "relu": lambda a: np.maximum(a, 0),
+        "tanh": np.tanh,
+        "ones": lambda *n: np.ones(n),
+    }
+
+    def row_of(text: str, rows: Any) -> int:
+        """The one of these rows that is named so, or has this value."""
+        value = computed(text)
+        return next(k for k in rows if values[k].shape == value.shape and np.allclose(values[k], value))
+
+    def computed(text: str, shape: Any = ()) -> Any:
+        for sign, code in {"ᵀ": ".T", "×": "*", "−": "-", "²": "**2", "^": "**"}.items():
+            text = text.replace(sign, code)
+        text = re.sub(r"∂loss/∂(row \d+|\w*\([^()]*\)|\w+)", lambda found: f"A[{row_of(found[1], arrived)}]", text)
+        text = re.sub(r"Σ([₀-₃]*)\(", r"total('\1', ", re.sub(r"\brow (\d+)", r"R[\1]", text))
+        given = {"R": values, "A": arrived, "reshape": lambda a: np.reshape(a, shape or a.size)}
+        given["total"] = lambda axes, a: np.reshape(a.sum(tuple(map("₀₁₂₃".index, axes)) or None), shape)
+        return eval(text, given | known)
+
+    page = show(snapshot, "none")
+    press(page, "Home", *["ArrowRight"] * len(rows))
+    seen = []
+    for step in snapshot["sweep"]["steps"]:
+        press(page, "ArrowRight")
+        arrived[step["row"]] = np.array(step["adjoint"]["data"])
+        sums = {edge["input"]: np.array(edge["sum"]["data"]) for edge in step["edges"]}
+        for text, shapes in formulas(page):
+            seen.append((text, shapes))
+            by, _, formula = text.partition(" = ")
+            row = row_of(by.removeprefix("∂loss/∂"), sums)
+            assert np.broadcast_to(computed(formula, sums[row].shape), sums[row].shape) == pytest.approx(
+                sums[row], rel=1e-4
+            )
+    assert seen[3:4] + seen[-1:] == [
+        ("∂loss/∂((row 13)^2) = 1/15", "= 1/15 = (5, 3)"),
+        ("∂loss/∂w = xᵀ @ ∂loss/∂(row 2 + b)", "= (2, 3) @ (3, 4) = (2, 4)"),
+    ]

@@ -114,7 +114,7 @@ def test_a_tensors_step_is_said_in_few_words(show):
     page = show(TWELVE["network"]())
     press(page, "End", "ArrowLeft", "ArrowLeft")
     words = page.locator(".mt-step").inner_text()
-    assert len(words.splitlines()) < 20 and len(words) < 600
+    assert len(words.splitlines()) < 26 and len(words) < 600
     assert "(32, 16), " in words and "% zeros" in words
     said = page.locator(".mt-said-only").inner_text()
     assert said.startswith("Backward, row ") and len(said) < 120

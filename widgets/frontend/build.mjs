@@ -22,10 +22,29 @@ function sourceHash(folder) {
   return hash.digest("hex").slice(0, 16);
 }
 
-// Parts of the view that only its own classes name: in the bundle they have short names. None is a name of data or of the DOM, or of
-// what benchmarks/view.py reads.
-const mangleProps = /^(takeSteps|comeBack|wrapAnew|edgeWords|sumBefore|mover|playing|choose|mapped|swept|resized|provisional|patience|stepOn|passing|paintEdges|paintMaps|stepLines|sweepNote|toggleAt|tangentLine|rowLinks|columnsIn|groupLines|section|edgeGroup|litBetween|chosenLines|reveal|layers|forget|pathEdges|setGraph|skeleton|toggled|goRow|turned|blamed|hover|scene|drawn|column|unfinished|updating|timeline|schedule|actions|pending|waiting|chosen|difference|wanted|anchor|following|imagine|sentFrom|layOut|endSection|indexed|history|alone|shortcuts|recast|listeners|stopPlacing|takeRoom|stepOf|leftScreen|goBack|foldedProducts|backwardLines|forwardLines|paintProfile|updateLines|captions|backTo|planner|placed|kernel|consumers|nearest|toTurn|renewed|revealed|camera|marks|nodeOf|byColumn|readFirst|readLast|fitting|stepping|stopListening|drawState|inspector|toolbar|stepbar|sourcePane|minimap|scroller|playButton|(fold|focus|paths|predict)(Select|Button))$/;
-const options = { mangleProps, bundle: true, target: "es2022", minify: true, charset: "utf8", legalComments: "none", write: false };
+const read = (path) => readFileSync(`${here}${path}`, "utf8");
+const found = (text, pattern) => [...text.matchAll(pattern)].map((match) => match[1]);
+
+/** Members of our classes and interfaces that no browser, no data and no reader from outside names: in the bundle they have short names. */
+function ownNames() {
+  const texts = readdirSync(`${here}src`).filter((name) => name.endsWith(".ts")).map((name) => read(`src/${name}`));
+  const types = `node_modules/@typescript/typescript-${process.platform}-${process.arch}/lib`;
+  const browser = readdirSync(`${here}${types}`).filter((name) => /^lib\..*\.d\.ts$/.test(name)).map((name) => read(`${types}/${name}`));
+  const declared = texts.flatMap((text) => text.match(/^(?:export )?(?:class|interface) .*?^}/gms) ?? []);
+  const sent = declared.filter((text) => /^(?:export )?interface (?:Message|Knob) /.test(text)); // by the kernel
+  const others = new Set([
+    ...found(browser.join("\n"), /^\s+(?:readonly |get |set )?"?(\w+)"?\??[(:<]/gm),
+    ...found([read("src/schema.ts"), ...sent].join("\n"), /(\w+)\??:/g),
+    ...found(texts.join("\n"), /"(\w+)"/g), // a key may be given as text
+    ...found(readdirSync(`${here}playground`).map((name) => read(`playground/${name}`)).join("\n"), /[.{,] ?(\w+)/g),
+    ...["constructor", "busy", "fold", "folding"], // the last are of benchmarks/view.py
+  ]);
+  const members = found(declared.join("\n"), /^(?:  (?:(?:private|readonly|get|set|async|static) )*|    (?:private |readonly )+)(\w+)[?!]?(?:[(:;<]| =)/gm);
+  // a browser has these, too, of things that the view does not use
+  const free = "anchor backward difference foldSelect forward history mover pending playing scene section timeline toolbar updating waiting".split(" ");
+  return [...new Set([...members.filter((name) => name.length > 3 && !others.has(name)), ...free])];
+}
+const options = { bundle: true, target: "es2022", minify: true, charset: "utf8", legalComments: "none", write: false };
 
 // `import source from "worker:./worker.ts"` gives the bundled text of that module, to start a worker from.
 const workers = {
@@ -70,13 +89,13 @@ const shipped = {
   [page]: await bundled({
     entryPoints: [`${here}playground/main.ts`],
     format: "esm",
-    mangleProps: undefined, // it shares the view's bundle, which has names of its own
     plugins: [workers],
     banner: { js: `/* minitape playground, source ${sourceHash("playground")} */\n/* With CodeMirror and Lezer:\n${editorLicence}*/` },
   }),
   [view]: await bundled({
     entryPoints: [`${here}src/widget.ts`],
     format: "esm",
+    mangleProps: new RegExp(`^(${ownNames().join("|")})$`),
     plugins: [styles],
     banner: { js: `/* minitape TapeView, source ${sourceHash("src")} */\n/* With gifenc:\n${gifLicence}*/` },
   }),
@@ -84,7 +103,6 @@ const shipped = {
   [`${extension}/static/${remote}`]: await bundled({
     entryPoints: [`${here}lab/extension.ts`],
     format: "iife",
-    mangleProps: undefined, // it asks JupyterLab for its kernel
   }),
 };
 

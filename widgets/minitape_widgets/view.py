@@ -16,7 +16,6 @@ from minitape.common.texts import paragraph
 from minitape.common.write_beside import write
 from minitape.course.widget import MISSING, AnyWidget, Bytes, Unicode
 from minitape.picture.diagnosis import alarms_of
-from minitape.picture.difference import first_difference
 from minitape.picture.drawing import WHOLE, Picture, how_many
 from minitape.picture.reading import EMPTY, PictureRow, Reader, followed, reader_of, spaces
 from minitape.picture.snapshots import snapshot
@@ -24,6 +23,7 @@ from minitape.picture.whatif import what_if
 from minitape.picture.words import browser_texts, word
 
 from .comparison import Comparison
+from .difference import first_difference
 from .engine import LOADER, engine
 from .interact import Rerun
 from .kept_page import KeptView

@@ -43,12 +43,13 @@ function strongestIn(lines: number[][], top: number, bottom: number, left: numbe
   return found;
 }
 
-/** A drawing of the value, in the colours of the small one, `plain` without its range; null for scalars and for arrays that were not sent. */
+/** A drawing of the value, in the colours of the small one, `plain` without its range; null for scalars, where it would be of one colour, and for arrays that were not sent. */
 export function heatmap(value: Value | null, plain = false): HTMLElement | null {
   const lines = matrix(value);
   if (!lines || lines.length * lines[0].length < 2) return null;
   const numbers = lines.flat().filter(Number.isFinite);
   const [low, high] = numbers.reduce(([a, b], x) => [Math.min(a, x), Math.max(b, x)], [Infinity, -Infinity]);
+  if (plain && low === high) return null; // each the same: a sentence says it
   const caption = h("div", { class: "mt-figcaption" }, numbers.length ? t("{0} to {1}", short(low), short(high)) : t("no finite numbers"));
   const most = Math.max(Math.abs(low), Math.abs(high)) || 1;
   const picture = lines.length === 1 && lines[0].length > LONG ? line(lines[0], Math.min(0, low), Math.max(0, high)) : cells(lines, most);

@@ -149,18 +149,20 @@ export class Inspector {
       sums.set(edge.input, true);
     }
     const steps = this.timeline.position - this.timeline.forward;
-    const products = productsOf(this.store, steps);
-    for (const [input, terms] of products ?? []) if (sums.has(input)) lines.push(formulaLine(this.store, terms, this.store.rows[input], steps, full(this.timeline.adjoint(input))));
+    for (const [input, terms] of productsOf(this.store, steps)) {
+      const to = this.store.rows[input];
+      if (sums.has(input)) lines.push(formulaLine(this.store, terms, to, steps, to.shape.length ? shapeText(to) : full(this.timeline.adjoint(input))));
+    }
     if (!step.edges.length) lines.push(h("p", {}, t(row.kind === "operation" ? "No gradient passes here." : "The sweep ends here: this row has no inputs.")));
     return lines;
   }
 
   private edgeLine(row: Row, edge: SweepEdge, incoming: Value, again: boolean): HTMLElement {
     const input = this.store.rows[edge.input];
-    const rule = row.rule[edge.port];
+    const rule = row.said[edge.port + 1];
     const own = OWN[row.op];
     const summed = edge.local && String(input.shape) !== String(row.shape) ? t(", summed where it was broadcast") : "";
-    const line = h("div", { class: "mt-eq" }, h("span", { class: "mt-to" }, t("to "), this.link(edge.input), ` (${title(input)})`), rule ? h("code", { class: "mt-rule" }, withRows(row.said[edge.port + 1] ?? "", row, row.dtype.startsWith("complex"))) : own ? h("span", { class: "mt-own" }, t(own)) : null);
+    const line = h("div", { class: "mt-eq" }, h("span", { class: "mt-to" }, t("to "), this.link(edge.input), ` (${title(input)})`), rule ? h("code", { class: "mt-rule" }, withRows(rule, row, row.dtype.startsWith("complex"))) : own ? h("span", { class: "mt-own" }, t(own)) : null);
     const [local, product, sum] = [full(edge.local), full(edge.product), full(edge.sum)];
     if (notFinite(edge.local) && !notFinite(edge.product)) line.append(h("p", { class: "mt-note mt-break" }, t("The local derivative is not finite. Where nothing arrives (g = 0) the product is 0 by convention.")));
     if ([edge.local, edge.product].some(isLong)) {

@@ -1,33 +1,40 @@
-// The formula of what has arrived, as it grows with the steps: ∂loss/∂w = 2 × (p − t) × σ × (1 − σ) × x. For single numbers.
+// The formula of what has arrived, as it grows with the steps: ∂loss/∂w = 2 × (p − t) × p × (1 − p) × x, with its numbers below; of
+// arrays ∂loss/∂w = xᵀ @ (2 × (p − t)), with the shapes.
 import { h } from "./dom";
-import type { Row } from "./schema";
+import type { Row, SweepEdge } from "./schema";
 import type { Store } from "./store";
-import { elide, rounded, withNames } from "./value";
+import { elide, rounded, shapeText, withNames } from "./value";
 import { t } from "./words";
 
-/** A local derivative: what its rule says, its number, and the step that made it. */
-interface Factor {
+/** A factor, a sign or a bracket: its text, its number or shape, and the step that made it; 0 for none. */
+interface Part {
   text: string;
   value: string;
   step: number;
 }
-type Term = Factor[];
+/** Parts that are multiplied element by element; 1 without any. The shape is that of what is written, which may be spread. */
+interface Term {
+  parts: Part[];
+  factors: number;
+  shape: number[];
+}
 
 const [MOST, LONG, STEPS] = [4, 5, 200]; // terms of a sum, factors of a term, steps: of more what arrived in between has a name of its own
+const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉";
 
 /** A rule without the adjoint, in which it is linear: `g × y` is y. */
 function withoutAdjoint(rule: string): string {
   if (!/\bg\b/.test(rule)) return "0";
-  return rule.replace(/^(−?)g$/, "$11").replace(/^(−?)g × /, "$1").replace(/^(−?)g \/ /, "$11 / ").replace(/ × g\b|\bg × /, "").replace(/^g if/, "1 if");
+  return rule.replace(/^(−?)g$/, "$11").replace(/^(−?)g × /, "$1").replace(/^(−?)g \/ /, "$11 / ").replace(/ × g\b|\bg × /, "").replace(/^g if (.*), else 0$/, "($1)");
 }
 
 /** What a row is called in a formula: by its name, a number of the program as it is, else by what made it. */
 function nameOf(store: Store, row: Row): string {
   if (row.name) return row.name.replace(/:0$/, "");
-  if (row.kind !== "operation" && row.value?.text) return rounded(row.value.text).replace(/\.0$/, "");
+  if (row.kind !== "operation" && !row.shape.length && row.value?.text) return rounded(row.value.text).replace(/\.0$/, "");
   const within = (one: Row): string => (one.name || one.kind !== "operation" ? nameOf(store, one) : t("row {0}", one.row));
   const made = row.said[0] ? withNames(row.said[0], row, (input) => within(store.rows[input])) : "";
-  return made && made.length < 14 ? (/^\w+\(/.test(made) ? made : `(${made})`) : t("row {0}", row.row);
+  return made && made.length < 14 ? (/^\w+(\(|ᵀ$)/.test(made) ? made : `(${made})`) : t("row {0}", row.row);
 }
 
 /** What is derived: the target, times what the sweep began with where that is not 1, as with `output_gradients` or in a call. */
@@ -39,27 +46,77 @@ function derived(store: Store, seed: string): string {
 /** What the sweep began with; "" for 1. */
 function seedOf({ sweep }: Store): string {
   const first = sweep?.steps[0];
-  const seed = first && first.row === sweep.target[0] ? rounded(first.adjoint.text ?? "") : "";
-  return Number(seed) === 1 ? "" : seed;
+  const given = first && first.row === sweep.target[0] ? first.adjoint : null;
+  return given && [given.data].flat(9).every((one) => Number(one) === 1) ? "" : rounded(given?.text ?? "");
 }
 
-/** By row what has arrived there after so many steps of the sweep; null where a value is an array, or a rule is not known. */
-export function productsOf(store: Store, steps: number): Map<number, Term[]> | null {
+const sign = (text: string): Part => ({ text, value: text, step: 0 });
+const same = (one: number[], other: number[]): boolean => String(one) === String(other);
+const valueOf = (text: string | undefined, shape: number[]): string => (shape.length ? shapeText({ shape }) : (text ?? ""));
+
+/** A term times one factor more; with its bracket, where it is a product of matrices. */
+function times({ parts, factors, shape }: Term, factor: Part, of: number[]): Term {
+  const wide = of.length > shape.length ? of : shape.map((n, k) => Math.max(n, of[k - shape.length + of.length] ?? 1));
+  return { parts: [...parts, ...(parts.length ? [sign(" × ")] : []), factor], factors: factors + 1, shape: wide };
+}
+
+/** All terms as one, of this shape, inside of a text: `xᵀ @ (…)`. */
+function within(terms: Term[], shape: number[], before: Part[], after: Part[]): Term {
+  const whole = terms.map((term) => (same(term.shape, shape) ? term : times(term, { text: `ones${shapeText({ shape })}`, value: shapeText({ shape }), step: 0 }, shape)));
+  const parts = whole.flatMap((term, k) => [...(k ? [sign(" + ")] : []), ...term.parts]);
+  const bare = parts.length === 1 && !/[ −]/.test(parts[0].text.replace(/\([^()]*\)/g, "")) && !/^\w/.test(before.at(-1)?.text ?? "");
+  const open = /\($/.test(before.at(-1)?.text ?? "") || bare;
+  return { parts: [...before, ...(open ? [] : [sign("(")]), ...parts, ...(open ? [] : [sign(")")]), ...after], factors: parts.length, shape };
+}
+
+/** What an edge hands on of what arrived; null where no rule says it. */
+function handed(store: Store, row: Row, terms: Term[], { input, port, local }: SweepEdge, step: number): Term[] | null {
+  const said = row.said[port + 1] ?? "";
+  const to = store.rows[input];
+  const named = (text: string): string => powers(withNames(text, row, (one) => nameOf(store, store.rows[one])));
+  const shapeOf = (name: string): number[] => store.rows[{ x: row.inputs[0], y: row.inputs[1], z: row.row }[name] ?? row.row].shape;
+  if (said.split(/\bg/).length !== 2 || row.dtype.startsWith("complex")) return null;
+  if (/[@ᵀ]|reshape/.test(said)) {
+    if (/@/.test(said) && to.shape.length !== row.shape.length) return null; // summed over a batch
+    const parts = said.split(/(g| @ )/).filter(Boolean).map((text): Part => {
+      const name = /^[xy]/.test(text) ? shapeOf(text[0]) : null;
+      return name ? { text: named(text), value: shapeText({ shape: /ᵀ/.test(text) ? [...name.slice(0, -2), ...name.slice(-2).reverse()] : name }), step } : sign(text);
+    });
+    const at = parts.findIndex(({ text }) => text === "g");
+    const made = within(terms, row.shape, parts.slice(0, at), parts.slice(at + 1));
+    return [{ ...made, shape: to.shape, factors: /@/.test(said) ? LONG : made.factors }];
+  }
+  const text = named(withoutAdjoint(said).replace(" / size(x)", `/${to.shape.reduce((a, n) => a * n, 1)}`));
+  const of = [...said.matchAll(/\b[xyz]\b/g)].map(([name]) => (/size/.test(said) ? [] : shapeOf(name))).reduce((a, b) => (b.length > a.length ? b : a), []);
+  if (!of.length && !/size/.test(said) && !local?.text) return null;
+  const found = text === "1" ? terms : terms.map((term) => times(term.parts.some((part) => part.text === " @ ") ? within([term], term.shape, [], []) : term, { text: bracketed(text), value: of.length ? shapeText({ shape: of }) : row.shape.length || /size/.test(said) ? text : (local?.text ?? ""), step }, of));
+  if (same(to.shape, row.shape) || row.shape.length < to.shape.length || /^g$|size/.test(said) && !row.shape.length) return found;
+  const lost = row.shape.length - to.shape.length;
+  const axes = row.shape.flatMap((n, k) => (k < lost || (n > 1 && to.shape[k - lost] === 1) ? [SUBSCRIPTS[k]] : []));
+  return [{ ...within(found, row.shape, [sign(`Σ${to.shape.length ? axes.join("") : ""}(`)], [sign(")")]), shape: to.shape, factors: 1 }];
+}
+
+/** By row what has arrived there after so many steps of the sweep; what no rule says has the name of the derivative. */
+export function productsOf(store: Store, steps: number): Map<number, Term[]> {
   const { sweep, rows } = store;
-  if (!sweep || steps > STEPS || sweep.target.length !== 1) return null;
+  const found = new Map<number, Term[]>();
+  if (!sweep || steps > STEPS || sweep.target.length !== 1) return found;
   const seed = seedOf(store);
-  const found = new Map<number, Term[]>([[sweep.target[0], [seed ? [{ text: seed, value: seed, step: 0 }] : []]]]);
+  const unknown = new Set<number>();
+  const first = rows[sweep.target[0]];
+  if (seed.includes("[") || seed.includes("…")) return found;
+  found.set(first.row, [{ parts: seed ? [{ text: seed, value: seed, step: 0 }] : [], factors: 1, shape: [] }]);
   for (const [k, step] of sweep.steps.slice(0, steps).entries()) {
     const row = rows[step.row];
     let terms = found.get(step.row) ?? [];
-    if (terms.length > MOST || terms.some((term) => term.length > LONG)) terms = [[{ text: `∂${derived(store, seed)}/∂${nameOf(store, row)}`, value: step.adjoint.text ?? "", step: k }]];
-    for (const { input, port, local } of step.edges) {
-      if (!local?.text || row.shape.length || rows[input].shape.length || !row.said[port + 1]) return null;
-      const text = powers(withNames(withoutAdjoint(row.said[port + 1]), row, (one) => nameOf(store, rows[one])));
-      const factor = text === "1" ? [] : [{ text, value: local.text, step: k + 1 }];
-      found.set(input, [...(found.get(input) ?? []), ...terms.map((term) => [...term, ...factor])]);
+    if (!terms.length || unknown.has(step.row) || terms.length > MOST || terms.some(({ factors }) => factors > LONG)) terms = [{ parts: [{ text: `∂${derived(store, seed)}/∂${nameOf(store, row)}`, value: valueOf(step.adjoint.text, row.shape), step: k }], factors: 1, shape: row.shape }];
+    for (const edge of step.edges) {
+      const sent = step.others ? null : handed(store, row, terms, edge, k + 1);
+      if (!sent) unknown.add(edge.input);
+      found.set(edge.input, [...(found.get(edge.input) ?? []), ...(sent ?? [])]);
     }
   }
+  for (const row of unknown) found.delete(row);
   return found;
 }
 
@@ -69,22 +126,27 @@ const powers = (text: string): string => text.replace(/\(\(([^()]*)\)\)/g, "($1)
 /** A factor with the brackets that it needs. */
 const bracketed = (text: string): string => (/^−| [+−/] | if /.test(text.replace(/\([^()]*\)/g, "")) ? `(${text})` : text);
 
+/** The parts of all terms, each with its plus. */
+const partsOf = (terms: Term[]): Part[] => terms.flatMap(({ parts }, k) => [...(k ? [sign(" + ")] : []), ...(parts.length ? parts : [sign("1")])]);
+
 /** The same for LaTeX. */
 export function latexOf(of: string, by: string, terms: Term[]): string {
   const grouped = (text: string): string => text.replace(/√(\([^()]*\)|\w+)/g, "√{$1}").replace(/\^\(([^()]*)\)/g, "^{$1}").replace(/\^(-?\d[\d.]+)/g, "^{$1}");
-  const tex = (text: string): string => grouped(text).replace(/[A-Za-z_]\w+/g, (word) => (/^(sin|cos|tan|exp|log|sinh|cosh|tanh)$/.test(word) ? `\\${word}` : `\\mathrm{${word.replaceAll("_", "\\_")}}`)).replaceAll("×", "\\cdot ").replaceAll("−", "-").replaceAll("²", "^2").replaceAll("³", "^3").replaceAll("√", "\\sqrt").replaceAll("∂", "\\partial ");
-  return `\\frac{\\partial ${tex(of)}}{\\partial ${tex(by)}} = ${terms.map((term) => term.map(({ text }) => tex(bracketed(text))).join(" \\cdot ") || "1").join(" + ")}`;
+  const signs: Record<string, string> = { "×": "\\cdot ", "−": "-", "²": "^2", "³": "^3", "√": "\\sqrt", "∂": "\\partial ", "@": "\\,", "ᵀ": "^\\top", "Σ": "\\sum " };
+  const tex = (text: string): string => grouped(text).replace(/[A-Za-z_]\w+/g, (word) => (/^(sin|cos|tan|exp|log|sinh|cosh|tanh)$/.test(word) ? `\\${word}` : `\\mathrm{${word.replaceAll("_", "\\_")}}`)).replace(/[₀-₉]+/g, (axes) => `_{${[...axes].map((one) => SUBSCRIPTS.indexOf(one))}}`).replace(/[×−²³√∂@ᵀΣ]/g, (one) => signs[one]).replace(/  +/g, " ");
+  const multiply = terms.some(({ shape }) => shape.length) ? "\\odot " : "\\cdot ";
+  return `\\frac{\\partial ${tex(of)}}{\\partial ${tex(by)}} = ${partsOf(terms).map(({ text }) => (text === " × " ? ` ${multiply}` : tex(text))).join("")}`;
 }
 
-/** The formula of what arrived at a row, with the numbers below; the factor of this step is marked as its edge is. */
+/** The formula of what arrived at a row, with the numbers or shapes below; the factor of this step is marked as its edge is. */
 export function formulaLine(store: Store, terms: Term[], row: Row, step: number, sum: string): HTMLElement {
   const of = derived(store, seedOf(store));
   const by = nameOf(store, row);
-  const line = (part: (factor: Factor) => string): (Node | string)[] =>
-    terms.flatMap((term, k) => [k ? " + " : "", ...(term.length ? term.flatMap((factor, i) => [i ? " × " : "", h("span", { class: factor.step === step ? "mt-factor" : "" }, part(factor))]) : ["1"])]);
+  const line = (text: (part: Part) => string): Node[] => partsOf(terms).map((part) => h("span", { class: part.step === step && /\w/.test(part.text) ? "mt-factor" : "" }, text(part)));
   const latex = latexOf(of, by, terms);
   const shown = (): void => copy.replaceWith(h("code", { class: "mt-rule" }, latex)); // where a page may not copy: without https, in a frame
   const copied = (): void => void (copy.textContent = "LaTeX ✓");
   const copy = h("button", { type: "button", class: "mt-button mt-small", title: "copy as LaTeX", onclick: () => (navigator.clipboard ? void navigator.clipboard.writeText(latex).then(copied, shown) : shown()) }, "LaTeX");
-  return h("div", { class: "mt-eq mt-product-line" }, h("p", { class: "mt-num" }, `∂${elide(of, 20)}/∂${elide(by, 20)} = `, ...line(({ text }) => bracketed(text))), h("p", { class: "mt-num" }, "= ", ...line(({ value }) => (value.startsWith("-") ? `(${rounded(value)})` : rounded(value))), " = ", h("b", {}, sum)), copy);
+  const values = line(({ value }) => (value.startsWith("-") ? `(${rounded(value)})` : rounded(value)));
+  return h("div", { class: "mt-eq mt-product-line" }, h("p", { class: "mt-num" }, `∂${elide(of, 20)}/∂${elide(by, 20)} = `, ...line(({ text }) => text)), h("p", { class: "mt-num" }, "= ", ...values, " = ", h("b", {}, sum)), copy);
 }

@@ -37,7 +37,7 @@ export class SourcePane {
     this.lit.classList.add("mt-current");
     this.lit.classList.toggle("mt-backward", backward);
     const { code, lit } = this;
-    const [before, beyond] = [this.height, lit.offsetTop + lit.offsetHeight + LINE - code.clientHeight];
+    const [before, beyond] = [this.height, Math.min(lit.offsetTop, lit.offsetTop + lit.offsetHeight + LINE - code.clientHeight)];
     this.height = code.clientHeight;
     if (lit.offsetTop < code.scrollTop || beyond > code.scrollTop || this.height !== before) code.scrollTop = Math.max(this.block(line as number), beyond);
   }

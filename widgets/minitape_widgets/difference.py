@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
 
-from .short import elide
-from .words import word
+from minitape.picture.short import elide
+from minitape.picture.words import word
 
 if TYPE_CHECKING:
-    from .fields import Fields, Shown, Snapshot
+    from minitape.picture.fields import Fields, Shown, Snapshot
 
 
 def first_difference(first: Snapshot, second: Snapshot) -> tuple[int, str, str] | None:
@@ -28,29 +30,29 @@ def first_difference(first: Snapshot, second: Snapshot) -> tuple[int, str, str] 
     >>> first_difference(made(tf.sin), made(tf.sin)) is None
     True
     """
-    one, other = first["rows"], second["rows"]
-    for a, b in zip(one, other, strict=False):
-        if _same_of(a) != _same_of(b) or _text(a["value"]) != _text(b["value"]):
-            return a["row"], _words(a), _words(b)
-    if len(one) != len(other):
-        row = min(len(one), len(other))
-        left, right = (_words(rows[row]) if row < len(rows) else word("no more rows") for rows in (one, other))
-        return row, left, right
-    steps = zip(*((snapshot["sweep"] or {"steps": []})["steps"] for snapshot in (first, second)), strict=False)
-    for a, b in steps:
-        if a["row"] != b["row"] or _text(a["adjoint"]) != _text(b["adjoint"]):
-            left, right = (
-                word("adjoint {value} of row {row}", value=_text(step["adjoint"]), row=step["row"]) for step in (a, b)
-            )
-            return a["row"], left, right
-        for one_edge, other_edge in zip(a["edges"], b["edges"], strict=False):
-            if _text(one_edge["product"]) != _text(other_edge["product"]):
-                left, right = (
-                    word("{value} handed to row {row}", value=_text(edge["product"]), row=edge["input"])
-                    for edge in (one_edge, other_edge)
-                )
-                return a["row"], left, right
+    for facts, beyond in ((_of_rows, zip_longest), (_of_sweep, zip)):
+        for pair in beyond(facts(first), facts(second)):
+            (row, *_), *_ = filter(None, pair)
+            if None in pair or pair[0][:-1] != pair[1][:-1]:
+                left, right = (word("no more rows") if one is None else one[-1] for one in pair)
+                return row, left, right
     return None
+
+
+def _of_rows(snapshot: Snapshot) -> Iterator[tuple[Any, ...]]:
+    """Of each row its number, what must be equal, and its words."""
+    for row in snapshot["rows"]:
+        yield row["row"], _same_of(row), _text(row["value"]), _words(row)
+
+
+def _of_sweep(snapshot: Snapshot) -> Iterator[tuple[Any, ...]]:
+    """The same of each step, and of each of its edges."""
+    for step in (snapshot["sweep"] or {"steps": []})["steps"]:
+        row, arrived = step["row"], _text(step["adjoint"])
+        yield row, arrived, word("adjoint {value} of row {row}", value=arrived, row=row)
+        for edge in step["edges"]:
+            sent = _text(edge["product"])
+            yield row, sent, word("{value} handed to row {row}", value=sent, row=edge["input"])
 
 
 def _same_of(row: Fields) -> tuple[object, ...]:
