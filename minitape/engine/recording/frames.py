@@ -8,6 +8,7 @@ import sys
 import warnings
 from bisect import bisect_right
 from collections.abc import Iterator
+from functools import cache
 from types import CodeType, FrameType
 
 import numpy as np
@@ -29,29 +30,30 @@ class _Own(dict[str, bool]):
     """
 
     def __missing__(self, name: str) -> bool:
-        if name.startswith(_PACKAGE) or not _installed(name):
-            own = name.startswith(_FOREIGN)
-        else:
-            own = not _uses_minitape(name)
+        package = "" if name.startswith(_PACKAGE) else _package_of(name)
+        own = not _uses_minitape(package) if package else name.startswith(_FOREIGN)
         self[name] = own
         return own
 
 
-def _installed(name: str) -> bool:
-    return any(folder in name for folder in _INSTALLED)
+def _package_of(name: str) -> str:
+    """The installed package that a file belongs to; empty for another file."""
+    inside = (name.rpartition(folder)[2] for folder in _INSTALLED if folder in name)
+    return next(inside, "").partition(os.sep)[0].removesuffix(".py")
 
 
-def _uses_minitape(name: str) -> bool:
-    """Whether a module of the installed package that a file belongs to imports minitape."""
-    rest = next(name.rpartition(folder)[2] for folder in _INSTALLED if folder in name)
-    package = rest.partition(os.sep)[0].removesuffix(".py")
+@cache
+def _uses_minitape(package: str) -> bool:
+    """Whether a module of an installed package, which may have thousands, imports minitape."""
     own = __name__.partition(".")[0]
-    if package.startswith(own):
-        return False  # minitape_widgets
-    ours = sys.modules[own]
-    modules = [m for key, m in list(sys.modules.items()) if key.partition(".")[0] == package]
-    modules += [m for m in (sys.modules.get("__main__"),) if m is not None and getattr(m, "__file__", None) == name]
-    return any(value is ours for module in modules for value in list(vars(module).values()))
+    modules = [
+        m
+        for key, m in list(sys.modules.items())
+        if package == (key.partition(".")[0] if key != "__main__" else _package_of(getattr(m, "__file__", None) or ""))
+    ]
+    return not package.startswith(own) and any(  # minitape_widgets
+        value is sys.modules[own] for module in modules for value in list(vars(module).values())
+    )
 
 
 _OWN = _Own()
@@ -73,7 +75,7 @@ def traced_file(name: str) -> bool:
     """True for files whose functions a graph is made of: the user's, and those of packages that work on tensors."""
     if name.startswith((*_PACKAGE, _LIBRARIES[0])):
         return False
-    return not own_file(name) or _installed(name)
+    return not own_file(name) or bool(_package_of(name))
 
 
 def cells() -> dict[str, int]:
