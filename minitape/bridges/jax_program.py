@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 class FirstGradients:
     """A block in which ``jax.grad`` and ``jax.value_and_grad`` record their function and its arguments, until that was
-    done ``first`` times. So long nothing is compiled: a step that ``jax.jit`` would compile has its numbers then.
+    done ``first`` times, or each ``every``-th time. So long nothing is compiled: a step that ``jax.jit`` would compile
+    has its numbers then.
 
     >>> with FirstGradients(first=1) as recording:
     ...     step = jax.jit(jax.grad(lambda w: jax.numpy.sum(jax.numpy.floor(w))))
@@ -28,9 +29,10 @@ class FirstGradients:
     (1, ['zero_derivative'])
     """
 
-    def __init__(self, first: int) -> None:
+    def __init__(self, first: int = 1_000_000, every: int = 1) -> None:
         self.first = count_of(first, "first", "first=5 records five")
-        self.steps = 0
+        self.every = count_of(every, "every", "every=100 records each hundredth")
+        self.steps = self._taken = 0
         self.recorded: Callable[[], object] | None = None  # is called when a recording is complete
         self._latest: dict[Any, JaxRecording] = {}  # of each function, by its code
         self._changes = Changes()
@@ -67,8 +69,10 @@ class FirstGradients:
         def gradient(*args: Any, **kwargs: Any) -> Any:
             leaves = jax.tree_util.tree_leaves((args, kwargs))
             inside = self._writes or any(isinstance(leaf, jax.core.Tracer) for leaf in leaves)
-            if self.steps < self.first and self._changes.here and not inside:
-                self._write(partial(function, **kwargs) if kwargs else function, args, argnums, has_aux)
+            if self.steps != self.first and self._changes.here and not inside:
+                if self._taken % self.every == 0:
+                    self._write(partial(function, **kwargs) if kwargs else function, args, argnums, has_aux)
+                self._taken += 1
             return plain(*args, **kwargs)
 
         return gradient

@@ -465,8 +465,7 @@ class SuspectChecks:
 
     def place(self, row: int) -> str:
         """The line of a row, in brackets."""
-        file, line = self.entries[row].site
-        return in_brackets(file, line)
+        return in_brackets(*self.entries[row].site)
 
     def text(self, row: int) -> str:
         """The line of a row."""
@@ -506,7 +505,5 @@ def largest(array: np.ndarray | None) -> float:
 
 def size_of(array: np.ndarray | None) -> float:
     """The root of the mean of squares; 0 where there is none."""
-    if array is None or not array.size:
-        return 0.0
     top = largest(array)
-    return top * float(np.sqrt(np.mean((array / top) ** 2))) if 0 < top < math.inf else top
+    return top if array is None or not 0 < top < math.inf else top * float(np.sqrt(np.mean((array / top) ** 2)))

@@ -68,7 +68,7 @@ class TorchSuspectChecks(SuspectChecks):
     def with_gradient(self) -> dict[int, torch.Tensor]:
         """The live parameters that got a gradient, by id."""
         rows = {row for sweep in self.sweeps for row in sweep.adjoints if self.entries[row].kind == "variable"}
-        alive = ((self.entries[row].extra.ref()) for row in sorted(rows))
+        alive = (self.entries[row].extra.ref() for row in rows)
         return {id(tensor): tensor for tensor in alive if tensor is not None and tensor.requires_grad}
 
     @cached_property
@@ -129,8 +129,8 @@ class TorchSuspectChecks(SuspectChecks):
                 cleared.setdefault((at, lost[-1].site), set()).add(key)
             elif len(steps) > 2 and not any((step.rates or {})[key] for step in steps):
                 still.setdefault(steps[-1].site, set()).add(key)
-        passes = [event for event in self.training.events if event.kind == "pass"]
         if never:
+            passes = self.training.passes
             yield Suspicion("not_applied", passes[-1].site, {"n": len(passes)}, sources=never)
         for (site, step), keys in cleared.items():
             other = in_brackets(*step)
@@ -161,8 +161,9 @@ class TorchSuspectChecks(SuspectChecks):
         if not steps:
             return
         taken = {key for step in steps for key in step.rates or ()}
-        passes = [event for event in self.training.events if event.kind == "pass"]
-        of_another = not any(taken & event.samples.keys() for event in passes)  # they hold nothing that is trained
+        of_another = not any(
+            taken & event.samples.keys() for event in self.training.passes
+        )  # they hold nothing that is trained
         missing: dict[tuple[Site, str], set[int]] = {}
         for key, parameter in self.with_gradient.items():
             beside = any(taken & event.samples.keys() for event in self.training.passes_of(parameter))
@@ -178,9 +179,11 @@ class TorchSuspectChecks(SuspectChecks):
     def _made(step: TrainingEvent) -> Site:
         """The line that makes the optimizer of a step, as far as the text tells."""
         at = statement_at(step.site)
-        calls = [] if at is None else [node for node in at.walk() if isinstance(node, ast.Call)]
-        name = next((unparse(call.func.value) for call in calls if isinstance(call.func, ast.Attribute)), "")
-        made = [] if at is None else at.source.bound_by(name, at)
+        if at is None:
+            return step.site
+        calls = (node.func for node in at.walk() if isinstance(node, ast.Call))
+        name = next((unparse(function.value) for function in calls if isinstance(function, ast.Attribute)), "")
+        made = at.source.bound_by(name, at)
         return (made[-1].filename, made[-1].line) if made else step.site
 
     def _why_not_held(self, parameter: torch.Tensor, step: TrainingEvent) -> tuple[Site, str]:
@@ -227,8 +230,9 @@ class TorchSuspectChecks(SuspectChecks):
         if entry is None or entry.op not in self.names.factors or len(entry.inputs) != 2:
             return 1.0
         factor = numbers_of(self.entries[entry.inputs[1]].value)
-        known = factor is not None and factor.size == 1 and not self.entries[entry.inputs[1]].differentiable
-        ratio = float(factor.reshape(-1)[0]) if known and factor is not None else 1.0
+        if factor is None or factor.size != 1 or self.entries[entry.inputs[1]].differentiable:
+            return 1.0
+        ratio = float(factor.reshape(-1)[0])
         return ratio if any(ratio in (scale, 2 * scale, scale / 2) for scale in scales) else 1.0
 
     # -- parts -------------------------------------------------------------------------------------

@@ -64,9 +64,14 @@ class Training:
         """The steps of optimizers that hold a parameter."""
         return [event for event in self.steps if id(parameter) in (event.rates or ())]
 
+    @property
+    def passes(self) -> list[TrainingEvent]:
+        """The backward passes."""
+        return [event for event in self.events if event.kind == "pass"]
+
     def passes_of(self, parameter: Any) -> Iterator[TrainingEvent]:
-        """The backward passes that gave a parameter a gradient."""
-        return (event for event in self.events if event.kind == "pass" and id(parameter) in event.samples)
+        """Those that gave a parameter a gradient."""
+        return (event for event in self.passes if id(parameter) in event.samples)
 
 
 def sample_of(gradient: torch.Tensor | None) -> torch.Tensor | None:

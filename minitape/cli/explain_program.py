@@ -26,8 +26,6 @@ def explain_program(
             "{program} imports neither torch nor tensorflow nor jax; --framework names what it is written in",
             program=program.name,
         )
-    if which == "jax" and "every" in options:
-        raise misuse("--every is for PyTorch and TensorFlow: of a JAX program the first gradients are recorded")
 
     def tell(page: ModelPage) -> None:
         if not as_json:

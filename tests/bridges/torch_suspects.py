@@ -91,19 +91,6 @@ for _ in range(4):
     loss.backward()  #- opt.zero_grad(); loss.backward()
     opt.step()  #!
 
-#@ zero_wrong_optimizer accumulated
-import torch, torch.nn as nn
-torch.manual_seed(0)
-a, b = nn.Linear(3, 3), nn.Linear(3, 1)
-opt_a, opt_b = torch.optim.SGD(a.parameters(), 0.01), torch.optim.SGD(b.parameters(), 0.01)
-for _ in range(4):
-    x = torch.randn(8, 3)
-    opt_a.zero_grad()  #- opt_a.zero_grad(); opt_b.zero_grad()
-    loss = b(torch.relu(a(x))).pow(2).mean()
-    loss.backward()
-    opt_a.step()
-    opt_b.step()  #!
-
 #@ twenty_sigmoids vanishing
 import torch, torch.nn as nn
 torch.manual_seed(0)
@@ -556,19 +543,6 @@ for _ in range(2):
     a = d.sample()
     reward = -(a - s[:, :1]).pow(2)
     loss = -(d.log_prob(a) * (reward - reward.mean())).mean()
-    opt.zero_grad(); loss.backward(); opt.step()
-
-#@ gumbel_moe connected
-import torch, torch.nn as nn, torch.nn.functional as F
-torch.manual_seed(1)
-gate, experts = nn.Linear(6, 3), nn.ModuleList([nn.Linear(6, 6) for _ in range(3)])
-opt = torch.optim.Adam([*gate.parameters(), *experts.parameters()], 1e-3)
-for _ in range(2):
-    x = torch.randn(10, 6)
-    g = F.gumbel_softmax(gate(x), hard=True)
-    out = sum(g[:, k:k + 1] * e(x) for k, e in enumerate(experts))
-    balance = (g.mean(0) ** 2).sum()
-    loss = (out - x).pow(2).mean() + 0.01 * balance
     opt.zero_grad(); loss.backward(); opt.step()
 
 #@ resnet_deep connected
