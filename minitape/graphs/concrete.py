@@ -35,12 +35,6 @@ if TYPE_CHECKING:
     from .symbolic import SymbolicTensor
     from .types import Arrays, Tensors, Variable
 
-_ONCE = (
-    "tf.function only supports singleton tf.Variables created on the first call. Make sure the tf.Variable is only "
-    "created once or created outside tf.function. See https://www.tensorflow.org/guide/function#creating_tfvariables "
-    "for more information."
-)
-
 
 class FuncGraph(Graph):
     """The graph of a ``tf.function``."""
@@ -56,11 +50,6 @@ class FuncGraph(Graph):
         self.created: list[Variable] = []
         self.inputs: list[SymbolicTensor] = []  # the placeholders of the arguments
         self.outputs: list[SymbolicTensor] = []
-
-    def creates_variable(self) -> None:
-        """ValueError unless this is the first trace of the function."""
-        if not self.may_create:
-            raise ValueError(_ONCE)
 
 
 def _assigned_at(graph: Graph, variable: Variable) -> Any:

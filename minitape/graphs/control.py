@@ -241,8 +241,7 @@ def _functions_by_number(branch_index: Any, branch_fns: Any) -> dict[int, Any]:
     if all(callable(p) for p in pairs):
         pairs = list(enumerate(pairs))
     for pair in pairs:
-        if not isinstance(pair, tuple) or len(pair) != 2:
-            raise TypeError(f"Each entry in 'branch_fns' must be a 2-tuple. Received {pair}.")
+        _refuse_unpaired(pair, "branch_fns")
         if not isinstance(pair[0], int):
             raise TypeError(f"key must be a Python `int`, got {type(pair[0])}")
         if not callable(pair[1]):
@@ -254,6 +253,11 @@ def _functions_by_number(branch_index: Any, branch_fns: Any) -> dict[int, Any]:
             f"branch indices (keys) must form contiguous range of [0 to {len(pairs)}) but found {{{shown}}}"
         )
     return dict(pairs)
+
+
+def _refuse_unpaired(pair: Any, argument: str) -> None:
+    if not isinstance(pair, tuple) or len(pair) != 2:
+        raise TypeError(f"Each entry in '{argument}' must be a 2-tuple. Received {pair}.")
 
 
 def _checked_pairs(pred_fn_pairs: Any) -> list:
@@ -269,8 +273,7 @@ def _checked_pairs(pred_fn_pairs: Any) -> list:
     if state.graph is not None:
         pairs = [(p.deref() if hasattr(p, "deref") else p, f) for p, f in pairs]
     for pair in pairs:
-        if not isinstance(pair, tuple) or len(pair) != 2:
-            raise TypeError(f"Each entry in 'pred_fn_pairs' must be a 2-tuple. Received {pair}.")
+        _refuse_unpaired(pair, "pred_fn_pairs")
         pred, function = pair
         if not isinstance(pred, Tensor):
             raise TypeError(f"pred must be a Tensor, got: {pred}")

@@ -125,7 +125,7 @@ class Function:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if EAGER_FUNCTIONS[0]:
-            return self._run_python(args, kwargs)
+            return self._python_function(*self._with_owner(args), **kwargs)
         given: list = []
         arrays: list = []
         # as the trace takes them
@@ -152,9 +152,6 @@ class Function:
         if plain and whole and not concrete.body.captured:
             self._fast[tuple(key)] = concrete
         return concrete.call_flat(tensors)
-
-    def _run_python(self, args: Arguments, kwargs: Names) -> Any:
-        return self._python_function(*self._with_owner(args), **kwargs)
 
     def _with_owner(self, args: Arguments) -> tuple:
         if self._owner is None:

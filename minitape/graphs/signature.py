@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from inspect import Parameter
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..engine.types import Value
     from .body import GraphBody
     from .concrete import ConcreteFunction
-    from .types import Arguments, Names, Tensors, Variable
+    from .types import Arguments, Names, Variable
 
 _EMPTY = Parameter.empty
 _NAMED, _PLACED = Parameter.POSITIONAL_OR_KEYWORD, Parameter.POSITIONAL_ONLY
@@ -138,7 +138,14 @@ class Signature:
                 )
         tensors = [convert_to_tensor(v) for v in given]
         if state.graph is not None:  # outside of graphs the kernels alone look at shapes
-            _refuse_shapes(tensors, places.values())
+            for tensor, place in zip(tensors, places.values(), strict=True):
+                if not place.shape.is_compatible_with(tensor.shape):
+                    raise TypeError(
+                        f"Tensor {tensor} is not compatible with the shape this function was traced with. Expected "
+                        f"shape {place.shape}, but got shape {tensor.shape}.\n\nIf you called get_concrete_function, "
+                        "you may need to pass a tf.TensorSpec(..., shape=...) with a less specific shape, having None "
+                        "on axes which can vary."
+                    )
         return tensors
 
 
@@ -153,17 +160,6 @@ def _match(want: Any, got: Any) -> list:
         elif w is not g and not (type(w) is type(g) and w == g):
             raise TypeError(f"Can not cast {g!r} to {show(w)}")
     return tensors
-
-
-def _refuse_shapes(tensors: Tensors, places: Iterable) -> None:
-    """TypeError for a tensor whose shape is not that of the trace."""
-    for tensor, place in zip(tensors, places, strict=True):
-        if not place.shape.is_compatible_with(tensor.shape):
-            raise TypeError(
-                f"Tensor {tensor} is not compatible with the shape this function was traced with. Expected shape "
-                f"{place.shape}, but got shape {tensor.shape}.\n\nIf you called get_concrete_function, you may need to "
-                "pass a tf.TensorSpec(..., shape=...) with a less specific shape, having None on axes which can vary."
-            )
 
 
 def text_of_parameters(parameters: Any, specs: Names) -> str:

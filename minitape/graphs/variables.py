@@ -22,6 +22,13 @@ if TYPE_CHECKING:
     from .types import Variable
 
 
+_ONCE = (
+    "tf.function only supports singleton tf.Variables created on the first call. Make sure the tf.Variable is only "
+    "created once or created outside tf.function. See https://www.tensorflow.org/guide/function#creating_tfvariables "
+    "for more information."
+)
+
+
 class GraphVariable(ResourceVariable):
     """A variable of a TensorFlow 1 graph: it has no value until its initializer has run in a session."""
 
@@ -101,7 +108,8 @@ def _lift(
     shape: ShapeLike,
 ) -> None:
     """A variable made inside tf.function: once, with a value that is computed outside of the graph."""
-    root.creates_variable()
+    if not root.may_create:  # it is not the first trace of the function
+        raise ValueError(_ONCE)
     if callable(initial_value) and not isinstance(initial_value, Tensor):
         initial_value = initial_value()
     with no_tapes():

@@ -219,7 +219,9 @@ def quick_function(name: str, arguments: str, run: Any, primitive: Any = None) -
 
     Without a primitive, and for other arguments, it is ``run``.
     """
-    general, names = run if "," in arguments else _on_values(run), arguments.split(", ")
+    names = arguments.split(", ")
+    # of one operand, which may also be a ragged tensor: then it is of the values
+    general = run if len(names) == 2 else lambda x: x._map_values(run) if hasattr(x, "_map_values") else run(x)
     quick = "" if primitive is None or primitive.code else (_QUICK, _QUICK_PAIR)[len(names) - 1].format(*names)
     space = {
         "run": general,
@@ -235,11 +237,6 @@ def quick_function(name: str, arguments: str, run: Any, primitive: Any = None) -
         made = fast.function(made, primitive, name, signature=f"{arguments}, name=None")
     made.__annotations__["return"] = "Tensor"  # what editors say of it
     return made
-
-
-def _on_values(run: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A function of one operand, which may also be a ragged tensor: then it is of the values."""
-    return lambda x: x._map_values(run) if hasattr(x, "_map_values") else run(x)
 
 
 def quick(primitive: Any = None) -> Callable[[Same], Same]:

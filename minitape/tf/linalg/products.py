@@ -91,7 +91,9 @@ def _product(a: Any, b: Any, turn_a: bool, turn_b: bool) -> Any:
 def check_product(op: str, a: Any, b: Any, turn_a: bool, turn_b: bool) -> None:
     """Raises what TensorFlow's kernel raises for shapes that cannot be multiplied."""
     if state.graph is not None:
-        _check_ranks(op, [a, b])
+        for t in (a, b):
+            if t.ndim is not None and t.ndim < 2:
+                raise ValueError(f"Shape must be {'' if op == 'MatMul' else 'at least '}rank 2 but is rank {t.ndim}")
     x, y = list(a.shape), list(b.shape)  # of an unknown rank: the ValueError after which the run decides
     if op == "MatMul" and len(x) != len(y):
         raise invalid(f"In[0] and In[1] has different ndims: {shape_text(x)} vs. {shape_text(y)}", op)
@@ -108,13 +110,6 @@ def check_product(op: str, a: Any, b: Any, turn_a: bool, turn_b: bool) -> None:
             raise invalid(
                 f"In[0] and In[1] must have compatible batch dimensions: {shape_text(x)} vs. {shape_text(y)}", op
             )
-
-
-def _check_ranks(op: str, tensors: list) -> None:
-    """The ValueError of TensorFlow's graphs for an argument that is no matrix."""
-    for t in tensors:
-        if t.ndim is not None and t.ndim < 2:
-            raise ValueError(f"Shape must be {'' if op == 'MatMul' else 'at least '}rank 2 but is rank {t.ndim}")
 
 
 @postpone
