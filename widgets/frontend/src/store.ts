@@ -33,6 +33,8 @@ export class Store {
   playground: string | undefined;
   /** how often rows became leaves of another kind: what was watched late */
   recast = 0;
+  /** how often a tape that had given its gradient recorded anew: its cell was run again */
+  again = 0;
   private listeners = new Set<(change: Change) => void>();
 
   listen(listener: (change: Change) => void): () => void {
@@ -87,6 +89,7 @@ export class Store {
 
   /** Takes what a part says of the whole recording. */
   private know(part: Snapshot): void {
+    if (this.tapes.some((old) => part.tapes.some((now) => now.id === old.id && now.spans[0]?.[0] > old.spans[0]?.[0]))) this.again++;
     this.tapes = part.tapes;
     this.events = part.events;
     this.results = part.results ?? this.results;

@@ -68,6 +68,9 @@ export class View {
   private frame = 0;
   private fitting: Fitting;
   private following = true; // the position follows the recording as it grows
+  private stood = [0, 0]; // at which step of the sweep, of how many, the reader was last
+  private kept = [0, 0]; // the same, where the tape recorded anew since
+  private begun = 0; // how often it did
   private stepping: Stepping;
   private stopListening: () => void;
   private observer: ResizeObserver;
@@ -214,6 +217,10 @@ export class View {
 
   private changed(change: Change): void {
     const { store } = this;
+    if (store.again !== this.begun) {
+      [this.begun, this.kept, this.following, this.timeline.position] = [store.again, this.stood, true, this.timeline.forward];
+      this.beginAnew();
+    }
     const atEnd = this.following && !this.timeline.backward;
     const backward = this.timeline.backward ? this.timeline.position - this.timeline.forward : 0;
     if (change === "steps") {
@@ -235,7 +242,10 @@ export class View {
       else this.scene.setGraph(this.graph);
     } else this.layOut(true);
     this.takeRoom();
-    if (atEnd && backward === 0) {
+    if (this.kept[0] && change === "sweep" && store.sweep?.steps.length === this.kept[1]) {
+      this.go(this.timeline.forward + this.kept[0]);
+      this.beginAnew();
+    } else if (atEnd && backward === 0) {
       this.timeline.position = this.timeline.opening;
       if (this.camera.touched) return this.schedule("all");
       if (this.store.recording) this.fitting.reveal(this.graph, this.timeline.current);
@@ -243,6 +253,11 @@ export class View {
       this.table.reveal(this.timeline.current);
     }
     this.schedule("all");
+  }
+
+  /** Says that the cell was run again, until the reader moves. */
+  private beginAnew(): void {
+    this.say(t("The tape began anew: its cell ran again."));
   }
 
   private layOut(patient = false): void {
@@ -336,6 +351,8 @@ export class View {
   go(position: number): void {
     const { position: before } = this.timeline;
     this.timeline.go(position);
+    if (this.begun) this.say("");
+    this.stood = [Math.max(0, this.timeline.position - this.timeline.forward), this.store.sweep?.steps.length ?? 0];
     if (this.timeline.position !== before) this.options.moved?.(this);
     this.following = this.timeline.position === this.timeline.forward || this.timeline.position === this.timeline.opening;
     this.tip.say("", null); // what it said is of another step

@@ -1,0 +1,50 @@
+"""The cell of a tape runs again: the picture says so, and keeps the step where the program is the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import minitape as tf
+from minitape_widgets.page import page as page_text
+
+from .conftest import frame, position, press
+
+pytestmark = pytest.mark.browser
+SAID = "The tape began anew: its cell ran again."
+LIVE = """async (parts) => {
+  const text = JSON.parse(document.getElementById("bundle").textContent);
+  const { mount } = await import(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
+  document.getElementById("view").replaceChildren();
+  const view = mount(document.getElementById("view"), parts[0]);
+  window.next = () => view.store.take(parts[1]);
+}"""
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_a_cell_that_runs_again(same, page):
+    x, tape = tf.Variable(3.0, name="x"), tf.GradientTape()
+
+    def run(more: bool = False) -> Any:
+        with tape:
+            y = x * x + x
+            if more:
+                y = tf.sin(y)
+        tape.gradient(y, x)
+        return tf.snapshot(tape)
+
+    parts = [run(), run(not same)]
+    parts[1]["record"] = parts[0]["record"]  # one reader reads on
+    page.set_content(page_text(parts[0]))
+    page.wait_for_selector(".mt-node")
+    page.evaluate(LIVE, parts)
+    page.locator(".mt-view").focus()
+    press(page, "End")
+    before, said = position(page), page.locator(".mt-help")
+    page.evaluate("next()")
+    frame(page)
+    assert said.inner_text() == SAID and said.is_visible()
+    assert position(page) == (before if same else "forward 6 / 6")
+    press(page, "Home")
+    assert not said.is_visible()
