@@ -25,6 +25,7 @@ from .control import branch_number, build_case, cond_graph, refuse_number
 from .loops import for_stmt, while_stmt  # noqa: F401 - rewritten functions find them here
 from .values import (
     MISSING,
+    ChangedNames,
     Undefined,
     condition,
     copies,
@@ -38,7 +39,7 @@ from .values import (
 
 if TYPE_CHECKING:
     from ..engine.types import Function, Structure, Value
-    from .types import Getter, Setter, Test
+    from .types import Test
 
 # -- if --------------------------------------------------------------------------------------------
 
@@ -47,25 +48,23 @@ def if_stmt(
     test: Test,
     then: Function,
     orelse: Function,
-    get: Getter,
-    put: Setter,
-    names: tuple[str, ...],
+    changed: ChangedNames,
 ) -> None:
     """``if``: on a symbolic tensor both branches are traced, and the names that they assign are joined."""
     test = current(test)
     if not decides(test):
         then() if test else orelse()
         return
-    branches = _Branches(test, then, orelse, get, put)
-    branches.join(names)
+    _Branches(test, then, orelse, changed).join()
 
 
 class _Branches:
     """Two branches that were traced: what they return, what they leave in the names, and the operation made of them."""
 
-    def __init__(self, test: Test, then: Function, orelse: Function, get: Getter, put: Setter) -> None:
+    def __init__(self, test: Test, then: Function, orelse: Function, changed: ChangedNames) -> None:
         self.test = condition(test, "if statement")
-        self.put, self.before = put, get()
+        get, put = changed.get, changed.put
+        self.changed, self.before = changed, get()
         self.results, self._graphs, self._after = [], [], []
         for branch in (then, orelse):
             graph = BodyGraph(state.graph)
@@ -84,16 +83,16 @@ class _Branches:
             raise value.fail()
         return value
 
-    def join(self, names: tuple[str, ...], *returned: Any) -> tuple:
+    def join(self, *returned: Any) -> tuple:
         """Adds the operation, and gives the names what they stand for after the statement; the values of what was
         merged of the results.
         """
-        states = zip(names, zip(*self._after, strict=True), strict=True)
+        states = zip(self.changed.names, zip(*self._after, strict=True), strict=True)
         merged = [*returned, *(self.merged(n, *state) for n, state in states)]
         bodies = [GraphBody(graph, [], list(values)) for graph, values in zip(self._graphs, self._outs, strict=True)]
         found = build_case(branch_number(self.test), bodies, "cond")
         values = tuple(m.found_in(found) if isinstance(m, _Pending) else m for m in merged)
-        self.put(values[len(returned) :])
+        self.changed.put(values[len(returned) :])
         return values[: len(returned)]
 
 
@@ -162,18 +161,16 @@ def if_return(
     test: Test,
     then: Function,
     orelse: Function,
-    get: Getter,
-    put: Setter,
-    names: tuple[str, ...],
+    changed: ChangedNames,
 ) -> Any:
     """An ``if`` whose branches return: both must, and the same structure; MISSING where none does."""
     test = current(test)
     if not decides(test):
         return then() if test else orelse()
-    branches = _Branches(test, then, orelse, get, put)
+    branches = _Branches(test, then, orelse, changed)
     first, second = map(without_variables, branches.results)
     if first is MISSING and second is MISSING:
-        branches.join(names)
+        branches.join()
         return MISSING
     for value, label in ((first, "main"), (second, "else")):
         if value is MISSING:
@@ -181,7 +178,7 @@ def if_return(
     merged = branches.merged("retval_", first, second)
     if isinstance(merged, Undefined):
         raise merged.fail()
-    return branches.join(names, merged)[0]
+    return branches.join(merged)[0]
 
 
 def _no_return(branch: str) -> ValueError:
@@ -194,7 +191,7 @@ def if_exp(test: Test, then: Function, orelse: Function) -> Any:
     if not decides(test):
         return then() if test else orelse()
     refuse_number(test)
-    return if_return(test, then, orelse, tuple, lambda values: None, ())
+    return if_return(test, then, orelse, ChangedNames(tuple, lambda values: None, ()))
 
 
 # -- and, or, not ----------------------------------------------------------------------------------

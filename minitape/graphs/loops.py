@@ -23,6 +23,7 @@ from .streams import Stream, is_dataset, is_drawn_later, is_iterator
 from .symbolic import SymbolicTensor, is_symbolic
 from .values import (
     LIMITS,
+    ChangedNames,
     Undefined,
     boolean,
     condition,
@@ -37,7 +38,7 @@ from .whiles import WHILE, build_while, kept_shapes
 if TYPE_CHECKING:
     from ..engine.types import Index, Value
     from .build import Graph
-    from .types import Getter, Names, Setter, Specs, Tensors, Test, Walk
+    from .types import Names, Specs, Tensors, Test, Walk
 
 _RETURNED = "_ag_return_value"  # how the name begins that holds what the function returns
 
@@ -45,11 +46,7 @@ _RETURNED = "_ag_return_value"  # how the name begins that holds what the functi
 def while_stmt(
     test: Test,
     body: Any,
-    get: Getter,
-    put: Setter,
-    names: tuple[str, ...],
-    alive: tuple[str, ...],
-    later: tuple[str, ...],
+    changed: ChangedNames,
 ) -> None:
     """``while``: on a symbolic tensor one operation that holds the condition and the body."""
     first = _first_test(test)
@@ -65,8 +62,8 @@ def while_stmt(
                     f"See {LIMITS}#consistency-of-control-flow-types for more info."
                 )
         return
-    _refuse_return(names)
-    _Loop(names, get, put, alive, later).run(lambda item: test(), lambda item: body(), None)
+    _refuse_return(changed.names)
+    _Loop(changed).run(lambda item: test(), lambda item: body(), None)
 
 
 def _first_test(test: Test) -> Any:
@@ -82,12 +79,7 @@ def for_stmt(
     source: Any,
     extra: Any,
     body: Any,
-    get: Getter,
-    put: Setter,
-    names: tuple[str, ...],
-    alive: tuple[str, ...],
-    later: tuple[str, ...],
-    target: str | None,
+    changed: ChangedNames,
 ) -> None:
     """``for``: over a tensor or dataset of a graph one operation; over anything else Python's loop."""
     source = current(source)
@@ -107,9 +99,8 @@ def for_stmt(
         return
     if not isinstance(source, Stream):
         refuse_scalar(source)
-    _refuse_return(names, isinstance(source, Stream))
-    loop = _Loop(names, get, put, alive, later, target)
-    loop.run(lambda item: True if extra is None else extra(), body, source)
+    _refuse_return(changed.names, isinstance(source, Stream))
+    _Loop(changed).run(lambda item: True if extra is None else extra(), body, source)
 
 
 def refuse_scalar(tensor: Value) -> None:
@@ -225,16 +216,8 @@ class _Loop:
     tensors.
     """
 
-    def __init__(
-        self,
-        names: tuple[str, ...],
-        get: Getter,
-        put: Setter,
-        alive: tuple[str, ...],
-        later: tuple[str, ...],
-        target: str | None = None,
-    ) -> None:
-        self.names, self.get, self.put, self.alive, self.later, self.target = names, get, put, alive, later, target
+    def __init__(self, changed: ChangedNames) -> None:
+        self.get, self.put, self.names, self.alive, self.later, self.target = changed
         self.before: tuple = ()  # the values of all names, before the loop
         self.carried: Names = {}  # those of the names that are carried
         self.late: dict[str, list[TensorShape]] = {}  # names that only a turn gives a value, and its leaves' shapes

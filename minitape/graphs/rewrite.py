@@ -183,7 +183,7 @@ class Rewriter:
         if returning:
             bodies = [[*b, ast.Return(_ag("MISSING"))] if falls_through(b) else b for b in bodies]
         test = _Expressions().visit(node.test)
-        call = _call("if_return" if returning else "if_stmt", test, name(then), name(orelse), *changed.arguments)
+        call = _call("if_return" if returning else "if_stmt", test, name(then), name(orelse), changed.described())
         last: Block = [ast.Return(call) if returning else ast.Expr(call)]
         if returning and falls_through([node]):
             found = self._fresh("returned")
@@ -197,7 +197,7 @@ class Rewriter:
         test = _Expressions().visit(node.test)
         if flag is not None:
             test = _call("and_", _thunk(_call("not_", name(flag))), _thunk(test))
-        call = _call("while_stmt", name(test_name), name(body_name), *changed.arguments, *changed.alive_around(node))
+        call = _call("while_stmt", name(test_name), name(body_name), changed.described(*changed.alive_around(node)))
         return [
             _function(test_name, "", [ast.Return(test)], [], {}),
             changed.function(body_name, "", self.block(node.body)),
@@ -211,16 +211,15 @@ class Rewriter:
         changed = _Changed(self, node, [item, *node.body])
         extra: ast.expr = ast.Constant(None) if flag is None else _thunk(_call("not_", name(flag)))
         source, target = _Expressions().visit(node.iter), node.target.id if isinstance(node.target, ast.Name) else None
-        around = changed.alive_around(node)
-        call = _call("for_stmt", source, extra, name(body_name), *changed.arguments, *around, ast.Constant(target))
+        names = changed.described(*changed.alive_around(node), ast.Constant(target))
+        call = _call("for_stmt", source, extra, name(body_name), names)
         return [changed.function(body_name, given, [item, *self.block(node.body)]), *changed.helpers, ast.Expr(call)]
 
 
 class _Changed:
     """What statements change: the names that they bind, local containers that get items, and attributes.
 
-    ``arguments`` are what the functions of AutoGraph want to know: how to get all of their values, how to put them
-    back, and what they are called. ``helpers`` are the statements that make the first two.
+    ``helpers`` are the statements that make the functions which get all of their values and put them back.
     """
 
     def __init__(self, rewriter: Rewriter, statement: ast.stmt, nodes: Sequence[ast.stmt]) -> None:
@@ -235,9 +234,12 @@ class _Changed:
         self.parts = [n for n in self.bound if self.declared.get(n) == "global"] + [n for n in parts if parts[n]]
         self.names = sorted({*self.bound, *self.parts})
         rewriter.state.update(dict.fromkeys(n for n in self.names if n not in [*self.declared, *self.parts]))
-        get, put = rewriter._fresh("get"), rewriter._fresh("set")
-        self.helpers = self._written(get, put, rewriter._fresh("values"))
-        self.arguments = [name(get), name(put), _labels(self.names)]
+        self.get, self.put = rewriter._fresh("get"), rewriter._fresh("set")
+        self.helpers = self._written(self.get, self.put, rewriter._fresh("values"))
+
+    def described(self, *of_loop: ast.expr) -> ast.expr:
+        """What the functions of AutoGraph are told, see :class:`minitape.graphs.values.ChangedNames`."""
+        return _call("ChangedNames", name(self.get), name(self.put), _labels(self.names), *of_loop)
 
     def _written(self, get: str, put: str, given: str) -> Block:
         targets = "".join(f"{n}, " for n in self.names)

@@ -7,7 +7,7 @@ import sys
 import traceback
 from collections.abc import Callable
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from .symbolic import is_symbolic
 
 if TYPE_CHECKING:
     from ..engine.types import Value
-    from .types import Test
+    from .types import Getter, Setter, Test
 
 _PLAIN = (bool, int, float, complex, str, bytes, np.ndarray, np.generic)
 
@@ -97,6 +97,19 @@ def peek(name: str, read: Callable[[], Any]) -> Any:
 def copies(values: tuple) -> tuple:
     """The same values in containers of their own, so that a branch or loop may change them."""
     return tuple(nest.map_structure(lambda v: v, value) if nest.is_nested(value) else value for value in values)
+
+
+class ChangedNames(NamedTuple):
+    """The names that a branch or loop changes: how to get all of their values, how to put them back, what they are
+    called; of a loop those that are ``alive`` when a turn begins, those that are alive ``later``, and its ``target``.
+    """
+
+    get: Getter
+    put: Setter
+    names: tuple[str, ...]
+    alive: tuple[str, ...] = ()
+    later: tuple[str, ...] = ()
+    target: str | None = None
 
 
 class _Missing:
