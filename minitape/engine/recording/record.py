@@ -87,10 +87,6 @@ class Record(LargeArrays, Recorder):
         if old is not None:
             row = self.find(tensor)
             if row is not None:
-                if variable is not None and self.leaves[row].owner is None:
-                    self.leaves[row] = new_tuple(
-                        Leaf, (ref(tensor), ref(variable), variable._version, None, tensor._origin)
-                    )
                 for tape in tapes:
                     tape._watch_row(row)
                 return row
