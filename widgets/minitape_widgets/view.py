@@ -241,7 +241,7 @@ class TapeView(AnyWidget):
         release.
         """
         record = self._tape._record
-        if record is not None and not record.open:
+        if record is not None and record.large and not record.open:  # else all rows would be read for nothing
             self._arrays.update(record.large_arrays())
 
     def _pull(self, limit: int | None = None) -> None:
