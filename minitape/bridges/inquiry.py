@@ -265,7 +265,7 @@ class Inquiry(Cuts):
         """
         return ""
 
-    def _leaf(self, row: int) -> Explanation:
+    def _leaf(self, row: int, site: Site = NOWHERE) -> Explanation:
         """A leaf that has a NaN or infinity: what began with it in an earlier backward pass, as of weights that took a
         step with one.
         """
@@ -276,7 +276,7 @@ class Inquiry(Cuts):
             found = asking(self.recording, Number(sweep.target[-1]), self.source)._nan() if sweep.target else None
             if found is not None:
                 return found
-        return super()._leaf(row)
+        return super()._leaf(row, site)
 
     def recorded(self, value: Any) -> int | None:
         """The row of one of the framework's values, if it is one."""

@@ -238,16 +238,11 @@ class JaxInquiry(Inquiry):
             return answer
         return self.say("nan_forward", entry.extra.bad, kind=kind, what=fill("An operation"))
 
-    def _leaf(self, row: int) -> Explanation:
+    def _leaf(self, row: int, site: Site = NOWHERE) -> Explanation:
         entry = self.entries[row]
         if entry.extra.bad is not NOWHERE:
             return self.say("nan_forward", entry.extra.bad, row=row, what=fill("An operation"))
-        return self.say(
-            "nan_input",
-            self._made(row) if entry.kind == "source" else NOWHERE,
-            row=row,
-            other=entry.name or fill("An array"),
-        )
+        return super()._leaf(row, self._made(row) if entry.kind == "source" else NOWHERE)
 
     def _read_outside(self) -> Site | None:
         """Where the function reads, by a name, a number that is no argument."""

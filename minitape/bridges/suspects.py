@@ -325,11 +325,15 @@ class SuspectChecks:
         """An adjoint of half precision is smaller than its normal numbers, and parts of it are 0."""
         limit = float(np.finfo(np.float16).smallest_normal)
         half = [row for row in sorted(self.on_path, reverse=True) if self.entries[row].dtype == "float16"]
-        small = [(row, came) for row in half if (came := self.adjoint(row)) is not None and largest(came) < limit]
+        small = [
+            (row, came)
+            for row in half
+            if (came := self.adjoint(row)) is not None and largest(came) < limit and came.size
+        ]
         began = next((row for row, came in small if largest(came)), None)  # what reads it sent the first of them
         for row, came in small:
             before = max((largest(self.adjoint(reader)) for reader in self.readers.get(row, ())), default=0.0)
-            lost = float((came == 0).mean()) if came.size else 0.0
+            lost = float((came == 0).mean())
             if 0 < before < limit and (lost >= 0.05 or largest(came) < limit / 16) and began is not None:
                 by = max(self.readers.get(began, [began]), key=lambda reader: largest(self.adjoint(reader)))
                 fields = {"what": self.called(by), "one": "float16", "to": before, "share": lost}

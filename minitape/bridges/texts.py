@@ -70,6 +70,11 @@ SHARED: Texts = {
         "{other}{line} holds NaN or an infinity before anything is computed.",
         "Look at the data: {functions}",
     ),
+    "nan_input trained": (
+        "{other}{line} holds NaN or an infinity before anything is computed.",
+        "If it is a weight, an earlier step made it so: record that one, and lower the learning rate or clip the "
+        "gradient.",
+    ),
     "nan_backward": (
         "The derivative of {what}{line} is infinite or NaN at its input{values}.",
         "Keep its input away from that point: {functions}",

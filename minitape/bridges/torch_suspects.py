@@ -49,7 +49,6 @@ NAMES = OperationNames(
     normalize={"softmax", "layer_norm", "instance_norm", "group_norm"},
     saturate={"sigmoid", "tanh", "softmax", "hardtanh"},
 )
-CHANCE = "log_prob("  # in lines that ask how likely a draw is
 
 
 class TorchSuspectChecks(SuspectChecks):
@@ -265,7 +264,7 @@ class TorchSuspectChecks(SuspectChecks):
     def _speaks(self, row: int) -> bool:
         """Whether a row is of a line that asks for a probability, and no function of its own that the line calls."""
         line = self.text(row)
-        return CHANCE in line and f"{self.entries[row].op}(" not in line
+        return "log_prob(" in line and f"{self.entries[row].op}(" not in line
 
     def _uses(self, drawn: int) -> tuple[set[int], set[int]]:
         """The rows that were computed from the probability of a draw, and those from the draw by other paths."""

@@ -188,9 +188,10 @@ class RowValues:
         given = self._inputs(row)
         return bool(given) and all(self.entries[at].dtype in OPAQUE for at in given)
 
-    def _leaf(self, row: int) -> Explanation:
+    def _leaf(self, row: int, site: Site = NOWHERE) -> Explanation:
         """A leaf that has a NaN or infinity."""
-        return self.say("nan_input", row=row, other=self.entries[row].name or "A tensor")
+        entry = self.entries[row]
+        return self.say("nan_input", site, row, other=entry.name or "A tensor", kind="trained" * entry.differentiable)
 
     def _zero(self) -> Explanation | None:
         """The operation that made zeros of what came to it, where zeros arrived."""
@@ -311,9 +312,9 @@ class RowValues:
                 return self.say(took, row=later)
         if entry.op in self.moves:
             return self.say("not_selected", row=row, kind="part")
-        zeros = any(map(self._is_zero, entry.inputs))
-        cause = "zero_factor" if zeros else "not_selected" if self._took_others(row) else "saturated"
-        return (self._zero_before(row) if zeros else None) or self.say(cause, row=row)
+        if any(map(self._is_zero, entry.inputs)):
+            return self._zero_before(row) or self.say("zero_factor", row=row)
+        return self.say("not_selected" if self._took_others(row) else "saturated", row=row)
 
     def _family(self, row: int) -> str:
         """In which way an operation makes zeros; empty where it is known for none."""
@@ -340,11 +341,11 @@ class RowValues:
             for value in factors
             if value is not None and (array := value.array()) is not None and array.dtype.kind == "f"
         ]
-        largest = [float(np.abs(array).max(initial=0.0)) for array in arrays]
-        least = [float(np.finfo(array.dtype).smallest_subnormal) for array in arrays]
         most = 0.0 if came is None else float(np.abs(came).max(initial=0.0))
         return any(
-            factor > 0.0 and most > 0.0 and most * factor < limit for factor, limit in zip(largest, least, strict=True)
+            most > 0.0 < (factor := float(np.abs(array).max(initial=0.0)))
+            and most * factor < np.finfo(array.dtype).smallest_subnormal
+            for array in arrays
         )
 
     def _took_others(self, row: int) -> bool:

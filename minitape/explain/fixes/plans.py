@@ -242,7 +242,7 @@ def without_rule(spot: Spot, *decorators: str) -> Fix | None:
 def finite_data(spot: Spot) -> Fix | None:
     """Finite numbers for NaNs and infinities, where the data are used for the first time."""
     inquiry, entry = spot.inquiry, spot.entry
-    if entry is None:
+    if entry is None or entry.differentiable:
         return None
     after = inquiry._after()
     readers = [

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .edit_site import EditStep, Spot
 
 _NUMBERS = {"number", "float", "Optional[number]", "Optional[float]"}
-_ACTS = {"append", "backward", "assign", "print", "open", "exec", "eval"}  # that do more than compute
+_ACTS = set("append backward assign print open exec eval".split())  # that do more than compute
 
 
 class UnknownName(Exception):
