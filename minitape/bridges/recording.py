@@ -176,6 +176,7 @@ class Recording:
     # What a picture asks of a tape (minitape/picture): a recording shows its rows when it is complete.
     _persistent = False
     last: Any = None
+    large = False  # no array is released later
 
     def __init__(self, framework: str) -> None:
         self.framework = framework
@@ -501,10 +502,6 @@ class Recording:
 
     def tell(self, told: Callable[[], None]) -> None:
         """Nothing more will come."""
-
-    def large_arrays(self) -> dict[int, Any]:
-        """Nothing is released later."""
-        return {}
 
     def picture_reader(self, namespaces: Iterable[dict[str, Any]]) -> Reader:
         """What reads the rows for a picture."""

@@ -314,7 +314,8 @@ class SuspectChecks:
                 if 0 < left <= EQUAL / 10 * most < math.inf:
                     last = self.entries[max(call for call, _ in parts)]
                     fields = {"what": self.called(last.row), "from_": most, "to": left / most}
-                    yield Suspicion("rounding_only", last.site, fields, row, kind="cancels")
+                    alone = self._little_behind(row, most)
+                    yield Suspicion("rounding_only", last.site, fields, row, alone=alone, kind="cancels")
 
     def _sent(self, entry: Any) -> np.ndarray | None:
         """What an operation sent on to its first differentiable input."""

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-import nbformat
 
 from ..common.read_data import NOTEBOOK, read_json, read_text
 from .lessons import notebooks_in
@@ -31,6 +30,8 @@ def advice(path: Path) -> str:
 
 def read_notebook(path: Path) -> Notebook:
     """The notebook in a file; click.ClickException where it cannot be read."""
+    import nbformat  # here, because copies of lessons are made without it
+
     try:
         return nbformat.reads(read_text(path, NOTEBOOK), as_version=4)
     except Exception as error:

@@ -369,6 +369,7 @@ WRONG = [
         "millimetres and grams together",
     ),
     ("13.9", solved("13.9", " / seen.std(axis=0)", ""), "The mean is gone"),
+    ("13.9", solved("13.9", "seen.mean(axis=0)", "seen.mean(axis=1)"), "a mean for each bird"),
     ("10.2", AGAIN, "A new function is traced in each iteration"),
     ("10.2", TWO_SLOPES.replace("tape.gradient(y, x)", "tape.gradient(y, x) + penalty"), "added by hand"),
     ("10.4", UNROLLED, "Python went through the loop"),
