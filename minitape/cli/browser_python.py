@@ -34,8 +34,10 @@ LOADERS = ("pyodide.asm.js", "pyodide.asm.mjs")  # a version of Pyodide has one 
 CDN = "https://cdn.jsdelivr.net/pyodide/v{version}/full/"
 PLAYGROUND = ("numpy", "ml-dtypes", "minitape")
 """What the playground loads."""
-KERNEL = "ipython jedi micropip packaging traitlets typing-extensions".split()
+KERNEL = "ipython micropip packaging traitlets typing-extensions".split()
 """What the kernel needs of Pyodide's packages."""
+UNUSED = "jedi parso prompt-toolkit wcwidth".split()
+"""What IPython asks for, and the kernel starts sooner without: its terminal, and jedi."""
 FETCHED = "ipywidgets anywidget psygnal comm".split()  # what live pictures need of the index
 LEFT_OUT = "lessons cli __pycache__ .ipynb_checkpoints".split()  # of minitape: the site has the lessons as files
 
@@ -61,6 +63,8 @@ def write_python(out: Path, pyodide: Path | None, number: str, offline: bool, ke
     own = [write_wheel(out), *_from_index(out), *(Path(shutil.copy(wheel, out)) for wheel in kernel)]
     brought = dict(map(_entry, own))
     packages |= brought
+    for entry in packages.values():
+        entry["depends"] = [need for need in entry["depends"] if _normal(need) not in UNUSED]
     loaded = [name for name in dict.fromkeys([*PLAYGROUND, *KERNEL, *brought]) if name in packages]
     lock["packages"] = packages = {name: packages[name] for name in _with_needs(packages, loaded)}
     copied = offline or pyodide is not None

@@ -88,7 +88,7 @@ def _give_python(out: Path, offline: bool, pyodide: Path | None) -> str:
     config["jupyter-config-data"]["litePluginSettings"][f"{KERNEL}:kernel"] |= {
         "pyodideUrl": f"./{FOLDER}/{STARTER.name}",
         "disablePyPIFallback": own,
-        "loadPyodideOptions": {"packages": packages},
+        "loadPyodideOptions": {"packages": [*packages, "jedi"]},  # as if it was there: it is not fetched
     }
     write(out / OWN, json.dumps(config, indent=2) + "\n")
     return loader

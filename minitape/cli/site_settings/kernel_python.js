@@ -10,7 +10,14 @@ const options = { indexURL: new URL(".", pyodide).href, lockFileURL };
 const STORE = `minitape-python ${lockFileURL}`;
 const LIBRARY = "/lib";
 const NO_FILES = "data:application/zip;base64,UEsFBgAAAAAAAAAAAAAAAAAAAAAAAA==";
-const IMPORTS = "import pyodide_kernel, minitape";
+// Of IPython without its terminal and without jedi, which are not in the site: names are completed by asking the objects.
+const IMPORTS = `
+import sys, types
+sys.modules["IPython.terminal.embed"] = types.ModuleType("embed")
+sys.modules["IPython.terminal.embed"].embed = None
+import pyodide_kernel, minitape_widgets
+pyodide_kernel.kernel_instance.interpreter.Completer.use_jedi = False
+`;
 // The library comes as a zip of sources, which is never compiled to files; what is imported before this runs is compiled by name.
 const UNPACK = `
 import py_compile, sys, zipfile
@@ -50,7 +57,7 @@ async function keep() {
   const { FS } = python;
   python.runPython(UNPACK);
   await python.loadPackage(packages, { messageCallback() {} });
-  python.runPython(`${IMPORTS}, minitape_widgets`);
+  python.runPython(IMPORTS);
   const lock = await (await fetch(lockFileURL)).text();
   const paths = filesIn(FS, LIBRARY);
   const contents = paths.map((path) => {
@@ -85,7 +92,9 @@ async function startKept({ files, loaded, content }) {
 
 async function startPlain() {
   const { loadPyodide } = await import(pyodide);
-  return loadPyodide({ ...options, packages });
+  const python = await loadPyodide({ ...options, packages });
+  python.runPython(IMPORTS);
+  return python;
 }
 
 async function start() {

@@ -19,18 +19,20 @@
   const words = document.createElement("span");
   const line = document.createElement("div");
   line.style.cssText = "position:absolute;left:0;bottom:0;height:4px;width:0;background:#ffb74d";
-  bar.append(words, line);
+  const still = document.createElement("style"); // the page's own animations take a processor that Python needs
+  still.textContent = "#jupyterlite-loading-indicator *, #jupyterlab-splash * { animation: none !important }";
+  bar.append(words, line, still);
   const small = Math.min(screen.width, screen.height) < 500;
   // The kernel answers "idle" before its Python is there. What JupyterLite's page waits for is its worker's answer to "initialize".
   let asked;
   let answered = false;
   let early;
+  let taken = false;
   window.Worker = class extends window.Worker {
     constructor(...options) {
-      if (early && String(options[0]).includes("comlink.worker")) {
-        const worker = early;
-        early = undefined;
-        return worker;
+      if (String(options[0]).includes("comlink.worker") && !taken) {
+        taken = true;
+        if (early) return early;
       }
       super(...options);
       this.addEventListener("message", ({ data }) => {
@@ -42,8 +44,16 @@
       super.postMessage(message, ...rest);
     }
   };
-  // The first kernel starts before JupyterLab's page asks for it, unless the service worker, which gives it the notebooks' files, is not there yet.
-  if (navigator.serviceWorker?.controller && !crossOriginIsolated) early = new Worker("../pyodide/kernel_python.js", { type: "module" });
+  // The first kernel starts before JupyterLab's page asks for it, as soon as the service worker, which gives it the notebooks' files, is there.
+  const startEarly = () => {
+    if (!taken) early ??= new Worker("../pyodide/kernel_python.js", { type: "module" });
+  };
+  const services = crossOriginIsolated ? undefined : navigator.serviceWorker;
+  if (services?.controller) startEarly();
+  else if (services) {
+    services.addEventListener("controllerchange", startEarly, { once: true });
+    services.register("../service-worker.js?enableCache=false").catch(console.warn); // as JupyterLite's page does later
+  }
   const keep = () => {
     const keeper = new Worker("../pyodide/kernel_python.js?keep", { type: "module" });
     keeper.onmessage = () => {
