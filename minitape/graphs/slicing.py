@@ -9,10 +9,14 @@ import numpy as np
 
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
+from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.tensor import Tensor
+from ..engine.tensor.updates import attach
 from ..engine.values.dtypes import int32
 from ..engine.values.shape import TensorShape
 from ..ops import indexing
+from ..ops.arrays import broadcast_to
+from ..ops.arrays import shape as shape_of
 from ..ops.filling import numbers_of_range as numbers
 from ..ops.picking import boolean_mask
 from .primitive import GraphPrimitive
@@ -23,8 +27,8 @@ if TYPE_CHECKING:
     from .types import Tensors
 
 
-def getitem(tensor: Value, key: Any) -> Any:
-    """``tensor[key]`` in a graph."""
+def getitem(tensor: Value, key: Any, variable: Any = None) -> Any:
+    """``tensor[key]`` in a graph, of a variable's state also a part that can be assigned to."""
     entries = key if isinstance(key, (list, tuple)) else (key,)
     ends = indexing.ends_of(key)
     dynamic = [e for e in ends if isinstance(e, SymbolicTensor) and not hasattr(e, "array")]
@@ -34,7 +38,7 @@ def getitem(tensor: Value, key: Any) -> Any:
         if end is not None and end is not Ellipsis:
             indexing.check_index(end)
     if not dynamic and tensor.shape.is_fully_defined():
-        return indexing.getitem(tensor, _with_constants(key))
+        return indexing.getitem(tensor, _with_constants(key), variable)
     if (
         tensor.shape.rank is not None
         and len([e for e in entries if e is not None and e is not Ellipsis]) > tensor.shape.rank
@@ -48,7 +52,18 @@ def getitem(tensor: Value, key: Any) -> Any:
         for e in entries
     )
     attrs = {"key": template, "shape": _shape(tensor.shape, template)}
-    return state.graph.apply(GETITEM, (tensor, *dynamic), attrs)[0]
+    out = state.graph.apply(GETITEM, (tensor, *dynamic), attrs)[0]
+    if variable is not None:
+        attach(out, lambda value, name=None: _assign(variable, entries, value))
+    return out
+
+
+def _assign(variable: Any, entries: Any, value: Value) -> Any:
+    """Changes the part of a variable that indices select: the places of its elements are selected by them, too."""
+    grid = convert_to_tensor(np.moveaxis(np.indices(variable.shape, np.int32), 0, -1))
+    places = getitem(grid, (*entries, slice(None)))
+    updates = broadcast_to(convert_to_tensor(value, variable.dtype), shape_of(places)[:-1])
+    return variable.scatter_nd_update(places, updates)
 
 
 class SlicePlace:

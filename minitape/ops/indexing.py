@@ -20,7 +20,7 @@ from ..engine.table.primitives import TABLE
 from ..engine.tensor.opdefs import accept_attr
 from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import EagerTensor, Tensor
-from ..engine.tensor.updates import attach
+from ..engine.tensor.updates import assigner, attach
 from ..engine.values import dtypes
 from ..engine.values.invalid import at_run, invalid, shape_text
 from .operands import call, postpone, tensor_of
@@ -51,11 +51,11 @@ def getitem(tensor: Any, key: Any, variable: Any = None) -> Any:
         if state.graph is not None and any(
             isinstance(e, Tensor) and not isinstance(e, EagerTensor) for e in ends_of(key)
         ):
-            return hooks.graph_slice(tensor, key)
+            return hooks.graph_slice(tensor, key, variable)
         attrs = {"spec": spec_of(tensor.shape, key)}
     out = apply(_SLICE, (tensor,), attrs, _getframe(1))
     if variable is not None:
-        attach(out, variable, attrs["spec"])
+        attach(out, assigner(variable, attrs["spec"]))
     return out
 
 

@@ -96,7 +96,7 @@ class TestInBrowser:
         playground.keyboard.type("while True: pass")
         playground.keyboard.press("Shift+Enter")
         playground.wait_for_timeout(500)
-        assert playground.is_disabled("#run")
+        assert playground.is_disabled("#run") and playground.input_value("#examples") == "-1"
         playground.click("#stop")
         playground.wait_for_function("document.querySelector('#output').innerText.includes('(stopped)')")
         playground.select_option("#examples", "0")

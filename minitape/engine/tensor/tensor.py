@@ -268,7 +268,7 @@ class EagerTensor(Tensor, metaclass=_FullName):
 
 
 # id of a tensor that is a slice of a variable -> it and its assign
-SLICES: dict[int, tuple[weakref.ref[EagerTensor], Function]] = {}
+SLICES: dict[int, tuple[weakref.ref[Tensor], Function]] = {}
 
 
 def assign_of(tensor: Tensor) -> Function | None:

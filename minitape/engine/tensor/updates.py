@@ -18,7 +18,7 @@ from .tensor import SLICES
 if TYPE_CHECKING:
     from ..types import Assigned, Function, Index, Value
     from ..values.dtypes import DType
-    from .tensor import EagerTensor, Tensor
+    from .tensor import Tensor
     from .variable import ResourceVariable
 
 
@@ -170,8 +170,8 @@ class Updates:
         return hooks.gather_nd(self._read(), indices)
 
 
-def attach(tensor: EagerTensor, variable: ResourceVariable, spec: tuple[Index, ...]) -> None:
-    """Makes ``tensor.assign(value)`` change the part of ``variable`` that the NumPy index ``spec`` selects."""
+def assigner(variable: ResourceVariable, spec: tuple[Index, ...]) -> Function:
+    """What changes the part of ``variable`` that the NumPy index ``spec`` selects."""
 
     def assign(value: Value, name: str | None = None) -> Assigned:
         inputs = (convert_to_tensor(value, variable.dtype),)
@@ -179,5 +179,10 @@ def attach(tensor: EagerTensor, variable: ResourceVariable, spec: tuple[Index, .
             variable, TABLE["slice_update"], inputs, {"spec": spec}, "assign", lambda value: (value,)
         )
 
+    return assign
+
+
+def attach(tensor: Tensor, assign: Function) -> None:
+    """Makes ``tensor.assign(value)`` change the variable of which ``tensor`` is a part."""
     key = id(tensor)
     SLICES[key] = weakref.ref(tensor, lambda _: SLICES.pop(key, None)), assign

@@ -36,14 +36,16 @@ class OperationFix(NamedTuple):
 
 
 def words(spot: Spot) -> str | None:
-    """What the table has for a line; a row with the name of the recorded operation first."""
+    """What the table has for a line; rows, and parts of the line, with the name of the recorded operation first."""
     done, cause = spot.entry, spot.cause
     if done is not None and done.op == "function":
         return None
     rows = [row for row in TABLE if cause in row.causes.split()]
     rows.sort(key=lambda row: done is None or not re.fullmatch(row.names, _plain(done.op)))
+    parts: list = list(spot.statement.walk()) if spot.blamed else []
+    parts.sort(key=lambda node: done is None or called(node) != _plain(done.op))
     for row in rows:
-        nodes: list = [None] if not row.names else spot.statement.walk() if spot.blamed else []
+        nodes = parts if row.names else [None]
         for node in nodes:
             if not row.names or re.fullmatch(row.names, called(node)):
                 found = _filled(spot, node, row.write) if isinstance(row.write, str) else row.write(spot, node)

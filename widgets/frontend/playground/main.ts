@@ -91,6 +91,7 @@ const editor = new EditorView({
       ]),
       EditorView.contentAttributes.of({ "aria-label": "Program" }),
       EditorView.updateListener.of((change) => {
+        if (change.docChanged) chooser.value = String(examples.findIndex((one) => one.program === program()));
         if (change.docChanged && change.transactions.some((one) => one.isUserEvent("input") || one.isUserEvent("delete"))) start();
       }),
     ],
@@ -246,7 +247,9 @@ async function open(): Promise<void> {
 }
 
 const chooser = at<HTMLSelectElement>("examples");
-chooser.append(...examples.map(({ title }, number) => new Option(title, String(number))));
+const own = new Option("your own program", "-1"); // which is in the list while none of the examples is in the editor
+own.hidden = true;
+chooser.append(own, ...examples.map(({ title }, number) => new Option(title, String(number))));
 chooser.onchange = () => choose(Number(chooser.value));
 runButton.onclick = run;
 stopButton.onclick = stop;
