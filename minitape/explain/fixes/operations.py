@@ -45,7 +45,7 @@ def words(spot: Spot) -> str | None:
     parts: list = list(spot.statement.walk()) if spot.blamed else []
     parts.sort(key=lambda node: done is None or called(node) != _plain(done.op))
     for row in rows:
-        nodes = parts if row.names else [None]
+        nodes: list = parts if row.names else [None]
         for node in nodes:
             if not row.names or re.fullmatch(row.names, called(node)):
                 found = _filled(spot, node, row.write) if isinstance(row.write, str) else row.write(spot, node)
