@@ -121,6 +121,19 @@ class TestInBrowser:
         other.wait_for_function("document.querySelector('.cm-content').innerText.includes('too long')")
         other.close()
 
+    def test_a_frame_that_follows_its_height_does_not_grow_with_it(self, playground, context):
+        other = context.new_page()
+        other.set_content(f"""<iframe width="700" height="400" src="{playground.url.split("#")[0]}"></iframe><script>
+            addEventListener("message", ({{ data }}) => document.querySelector("iframe").height = data.tapeview)
+        </script>""")
+        other.frame_locator("iframe").locator(".mt-view").wait_for()
+        other.evaluate("""() => new Promise((done) => {
+            const next = (more) => (more ? requestAnimationFrame(() => next(more - 1)) : done());
+            next(30);
+        })""")
+        assert 600 < int(other.get_attribute("iframe", "height")) < 1600
+        other.close()
+
     def test_a_hostile_program_is_text_until_it_runs_and_then_reaches_no_other_site(self, playground):
         playground.evaluate("location.hash = ''")
         playground.click(".cm-content")

@@ -18,13 +18,15 @@ from minitape.common.read_data import NOTEBOOK, read_json
 from minitape.course import Moving
 from minitape_widgets import TapeView
 
-# A page tells the lesson around it how high it is, and is told whether that one is light or dark.
+# A page tells the lesson around it how high it is, and is told whether that one is light or dark. It does not fill its
+# frame, which would follow it.
 IN_LESSON = """<style>
 body { margin: 0 }
 html[data-theme="light"], html[data-theme="light"] body { color-scheme: light; background: #fff }
 html[data-theme="dark"], html[data-theme="dark"] body { color-scheme: dark; background: #131416 }
 </style>
 <script>
+document.getElementById("view")?.removeAttribute("data-fill");
 addEventListener("message", ({ data, source }) => {
   if (source === parent && /^(light|dark)$/.test(data?.theme)) document.documentElement.dataset.theme = data.theme;
 });

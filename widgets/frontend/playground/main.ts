@@ -53,6 +53,7 @@ addEventListener("message", ({ data, source }: MessageEvent<{ theme?: string }>)
   if (source === parent && source !== window && /^(light|dark)$/.test(data?.theme ?? "")) paint(data.theme!);
 });
 if (parent !== window) {
+  at("picture").removeAttribute("data-fill"); // the frame is as high as the page: a picture that fills it would grow with it
   new ResizeObserver(() => parent.postMessage({ tapeview: document.body.offsetHeight }, "*")).observe(document.body);
 }
 
