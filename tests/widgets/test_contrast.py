@@ -133,8 +133,9 @@ def test_forced_colours_are_those_of_the_system_in_the_drawing_too(scheme, brows
             "() => { document.body.style.background = 'Canvas'; return "
             "getComputedStyle(document.body).backgroundColor }"
         )
-        fills = "els => [...new Set(els.map(el => getComputedStyle(el).fill))]"
-        assert page.locator(".mt-node .mt-box").evaluate_all(fills) == [canvas]
+        # in one step: between two, the drawing may have been made anew
+        boxes = "[...document.querySelectorAll('.mt-node .mt-box')]"
+        assert page.evaluate(f"() => [...new Set({boxes}.map(el => getComputedStyle(el).fill))]") == [canvas]
     finally:
         page.close()
 
