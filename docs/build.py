@@ -27,6 +27,7 @@ from minitape.cli.lesson_pages import FILE, say_in  # noqa: E402
 from minitape.cli.lesson_pages import pages as lesson_pages  # noqa: E402
 from minitape.cli.lessons import languages  # noqa: E402
 from minitape.cli.lite import write_lite  # noqa: E402
+from minitape.cli.playground import page_name  # noqa: E402
 from minitape.cli.site import LITE, Edition, build, command_for, contents, extra, index, lesson_list  # noqa: E402
 from minitape.common.texts import ENGLISH  # noqa: E402
 from minitape_widgets import TapeView  # noqa: E402
@@ -96,7 +97,8 @@ def edition_of(code: str, lite: bool) -> Edition:
     course = sorted(page.removesuffix(".md") for page in texts if page.startswith("notebooks/"))
     the_lessons = say_in(folder)("The lessons")
     readme = texts.pop("README.md", index(folder, own=False))
-    parts = with_front(readme, f"{up}{LITE}" if lite else "", extra(BUILD, edition)).split("\n## ")
+    playground = f"{up}{LITE}/playground/{page_name(code)}" if lite else ""
+    parts = with_front(readme, playground, extra(BUILD, edition)).split("\n## ")
     parts.insert(3, f"{the_lessons}\n\n{lesson_list(folder)}\n")
     texts["index.md"] = "\n## ".join(parts) + contents(the_lessons, *course)
     if code != ENGLISH:
@@ -126,15 +128,15 @@ def edition_of(code: str, lite: bool) -> Edition:
     return edition
 
 
-def with_front(readme: str, lite: str, files: Path) -> str:
+def with_front(readme: str, playground: str, files: Path) -> str:
     """The text of README with the three things to do first, each on a card, then the live picture: the playground,
-    where there is one at `lite`, else a page that is written to `files`.
+    whose address is given, else a page that is written to `files`.
     """
     found = FRONT.search(readme)
     if found is None:
         return readme
-    if lite:
-        picture = f'<iframe class="playground" src="{lite}/playground/index.html" title="minitape"></iframe>'
+    if playground:
+        picture = f'<iframe class="playground" src="{playground}" title="minitape"></iframe>'
     else:
         space: dict[str, object] = {}
         exec(FIRST_PROGRAM, space)

@@ -20,7 +20,7 @@ from .browser_python import CORE, FOLDER, write_python
 from .lesson_pages import say_in
 from .lessons import copy_missing, lessons_folder, notebooks_in
 from .parts import require_packages
-from .playground import write_playground
+from .playground import page_name, write_playground
 from .server import LAB_EXTENSIONS
 
 OWN = "jupyter-lite.json"  # what JupyterLite writes into each site of its own
@@ -66,7 +66,7 @@ def write_lite(out: Path, codes: Sequence[str] = (), offline: bool = False, pyod
     write(page, read_text(page).replace("</head>", f"<script>{read_text(BAR)}</script>\n</head>", 1))
     lessons = [path for folder in folders for path in notebooks_in(folder)]
     write(out / "index.html", _front(folders))
-    write_playground(out / "playground", f"../{FOLDER}", loader)
+    write_playground(out / "playground", f"../{FOLDER}", loader, map(language, folders))
     return len(lessons)
 
 
@@ -114,8 +114,10 @@ def _front(folders: Sequence[Path]) -> str:
             "On a phone you can read the lessons and use the playground; to run cells, a tablet or a computer is "
             "better."
         )
+        play = say("Playground: step through the gradient of your own program")
         columns.append(
-            f'<section lang="{code}"><h2>{escape(say("The lessons"))}</h2>\n<p>{escape(kept)}</p>\n'
+            f'<section lang="{code}"><a class="play" href="playground/{page_name(code)}">{escape(play)}</a>\n'
+            f"<h2>{escape(say('The lessons'))}</h2>\n<p>{escape(kept)}</p>\n"
             f'<p class="phone">{escape(phone)}</p>\n<ul>\n' + "\n".join(rows) + "\n</ul></section>"
         )
     return read_text(PAGE).replace("{{lessons}}", "\n".join(columns))

@@ -40,6 +40,8 @@ OF_OTHERS = "document"  # the tag of a cell whose program is quoted
 # a lesson calls them with words
 SHOWN = {"print", "predict", "reveal", "check", "Plot", "Moving", "curve", "line", "points", "draw", "ValueError"}
 VIEW = "widgets/frontend/src"
+PLAYGROUND = "widgets/frontend/playground"
+EXAMPLES = "minitape/cli/playground_page/examples"
 MOST = 10  # new texts of a file that are listed
 # what this package calls with a text for people, and which of the arguments it is
 FIRST, SECOND, THIRD = slice(1), slice(1, 2), slice(2, 3)
@@ -145,7 +147,7 @@ def built(english: Object, before: Object, known: dict[str, str], code: str) -> 
     there = {cell["id"]: cell for cell in before["cells"]}
     cells, to_run = [], []
     for cell in english["cells"]:
-        source = "".join(known.get(piece, piece) if words else piece for piece, words in pieces_of(cell))
+        source = translated(cell, known)
         made, other = {**cell, "source": source.splitlines(keepends=True)}, there.get(cell["id"], {"source": ""})
         if other.get("attachments", {}).keys() == cell.get("attachments", {}).keys():
             made |= {name: part for name, part in other.items() if name == "attachments"}
@@ -155,6 +157,11 @@ def built(english: Object, before: Object, known: dict[str, str], code: str) -> 
             to_run += [cell["id"]] if ran["execution_count"] is None else []
         cells.append(made)
     return {**english, "cells": cells, "metadata": english["metadata"] | {"language": code}}, to_run
+
+
+def translated(cell: Object, known: dict[str, str]) -> str:
+    """The text of a cell with its words as they are `known` in another language."""
+    return "".join(known.get(piece, piece) if words else piece for piece, words in pieces_of(cell))
 
 
 def pieces_of(cell: Object) -> Iterator[tuple[str, bool]]:
@@ -287,10 +294,21 @@ def texts_of_all(english: Path) -> dict[str, dict[str, list[str]]]:
         "picture": said_in("minitape/picture", "widgets/minitape_widgets")
         + [(text, VIEW) for text in table("picture", "zh")],
         "cli": said_in("minitape/cli"),
+        "playground": _of_playground(),
     }
     for domain, pairs in lists.items():
         for text, place in pairs:
             found.setdefault(domain, {}).setdefault(text, []).append(place)
+    return found
+
+
+def _of_playground() -> list[tuple[str, str]]:
+    """What the page of the playground says, and the words of its examples."""
+    script = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / PLAYGROUND).glob("*.ts")))
+    found = [(text, PLAYGROUND) for text in re.findall(r'\bt\("((?:[^"\\]|\\.)*)"', script)]
+    for path in sorted((ROOT / EXAMPLES).glob("*.txt")):
+        cell = {"cell_type": "code", "source": path.read_text(encoding="utf-8")}
+        found += [(text, f"{EXAMPLES}/{path.name}") for text, words in pieces_of(cell) if words]
     return found
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 import zlib
 from pathlib import Path
 
 import pytest
 
 from minitape.cli.playground import EXAMPLES, HERE, example
+from minitape.common.texts import language
 from minitape_widgets.playground import Playground
 
 SOURCES = Path(__file__).parents[2] / "widgets" / "frontend" / "playground"
@@ -30,6 +32,16 @@ def test_an_example_has_a_picture_and_says_what_to_look_for(path):
     found = example(path)
     assert found["snapshot"]["rows"] and found["snapshot"]["sweep"]
     assert found["program"].splitlines()[1].startswith("# Look for: ")
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.txt")), ids=lambda path: path.stem)
+def test_an_example_in_chinese_computes_the_same_and_says_it_in_chinese(path):
+    english, chinese = example(path), example(path, "zh")
+    words = [line for line in chinese["program"].splitlines() if line.startswith("#")]
+    assert len(words) == 2 and all(re.search("[\u4e00-\u9fff]", line) for line in words)
+    values = [[row["value"] for row in one["snapshot"]["rows"]] for one in (english, chinese)]
+    assert values[0] == values[1]
+    assert language() == "en"
 
 
 @pytest.mark.parametrize(
@@ -89,6 +101,25 @@ class TestInBrowser:
         playground.wait_for_function("document.querySelector('#output').innerText.includes('6.0')")
         playground.wait_for_function("document.querySelector('#picture').innerText.includes('backward 1')")
         assert "    tape.watch(x)\n    y = x * x" in playground.inner_text(".cm-content")
+
+    def test_in_chinese_page_reasons_and_fixes_are_chinese_and_a_link_leads_to_the_other_page(
+        self, playground, context
+    ):
+        other = context.new_page()
+        other.goto(playground.url.split("#")[0].replace("index.html", "zh.html"))
+        other.wait_for_selector("html[data-shown]")
+        seen = "els => els.map(el => el.innerText || el.ariaLabel)"
+        said = other.locator("#run, #stop, #share, #title, #examples option").evaluate_all(seen)
+        assert len(said) > 15 and all(re.search("[\u4e00-\u9fff]", text) for text in [*said, other.title()])
+        other.select_option("#examples", "5")
+        assert ran(other).strip() == "None"
+        assert "改好第 7 行" in other.inner_text("#why button") and "没有监视它" in other.inner_text("#why")
+        other.click("#share")
+        other.wait_for_function("location.hash.startsWith('#p=')")
+        other.click("#languages a")
+        other.wait_for_function("document.querySelector('#state')?.innerText.includes('press Run')")
+        assert "tf.constant(3.0)" in other.inner_text(".cm-content")
+        other.close()
 
     def test_an_endless_loop_is_stopped_and_the_next_program_runs(self, playground):
         playground.click(".cm-content")

@@ -1,5 +1,7 @@
 // A program in the fragment of an address: compressed, in letters that no address changes. It never leaves the browser.
 
+import { t } from "../src/words";
+
 const MOST = 100_000; // characters of a program in a link
 
 /** The bytes that a stream makes of these, no more of them than there may be: a short link may unfold to gigabytes. */
@@ -28,8 +30,8 @@ export async function unpacked(letters: string): Promise<string> {
   try {
     const bytes = Uint8Array.from(atob(letters.replaceAll("-", "+").replaceAll("_", "/")), (letter) => letter.charCodeAt(0));
     const program = new TextDecoder("utf-8", { fatal: true }).decode(await through(bytes, new DecompressionStream("deflate-raw"), 4 * MOST), { stream: true });
-    return program.length > MOST ? "# The program of this link is too long.\n" : program;
+    return program.length > MOST ? `# ${t("The program of this link is too long.")}\n` : program;
   } catch {
-    return "# The link is damaged: it holds no program.\n";
+    return `# ${t("The link is damaged: it holds no program.")}\n`;
   }
 }

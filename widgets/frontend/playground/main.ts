@@ -6,6 +6,7 @@ import { EditorState } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import type * as Picture from "../src/widget";
 import type { Snapshot } from "../src/schema";
+import { speak, t } from "../src/words";
 import { packed, unpacked } from "./link";
 import worker from "worker:./../playground/pyworker.ts";
 
@@ -14,6 +15,10 @@ interface Config {
   lock: string;
   packages: string[];
   bundle: string;
+  language: string;
+  others: Record<string, string>; // code of another language -> its page
+  texts: Record<string, string>;
+  picture: Record<string, string>; // the texts of the view
 }
 
 interface Example {
@@ -42,6 +47,14 @@ const MOST = 200_000; // characters of output that are shown
 const at = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
 const config = JSON.parse(at("config").textContent!) as Config;
 const examples = JSON.parse(at("examples-data").textContent!) as Example[];
+speak(config.texts);
+document.title = `minitape: ${t("a playground for gradients")}`;
+at("title").textContent = t("playground");
+at("run").textContent = t("Run");
+at("stop").textContent = t("Stop");
+at("share").textContent = t("Link");
+at("examples").ariaLabel = t("Examples");
+at("output").ariaLabel = t("Output");
 // Light or dark as the system, or as the page around this one says.
 const system = matchMedia("(prefers-color-scheme: dark)");
 function paint(theme: string): void {
@@ -90,7 +103,7 @@ const editor = new EditorView({
         ...historyKeymap,
         indentWithTab, // Escape, then Tab, leaves the editor
       ]),
-      EditorView.contentAttributes.of({ "aria-label": "Program" }),
+      EditorView.contentAttributes.of({ "aria-label": t("Program") }),
       EditorView.updateListener.of((change) => {
         if (change.docChanged) chooser.value = String(examples.findIndex((one) => one.program === program()));
         if (change.docChanged && change.transactions.some((one) => one.isUserEvent("input") || one.isUserEvent("delete"))) start();
@@ -112,10 +125,10 @@ function start(): Worker {
   if (python_) return python_;
   const made = new Worker(URL.createObjectURL(new Blob([worker], { type: "text/javascript" })), { type: "module" });
   const here = (address: string) => new URL(address, location.href).href;
-  state.textContent = "Python is loading ...";
+  state.textContent = t("Python is loading ...");
   made.onmessage = ({ data }: MessageEvent<Heard>) => hear(data);
   made.onerror = (event) => hear({ kind: "broken", text: event.message });
-  made.postMessage({ kind: "load", load: { pyodide: here(config.pyodide), lock: here(config.lock), packages: config.packages } });
+  made.postMessage({ kind: "load", load: { pyodide: here(config.pyodide), lock: here(config.lock), packages: config.packages, language: config.language } });
   python_ = made;
   return made;
 }
@@ -135,7 +148,7 @@ function stop(): void {
   python_ = null;
   listeners = [];
   setRunning(false);
-  print("\n(stopped)\n");
+  print(`\n(${t("stopped")})\n`);
   start();
 }
 
@@ -144,7 +157,7 @@ function setRunning(now: boolean): void {
   runButton.disabled = now;
   stopButton.disabled = !now;
   document.documentElement.dataset.running = String(now);
-  if (now && state.textContent === "") state.textContent = "running ...";
+  if (now && state.textContent === "") state.textContent = t("running ...");
 }
 
 function print(more: string): void {
@@ -153,14 +166,14 @@ function print(more: string): void {
 }
 
 function hear(message: Heard): void {
-  if (message.kind === "ready") state.textContent = running ? "running ..." : "";
+  if (message.kind === "ready") state.textContent = running ? t("running ...") : "";
   else if (message.kind === "printed" || message.kind === "failed") print(message.text!);
   else if (message.kind === "why") explain(message.answers!);
   else if (message.kind === "view" && message.knobs !== undefined) void show(message.knobs, message.data!);
   else if (message.kind === "view") for (const listener of listeners) listener(message.content, message.data!.length ? [message.data!] : []);
   else {
     if (message.kind === "broken") print(`\n${message.text}\n`);
-    else if (!message.tape) print("\nThis program has no tape to show: with tf.GradientTape() as tape: ...\n");
+    else if (!message.tape) print(`\n${t("This program has no tape to show: with tf.GradientTape() as tape: ...")}\n`);
     state.textContent = "";
     setRunning(false);
   }
@@ -192,7 +205,7 @@ function explain(answers: Answer[]): void {
       part.append(said);
       if (patch && line) {
         const fix = document.createElement("button");
-        fix.textContent = `Fix line ${line}`;
+        fix.textContent = t("Fix line {0}", line);
         fix.title = patch;
         fix.onclick = () => apply(line, patch);
         part.append(" ", fix);
@@ -220,7 +233,7 @@ function choose(number: number): void {
   takeAway = null;
   at("picture").replaceChildren();
   if (snapshot) {
-    const view = lib.mount(at("picture"), snapshot, async () => text);
+    const view = lib.mount(at("picture"), { ...snapshot, texts: config.picture }, async () => text);
     view.go(snapshot.sweep ? snapshot.rows.length + 1 : snapshot.rows.length);
     takeAway = () => view.destroy();
   }
@@ -229,7 +242,7 @@ function choose(number: number): void {
 async function share(): Promise<void> {
   history_(`#p=${await packed(program())}`);
   await navigator.clipboard?.writeText(location.href).catch(() => undefined);
-  state.textContent = "The address of this page holds the program now.";
+  state.textContent = t("The address of this page holds the program now.");
 }
 
 function history_(fragment: string): void {
@@ -244,13 +257,21 @@ async function open(): Promise<void> {
   put(linked);
   takeAway?.();
   at("picture").replaceChildren();
-  state.textContent = "This program came with a link. Read it, then press Run.";
+  state.textContent = t("This program came with a link. Read it, then press Run.");
 }
 
 const chooser = at<HTMLSelectElement>("examples");
-const own = new Option("your own program", "-1"); // which is in the list while none of the examples is in the editor
+const own = new Option(t("your own program"), "-1"); // which is in the list while none of the examples is in the editor
 own.hidden = true;
 chooser.append(own, ...examples.map(({ title }, number) => new Option(title, String(number))));
+for (const [code, page] of Object.entries(config.others)) {
+  const link = document.createElement("a");
+  link.textContent = new Intl.DisplayNames([code], { type: "language" }).of(code)!;
+  link.lang = code;
+  link.href = page;
+  link.onclick = () => void (link.href = `${page}${location.hash}`); // with the program of the link
+  at("languages").append(link);
+}
 chooser.onchange = () => choose(Number(chooser.value));
 runButton.onclick = run;
 stopButton.onclick = stop;

@@ -4,6 +4,7 @@ interface Load {
   pyodide: string; // the address of pyodide.mjs
   lock: string;
   packages: string[];
+  language: string;
 }
 
 type Message = { kind: "load"; load: Load } | { kind: "run"; program: string } | { kind: "view"; content: string };
@@ -15,9 +16,9 @@ for (const name of ["indexedDB", "caches", "BroadcastChannel", "Worker", "Shared
 let playground: { run(program: string): void; heard(content: string): void };
 let ready: Promise<void>;
 
-async function start({ pyodide, lock, packages }: Load): Promise<void> {
+async function start({ pyodide, lock, packages, language }: Load): Promise<void> {
   const { loadPyodide } = await import(pyodide);
-  const python = await loadPyodide({ indexURL: pyodide.slice(0, pyodide.lastIndexOf("/") + 1), lockFileURL: lock, packages });
+  const python = await loadPyodide({ indexURL: pyodide.slice(0, pyodide.lastIndexOf("/") + 1), lockFileURL: lock, packages, env: { HOME: "/home/pyodide", MINITAPE_LANGUAGE: language } });
   const post = (text: string, bytes: { toJs(): Uint8Array; destroy(): void }) => {
     const data = bytes.toJs();
     bytes.destroy();
