@@ -111,7 +111,9 @@ def guarded(browser, bypass_csp=True, served=True):
     What tests evaluate in a page is not allowed by a page's own policy. A page that no server sends reads no files
     either; what a server sends is kept for the next page.
     """
-    context = browser.new_context(viewport={"width": 1400, "height": 900}, bypass_csp=bypass_csp)
+    size = {"width": 1400, "height": 900}
+    # a camera that glides takes away what leaves the pane: while a test looks at it
+    context = browser.new_context(viewport=size, bypass_csp=bypass_csp, reduced_motion="reduce")
     context.set_default_timeout(PATIENCE)
     left: list[str] = []
 

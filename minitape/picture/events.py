@@ -32,11 +32,8 @@ def events_of(record: Record) -> list[EventFields]:
                 assigned["row"] = value
             events.append(assigned)
         elif event.kind in ("numpy", "watch", "watch_ignored", "pause", "resume"):
-            subject = event.subject[1] if event.kind == "watch" else None
-            if event.kind == "numpy":
-                subject = event.subject
             happened: EventFields = {"kind": event.kind, "line": line}
-            if subject is not None:
-                happened["row"] = subject
+            if event.kind in ("numpy", "watch"):
+                happened["row"] = event.subject if event.kind == "numpy" else event.subject[1]
             events.append(happened)
     return events

@@ -102,9 +102,7 @@ def _inside_of(reader: Reader, row: int, adjoints: dict[int, Array], deep: int) 
         stepper = stepper_of(
             tape, [out for out, _ in starts], wanted, inner.held, show_value, [adjoint for _, adjoint in starts]
         )
-        steps = stepper.take() if stepper is not None and stepper.rest <= MOST else None
-        if stepper is not None and steps is not None:
-            found["sweep"] = stepper.head | {"steps": steps, "gradients": stepper.gradients()}
+        found["sweep"] = None if stepper is None else stepper.whole()
     found["insides"] = insides_of(inner, deep=deep - 1)
     return {"row": row, "name": taped.concrete.graph.name, "snapshot": found}
 

@@ -175,7 +175,7 @@ class ListDrawing(Drawing):
         parts.append(text_at(x + PAD + self.digits, y, number, f'font-size="9.5" text-anchor="end" fill="{MUTED}"'))
         parts.append(self.titled(node, x + (PAD + 5 + self.digits if row else PAD + 2), y, right))
         for k, (texts, picture) in enumerate(self.lines.get(index, ())):
-            line = f"{' '.join(texts)}"
+            line = " ".join(texts)
             at = y + PRODUCT * (k + 1) - 1
             parts.append(text_at(node.box[2] - PAD, at, line, _mono(BACK)))
             left = node.box[2] - PAD - LETTER * wide(line) - 40

@@ -3,20 +3,44 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
 from functools import cache
 
 SIGNS: dict[type[ast.AST], str] = {ast.Add: "+", ast.Sub: "−", ast.Gt: ">", ast.GtE: "≥", ast.Lt: "<", ast.LtE: "≤"}
+SIGNS[ast.BitAnd] = "and"
+OPPOSITE: dict[type[ast.cmpop], ast.cmpop] = {ast.GtE: ast.Lt(), ast.LtE: ast.Gt()}
 POWERS = {1: "", 2: "²", 3: "³"}
 MEANT = {  # what an operation that guards against 0 or infinity means
     "mul_no_nan": "x * y",
     "sqrt_share": "y / (2 * x)",
     "relu_gate": "select(y > 0, x, 0)",
+    "relu6_gate": "select((y > 0) & (y < 6), x, 0)",
+    "elu_gate": "x * select(y >= 0, 1, y + 1)",
+    "selu_gate": "x * select(y >= 0, SCALE, y + ALPHA)",
+    "softsign_gate": "x / ((1 + abs(y)) * (1 + abs(y)))",
     "zero": "0",
+    "zeros_like": "0",
+    "nonzero": "1",
+    "ones_like": "1",
+    "zero_where": "y",
+    "xlogy": "x * log(y)",
+    "xlog1py": "x * log1p(y)",
+    "xdivy": "x / y",
+    "div_no_nan": "x / y",
+    "conjugate": "x",  # the picture says it where numbers are complex
+    "square": "x * x",
     "floordiv": "floor(x / y)",
+    "truncatediv": "trunc(x / y)",
+    "fmod": "remainder(x, y)",
     "rint": "round(x)",
 }
-NUMBERS = {"1.1283791670955126": "2/√π"}
+NUMBERS = {
+    "1.1283791670955126": "2/√π",
+    "0.886226925452758": "√π/2",
+    "SCALE": "1.0507",
+    "ALPHA": "1.7581",
+}
 
 WHOLE = {  # of operations on whole arrays
     "reduce_sum": ["sum(x)", "g"],
@@ -39,9 +63,8 @@ def of_arrays(name: str, attrs: Mapping[str, object], rank: int) -> list[str]:
         x, y = "xᵀ" if left else "x", "yᵀ" if right else "y"
         back = f"{y} @ gᵀ" if left else f"g @ {'y' if right else 'yᵀ'}"
         return [f"{x} @ {y}", back, f"gᵀ @ {x}" if right else f"{'x' if left else 'xᵀ'} @ g"]
-    if (name.startswith("reduce_") and rank) or (name == "transpose" and rank != 2):  # it depends on the axes
-        return []
-    return WHOLE.get(name, [])
+    axes = attrs.get("perm", (1, 0)) != (1, 0) or (name == "bias_add" and attrs.get("axis", -1) != -1)
+    return [] if axes or (name.startswith("reduce_") and rank) else WHOLE.get(name, [])  # it depends on the axes
 
 
 @cache
@@ -57,7 +80,7 @@ def readable(text: str) -> str:
 def _written(part: ast.expr, around: int) -> str:
     """The text of a part inside of an operation that holds its parts so tightly."""
     if isinstance(part, ast.Name):
-        return part.id
+        return NUMBERS.get(part.id, part.id)
     if isinstance(part, ast.Constant):
         return NUMBERS.get(str(part.value), str(part.value))
     if isinstance(part, ast.UnaryOp):
@@ -113,28 +136,20 @@ def _called(part: ast.Call, around: int) -> str:
     assert isinstance(part.func, ast.Name)
     name, given = part.func.id, part.args
     if name in MEANT:
-        return _written(
-            _Put(dict(zip("xy", given, strict=False))).visit(ast.parse(MEANT[name], mode="eval").body), around
-        )
+        texts = dict(zip("xy", map(ast.unparse, given), strict=False))
+        meant = re.sub(r"\b[xy]\b", lambda found: f"({texts[found[0]]})", MEANT[name])
+        return _written(ast.parse(meant, mode="eval").body, around)
     if name == "pow":
-        power = _written(given[1], 4)
-        return f"{_written(given[0], 4)}^{power}"
+        return f"{_written(given[0], 4)}^{_written(given[1], 4)}"
     if name == "select":
-        if ast.unparse(given[2]) == "1":  # it keeps a logarithm from 0
-            return _written(given[1], around)
-        return _inside(f"{_written(given[1], 1)} if {_written(given[0], 0)}, else {_written(given[2], 1)}", 0, around)
+        test, one, other = given
+        if ast.unparse(one) == "0" and isinstance(test, ast.Compare):
+            test, one, other = ast.Compare(test.left, [OPPOSITE[type(test.ops[0])]], test.comparators), other, one
+        if ast.unparse(other) == "1":  # it keeps a logarithm from 0
+            return _written(one, around)
+        return _inside(f"{_written(one, 1)} if {_written(test, 0)}, else {_written(other, 1)}", 0, around)
     if name == "sqrt":
         return f"√{_written(given[0], 4)}"
     if name == "abs":
         return f"|{_written(given[0], 0)}|"
     return f"{name}({', '.join(_written(one, 0) for one in given)})"
-
-
-class _Put(ast.NodeTransformer):
-    """Puts expressions in the places of names."""
-
-    def __init__(self, given: dict[str, ast.expr]) -> None:
-        self.given = given
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        return self.given.get(node.id, node)

@@ -59,29 +59,18 @@ def recomputed(record: Record | None) -> dict[int, Array]:
         return {}
     found: dict[int, Array] = {}
     missing = [row for row, value in enumerate(values_of(record)) if record.value(row) is None]
-    wanted = _needed(record, missing)
+    wanted = sorted({row if (call := record.call_at(row)) is None else call.row for row in missing})
     with np.errstate(all="ignore"):
         for row in wanted:
             inputs = operation_of(record, row)[1]
-            outputs = run_row(
-                record, row, [record.value(i) if record.value(i) is not None else found.get(i) for i in inputs]
-            )
-            for k, value in enumerate(outputs):
+            arrays = [record.value(i) if record.value(i) is not None else found.get(i) for i in inputs]
+            for k, value in enumerate(run_row(record, row, arrays)):
                 held = record.value(row + k)
                 if held is None:
                     found[row + k] = value
                 elif not np.array_equal(held, value, equal_nan=held.dtype.kind in "fc"):
                     return {}
     return found
-
-
-def _needed(record: Record, missing: list[int]) -> list[int]:
-    """The first rows of the calls to run, in order: those whose value is missing."""
-    first = set()
-    for row in missing:
-        call = record.call_at(row)
-        first.add(row if call is None else call.row)
-    return sorted(first)
 
 
 def is_sure(primitive: Primitive) -> bool:

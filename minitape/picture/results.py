@@ -77,8 +77,8 @@ def _result(
 ) -> ResultFields:
     targets, sources, jacobian = call.targets, call.sources, call.call != "gradient"
     stepper = stepper_of(tape, targets, sources, held, show_value, adjoints_of(call))
-    steps = stepper.take() if stepper is not None and stepper.rest <= LONG else None
-    known = steps is not None
+    sweep = stepper.whole() if stepper is not None and stepper.rest <= LONG else None
+    known = sweep is not None
     parts = stepper.parts() if stepper is not None and known else [[] for _ in sources]
     shown: list[SourceFields] = []
     for source, own in zip(sources[:SOURCES], parts, strict=False):
@@ -113,8 +113,8 @@ def _result(
     }
     if element := element_of(call):
         result["element"] = list(element)
-    if stepper is not None and steps is not None and not last:
-        result["sweep"] = stepper.head | {"steps": steps, "gradients": stepper.gradients()}
+    if sweep is not None and not last:
+        result["sweep"] = sweep
     return result
 
 

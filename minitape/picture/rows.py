@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Hashable, Sequence
 from types import CodeType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from .readable import readable
 from .values import unpack_value
@@ -51,23 +51,16 @@ class PictureRow:
         self.own = {**(self.own or {}), **part}
 
 
-class Around:
+class Around(NamedTuple):
     """What holds for a stretch of rows, up to (not including) ``end``."""
 
-    __slots__ = ("end", "place", "by", "scope", "within", "outside", "forms")
-
-    def __init__(
-        self,
-        end: int,
-        place: tuple[CodeType, int | None] | None,
-        by: int | None,
-        scope: tuple[str, ...],
-        within: int,
-        outside: bool,
-        forms: dict[Hashable, Fields],
-    ) -> None:
-        self.end, self.place, self.by, self.scope = end, place, by, scope
-        self.within, self.outside, self.forms = within, outside, forms  # bits of the tapes that record; after one did
+    end: int
+    place: tuple[CodeType, int | None] | None
+    by: int | None
+    scope: tuple[str, ...]
+    within: int  # bits of the tapes that record
+    outside: bool  # after one did
+    forms: dict[Hashable, Fields]
 
 
 LABELS = {"negative": "neg", "pow": "xʸ"}  # apart from those of a subtraction and of an exclusive or

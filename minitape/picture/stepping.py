@@ -41,10 +41,7 @@ def sweep_steps(
     ``rest`` says how many rows they would visit.
     """
     stepper = stepper_of(tape, target, sources, held)
-    if stepper is None:
-        return None
-    steps = stepper.take() if stepper.rest <= MOST else []
-    return None if steps is None else stepper.head | {"steps": steps, "gradients": stepper.gradients()}
+    return None if stepper is None else stepper.whole()
 
 
 def stepper_of(
@@ -68,7 +65,7 @@ def stepper_of(
     if record is None or target is None or sources is None:
         return None
     stepper = Stepper(tape, ends_of(target)[1], ends_of(sources)[1], adjoints, held or {}, show)
-    return stepper if stepper.whole() else None
+    return stepper if stepper.can_be_repeated() else None
 
 
 def adjoints_of(call: GradientQuestion) -> list[Adjoint]:
@@ -143,8 +140,13 @@ class Stepper:
         """The SWEEP but for its steps and gradients."""
         return {"target": self._target, "sources": [r[-1] if r else -1 for r in self.sources], "rest": self.rest}
 
-    def whole(self) -> bool:
-        """False when an array that a rule on the way reads was released, so that the sweep cannot be repeated."""
+    def whole(self) -> SweepFields | None:
+        """The SWEEP; None where it fails. A very long one has no steps."""
+        steps = self.take() if self.rest <= MOST else []
+        return None if steps is None else self.head | {"steps": steps, "gradients": self.gradients()}
+
+    def can_be_repeated(self) -> bool:
+        """False when an array that a rule on the way reads was released."""
         record, reachable = self.record, self.reachable
         if not any(self._lacks(first, first + CHUNK) for first in range(0, self.high + 1, CHUNK)):
             return True

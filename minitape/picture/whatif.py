@@ -13,7 +13,7 @@ import numpy as np
 
 from ..engine.recording.rows import LEAF, REALS, operation_of
 from .replay import MANY, is_sure, run_row
-from .stepping import MOST, stepper_of
+from .stepping import stepper_of
 from .values import show_value
 
 if TYPE_CHECKING:
@@ -50,13 +50,9 @@ def what_if(
     ({1: '10.0', 2: '[ 10. -30.]', 3: '-20.0'}, [0.0, -2.0])
     """
     record = reader.record
-    if (
-        record is None
-        or record.open
-        or not leaves
-        or len(record) > MANY
-        or not all(_is_number(record, row) for row in leaves)
-    ):
+    if record is None or record.open or not leaves or len(record) > MANY:
+        return None
+    if not all(_is_number(record, row) for row in leaves):
         return None
     given: dict[int, Array] = {row: type(record.value(row))(value) for row, value in leaves.items()}
     order = _dependent(record, given)
@@ -65,13 +61,8 @@ def what_if(
         if order is None or moved is None:
             return None
         stepper = stepper_of(reader.tape, target, sources, reader.held | moved, show_value)
-        steps = stepper.take() if stepper is not None and stepper.rest <= MOST else None
+        sweep = None if stepper is None else stepper.whole()
         at = stepper.head["target"][-1:] if stepper is not None else []
-        sweep = (
-            None
-            if stepper is None or steps is None
-            else stepper.head | {"steps": steps, "gradients": stepper.gradients()}
-        )
         curve = _curve(record, order, given, points, reader.held, at[0]) if at and at[0] in moved else []
     return {"values": [(i, show_value(one)) for i, one in moved.items()], "sweep": sweep, "points": curve}
 

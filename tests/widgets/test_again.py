@@ -12,13 +12,13 @@ from minitape_widgets.page import page as page_text
 from .conftest import frame, position, press
 
 pytestmark = pytest.mark.browser
-SAID = "The tape began anew: its cell ran again."
+SAID = "The tape began anew: its with block ran again."
 LIVE = """async (parts) => {
   const text = JSON.parse(document.getElementById("bundle").textContent);
   const { mount } = await import(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
   document.getElementById("view").replaceChildren();
   const view = mount(document.getElementById("view"), parts[0]);
-  window.next = () => view.store.take(parts[1]);
+  window.next = (k) => view.store.take(parts[k]);
 }"""
 
 
@@ -35,16 +35,20 @@ def test_a_cell_that_runs_again(same, page):
         return tf.snapshot(tape)
 
     parts = [run(), run(not same)]
-    parts[1]["record"] = parts[0]["record"]  # one reader reads on
+    parts += [parts[1] | {"sweep": parts[1]["sweep"] | {"id": "another"}}]  # of a second call of tape.gradient
+    for part in parts:
+        part["record"] = parts[0]["record"]  # one reader reads on
     page.set_content(page_text(parts[0]))
     page.wait_for_selector(".mt-node")
     page.evaluate(LIVE, parts)
     page.locator(".mt-view").focus()
     press(page, "End")
     before, said = position(page), page.locator(".mt-help")
-    page.evaluate("next()")
+    page.evaluate("next(1)")
     frame(page)
     assert said.inner_text() == SAID and said.is_visible()
     assert position(page) == (before if same else "forward 6 / 6")
-    press(page, "Home")
-    assert not said.is_visible()
+    press(page, "Home", "?", "ArrowRight")
+    assert said.is_visible() and "one step" in said.inner_text()
+    page.evaluate("next(2)")
+    assert position(page).startswith("forward 1 ")

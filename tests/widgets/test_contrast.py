@@ -111,7 +111,7 @@ def test_forced_colours_are_those_of_the_system_in_the_drawing_too(scheme, brows
     """Also where the theme of the page is the other one; what is current and what was sent is told apart without
     colours.
     """
-    page = browser.new_page(color_scheme=scheme, forced_colors="active")
+    page = browser.new_page(color_scheme=scheme, forced_colors="active", reduced_motion="reduce")
     try:
         page.set_content(page_text(tf.snapshot(*nested())))
         page.wait_for_selector(".mt-node")
@@ -133,9 +133,8 @@ def test_forced_colours_are_those_of_the_system_in_the_drawing_too(scheme, brows
             "() => { document.body.style.background = 'Canvas'; return "
             "getComputedStyle(document.body).backgroundColor }"
         )
-        # in one step: between two, the drawing may have been made anew
-        boxes = "[...document.querySelectorAll('.mt-node .mt-box')]"
-        assert page.evaluate(f"() => [...new Set({boxes}.map(el => getComputedStyle(el).fill))]") == [canvas]
+        fills = "els => [...new Set(els.map(el => getComputedStyle(el).fill))]"
+        assert page.locator(".mt-node .mt-box").evaluate_all(fills) == [canvas]
     finally:
         page.close()
 

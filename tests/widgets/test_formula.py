@@ -169,14 +169,25 @@ def matrices() -> Any:
     return snapshot
 
 
-def spread(array: Any, axes: str, shape: list[int]) -> Any:
-    summed: Any = array.sum(tuple(map("₀₁₂₃".index, axes)) or None)
-    return np.reshape(summed, shape)
+def batches() -> Any:
+    """A batch that multiplies one matrix for all, axes that are not turned, a bias of channels, the larger of two."""
+    rng = np.random.default_rng(5)
+    a, k, m, u, v, b, n, c = (
+        tf.Variable(rng.normal(size=shape).astype(np.float32), name=name)
+        for name, shape in zip("akmuvbnc", [(1, 2, 3), (4, 3, 2), *[(3, 3)] * 3, (3,), (2, 3, 4), (3,)], strict=True)
+    )
+    with tf.GradientTape() as tape:
+        s = tf.reduce_sum(tf.square(a @ k))
+        d = tf.nn.bias_add(tf.transpose(m, [0, 1]) * tf.maximum(u, v), b)
+        e = tf.nn.bias_add(n, c, data_format="NCHW")
+        loss = s * tf.reduce_sum(tf.minimum(u, d * v)) + tf.reduce_sum(e * e)
+    return tf.snapshot(tape, loss, [a, k, m, u, v, b, n, c])
 
 
-def test_matrices_multiply_to_what_arrived(show):
+@pytest.mark.parametrize("program", [matrices, batches], ids=lambda f: f.__name__)
+def test_matrices_multiply_to_what_arrived(program, show):
     """Each formula is computed by NumPy from the values of the rows, and from the adjoints that it names."""
-    snapshot = matrices()
+    snapshot = program()
     rows, arrived = snapshot["rows"], {}
     values = [np.array(row["value"]["data"]) for row in rows]
     known: dict[str, Any] = {row["name"].removesuffix(":0"): values[row["row"]] for row in rows if row["name"]}
@@ -187,6 +198,8 @@ def test_matrices_multiply_to_what_arrived(show):
         "relu": lambda a: np.maximum(a, 0),
         "tanh": np.tanh,
         "ones": lambda *n: np.ones(n),
+        "maximum": np.maximum,
+        "minimum": np.minimum,
     }
 
     def row_of(text: str, rows: Any) -> int:
@@ -195,7 +208,15 @@ def test_matrices_multiply_to_what_arrived(show):
         return next(k for k in rows if values[k].shape == value.shape and np.allclose(values[k], value))
 
     def computed(text: str, shape: Any = ()) -> Any:
-        for sign, code in {"ᵀ": ".T", "×": "*", "−": "-", "²": "**2", "^": "**"}.items():
+        for sign, code in {
+            "ᵀ": ".swapaxes(-1, -2)",
+            "≥": ">=",
+            "≤": "<=",
+            "×": "*",
+            "−": "-",
+            "²": "**2",
+            "^": "**",
+        }.items():
             text = text.replace(sign, code)
         text = re.sub(r"∂loss/∂(row \d+|\w*\([^()]*\)|\w+)", lambda found: f"A[{row_of(found[1], arrived)}]", text)
         text = re.sub(r"Σ([₀-₃]*)\(", r"total('\1', ", re.sub(r"\brow (\d+)", r"R[\1]", text))
@@ -217,7 +238,9 @@ def test_matrices_multiply_to_what_arrived(show):
             assert np.broadcast_to(computed(formula, sums[row].shape), sums[row].shape) == pytest.approx(
                 sums[row], rel=1e-4
             )
-    assert seen[3:4] + seen[-1:] == [
-        ("∂loss/∂((row 13)^2) = 1/15", "= 1/15 = (5, 3)"),
+    assert not any(re.search(r"\bg\b", text) for text, _ in seen)
+    assert {
+        ("∂loss/∂((row 13)^2) = 1/15", "= 1/15, spread to (5, 3)"),
         ("∂loss/∂w = xᵀ @ ∂loss/∂(row 2 + b)", "= (2, 3) @ (3, 4) = (2, 4)"),
-    ]
+        ("∂loss/∂((row 2)²) = sum(row 17)", "= (-8.224), spread to (4, 2, 2)"),
+    } & set(seen)

@@ -40,7 +40,6 @@ def within(box, pane):
 @pytest.mark.parametrize("turns, width", [(15, 1100), (60, 1100), (145, 1100), (30, 400), (30, 2000)])
 def test_a_program_of_30_to_300_rows_is_read_at_nearly_natural_size(turns, width, show, page):
     page.set_viewport_size({"width": width, "height": 900})
-    page.emulate_media(reduced_motion="reduce")
     shown = show(chain(turns))
     shown.get_by_label("Folding").select_option("none")
     frame(shown)
@@ -91,7 +90,6 @@ def test_what_fits_into_one_line_stays_in_one(show, page):
 @pytest.mark.parametrize("program", [network, polynomial])
 def test_products_stand_on_their_own_edges_across_lines(program, show, page):
     page.set_viewport_size({"width": 640, "height": 1500})
-    page.emulate_media(reduced_motion="reduce")
     tape, target, sources = program()
     snapshot = tf.snapshot(tape, target, sources)
     shown = show(snapshot, fold="none")
@@ -158,7 +156,6 @@ def test_a_graph_larger_than_its_pane_opens_at_its_target_and_follows_who_steps(
 
 def test_the_wheel_scrolls_the_graph_for_its_reader_and_else_the_page(show, page):
     page.set_viewport_size({"width": 900, "height": 500})
-    page.emulate_media(reduced_motion="reduce")
     shown = show(chain(40), "none")
     press(shown, "Home")
     shown.evaluate(DRAWN)

@@ -1,5 +1,5 @@
 // A line between two parts that can be dragged, or moved with the arrow keys: it changes the size of the part before it.
-import { h } from "./dom";
+import { h, on } from "./dom";
 import { t } from "./words";
 
 const STEP = 24; // pixels for each press of a key
@@ -21,18 +21,18 @@ export function divider(name: string, way: "row" | "column", part: HTMLElement):
   };
   let last: number | null = null;
   const at = (event: PointerEvent): number => (row ? event.clientY : event.clientX);
-  el.addEventListener("pointerdown", (event) => {
+  on(el, "pointerdown", (event) => {
     last = at(event);
     el.setPointerCapture(event.pointerId);
     event.preventDefault();
   });
-  el.addEventListener("pointermove", (event) => {
+  on(el, "pointermove", (event) => {
     if (last === null) return;
     change(at(event) - last);
     last = at(event);
   });
   for (const end of ["pointerup", "pointercancel"]) el.addEventListener(end, () => (last = null));
-  el.addEventListener("keydown", (event) => {
+  on(el, "keydown", (event) => {
     const by = { [row ? "ArrowUp" : "ArrowLeft"]: -STEP, [row ? "ArrowDown" : "ArrowRight"]: STEP }[event.key];
     if (by === undefined) return;
     change(by);

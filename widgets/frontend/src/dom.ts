@@ -31,6 +31,11 @@ export function s<K extends keyof SVGElementTagNameMap>(tag: K, attrs: Attrs = {
   return el;
 }
 
+/** Calls a listener when that happens. */
+export function on<K extends keyof HTMLElementEventMap>(el: Element, type: K, listener: (event: HTMLElementEventMap[K]) => void): void {
+  el.addEventListener(type, listener as EventListener);
+}
+
 /** Sets text only if it changed: writing equal text still costs a layout. */
 export function setText(el: Element, text: string): void {
   if (el.textContent !== text) el.textContent = text;

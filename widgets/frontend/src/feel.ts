@@ -1,5 +1,5 @@
 // To feel a derivative: a curve with the point and its tangent, and a leaf that moves.
-import { h, s, setText } from "./dom";
+import { h, on, s, setText } from "./dom";
 import { formula } from "./formula";
 import type { Row } from "./schema";
 import type { Store } from "./store";
@@ -121,8 +121,8 @@ export class Mover {
     this.input = h("input", { type: "range", class: "mt-slider mt-knob", ...attrs });
     this.field = h("input", { type: "number", class: "mt-jump mt-exact", step: "any", "aria-label": t("value of {0}", name) });
     this.show(value);
-    this.input.addEventListener("input", () => move(round(Number(this.input.value), reach)));
-    this.field.addEventListener("change", () => this.field.value !== "" && move(Number(this.field.value)));
+    on(this.input, "input", () => move(round(Number(this.input.value), reach)));
+    on(this.field, "change", () => this.field.value !== "" && move(Number(this.field.value)));
     const reset = h("button", { type: "button", class: "mt-button mt-small", title: "As it was recorded", onclick: back }, t("back"));
     this.el = h("label", { class: "mt-mover" }, h("b", {}, name), this.input, this.field, reset);
   }

@@ -1,5 +1,5 @@
 // The part of the side in which derivatives are felt: the function that is selected, its tangent, and a leaf that moves.
-import { h } from "./dom";
+import { h, on } from "./dom";
 import { around, drawing, ghost, localCurve, Mover, wholeCurve, type Curve } from "./feel";
 import type { ViewOptions } from "./options";
 import type { Row } from "./schema";
@@ -158,8 +158,8 @@ export class FeelPanel {
       el.removeEventListener("pointercancel", stop);
     };
     el.setPointerCapture(event.pointerId);
-    el.addEventListener("pointermove", drag as EventListener);
-    el.addEventListener("pointerup", stop);
-    el.addEventListener("pointercancel", stop);
+    on(el, "pointermove", drag as EventListener);
+    on(el, "pointerup", stop);
+    on(el, "pointercancel", stop);
   }
 }

@@ -1,3 +1,4 @@
+import { on } from "./dom";
 // The keyboard: which keys are for the view, which for the part of it that has the focus, and which for JupyterLab.
 
 const SCROLLING = new Set(["ArrowDown", "ArrowUp", "PageDown", "PageUp"]); // in a part of the view that is longer than its room
@@ -11,9 +12,9 @@ export class Keys {
     private left: (field: HTMLElement) => void,
   ) {
     el.setAttribute(SUPPRESS, "true");
-    el.addEventListener("keydown", (event) => this.key(event));
-    el.addEventListener("focusin", () => window.addEventListener("keydown", this.shortcuts, true));
-    el.addEventListener("focusout", () => this.stop());
+    on(el, "keydown", (event) => this.key(event));
+    on(el, "focusin", () => window.addEventListener("keydown", this.shortcuts, true));
+    on(el, "focusout", () => this.stop());
   }
 
   stop(): void {

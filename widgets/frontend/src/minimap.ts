@@ -1,6 +1,6 @@
 // The whole graph in a corner, with the part in view; click or drag to move there.
 import type { Camera } from "./camera";
-import { h } from "./dom";
+import { h, on } from "./dom";
 import { NODE_H, NODE_W, type Graph, type Node } from "./graph";
 import { edgeCurve } from "./shapes";
 
@@ -32,12 +32,12 @@ export class Minimap {
       const scale = (this.scale * box.width) / this.width; // on a narrow page the map is smaller
       camera.center((event.clientX - box.left) / scale + this.left, (event.clientY - box.top) / scale + this.top);
     };
-    this.el.addEventListener("pointerdown", (event) => {
+    on(this.el, "pointerdown", (event) => {
       event.stopPropagation();
       this.el.setPointerCapture(event.pointerId);
       move(event);
     });
-    this.el.addEventListener("pointermove", (event) => event.buttons && move(event));
+    on(this.el, "pointermove", (event) => event.buttons && move(event));
   }
 
   setGraph(graph: Graph): void {

@@ -1,5 +1,5 @@
 // Choosing a source and a target, and what lies between them.
-import { h, reducedMotion } from "./dom";
+import { h, on, reducedMotion } from "./dom";
 import { findPaths, type Path, type Paths } from "./paths";
 import type { Marks } from "./marks";
 import { isLeaf, type Store } from "./store";
@@ -27,8 +27,8 @@ export class PathsPanel {
     private changed: () => void,
     private explain?: (source: number, target: number) => Promise<string>,
   ) {
-    this.source.addEventListener("change", () => this.draw());
-    this.target.addEventListener("change", () => this.draw());
+    on(this.source, "change", () => this.draw());
+    on(this.target, "change", () => this.draw());
     this.el = h("div", { class: "mt-paths", hidden: true }, t("Paths from "), this.source, t(" to "), this.target, this.text, this.chain);
   }
 
@@ -162,11 +162,11 @@ export class PathsPanel {
       this.changed();
     };
     let before: Set<string> | null = null;
-    el.addEventListener("pointerenter", () => {
+    on(el, "pointerenter", () => {
       before = this.marks.pathEdges;
       light(new Set([`${input}>${row}`]));
     });
-    el.addEventListener("pointerleave", () => light(before));
+    on(el, "pointerleave", () => light(before));
     return el;
   }
 }

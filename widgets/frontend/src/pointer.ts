@@ -1,4 +1,5 @@
 // Panning and zooming with a pointer: drag, wheel with Ctrl, wheel sideways; two fingers.
+import { on } from "./dom";
 import type { Camera } from "./camera";
 
 /** The pane follows the pointer; nodes, references and captions keep their own clicks. The wheel scrolls the pane where
@@ -14,13 +15,13 @@ export function panAndZoom(pane: HTMLElement, camera: Camera, room: () => [numbe
     const [[ax, ay], [bx, by]] = [...fingers.values()];
     return [(ax + bx) / 2, (ay + by) / 2];
   };
-  pane.addEventListener("pointerdown", (event) => {
+  on(pane, "pointerdown", (event) => {
     if (event.pointerType === "touch") fingers.set(event.pointerId, [event.clientX, event.clientY]);
     if (event.button !== 0 || (event.target as Element).closest(".mt-node, .mt-chip, [role=button]")) return;
     last = [event.clientX, event.clientY];
     pane.setPointerCapture(event.pointerId);
   });
-  pane.addEventListener("pointermove", (event) => {
+  on(pane, "pointermove", (event) => {
     if (fingers.size === 2 && fingers.has(event.pointerId)) {
       const before = apart();
       const [x, y] = middle();
@@ -40,8 +41,8 @@ export function panAndZoom(pane: HTMLElement, camera: Camera, room: () => [numbe
     fingers.delete(event.pointerId);
     last = null;
   };
-  pane.addEventListener("pointerup", stop);
-  pane.addEventListener("pointercancel", stop);
+  on(pane, "pointerup", stop);
+  on(pane, "pointercancel", stop);
   pane.addEventListener(
     "wheel",
     (event) => {

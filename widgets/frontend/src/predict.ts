@@ -1,5 +1,5 @@
 // Predict: in the backward sweep the next product is shown when the reader has typed what it will be.
-import { h } from "./dom";
+import { h, on } from "./dom";
 import type { SweepEdge, SweepStep } from "./schema";
 import type { Store } from "./store";
 import { full, title, withRows } from "./value";
@@ -41,7 +41,7 @@ export class Predict {
     const field = h("input", { type: "text", inputmode: "decimal", class: "mt-jump mt-answer", "aria-label": "your number", autocomplete: "off" });
     const said = h("span", { class: "mt-said", role: "status" });
     const check = (): void => this.check(field.value, edge, said, position);
-    field.addEventListener("keydown", (event) => event.key === "Enter" && check());
+    on(field, "keydown", (event) => event.key === "Enter" && check());
     const act = (text: string, action: () => void): HTMLElement => h("button", { type: "button", class: "mt-button mt-small", onclick: action }, t(text));
     this.el.replaceChildren(h("p", {}, h("b", {}, t("Predict")), t(" · row {0}, {1}: ", step.row, title(row)) + this.question(step, edge)), field, act("check", check), act("show it", () => this.show(position)), said);
     this.el.hidden = false;

@@ -77,7 +77,7 @@ function handed(store: Store, row: Row, terms: Term[], { input, port, local }: S
   const shapeOf = (name: string): number[] => store.rows[{ x: row.inputs[0], y: row.inputs[1], z: row.row }[name] ?? row.row].shape;
   if (said.split(/\bg/).length !== 2 || row.dtype.startsWith("complex")) return null;
   if (/[@ᵀ]|reshape/.test(said)) {
-    if (/@/.test(said) && to.shape.length !== row.shape.length) return null; // summed over a batch
+    if (/@/.test(said) && !same(to.shape.slice(0, -2), row.shape.slice(0, -2))) return null; // summed over a batch
     const parts = said.split(/(g| @ )/).filter(Boolean).map((text): Part => {
       const name = /^[xy]/.test(text) ? shapeOf(text[0]) : null;
       return name ? { text: named(text), value: shapeText({ shape: /ᵀ/.test(text) ? [...name.slice(0, -2), ...name.slice(-2).reverse()] : name }), step } : sign(text);
@@ -88,8 +88,8 @@ function handed(store: Store, row: Row, terms: Term[], { input, port, local }: S
   }
   const text = named(withoutAdjoint(said).replace(" / size(x)", `/${to.shape.reduce((a, n) => a * n, 1)}`));
   const of = [...said.matchAll(/\b[xyz]\b/g)].map(([name]) => (/size/.test(said) ? [] : shapeOf(name))).reduce((a, b) => (b.length > a.length ? b : a), []);
-  if (!of.length && !/size/.test(said) && !local?.text) return null;
-  const found = text === "1" ? terms : terms.map((term) => times(term.parts.some((part) => part.text === " @ ") ? within([term], term.shape, [], []) : term, { text: bracketed(text), value: of.length ? shapeText({ shape: of }) : row.shape.length || /size/.test(said) ? text : (local?.text ?? ""), step }, of));
+  if (text !== "1" && !of.length && !/size/.test(said) && !local?.text) return null;
+  const found = text === "1" ? terms : terms.map((term) => times(term.parts.some((part) => part.text === " @ ") ? within([term], term.shape, [], []) : term, { text: bracketed(text), value: of.length ? shapeText({ shape: of }) : row.shape.length || /size/.test(said) ? bracketed(text) : (local?.text ?? ""), step }, of));
   if (same(to.shape, row.shape) || row.shape.length < to.shape.length || /^g$|size/.test(said) && !row.shape.length) return found;
   const lost = row.shape.length - to.shape.length;
   const axes = row.shape.flatMap((n, k) => (k < lost || (n > 1 && to.shape[k - lost] === 1) ? [SUBSCRIPTS[k]] : []));
@@ -148,5 +148,5 @@ export function formulaLine(store: Store, terms: Term[], row: Row, step: number,
   const copied = (): void => void (copy.textContent = "LaTeX ✓");
   const copy = h("button", { type: "button", class: "mt-button mt-small", title: "copy as LaTeX", onclick: () => (navigator.clipboard ? void navigator.clipboard.writeText(latex).then(copied, shown) : shown()) }, "LaTeX");
   const values = line(({ value }) => (value.startsWith("-") ? `(${rounded(value)})` : rounded(value)));
-  return h("div", { class: "mt-eq mt-product-line" }, h("p", { class: "mt-num" }, `∂${elide(of, 20)}/∂${elide(by, 20)} = `, ...line(({ text }) => text)), h("p", { class: "mt-num" }, "= ", ...values, " = ", h("b", {}, sum)), copy);
+  return h("div", { class: "mt-eq mt-product-line" }, h("p", { class: "mt-num" }, `∂${elide(of, 20)}/∂${elide(by, 20)} = `, ...line(({ text }) => text)), h("p", { class: "mt-num" }, "= ", ...values, terms.some(({ shape }) => same(shape, row.shape)) ? " = " : t(", spread to "), h("b", {}, sum)), copy);
 }

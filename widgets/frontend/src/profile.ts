@@ -1,5 +1,5 @@
 // A folded loop as a profile: how large what came back to each of its turns is, as a line of logarithms.
-import { s } from "./dom";
+import { on, s } from "./dom";
 import { magnitude } from "./scale";
 import type { Timeline } from "./timeline";
 import { rounded } from "./value";
@@ -39,8 +39,8 @@ export function sparkline(sizes: number[], width: number, at: number, go: (turn:
     const box = el.getBoundingClientRect();
     return Math.max(0, Math.min(sizes.length - 1, Math.round(((event.clientX - box.left) / box.width) * (sizes.length - 1))));
   };
-  el.addEventListener("pointermove", (event) => (title.textContent = t("turn {0}: ∂ {1}", turn(event) + 1, rounded(String(sizes[turn(event)])))));
-  el.addEventListener("click", (event) => {
+  on(el, "pointermove", (event) => (title.textContent = t("turn {0}: ∂ {1}", turn(event) + 1, rounded(String(sizes[turn(event)])))));
+  on(el, "click", (event) => {
     event.stopPropagation();
     go(turn(event));
   });

@@ -1,7 +1,7 @@
 // The live drawing: an SVG that holds only what the pane shows, changed in place as the reader steps.
 import type { Camera } from "./camera";
 import { label, mapOf, onEdge, PRODUCT } from "./cards";
-import { s, setText } from "./dom";
+import { on, s, setText } from "./dom";
 import { profileOf, sparkline } from "./profile";
 import { isBare, NODE_H, NODE_W, type Frame, type Graph, type Group, type Link, type Node } from "./graph";
 import { drawnEdge, edgeId, placeLabels, type Label } from "./labels";
@@ -190,11 +190,11 @@ export class Scene {
       drawn.title = s("title", {}, label);
       el.append(drawn.title);
     }
-    el.addEventListener("click", () => this.events.pick(node));
-    if (row) el.addEventListener("pointerdown", (event) => event.button === 0 && this.events.grab(row.row, event));
-    el.addEventListener("dblclick", () => this.events.open(node));
-    el.addEventListener("pointerenter", () => this.events.hover(node));
-    el.addEventListener("pointerleave", () => this.events.hover(null));
+    on(el, "click", () => this.events.pick(node));
+    if (row) on(el, "pointerdown", (event) => event.button === 0 && this.events.grab(row.row, event));
+    on(el, "dblclick", () => this.events.open(node));
+    on(el, "pointerenter", () => this.events.hover(node));
+    on(el, "pointerleave", () => this.events.hover(null));
     this.nodes.set(node.index, drawn);
     return el;
   }
@@ -331,8 +331,8 @@ export class Scene {
       const from = graph.nodes[edge.from];
       const line = s("path", { class: "mt-edge", d: edgePath(graph, edge), "data-from": edge.from, "data-edge": edgeId(edge) });
       const hit = s("path", { class: "mt-hit", d: edgePath(graph, edge, true) });
-      hit.addEventListener("pointerenter", (event) => this.events.tell(this.edgeWords(node, edge), event));
-      hit.addEventListener("pointerleave", () => this.events.tell("", null));
+      on(hit, "pointerenter", (event) => this.events.tell(this.edgeWords(node, edge), event));
+      on(hit, "pointerleave", () => this.events.tell("", null));
       el.append(line, hit);
       parts.push({ el: line, edge, from, line });
     }
@@ -373,9 +373,9 @@ export class Scene {
       s("rect", { x: chip.x, y: chip.y - 9, width: chip.w, height: 18, rx: 9 }),
       s("text", { x: chip.x + chip.w / 2, y: chip.y + 4, "text-anchor": "middle" }, chip.text),
     );
-    el.addEventListener("click", () => this.events.pick(from));
-    el.addEventListener("pointerenter", () => this.events.hover(from));
-    el.addEventListener("pointerleave", () => this.events.hover(null));
+    on(el, "click", () => this.events.pick(from));
+    on(el, "pointerenter", () => this.events.hover(from));
+    on(el, "pointerleave", () => this.events.hover(null));
     return el;
   }
 
@@ -518,7 +518,7 @@ export class Scene {
     if (frame.group) {
       caption.setAttribute("role", "button");
       caption.setAttribute("aria-label", t("fold {0}", frame.label));
-      caption.addEventListener("click", () => this.events.close(frame));
+      on(caption, "click", () => this.events.close(frame));
     }
     return el;
   }

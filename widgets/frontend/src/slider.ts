@@ -1,5 +1,5 @@
 // Sliders bound to variables: moving one runs the function again in the kernel, and the numbers change in place.
-import { h, setText } from "./dom";
+import { h, on, setText } from "./dom";
 import { t } from "./words";
 
 const PATIENCE = 20000; // milliseconds for the kernel to run the function,
@@ -39,7 +39,7 @@ export class Sliders {
       const input = h("input", { type: "range", class: "mt-slider mt-knob", min, max, step, "aria-label": knob.name });
       const output = h("output", { class: "mt-num" }, String(knob.value));
       input.value = String(knob.value);
-      input.addEventListener("input", () => this.moved(k, Number(input.value)));
+      on(input, "input", () => this.moved(k, Number(input.value)));
       this.outputs.push(output);
       this.inputs.push(input);
       this.el.append(h("label", {}, h("b", {}, knob.name), input, output));

@@ -1,5 +1,5 @@
 // The code that ran, with the current line lit as in a debugger.
-import { h, setText } from "./dom";
+import { h, on, setText } from "./dom";
 import type { Store } from "./store";
 import { t } from "./words";
 
@@ -20,7 +20,7 @@ export class SourcePane {
     private pick: (file: string, line: number) => void,
   ) {
     this.el = h("div", { class: "mt-source" }, this.caption, this.code);
-    this.code.addEventListener("click", (event) => {
+    on(this.code, "click", (event) => {
       const line = (event.target as Element).closest<HTMLElement>("[data-line]");
       if (line) this.pick(this.file, Number(line.dataset.line));
     });

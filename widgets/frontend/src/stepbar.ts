@@ -1,5 +1,5 @@
 // The buttons and the slider that move through the rows and then through the sweep.
-import { button, h, icon, setText } from "./dom";
+import { button, h, icon, on, setText } from "./dom";
 import type { Timeline } from "./timeline";
 import { t } from "./words";
 
@@ -24,12 +24,12 @@ export class StepBar {
   ) {
     this.playButton = button("play", "Play (space)", () => this.toggle());
     this.speed.value = "2";
-    this.slider.addEventListener("input", () => this.user(Number(this.slider.value)));
-    this.jump.addEventListener("keydown", (event) => {
+    on(this.slider, "input", () => this.user(Number(this.slider.value)));
+    on(this.jump, "keydown", (event) => {
       if (event.key === "Enter" && this.jump.value !== "") gotoRow(Number(this.jump.value));
     });
-    this.speed.addEventListener("change", () => this.playing && this.play());
-    this.goBack.addEventListener("click", () => {
+    on(this.speed, "change", () => this.playing && this.play());
+    on(this.goBack, "click", () => {
       if (timeline.position < timeline.forward) this.user(timeline.forward);
       this.user(timeline.position + 1);
       this.play();

@@ -1,5 +1,5 @@
 // The Wengert list: one line per row, only the visible ones in the page.
-import { h, setText } from "./dom";
+import { h, on, setText } from "./dom";
 import type { Row, Value } from "./schema";
 import { CHARS } from "./shapes";
 import type { Store } from "./store";
@@ -26,10 +26,10 @@ export class Table {
     const head = h("div", { class: "mt-line mt-head", role: "row" }, h("span", { class: "mt-lanes" }), ...CELLS.map((name) => h("span", { role: "columnheader", class: `mt-c-${name}` }, t(name))));
     this.scroller = h("div", { class: "mt-scroll", role: "rowgroup", tabindex: -1 }, this.body);
     this.el = h("div", { class: "mt-table", role: "table", "aria-label": "Rows of the tape" }, h("div", { role: "rowgroup" }, head), this.scroller);
-    this.scroller.addEventListener("scroll", () => this.draw());
-    this.body.addEventListener("click", (event) => this.at(event, (row) => this.events.pick(row)));
-    this.body.addEventListener("pointerover", (event) => this.at(event, (row) => this.events.hover(row)));
-    this.body.addEventListener("pointerleave", () => this.events.hover(-1));
+    on(this.scroller, "scroll", () => this.draw());
+    on(this.body, "click", (event) => this.at(event, (row) => this.events.pick(row)));
+    on(this.body, "pointerover", (event) => this.at(event, (row) => this.events.hover(row)));
+    on(this.body, "pointerleave", () => this.events.hover(-1));
   }
 
   /** Call when the table has another width. */

@@ -1,5 +1,5 @@
 // Title, tapes, search, folding, zoom, paths, export.
-import { button, h, setText } from "./dom";
+import { button, h, on, setText } from "./dom";
 import type { Tape } from "./schema";
 import type { Store } from "./store";
 import { count } from "./value";
@@ -54,11 +54,11 @@ export class Toolbar {
     this.focusButton = button("focus", "Only the neighbourhood of the selected row (n)", actions.focus);
     this.pathsButton = button("paths", "Paths between a source and a target (p)", actions.paths);
     this.predictButton = button("predict", "Predict each product on the way back before it is shown (q)", actions.predict);
-    this.foldSelect.addEventListener("change", () => actions.fold(this.foldSelect.value as FoldMode));
-    this.search.addEventListener("input", () => this.look());
-    this.search.addEventListener("keydown", (event) => event.key === "Enter" && actions.next());
+    on(this.foldSelect, "change", () => actions.fold(this.foldSelect.value as FoldMode));
+    on(this.search, "input", () => this.look());
+    on(this.search, "keydown", (event) => event.key === "Enter" && actions.next());
     const save = h("select", { class: "mt-select mt-export", "aria-label": "Export", title: "Export" }, h("option", { value: "" }, t("export")), ...EXPORTS.map(([value, text]) => h("option", { value }, t(text))));
-    save.addEventListener("change", () => {
+    on(save, "change", () => {
       const kind = save.value;
       save.value = "";
       if (kind) actions.save(kind);

@@ -69,7 +69,8 @@ export class View {
   private fitting: Fitting;
   private following = true; // the position follows the recording as it grows
   private stood = [0, 0]; // at which step of the sweep, of how many, the reader was last
-  private kept = [0, 0]; // the same, where the tape recorded anew since
+  private kept = [0, 0]; // the same, where the tape recorded anew since, until the reader moves
+  private anew = false; // a sentence says that it did
   private begun = 0; // how often it did
   private stepping: Stepping;
   private stopListening: () => void;
@@ -242,8 +243,9 @@ export class View {
       else this.scene.setGraph(this.graph);
     } else this.layOut(true);
     this.takeRoom();
-    if (this.kept[0] && change === "sweep" && store.sweep?.steps.length === this.kept[1]) {
-      this.go(this.timeline.forward + this.kept[0]);
+    const [step, steps] = this.kept;
+    if (step && change === "sweep" && store.sweep?.steps.length === steps) {
+      this.go(this.timeline.forward + step);
       this.beginAnew();
     } else if (atEnd && backward === 0) {
       this.timeline.position = this.timeline.opening;
@@ -255,9 +257,10 @@ export class View {
     this.schedule("all");
   }
 
-  /** Says that the cell was run again, until the reader moves. */
+  /** Says that the program ran again, until the reader moves. */
   private beginAnew(): void {
-    this.say(t("The tape began anew: its cell ran again."));
+    this.anew = true;
+    this.say(t("The tape began anew: its with block ran again."));
   }
 
   private layOut(patient = false): void {
@@ -351,7 +354,8 @@ export class View {
   go(position: number): void {
     const { position: before } = this.timeline;
     this.timeline.go(position);
-    if (this.begun) this.say("");
+    if (this.anew) this.say("");
+    [this.anew, this.kept] = [false, [0, 0]];
     this.stood = [Math.max(0, this.timeline.position - this.timeline.forward), this.store.sweep?.steps.length ?? 0];
     if (this.timeline.position !== before) this.options.moved?.(this);
     this.following = this.timeline.position === this.timeline.forward || this.timeline.position === this.timeline.opening;
