@@ -60,7 +60,7 @@ class JaxVariable:
     row.
     """
 
-    __slots__ = ("value", "row", "live", "site", "roots", "bad")
+    __slots__ = "value row live site roots bad".split()
 
     def __init__(
         self,

@@ -122,7 +122,7 @@ def _entry(row: dict[str, Any], number: int) -> RecordingEntry:
         raise ValueError(f"This is no snapshot of a recording: row {number} is none.")
     value, site = _Said(row["value"]), (row["file"], row["line"])
     entry = RecordingEntry(row["row"], row["op"], row["label"], row["kind"], value, site, bool(row["tapes"]))
-    for field in ("name", "version", "inputs", "call", "output", "dtype", "scope", "cut", "watched"):
+    for field in "name version inputs call output dtype scope cut watched".split():
         setattr(entry, field, row[field])
     entry.shape = tuple(row["shape"])
     entry.tangent = _Said(row["tangent"]) if "tangent" in row else None

@@ -59,7 +59,7 @@ class TensorFlowValue(KeptValues):
 class TensorFlowExtra:
     """What explain asks about a row of TensorFlow: the row ``of`` a tensor's value or a variable's handle."""
 
-    __slots__ = ("of", "why", "came", "op", "late", "function", "at", "way")
+    __slots__ = "of why came op late function at way".split()
 
     def __init__(self, of: Any, why: str = "", op: str = "") -> None:
         self.of, self.why, self.op = of, why, op

@@ -29,7 +29,7 @@ from .tensorflow_log import Sent, TensorFlowLog
 from .tensorflow_ops import changes_variable, handle_of
 from .tensorflow_value import TracedValue, VariableValue
 
-LEAVES = ("numpy", "__array__", "__float__", "__int__", "__bool__", "__index__", "__complex__")
+LEAVES = "numpy __array__ __float__ __int__ __bool__ __index__ __complex__".split()
 
 
 class TensorFlowWatcher:

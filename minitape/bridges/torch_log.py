@@ -52,7 +52,7 @@ LABELS = {
 class TorchExtra:
     """What explain asks about a row of PyTorch."""
 
-    __slots__ = ("ref", "why", "node", "came", "requires", "custom")
+    __slots__ = "ref why node came requires custom".split()
 
     def __init__(self, tensor: torch.Tensor, why: str = "", came: Sequence[int] = ()) -> None:
         self.ref = weakref.ref(tensor)
@@ -120,6 +120,10 @@ class TorchLog:
     def rows_of(self, tensor: torch.Tensor) -> list[int]:
         """All rows that stood for a tensor, in order."""
         return self._rows.get(tensor, [])
+
+    def is_new(self, tensor: torch.Tensor) -> bool:
+        """Whether it is a leaf that was not used yet, where gradients are off."""
+        return not (torch.is_grad_enabled() or tensor.grad_fn or self.rows_of(tensor))
 
     def leaf_rows(self, tensor: torch.Tensor) -> list[int]:
         """Those in which it was a leaf: one for each of its states that were used."""

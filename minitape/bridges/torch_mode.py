@@ -231,7 +231,6 @@ class TorchWatcher:
         if name == "data":
             self._safely(self.log.keeper.before_change, args[:1])
             self._safely(self.log.note_leaf_values, args[0], args[1:], "data")
-        if name == "data":
             self.log.forget(args[0])
         if name == "requires_grad":
             self._required(args[0], args[1])
@@ -254,6 +253,8 @@ class TorchWatcher:
         if any(isinstance(t, UninitializedTensorMixin) for t in inputs):  # of a lazy module, before its first use
             return func(*args, **kwargs)
         changed = changed_by(name, args, kwargs)
+        if changed and all(map(self.log.is_new, inputs)):  # it gets its first values: what it holds are no numbers
+            return func(*args, **kwargs)
         before = self._safely(self._rows_before, inputs, changed) if changed or name in HIDDEN else None
         try:
             result = func(*args, **kwargs)
@@ -307,22 +308,11 @@ class TorchWatcher:
 
     def _why(self, name: str, inputs: list[torch.Tensor], outputs: list[torch.Tensor]) -> str:
         """Why no gradient passes a call, where its name says so."""
-        if name in ("detach", "detach_"):
-            return "detach"
-        if name == "data":
-            return "data"
+        if name in ("detach", "detach_", "data"):
+            return name.strip("_")
         if name in COPIES:
             return "copied"
-        if not differentiable(outputs[0].dtype) and name in (
-            "to",
-            "long",
-            "int",
-            "short",
-            "char",
-            "byte",
-            "bool",
-            "type",
-        ):
+        if not differentiable(outputs[0].dtype) and name in "to long int short char byte bool type".split():
             return "integer"
         return ""
 
@@ -428,7 +418,7 @@ class TorchWatcher:
 
     def _name_parameters(self, module: Any) -> None:
         for name, tensor in [*module.named_parameters(), *module.named_buffers()]:
-            self.log.names[tensor] = self.log.names.get(tensor, name)
+            self.log.names.setdefault(tensor, name)
 
     def _before_step(self, optimizer: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
         """An optimizer changes its parameters, by hundreds of small calls of no interest; its closure, where it

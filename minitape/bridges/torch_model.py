@@ -123,7 +123,6 @@ def weights_of(recording: Any, source: torch.Tensor) -> tuple[np.ndarray | None,
         return None, None
     rows = recording.log.leaf_rows(source)
     values = [numbers_of(recording.entries[row].value) for row in rows]
-    current = recording.log.row_now(source) is not None
-    if not current and not source.is_meta and source.device.type == "cpu":
+    if recording.log.row_now(source) is None and source.device.type == "cpu":
         values.append(np.asarray(array_of(source), np.float64))
     return (values[-2], values[-1]) if len(values) > 1 else (None, None)

@@ -9,6 +9,8 @@ import numpy as np
 if TYPE_CHECKING:
     from ..engine.types import Adjoint
 
+MAY_BE_UNWRITTEN = np.errstate(invalid="ignore")  # memory that is not written yet may hold any NaN
+
 
 class ValueSummary:
     """The elements of a value, or of the several of one call.
@@ -25,7 +27,7 @@ class ValueSummary:
 
     def array(self) -> np.ndarray | None:
         """Its elements; None for what has none, or several."""
-        return None if self.given is None or isinstance(self.given, (tuple, list)) else np.asarray(self.given)
+        return None if isinstance(self.given, (tuple, list, type(None))) else np.asarray(self.given)
 
     def facts(self) -> tuple[bool, bool]:
         """(there are elements, and all are zero; all are finite)."""
@@ -36,6 +38,7 @@ class ValueSummary:
         return self._facts
 
 
+@MAY_BE_UNWRITTEN
 def facts_of(array: np.ndarray | None) -> tuple[bool, bool]:
     """(there are elements, and all are zero; all are finite), as far as they are known.
 
@@ -44,11 +47,11 @@ def facts_of(array: np.ndarray | None) -> tuple[bool, bool]:
     """
     if array is None or array.dtype.kind not in "biufcV":
         return False, True
-    with np.errstate(invalid="ignore"):  # memory that is not written yet may hold any NaN
-        numbers = array if array.dtype.kind == "c" else array.astype(np.float64)
+    numbers = array if array.dtype.kind == "c" else array.astype(np.float64)
     return bool(numbers.size and not numbers.any()), bool(np.isfinite(numbers).all())
 
 
+@MAY_BE_UNWRITTEN
 def numbers_of(value: ValueSummary | None) -> np.ndarray | None:
     """The elements of a value that a recording keeps; None where they are gone, or are no numbers."""
     array = None if value is None else value.array()

@@ -9,6 +9,7 @@ import pytest
 
 from minitape.bridges.kept_values import KeptValues
 from minitape.picture.values import show_value
+from minitape.recording.values import numbers_of
 
 random = np.random.default_rng(0)
 ARRAYS = {
@@ -55,3 +56,12 @@ def test_numbers_of_any_size_have_a_mean_and_a_deviation(dtype, size, offset):
     variance = sum((number - mean) ** 2 for number in exact) / len(exact) / Fraction(size) ** 2
     assert shown["mean"] == pytest.approx(float(mean), rel=1e-5, abs=1e-6 * size)
     assert shown["std"] == pytest.approx(float(variance) ** 0.5 * size, rel=1e-5)
+
+
+def test_memory_that_was_not_written_yet_is_read_in_silence():
+    """``torch.empty`` may hold a signalling NaN, of which NumPy warns when it becomes a float64."""
+    array = np.array([0x7FA00001, 0], np.uint32).view(np.float32)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.isnan(numbers_of(KeptValues(array))).tolist() == [True, False]
+        assert KeptValues(array).facts() == (False, False)

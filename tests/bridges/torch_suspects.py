@@ -545,6 +545,15 @@ for _ in range(2):
     loss = -(d.log_prob(a) * (reward - reward.mean())).mean()
     opt.zero_grad(); loss.backward(); opt.step()
 
+#@ norm_in_no_optimizer not_optimized
+import torch, torch.nn as nn
+torch.manual_seed(0)
+net, norm = nn.Linear(4, 1), nn.LayerNorm(4)
+opt = torch.optim.SGD(net.parameters(), 0.1)  #!  #- opt = torch.optim.SGD([*net.parameters(), *norm.parameters()], 0.1)
+for _ in range(2):
+    loss = net(norm(torch.randn(8, 4))).pow(2).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+
 #@ resnet_deep connected
 import torch, torch.nn as nn
 torch.manual_seed(1)
