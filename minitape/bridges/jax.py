@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy
 
+from ..recording.rows import RowExit
 from ..recording.sites import NOWHERE, Site, here
 from .require import framework_module
 
@@ -62,8 +63,6 @@ class JaxRecording(Recording):
         self.tangent: Any = None
         self.error: Exception | None = None
         self.tangent_error: Exception | None = None
-        # values that Python asked for while it was traced, see `jax_run`
-        self.exits: list[tuple[Any, Site, list]] = []
         self.stopped: Site = NOWHERE  # where an error came up while the equations ran
         # the function, its arguments, and the line that records them
         self.asked: tuple[Any, tuple, Site] = None, (), NOWHERE
@@ -172,7 +171,10 @@ def record(
     traced = _traced(recording, function, args, numbers)
     leaves = _arguments(recording, function, args, numbers)
     if traced is not None:
-        closed, shape, given = traced
+        closed, shape, given, exits = traced
+        for how, site, values in exits:
+            rows = [leaf.row for leaf in recording.given if any(leaf.value is value for value in values)]
+            recording.left += [RowExit(row, how, site, 0) for row in rows]
         with jit_disabled():
             if _forward(recording, closed, [leaves[k] for k in given], shape):
                 if directions is not None:
@@ -230,9 +232,9 @@ def _sizes(leaves: list) -> Any:
 
 def _traced(
     recording: JaxRecording, function: Any, args: tuple, numbers: tuple[int, ...]
-) -> tuple[Any, Any, list[int]] | None:
-    """What ``jax.make_jaxpr`` says of the function, and which of its arguments' leaves are traced; None where JAX
-    refuses it.
+) -> tuple[Any, Any, list[int], list] | None:
+    """What ``jax.make_jaxpr`` says of the function, which of its arguments' leaves are traced, and what left; None
+    where JAX refuses it.
 
     Where the program compiles the function, JAX traces all leaves. Else those only that are arrays or floats; and where
     that is refused, those that are differentiated, whose values are known then, as in ``jax.grad``.
@@ -265,8 +267,8 @@ def _traced(
         try:
             with concrete(values) if known else nullcontext():
                 closed, shape = jax.make_jaxpr(wraps(function)(again), return_shape=True)(*[leaves[k] for k in traced])
-            recording.error, recording.exits = None, values.exits
-            return closed, shape, traced
+            recording.error = None
+            return closed, shape, traced, values.exits
         except Exception as error:
             said = site_of_error(error)[1] or getattr(error, "__module__", "").startswith("jax")
             if not said and not any(

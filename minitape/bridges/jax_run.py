@@ -276,8 +276,7 @@ class JaxValues:
     def __init__(self, leaves: Sequence) -> None:
         self.leaves = leaves
         self.trace: Any = None
-        # dtype of what was asked for, where, and the leaves that it was computed from
-        self.exits: list[tuple[Any, Site, list]] = []
+        self.exits: list[tuple[str, Site, list]] = []  # how values left, where, and the leaves that they came from
         self._first: dict = {}  # the values of the arguments, by their tracers
         self._known: dict = {}
 
@@ -309,7 +308,9 @@ class JaxValues:
 
     def array_of(self, tracer: Any) -> Any:
         """Returns the array of a tracer that leaves JAX for Python, and notes the exit."""
-        self.exits.append((tracer.dtype, here(), self._leaves(tracer)))
+        if tracer.dtype == bool or jax.numpy.issubdtype(tracer.dtype, jax.numpy.inexact):
+            how = "__bool__" if tracer.dtype == bool else "__float__"
+            self.exits.append((how, here(), self._leaves(tracer)))
         return self.of(tracer)
 
     def _leaves(self, tracer: Any) -> list:

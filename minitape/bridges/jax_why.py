@@ -17,6 +17,7 @@ from ..explain.source import source_of, statement_at
 from ..explain.statement import last_name, unparse
 from ..explain.values import CLIPS
 from ..explain.words import Explanation
+from ..recording.rows import RowExit
 from ..recording.sites import NOWHERE, Site
 from .inquiry import Inquiry
 from .jax_log import SHARES, STAIRS, places
@@ -48,7 +49,7 @@ class JaxInquiry(Inquiry):
     """One question."""
 
     dialect = PATCHES
-    texts, functions, zeros, cancels = TEXT, FUNCTIONS, ZEROS, SHARES
+    texts, functions, zeros, cancels, unused = TEXT, FUNCTIONS, ZEROS, SHARES, "unused"
 
     def __init__(self, recording: Any, target: Any, source: Any, rows: list[int]) -> None:
         known = recording.entries[rows[0]].name if rows else None
@@ -97,6 +98,7 @@ class JaxInquiry(Inquiry):
             self._result,
             self._own,
             self._break,
+            self._outside,
             self._not_used,
             self._refused,
             self._zero_rule,
@@ -275,9 +277,7 @@ class JaxInquiry(Inquiry):
     def _stairs(self, row: int) -> Explanation:
         return self.say("zero_derivative", row=row, what=self._in_stairs(row))
 
-    def _not_used(self) -> Explanation | None:
-        if self.used:
-            return None
+    def _instead(self) -> Explanation | None:
         after = self._after()
         for fork in self.recording.log.forks:
             if after.intersection(fork.rows):
@@ -290,23 +290,23 @@ class JaxInquiry(Inquiry):
         # of a derivative that the function takes
         if bent and any("transpose(" in scope for row in after for scope in self.entries[row].scope):
             return self.say("zero_derivative", row=bent[0], kind="second")
-        last = max(after - set(self.rows), default=None)
-        own = [leaf.value for leaf in self.recording.given if leaf.row in self.rows]
-        exits = [exit for exit in self.recording.exits if any(leaf is value for leaf in exit[2] for value in own)]
-        dtype, site, _ = exits[-1] if exits else (None, NOWHERE, None)
-        if str(dtype) == "bool":
-            return self.say("other_branch", site, kind="python")
-        if dtype is not None and jax.numpy.issubdtype(dtype, jax.numpy.inexact):
-            use = statement_at(site)
-            number = next((name for name in NUMBERS if use is not None and use.calls(name)), "")
-            return self.say("left_jax", site, what=f"{number}()", kind="number" if number else "values")
-        return (
-            self.say("unused", self.origin.head)
-            if last is None
-            else self.say("unused", self._dropped(last), row=last, kind="dropped")
-        )
+        return None
 
-    def _dropped(self, row: int) -> Site:
+    def _left_by(self, exit: RowExit) -> Explanation:
+        """A value that Python asked for while the function was traced."""
+        if exit.how == "__bool__":
+            return self.say("other_branch", exit.site, kind="python")
+        use = statement_at(exit.site)
+        number = next((name for name in NUMBERS if use is not None and use.calls(name)), "")
+        return self.say("left_jax", exit.site, what=f"{number}()", kind="number" if number else "values")
+
+    def may_return(self, exit: RowExit) -> bool:  # what is computed from it alone has no rows
+        return True
+
+    def _never_read(self) -> Explanation:
+        return self.say("unused", self.origin.head)
+
+    def _dropped_at(self, row: int) -> Site:
         """The statement that has the value of a row, and does not return it to a caller."""
         eqns = [
             part for call in self.recording.log.calls if row in call.rows for part in getattr(call.compute, "args", ())

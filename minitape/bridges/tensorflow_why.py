@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import gc
-import math
 import sys
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -447,39 +446,29 @@ class TensorFlowInquiry(Why, Inquiry):
         gc.collect()  # models are in cycles
         return any(handle_of(part) is handle for owner in living(*kinds) for part in owner.variables)
 
-    def _not_used(self) -> Explanation | None:
-        if self.used:
-            return None
+    def _instead(self) -> Explanation | None:
         handle, copied = self.log.copied.get(self.source, (None, NOWHERE))
         if handle is not None and self._read_again(id(handle)):
             return self.say("wrong_object", copied, kind="copied")
-        found = super()._not_used()
-        if found is None or found.cause != "independent":
+        found = super()._instead()
+        if found is not None:
             return found
-        calls = (
-            [row for row in sorted(self.behind) if self.entries[row].extra.function is not None]
-            if self.is_tensor(self.source)
-            else []
-        )
-        inside = next((answer for row in calls if (answer := self._inside(row)) is not None), None)
-        if inside is not None:
-            return inside
+        calls = [row for row in sorted(self.behind) if self.entries[row].extra.function is not None]
+        answers = map(self._inside, calls if self.is_tensor(self.source) else ())
+        inside = next((answer for answer in answers if answer is not None), None)
         branch = next((site for tensor, site in self.log.idle if tensor is handle_of(self.source)), None)
-        if branch is not None:
-            return self.say("independent", branch, kind="branch")
-        before = math.inf if self.end is None else self.end
-        last = max((row for row in self._after() - set(self.rows) if row < before), default=None)
-        return self._unused_layer() or found if last is None else self.say("independent", row=last, kind="dropped")
+        return inside or (None if branch is None else self.say("independent", branch, kind="branch"))
 
-    def _unused_layer(self) -> Explanation | None:
-        """Nothing was computed with the variables of the layer, which an object of the program has as an attribute."""
+    def _never_read(self) -> Explanation:
+        """Nor were the variables of its layer, which an object of the program has as an attribute."""
         handle, layers = handle_of(self.source), [*living(tf.keras.layers.Layer)]
         owners = [one for one in layers if any(handle_of(v) is handle for v in one._trainable_variables)]
         if any(self.behind.intersection(self.log.rows_of(v)) for one in owners for v in one._trainable_variables):
-            return None
+            return super()._never_read()
         held = [(one, name) for one in layers for name, value in vars(one).items() if any(value is o for o in owners)]
         site = next((site for holder, name in held if (site := attribute_site(holder, name)) is not NOWHERE), NOWHERE)
-        return self.say("unused_layer", site, what=owners[0].name) if owners and site is not NOWHERE else None
+        known = owners and site is not NOWHERE
+        return self.say("unused_layer", site, what=owners[0].name) if known else super()._never_read()
 
 
 PYTHON = {"EagerPyFunc": "tf.py_function", "PyFunc": "tf.numpy_function", "PyFuncStateless": "tf.numpy_function"}

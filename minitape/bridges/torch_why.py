@@ -32,7 +32,7 @@ class TorchInquiry(Inquiry):
     """One question."""
 
     dialect = PATCHES
-    texts, functions, zeros, classes = TEXT, FUNCTIONS, ZEROS, CLASSES
+    texts, functions, zeros, classes, unused = TEXT, FUNCTIONS, ZEROS, CLASSES, "unused"
 
     def __init__(self, recording: Any, target: Any, source: Any) -> None:
         self.log = recording.log
@@ -265,9 +265,7 @@ class TorchInquiry(Inquiry):
             return self.say("branch", exit.site, row=exit.row)
         return self.say("left_torch", exit.site, row=exit.row, what=left_by(exit.how))
 
-    def _not_used(self) -> Explanation | None:
-        if self.used:
-            return None
+    def _instead(self) -> Explanation | None:
         made_of = [] if self.rows or self.source.is_leaf else leaves_of(self.source)
         if any(self.behind.intersection(self.log.rows_of(leaf)) for leaf in made_of):
             return self.say(
@@ -277,14 +275,10 @@ class TorchInquiry(Inquiry):
             )
         if not self.rows and any(row in self.log.unseen for row in self.behind):
             return self._replaced() or self.say("unknown", kind="before")
-        last = max(self._after() - set(self.rows), default=None)
-        unused = self._never_called() if last is None else self.say("unused", row=last, kind="dropped")
-        return (self._replaced() if isinstance(self.source, torch.nn.Parameter) else None) or unused
+        return self._replaced() if isinstance(self.source, torch.nn.Parameter) else None
 
-    def _never_called(self) -> Explanation:
-        """Nothing was computed with the source; where that is so of its whole layer, the line that gives it to the
-        model.
-        """
+    def _never_read(self) -> Explanation:
+        """The same; where nothing was computed with its whole layer, the line that gives it to the model."""
         paths = ((r, path.split(".")) for r in self.log.roots() for path, p in r.named_parameters() if p is self.source)
         root, (*parts, _) = next(paths, (torch.nn.Module(), [""]))
         layer = ".".join(parts)
@@ -293,7 +287,7 @@ class TorchInquiry(Inquiry):
                 site = attribute_site(root.get_submodule(".".join(parts[: end - 1])), parts[end - 1])
                 if site is not NOWHERE:
                     return self.say("unused", site, what=layer, kind="layer")
-        return self.say("unused")
+        return super()._never_read()
 
     def _replaced(self) -> Explanation | None:
         """Another parameter was used: a layer that is only unused is alive."""

@@ -34,6 +34,7 @@ class Cuts(RowValues):
 
     end: int | None  # the row of the target; None of a plain number
     exits: Sequence[RowExit]  # where values left, in the order of time
+    unused = "independent"  # the cause where the target was not computed from the source
 
     def _break(self) -> Explanation | None:
         """What breaks the path that has the fewest breaks, and what blocks other paths."""
@@ -131,6 +132,32 @@ class Cuts(RowValues):
                 ):
                     return row
         return None
+
+    # -- not used ----------------------------------------------------------------------------------
+
+    def _not_used(self) -> Explanation | None:
+        """The target was not computed from the source: what was used instead, what was made of it in vain, or that
+        nothing reads it.
+        """
+        return None if self.used else self._instead() or self._in_vain() or self._never_read()
+
+    def _instead(self) -> Explanation | None:
+        """What was used in its place, or why nothing of it was."""
+        return None
+
+    def _in_vain(self) -> Explanation | None:
+        """The last row that was computed from the source, and that the target does not need."""
+        rows = self._after() - {*self.rows}
+        last = max((row for row in rows if self.end is None or row < self.end), default=None)
+        return None if last is None else self.say(self.unused, self._dropped_at(last), row=last, kind="dropped")
+
+    def _dropped_at(self, row: int) -> Site:
+        """The line that drops the value of a row."""
+        return self.entries[row].site
+
+    def _never_read(self) -> Explanation:
+        """Nothing was computed from the source."""
+        return self.say(self.unused)
 
     # -- through Python ----------------------------------------------------------------------------
 

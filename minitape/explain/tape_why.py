@@ -419,11 +419,7 @@ class TapeQuestion(AskedOfTape, Why):
         again = (other > block) != (when > block) or any(s.loops() for one in ways if (s := statement_at(one)))
         return bool(when) and (again or (owners.in_layer(self.source) and owners.of(self.source) is None))
 
-    def _not_used(self) -> Explanation | None:
-        found = super()._not_used()
-        return found if found is None or found.cause != "independent" else self._unused_layer()
-
-    def _unused_layer(self) -> Explanation | None:
+    def _in_vain(self) -> Explanation | None:
         """A variable of a layer or module that was never called on the path to the target."""
         inquiry = self.inquiry
         untouched = self.is_variable(self.source) and not self.source._tape_rows(inquiry.tape)

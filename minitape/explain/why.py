@@ -782,14 +782,5 @@ class Why(Cuts):
         made = next((site for site in reversed(way) if any(s.covers(*site) for s in copies)), None)
         return made or (way[-1] if way else (copies[0].filename, copies[0].line) if len(copies) == 1 else NOWHERE)
 
-    def _not_used(self) -> Explanation | None:
-        """The target was not computed from the source: from what instead."""
-        return (
-            None
-            if self.used
-            else self._bound_again()
-            or self._made_once_more()
-            or self._made_of_it()
-            or self._replaced_variable()
-            or self.say("independent")
-        )
+    def _instead(self) -> Explanation | None:
+        return self._bound_again() or self._made_once_more() or self._made_of_it() or self._replaced_variable()
