@@ -124,10 +124,6 @@ TEXT: Texts = SHARED | {
         "The value left TensorFlow by {what}{line}. What came back is a constant without a path to {x}.",
         "Stay with tensors: leave out {what}, and compute with functions of TensorFlow what follows.",
     ),
-    "left_through_numpy function": (
-        "The value left TensorFlow by {what}{line}. What came back is a constant without a path to {x}.",
-        "Stay with tensors: write {other}, and leave out what makes numbers or arrays of them.",
-    ),
     "left_through_numpy model": (
         "The value left TensorFlow by {what}{line}, which gives plain arrays. What came back is a constant that "
         "has no connection to {x}.",

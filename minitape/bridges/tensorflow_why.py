@@ -15,7 +15,7 @@ from ..explain.families import CLASSES, LAYERS, MOVES, POINTS, STEPS, ZEROS
 from ..explain.owners import living
 from ..explain.sentences import fill
 from ..explain.source import attribute_site, statement_at
-from ..explain.statement import last_name, unparse
+from ..explain.statement import last_name
 from ..explain.why import Why
 from ..explain.words import Explanation
 from ..recording.rows import RowExit
@@ -417,17 +417,7 @@ class TensorFlowInquiry(Why, Inquiry):
             return self.say("left_through_numpy", exit.site, row=exit.row, what=f"{keras}()", kind=OF_KERAS[keras])
         if exit.how == "numpy_function":
             return self.say("left_through_numpy", exit.site, row=exit.row, what=left_by(exit.how), kind="python")
-        what, modules = left_by(exit.how), {} if statement is None else statement.source.imported
-        named = [unparse(call) for call in calls if modules.get(unparse(call).partition(".")[0]) in ("numpy", "math")]
-        instead = [
-            fill("{function} for {name}", function=PATCHES.function(name.partition(".")[2]), name=name)
-            for name in dict.fromkeys(named)
-            if PATCHES.function(name.partition(".")[2])
-        ]
-        kind = "function" if instead else ""
-        return self.say(
-            "left_through_numpy", exit.site, row=exit.row, what=what, other=fill(", ").join(instead), kind=kind
-        )
+        return self.say("left_through_numpy", exit.site, row=exit.row, what=left_by(exit.how))
 
     def flows_back(self, exit: RowExit) -> bool:
         """The same, or a loss returns it to Keras."""

@@ -8,38 +8,21 @@ from typing import TYPE_CHECKING
 
 from ..engine.recording.evidence import ValueLeft, ValueOrigin
 from ..engine.tensor.tensor import Tensor
-from ..recording.bodies import INTO, bodies_of
-from ..recording.nodes import CodePlace, TapeNode, operations
+from ..recording.nodes import CodePlace, TapeNode
 from .caller import where
-from .fixes.dialects import TAPE
-from .fixes.leaving import FLAT, LEAVES, in_framework, of_another_library
-from .remedies import STEPS, Absent, is_layer, term, value_of
+from .fixes.leaving import LEAVES
+from .remedies import Absent, value_of
 from .sentences import fill
 from .source import RUN_ONCE
 from .statement import Statement, last_name, unparse
 
 if TYPE_CHECKING:
     from ..engine.recording.evidence import Stack
-    from ..engine.recording.record import Record
-    from ..engine.recording.rows import Call
     from ..engine.types import End
     from ..recording.nodes import Subject
     from .inquiry import GradientInquiry
 
-_OPS = {
-    "step": "Round Floor Ceil Rint FloorDiv Sign",
-    "choice": "ArgMax ArgMin TopKV2 Where",
-    "order": "LowerBound UpperBound",
-    "range": "Range",
-    "shuffle": "RandomShuffle",
-    "truth": "Greater GreaterEqual Less LessEqual Equal NotEqual LogicalAnd LogicalOr LogicalNot IsNan IsInf IsFinite "
-    "InTopKV2 All Any",
-    "sample": "Multinomial RandomPoissonV2 StatelessMultinomial",
-    "shape": "Shape Size Rank ZerosLike OnesLike",
-    "count": "HistogramFixedWidth Bincount",
-    "data": "tf.data",
-    "loop": "ReduceDataset",
-}
+_OPS = {"step": "Round Floor Ceil Rint FloorDiv Sign", "shape": "Shape Size Rank ZerosLike OnesLike", "data": "tf.data"}
 _KIND_OF_OP = {op: kind for kind, ops in _OPS.items() for op in ops.split()}
 _EXITS = {
     "numpy": ".numpy()",
@@ -61,10 +44,7 @@ _RETURNS = {
     "numpy_function": "function",
     "py_func": "function",
 }
-_KIND_IN_NUMPY = {name: kind for kind, names in FLAT.items() for name in names.split()}
-_LOOKUPS = ("gather", "gather_nd", "one_hot", "strided_slice", "slice", "tensor_array_read")
-_TEXTS = ("str", "repr", "format", "dumps")
-_CASTS = ("cast", "to_int32", "to_int64", "saturate_cast")
+_KIND_OF_EXIT = {"bool": "choice", "index": "index", "text": "text"}
 
 
 class Advice(Absent):
@@ -118,114 +98,24 @@ class Advice(Absent):
             self.fields["code"] = unparse(self.call.func) if isinstance(self.call, ast.Call) else "tf.custom_gradient"
             return "custom"
         self._name_operation()
-        kind = _KIND_OF_OP.get(self.what, "")
-        if kind == "step":
-            self._past_the_step()
-            kind = self._cut_again() or kind
-        if not kind and self.fields["what"].startswith(("tf.random.", "tf.compat.v1.random.")):
-            kind = "sample"  # inside a tf.function it has no other name
         builtin = self._builtin()
-        if kind == "truth" and builtin in ("max", "min"):
+        if builtin in ("max", "min"):
             self.fields.update(what=builtin, instead=f"tf.{builtin}imum")
             return "python"
-        if kind == "choice" and self._chosen_by(("gather", "gather_nd")):
-            return "row"
-        if "accuracy" in self.fields["what"]:
-            return "hits"
-        if any(word in self.fields["what"].rpartition(".")[2] for word in ("count", "histogram")):
-            return "count"
-        return "branch" if kind == "truth" and self._decides() else kind
-
-    def _cut_again(self) -> str:
-        """What breaks the path again around a rounding: "truth" for a comparison, "step whole" for a whole number."""
-        for node in self._around():
-            name = last_name(node.func) if isinstance(node, ast.Call) else ""
-            if isinstance(node, ast.Compare) or name in ("equal", "not_equal"):
-                self.fields["what"] = unparse(node.func if isinstance(node, ast.Call) else node)
-                return "truth"
-            if name in _CASTS or name in ("int", "bool"):
-                return "step whole"
-        return ""
-
-    def _decides(self) -> bool:
-        """Whether the expression is, or is in, the condition of an if, a while or a conditional expression."""
-        if self.statement is not None and isinstance(self.statement.node, (ast.If, ast.While)):
-            return True
-        return any(
-            isinstance(n, ast.IfExp) and any(part is self.call for part in ast.walk(n.test)) for n in self._around()
-        )
+        return _KIND_OF_OP.get(self.what, "")
 
     def _no_gradient_registered(self) -> str:
         self._name_operation()
-        return "sample" if _KIND_OF_OP.get(self.what) == "sample" else ""
+        return ""
 
     def _integer_dtype(self) -> str:
-        if self.subject is self.source:
-            kind = (
-                "source index" if self._is_index() else {"bool": "source bool", "string": "source text"}.get(self.what)
-            )
-            self.fields["instead"] = self._as_float()
-            return kind or "source"
-        if self.what in ("AsString", "StringToNumber", "string"):
-            return "text"
         node = self.subject
-        if isinstance(self.call, ast.Call) and last_name(self.call.func) not in _CASTS:
-            self.fields["code"] = unparse(self.call.func)
-            if is_layer(self.call, "Embedding"):
-                return "embedding"
-            if len(self.fields["code"]) > 40:
-                return "cast"
-            return "embedding inside" if self._chosen_by(("gather",)) else "inside"
+        if node is self.source:
+            return "source"
+        if self.what in ("AsString", "StringToNumber", "string"):
+            self.fields["what"] = fill("text")
         cast = node is not None and not isinstance(node, ValueOrigin) and self.inquiry.trace.label(node) == "cast"
-        if cast and self._chosen_by(_LOOKUPS):
-            return "cast index"
-        return "" if not cast else "cast through" if self._read_as_floats() and self._past_the_cast() else "cast"
-
-    def _read_as_floats(self) -> bool:
-        """Whether all that reads the whole numbers makes floats of them again: then floats will do in their place."""
-        trace, node = self.inquiry.trace, self.subject
-        readers = [row for row, inputs in operations(node.record, node.row) if node.row in inputs]
-        return bool(readers) and all(trace.label(trace.of_row(node.record, row)) == "cast" for row in readers)
-
-    def _is_index(self) -> bool:
-        """Whether the source chooses rows of a table."""
-        return self._inquiry is not None and self._chooses(
-            self.inquiry.record, set(self.inquiry.tape._rows_of(self.source)), ("gather", "one_hot")
-        )
-
-    def _chosen_by(self, by: tuple[str, ...]) -> bool:
-        """Whether the whole numbers that the value became choose among something: rows of a table, as an embedding's
-        do.
-        """
-        record = getattr(self.subject, "record", None)
-        return record is not None and self._chooses(record, {self.subject.row}, by)
-
-    def _chooses(self, record: Record, rows: set[int], by: tuple[str, ...]) -> bool:
-        """Whether an operation of one of these names reads one of the rows."""
-        trace = self.inquiry.trace
-        rows = {*rows}
-        for row, inputs in operations(record, min(rows, default=0)):
-            if rows.intersection(inputs):
-                if trace.label(trace.of_row(record, row)) in by:
-                    return True
-                call = record.call_at(row)
-                if call is not None and call.primitive.name in INTO and self._chooses_inside(call, rows, by):
-                    return True
-                if (dtype := trace.dtype(trace.of_row(record, row))) is not None and dtype.is_integer:
-                    rows.add(row)  # kept in bounds, say
-        return False
-
-    def _chooses_inside(self, call: Call, rows: set[int], by: tuple[str, ...]) -> bool:
-        """The same in the bodies of a function, a loop or a branch that reads the rows, or which branch it is that
-        runs.
-        """
-        if call.primitive.name == "case" and call.inputs[0] in rows:
-            return "gather" in by
-        for body in bodies_of(call, None):
-            inner = {row for row, given in body.outer.items() if given in rows}
-            if inner and self._chooses(body.graph, inner, by):
-                return True
-        return False
+        return "cast" if cast else ""
 
     def _left_through_numpy(self) -> str:
         if (
@@ -244,22 +134,9 @@ class Advice(Absent):
             return "function"
         if name == "constant" and self.what == "numpy":
             return "copy"
-        if self.what in ("bool", "index"):
-            return "choice" if self.what == "bool" else "index"
-        if self._is_text():
-            return "text"
-        taken = self._taken_by()
-        if taken:
-            return taken
-        if isinstance(self.call, ast.Call) and name not in LEAVES and not self._builtin():
-            self.fields["what"] = self.fields["code"] if len(self.fields["code"]) <= 40 else self.fields["what"]
-        if self._only_leaves(name):
-            return "whole" if name == "int" else "drop"
-        return (
-            "by library"
-            if isinstance(self.call, ast.Call) and of_another_library(self.known_statement, self.call.func)
-            else ""
-        )
+        if name and name not in LEAVES and not self._builtin() and len(self.fields["code"]) <= 40:
+            self.fields["what"] = self.fields["code"]
+        return _KIND_OF_EXIT.get(self.what, "")
 
     def _state(self) -> str:
         kind = self.subject.kind if isinstance(self.subject, ValueOrigin) else self.what
@@ -410,54 +287,6 @@ class Advice(Absent):
             return False
         lines = [line for name, line in self.at.outer() if name == block.filename]
         return any(line > block.last if behind else block.line < line <= block.last for line in lines)
-
-    def _is_text(self) -> bool:
-        """Whether the value became text."""
-        node = self.call
-        if self.what == "text":
-            return True
-        if isinstance(node, ast.BinOp):
-            return isinstance(node.op, ast.Mod)
-        if self.fields["code"].endswith(".format"):
-            return True
-        around = [*([] if node is None else [node]), *self._around()]
-        return any(
-            isinstance(n, (ast.JoinedStr, ast.FormattedValue))
-            or (isinstance(n, ast.Call) and last_name(n.func) in _TEXTS)
-            for n in around
-        )
-
-    def _around(self) -> list[ast.AST]:
-        """The expressions of the statement that contain the call, outermost first."""
-        call = self.call
-        nodes = [] if self.statement is None or call is None else self.statement.walk()
-        return [
-            n for n in nodes if isinstance(n, ast.expr) and n is not call and any(part is call for part in ast.walk(n))
-        ]
-
-    def _taken_by(self) -> str:
-        """The kind of a function of NumPy's, or of another library's, that the value was given to; empty without
-        one.
-        """
-        for call in [n for n in (self.call, *reversed(self._around())) if isinstance(n, ast.Call)]:
-            name, text = last_name(call.func), unparse(call.func)
-            kind = _KIND_IN_NUMPY.get(name, "") if isinstance(call.func, ast.Attribute) or name in dir(builtins) else ""
-            instead = in_framework(self.known_statement, call.func, TAPE)
-            if kind == "rounded":
-                given = call.args[0] if call is self.call and len(call.args) == 1 else None
-                given = ast.Name("x") if given is None or len(unparse(given)) > 40 else given
-                hard = f"{STEPS.get(name.capitalize(), 'tf.round')}({unparse(given)})"
-                self.fields.update(code=term(given), instead=hard)
-            elif not kind and instead:
-                self.fields.update(code=text, instead=instead)
-                kind = "instead"
-            elif not kind and call is not self.call and of_another_library(self.known_statement, call.func):
-                self.fields["code"] = text
-                kind = "library"
-            if kind:
-                self.fields["what"] = text
-                return kind
-        return ""
 
     def _builtin(self) -> str:
         """The name of Python's own function that is called: sum, sorted, list; empty for another call."""

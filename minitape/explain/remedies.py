@@ -15,9 +15,7 @@ from ..recording.nodes import CodePlace, array_of, is_state
 from .caller import asking_frame, asking_names, in_brackets, where
 from .fixes.dialects import TAPE
 from .fixes.edits import assigned
-from .fixes.leaving import LEAVES, OF_ARRAYS
 from .owners import variables_of
-from .sentences import fill
 from .source_names import in_a_layer
 from .statement import Statement, covers, last_name, unparse
 
@@ -27,27 +25,9 @@ if TYPE_CHECKING:
     from ..recording.nodes import Subject
     from .inquiry import GradientInquiry
 
-_COPIES = ("__array__", "float16", "float32", "float64", "int32", "int64")
 _OTHER_SHAPE = set(
     ("reshape transpose expand_dims squeeze concat stack tile cast identity convert_to_tensor value read_value").split()
 )
-STEPS = {"Floor": "tf.floor", "FloorDiv": "tf.floor", "Ceil": "tf.math.ceil", "Sign": "tf.sign"}
-_WHOLE = ("int", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
-_COUNTS = (
-    "randint",
-    "randrange",
-    "integers",
-    "choice",
-    "argmax",
-    "argmin",
-    "argsort",
-    "uniform",
-    "reshape",
-    "zeros",
-    "ones",
-)
-_WITH_DTYPE = ("Variable", "constant", "convert_to_tensor", "array", "asarray", "range", "arange", "full", "add_weight")
-_SHORT = 60  # letters of an expression that is repeated in a sentence
 _LISTS = (ast.Subscript, ast.ListComp, ast.List, ast.Tuple, ast.Dict, ast.DictComp, ast.GeneratorExp, ast.Constant)
 
 
@@ -96,54 +76,6 @@ class Remedies:
             or isinstance(value_of(root), ModuleType)
         )
 
-    def _past_the_step(self) -> None:
-        """Fills in how to pass a gradient by a rounding: ``code`` is what is rounded, ``instead`` the rounding."""
-        call, x = self.call, rounded(self.call)
-        smooth, hard = "x", f"{STEPS.get(self.what, 'tf.round')}(x)"
-        if isinstance(call, ast.Call) and self.fields["what"].startswith("tf."):
-            hard = f"{self.fields['what']}(x)"
-        named = isinstance(x, ast.BinOp) and isinstance(x.op, ast.Div)  # of a // b
-        if (
-            call is not None
-            and x is not None
-            and (named or (hard.startswith(self.fields["what"]) and len(unparse(call)) <= 40))
-        ):
-            smooth, hard = term(x), unparse(call)
-        self.fields.update(code=smooth, instead=hard)
-
-    def _past_the_cast(self) -> bool:
-        """The same for a cast to whole numbers; False where its text is long."""
-        call = self.call
-        if not isinstance(call, ast.Call) or last_name(call.func) != "cast" or not call.args or len(unparse(call)) > 40:
-            return False
-        self.fields.update(code=term(call.args[0]), instead=f"tf.cast({unparse(call)}, tf.float32)")
-        return True
-
-    def _as_float(self) -> str:
-        """How the source becomes a float where it was made: ``write 3.0 instead of 3``."""
-        value = None if self.statement is None else self.statement.value()
-        nodes = [] if value is None else [*ast.walk(value)]
-        for n in nodes:
-            name = n.value if isinstance(n, ast.Constant) else last_name(n)
-            if name in _WHOLE:
-                text = unparse(n)
-                return fill(
-                    "write {instead} instead of {code}",
-                    instead=text.replace(name, "float32") if name != "int" else "tf.float32",
-                    code=text,
-                )
-        makers = [n for n in nodes if isinstance(n, ast.Call)]
-        taken = {c for call in makers if last_name(call.func) in _COUNTS for c in ast.walk(call)}
-        numbers = [n.value for n in nodes if isinstance(n, ast.Constant) and type(n.value) is int and n not in taken]
-        if numbers:
-            return fill("write {number}.0 instead of {number}, or pass dtype=tf.float32", number=numbers[0])
-        if isinstance(value, ast.Call) and last_name(value.func) in _WITH_DTYPE:
-            return fill("pass dtype=tf.float32")
-        return fill(
-            "compute with tf.cast(..., tf.float32) of it, and watch and ask for the result of that, or leave it out "
-            "of the sources"
-        )
-
     def _only_assign(self) -> ast.Call | None:
         """The one call of the statement that assigns: of a function that was traced no more than the line is known."""
         nodes = [] if self.statement is None else self.statement.walk()
@@ -174,39 +106,6 @@ class Remedies:
             isinstance(node, (ast.Name, ast.Attribute)) and unparse(node) == variable for node in ast.walk(call.args[0])
         )
         return "changed" if sign or of_itself else "expression"
-
-    def _only_leaves(self, name: str) -> bool:
-        """Whether the expression does nothing but let the value out: ``h.numpy()``, ``float(h)``."""
-        call = self.call
-        if not isinstance(call, ast.Call) or name not in (*LEAVES, *_COPIES):
-            return False
-        if isinstance(call.func, ast.Attribute) and not self._in_namespace(call.func):
-            inner: ast.expr | None = call.func.value
-        else:
-            inner = call.args[0] if call.args else None
-        while (further := self._leaves_further(call)) is not None:
-            call = further
-        if inner is None or len(unparse(inner)) > _SHORT:
-            return False
-        nodes = self.known_statement.walk()
-        of_array = next((n for n in nodes if isinstance(n, ast.Attribute) and n.value is call), None)
-        if of_array is None:
-            self.fields.update(code=unparse(call), instead=unparse(inner))
-            return True
-        method = next((n for n in nodes if isinstance(n, ast.Call) and n.func is of_array), None)
-        given = "" if method is None else "()" if not method.args and not method.keywords else "(...)"
-        more = ", [-1]" if of_array.attr in ("flatten", "ravel") else ", ..." if given == "(...)" else ""
-        self.fields.update(
-            code=unparse(of_array) + given, instead=f"{OF_ARRAYS.get(of_array.attr)}({unparse(inner)}{more})"
-        )
-        return of_array.attr in OF_ARRAYS
-
-    def _leaves_further(self, call: ast.Call) -> ast.Call | None:
-        """The call that makes a number of what has left already: ``h.numpy().item()`` of ``h.numpy()``."""
-        calls = (n for n in self.known_statement.walk() if isinstance(n, ast.Call) and last_name(n.func) in LEAVES)
-        return next(
-            (n for n in calls if call in ([n.func.value] if isinstance(n.func, ast.Attribute) else n.args)), None
-        )
 
     def _assignment(self) -> str:
         """The statement that bound a name anew, written as a change of the variable."""
@@ -246,21 +145,6 @@ class Remedies:
         born = self.inquiry.origin_place(self.source)
         at = [i for i, v in enumerate(values) if born is not None and covers(v, born.line, born.column)]
         return at[0] if len(at) == 1 else None
-
-
-def rounded(call: ast.expr | None) -> ast.expr | None:
-    """What an expression rounds: ``a / b`` of ``a // b``, ``x`` of ``tf.round(x)``."""
-    if isinstance(call, ast.BinOp) and isinstance(call.op, ast.FloorDiv):
-        return ast.BinOp(call.left, ast.Div(), call.right)
-    if isinstance(call, ast.Call) and last_name(call.func) == "floordiv" and len(call.args) == 2:
-        return ast.BinOp(call.args[0], ast.Div(), call.args[1])
-    return call.args[0] if isinstance(call, ast.Call) and len(call.args) == 1 and not call.keywords else None
-
-
-def term(expression: ast.expr) -> str:
-    """The text of an expression that is added to something, and subtracted from it."""
-    sums = isinstance(expression, ast.BinOp) and isinstance(expression.op, (ast.Add, ast.Sub))
-    return f"({unparse(expression)})" if sums or isinstance(expression, ast.IfExp) else unparse(expression)
 
 
 _ASKS = (

@@ -19,19 +19,7 @@ _REPLACED = "The name {what} was given to a new tensor{line}, which the tape doe
 _IN_PLACE = "Change a variable in place with assign, assign_add or assign_sub, or give the new value another name."
 _ASSIGN = "Keep the variable and change its value: write {instead}. Or give the new value another name."
 _BEHIND = "Give the new value another name, or call tape.watch({x}) after this line: the tape watches the old value."
-_DRAW = """Multiply the outcome by the log-probability of what was drawn, or write the draw as a function of the \
-parameters: \
-mu + sigma * noise, or Gumbel-softmax."""
-_VALUES = (
-    "Use the values (tf.reduce_max, tf.nn.softmax, tf.sort) or a loss on the scores themselves, such as a "
-    "cross-entropy."
-)
-_BLEND = """Weight all the candidates, with w = tf.nn.softmax(-(x[..., None] - tf.range(n, dtype=x.dtype)) ** 2) of \
-the float x for n of them: \
-tf.tensordot(w, table, 1) in place of a lookup, tf.einsum('...i,...j,ij->...', w0, w1, image) with a w for each axis \
-in an image."""
 _BRANCH = "Choose with tensors: tf.where(condition, a, b), tf.maximum, tf.minimum, or smoothly with tf.sigmoid."
-_REWRITE = "Write it with tf operations, or give it a derivative with tf.custom_gradient."
 _TENSORS = "Stay with tf operations: tf.reduce_mean instead of np.mean, tensors instead of .numpy() and float()."
 
 TEXT = {
@@ -64,53 +52,12 @@ TEXT = {
         "True.",
     ),
     "integer_dtype": (
-        "The value is {what}{line}, and only floats have a gradient.",
+        "The value becomes {what}{line}, and only floats have a gradient.",
         "Use a float: write 10.0 instead of 10, pass dtype=tf.float32, or leave out the cast.",
     ),
-    "integer_dtype source": ("{x} is {what}{line}, and only floats have a gradient.", "Make {x} a float: {instead}."),
-    "integer_dtype source bool": (
-        "{x} is {what}{line}: it chooses, and no gradient passes a choice.",
-        "Leave {x} out of the sources, or make it a float between 0.0 and 1.0 that weights both sides: x * a + (1 - "
-        "x) * b.",
-    ),
-    "integer_dtype source text": (
+    "integer_dtype source": (
         "{x} is {what}{line}, and only floats have a gradient.",
-        "Keep the number itself in {x}, or ask for the gradient of the number that is read from it.",
-    ),
-    "integer_dtype source index": (
-        "{x} is {what}{line}: it says which rows are taken, and no gradient passes an index.",
-        "Ask for the gradient of the rows that it chooses, tape.watch(rows), or of the table itself.",
-    ),
-    "integer_dtype inside": (
-        "{code}{line} makes the value {what}, and only floats have a gradient.",
-        "Leave {code} out and compute with the float, or ask for the gradient of a float that is computed after it.",
-    ),
-    "integer_dtype embedding": (
-        "{code}{line} uses its input as row numbers, and no gradient passes an index.",
-        "Ask for the gradient of the rows that it gives, tape.watch(rows), or of {code}.trainable_variables.",
-    ),
-    "integer_dtype embedding inside": (
-        "An embedding in {code}{line} uses its input as row numbers. No gradient passes an index.",
-        "Call the embedding separately, rows = embedding(x), watch its rows with tape.watch(rows), and pass them to "
-        "the next layers: ask for the gradient of rows. Or ask for {code}.trainable_variables.",
-    ),
-    "integer_dtype cast": (
-        "The value becomes {what}{line}, and only floats have a gradient.",
-        "Leave out the cast, or use the float for everything that needs a gradient.",
-    ),
-    "integer_dtype cast index": (
-        "The value becomes {what}{line} to choose by it, and no gradient passes a choice.",
-        f"{_BLEND} Or ask for the gradient of the table.",
-    ),
-    "integer_dtype cast through": (
-        "The value becomes {what}{line}, and only floats have a gradient.",
-        "Leave out the cast, or use the float for everything that needs a gradient. To let the gradient pass "
-        "as if nothing were "
-        "cut off, write {code} + tf.stop_gradient({instead} - {code}).",
-    ),
-    "integer_dtype text": (
-        "The value becomes text{line}, which has no gradient.",
-        "Keep the number: a text has no derivative, also when it is read as a number again.",
+        "Make {x} a float: write 1.0 instead of 1, or dtype=tf.float32.",
     ),
     "stop_gradient": (
         "tf.stop_gradient{line} blocks the gradient from the target to {x}.",
@@ -218,30 +165,6 @@ TEXT = {
         "To differentiate through a step compute the new weights as tensors, w - rate * g, and use those.",
     ),
     "left_through_numpy": (_NUMPY, _TENSORS),
-    "left_through_numpy instead": (_NUMPY, "Use {instead} instead of {code}, and tensors all the way."),
-    "left_through_numpy places": (
-        _NUMPY,
-        f"{{what}} gives places, not values, and tf has no derivative of it either. {_VALUES}",
-    ),
-    "left_through_numpy rounded": (
-        _NUMPY,
-        "Stay with tensors. tf has no derivative of a rounding either: to pass the gradient as if nothing was "
-        "rounded write {code} + "
-        "tf.stop_gradient({instead} - {code}).",
-    ),
-    "left_through_numpy counted": (
-        _NUMPY,
-        "{what} counts, and tf has no derivative of that either. Use a smooth count: a sum of tf.sigmoid, or of "
-        "tf.exp(-(x - centre) ** "
-        "2) for each bin.",
-    ),
-    "left_through_numpy drop": (_NUMPY, "Write {instead} instead of {code}, and go on with tf operations."),
-    "left_through_numpy whole": (
-        "{code}{line} made a whole number of Python of the value. It has no connection to {x}.",
-        "Compute with {instead} itself. A size, an index or a number of steps has no gradient: weight all the "
-        "candidates instead, or "
-        "train what it is computed from.",
-    ),
     "left_through_numpy text": (
         "The value became text{line}, which has no connection to {x}.",
         "Keep the number as well as the text, and compute with the number.",
@@ -272,11 +195,6 @@ TEXT = {
         "{code}{line} runs NumPy code, which no tape follows.",
         "Write it with tf operations, also inside tf.py_function, or give it a derivative with tf.custom_gradient.",
     ),
-    "left_through_numpy library": (
-        "{code}{line} knows no tensors. What came back is a constant without a path to {x}.",
-        _REWRITE,
-    ),
-    "left_through_numpy by library": (_NUMPY, _REWRITE),
     "left_through_numpy target": (
         "The target is no tensor: {what}.",
         "Pass the tensor itself as the target, without .numpy(), float() or NumPy functions in between.",
@@ -386,73 +304,26 @@ TEXT = {
     ),
     "nondifferentiable_op step": (
         _STEP,
-        "To pass the gradient as if nothing was rounded write {code} + tf.stop_gradient({instead} - {code}), or "
-        "leave it out while "
-        "training.",
-    ),
-    "nondifferentiable_op step whole": (
-        _STEP,
-        "No gradient passes a whole number. Where a float will do, write {code} + tf.stop_gradient({instead} - "
-        "{code}) in place of it; "
-        "an index or a size has no gradient.",
-    ),
-    "nondifferentiable_op choice": ("{what}{line} gives places, which have no derivative.", _VALUES),
-    "nondifferentiable_op row": (
-        "{what}{line} gives places, not values: they choose the rows of a table.",
-        "Weight all the rows by the scores (of a minimum, by -x): tf.tensordot(tf.nn.softmax(x), table, 1). Where "
-        "the row represents a z, as in a code book, pass the gradient on to that: z + tf.stop_gradient(row - z).",
-    ),
-    "nondifferentiable_op order": (
-        _FLAT,
-        "Count smoothly how many of the sorted values are smaller: tf.reduce_sum(tf.sigmoid(k * (x[..., None] - "
-        "sorted)), -1).",
-    ),
-    "nondifferentiable_op range": (
-        _FLAT,
-        "Take a fixed number of points, and scale them: start + (stop - start) * tf.linspace(0.0, 1.0, n).",
-    ),
-    "nondifferentiable_op shuffle": (
-        "{what}{line} puts the rows into an order drawn at random. It has no derivative.",
-        "Shuffle the places, and take the rows by them: tf.gather(x, tf.random.shuffle(tf.range(tf.shape(x)[0]))).",
-    ),
-    "nondifferentiable_op truth": (
-        "{what}{line} is true or false. No gradient passes that.",
-        "Use a smooth step, s = tf.sigmoid(k * (a - b)): s * p + (1 - s) * q in place of tf.where or tf.cond, s * t "
-        "in place of and, 1 - "
-        "s of not. Or a loss on the values themselves: an accuracy cannot be trained on.",
+        "Leave it out while training, or pass the gradient as if it were not there: x + "
+        "tf.stop_gradient(tf.round(x) - x).",
     ),
     "nondifferentiable_op python": (
         "Python's {what}{line} gave another value than the one that was computed from {x}.",
         "Write {instead}(a, b), or tf.reduce_{what} of a list: tensors, of which the tape records both. The tensor "
         "that is not taken gets the gradient zero.",
     ),
-    "nondifferentiable_op branch": ("Python took a branch by {what}{line}, and no gradient passes a choice.", _BRANCH),
-    "nondifferentiable_op hits": (
-        "{what}{line} counts hits. No gradient passes a count.",
-        "Train on a loss (tf.keras.losses), such as a cross-entropy, and keep the accuracy for reports.",
-    ),
-    "nondifferentiable_op sample": ("{what}{line} draws at random. No gradient passes to what it draws from.", _DRAW),
     "nondifferentiable_op shape": (
         "{what}{line} depends on the shape of its input alone, not on the values.",
         "Compute with the values of {x} themselves.",
-    ),
-    "nondifferentiable_op count": (
-        "{what}{line} counts, and no gradient passes a count.",
-        "Use a smooth count: a sum of tf.sigmoid, or of tf.exp(-(x - centre) ** 2) for each bin.",
     ),
     "nondifferentiable_op data": (
         "A dataset runs beside the program, where no tape follows{line}.",
         "Put only data into the dataset, and compute with its elements inside the block.",
     ),
-    "nondifferentiable_op loop": (
-        "In a function a loop over a dataset is one operation{line}. No gradient passes it.",
-        "Loop over iter(...) of the dataset, or take the gradient for each element, inside the loop.",
-    ),
     "no_gradient_registered": (
         "No gradient is registered for {what}{line}.",
         "Use an operation that has a gradient, or wrap this one in tf.custom_gradient.",
     ),
-    "no_gradient_registered sample": ("{what}{line} draws at random, and no gradient is registered for it.", _DRAW),
     "unused_layer": (
         "{x} was not used: its layer {what}{line} was never called.",
         "Call the layer in the computation, or leave its variables out of the sources.",

@@ -174,7 +174,6 @@ AT_SOURCE = ("not_watched", "watched_late", "not_trainable", "not_accessed_watch
 def in_words(found: Break, name: str, source: End, inquiry: GradientInquiry | None) -> Explanation:
     """The words for a finding or a break."""
     from .advice import Advice
-    from .fixes.leaving import changed_in_place, helper_in_numpy
 
     cause, place = found.cause, found.place
     if cause in ("connected", "independent"):
@@ -199,11 +198,6 @@ def in_words(found: Break, name: str, source: End, inquiry: GradientInquiry | No
     answer.name = name
     if advice is not None and inquiry is not None and cause not in ("connected", "independent"):
         answer._asked = advice
-        if cause == "left_through_numpy":
-            with words_alone():
-                answer.fix = paragraph(
-                    answer.fix, changed_in_place(advice.statement), helper_in_numpy(advice.statement, advice.call)
-                )
     return answer
 
 

@@ -123,7 +123,7 @@ def test_a_function_of_another_cell(shell: Any) -> None:
         "with tf.GradientTape() as tape:\n    y = tf.convert_to_tensor(feature(w * 1.0)) ** 2",
     )
     assert (why.cause, why.code) == ("left_through_numpy", "return np.mean(t)")
-    assert "tf.reduce_mean instead of np.mean" in why.fix
+    assert "`tf.reduce_mean(t)` for `np.mean(t)`" in why.fix
 
 
 def test_a_name_that_another_cell_binds_anew(shell: Any) -> None:

@@ -127,37 +127,35 @@ def test_lines_of_other_kinds(made: str, then: str, body: str, source: str, patc
         assert float(gradient) != 0.0
 
 
-BLEND = "tf.nn.softmax(-(i[..., None] - tf.range(4, dtype=i.dtype)) ** 2)"
 IN_WORDS = [  # what breaks, what the fix says, and the same line when the words are followed
     (
         "i = 2.0 * w[0]\n    y = tf.gather(t, tf.cast(i, tf.int32))",
-        "tf.tensordot(w, table, 1)",
-        f"i = 2.0 * w[0]\n    y = tf.tensordot({BLEND}, t, 1)",
-    ),
-    (
-        "y = tf.function(lambda: tf.switch_case(tf.cast(w[0], tf.int32), [lambda: t[0], lambda: t[1]]))()",
-        "Weight all the candidates",
-        "i = w[0]\n    y = tf.tensordot(" + BLEND.replace("4", "2") + ", t[:2], 1)",
+        "`(1 - part) * table[low] + part * table[low + 1]`",
+        "x = 2.0 * w[0]\n    k, part = tf.cast(x, tf.int32), x - 2.0\n    y = (1 - part) * t[k] + part * t[k + 1]",
     ),
     (
         "y = tf.gather(t, tf.argmax(w))",
-        "tf.tensordot(tf.nn.softmax(x), table, 1)",
-        "y = tf.tensordot(tf.nn.softmax(w), t[:3], 1)",
+        "`tf.nn.softmax(w, axis=0) @ table`",
+        "y = tf.tensordot(tf.nn.softmax(w, axis=0), t[:3], 1)",
     ),
     (
         "y = tf.cast(tf.searchsorted(t, w), tf.float32)",
-        "tf.sigmoid(k * (x[..., None] - sorted))",
-        "y = tf.reduce_sum(tf.sigmoid(w[..., None] - t), -1)",
+        "`part = (w - t[k]) / (t[k + 1] - t[k])`",
+        "k = tf.searchsorted(t, w) - 1\n    low = tf.gather(t, k)\n    y = (w - low) / (tf.gather(t, k + 1) - low)",
     ),
     (
         "y = tf.where(w > 1.0, 2.0, 0.0)",
-        "s * p + (1 - s) * q",
-        "s = tf.sigmoid(w - 1.0)\n    y = s * 2.0 + (1 - s) * 0.0",
+        "`tf.sigmoid((w - 1.0) / 0.1)` for `w > 1.0`",
+        "p = tf.sigmoid((w - 1.0) / 0.1)\n    y = p * 2.0 + (1 - p) * 0.0",
     ),
-    ("y = tf.range(0.0, w[0], 0.25)", "tf.linspace(0.0, 1.0, n)", "y = 0.0 + (w[0] - 0.0) * tf.linspace(0.0, 1.0, 4)"),
+    (
+        "y = tf.range(0.0, w[0], 0.25)",
+        "Use a fixed number of points, and scale them",
+        "y = 0.0 + (w[0] - 0.0) * tf.linspace(0.0, 1.0, 4)",
+    ),
     ("y = tf.nn.softmax(w[:1])", "tf.sigmoid for one unit", "y = tf.sigmoid(w[:1])"),
     ("y = 1.0 + tf.maximum(w - 9.0, 0.0)", "tf.nn.leaky_relu(x)", "y = 1.0 + tf.nn.leaky_relu(w - 9.0)"),
-    ("y = last(w.numpy())", "Write last with tf as well: it uses np.append (line 4)", "y = tf.concat([w, [0.0]], 0)"),
+    ("y = last(w.numpy())", "`last` computes with NumPy (line 4)", "y = tf.concat([w, [0.0]], 0)"),
 ]
 
 
@@ -184,7 +182,7 @@ def test_word_numbers_of_an_embedding_in_a_function_become_no_floats() -> None:
     )
     code += "with tf.GradientTape() as tape:\n    tape.watch(ids)\n    y = f(ids)\ntarget, source = y, ids\n"
     _, (why,) = run("word-numbers", code)
-    assert (why.cause, why.line, why.patch) == ("integer_dtype", 6, None) and "tape.watch(rows)" in why.fix
+    assert (why.cause, why.line, why.patch) == ("integer_dtype", 6, None) and "is an index" in why.fix
 
 
 def test_the_line_of_a_paused_block_that_calls_a_helper() -> None:
@@ -303,8 +301,8 @@ def fixed(case: Case, i: int) -> tuple[list[object] | None, list[Explanation]]:
 @pytest.mark.parametrize(
     ("body", "why"),
     [
-        ("h = w.numpy()\n    h[0] = 0.0\n    y = tf.reduce_sum(tf.constant(h))", "Line 5 changes h[0] in place"),
-        ("h = w.numpy()\n    h *= 2.0\n    h[1] += 1.0\n    y = tf.reduce_sum(h)", "Line 6 changes h[1] in place"),
+        ("h = w.numpy()\n    h[0] = 0.0\n    y = tf.reduce_sum(tf.constant(h))", ""),
+        ("h = w.numpy()\n    h *= 2.0\n    h[1] += 1.0\n    y = tf.reduce_sum(h)", ""),
         ("h = w.numpy()\n    y = tf.reduce_sum(tf.constant(np.concatenate([h, h])))", ""),
         ("h = (w.numpy() > 0.5).astype(np.float32)\n    y = tf.reduce_sum(h)", ""),
         ("h = bytes(memoryview(w.numpy()))\n    y = tf.constant(float(h[3]))", ""),

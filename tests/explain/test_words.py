@@ -124,7 +124,7 @@ def test_an_embedding_takes_numbers_of_rows() -> None:
         tape.watch(rows)
         y = table(rows)
     why = tape.explain(y, rows)
-    assert "table (" in why.message and "table.trainable_variables" in why.fix
+    assert "rows is an index" in why.fix
 
 
 def test_what_a_layer_adjusts_while_it_runs() -> None:
@@ -154,7 +154,7 @@ def test_a_comparison_of_what_is_rounded_has_its_own_name() -> None:
     with tf.GradientTape() as tape:
         hits = tf.math.equal(tf.round(w), [0.0, 1.0])
         y = tf.reduce_sum(tf.cast(hits, tf.float32))
-    assert "tf.math.equal (test_words.py, line " in tape.explain(y, w).message
+    assert "true or false" in tape.explain(y, w).fix
 
 
 def test_stored_before_the_block() -> None:
@@ -278,11 +278,6 @@ def test_a_dataset_that_computes_with_a_variable() -> None:
     why = explained("y = batch * 2.0", before=stream)
     assert (why.cause, why.line) == ("outside_tape", 4)
     assert "in a dataset's function" in why.message and "inside the block" in why.fix
-
-
-def test_another_library_knows_no_tensors() -> None:
-    why = explained("import colorsys\ny = tf.constant(colorsys.rgb_to_hsv(*x.numpy(), 0.5)[2]) * 2.0")
-    assert why.message.startswith("colorsys.rgb_to_hsv (") and "knows no tensors" in why.message
 
 
 def test_in_another_thread_what_left_is_known() -> None:

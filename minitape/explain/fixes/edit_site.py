@@ -14,6 +14,7 @@ from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 import numpy as np
@@ -37,7 +38,7 @@ _DRAWS = set("rand randn randint rand_like randn_like normal uniform bernoulli s
 _INDICES = set(
     (
         "embedding Embedding gather index_select one_hot range arange bincount cross_entropy take gather_nd "
-        "embedding_lookup"
+        "embedding_lookup switch_case"
     ).split()
 )
 
@@ -183,7 +184,8 @@ class Spot:
 
     def is_module(self, node: ast.AST) -> bool:
         root, _, rest = unparse(node).partition(".")
-        return "(" not in rest and (root in self.source.imported or root in self.dialect.modules)
+        held = any(isinstance(space.get(root), ModuleType) for space in self.inquiry._spaces())
+        return "(" not in rest and (held or root in self.source.imported or root in self.dialect.modules)
 
     def operand(self, call: ast.Call) -> ast.expr | None:
         """``x`` of ``f(x)``, ``module.f(x)``, ``x.f()`` and of a layer ``self.f(x)``."""

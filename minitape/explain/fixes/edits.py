@@ -490,6 +490,7 @@ def float_maker(spot: Spot, node: Any) -> Change | None:
     if (
         spot.is_index()
         or spot.among_integers()
+        or any(spot.looked_up(entry) is not None for entry in spot.inquiry.entries)
         or any("input_signature" in s.mentions() or s.calls("TensorSpec") for s in spot.statements)
     ):
         return None  # which have to be of the same type as well

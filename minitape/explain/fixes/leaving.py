@@ -31,13 +31,11 @@ OF_ARRAYS = {
     "copy": "tf.identity",
     **{name: OF_NUMPY[name] for name in ("clip", "dot", "std", "var", "mean", "sum", "max", "min", "prod")},
 }
-FLAT = {  # functions of NumPy that no gradient passes in another framework either
-    "places": "argmax argmin argsort argpartition argwhere nonzero flatnonzero searchsorted digitize nanargmax "
-    "nanargmin",
-    "rounded": "round around round_ rint floor ceil trunc fix sign",
-    "counted": "histogram histogram2d histogramdd bincount count_nonzero unique",
-}
-_FLAT = {name for names in FLAT.values() for name in names.split()}
+# functions of NumPy that no gradient passes in another framework either
+FLAT = (
+    "argmax argmin argsort argpartition argwhere nonzero flatnonzero searchsorted digitize nanargmax nanargmin round "
+    "around round_ rint floor ceil trunc fix sign histogram histogram2d histogramdd bincount count_nonzero unique"
+).split()
 # with other arguments
 _NOT_ALIKE = ("vstack", "hstack", "concatenate", "tensordot", "inner", "outer", "normal", "uniform", "randn")
 _TAKE_TENSORS = (
@@ -196,7 +194,7 @@ def _inside(spot: Spot, node: ast.AST, tensors: Container[str]) -> ast.AST | Non
     if is_call(node, *REBUILDS) and node.args:
         return _rebuilt(spot, node, further(node.args[0]), keywords, tensors)
     instead = spot.spelled(in_framework(spot.statement, function, spot.dialect) or "")
-    if instead is None or last_name(function) in _FLAT:
+    if instead is None or last_name(function) in FLAT:
         return None
     args = [further(a) for a in node.args]
     if of_tf and last_name(function) == "dot" and len(args) == 2:
@@ -235,6 +233,16 @@ def _rebuilt(
         return None
     tensor = unparse(given) in tensors or (isinstance(given, ast.Call) and f"{last_name(given.func)}()" in tensors)
     return made if tensor or unparse(made) != unparse(given) else None
+
+
+def parts_inside(spot: Spot) -> Iterator[tuple[ast.expr, str]]:
+    """The calls in the statement to blame that can stay in the framework, the outermost first, and their new texts."""
+    calls = [n for n in spot.statement.walk() if isinstance(n, ast.Call)]
+    taken = {part for n in calls if _of_numbers(spot, [n]) for part in ast.walk(n)}
+    for call in calls:
+        new = None if call in taken or (spot.call and spot.call not in ast.walk(call)) else inside(spot, call)
+        if new is not None and not _of_numbers(spot, ast.walk(parsed(new))):
+            yield call, new
 
 
 # -- lines -----------------------------------------------------------------------------------------
@@ -366,15 +374,7 @@ def _tensors_will_do(spot: Spot, new: ast.AST) -> bool:
         return False
     if any(isinstance(target, ast.Subscript) and not _of_dictionary(made, target) for target in made.targets()):
         return False  # the item of an array or a list
-    if any(
-        isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant)
-        for node in nodes
-    ):
-        return False  # text
-    if any(
-        isinstance(node, ast.Compare) or is_call(node, *_FLAT) or _wants_arrays(made, node, spot.dialect)
-        for node in nodes
-    ):
+    if any(isinstance(node, ast.Compare) for node in nodes) or _of_numbers(spot, nodes):
         return False
     if any(helper_in_numpy(made, node) for node in made.walk() if _leaves(node)):
         return False
@@ -382,6 +382,17 @@ def _tensors_will_do(spot: Spot, new: ast.AST) -> bool:
     alias = isinstance(new, (ast.Name, ast.Attribute))  # of the variable itself
     others = (s for s in made.source.statements if s is not made and not s.mentions().isdisjoint(made.mentions()))
     return not any(_asks_an_array(spot, node, names, alias) for s in others for node in [*s.walk(), s.node])
+
+
+def _of_numbers(spot: Spot, nodes: Iterable[ast.AST]) -> bool:
+    """Whether a text is among these expressions, or what takes arrays and numbers alone."""
+    return any(
+        isinstance(node, ast.JoinedStr)
+        or (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant))
+        or is_call(node, *FLAT, "str", "repr", "format", "dumps")
+        or _wants_arrays(spot.statement, node, spot.dialect)
+        for node in nodes
+    )
 
 
 def _of_dictionary(made: Statement, item: ast.Subscript) -> bool:
@@ -444,24 +455,6 @@ def stored_in(node: ast.expr) -> ast.expr:
     while isinstance(node, ast.Subscript):
         node = node.value
     return node
-
-
-def changed_in_place(made: Statement | None) -> str:
-    """Says that what a statement binds is changed in place afterwards, which no tensor allows; empty where it is
-    not.
-    """
-    for s in () if made is None else made.source.statements:
-        assert made is not None
-        for target in [s.node.target] if isinstance(s.node, ast.AugAssign) else s.targets():
-            later = s.line > made.line and s.function is made.function
-            if isinstance(target, ast.Subscript) and later and unparse(stored_in(target)) in made.binds():
-                return fill(
-                    "Line {line} changes {code} in place, which no tensor allows: use tf.where or "
-                    "tf.tensor_scatter_nd_update.",
-                    line=s.line,
-                    code=unparse(target),
-                )
-    return ""
 
 
 def helper_in_numpy(statement: Statement | None, left: ast.AST | None) -> str:

@@ -17,6 +17,7 @@ import numpy as np
 from ..sentences import fill
 from ..statement import form, last_name, parsed, unparse
 from .edit_site import Spot, lines_said
+from .leaving import FLAT, parts_inside
 
 _DRAWN = ("p", "probs", "lam", "rate", "input", "logits")
 _LOW = (ast.Lt, ast.LtE)
@@ -43,7 +44,7 @@ def words(spot: Spot) -> str | None:
     rows = [row for row in TABLE if cause in row.causes.split()]
     rows.sort(key=lambda row: done is None or not re.fullmatch(row.names, _plain(done.op)))
     parts: list = list(spot.statement.walk()) if spot.blamed else []
-    parts.sort(key=lambda node: done is None or called(node) != _plain(done.op))
+    parts.sort(key=lambda node: (node is not spot.call, done is None or called(node) != _plain(done.op)))
     for row in rows:
         nodes: list = parts if row.names else [None]
         for node in nodes:
@@ -278,6 +279,9 @@ def _weight(spot: Spot, node: Any) -> str | None:
 
 
 def _steps(spot: Spot, node: Any) -> str | None:
+    compared = [n for n in spot.statement.walk() if isinstance(n, ast.Compare) or called(n) in ("equal", "notequal")]
+    if any(node in ast.walk(n) for n in compared):
+        return None
     casts = [n for n in spot.statement.walk() if is_integer(n) and node is not n and node in ast.walk(n)]
     if casts and spot.is_index():
         return _cast(spot, casts[0])
@@ -313,7 +317,7 @@ def _cast(spot: Spot, node: Any) -> str | None:
     if (
         not is_integer(node)
         or x is None
-        or str(spot.inquiry.recording.entries[spot.inquiry.rows[0]].dtype).startswith(("int", "uint"))
+        or any(spot.inquiry.entries[row].dtype.startswith(("int", "uint")) for row in spot.inquiry.rows[:1])
     ):
         return None
     inner: Any = spot.operand(node)
@@ -555,6 +559,14 @@ def _by_numpy(spot: Spot, node: Any) -> str | None:
     return None
 
 
+def _in_framework(spot: Spot, node: Any) -> str | None:
+    """The part of the line that leaves, written with functions of the framework."""
+    found = next(parts_inside(spot), None)
+    return found and fill(
+        "Write `{new}` for `{it}`, and stay with tensors all the way.", new=found[1], it=unparse(found[0])
+    )
+
+
 def _cut_twice(spot: Spot, node: Any) -> str | None:
     """A detach that two backward passes meet: one of them needs it."""
     if spot.entry is None or not spot.meets_again():
@@ -650,13 +662,25 @@ def _index_asked(spot: Spot, node: Any) -> str | None:
     )
 
 
-_NONE = "no_derivative nondifferentiable zero_derivative"
+_NONE = "no_derivative nondifferentiable zero_derivative no_gradient_registered"
 _INTEGER = "integer_cast integer_dtype"
 TABLE = [
     OperationFix("integer_dtype", "", _index_asked),
     OperationFix("detach", "detach", _cut_twice),
     OperationFix("no_grad data", "copy", _written),
     OperationFix("left_torch left_through_numpy", r"\w+", _by_numpy),
+    OperationFix(
+        "left_torch left_through_numpy",
+        "joinedstr|str|format|dumps",
+        "Keep the number as well as the text, and compute with the number.",
+    ),
+    OperationFix(
+        "left_torch left_through_numpy",
+        "|".join(FLAT),
+        "`{it}` jumps, with tensors as well: weigh all that it chooses or counts (`{softmax}`), or leave it out, and "
+        "compute with the values.",
+    ),
+    OperationFix("left_torch left_through_numpy", "", _in_framework),
     OperationFix(_NONE, "bernoulli|binomial|poisson|statelessbinomial|statelesspoisson", _draw),
     OperationFix(
         f"{_NONE} {_INTEGER}",
@@ -682,7 +706,7 @@ TABLE = [
         _NONE, "range|arange", "Use a fixed number of points, and scale them: whole numbers as floats, times the step."
     ),
     OperationFix(
-        _NONE,
+        f"{_NONE} {_INTEGER}",
         "asstring|tonumber|stringformat",
         "Compute with the number itself: what was a text has no connection to it.",
     ),
@@ -690,6 +714,12 @@ TABLE = [
     OperationFix(f"{_NONE} {_INTEGER}", "round|rint|floor|ceil|trunc|fix|sign|floordiv|floordivide", _steps),
     OperationFix(_INTEGER, "long|int|short|astype|cast|to|type", _cast),
     OperationFix(_NONE, "compare|greater|greaterequal|less|lessequal", _comparison),
+    OperationFix(
+        _NONE,
+        r"compare|equal|notequal|countnonzero|intopk|\w*accuracy",
+        "No gradient passes what is true or false, nor a count of it. Train on a loss of the values themselves, such "
+        "as a cross entropy, and keep the accuracy for reports.",
+    ),
     OperationFix(
         "branch python_branch left_jax",
         "assert",

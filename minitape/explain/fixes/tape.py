@@ -15,6 +15,7 @@ from ..causes import SHARED
 from ..source import source_of
 from .dialects import TAPE, Dialect, derive_by_tape
 from .edit_site import Spot
+from .operations import words
 from .table import first_fix, patched
 
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
     from ..zero_or_nan import TapeRows
 
 _KINDS = {  # of causes with kinds those that a line can fix
-    "integer_dtype": ("source", "cast", "cast through"),
-    "left_through_numpy": ("", "instead", "drop", "copy", "predict"),
+    "integer_dtype": ("source", "cast"),
+    "left_through_numpy": ("", "copy", "predict"),
     "wrong_object": ("copy",),
     "nondifferentiable_op": ("step", ""),
     "state": ("variable", "changed", "expression"),
@@ -80,11 +81,9 @@ def of_break(answer: Explanation, asked: AskedOfTape) -> None:
     advice: Advice = answer._asked
     answer._asked, cause = None, answer.cause
     statement, place = advice.statement, advice.place
-    if statement is None or place is None or advice.kind not in _KINDS.get(cause, (advice.kind,)):
+    if statement is None or place is None:
         return
     begin = max((note[2] for note in asked.inquiry.begins), default=0)
-    if isinstance(advice.subject, ValueLeft) and advice.subject.when < begin:
-        return  # before the block: the line has to move as well
     spot = Spot(asked, answer, statement.source, statement.filename, statement, SHARED.get(cause, cause))
     spot.call, spot.instead = advice.call, advice.fields["instead"]
     trace, record = asked.inquiry.trace, asked.inquiry.record
@@ -92,7 +91,10 @@ def of_break(answer: Explanation, asked: AskedOfTape) -> None:
         [advice.subject] if isinstance(advice.subject, TapeNode) else [trace.of_row(record, r) for r in answer._rows]
     )
     spot.node = next(iter(blamed), None)
-    patched(answer, first_fix(spot))
+    answer.fix = words(spot) or answer.fix
+    early = isinstance(advice.subject, ValueLeft) and advice.subject.when < begin  # then the line has to move as well
+    if not early and advice.kind in _KINDS.get(cause, (advice.kind,)):
+        patched(answer, first_fix(spot))
 
 
 def of_value(answer: Explanation, said: Explanation) -> None:
