@@ -37,7 +37,8 @@ class LoggedCall:
     variable.
 
     `in_graph`: whether the call is in a graph. `tapes`: how many tapes were on. `at`: what the inputs held, where it
-    was computed at once.
+    was computed at once. `chained`: whether an input is what an earlier call gave. `rows`: how many rows the innermost
+    tape had after it.
     """
 
     on: tuple[int, ...]
@@ -45,6 +46,8 @@ class LoggedCall:
     trainable: tuple[bool, ...] = ()
     tapes: int = 0
     at: tuple[np.ndarray, ...] = ()
+    chained: bool = False
+    rows: int = 0
 
     @property
     def recorded(self) -> bool:
@@ -54,8 +57,8 @@ class LoggedCall:
 
 @dataclass(frozen=True)
 class LoggedQuestion:
-    """One question to a tape, such as "gradient" or "jvp": how many tapes recorded it in turn, and whether a number
-    came out.
+    """One question to a tape, such as "gradient" or "jvp": of which order the derivative is, whether a number came out,
+    and the tapes that recorded it in turn.
 
     `turned`: no number came out, and the target had been there before its source was computed. `itself`: the target is
     its own source. `why`: of each source what `explain` says, or "" where it got a number. `sweeps`: how many sweeps
@@ -63,8 +66,9 @@ class LoggedQuestion:
     """
 
     name: str
-    within: int
+    order: int
     answered: bool
+    tapes: tuple[Answer, ...] = ()
     turned: bool = False
     itself: bool = False
     why: tuple[str, ...] = ()
@@ -74,11 +78,15 @@ class LoggedQuestion:
 
 @dataclass
 class Seen:
-    """What was seen of one run of a learner's function."""
+    """What was seen of one run of a learner's function: calls, questions, how often a variable was changed, what the
+    calls gave, and what the last question did.
+    """
 
     calls: list[LoggedCall] = field(default_factory=list)
     questions: list[LoggedQuestion] = field(default_factory=list)
-    assigned: int = 0  # how often a variable was changed
+    assigned: int = 0
+    results: list[Answer] = field(default_factory=list, repr=False)
+    found: Answer = None
 
     @property
     def recorded(self) -> int:
@@ -87,10 +95,8 @@ class Seen:
 
     @property
     def order(self) -> int:
-        """Of which order the derivatives are that tapes gave: 2 where a tape was asked while another one recorded
-        that.
-        """
-        return max((question.within + 1 for question in self.questions if question.answered), default=0)
+        """Of which order the derivatives are that tapes gave: 2 where a tape had recorded the answer of another one."""
+        return max((question.order for question in self.questions if question.answered), default=0)
 
     def summary(self) -> str:
         """One sentence about the recorded calls and gradients; "" if no gradient was computed."""
@@ -111,13 +117,17 @@ _runs: list[Seen] = []
 def note_call(inputs: tuple[Answer, ...], result: Answer) -> None:
     """Notes that an unknown function was called just now, where it is observed."""
     if _runs:
-        if len(_runs[-1].calls) >= MANY:
+        seen = _runs[-1]
+        if len(seen.calls) >= MANY:
             raise RuntimeError(say("the function was called {n} times: does the loop around it end?", n=MANY))
         on = tuple(sum(_tracks(tape, value) for tape in state.tapes) for value in inputs)
         trainable = tuple(bool(getattr(value, "trainable", False)) for value in inputs)
         in_graph = hasattr(result, "graph")
         at = () if in_graph else tuple(np.array(value.numpy()) for value in inputs)
-        _runs[-1].calls.append(LoggedCall(on, in_graph, trainable, len(state.tapes), at))
+        chained = any(value is given for value in inputs for given in seen.results[-SHORT:])
+        rows = len(getattr(state.tapes[-1], "_record", None) or ()) if state.tapes else 0
+        seen.calls.append(LoggedCall(on, in_graph, trainable, len(state.tapes), at, chained, rows))
+        seen.results.append(result)
 
 
 def _tracks(tape: GradientTape, value: Answer) -> bool:
@@ -147,7 +157,9 @@ def watching() -> Iterator[Seen]:
             if busy[0]:  # a jacobian asks for gradients itself
                 return method(tape, *given, **named)
             busy[0] = True
-            within = sum(other is not tape or tape._persistent for other in state.tapes)
+            own, around = getattr(tape, "_tape", tape), getattr(tape, "_outer", ())  # an accumulator has a tape
+            order = 1 + max((one.order for one in seen.questions if own in one.tapes), default=0)
+            recording = tuple(other for other in (*state.tapes, *around) if other is not own or own._persistent)
             rows, operations = _rows(tape, given[:2]), _operations(tape)
             try:
                 found = method(tape, *given, **named)
@@ -159,7 +171,10 @@ def watching() -> Iterator[Seen]:
                 busy[0] = False
             itself = len(given) > 1 and given[0] is given[1]
             sweeps = _sweeps(name, given)
-            seen.questions.append(LoggedQuestion(name, within, answered, turned, itself, why, sweeps, operations))
+            seen.found = found
+            seen.questions.append(
+                LoggedQuestion(name, order, answered, recording, turned, itself, why, sweeps, operations)
+            )
             return found
 
         ask.__name__ = name  # as it is shown where it was handed in and not called
@@ -169,7 +184,7 @@ def watching() -> Iterator[Seen]:
         def ask(*given: Answer, **named: Answer) -> Answer:
             found = method(*given, **named)
             before = sum(question.name == "gradients" for question in seen.questions)
-            seen.questions.append(LoggedQuestion("gradients", before, _holds_a_number(found)))
+            seen.questions.append(LoggedQuestion("gradients", before + 1, _holds_a_number(found)))
             return found
 
         return ask
@@ -216,12 +231,11 @@ def _sweeps(name: str, given: tuple[Answer, ...]) -> int:
 
 
 def _operations(tape: Answer) -> tuple[str, ...]:
-    """The operations that a short tape has recorded."""
+    """What wrote each row of a short tape; "" where that is no operation."""
     record = getattr(tape, "_record", None)
     if record is None or len(record) > SHORT:
         return ()
-    found = (operation_of(record, row)[0] for row in range(len(record)))
-    return tuple(primitive.name for primitive in found if primitive is not None)
+    return tuple(getattr(operation_of(record, row)[0], "name", "") for row in range(len(record)))
 
 
 def _rows(tape: Answer, given: tuple[Answer, ...]) -> tuple[int, ...]:

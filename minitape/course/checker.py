@@ -19,7 +19,17 @@ from .call_log import Seen, watching
 from .compare import AnswerComparison, as_array, combined, compare, in_order, is_blank, kind, with_zero
 from .error_hints import line_of, slip_in, told_of
 from .exercise import Exercise, exercises_of
-from .hints import all_numbers, in_common, in_reverse, of_calls, of_collection, of_value, parts_of, without_return
+from .hints import (
+    all_numbers,
+    content_of,
+    in_common,
+    in_reverse,
+    of_calls,
+    of_collection,
+    of_value,
+    parts_of,
+    without_return,
+)
 from .progress import hints_at, note_try, tries_at
 from .trials import Outcome, is_empty, lines_of, try_out, wrong_kind
 from .unknown import UnknownFunction
@@ -213,9 +223,11 @@ def _remark_on(outcome: Outcome, method: Function) -> str:
 
 def _judge_value(exercise: Exercise, answer: Answer) -> Verdict:
     given = answer
+    if isinstance(answer, np.ndarray) and (answer.dtype == object or isinstance(exercise.expect, dict)):
+        answer = answer.tolist()
     if exercise.view is not None:
         try:
-            answer = exercise.view(given)
+            answer = exercise.view(answer)
         except Exception as error:
             why = f"{type(error).__name__}: {error}"
             return Verdict(
@@ -368,9 +380,33 @@ def _hint_for(
         or _of_another_sort(failed.value, wanted)
         or _nothing_watched(failed)
         or _not_called(exercise, failed)
+        or _given_back(exercise, runs)
+        or _chained(runs)
         or in_common(results, expected)
         or _called_elsewhere(exercise, runs)
     )
+
+
+def _given_back(exercise: Exercise, runs: list[CheckRun]) -> str:
+    """That all results are what the function gave last, or what a tape answered last."""
+    if all(run.seen.results and _is_it(run.value, run.seen.results[-1]) for run in runs):
+        return say("You gave back what the function itself gave, its value. What does the exercise ask for?")
+    loops = "steps" in inspect.signature(exercise.expect).parameters
+    if loops and all(run.seen.found is not None and _is_it(run.value, run.seen.found) for run in runs):
+        return say("You gave back the last gradient. What is it used for in each step?")
+    return ""
+
+
+def _is_it(value: Answer, other: Answer) -> bool:
+    """Whether a result is this value, also where it was made a number, or put into a box."""
+    return compare(content_of(value), as_array(other), 0.0, 0.0).approximate
+
+
+def _chained(runs: list[CheckRun]) -> str:
+    """That a function was called with what a call before it gave."""
+    if all(any(call.chained for call in run.seen.calls) for run in runs):
+        return say("Your program hands what the function gave to another call. Is that asked for?")
+    return ""
 
 
 def _why(said: tuple[str, ...], wanted: Answer) -> str:
@@ -425,7 +461,9 @@ def _called_elsewhere(exercise: Exercise, runs: list[CheckRun]) -> str:
 
 def _of_another_sort(value: Answer, wanted: Answer) -> str:
     """What to say of a result that is no number and no list of them."""
-    if isinstance(value, tuple) and len(value) > 1 and kind(wanted) == kind(0):
+    if isinstance(value, (list, tuple)) and len(value) > 1 and kind(wanted) == kind(0):
+        if isinstance(value, list):
+            return say("Your function gives back several results, and one is asked for. Which is it?")
         return say(
             "A comma makes a tuple of several results, and one is asked for. Which is it? Or is a comma in place of a "
             "decimal point?"

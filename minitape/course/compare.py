@@ -228,13 +228,14 @@ def _is_numeric(value: Answer) -> bool:
     if isinstance(value, (numbers.Number, np.ndarray, np.generic)):
         return np.asarray(value).dtype.kind in NUMERIC or np.can_cast(np.asarray(value).dtype, np.float64)
     if isinstance(value, (list, tuple)) and value:
-        return all(_is_numeric(part) for part in value) and len({_shape(part) for part in value}) == 1
+        return all(_is_numeric(part) for part in value) and len({shape_of(part) for part in value}) == 1
     return False
 
 
-def _shape(value: Answer) -> tuple[int, ...]:
+def shape_of(value: Answer) -> tuple[int, ...]:
+    """The shape of an array, or of lists within lists as that of the first parts."""
     if isinstance(value, (list, tuple)):
-        return (len(value), *_shape(value[0]))
+        return (len(value), *(shape_of(value[0]) if value else ()))
     return np.shape(as_array(value))
 
 

@@ -26,6 +26,64 @@ NONE = (
     "Something is None here, and one cannot compute with None. Did a gradient find no path, or does a function "
     "give nothing back?"
 )
+# In the patterns a dot is a blank: what has blanks is a text to translate.
+OF_TAPES = {
+    r"non-persistent.GradientTape": (
+        "tape.gradient was called a second time, and this tape answers once. Which of the calls needs a tape of its "
+        "own?"
+    ),
+    r"TypeError.*received.None": (
+        "The target of a gradient was None. Did a gradient before it find no path, or does a function give nothing "
+        "back?"
+    ),
+    r"'_tape'|while.it.is.not|(?i:is.not.recording)": (
+        "tape.watch was called while the tape was off. Is it the tape of this block?"
+    ),
+    r"no.attribute.'_id'|`type_value`:.[-\d.e]+.to": (
+        "tape.gradient got a plain number, or an array of NumPy. Give it the tensors and variables that it recorded: "
+        "of what, and with respect to what?"
+    ),
+    r"Passed.in.object.*of.type.'(int|float|complex)\d*'": (
+        "Only tensors and variables can be watched, and this is a plain number. Which line makes a plain number of it?"
+    ),
+    r"Passed.in.object": (
+        "Only tensors and variables can be watched, and this is none. Which of them does the function use?"
+    ),
+    r"custom_gradient.function.expected.to.return": (
+        "A rule gives back one amount for each input of its function. How many does yours?"
+    ),
+    r"cannot.be.interpreted.as.an.integer|attribute.'__index__'$": (
+        "Steps and places are counted with whole numbers. Which value is none here?"
+    ),
+}
+OF_VALUES = {
+    r"type_value": (
+        "tape.gradient got something that is no tensor. Is it a function, without the brackets that call it?"
+    ),
+    r"Cannot.convert.*.to.EagerTensor.of.dtype.int": (
+        "The variable or tensor holds whole numbers, and this is none. Begin with a decimal number, such as 0.0."
+    ),
+    r"TypeError.*context.manager": "A tape must be made first: brackets are missing, as in tf.GradientTape().",
+    r"TypeError.*not.callable": (
+        "There are brackets after a value that is no function. Is a * missing, or is one name used for two things?"
+    ),
+    r"TypeError.*(multiply.sequence|concatenate|(unary|bad.operand).*'(list|tuple)'|type\(s\).for.*'(list|tuple)')": (
+        "One computes with numbers, not with a whole list or tuple of Python. Compute with each of its parts."
+    ),
+    r"TypeError.*for.\^": "In Python ^ is not a power. Write **, as in x ** 2.",
+    r"TypeError.*item.assignment": "A tensor cannot be changed. Compute a new one, with the other number in its place.",
+    r"TypeError.*(not.subscriptable|not.iterable|iterate.over)": (
+        "A single value is used as if it were a list. Where does it come from?"
+    ),
+    r"Cannot.update.variable.with.shape": (
+        "The variable has another shape than what is put in. Is that a whole list, in place of one number?"
+    ),
+    r"ValueError.*to.unpack": "A line that takes a list or tuple apart got another number of parts. What does it get?",
+    r"slice.scalar": "A single number has no parts, and no order. Leave the square brackets out.",
+    r"RecursionError": "Your function calls itself, and does not stop. Which function should it call?",
+    r"IndexError": "A list or table has no such place. Counting starts with 0.",
+    r"ZeroDivisionError": "Your program divides by 0. Which number is that, and when is it 0?",
+}
 
 
 def slip_in(error: BaseException, function: Function) -> str:
@@ -95,42 +153,15 @@ def told_of(error: BaseException) -> str:
     nothing back?'
     """
     said = str(error)
-    if "non-persistent GradientTape" in said:
-        return say(
-            "tape.gradient was called a second time, and this tape answers once. Which of the calls needs a tape of "
-            "its own?"
-        )
-    if isinstance(error, TypeError) and "received None" in said:
-        return say(
-            "The target of a gradient was None. Did a gradient before it find no path, or does a function give "
-            "nothing back?"
-        )
-    if "'_tape'" in said or "while it is not" in said or "is not recording" in said.lower():
-        return say("tape.watch was called while the tape was off. Is it the tape of this block?")
-    if "no attribute '_id'" in said or re.search(r"`type_value`: [-\d.e]+ to", said):  # as TensorFlow says it
-        return say(
-            "tape.gradient got a plain number, or an array of NumPy. Give it the tensors and variables that it "
-            "recorded: of what, and with respect to what?"
-        )
-    if "Passed in object" in said and not re.search(r"of type '(int|float|complex)\d*'", said):
-        return say("Only tensors and variables can be watched, and this is none. Which of them does the function use?")
-    if "Passed in object" in said:
-        return say(
-            "Only tensors and variables can be watched, and this is a plain number. Which line makes a plain number "
-            "of it?"
-        )
-    if "cannot be interpreted as an integer" in said or said.endswith("attribute '__index__'"):
-        return say("Steps and places are counted with whole numbers. Which value is none here?")
+    whole = f"{' '.join(kind.__name__ for kind in type(error).__mro__)}: {said}"
+    if pattern := _found(OF_TAPES, whole):
+        return say(OF_TAPES[pattern])
     if isinstance(error, AttributeError) and isinstance(error.name, str):
         return _attribute_error(error.name, getattr(error, "obj", None))
     if isinstance(error, TypeError) and "NoneType" in said:
         return say(NONE)
     if not _function_names().isdisjoint(re.findall(r"'(?:[\w.]+\.)?(\w+)'", said)) or "`type_value`: <f" in said:
         return say("A function is used as if it were a number. Are the brackets missing that call it?")
-    if "type_value" in said:
-        return say(
-            "tape.gradient got something that is no tensor. Is it a function, without the brackets that call it?"
-        )
     if name := _quoted(r"doesn't define __(\w+)__", said):
         return say(
             "Python's {name} takes plain numbers. For what a tape records there is {full}.",
@@ -143,25 +174,15 @@ def told_of(error: BaseException) -> str:
         return say(
             "The function got a value that no tape can follow, such as a plain number. Hand it a tensor or a variable."
         )
-    if re.search(r"Cannot convert .* to EagerTensor of dtype int", said):
-        return say(
-            "The variable or tensor holds whole numbers, and this is none. Begin with a decimal number, such as 0.0."
-        )
-    if isinstance(error, TypeError):
-        return _type_error(error)
-    if "Cannot update variable with shape" in said:
-        return say("The variable has another shape than what is put in. Is that a whole list, in place of one number?")
-    if isinstance(error, ValueError) and "to unpack" in said:
-        return say("A line that takes a list or tuple apart got another number of parts. What does it get?")
-    if "slice scalar" in said:
-        return say("A single number has no parts, and no order. Leave the square brackets out.")
-    if isinstance(error, RecursionError):
-        return say("Your function calls itself, and does not stop. Which function should it call?")
-    if isinstance(error, IndexError):
-        return say("A list or table has no such place. Counting starts with 0.")
-    if isinstance(error, ZeroDivisionError):
-        return say("Your program divides by 0. Which number is that, and when is it 0?")
-    return ""
+    if isinstance(error, TypeError) and (told := _of_a_call(error)):
+        return told
+    pattern = _found(OF_VALUES, whole)
+    return say(OF_VALUES[pattern]) if pattern else ""
+
+
+def _found(table: dict[str, str], said: str) -> str:
+    """The first pattern of a table that is in a message."""
+    return next((pattern for pattern in table if re.search(pattern, said, re.DOTALL)), "")
 
 
 def _attribute_error(name: str, owner: object) -> str:
@@ -201,35 +222,18 @@ def _function_names() -> set[str]:
     return kinds | {kind.__name__ for kind in unknown}
 
 
-def _type_error(error: TypeError) -> str:
-    said, traceback = str(error), error.__traceback__
+def _of_a_call(error: TypeError) -> str:
+    """What to say of a call with fewer or with more values than it takes: by the program, or by check."""
+    said, by_the_program = str(error), error.__traceback__ is not None and error.__traceback__.tb_next is not None
     if re.search(r"\(\) missing|missing a required argument", said):
         lacks = ", ".join(re.findall(r"'(\w+)'", said.partition("Received")[0]))
-        if traceback is not None and traceback.tb_next is not None:  # not the call by check
+        if by_the_program:
             return say("A call lacks what goes there for {lacks}.", lacks=lacks)
         return say("Your function is called with fewer values than it takes. Leave its first line as it was.")
     if re.search(r"takes .*positional arguments? but|too many positional", said):
-        if traceback is not None and traceback.tb_next is not None:
+        if by_the_program:
             return say("A function is called with more than it takes.")
         return say("Your function is called with more values than it takes. Leave its first line as it was.")
-    if "context manager" in said:
-        return say("A tape must be made first: brackets are missing, as in tf.GradientTape().")
-    if "not callable" in said:
-        return say(
-            "There are brackets after a value that is no function. Is a * missing, or is one name used for two things?"
-        )
-    if re.search(
-        r"multiply sequence|concatenate|(unary|bad operand) .*'(list|tuple)'|type\(s\) for .*'(list|tuple)'", said
-    ):
-        return say(
-            "One computes with numbers, not with a whole list or tuple of Python. Compute with each of its parts."
-        )
-    if "for ^" in said:
-        return say("In Python ^ is not a power. Write **, as in x ** 2.")
-    if "item assignment" in said:
-        return say("A tensor cannot be changed. Compute a new one, with the other number in its place.")
-    if "not subscriptable" in said or "not iterable" in said or "iterate over" in said:
-        return say("A single value is used as if it were a list. Where does it come from?")
     return ""
 
 

@@ -51,6 +51,8 @@ class Exercise:
     expect: a number, text, None, array, tensor, or a list, tuple or dict of these. For an exercise that asks for a
         function, the right function.
     mistakes: likely wrong answers with their hints; the first that matches is told.
+    slips: likely wrong values with their hints, after the mistakes; of several parts by their keys, or by their places,
+        counted from 1.
     hint: what to say to every other wrong answer: a question, then a pointer, then the line; one more with each try.
     because: one sentence, said with "correct", on why it is so.
     cases: for a function, the arguments to call it with, one tuple per call. Where an `Unknown` is among them, a tape
@@ -72,6 +74,7 @@ class Exercise:
     name: str
     expect: Answer
     mistakes: Sequence[Mistake] = ()
+    slips: dict[Answer, str | dict[Answer, str]] = field(default_factory=dict, repr=False)
     hint: str | tuple[str, ...] = ""
     because: str = ""
     cases: Sequence[tuple[Answer, ...]] = ()
@@ -87,10 +90,21 @@ class Exercise:
     atol: float = 1e-6
 
     def __post_init__(self) -> None:
-        """A mistake in one of several named parts is right in the others, which it need not name."""
+        """A mistake in one of several parts is right in the others, which it need not name."""
+        found = list(self.mistakes)
         if type(self.expect) is dict:
-            whole = [replace(m, answer=self.expect | m.answer) for m in self.mistakes]
-            object.__setattr__(self, "mistakes", whole)
+            found = [replace(mistake, answer=self.expect | mistake.answer) for mistake in found]
+        for place, said in self.slips.items():
+            parts = said.items() if isinstance(said, dict) else ()
+            found += [Mistake(self._with(place, value), hint) for value, hint in parts]
+            found += [Mistake(place, said)] if isinstance(said, str) else []
+        object.__setattr__(self, "mistakes", found)
+
+    def _with(self, place: Answer, value: Answer) -> Answer:
+        """The expected answer with another value in one of its places."""
+        if isinstance(self.expect, dict):
+            return self.expect | {place: value}
+        return [*self.expect[: place - 1], value, *self.expect[place:]]
 
     @property
     def lesson(self) -> str:

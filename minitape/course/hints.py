@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..common.texts import paragraph, say
-from .compare import MANY, Described, as_array, as_truth, compare, kind
+from .compare import MANY, Described, as_array, as_truth, compare, kind, shape_of
 from .unknown import Polynomial
 
 if TYPE_CHECKING:
@@ -19,7 +19,61 @@ if TYPE_CHECKING:
 
 EXACT = 1e-4
 SAME_RATE = 1e-3
-ONE = 1.0
+OTHER_WAY = "Your steps go the other way: is there a plus in place of a minus, or the reverse?"
+# What learners do in place of what is right, as formulas, with what to say of it. They have no blanks: what has some is
+# a text to translate.
+ARRANGED = {  # what is given, and what would be right
+    "given,right[::-1]": "The right numbers, in the reverse order.",
+    "given,right.T": "The right numbers, with rows and columns swapped.",
+    "given[1:],right[:-1]": "The right numbers, each one place too late.",
+    "given[:-1],right[1:]": "The right numbers, each one place too early.",
+}
+OF_SEVERAL = {
+    "sum(right)": "That is one number, the sum of those that are asked for. Where are they added?",
+    "sum(right)/len(right)": "That is one number, the mean of those that are asked for.",
+    "right[0]": "That is the first of them alone. Is the return inside a loop?",
+    "right[-1]": "That is the last of them alone. Are they kept in a list?",
+}
+NUMBERS_OF_STEPS = {
+    "n+1": "Your loop takes one step too many.",
+    "n-1": "Your loop takes one step too few.",
+    "1": (
+        "Your program takes a single step, whatever the number of steps. Is the return inside the loop, or does each "
+        "step begin at the start again?"
+    ),
+}
+RATES = {
+    "-n": OTHER_WAY,
+    "1-n": "Your program takes 1 - rate in place of rate: which part is which?",
+}
+DERIVATIVES = {
+    "value": "That is the value of the function. The exercise asks for its derivative.",
+    "slope(1)": "That is the first derivative.",
+    "slope(2)": "That is the second derivative.",
+    "slope(3)": "That is the third derivative.",
+    "slope(4)": "That is the fourth derivative.",
+    "slope(1)**2": "That is a power of the first derivative. What is the derivative of a derivative?",
+    "slope(1)**3": "That is a power of the first derivative. What is the derivative of a derivative?",
+}
+STEPS = {  # from the place `at`, where the right step is `by`; the first one is `first`
+    "-by": "Your program keeps the step alone. Where does the step start from?",
+    "by": "Your program keeps the step alone. Where does the step start from?",
+    "start+by": "Each of your steps begins at the start again. Where did the last one end?",
+    "at-rate*value": "Your steps use the value of the function. How steep is it there?",
+    "at-rate": "Your steps all have the same length. What has the slope to do with it?",
+    "at+rate*sign(by)": "Your steps all have the same length. What has the slope to do with it?",
+    "at-abs(by)": "A sign is lost in your steps. Is there an abs, or a square?",
+    "at-by*by/rate": "Your slopes are multiplied by themselves. A step is the rate times the slope.",
+    "at+first": "Each of your steps uses the slope of the first place. Does each have a tape of its own?",
+    "at+by[::-1]": "Each of your variables moves by the gradient of another one.",
+    "at+by[0]": "All of your variables move by the first gradient.",
+    "at+by*(arange(by.size)==0)": "Only the first of your variables moves.",
+}
+
+
+def _as_formula(formula: str, **named: Answer) -> Answer:
+    """What a formula of the tables gives."""
+    return eval(formula, {"sign": np.sign, "arange": np.arange}, named)
 
 
 def in_common(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
@@ -36,18 +90,21 @@ def in_common(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
     >>> in_common([[1.0, 2.0], [3.0, 5.0]], [[2.0, 1.0], [5.0, 3.0]])
     'The right numbers, in the reverse order.'
     """
-    given, expected = [*map(_content, given)], [*map(_content, expected)]
+    given, expected = [*map(content_of, given)], [*map(content_of, expected)]
     if all(isinstance(one, str) for one in given):
         return say("Your function gives back a text. Give back the result itself.")
-    if all(
-        isinstance(one, (list, tuple)) and len(one) == 1 and np.shape(one[0]) == np.shape(right)
-        for one, right in zip(given, expected, strict=True)
-    ):
+    shapes = [(shape_of(one), shape_of(right)) for one, right in zip(given, expected, strict=True)]
+    if all(shape == (1, *right) for shape, right in shapes):
         return say("Your result is in brackets of its own. Leave them out.")
-    return _rearranged(given, expected) or _off(given, expected) or _part_by_part(given, expected)
+    if all(shape == (*right, 1) for shape, right in shapes):
+        return say("Each of your results is in brackets of its own. Leave them out.")
+    for look in (_rearranged, _one_of_several, _off, _part_by_part):
+        if told := look(given, expected):
+            return told
+    return ""
 
 
-def _content(result: Answer) -> Answer:
+def content_of(result: Answer) -> Answer:
     """What a box holds that is compared part by part; any other result as it is."""
     return result["holds"] if isinstance(result, Described) and "holds" in result else as_array(result)
 
@@ -70,24 +127,28 @@ def in_reverse(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
 
 def _rearranged(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
     """That the right numbers are in other places."""
-    for turned, told in (
-        (lambda one: one[::-1], say("The right numbers, in the reverse order.")),
-        (lambda one: one.T, say("The right numbers, with rows and columns swapped.")),
-        (lambda one: np.roll(one, 1, 0), say("The right numbers, each one place too late.")),
-        (lambda one: np.roll(one, -1, 0), say("The right numbers, each one place too early.")),
-    ):
-        pairs = [(all_numbers([one]), all_numbers([right])) for one, right in zip(given, expected, strict=True)]
-        sizes = [0 if one is None or right is None else right.size for one, right in pairs]
-        if (
-            min(sizes) > 0
-            and max(sizes) > 1
-            and all(
-                np.shape(one) == np.shape(moved := turned(np.asarray(right, np.float64)))
-                and np.allclose(np.asarray(one, np.float64), moved, EXACT, EXACT)
-                for one, right in zip(given, expected, strict=True)
-            )
-        ):
-            return told
+    if any(all_numbers([one]) is None for one in (*given, *expected)):
+        return ""
+    pairs = [(np.asarray(one, np.float64), np.asarray(right)) for one, right in zip(given, expected, strict=True)]
+    if any(one.ndim != right.ndim or not right.ndim for one, right in pairs):
+        return ""
+    for formula in ARRANGED:
+        moved = [_as_formula(formula, given=one, right=right) for one, right in pairs]
+        near = (a.shape == b.shape and np.allclose(a, b, EXACT, EXACT) for a, b in moved)
+        if all(near) and max(b.size for _, b in moved) > 1:
+            return say(ARRANGED[formula])
+    return ""
+
+
+def _one_of_several(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
+    """What a single number has to do with the several that are asked for."""
+    numbers, found = all_numbers(given), [all_numbers([right]) for right in expected]
+    rows = [row for row in found if row is not None]
+    if numbers is None or not len(numbers) == len(found) == len(rows) or max(map(len, rows)) < 2:
+        return ""
+    for formula in OF_SEVERAL:
+        if np.allclose(numbers, [_as_formula(formula, right=row) for row in rows], EXACT, EXACT):
+            return say(OF_SEVERAL[formula])
     return ""
 
 
@@ -100,9 +161,11 @@ def _off(given: Sequence[Answer], expected: Sequence[Answer]) -> str:
         return say("It is the same, whatever your function is given. What should it depend on?")
     factor = a @ b / (b @ b) if b.any() else 0.0
     if np.allclose(a, factor * b, EXACT, EXACT) and len(b) > 1 and abs(factor) > SAME_RATE and f"{factor:.3g}" != "1":
-        if round(factor, 3) == -ONE:
+        if round(factor, 3) == -1:
             return say("The sign is wrong, in each case.")
         return say("It is {factor} times what it should be, in each case.", factor=f"{factor:.3g}")
+    if a.any() and any(np.array_equal(a, whole(b)) for whole in (np.round, np.trunc)):
+        return say("The results are right, as whole numbers. Where are the fractions lost?")
     if b.min() < 0 and np.allclose(a, abs(b), EXACT, EXACT):
         return say("The sizes are right, and a sign is lost. Is there an abs, or a square?")
     offset = float(np.mean(a - b))
@@ -149,7 +212,8 @@ def of_value(given: Answer, expected: Answer) -> str:
     ):
         return say("Each of them is the other way round.")
     for place, pair in wrong.items():
-        if told := _of_one(*pair):
+        text = place and isinstance(pair[0], str) and kind(pair[1]) == kind(0)
+        if told := say("A number is asked for.") if text else _of_one(*pair):
             return say("{place}: {told}", place=_named(place), told=told) if place else told
     only = len(wrong) == 1 < len(wanted) and not isinstance(wanted[next(iter(wrong))], bool)
     return say("Only one part is not right: {place}.", place=_named(next(iter(wrong)))) if only else ""
@@ -234,20 +298,20 @@ def _of_one(given: Answer, expected: Answer) -> str:
         return say("The answer is True or False.") if asked else ""
     if kind(given) != kind(0) or kind(expected) != kind(0) or isinstance(given, complex):
         return ""
-    return _of_number(float(given), float(expected))
+    return _of_number(float(given), float(expected), counted=isinstance(expected, int))
 
 
-def _of_number(given: float, expected: float) -> str:
+def _of_number(given: float, expected: float, counted: bool) -> str:
     if np.isnan(given) or np.isinf(given):
         return ""
     if expected and np.isclose(given, -expected, EXACT):
         return say("The size is right, and the sign is not.")
+    if counted and abs(given - expected) == 1:
+        return say("That is one too many.") if given > expected else say("That is one too few.")
     if expected and np.isclose(given, 2.0 * expected, EXACT):
         return say("That is twice too much. Is something counted twice?")
     if expected and np.isclose(given, 0.5 * expected, EXACT):
         return say("That is half of it. Is something counted once that counts twice?")
-    if abs(given - expected) == ONE and float(expected).is_integer():
-        return say("That is one too many.") if given > expected else say("That is one too few.")
     if given * expected < 0:
         return say("The sign is not right.")
     return say("That is too large.") if given > expected else say("That is too small.")
@@ -260,54 +324,43 @@ def of_calls(expect: Callable[..., Answer], runs: Runs, same: Callable[[Answer, 
     """What a function did in place of what was asked, found by trying: one step too many, another learning rate, the
     value in place of its derivative. `runs` are its cases and what it gave in each.
     """
-    names = [*inspect.signature(expect).parameters]
+    names = [*inspect.signature(expect).parameters][: len(runs[0][0])]
 
     def did(wanted: Callable[..., Answer]) -> bool:
-        try:
+        with suppress(Exception), np.errstate(all="ignore"):  # the solution is not made for what is tried here
             return all(same(given, wanted(*case)) for case, given in runs)
-        except Exception:  # the solution is not made for what is tried here
-            return False
+        return False
 
-    for place, name in enumerate(names[: len(runs[0][0])]):
-        if name in ("steps", "times"):
-            for steps, told in (
-                (lambda n: n + 1, say("Your loop takes one step too many.")),
-                (lambda n: n - 1, say("Your loop takes one step too few.")),
-                (
-                    lambda n: 1,
-                    say(
-                        "Your program takes a single step, whatever the number of steps. Is the return inside the "
-                        "loop, "
-                        "or does each step begin at the start again?"
-                    ),
-                ),
-            ):
-                if did(
-                    lambda *case, place=place, steps=steps: expect(
-                        *case[:place], steps(case[place]), *case[place + 1 :]
-                    )
-                ):
-                    return told
+    for name in (*names, "times"):
+        for formula in RATES if name == "rate" else NUMBERS_OF_STEPS if name in ("steps", "times") else ():
+            if did(_with_another(expect, name, formula)):
+                return say((NUMBERS_OF_STEPS | RATES)[formula])
+    for place, name in enumerate(names):
         if did(lambda *case, place=place: case[place]):
             return say(
                 "What comes out has the value of {name}, as it was handed in. Does it get a new one?", name=repr(name)
             )
-    if did(_value_at):
-        return say("That is the value of the function. The exercise asks for its derivative.")
     if did(lambda *case: 0.0):
         return ""  # zeros are the derivative of one order or another
-    for order, told in (
-        (1, say("That is the first derivative.")),
-        (2, say("That is the second derivative.")),
-        (3, say("That is the third derivative.")),
-    ):
-        if did(lambda f, value, *rest, order=order: f.derivative(value, order=order)):
-            return told
+    for formula in DERIVATIVES:
+        if did(lambda f, at, *rest, formula=formula: _of_function(f, at, formula)):
+            return say(DERIVATIVES[formula])
     return _of_steps(expect, runs, same)
 
 
-def _value_at(f: Polynomial, value: float, *rest: Answer) -> Answer:
-    return f._compute(value)
+def _with_another(expect: Callable[..., Answer], name: str, formula: str) -> Callable[..., Answer]:
+    """The solution with something else in the place of one of its arguments, which is n in a formula."""
+
+    def call(*case: Answer) -> Answer:
+        given = inspect.signature(expect).bind(*case)
+        given.apply_defaults()
+        return expect(**given.arguments | {name: _as_formula(formula, n=given.arguments[name])})
+
+    return call
+
+
+def _of_function(f: Polynomial, at: float, formula: str) -> Answer:
+    return _as_formula(formula, value=f._compute(at), slope=lambda order: f.derivative(at, order))
 
 
 def _of_steps(expect: Callable[..., Answer], runs: Runs, same: Callable[[Answer, Answer], bool]) -> str:
@@ -317,97 +370,64 @@ def _of_steps(expect: Callable[..., Answer], runs: Runs, same: Callable[[Answer,
     if not first or not {"steps", "rate"} <= {*names}:
         return ""
     if any(
-        _content(given) is None or np.shape(_content(given)) != np.shape(_content(expect(*case)))
+        content_of(given) is None or np.shape(content_of(given)) != np.shape(content_of(expect(*case)))
         for case, given in runs
     ):
         return ""
     if told := _by_another_rate(expect, runs, same):
         return told
-    for step, meant in _other_steps():
+    for formula in STEPS:
         with suppress(Exception), np.errstate(all="ignore"):  # the solution is not made for what is tried here
             found = [
-                np.allclose(_number(given), _walk(expect, case, first, step), EXACT, EXACT) for case, given in runs
+                np.allclose(_number(given), _walk(expect, case, first, formula), EXACT, EXACT) for case, given in runs
             ]
             if all(found):
-                return meant
+                return say(STEPS[formula])
     return ""
 
 
-def _other_steps() -> tuple[tuple[Callable[..., Answer], str], ...]:
-    """What may be done in a step, and what to say of it. Given are the place, the right step from there, the start, the
-    function's value and the rate.
-    """
-    return (
-        (
-            lambda at, by, **_: at - by,
-            say("Your steps go the other way: is there a plus in place of a minus, or the reverse?"),
-        ),
-        (lambda by, **_: -by, say("Your program keeps the step alone. Where does the step start from?")),
-        (lambda by, **_: by, say("Your program keeps the step alone. Where does the step start from?")),
-        (
-            lambda by, start, **_: start + by,
-            say("Each of your steps begins at the start again. Where did the last one end?"),
-        ),
-        (
-            lambda at, value, rate, **_: at - rate * value,
-            say("Your steps use the value of the function. How steep is it there?"),
-        ),
-        (
-            lambda at, rate, **_: at - rate,
-            say("Your steps all have the same length. What has the slope to do with it?"),
-        ),
-        (lambda at, by, **_: at - abs(by), say("A sign is lost in your steps. Is there an abs, or a square?")),
-        (
-            lambda at, by, rate, **_: at - by * by / rate,
-            say("Your slopes are multiplied by themselves. A step is the rate times the slope."),
-        ),
-        (
-            lambda at, by, rate, **_: at + 0.1 * by / rate,
-            say("Your steps have the length 0.1 times the slope, whatever rate is handed in."),
-        ),
-        (lambda at, by, **_: at + by[::-1], say("Each of your variables moves by the gradient of another one.")),
-        (lambda at, by, **_: at + by[0], say("All of your variables move by the first gradient.")),
-        (lambda at, by, **_: at + by * (np.arange(by.size) == 0), say("Only the first of your variables moves.")),
-    )
-
-
-def _walk(expect: Callable[..., Answer], case: tuple[Answer, ...], first: str, step: Callable[..., Answer]) -> Answer:
+def _walk(expect: Callable[..., Answer], case: tuple[Answer, ...], first: str, formula: str) -> Answer:
     """Where so many steps of another kind lead."""
     given = inspect.signature(expect).bind(*case)
     given.apply_defaults()
     named = given.arguments
     start = at = np.array(named[first], np.float64)
     value = getattr(case[0], "_compute", None)
+
+    def by(place: np.ndarray) -> np.ndarray:
+        return _number(expect(**named | {first: place.tolist(), "steps": 1})) - place
+
     for _ in range(named["steps"]):
-        by = _number(expect(**named | {first: at.tolist(), "steps": 1})) - at
-        at = step(at=at, by=by, start=start, rate=named["rate"], value=value and value(*np.atleast_1d(at)))
+        seen = {"value": value and value(*np.atleast_1d(at)), "start": start, "rate": named["rate"]}
+        at = _as_formula(formula, at=at, by=by(at), first=by(start), **seen)
     return at
 
 
 def _number(result: Answer) -> np.ndarray:
-    return np.asarray(_content(result), np.float64)
+    return np.asarray(content_of(result), np.float64)
 
 
 def _by_another_rate(expect: Callable[..., Answer], runs: Runs, same: Callable[[Answer, Answer], bool]) -> str:
     """That the steps are those of another learning rate, which is found from a run of one step."""
     parameters = inspect.signature(expect).parameters
-    rate, place = parameters["rate"].default, [*parameters].index("steps")
-    one = next(((case, given) for case, given in runs if case[place] == 1), None)
-    if not isinstance(rate, float) or one is None:
-        return ""
-    case, given = one
+    usual, place = parameters["rate"].default, [*parameters].index("steps")
     with suppress(Exception), np.errstate(all="ignore"):  # as above
-        still, full = (float(_number(expect(*case, rate=r))) for r in (0.0, ONE))
-        found = (float(_number(given)) - still) / (full - still)
-        longer = _number(expect(*case[:place], 2, *case[place + 1 :], rate=found))
-        if (
-            found > 0.0
-            and not np.isclose(_number(given), longer)
-            and all(same(g, expect(*c, rate=found)) for c, g in runs)
-        ):
+        case, given = next(run for run in runs if run[0][place] == 1)
+        still, full = (_number(_with_another(expect, "rate", rate)(*case)) for rate in ("0.0", "1.0"))
+        found = float(f"{np.mean((_number(given) - still) / (full - still)):.5g}")
+        by = _with_another(expect, "rate", str(found))
+        longer = _number(by(*case[:place], 2, *case[place + 1 :]))
+        if np.allclose(_number(given), longer) or not all(same(g, by(*c)) for c, g in runs):
+            return ""
+        if np.isclose(found, -usual) if isinstance(usual, float) else found < 0.0:
+            return say(OTHER_WAY)
+        if isinstance(usual, float):
             return say(
-                "Your steps are those of the learning rate {found}. Here it is {rate}.", found=f"{found:.3g}", rate=rate
+                "Your steps are those of the learning rate {found}. Here it is {rate}.",
+                found=f"{found:.3g}",
+                rate=usual,
             )
+        return say("Your steps are those of the learning rate {found}. What is rate for?", found=f"{found:.3g}")
     return ""
 
 

@@ -105,14 +105,11 @@ EXERCISES = (
                 "You subtracted the whole slope. Multiply it by the learning rate.",
             ),
             Mistake(
-                {"after two steps": 4.0},
-                "The second step has a slope of its own: w is 2.5 by then.",
-            ),
-            Mistake(
                 {"after one step": 1.75, "after two steps": 2.3125},
                 "The derivative of (w - 4) ** 2 has a factor 2 in front of it.",
             ),
         ],
+        slips={"after two steps": {4.0: "The second step has a slope of its own: w is 2.5 by then."}},
         hint=(
             "How steep is (w - 4) ** 2 at w = 1? And where is w after the first step?",
             "The slope is 2 * (w - 4). Each step subtracts 0.25 times the slope at the place where w is then.",
@@ -206,7 +203,8 @@ EXERCISES = (
             ),
             Mistake(
                 _holding(lambda numbers: 0.0),
-                "The variable still holds 0. A sum like total + number makes a new tensor, and the box stays as it is.",
+                "The variable still holds 0. A sum like total + number alone does not change it: what is put into the "
+                "box for each number?",
             ),
             Mistake(
                 _holding(lambda numbers: numbers[0]),

@@ -137,24 +137,12 @@ EXERCISES = (
     Exercise(
         "04.4",
         expect={"A": True, "B": True, "C": False, "D": False},
-        mistakes=[
-            Mistake(
-                {"B": False},
-                "B: a first call builds the layer as well as build does.",
-            ),
-            Mistake(
-                {"A": False},
-                "A: build makes the variables; it needs the input's shape only.",
-            ),
-            Mistake(
-                {"C": True},
-                "C: trainable is True already. What is missing are variables.",
-            ),
-            Mistake(
-                {"D": True},
-                "D: this builds another layer. Each one has its own variables.",
-            ),
-        ],
+        slips={
+            "B": {False: "B: a first call builds the layer as well as build does."},
+            "A": {False: "A: build makes the variables; it needs the input's shape only."},
+            "C": {True: "C: trainable is True already. What is missing are variables."},
+            "D": {True: "D: this builds another layer. Each one has its own variables."},
+        },
         hint=(
             "When does a layer make its variables?",
             "The variables of this very layer must exist before tape.watch is called. Which lines make them?",

@@ -67,15 +67,21 @@ EXERCISES = (
     Exercise(
         "06.1",
         expect={"A": 3.0, "B": None, "C": 8.0, "D": 1.0},
-        mistakes=[
-            Mistake({"B": 0.0}, "B: no path is left from y. The answer is None, not zero."),
-            Mistake({"B": 2.0}, "B: y reaches the product only through the stop."),
-            Mistake({"C": 12.0}, "C: only two of the three factors let a gradient pass."),
-            Mistake({"C": 4.0}, "C: two factors pass, and each gets 2 * 2. Add them."),
-            Mistake({"D": 4.0}, "D: the path through x * y is stopped. Which x is left?"),
-            Mistake({"D": None}, "D: one path is stopped, but the last x is not."),
-            Mistake({"A": None}, "A: y is stopped, x is not."),
-        ],
+        slips={
+            "B": {
+                0.0: "B: no path is left from y. The answer is None, not zero.",
+                2.0: "B: y reaches the product only through the stop.",
+            },
+            "C": {
+                12.0: "C: only two of the three factors let a gradient pass.",
+                4.0: "C: two factors pass, and each gets 2 * 2. Add them.",
+            },
+            "D": {
+                4.0: "D: the path through x * y is stopped. Which x is left?",
+                None: "D: one path is stopped, but the last x is not.",
+            },
+            "A": {None: "A: y is stopped, x is not."},
+        },
         hint=(
             "Which paths lead from the variable to the result? Which of them go through a stop?",
             "Cross out the paths through a stop, and add the others. If none is left, the answer is None.",
@@ -89,30 +95,21 @@ EXERCISES = (
         expect={"A inner": 4.0, "A outer": 12.0, "B inner": 4.0, "B outer": 4.0},
         mistakes=[
             Mistake(
-                {"A outer": 4.0},
-                "A: only the inner tape pauses. The outer one records x * x as well.",
-            ),
-            Mistake(
-                {"B outer": 12.0},
-                "B: stop_gradient is a row that every tape records, and no tape lets a gradient through it.",
-            ),
-            Mistake(
-                {"A inner": 12.0, "A outer": 4.0},
-                "A: it is the inner tape that pauses, inner.stop_recording().",
-            ),
-            Mistake(
                 {"A inner": None, "B inner": None, "B outer": None},
                 "s is stopped, but the last multiplication also uses x itself.",
-            ),
-            Mistake(
-                {"A inner": 12.0},
-                "A: the inner tape paused while x * x ran. To it, s is the number 4.",
             ),
             Mistake(
                 {"B inner": None, "B outer": None},
                 "B: s is stopped, but the last multiplication also uses x itself.",
             ),
         ],
+        slips={
+            "A outer": {4.0: "A: only the inner tape pauses. The outer one records x * x as well."},
+            "B outer": {
+                12.0: "B: stop_gradient is a row that every tape records, and no tape lets a gradient through it."
+            },
+            "A inner": {12.0: "A: the inner tape paused while x * x ran. To it, s is the number 4."},
+        },
         hint=(
             "For each tape: does it see x * x? And may a gradient go through it?",
             "A pause is for one tape, a stopped value for all of them.",
@@ -149,7 +146,8 @@ EXERCISES = (
         mistakes=[
             Mistake(
                 lambda rest, value: [float(round(value)), None],
-                "The value is right, but x is not in it without a stop.",
+                "The value is right, and no gradient passes: round hands on nothing, and neither does a stop. On which "
+                "other path could it?",
             ),
             Mistake(
                 lambda rest, value: [value, rest.derivative(value)],
@@ -183,10 +181,6 @@ EXERCISES = (
             Mistake(
                 lambda loss_of, start, steps: descend(loss_of, start, steps, rate=0.1),
                 "That comes out when the loss sees w itself. It should see the rounded value.",
-            ),
-            Mistake(
-                lambda loss_of, start, steps: start,
-                "w did not move, because no gradient comes through. Which expression rounds, and lets it pass?",
             ),
             Mistake(
                 raises,

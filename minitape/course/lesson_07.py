@@ -85,14 +85,14 @@ EXERCISES = (
     Exercise(
         "07.1",
         expect=[25.0, 20.0, None, 10.0],
-        mistakes=[
-            Mistake(
-                [25.0, 20.0, None, 20.0], "Look at D once more: for second, p is a number that came in from outside."
-            ),
-            Mistake([25.0, 20.0, 25.0, 20.0], "second was not on when p was computed. What can it know of u?"),
-            Mistake([25.0, 10.0, None, 10.0], "Look at B once more: first saw both uses of v, in p and in q."),
-            Mistake([25.0, 20.0, 0.0, 10.0], "Where a tape recorded no path, the answer is None, not zero."),
-        ],
+        slips={
+            4: {20.0: "Look at D once more: for second, p is a number that came in from outside."},
+            2: {10.0: "Look at B once more: first saw both uses of v, in p and in q."},
+            3: {
+                25.0: "second was not on when p was computed. What can it know of u?",
+                0.0: "Where a tape recorded no path, the answer is None, not zero.",
+            },
+        },
         hint=(
             "What did each tape see of the path to q?",
             "first was on for both multiplications, second only for the last one.",
@@ -142,9 +142,6 @@ def second_derivative(f, value):
         order=3,
         expect=lambda f, value: f.derivative(value, order=3),
         cases=[(F, 1.0), (F, 2.0), (G, -0.5)],
-        mistakes=[
-            Mistake(lambda f, value: f.derivative(value, order=4), "That is the fourth derivative: one too many."),
-        ],
         hint=(
             "What does derivative give back, and what can be done with that?",
             "derivative takes a function and gives one back. So it can be called on its own result.",

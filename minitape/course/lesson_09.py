@@ -62,14 +62,16 @@ EXERCISES = (
     Exercise(
         "09.1",
         expect=[30.0, None],
-        mistakes=[
-            Mistake([4.0, None], "When z is computed, x does not hold 2 any more. What does it hold?"),
-            Mistake(
-                [30.0, 90.0], "You went back through the assign. A variable does not know where its value came from."
-            ),
-            Mistake([30.0, 0.0], "The first is right. Where no path was recorded, the answer is None, not zero."),
-            Mistake([None, 90.0], "z is computed from x: there is a path. It ends at x."),
-        ],
+        slips={
+            1: {
+                4.0: "When z is computed, x does not hold 2 any more. What does it hold?",
+                None: "z is computed from x: there is a path. It ends at x.",
+            },
+            2: {
+                90.0: "You went back through the assign. A variable does not know where its value came from.",
+                0.0: "The first is right. Where no path was recorded, the answer is None, not zero.",
+            },
+        },
         hint=(
             "Which value does x hold when z is computed, and does the tape know where that came from?",
             "x holds y * 3. The path back from z ends at x.",
@@ -102,9 +104,6 @@ def gradient_for_y(f, a, b):
                 where=r"\.assign_add\(",
             ),
             Mistake(
-                lambda f, a, b: f._compute(a + 2.0 * b), "You gave back z. Give back its gradient with respect to y."
-            ),
-            Mistake(
                 lambda f, a, b: f.derivative(a + 2.0 * b),
                 "That is the gradient with respect to x, or to the sum. With respect to y: how does the sum grow "
                 "with y?",
@@ -126,12 +125,12 @@ def gradient_for_y(f, a, b):
     Exercise(
         "09.3",
         expect=10.0,
-        mistakes=[
-            Mistake(16.0, "You took x = 4 for both. When u was computed, x held 1."),
-            Mistake(8.0, "That is what comes back from v. u was computed from x as well."),
-            Mistake(2.0, "That is what comes back from u. v was computed from x as well."),
-            Mistake(4.0, "You took x = 1 for both. When v was computed, x held 4."),
-        ],
+        slips={
+            16.0: "You took x = 4 for both. When u was computed, x held 1.",
+            8.0: "That is what comes back from v. u was computed from x as well.",
+            2.0: "That is what comes back from u. v was computed from x as well.",
+            4.0: "You took x = 1 for both. When v was computed, x held 4.",
+        },
         hint=(
             "How many versions of x were used?",
             "Each gives twice the value that it had. What happens to the two amounts?",
@@ -142,28 +141,13 @@ def gradient_for_y(f, a, b):
     Exercise(
         "09.4",
         expect={"A": False, "B": True, "C": True, "D": False, "E": True},
-        mistakes=[
-            Mistake(
-                {"A": True},
-                "Look at A once more: what is w after it, a variable or a tensor?",
-            ),
-            Mistake(
-                {"D": True},
-                "Look at D once more: the name w is bound to what assign_sub gives back.",
-            ),
-            Mistake(
-                {"B": False},
-                "Look at B once more: the new value is computed first, and then stored in the same variable.",
-            ),
-            Mistake(
-                {"E": False},
-                "Look at E once more: it is a new variable, but a variable.",
-            ),
-            Mistake(
-                {"C": False},
-                "Look at C once more: it changes the variable, and binds no name.",
-            ),
-        ],
+        slips={
+            "A": {True: "Look at A once more: what is w after it, a variable or a tensor?"},
+            "D": {True: "Look at D once more: the name w is bound to what assign_sub gives back."},
+            "B": {False: "Look at B once more: the new value is computed first, and then stored in the same variable."},
+            "E": {False: "Look at E once more: it is a new variable, but a variable."},
+            "C": {False: "Look at C once more: it changes the variable, and binds no name."},
+        },
         hint=(
             "What is w after each line: a variable, or a value?",
             "A tape watches variables. = moves the name w, and assign changes what a variable holds.",
@@ -188,10 +172,6 @@ def gradient_for_y(f, a, b):
                 "The method is the right one, but w = gives the name w to what it hands back, which no tape watches. "
                 "Leave out w =.",
                 where=r"\bw = w\.assign",
-            ),
-            Mistake(
-                lambda loss_of, steps: loss_of._compute(_loop(0.25)(loss_of, steps - 1)),
-                "You gave back the loss. Give back w, which has learned.",
             ),
             Mistake(lambda loss_of, steps: 0.0, "w is still 0: a new value was computed but not stored in w."),
         ],

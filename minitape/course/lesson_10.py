@@ -96,15 +96,21 @@ EXERCISES = (
     Exercise(
         "10.1",
         expect=[5.0, 16.0, None, 0.0],
-        mistakes=[
-            Mistake([2.0, 16.0, None, 0.0], "A: at x = 1 the condition is False. Which branch ran?"),
-            Mistake([5.0, 2.0, None, 0.0], "B: how many times does the loop run, from 1 to 10 or more?"),
-            Mistake([5.0, 8.0, None, 0.0], "B: after three iterations y is 8, which is still below 10."),
-            Mistake([5.0, 16.0, 0.0, 0.0], "C: the branch that ran has no operation that uses x: there is no path."),
-            Mistake([5.0, 16.0, 1.0, 0.0], "C: x is above 0, so the first branch ran."),
-            Mistake([5.0, 16.0, None, None], "D: tf.where is an operation with a rule: what it does not take gets 0."),
-            Mistake([5.0, 16.0, None, -2.0], "D: at x = -1, tf.where takes the 0.0, not x * x."),
-        ],
+        slips={
+            1: {2.0: "A: at x = 1 the condition is False. Which branch ran?"},
+            2: {
+                2.0: "B: how many times does the loop run, from 1 to 10 or more?",
+                8.0: "B: after three iterations y is 8, which is still below 10.",
+            },
+            3: {
+                0.0: "C: the branch that ran has no operation that uses x: there is no path.",
+                1.0: "C: x is above 0, so the first branch ran.",
+            },
+            4: {
+                None: "D: tf.where is an operation with a rule: what it does not take gets 0.",
+                -2.0: "D: at x = -1, tf.where takes the 0.0, not x * x.",
+            },
+        },
         hint=(
             "Which lines of each program run?",
             "For B, write a row for each iteration. In C, what was y computed from?",
@@ -180,17 +186,12 @@ def two_slopes(f, value):
         expect={"A": 1, "B": 2, "C": 3, "D": 1, "E": 6},
         mistakes=[
             Mistake({"A": 2, "C": 6, "D": 6}, "At the second call only the graph runs: no Python, no print."),
-            Mistake(
-                {"C": 1},
-                "C: range is Python's loop. It runs three times while f is traced.",
-            ),
-            Mistake(
-                {"D": 3},
-                "D: tf.range is a loop of the graph. Python goes through its body once.",
-            ),
-            Mistake({"E": 3}, "E: f runs twice, and each time the loop runs three times."),
-            Mistake({"B": 1, "E": 3}, "The graph runs at both calls, so tf.print prints at both."),
         ],
+        slips={
+            "C": {1: "C: range is Python's loop. It runs three times while f is traced."},
+            "D": {3: "D: tf.range is a loop of the graph. Python goes through its body once."},
+            "E": {3: "E: f runs twice, and each time the loop runs three times."},
+        },
         hint=(
             "Who prints each letter: Python, while tracing, or the graph, each time?",
             "And how many times does its loop run there? range is Python's, tf.range is the graph's.",
@@ -206,12 +207,8 @@ def two_slopes(f, value):
         cases=[(F, 1.5, 3), (G, 0.5, 3), (GROWS, 1.0, 4), (TURNS, -2.0, 1)],
         mistakes=[
             Mistake(
-                lambda f, value, times: f.derivative(value),
-                "f was applied once only: each iteration should take y, not x.",
-            ),
-            Mistake(
                 lambda f, value, times: times * f.derivative(value),
-                "The results were added up. Each iteration should apply f to the result of the one before.",
+                "That is the slope of one f, so many times. Each iteration should apply f to the result before it.",
             ),
             Mistake(lambda f, value, times: 1.0, "y is still x: in each iteration, give the name y to f(y)."),
             Mistake(
@@ -234,24 +231,21 @@ def two_slopes(f, value):
     Exercise(
         "10.5",
         expect={"A": 1, "B": 2, "C": 3, "D": 2},
-        mistakes=[
-            Mistake({"A": 3, "B": 3, "D": 6}, "A function is traced for each new kind of input, not at each call."),
-            Mistake(
-                {"A": 2, "D": 6},
-                "Of a tensor only shape and dtype count, not its value: look at A and D.",
-            ),
-            Mistake(
-                {"B": 1},
-                "B: a Python number is written into the graph, so a new number needs a new graph.",
-            ),
-            Mistake({"B": 3}, "B: for the second 1.0 there is a graph already."),
-            Mistake({"C": 2}, "C: two shapes, and then whole numbers: another dtype."),
-            Mistake({"D": 1}, "D: the last line hands in a Python number, not a tensor."),
-            Mistake(
-                {"D": 6},
-                "D: tf.constant(k) is a tensor. All five are of the same shape and dtype.",
-            ),
-        ],
+        slips={
+            "A": {
+                2: "A: of a tensor only shape and dtype count, not its value.",
+                3: "A: a function is traced for each new kind of input, not at each call.",
+            },
+            "B": {
+                1: "B: a Python number is written into the graph, so a new number needs a new graph.",
+                3: "B: for the second 1.0 there is a graph already.",
+            },
+            "C": {2: "C: two shapes, and then whole numbers: another dtype."},
+            "D": {
+                1: "D: the last line hands in a Python number, not a tensor.",
+                6: "D: tf.constant(k) is a tensor. All five are of the same shape and dtype.",
+            },
+        },
         hint=(
             "For each call: is there a graph already for this kind of input?",
             "Of a tensor, compare shape and dtype with those before; of a Python number, the number itself.",
@@ -267,16 +261,6 @@ def two_slopes(f, value):
         cases=[(HILL, 7.0), (STEEP, 3.0), (LINE, 3.0), (FLAT, 0.0)],
         mistakes=[
             Mistake(lambda throw, target: 0.4, "The angle never changes: give the name angle to the corrected one."),
-            Mistake(
-                lambda throw, target: _aimed(throw, target, times=1),
-                "The angle was corrected once only. Is the line inside the loop?",
-            ),
-            Mistake(
-                lambda throw, target: _aimed(throw, target, times=9), "One correction is missing: there should be ten."
-            ),
-            Mistake(
-                lambda throw, target: _aimed(throw, target, times=11), "One correction too many: there should be ten."
-            ),
             Mistake(
                 lambda throw, target: _aimed(throw, target, part=-1.0),
                 "The ball goes the wrong way: if the miss is above zero and grows with the angle, the angle must "

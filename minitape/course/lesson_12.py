@@ -67,6 +67,8 @@ class Honest:
         return self.watched[-1]
 
     def gradient(self, target: _Dual, sources: Sequence[_Dual]) -> list[float]:
+        if not all(isinstance(one, _Dual) for one in (target, *sources)):
+            raise TypeError(say("gradient takes what is on the tape; one of these is a plain number"))
         places = [next(iter(source.slopes)) for source in sources]
         return [self.part * target.slopes.get(place, 0.0) for place in places]
 
@@ -227,12 +229,12 @@ EXERCISES = (
     Exercise(
         "12.7",
         expect=20_000_000,
-        mistakes=[
-            Mistake(12_000_000, "That is without the values: 8 more bytes for each row."),
-            Mistake(8_000_000, "Those are the values only: three numbers of 4 bytes come on top for each row."),
-            Mistake(32_000_000, "That would be right for three numbers of 8 bytes. These have 4."),
-            Mistake(20, "That is one row. The tape has a million."),
-        ],
+        slips={
+            12_000_000: "That is without the values: 8 more bytes for each row.",
+            8_000_000: "Those are the values only: three numbers of 4 bytes come on top for each row.",
+            32_000_000: "That would be right for three numbers of 8 bytes. These have 4.",
+            20: "That is one row. The tape has a million.",
+        },
         hint=(
             "How many bytes does one row need?",
             "Three numbers of 4 bytes and one of 8. And a million rows?",

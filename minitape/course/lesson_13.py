@@ -151,12 +151,12 @@ OTHERS = (_random.normal(0.0, 1.0, (3, 2)) * [4.0, 500.0] + [49.0, 3700.0]).asty
 NUMBERS = Exercise(
     "13.1",
     expect=65,
-    mistakes=[
-        Mistake(48, "Those are the two tables. b1 and b2 are learned, too."),
-        Mistake(4, "There are four variables. How many numbers does each of them hold?"),
-        Mistake(64, "Almost. b2 is a number, too."),
-        Mistake(49, "b1 has 16 entries, one for each hidden number."),
-    ],
+    slips={
+        48: "Those are the two tables. b1 and b2 are learned, too.",
+        4: "There are four variables. How many numbers does each of them hold?",
+        64: "Almost. b2 is a number, too.",
+        49: "b1 has 16 entries, one for each hidden number.",
+    },
     hint=(
         "How many entries does each of the four variables have?",
         "Multiply within a shape, then add: (2, 16), (16,), (16,) and ().",

@@ -91,31 +91,24 @@ EXERCISES = (
         expect={"cause": "dead_relu", "line": 6},
         mistakes=[
             Mistake(
-                {"line": 5},
-                "The word is right. In line 5 the numbers become negative. Which line makes zeros of them?",
-            ),
-            Mistake({"line": 7}, "The word is right. Line 7 hands on what is not zero. To which box?"),
-            Mistake(
-                {"cause": "argnums"},
-                "w is the first argument, and jax.grad differentiates that one. The line is right.",
-            ),
-            Mistake(
                 {"cause": "unused", "line": 5},
                 "w is used there, and a line leads from it to the result. Follow the numbers back.",
-            ),
-            Mistake(
-                {"cause": "stop_gradient"},
-                "The line is right. A cut would be a cross in the picture; here the path is whole.",
-            ),
-            Mistake(
-                {"cause": "saturated"},
-                "The line is right. A curve that is nearly flat is saturated; this one is exactly flat there.",
-            ),
-            Mistake(
-                {"cause": "no_derivative"},
-                "The line is right. But the maximum has a derivative: 1 or 0. Which is it here?",
-            ),
+            )
         ],
+        slips={
+            "line": {
+                5: "The word is right. In line 5 the numbers become negative. Which line makes zeros of them?",
+                7: "The word is right. Line 7 hands on what is not zero. To which box?",
+            },
+            "cause": {
+                "argnums": "w is the first argument, and jax.grad differentiates that one. The line is right.",
+                "stop_gradient": "The line is right. A cut would be a cross in the picture; here the path is whole.",
+                "saturated": (
+                    "The line is right. A curve that is nearly flat is saturated; this one is exactly flat there."
+                ),
+                "no_derivative": "The line is right. But the maximum has a derivative: 1 or 0. Which is it here?",
+            },
+        },
         hint=(
             "Which box gets numbers, and sends only zeros?",
             "Read the adjoints from right to left, down to that box. What came into it in the forward pass?",
@@ -167,7 +160,7 @@ def slope(bend, w1, w2, x, t):
             ),
         ],
         hint=(
-            "Which line keeps the tape from seeing how features is made?",
+            "What must the tape see of features, and what of the loss must stay as it is?",
             "Take the line of features out of the block of stop_recording.",
             "Delete the line with tape.stop_recording(), and move the one below it one level to the left.",
         ),

@@ -81,18 +81,6 @@ EXERCISES = (
                 "B: put the last axes in line. Under the 5 is a 4, and these do not fit.",
             ),
             Mistake(
-                {"C": "error"},
-                "C: a length of 1 is repeated. Here this happens on both sides.",
-            ),
-            Mistake(
-                {"D": "error"},
-                "D: in line from the right, 5 meets 1, 4 meets 4, and 3 meets nothing. All three fit.",
-            ),
-            Mistake(
-                {"A": "error"},
-                "A: a missing axis is no problem. From the right, 5 meets 5.",
-            ),
-            Mistake(
                 {"D": (4, 5)},
                 "D: the second shape has no third axis. It is repeated there, so the 3 stays.",
             ),
@@ -101,6 +89,11 @@ EXERCISES = (
                 "B: a length never shrinks. 5 and 4 are neither equal nor 1, so they do not fit.",
             ),
         ],
+        slips={
+            "C": {"error": "C: a length of 1 is repeated. Here this happens on both sides."},
+            "D": {"error": "D: in line from the right, 5 meets 1, 4 meets 4, and 3 meets nothing. All three fit."},
+            "A": {"error": "A: a missing axis is no problem. From the right, 5 meets 5."},
+        },
         hint=(
             "Which lengths meet, when the two shapes are written below each other?",
             "Write the shapes below each other, the last axes in line. Equal fits; a 1 or a gap is repeated.",
@@ -175,11 +168,11 @@ EXERCISES = (
         "appendix.4",
         expect=[50, 10, 10],
         mistakes=[
-            Mistake([40, 10, 10], "Places are counted from 0, so place 4 is the fifth number."),
             Mistake([4, 0, 0], "These are the places. What is at each of them?"),
             Mistake([50, 10], "A place that is named twice is picked twice."),
             Mistake([10, 10, 50], "The numbers come in the order in which the places are named."),
         ],
+        slips={1: {40: "Places are counted from 0, so place 4 is the fifth number."}},
         hint=(
             "Where does counting start?",
             "Take the places one after the other: 4, then 0, then 0 once more.",
@@ -190,36 +183,19 @@ EXERCISES = (
     Exercise(
         "appendix.5",
         expect={"A": "dense", "B": "string", "C": "sparse", "D": "ragged"},
-        mistakes=[
-            Mistake(
-                {"B": "ragged"},
-                "B: names differ in length, but each text is one element.",
-            ),
-            Mistake(
-                {"C": "dense"},
-                "C: of 100,000 places only 50 are not 0. Do you want to store the zeros?",
-            ),
-            Mistake(
-                {"D": "sparse"},
-                "D: nothing here is 0. What differs is how many ages each person has.",
-            ),
-            Mistake(
-                {"A": "sparse"},
-                "A: nearly every point of a photo has some brightness.",
-            ),
-            Mistake(
-                {"C": "string"},
-                "C: not the words are stored, but a 1 or a 0 for each word.",
-            ),
-            Mistake(
-                {"C": "ragged"},
-                "C: every letter has an entry for each of the 100,000 words. What are nearly all of them?",
-            ),
-            Mistake(
-                {"D": "dense"},
-                "D: a rectangle would need as many children for everybody.",
-            ),
-        ],
+        slips={
+            "B": {"ragged": "B: names differ in length, but each text is one element."},
+            "C": {
+                "dense": "C: of 100,000 places only 50 are not 0. Do you want to store the zeros?",
+                "string": "C: not the words are stored, but a 1 or a 0 for each word.",
+                "ragged": "C: every letter has an entry for each of the 100,000 words. What are nearly all of them?",
+            },
+            "D": {
+                "sparse": "D: nothing here is 0. What differs is how many ages each person has.",
+                "dense": "D: a rectangle would need as many children for everybody.",
+            },
+            "A": {"sparse": "A: nearly every point of a photo has some brightness."},
+        },
         hint=(
             "Is it text? Do its rows have the same length? Is nearly all of it 0?",
             "Text: string. Rows of different lengths: ragged. Mostly zeros: sparse. Otherwise: dense.",
@@ -231,36 +207,27 @@ EXERCISES = (
     Exercise(
         "appendix.6",
         expect={"A": "works", "B": "ValueError", "C": "TypeError", "D": "TypeError"},
-        mistakes=[
-            Mistake(
-                {"A": "TypeError"},
-                "Look at A once more: the whole numbers 3 and 4 can be stored as decimal numbers without loss.",
-            ),
-            Mistake(
-                {"B": "TypeError"},
-                "Look at B once more: the kind of number fits, the shape does not.",
-            ),
-            Mistake(
-                {"C": "works"},
-                "Look at C once more: the equals sign is not how a variable is changed.",
-            ),
-            Mistake(
-                {"D": "works"},
-                "Look at D once more: 1.5 has no place in a variable of integers. Nothing is rounded silently.",
-            ),
-            Mistake(
-                {"B": "works"},
-                "Look at B once more: v was made with two numbers and keeps that shape.",
-            ),
-            Mistake(
-                {"C": "AttributeError"},
-                "Look at C once more, and at the messages above: what is the error for z[0] = 10?",
-            ),
-            Mistake(
-                {"D": "ValueError"},
-                "Look at D once more: the shape fits, the kind of number does not.",
-            ),
-        ],
+        slips={
+            "A": {
+                "TypeError": (
+                    "Look at A once more: the whole numbers 3 and 4 can be stored as decimal numbers without loss."
+                )
+            },
+            "B": {
+                "TypeError": "Look at B once more: the kind of number fits, the shape does not.",
+                "works": "Look at B once more: v was made with two numbers and keeps that shape.",
+            },
+            "C": {
+                "works": "Look at C once more: the equals sign is not how a variable is changed.",
+                "AttributeError": "Look at C once more, and at the messages above: what is the error for z[0] = 10?",
+            },
+            "D": {
+                "works": (
+                    "Look at D once more: 1.5 has no place in a variable of integers. Nothing is rounded silently."
+                ),
+                "ValueError": "Look at D once more: the shape fits, the kind of number does not.",
+            },
+        },
         hint=(
             "For each line: does the kind of number fit? Does the shape? Is it a method call?",
             "TypeError: the kind does not fit, or it is v[0] = ... ValueError: the kind fits, the shape does not.",

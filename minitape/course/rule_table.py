@@ -83,7 +83,7 @@ def operation_of(line: str) -> Primitive:
         read |= here
     if parts - 2 != (inputs := 1 + ("y" in read)):
         raise ValueError(
-            say("The operation has {inputs} inputs, and the line has {rules} rules.", inputs=inputs, rules=parts - 2)
+            say("Inputs of the operation: {inputs}. Rules in the line: {rules}.", inputs=inputs, rules=parts - 2)
         )
     rules = [None if text == "-" else compile_text(text, {**TABLE}) for text in texts[1:]]
     forward = compile_text(texts[0], ARRAY, "x, y=None")

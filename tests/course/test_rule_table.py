@@ -40,7 +40,7 @@ def test_a_line_of_ones_own_is_replaced_and_stays_right():
         ("exp(-x * x)", "g * exp(-x * x)", "It does not know g"),
         ("exp(-x * x)", "math.exp(-x * x)", "It does not know math"),
         ("x * x)", "x ^ 2)", "^ is not a power"),
-        ("* z)", "* y)", "has 2 inputs, and the line has 1 rules"),
+        ("* z)", "* y)", "Inputs of the operation: 2. Rules in the line: 1."),
     ],
 )
 def test_a_line_that_is_none_is_told_which_part_is_wrong(old, new, told):

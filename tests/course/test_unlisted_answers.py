@@ -19,6 +19,8 @@ from minitape.course.unknown import Polynomial
 
 DERIVATIVE, NESTED = SOLUTIONS["01.2"], SOLUTIONS["01.4"]
 RIGHT = [
+    ("01.3", np.array([None, 6.0, 9.0], dtype=object)),
+    ("02.1", np.array([[0, 0], [1, 0], [1, 2]])),
     ("08.5", np.array([7, 6, 5])),
     ("01.1", Fraction(12)),
     ("01.1", Decimal(12)),
@@ -37,6 +39,20 @@ RIGHT = [
     ("appendix.6", {"A": "works", "B": ValueError, "C": TypeError, "D": TypeError}),
 ]
 RIGHT_PROGRAMS = [
+    (
+        "07.3",
+        """
+def third_derivative(f, value):
+    x = tf.Variable(value)
+    with tf.GradientTape(persistent=True) as tape:
+        y = f(x)
+        for _ in range(2):
+            y = tape.gradient(y, x)
+    return tape.gradient(y, x)
+""",
+    ),
+    ("11.3", solved("11.3", "rest(halve(f(x)))", "halve(f(x))\n        y = rest(y)")),
+    ("11.3", solved("11.3", "return 0.5 * upstream", "return [upstream - upstream / 2]")),
     (
         "01.2",
         solved("01.2", "f(x)", "f(x[0])")
@@ -106,6 +122,9 @@ def standardize(seen, measures):
     ),
 ]
 WRONG = [
+    ("02.1", {1: [1, 1], 2: [2, 1], 3: [3, 2]}, "Counting starts with 0"),
+    ("02.1", {1: ["x", "x"], 2: [1, 0], 3: [2, 1]}, "1, 1: A number is asked for."),
+    ("10.3", {"A": 2, "B": 2, "C": 3, "D": 1, "E": 6}, "A: That is one too many."),
     ("02.2", {"x": 28.0, "u": 6.0, "v": 4.0, "y": 2.0}, "u is used twice"),  # two slips: one of them is listed
     ("05.1", {"A": "no error", "B": 12.0, "C": 16.0, "D": "error"}, "not yet"),
     ("05.1", {"A": "error", "B": 13.0, "C": 16.0, "D": 4.0}, "D: the first call used the tape up"),
@@ -121,6 +140,20 @@ WRONG = [
     ("08.6", 17.0, "hand in the answer of tape.explain itself"),
 ]
 WRONG_PROGRAMS = [
+    ("08.2", solved("08.2", "value, dtype=tf.float32", "float(int(value))"), "first called the function at 2"),
+    ("08.2", solved("08.2", "value, dtype=tf.float32", "float(round(value))"), "not yet"),
+    ("08.2", solved("08.2", "tape.gradient(y, x)", "int(tape.gradient(y, x))"), "Where are the fractions lost?"),
+    ("11.3", solved("11.3", "rest(halve(f(x)))", "halve(rest(f(x)))"), "it comes after f, and before rest"),
+    ("11.3", solved("11.3", "rest(halve(f(x)))", "rest(f(halve(x)))"), "it comes after f, and before rest"),
+    (
+        "11.3",
+        solved("11.3", "0.5 * upstream", "upstream").replace("tape.gradient(y, x)", "tape.gradient(y, x) / 2"),
+        "halved elsewhere",
+    ),
+    ("11.6", solved("11.6", "tf.abs(x) < 1.0", "tf.abs(x - 0.5) < 1.5"), "not yet"),
+    ("01.4", NESTED.replace("return outer.gradient(first, x)", "return first**2"), "a power of the first derivative"),
+    ("05.2", solved("05.2", "z = g(x)", "z = g(y)"), "hands what the function gave to another call"),
+    ("05.7", solved("05.7", "return variables", "return starts"), "has the value of 'starts'"),
     ("01.2", DERIVATIVE.replace("gradient(y, x)", "gradient(y, value)"), "got a plain number"),
     ("01.2", DERIVATIVE.replace("        y = f(x)", "    y = f(x)"), "ran after the tape's with block had ended"),
     ("01.2", DERIVATIVE.replace("        tape.watch(x)\n", ""), "The tape does not watch x"),
@@ -148,7 +181,7 @@ WRONG_PROGRAMS = [
     ("11.3", SOLUTIONS["11.3"].replace("return 0.5 * upstream", "0.5 * upstream"), "'grad' gives nothing back"),
     ("11.6", SOLUTIONS["11.6"].replace("return tf.where", "tf.where"), "'grad' gives nothing back"),
     ("10.2", SOLUTIONS["10.2"].replace("penalty * x", "penalti * x"), "does not know the name 'penalti'"),
-    ("09.5", SOLUTIONS["09.5"].replace("return w", "return loss"), "You gave back the loss"),
+    ("09.5", SOLUTIONS["09.5"].replace("return w", "return loss"), "You gave back what the function itself gave"),
     ("09.5", SOLUTIONS["09.5"].replace("0.25", "0.1"), "the learning rate 0.1. Here it is 0.25"),
     ("12.6", SOLUTIONS["12.6"].replace("range(steps)", "range(steps - 1)"), "one step too few"),
     (
@@ -241,6 +274,12 @@ IF_ELIF = (
 
 STEP = "x = x - 0.1 * tape.gradient(y, x)"
 TOLD = [
+    ("01.5", solved("01.5", "return x", "return y"), "what the function itself gave"),
+    ("01.5", solved("01.5", STEP, "x = x - 0.1 * tf.sign(tape.gradient(y, x))"), "all have the same length"),
+    ("02.6", solved("02.6", "tape.gradient(y, x)", "tape.gradient(y, x)[0]"), "the first of them alone"),
+    ("05.7", solved("05.7", "rate * ", "0.1 * "), "the learning rate 0.1. What is rate for?"),
+    ("09.5", solved("09.5", "return w", "return tape.gradient(loss, w)"), "not yet"),
+    ("11.3", solved("11.3", "0.5 * upstream", "(upstream, upstream)"), "one amount for each input"),
     ("01.5", solved("01.5", "return x", "return [x]"), "in brackets of its own"),
     ("01.2", solved("01.2", "return tape", "return print(tape").replace("(y, x)", "(y, x))"), "Is there a print"),
     ("01.2", solved("01.2", "tape.watch(x)", "tape.watch(f)"), "can be watched, and this is none"),
