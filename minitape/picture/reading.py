@@ -61,6 +61,7 @@ _Tape: TypeAlias = "GradientTape | _Gone"
 _Changing: TypeAlias = "tuple[str | None, Kind, tuple[int, ...], str | None]"  # watched, kind, tapes and name of a leaf
 
 
+TURNED = ("transpose_a", "transpose_b", "perm")  # arguments that a row's label and formula say
 COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>")  # before Python 3.12 functions of their own
 
 
@@ -251,7 +252,8 @@ class Reader:
             self._shown[row] = (form["watched"], form["kind"], tuple(form["tapes"]), form["name"])
             return PictureRow(row, form, inputs, None, shown, own)
         what = op if op != CALL else call.primitive
-        key = (what, cell[3], tapes, value.shape, value.dtype, shown is None, row in self._watched_at)
+        turned = [call.attrs.get(name) for name in TURNED] if op == CALL else ()
+        key = (what, *turned, cell[3], tapes, value.shape, value.dtype, shown is None, row in self._watched_at)
         found = around.forms.get(key)
         # the label is the function's name
         if found is None or what is CUSTOM or getattr(what, "name", "") == "function":
@@ -553,7 +555,7 @@ class Reader:
     def _tape_name(self, tape: _Tape, number: int) -> str:
         for space in self.namespaces:
             for name, value in list(space.items()):
-                if (value is tape or getattr(value, "_tape", None) is tape) and not name.startswith("_"):
+                if followed(value) is tape and not name.startswith("_"):
                     return name
         return "tape" if len(self.tapes) < 2 else f"tape {number + 1}"
 

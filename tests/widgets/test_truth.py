@@ -11,6 +11,7 @@ import pytest
 
 import minitape as tf
 from minitape.bridges.recording import Recording
+from minitape.picture.reading import Reader
 from minitape_widgets import TapeView
 from tests.jupyterlab_page import frame
 
@@ -30,6 +31,27 @@ def test_a_variable_of_interact_goes_by_its_name_in_the_program():
     assert [row["name"] for row in snapshot["rows"]] == ["rate", None]
     assert snapshot["results"][0]["sources"][0]["name"] == "rate"
     assert json.loads(view._knobs)[0]["name"] == "rate"
+
+
+def test_a_tape_goes_by_its_own_name_and_not_by_that_of_its_view():
+    with tf.GradientTape() as tape:
+        pass
+    names = {"view": TapeView(tape), "mine": tape}
+    (own,) = Reader(tape, [names]).frame_of([], 0)["tapes"]
+    assert own["name"] == "mine"
+
+
+def test_a_line_that_transposes_at_one_turn_says_so_at_that_turn_alone():
+    w = tf.Variable([[1.0, 2.0], [3.0, 4.0]], name="w")
+    with tf.GradientTape() as tape:
+        y = w
+        for turned in (False, True):
+            y = tf.transpose(tf.matmul(y, w, transpose_b=turned), [1, 0] if turned else [0, 1])
+    rows = tf.snapshot(tape, y, w)["rows"][1:]
+    assert [(row["label"], (row.get("said") or [""])[0]) for row in rows] == [
+        *[("@", "x @ y"), ("T", "")],
+        *[("@ᵀ", "x @ yᵀ"), ("T", "xᵀ")],
+    ]
 
 
 @pytest.mark.browser
