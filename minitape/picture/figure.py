@@ -40,11 +40,12 @@ LONGEST = 60  # letters of a name among the results
 MARGIN = 8
 SOURCES = 12  # of a gradient whose results are drawn
 ON_EDGE = 11  # characters of a number on an edge
-LINE = 16  # height of a line of results
+LINE, ITALIC = 16, 6.6  # height of a line of results, and width of a letter there
 PORTS = 50  # inputs of an operation that are drawn, and told in words
 MOST = 60  # nodes that are drawn; of a longer tape the first and the last ones
 FEW_INPUTS = 4  # of a function, which are named
-SIGNS = {sign: f" {sign} " for sign in "×+÷/@"} | {"-": " − ", "xʸ": "^"}  # between two inputs
+SIGNS = {sign: f" {sign} " for sign in "×+÷/><≥≤@"}  # between two inputs
+SIGNS |= {"-": " − ", "xʸ": "^", "@ᵀ": " @ ", "ᵀ@": "ᵀ @ ", "ᵀ@ᵀ": "ᵀ @ "}
 POWERS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 FEW = 24  # where the figure has a width: more are folded
 
@@ -187,15 +188,20 @@ class Drawing:
     def _written_results(self) -> Iterator[str]:
         """What the gradient gave, as many in a line as fit."""
         lengths = [
-            (7.1 * wide(name) + 4, 6.05 * wide(number) + 14, 44 if value else 0) for name, number, value in self.results
+            (ITALIC * wide(name) + 4, 6.05 * wide(number) + 14, 44 if value else 0)
+            for name, number, value in self.results
         ]
         self.width = self.room or max(self.width, *(2 * MARGIN + sum(one) for one in lengths), 0)
+        if any(2 * sum(one) > self.width for one in lengths):  # one in each line, with its sign below that of the last
+            most = max(lengths)[0]
+            lengths = [(most, text, picture) for _, text, picture in lengths]
         x, y = float(MARGIN), self.foot + 8
         for (name, number, value), (before, text, picture) in zip(self.results, lengths, strict=True):
             if x > MARGIN and x + before + text + picture > self.width - MARGIN:
                 x, y = float(MARGIN), y + LINE
-            yield text_at(x, y, name, f'font-size="12" font-style="italic" font-family="{SERIF}"')
             x += before
+            style = f'font-size="12" font-style="italic" text-anchor="end" font-family="{SERIF}"'
+            yield text_at(x - 6 * bool(number), y, name, style)
             if number:
                 yield text_at(x, y, "=" if value else f"= {number}", f'font-size="10.5" font-family="{MONO}"')
             if value:
@@ -226,12 +232,12 @@ class Drawing:
 
     def _result(self, before: str, source: SourceFields, value: Shown | None) -> tuple[str, str, Shown | None]:
         row = self.by_number.get(source["rows"][-1]) if source["rows"] else None
-        room = LONGEST if self.room is None else int((self.room - 2 * MARGIN) / 7.1) - 14
+        room = LONGEST if self.room is None else int((self.room - 2 * MARGIN) / ITALIC) - 19
         name = str(source["name"] or (title_of(row) if row else word("a source")))
         text = "None" if value is None else written(value, 40 if self.room is None else 15)
         return (
             before + short_name(name, room - wide(before)),
-            text or (shape_text(row["shape"]) if row else ""),
+            text or (shape_text(row["shape"], 1000 if self.room is None else 10) if row else ""),
             None if text else value,
         )
 
@@ -286,12 +292,12 @@ class Drawing:
         for number in row["inputs"]:
             one = self.by_number.get(number)
             name = "" if one is None else brief(one["value"], one, 6) if one.get("literal") else one["name"] or ""
-            names.append(short_name(name.removesuffix(":0"), 10) if name else f"({number})")
+            names.append(short_name(name.removesuffix(":0"), 9) if name else f"({number})")
         if label in SIGNS and len(names) == 2:
             power = names[1].removesuffix(".0")
             if label == "xʸ" and power.isdigit():
                 return names[0] + power.translate(POWERS)
-            return SIGNS[label].join(names)
+            return SIGNS[label].join(names) + "ᵀ" * label.endswith("@ᵀ")
         if len(names) == 1 and names[0].startswith("("):
             return f"{label} {names[0]}"
         return f"{label}({', '.join(names)})" if 0 < len(names) < FEW_INPUTS else label

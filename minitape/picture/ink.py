@@ -108,7 +108,7 @@ def card(right: float, top: float, texts: list[str], shown: Shown | None) -> str
 
 def box_of(node: Node, kind: str, colour: str, fill: str, dash: str, width: float = 1.3) -> str:
     """The border of a node."""
-    radius = {"source": node.h / 2, "operation": 9}.get(kind, 3)
+    radius = {"source": node.h / 2 if node.h == HEIGHT else 10.5, "operation": 9}.get(kind, 3)
     dashes = f' stroke-dasharray="{dash}"' if dash else ""
     return (
         f'<rect x="{node.x:g}" y="{node.y:g}" width="{node.w:g}" height="{node.h:g}" rx="{radius:g}" fill="{fill}" '

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 WIDTH = 560  # the default, in pixels
 SIDE, PAD = 5, 6
 BAR, PRODUCT, GAP = 21, 13, 9  # height of a node, of a product in it, and between two
-LANE, LANES = 8, 9  # between two edges; more than so many are references
+LANE, LANES = 7, 9  # between two edges; more than so many are references
 LETTER = 6.05  # width of one of a value
-NUMBERS, ARRAY = 9, 12  # letters of a value, where there are arrays
+NUMBERS, ARRAY = 9, 11  # letters of a value, where there are arrays
 ARROW = 3.5
 
 
@@ -163,14 +163,16 @@ class ListDrawing(Drawing):
         adjoint = self.adjoints.get(shown.get("row", -1))
         right = node.box[2] - PAD
         if adjoint is not None:
-            parts.append(_number(right, y, "∂ ", adjoint, shown, BACK))
+            parts.append(_number(right, y, "∂ ", adjoint, shown, BACK)[0])
         if self.adjoints:
             right -= LETTER * (NUMBERS + 2) + 8
         update = self.updates.get(shown.get("row", -1))
         if row is not None or node.part.sign:
             value = shown.get("value") if update is None else update["now"]
-            parts.append(_number(right, y, "→ " if update else "", value, shown, INK, self.letters) if value else "")
-        right -= LETTER * (self.letters + (2 if update else 0)) + 8
+            if value:
+                drawn, right = _number(right, y, "→ " if update else "", value, shown, INK, self.letters)
+                parts.append(drawn)
+        right -= 8
         number = str(row["row"]) if row else ""
         parts.append(text_at(x + PAD + self.digits, y, number, f'font-size="9.5" text-anchor="end" fill="{MUTED}"'))
         parts.append(self.titled(node, x + (PAD + 5 + self.digits if row else PAD + 2), y, right))
@@ -181,7 +183,7 @@ class ListDrawing(Drawing):
             left = node.box[2] - PAD - LETTER * wide(line) - 40
             parts.append(small_map(picture, left, at - 8, 34, 9) if picture else "")
         if node.part.turns and self.final:
-            parts.append(self.profile(node, x + PAD + 2, node.y + BAR, node.w - 2 * PAD - 4, node.h - BAR - 5))
+            parts.append(self.profile(node, x + PAD + 2, node.box[3] - 12, node.w - 2 * PAD - 4, 7))
         return "".join(parts)
 
 
@@ -189,18 +191,23 @@ def _mono(colour: str) -> str:
     return f'font-size="10" text-anchor="end" font-family="{MONO}" fill="{colour}"'
 
 
-def _number(right: float, y: float, before: str, value: Shown, row: Fields, colour: str, room: int = NUMBERS) -> str:
-    """A number that ends at ``right``; of an array its picture, and its shape where there is room."""
+def _number(
+    right: float, y: float, before: str, value: Shown, row: Fields, colour: str, room: int = NUMBERS
+) -> tuple[str, float]:
+    """A number that ends at ``right``, and where it begins; of an array its picture, and its shape where there is
+    room.
+    """
     text = written(value, NUMBERS)
     if text is not None or not row["shape"]:
-        return text_at(right, y, before + (text or elide(value.get("text", ""), NUMBERS)), _mono(colour))
+        text = before + (text or elide(value.get("text", ""), NUMBERS))
+        return text_at(right, y, text, _mono(colour)), right - LETTER * wide(text)
     sides = str(tuple(row["shape"]))
     if before or wide(sides) > room - 4:
         sides = before.strip()
-    width = LETTER * (room - wide(sides)) - 4
-    return small_map(value, right - width, y - 8, width, 9) + text_at(
-        right - width - 4, y, sides, _mono(colour if before else MUTED)
-    )
+    width = LETTER * (room - wide(sides) if sides.strip() else NUMBERS) - 4
+    left = right - width - 4
+    text = text_at(left, y, sides, _mono(colour if before else MUTED))
+    return small_map(value, right - width, y - 8, width, 9) + text, left - LETTER * wide(sides)
 
 
 def _path(d: str, colour: str, dash: str) -> str:

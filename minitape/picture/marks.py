@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from .short import elide
 
 if TYPE_CHECKING:
@@ -95,8 +97,10 @@ def magnitude(value: Shown) -> float:
     >>> magnitude({"text": "", "data": [1.0, -3.0]})
     3.0
     """
-    numbers = [abs(n) for line in _lines(value) for n in line]
-    return max(numbers, default=abs(_number(value.get("text", ""))))
+    lines = _lines(value)
+    with suppress(ValueError):
+        return float(np.abs(lines).max() if lines.size else abs(float(value.get("text", ""))))
+    return math.nan
 
 
 def _count(data: Plain) -> int:
@@ -122,15 +126,16 @@ def small_map(value: Shown | None, x: float, y: float, w: float, h: float) -> st
     3
     """
     lines = _lines(value)
-    if not lines or len(lines) * len(lines[0]) < 2:
+    if lines.size < 2:
         return ""
-    rows, columns = min(len(lines), LINES), min(len(lines[0]), COLUMNS)
-    most = max((abs(n) for line in lines for n in line if math.isfinite(n)), default=0.0) or 1.0
+    rows, columns = min(len(lines), LINES), min(lines.shape[1], COLUMNS)
+    most = np.abs(lines[np.isfinite(lines)]).max(initial=0.0) or 1.0
     levels: dict[int | None, str] = {}
     dx, dy = w / columns, h / rows
     for r in range(rows):
         for c in range(columns):
-            strongest = _strongest(lines, r / rows, (r + 1) / rows, c / columns, (c + 1) / columns)
+            part = lines[_span(len(lines), r, rows), _span(lines.shape[1], c, columns)]
+            strongest = part.flat[np.abs(part).argmax()]
             level = (
                 round(LEVELS * math.copysign(math.sqrt(abs(strongest) / most), strongest))
                 if math.isfinite(strongest)
@@ -150,39 +155,19 @@ def _colour(level: int | None) -> str:
     return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in zip(ZERO, end, strict=True))
 
 
-def _lines(value: Shown | None) -> list[list[float]]:
-    """The numbers as lines of a picture: a vector is one, more than two axes are stacked."""
-    if value is None:
-        return []
-    found: list[list[float]] = []
-
-    def walk(part: list[Plain]) -> None:
-        if any(isinstance(one, list) for one in part):
-            for one in part:
-                if isinstance(one, list):
-                    walk(one)
-        else:
-            found.append([_number(one) for one in part])
-
-    data = value.get("thumb", value.get("data"))
+def _lines(value: Shown | None) -> np.ndarray:
+    """The numbers as lines of a picture: a vector is one, more than two axes are stacked; none of what is no array of
+    real numbers.
+    """
+    data = None if value is None else value.get("thumb", value.get("data"))
     if isinstance(data, list) and data:
-        walk(data)
-    return found if found and found[0] and all(len(line) == len(found[0]) for line in found) else []
+        with suppress(TypeError, ValueError):
+            array = np.array(data, float)
+            return array.reshape(-1, array.shape[-1] or 1)
+    return np.zeros((0, 0))
 
 
-def _number(one: Plain) -> float:
-    with suppress(TypeError, ValueError):
-        return float(one)  # type: ignore[arg-type]
-    return math.nan
-
-
-def _strongest(lines: list[list[float]], top: float, bottom: float, left: float, right: float) -> float:
-    rows, columns = len(lines), len(lines[0])
-    found = 0.0
-    for r in range(int(top * rows), max(int(top * rows) + 1, int(bottom * rows))):
-        for c in range(int(left * columns), max(int(left * columns) + 1, int(right * columns))):
-            if not math.isfinite(lines[r][c]):
-                return math.nan
-            if abs(lines[r][c]) > abs(found):
-                found = lines[r][c]
-    return found
+def _span(length: int, k: int, parts: int) -> slice:
+    """The k-th of so many parts; of a short line each has one element."""
+    first = k * length // parts
+    return slice(first, max(first + 1, (k + 1) * length // parts))

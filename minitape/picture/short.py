@@ -53,20 +53,17 @@ def short_name(name: str, room: int = NAME) -> str:
 
     >>> names = "w", "sequential/dense/kernel", "layers.0.linear.bias", "params['dense']['w']", "velocity_of_the_ball"
     >>> [short_name(name, 12) for name in names]
-    ['w', '…/kernel', '…linear.bias', "…['w']", 'veloci…_ball']
+    ['w', 'dense/kernel', '…linear.bias', "…['w']", 'veloci…_ball']
     """
     if wide(name) <= room:
         return name
     if wide(name) > len(name):
         return elide(name, room)
-    near = name[-room:]
-    tails = (near[at.start() :].removeprefix(".") for at in re.finditer(r"[/.[]", near))
-    fits = next((tail for tail in tails if 0 < len(tail) < room), "")
-    if fits:
-        return "…" + fits
+    tails = [name[at.start() :].removeprefix(".") for at in re.finditer(r"[/.[]", name)]
+    forms = (form for tail in tails if tail for form in (f"…{tail}", tail.removeprefix("/")))
+    if fits := next((form for form in forms if len(form) <= room), ""):
+        return fits
     last = name[1 + max(map(name.rfind, "/.")) :]
-    if len(last) <= room:
-        return last
     end = (room - 1) // 2
     return f"{last[: room - 1 - end]}…{last[-end:]}"
 

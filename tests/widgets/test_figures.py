@@ -69,6 +69,42 @@ def test_the_twelve_programs_are_figures_of_a_column_with_type_of_seven_points(n
         assert found and min(found) >= LEAST
 
 
+CLASHES = """() => {
+  const box = (el) => {
+    const { x, y, width, height } = el.getBBox();
+    return [x + 1, y + 3, x + width - 1, y + height - 3];
+  };
+  const texts = [...document.querySelectorAll("text")];
+  const profiles = [...document.querySelectorAll("path[stroke-width='1.4']")];
+  const [, , most, high] = document.querySelector("svg").getAttribute("viewBox").split(" ").map(Number);
+  const meet = ([a, b, c, d], [e, f, g, h]) => a < g && e < c && b < h && f < d;
+  const words = (one) => one.textContent || "profile";
+  return [...texts, ...profiles].flatMap((one, k, all) => {
+    const [left, top, right, bottom] = box(one);
+    const cut = left < 0 || top < 0 || right > most || bottom > high ? [`${words(one)} is cut`] : [];
+    const below = all.slice(0, k).filter((other) => meet(box(one), box(other)));
+    return cut.concat(below.map((other) => `${words(one)} is over ${words(other)}`));
+  });
+}"""
+
+
+@pytest.mark.browser
+@pytest.mark.long(sample=4)
+@pytest.mark.parametrize("name", TWELVE)
+def test_no_text_of_a_figure_is_cut_or_over_another_or_under_a_profile(name, page):
+    snapshot = TWELVE[name]()
+    for step in (None, 1, len(snapshot["sweep"]["steps"]) // 2):
+        picture = Picture(snapshot, step)
+        page.set_content(picture.drawing(85).svg(85))
+        assert page.evaluate(CLASHES) == []
+
+
+def test_layers_of_a_network_are_told_apart_in_a_figure():
+    found = texts(Picture(TWELVE["cnn"]()).drawing(85).svg(85))
+    kernels = [text for text in found if text.endswith("kernel") and "(" not in text and "∂" not in text]
+    assert len(set(kernels)) == 3 and all(re.fullmatch(r"(…/)?(conv2d|dense)(_\d+)?/kernel", text) for text in kernels)
+
+
 def boxes(root):
     """Left, top, right and bottom of the figure's nodes."""
     found = (e for e in list(root)[1:] if e.tag.endswith("rect") and float(e.get("height")) >= 20)

@@ -37,8 +37,10 @@ TURNED = """() => {
   const pane = box(document.querySelector(".mt-pane"));
   const nodes = new Map(all(".mt-node").map((el) => [el.dataset.index, box(el.querySelector(".mt-box"))]));
   const edges = all("path.mt-edge[data-edge]").map((el) => el.dataset.edge.split(/[>:]/).map((key) => nodes.get(key)));
-  const parts = [...nodes.values(), ...all(".mt-product rect").map(box)];
-  return { up: edges.filter(([from, to]) => from && to && from.bottom > to.top).length, drawn: edges.length,
+  const cards = all(".mt-product rect").map(box), parts = [...nodes.values(), ...cards];
+  return { cut: cards.filter(({ top, bottom }) => top < pane.top || bottom > pane.bottom).length,
+    controls: box(all(".mt-toolbar select")[0]).right,
+    up: edges.filter(([from, to]) => from && to && from.bottom > to.top).length, drawn: edges.length,
     outside: parts.filter(({ left, right }) => left < pane.left || right > pane.right).length };
 }"""
 
@@ -52,7 +54,8 @@ def test_a_graph_is_turned_by_ninety_degrees_and_as_wide_as_the_screen(name, sho
         press(page, *keys)
         page.wait_for_timeout(250)
         found = page.evaluate(TURNED)
-        assert found["drawn"] and (found["up"], found["outside"]) == (0, 0)
+        assert found["drawn"] and (found["up"], found["outside"], found["cut"]) == (0, 0, 0)
+        assert found["controls"] < PHONE["width"] - 16
 
 
 def test_the_words_of_a_step_are_beside_the_player(show, page):

@@ -69,15 +69,15 @@ export function placeLabels(graph: Graph, node: Node, wanted: Wanted[]): Label[]
       const at: Point = chip ? [Math.min(chip.x + chip.w / 2, node.x - 8 - w / 2), chip.y] : [node.x - 40, node.y + NODE_H / 2];
       const own = edge.far ? [at] : (curves.get(id) ?? edgeCurve(graph, edge));
       const [x, y] = own[own.length >> 1];
-      return { id, lines, map, x, y, w, h, own, edge, aside: y };
+      return { id, lines, map, x, y, w, h, own, edge, at: [x, y] };
     });
-    spread(labels);
+    spread(labels, graph.turned);
     const placed: Label[] = [];
     let total = 0;
     // those on short edges have the least choice
     for (const label of labels.sort((a, b) => Number(a.edge.far) - Number(b.edge.far) || a.edge.via.length - b.edge.via.length || a.edge.port - b.edge.port)) {
       const others = [...curves].filter(([id]) => id !== label.id).map(([, curve]) => curve);
-      const [x, y, cost] = best(label, label.own, others, placed, boxes, label.y - label.aside, graph);
+      const [x, y, cost] = best(label, label.own, others, placed, boxes, [label.x - label.at[0], label.y - label.at[1]], graph);
       [label.x, label.y, total] = [x, y, total + cost];
       placed.push(label);
     }
@@ -89,16 +89,17 @@ export function placeLabels(graph: Graph, node: Node, wanted: Wanted[]): Label[]
   return narrow[0] < roomy[0] ? narrow[1] : roomy[1];
 }
 
-/** Pushes labels that overlap apart, upwards and downwards alike. */
-function spread(labels: (Box & { edge: Edge })[]): void {
-  const sorted = [...labels].sort((a, b) => a.y - b.y || a.edge.port - b.edge.port);
+/** Pushes labels that overlap apart, upwards and downwards alike; of a turned graph to the left and to the right. */
+function spread(labels: (Box & { edge: Edge })[], turned: boolean): void {
+  const [y, h, x, w] = (turned ? ["x", "w", "y", "h"] : ["y", "h", "x", "w"]) as ("x" | "y" | "w" | "h")[];
+  const sorted = [...labels].sort((a, b) => a[y] - b[y] || a.edge.port - b.edge.port);
   for (let i = 1; i < sorted.length; i++)
     for (let k = 0; k < i; k++) {
       const [a, b] = [sorted[k], sorted[i]];
-      const deep = a.y + (a.h + b.h) / 2 + GAP - b.y;
-      if (deep <= 0 || Math.abs(a.x - b.x) >= (a.w + b.w) / 2) continue;
-      a.y -= deep / 2;
-      b.y += deep / 2;
+      const deep = a[y] + (a[h] + b[h]) / 2 + GAP - b[y];
+      if (deep <= 0 || Math.abs(a[x] - b[x]) >= (a[w] + b[w]) / 2) continue;
+      a[y] -= deep / 2;
+      b[y] += deep / 2;
     }
 }
 
@@ -125,13 +126,13 @@ function neighbours(graph: Graph, node: Node, wanted: Wanted[], more: number): N
 }
 
 /** The best place of a label, at the middle of its edge or `aside` of it; and what is wrong with it, as a number. */
-function best(label: Box, own: Point[], others: Point[][], placed: Label[], boxes: Box[], aside: number, { turned, left, right }: Graph): [number, number, number] {
+function best(label: Box, own: Point[], others: Point[][], placed: Label[], boxes: Box[], [sideways, aside]: number[], { turned, left, right }: Graph): [number, number, number] {
   let [found, cost] = [own[0], Infinity];
   for (const share of own.length > 1 ? SHARES : [0]) {
-    let [x, y] = own[Math.round(share * (own.length - 1))];
-    if (turned) x = Math.max(left + label.w / 2, Math.min(right - label.w / 2, x));
+    const [x, y] = own[Math.round(share * (own.length - 1))];
     for (const away of AWAY) {
-      const at: Box = { x, y: y + aside + away, w: label.w, h: label.h };
+      const beside = x + sideways + (turned ? away : 0);
+      const at: Box = { x: turned ? Math.max(left + label.w / 2, Math.min(right - label.w / 2, beside)) : beside, y: y + aside + (turned ? 0 : away), w: label.w, h: label.h };
       let sum = 60 * Math.abs(share - 0.5) * Number(own.length > 1) + Math.abs(away);
       if (sum >= cost) continue;
       for (const box of [...placed, ...boxes]) sum += 40 * overlap(at, box, 2);

@@ -30,7 +30,8 @@ function withoutAdjoint(rule: string): string {
 
 /** What a row is called in a formula: by its name, a number of the program as it is, else by what made it. */
 function nameOf(store: Store, row: Row): string {
-  if (row.name) return row.name.replace(/:0$/, "");
+  const name = row.name ?? (row.kind === "source" && row.label);
+  if (name) return name.replace(/:0$/, "");
   if (row.kind !== "operation" && !row.shape.length && row.value?.text) return rounded(row.value.text).replace(/\.0$/, "");
   const within = (one: Row): string => (one.name || one.kind !== "operation" ? nameOf(store, one) : t("row {0}", one.row));
   const made = row.said[0] ? withNames(row.said[0], row, (input) => within(store.rows[input])) : "";

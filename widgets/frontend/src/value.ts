@@ -68,10 +68,9 @@ export function shortName(name: string, room: number): string {
   if (wide(name) <= room) return name;
   if (wide(name) > name.length) return elide(name, room);
   const tails = [...name.matchAll(/[/.[]/g)].map((at) => name.slice(at.index).replace(/^\./, ""));
-  const fits = tails.find((tail) => tail.length > 0 && tail.length < room);
-  if (fits) return `…${fits}`;
+  const fits = tails.flatMap((tail) => [`…${tail}`, tail.replace(/^\//, "")]).find((form) => form.length > +(form[0] === "…") && form.length <= room);
+  if (fits) return fits;
   const last = (tails.at(-1) || name).replace(/^\//, "");
-  if (last.length <= room) return last;
   const end = Math.floor((room - 1) / 2);
   return `${last.slice(0, room - 1 - end)}…${last.slice(-end)}`;
 }
