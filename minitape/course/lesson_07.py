@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .exercise import Exercise, Mistake, gives_none
+from .exercise import Exercise, Mistake
 from .unknown import Polynomial, UnknownFunction, newton
 
 if TYPE_CHECKING:
@@ -63,6 +63,11 @@ def _without_the_table(answer: Answer, seen: list[Seen]) -> str:
     return ""
 
 
+def _of_penalty(f: Polynomial, value: float) -> float:
+    """The derivative of the square of the slope."""
+    return 2.0 * f.derivative(value) * f.derivative(value, order=2)
+
+
 def _down(f: Polynomial, start: float, steps: int, halvings: int = 10) -> float:
     """Where damped steps of Newton's method lead, which divide by the absolute value of the second derivative. A step
     that leads up is left out.
@@ -103,39 +108,31 @@ EXERCISES = (
     Exercise(
         "07.2",
         order=2,
-        expect=lambda f, value: f.derivative(value, order=2),
+        expect=lambda f, value: f.derivative(value) + _of_penalty(f, value),
         cases=[(F, 0.5), (F, 2.0), (G, -1.0)],
-        start="""
-def second_derivative(f, value):
-    x = tf.constant(value)
-    with tf.GradientTape() as outer:
-        outer.watch(x)
-        with tf.GradientTape() as inner:
-            inner.watch(x)
-            y = f(x)
-    first = inner.gradient(y, x)
-    return outer.gradient(first, x)
-""",
         mistakes=[
             Mistake(
-                gives_none,
-                "persistent=True lets a tape answer again. But outer did not see the inner sweep: it was off by then.",
-                where=r"persistent",
+                lambda f, value: f.derivative(value),
+                "That is the gradient of f(x) alone: outer does not know where slope comes from. Where must the inner "
+                "gradient be taken?",
+            ),
+            Mistake(_of_penalty, "That is the gradient of slope * slope alone. f(x) is in the loss, too."),
+            Mistake(
+                lambda f, value: f.derivative(value) + f.derivative(value, order=2),
+                "The slope is in the loss as it is. It should be there times itself.",
             ),
             Mistake(
-                gives_none,
-                "To watch first does not help: outer did not see how first was computed. Move the line that computes "
-                "it.",
-                where=r"\.watch\(first\)",
+                lambda f, value: f._compute(value) + f.derivative(value) ** 2,
+                "That is the loss. Give back its gradient with respect to x.",
             ),
-            Mistake(lambda f, value: 0.0, "A zero is not right either. Where must the inner gradient be computed?"),
         ],
         hint=(
-            "Which line computes something that the outer tape must see?",
-            "The inner gradient must be computed while the outer tape is on.",
-            "Move the line first = inner.gradient(y, x) into the outer block: four more blanks before it.",
+            "The loss has a gradient in it. Who must record how that was computed?",
+            "Two tapes, one in the other. The inner gradient and the loss are computed while the outer tape is on.",
+            "After the inner block, inside the outer one: slope = inner.gradient(y, x), and loss = y + slope * slope. "
+            "After both: return outer.gradient(loss, x).",
         ),
-        because="Taken while the outer tape is on, the inner sweep is recorded by it.",
+        because="The inner sweep is on the outer tape. So a loss may have a gradient in it, as any other number.",
     ),
     Exercise(
         "07.3",

@@ -175,7 +175,7 @@ WRONG_PROGRAMS = [
     ("05.2", SOLUTIONS["05.2"].replace("persistent=True", "Persistent=True"), "Did you mean 'persistent'?"),
     ("05.6", SOLUTIONS["05.6"].replace("return [", "return [[").rstrip() + "]", "not yet"),
     ("06.5", SOLUTIONS["06.5"].replace("tf.round(w) - w", "tf.round(start) - start"), "not yet"),
-    ("07.2", SOLUTIONS["07.2"].replace("inner.gradient(y, x)", "inner.gradient(y, x).numpy()"), "a plain number"),
+    ("07.2", solved("07.2", "inner.gradient(y, x)", "inner.gradient(y, x).numpy()"), "gradient of f(x) alone"),
     ("07.4", SOLUTIONS["07.4"].replace("/ bend(x)", "/ tf.abs(bend(x))"), "also where it is negative"),
     ("07.4", SOLUTIONS["07.4"].replace("/ bend(x)", "/ tf.maximum(bend(x), 0.1)"), "not yet"),
     ("11.3", SOLUTIONS["11.3"].replace("return 0.5 * upstream", "0.5 * upstream"), "'grad' gives nothing back"),

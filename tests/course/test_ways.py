@@ -39,7 +39,7 @@ BY_HAND = {
     "05.6": "return [slope_by_hand(f, value) for f in functions]",
     "06.4": "return [round(value), slope_by_hand(rest, round(value))]",
     "06.5": "for _ in range(steps): start = start - 0.1 * slope_by_hand(loss_of, round(start))\n    return start",
-    "07.2": "return bend_by_hand(f, value)",
+    "07.2": "slope = slope_by_hand(f, value)\n    return slope + 2.0 * slope * bend_by_hand(f, value)",
     "07.4": "return value - slope_by_hand(f, value) / bend_by_hand(f, value)",
     "08.2": "return slope_by_hand(f, value)",
     "09.5": "w = 0.0\n    for _ in range(steps): w = w - 0.25 * slope_by_hand(loss_of, w)\n    return w",
@@ -290,15 +290,19 @@ def learn(loss_of, start, steps):
     (
         "07.2",
         """
-def second_derivative(f, value):
+def gradient_of_loss(f, value):
     x = tf.constant(value)
+
+    def slope(at):
+        with tf.GradientTape() as inner:
+            inner.watch(at)
+            y = f(at)
+        return inner.gradient(y, at)
+
     with tf.GradientTape() as outer:
         outer.watch(x)
-        with tf.GradientTape() as inner:
-            inner.watch(x)
-            y = f(x)
-            first = inner.gradient(y, x)
-    return outer.gradient(first, x)
+        loss = f(x) + slope(x) ** 2
+    return outer.gradient(loss, x)
 """,
     ),
     (
