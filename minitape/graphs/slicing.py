@@ -15,8 +15,6 @@ from ..engine.tensor.updates import attach
 from ..engine.values.dtypes import int32
 from ..engine.values.shape import TensorShape
 from ..ops import indexing
-from ..ops.arrays import broadcast_to
-from ..ops.arrays import shape as shape_of
 from ..ops.filling import numbers_of_range as numbers
 from ..ops.picking import boolean_mask
 from .primitive import GraphPrimitive
@@ -29,41 +27,35 @@ if TYPE_CHECKING:
 
 def getitem(tensor: Value, key: Any, variable: Any = None) -> Any:
     """``tensor[key]`` in a graph, of a variable's state also a part that can be assigned to."""
-    entries = key if isinstance(key, (list, tuple)) else (key,)
-    ends = indexing.ends_of(key)
-    dynamic = [e for e in ends if isinstance(e, SymbolicTensor) and not hasattr(e, "array")]
     if indexing._is_mask(key):
         return boolean_mask(tensor, key)
-    for end in ends:
+    dynamic: list = []
+
+    def known(end: Any) -> Any:
+        """An end of an index: the number that it is, or the place of a tensor that only a run has."""
         if end is not None and end is not Ellipsis:
             indexing.check_index(end)
+        end = end._read() if hasattr(end, "_read") else end
+        if isinstance(end, Tensor) and hasattr(end, "array") and not np.ndim(end.array):
+            return int(end.array)
+        if not isinstance(end, SymbolicTensor):
+            return end
+        dynamic.append(end)
+        return SlicePlace(len(dynamic) - 1)
+
+    template = tuple(_map_slice(e, known) for e in (key if isinstance(key, (list, tuple)) else (key,)))
     if not dynamic and tensor.shape.is_fully_defined():
-        return indexing.getitem(tensor, _with_constants(key), variable)
-    if (
-        tensor.shape.rank is not None
-        and len([e for e in entries if e is not None and e is not Ellipsis]) > tensor.shape.rank
-    ):
-        raise ValueError(
-            f"Index out of range using input dim {tensor.shape.rank}; input has only {tensor.shape.rank} dims"
-        )
-    numbers = {id(e): i for i, e in enumerate(dynamic)}
-    template = tuple(
-        _map_slice(_with_constants(e), lambda part: SlicePlace(numbers[id(part)]) if id(part) in numbers else part)
-        for e in entries
-    )
+        return indexing.getitem(tensor, key, variable, {"spec": indexing.spec_of(tensor.shape, template)})
     attrs = {"key": template, "shape": _shape(tensor.shape, template)}
     out = state.graph.apply(GETITEM, (tensor, *dynamic), attrs)[0]
+
+    def assign(value: Value, name: str | None = None) -> Any:
+        whole = (variable._read(), convert_to_tensor(value, variable.dtype), *dynamic)
+        return variable._assign(state.graph.apply(UPDATE, whole, {"key": template})[0], "assign", True)
+
     if variable is not None:
-        attach(out, lambda value, name=None: _assign(variable, entries, value))
+        attach(out, assign)
     return out
-
-
-def _assign(variable: Any, entries: Any, value: Value) -> Any:
-    """Changes the part of a variable that indices select: the places of its elements are selected by them, too."""
-    grid = convert_to_tensor(np.moveaxis(np.indices(variable.shape, np.int32), 0, -1))
-    places = getitem(grid, (*entries, slice(None)))
-    updates = broadcast_to(convert_to_tensor(value, variable.dtype), shape_of(places)[:-1])
-    return variable.scatter_nd_update(places, updates)
 
 
 class SlicePlace:
@@ -75,30 +67,23 @@ class SlicePlace:
         self.number = number
 
 
-def _with_constants(entry: Any) -> Any:
-    """An index with the values of constants put in."""
-    if isinstance(entry, (list, tuple)):
-        return tuple(_with_constants(e) for e in entry)
-    return _map_slice(entry, _constant)
-
-
-def _constant(part: Any) -> Any:
-    if isinstance(part, Tensor) and part.dtype.kind != "b" and hasattr(part, "array") and not np.ndim(part.array):
-        return int(part.array)
-    return part
-
-
 def _map_slice(entry: Any, function: Callable[[Any], Any]) -> Any:
     """``function`` of an index, or the slice of what it makes of the three parts of a slice."""
     return slice(*map(function, (entry.start, entry.stop, entry.step))) if isinstance(entry, slice) else function(entry)
 
 
+def _filled(key: tuple, ends: Tensors) -> tuple:
+    """An index with the ends that a run has."""
+    return tuple(_map_slice(e, lambda p: int(ends[p.number].array) if isinstance(p, SlicePlace) else p) for e in key)
+
+
 def _eager(tensors: Tensors, attrs: Attributes) -> list:
-    key = [
-        _map_slice(e, lambda p: int(tensors[p.number + 1].array) if isinstance(p, SlicePlace) else p)
-        for e in attrs["key"]
-    ]
-    return [tensors[0][tuple(key)]]
+    return [tensors[0][_filled(attrs["key"], tensors[1:])]]
+
+
+def _update(tensors: Tensors, attrs: Attributes) -> list:
+    spec = indexing.spec_of(tensors[0].shape, _filled(attrs["key"], tensors[2:]))
+    return [TABLE["slice_update"](*tensors[:2], spec=spec)]
 
 
 def _shape(shape: TensorShape, key: tuple) -> TensorShape:
@@ -106,6 +91,8 @@ def _shape(shape: TensorShape, key: tuple) -> TensorShape:
     if shape.rank is None:
         return TensorShape(None)
     sizes, used = shape.as_list(), len([e for e in key if e is not None and e is not Ellipsis])
+    if used > shape.rank:
+        raise ValueError(f"Index out of range using input dim {shape.rank}; input has only {shape.rank} dims")
     out: list[int | None] = []
     at = 0
     entries = key if Ellipsis in [e for e in key if e is Ellipsis] else (*key, Ellipsis)
@@ -138,6 +125,9 @@ def _infer(tensors: Tensors, attrs: Attributes) -> list:
 
 
 GETITEM = GraphPrimitive("getitem", "StridedSlice", _infer, eager=_eager)
+UPDATE = GraphPrimitive(
+    "slice_update", "ResourceStridedSliceAssign", lambda t, a: [(t[0].shape, t[0].dtype)], eager=_update, rules=None
+)
 
 
 def size_of(tensor: Value) -> Any:

@@ -34,23 +34,23 @@ _VALID = (
 )
 
 
-def getitem(tensor: Any, key: Any, variable: Any = None) -> Any:
+def getitem(tensor: Any, key: Any, variable: Any = None, attrs: Any = None) -> Any:
     """The slice of a tensor that an index selects; a boolean tensor or array selects elements.
 
-    ``variable`` is the one whose state ``tensor`` is: the slice can then be assigned to.
+    ``variable`` is the one whose state ``tensor`` is: the slice can then be assigned to. ``attrs`` have the NumPy index
+    where it is known.
 
     >>> import minitape as tf
     >>> x = tf.constant([[1, 2, 3], [4, 5, 6]])
     >>> getitem(x, (slice(None), 1)).numpy(), getitem(x, x > 4).numpy()
     (array([2, 5], dtype=int32), array([5, 6], dtype=int32))
     """
-    attrs = _plain_index(key, tensor._value.shape) if type(tensor) is EagerTensor else None
+    if attrs is None and type(tensor) is EagerTensor:
+        attrs = _plain_index(key, tensor._value.shape)
     if attrs is None:
         if _is_mask(key):
             return boolean_mask(tensor, key)
-        if state.graph is not None and any(
-            isinstance(e, Tensor) and not isinstance(e, EagerTensor) for e in ends_of(key)
-        ):
+        if state.graph is not None:
             return hooks.graph_slice(tensor, key, variable)
         attrs = {"spec": spec_of(tensor.shape, key)}
     out = apply(_SLICE, (tensor,), attrs, _getframe(1))
@@ -100,12 +100,6 @@ def _is_mask(key: Any) -> bool:
     if isinstance(key, np.ndarray):
         return key.dtype == bool
     return isinstance(key, Tensor) and key.dtype == dtypes.bool
-
-
-def ends_of(key: Any) -> list:
-    """What an index is made of: its entries, and the ends and steps of its slices."""
-    parts = key if isinstance(key, (list, tuple)) else (key,)
-    return [e for p in parts for e in ((p.start, p.stop, p.step) if isinstance(p, slice) else (p,))]
 
 
 def spec_of(shape: Any, key: Any) -> tuple:
