@@ -47,6 +47,9 @@ EXPLAINED = {
     "the model, perhaps to save memory.",
     "14.p2": "A comparison answers yes or no, so it has no derivative. The cast after it is innocent.",
     "14.p3": "JAX has no None. Where nothing comes it gives zeros, whether a path is broken or a derivative is zero.",
+    "14.p4": "item gives Python's numbers, and torch.tensor makes a new tensor of them, without a past. "
+    "requires_grad=True only makes it a leaf with a gradient of its own. Without that, loss.backward() would have "
+    "raised an error, which is better: now nothing is said, and w never learns.",
 }
 EXERCISES = (
     Exercise(
@@ -165,5 +168,22 @@ def slope(bend, w1, w2, x, t):
             "Delete the line with tape.stop_recording(), and move the one below it one level to the left.",
         ),
         because="The tape sees the mean and the spread now, and goes back through both.",
+    ),
+    Exercise(
+        "14.5",
+        expect=["C", "E"],
+        view=in_order,
+        mistakes=[
+            Mistake(["C"], "C is right. There is another one: Python's own sum adds tensors, too."),
+            Mistake(["E"], "E is right. There is another one: which function makes one tensor of several?"),
+            Mistake(["B", "C", "E"], "B: torch.tensor takes the numbers alone, whatever it is given."),
+            Mistake(["C", "D", "E"], "D: detach gives the same number, cut off from w."),
+        ],
+        hint=(
+            "Follow the path from loss back to w. Does each of the two lines hand on a tensor that autograd recorded?",
+            "item and detach cut the path in line 12, torch.tensor cuts it in line 13.",
+            "A and D are cut in line 12, B in line 13.",
+        ),
+        because="Both lines stay with tensors: an operation is recorded, and a new tensor of plain numbers is not.",
     ),
 )

@@ -27,7 +27,7 @@ FOLDER = Path(__file__).parent / "recordings"
 LESSON = "14"  # whose programs they are
 SENTENCES = re.compile(r"(?<=\.) (?=[A-Z])")  # the blank between two of them
 Data: TypeAlias = dict[str, Any]  # what JSON holds
-CALLED = {"torch": "PyTorch", "tensorflow": "TensorFlow", "jax": "JAX"}
+CALLED = {"torch": "PyTorch", "tensorflow": "TensorFlow", "jax": "JAX", "torch_losses": "PyTorch"}
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,8 @@ class FrameworkProgram:
 
 
 def framework_program(name: str, live: bool = False) -> FrameworkProgram:
-    """The lesson's program for "torch", "tensorflow" or "jax", as it was recorded when the lesson was written.
+    """The lesson's program for "torch", "tensorflow" or "jax", or a second one for a framework, "torch_losses", as it
+    was recorded when the lesson was written.
 
     With `live` it runs here and now, where the framework is installed. Raises KeyError for another name.
 
@@ -76,8 +77,9 @@ def run(name: str) -> Data:
 
     Raises ImportError where the framework is not installed, or too old.
     """
-    framework = framework_module(name, CALLED[name], (0, 0))
-    importlib.import_module(f"minitape.bridges.{name}")
+    module = name.partition("_")[0]
+    framework = framework_module(module, CALLED[name], (0, 0))
+    importlib.import_module(f"minitape.bridges.{module}")
     text, file = _lines_known(name)
     names: Data = {"__name__": "__main__"}
     exec(compile(text, file, "exec"), names)

@@ -84,7 +84,7 @@ def test_a_note_on_an_error() -> None:
     assert error.value.__notes__[0].startswith("普通的 float 不是张量")
 
 
-@pytest.mark.parametrize("framework", ["torch", "tensorflow", "jax"])
+@pytest.mark.parametrize("framework", ["torch", "tensorflow", "jax", "torch_losses"])
 @pytest.mark.usefixtures("chinese")
 def test_the_kept_answers_of_other_frameworks(framework: str) -> None:
     why = framework_program(framework).why
