@@ -320,7 +320,11 @@ def in_lab(page: Page, folder: Path) -> None:
 
 def main() -> None:
     chromium = next(
-        (path for name in ("chromium", "chromium-browser", "google-chrome", "chrome") if (path := shutil.which(name))),
+        (
+            path
+            for name in ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome")
+            if (path := shutil.which(name))
+        ),
         None,
     )
     if chromium is None:

@@ -188,6 +188,6 @@ class Snapshot(TypedDict, total=False):
     alarms: list[Alarm]
     missing: int
     broken: list[int]
-    differs: dict[str, int | str]
+    differs: dict[str, int | str | list[int]]
     linked: str
     insides: list[Inside]

@@ -18,18 +18,12 @@ if TYPE_CHECKING:
     from ..engine.types import Array
     from .fields import Fields
 
-NAMES = {  # of PyTorch and JAX; kernels of TensorFlow are in the table
-    "mul": "multiply",
-    "sub": "subtract",
-    "neg": "negative",
-    "div": "divide",
-    "true_divide": "divide",
-    "logistic": "sigmoid",
-    "max": "maximum",
-    "min": "minimum",
-    "absolute": "abs",
-    "integer_pow": "pow",
-}
+# of PyTorch and JAX; kernels of TensorFlow are in the table
+SPELLED = (
+    "mul=multiply sub=subtract neg=negative div=divide true_divide=divide logistic=sigmoid "
+    "max=maximum min=minimum absolute=abs integer_pow=pow"
+)
+NAMES = dict(pair.split("=") for pair in SPELLED.split())
 KNOWN = {primitive.op: primitive for primitive in BY_CODE} | {primitive.name: primitive for primitive in BY_CODE}
 SAME_WITH_ONE = {"pow": "square"}  # where the second input is a number that was not recorded
 HALF = {"float16": 1e-2, "bfloat16": 3e-2}

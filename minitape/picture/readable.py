@@ -11,30 +11,32 @@ SIGNS: dict[type[ast.AST], str] = {ast.Add: "+", ast.Sub: "−", ast.Gt: ">", as
 SIGNS[ast.BitAnd] = "and"
 OPPOSITE: dict[type[ast.cmpop], ast.cmpop] = {ast.GtE: ast.Lt(), ast.LtE: ast.Gt()}
 POWERS = {1: "", 2: "²", 3: "³"}
-MEANT = {  # what an operation that guards against 0 or infinity means
-    "mul_no_nan": "x * y",
-    "sqrt_share": "y / (2 * x)",
-    "relu_gate": "select(y > 0, x, 0)",
-    "relu6_gate": "select((y > 0) & (y < 6), x, 0)",
-    "elu_gate": "x * select(y >= 0, 1, y + 1)",
-    "selu_gate": "x * select(y >= 0, SCALE, y + ALPHA)",
-    "softsign_gate": "x / ((1 + abs(y)) * (1 + abs(y)))",
-    "zero": "0",
-    "zeros_like": "0",
-    "nonzero": "1",
-    "ones_like": "1",
-    "zero_where": "y",
-    "xlogy": "x * log(y)",
-    "xlog1py": "x * log1p(y)",
-    "xdivy": "x / y",
-    "div_no_nan": "x / y",
-    "conjugate": "x",  # the picture says it where numbers are complex
-    "square": "x * x",
-    "floordiv": "floor(x / y)",
-    "truncatediv": "trunc(x / y)",
-    "fmod": "remainder(x, y)",
-    "rint": "round(x)",
-}
+# What an operation that guards against 0 or infinity means; of complex numbers the picture itself says the conjugate.
+MEANINGS = """
+mul_no_nan x * y
+sqrt_share y / (2 * x)
+relu_gate select(y > 0, x, 0)
+relu6_gate select((y > 0) & (y < 6), x, 0)
+elu_gate x * select(y >= 0, 1, y + 1)
+selu_gate x * select(y >= 0, SCALE, y + ALPHA)
+softsign_gate x / ((1 + abs(y)) * (1 + abs(y)))
+zero 0
+zeros_like 0
+nonzero 1
+ones_like 1
+zero_where y
+xlogy x * log(y)
+xlog1py x * log1p(y)
+xdivy x / y
+div_no_nan x / y
+conjugate x
+square x * x
+floordiv floor(x / y)
+truncatediv trunc(x / y)
+fmod remainder(x, y)
+rint round(x)
+"""
+MEANT = dict(line.split(None, 1) for line in MEANINGS.strip().splitlines())
 NUMBERS = {
     "1.1283791670955126": "2/√π",
     "0.886226925452758": "√π/2",

@@ -63,7 +63,7 @@ class Around(NamedTuple):
     forms: dict[Hashable, Fields]
 
 
-LABELS = {"negative": "neg", "pow": "xʸ"}  # apart from those of a subtraction and of an exclusive or
+LABELS = {"negative": "neg", "pow": "xʸ", "identity": "copy"}  # apart from those of a subtraction and an exclusive or
 
 
 def fields_of(primitive: Primitive) -> Fields:

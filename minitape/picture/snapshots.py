@@ -18,7 +18,8 @@
      "sweep": null | SWEEP,       not in a live delta in which it is the same as before
      "results": [RESULT, ...],    one for each gradient call, the last ones; travels with the sweep
      "alarms": [ALARM, ...],      what is wrong, the gravest first; the same
-     "differs": {"row": 3, "text": "..."},    only in a comparison: the first row that is another one in the other tape
+     "differs": {"row": 3, "text": "...", "rows": [3, 5]},    only in a comparison: the first row that is another one in
+                                  the other tape, and those that have other values
      "insides": [{"row": 3, "name": "f", "snapshot": {...}}],   of calls of tf.function: the rows inside, as a
                                   snapshot of their own, with the sweep through them; not in a live delta
      "missing": 0}                bytes of the arrays that the tape released; 0 where they could be computed again

@@ -10,30 +10,34 @@ POINT = 72.27 / 96  # TeX's points in a pixel
 HEAD = r"""%% \usepackage{tikz} \usetikzlibrary{svg.path}
 \begin{tikzpicture}[x=%(p).6gpt, y=-%(p).6gpt, inner sep=0pt, outer sep=0pt]
 """
-SIGNS = {
-    "∂": r"$\partial$",
-    "×": r"$\times$",
-    "÷": r"$\div$",
-    "−": "$-$",
-    "-": "$-$",
-    "σ": r"$\sigma$",
-    "Σ": r"$\Sigma$",
-    "→": r"$\to$",
-    "√": r"$\surd$",
-    "·": r"$\cdot$",
-    "…": r"\dots{}",
-    "²": "$^2$",
-    "³": "$^3$",
-    "ʸ": "$^y$",
-    "ᵀ": r"$^{\mathsf{T}}$",
-    "*": r"$\ast$",
-    "∗": r"$\ast$",
-    "≈": r"$\approx$",
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    **{sign: rf"\{sign}" for sign in "&%$#_{}"},
-}
+WRITTEN = r"""
+∂ $\partial$
+× $\times$
+÷ $\div$
+− $-$
+- $-$
+σ $\sigma$
+Σ $\Sigma$
+→ $\to$
+√ $\surd$
+· $\cdot$
+… \dots{}
+² $^2$
+³ $^3$
+ʸ $^y$
+ᵀ $^{\mathsf{T}}$
+* $\ast$
+∗ $\ast$
+≈ $\approx$
+≥ $\geq$
+≤ $\leq$
+> $>$
+< $<$
+\ \textbackslash{}
+~ \textasciitilde{}
+^ \textasciicircum{}
+"""
+SIGNS = {sign: rf"\{sign}" for sign in "&%$#_{}"} | dict(map(str.split, WRITTEN.strip().splitlines()))
 ANCHORS = {"end": "base east", "middle": "base"}
 
 

@@ -226,11 +226,23 @@ def written(value: dict[str, Any], room: int) -> str | None:
     return next((text for digits in (4, 3, 2) if len(text := shortened(value["data"], digits)) <= room), None)
 
 
+def alike(value: dict[str, Any], row: dict[str, Any], room: int) -> str | None:
+    """Of an array with one number everywhere its shape and that number; None where it has several, or no room."""
+    stats, data = value.get("stats"), np.ravel(value.get("data", []))
+    all_of_it = {stats["min"], stats["max"]} if stats else set(data.tolist())
+    if len(all_of_it) != 1 or (data.size < 2 and not stats) or isinstance((one := all_of_it.pop()), (bool, str)):
+        return None
+    text = f"{tuple(row['shape'])} each {rounded(repr(one)).removesuffix('.0')}"
+    return text if len(text) <= room else None
+
+
 def brief(value: dict[str, Any] | None, row: dict[str, Any], room: int = 18) -> str:
-    """What the picture shows of a value: of an array that does not fit its shape."""
+    """What a node shows of a value: of an array that does not fit its shape, and what it is everywhere."""
     if value is None:
         return ""
-    return written(value, room) or (str(tuple(row["shape"])) if row["shape"] else value["text"])
+    return (
+        written(value, room) or alike(value, row, room) or (str(tuple(row["shape"])) if row["shape"] else value["text"])
+    )
 
 
 def position(page: Any) -> str:

@@ -66,6 +66,18 @@ def test_the_same_rows_with_another_gradient_differ_where_the_sweep_does():
 
 
 @pytest.mark.browser
+def test_later_rows_of_other_values_are_marked_up_to_another_operation(show):
+    both = rate(2.0, more=True), rate(2.5)
+    assert [view._snapshot()["differs"]["rows"] for view in TapeView.compare(*both).views] == [[4, 5]] * 2
+    page = show(TapeView.compare(*both).views[0]._snapshot())
+    marked = {one: page.locator(f".mt-node.mt-{one}") for one in ("differs", "unlike")}
+    assert {one: found.evaluate_all("all => all.map(one => one.dataset.id)") for one, found in marked.items()} == {
+        "differs": ["r4"],
+        "unlike": ["r5"],
+    }
+
+
+@pytest.mark.browser
 def test_the_row_is_marked_and_gone_to(show):
     view = TapeView.compare(rate(2.0), rate(2.5)).views[0]
     page = show(view._snapshot())
@@ -101,7 +113,7 @@ def test_two_tapes_step_together_on_a_page_that_is_saved(show, page, tmp_path):
 def test_they_stand_side_by_side_where_both_have_room(page, tmp_path):
     TapeView.compare(rate(2.0), rate(2.5)).save(tmp_path / "both.html")
     places = []
-    for width in (1920, 1366):
+    for width in (1400, 1200):
         page.set_viewport_size({"width": width, "height": 900})
         page.set_content((tmp_path / "both.html").read_text(encoding="utf-8"))
         page.locator(".mt-view").nth(1).wait_for()

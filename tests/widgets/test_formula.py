@@ -45,6 +45,12 @@ def test_numbers_of_the_program_are_in_it_as_they_are(show):
     assert formulas(page)[0][0] == "∂loss/∂(w × 3) = 2 × (p − 0.2) × p × (1 − p)"
 
 
+def test_the_target_goes_by_the_name_that_its_line_gives_it(show):
+    page = show(tf.snapshot(*PROGRAMS["layers"]()))
+    press(page, "End")
+    assert formulas(page)[0][0].startswith("∂y/∂w0 = ")
+
+
 def test_no_brackets_are_doubled(show):
     x = tf.Variable(2.0, name="x")
     with tf.GradientTape() as tape:

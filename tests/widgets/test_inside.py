@@ -78,7 +78,7 @@ def test_rows_stand_at_their_own_statements_in_turns_and_branches():
         ("+", three[1]),
         ("-", three[0]),
     ]
-    assert {row["name"] for row in found["rows"] if row["label"] == "id" and row["scope"]} == {"w"}
+    assert {row["name"] for row in found["rows"] if row["label"] == "copy" and row["scope"]} == {"w"}
 
 
 def test_a_numbered_branch_and_a_gradient_without_a_picture():

@@ -50,6 +50,15 @@ def test_short_vectors_are_written_out(show):
     assert page.locator(".mt-node[data-id=r0] .mt-map").count() == 0
 
 
+def test_an_array_with_one_number_everywhere_says_which(show):
+    b = tf.Variable(np.zeros(9, np.float32), name="b")
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum((b + 1.0) * np.linspace(-1, 1, 9, dtype=np.float32))
+    page = show(tf.snapshot(tape, y, b))
+    assert page.locator(".mt-node[data-id=r0] .mt-value").text_content() == "(9,) each 0"
+    assert page.locator(".mt-node[data-id=r0] .mt-map").count() == 0
+
+
 @pytest.mark.parametrize("factor, thinner", [(0.01, True), (100.0, False)])
 def test_vanishing_and_exploding_gradients_are_seen(factor, thinner, show):
     x = tf.Variable(1.0, name="x")

@@ -52,7 +52,7 @@ class Comparison:
 
         self._box = GridBox(
             self.views,
-            layout=Layout(grid_template_columns="repeat(auto-fit, minmax(min(100%, 740px), 1fr))", grid_gap="8px"),
+            layout=Layout(grid_template_columns="repeat(auto-fit, minmax(min(100%, 660px), 1fr))", grid_gap="8px"),
         )
         box = self._box._repr_mimebundle_(**options) or {}
         return box | data, {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import zip_longest
+from itertools import islice, takewhile, zip_longest
 from typing import TYPE_CHECKING, Any
 
 from minitape.picture.short import elide
@@ -11,6 +11,8 @@ from minitape.picture.words import word
 
 if TYPE_CHECKING:
     from minitape.picture.fields import Fields, Shown, Snapshot
+
+MOST = 2000  # rows that are marked
 
 
 def first_difference(first: Snapshot, second: Snapshot) -> tuple[int, str, str] | None:
@@ -37,6 +39,12 @@ def first_difference(first: Snapshot, second: Snapshot) -> tuple[int, str, str] 
                 left, right = (word("no more rows") if one is None else one[-1] for one in pair)
                 return row, left, right
     return None
+
+
+def other_values(first: Snapshot, second: Snapshot) -> list[int]:
+    """The rows that compute the same from other values, before the first that computes something else."""
+    both = takewhile(lambda pair: pair[0][1] == pair[1][1], zip(_of_rows(first), _of_rows(second), strict=False))
+    return [one[0] for one, other in islice(both, MOST) if one[2] != other[2]]
 
 
 def _of_rows(snapshot: Snapshot) -> Iterator[tuple[Any, ...]]:

@@ -23,7 +23,7 @@ from minitape.picture.whatif import what_if
 from minitape.picture.words import browser_texts, word
 
 from .comparison import Comparison
-from .difference import first_difference
+from .difference import first_difference, other_values
 from .engine import LOADER, engine
 from .interact import Rerun
 from .kept_page import KeptView
@@ -164,8 +164,8 @@ class TapeView(AnyWidget):
 
     @classmethod
     def compare(cls, first: Any, second: Any) -> Comparison:
-        """Two tapes below each other, which step together; the first row that differs is marked in both, and said in
-        words.
+        """Two tapes next to each other, which step together. The first row that differs is marked in both, and said in
+        words; so are later ones that compute the same from other values.
 
         Each tape shows the sweep of its last gradient. Raises TypeError when one of them is no GradientTape.
 
@@ -180,12 +180,11 @@ class TapeView(AnyWidget):
         """
         for tape in (first, second):
             reader_of(followed(tape), [], "TapeView takes")
-        found = first_difference(snapshot(first), snapshot(second))
+        both = snapshot(first), snapshot(second)
+        found, rows = first_difference(*both), other_values(*both)
         row, *words = found or (0, "", "")
-        differs = [
-            None if found is None else {"row": row, "text": word("{here} here, {there} there", here=here, there=there)}
-            for here, there in (words, words[::-1])
-        ]
+        texts = [word("{here} here, {there} there", here=here, there=there) for here, there in (words, words[::-1])]
+        differs = [None if found is None else {"row": row, "text": text, "rows": rows} for text in texts]
         linked = uuid4().hex  # the browser reads both with the first rows: what came later could be too late
         names = spaces(sys._getframe(1))
         one, other = (

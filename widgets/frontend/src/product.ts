@@ -1,6 +1,7 @@
 // The formula of what has arrived, as it grows with the steps: ∂loss/∂w = 2 × (p − t) × p × (1 − p) × x, with its numbers below; of
 // arrays ∂loss/∂w = xᵀ @ (2 × (p − t)), with the shapes.
 import { h } from "./dom";
+import { assigned } from "./results";
 import type { Row, SweepEdge } from "./schema";
 import type { Store } from "./store";
 import { elide, rounded, shapeText, withNames } from "./value";
@@ -40,7 +41,8 @@ function nameOf(store: Store, row: Row): string {
 
 /** What is derived: the target, times what the sweep began with where that is not 1, as with `output_gradients` or in a call. */
 function derived(store: Store, seed: string): string {
-  const name = nameOf(store, store.rows[store.sweep?.target[0] ?? 0]);
+  const row = store.rows[store.sweep?.target[0] ?? 0];
+  const name = assigned(store, row) || nameOf(store, row);
   return seed ? `(${seed} × ${name})` : name;
 }
 

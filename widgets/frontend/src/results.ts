@@ -19,6 +19,13 @@ function noteOf({ call, element }: Result): string | null {
   return call === "backward" ? "What this pass added to .grad" : null;
 }
 
+/** The name of what a row computed, or the one that the program gives it: its line says `name = ...`, and no later row belongs to the line. */
+export function assigned({ sources, rows }: Store, { row, name, file, line }: Row): string {
+  const text = (file !== null && line !== null && sources[file]?.split("\n")[line - 1]) || "";
+  const next = rows[row + 1];
+  return name?.replace(/:0$/, "") || (next?.file === file && next?.line === line ? "" : (/^(?:.*;|\s*(?:for|if|while|with)\b.*:)?\s*([A-Za-z_]\w*)\s*=[^=;]*$/.exec(text)?.[1] ?? ""));
+}
+
 export class Results {
   readonly el = h("div", { class: "mt-results", role: "group", "aria-label": "What tape.gradient returned", hidden: true });
   private all = false;
@@ -66,14 +73,7 @@ export class Results {
 
   private nameOf(row: number): string {
     const found = this.store.rows[row];
-    return found ? found.name?.replace(/:0$/, "") || this.assigned(found) || t("(row {0})", row) : t("not on the tape");
-  }
-
-  /** The name that the program gives to what a row computed: its line says `name = ...`, and no later row belongs to the line. */
-  private assigned({ row, file, line }: Row): string {
-    const text = (file !== null && line !== null && this.store.sources[file]?.split("\n")[line - 1]) || "";
-    const next = this.store.rows[row + 1];
-    return next?.file === file && next?.line === line ? "" : (/^(?:.*;|\s*(?:for|if|while|with)\b.*:)?\s*([A-Za-z_]\w*)\s*=[^=;]*$/.exec(text)?.[1] ?? "");
+    return found ? assigned(this.store, found) || t("(row {0})", row) : t("not on the tape");
   }
 
   private source(call: Result, targets: string, source: Result["sources"][number], k: number, hide: boolean): HTMLElement {

@@ -231,7 +231,9 @@ export class Scene {
     if (row?.status === "ghost") name += " mt-ghost";
     if (row?.cut) name += " mt-cut";
     if (row && row.by !== null) name += " mt-written";
-    if (this.store.differs && node === this.graph?.nodeOf(this.store.differs.row)) name += " mt-differs";
+    const { differs } = this.store;
+    if (differs && node === this.graph?.nodeOf(differs.row)) name += " mt-differs";
+    else if (differs?.rows?.some((one) => one >= node.first && one <= last)) name += " mt-unlike";
     if (row && done && this.alarming(row)) name += " mt-nan";
     if (this.store.blamed(node.first, node.group?.end)) name += " mt-blamed";
     if (this.timeline.badIn(node.first, node.group ? node.group.end : node.first + 1)) name += " mt-bad";
@@ -292,7 +294,7 @@ export class Scene {
     drawn.mapped = [value, adjoint];
     const seen = (one: Value | null, y: number, room: number, shape: string): SVGGElement | null => {
       const x = Math.max(MAP_X, MAP_PAD + CHAR * shape.length);
-      return one && !isShort(one, room) && x < NODE_W - 24 ? signedMap(one, x, y, NODE_W - x - 8, 12) : null;
+      return one && !isShort(one, room, of) && x < NODE_W - 24 ? signedMap(one, x, y, NODE_W - x - 8, 12) : null;
     };
     const shape = (row: Row | null, room: number): string => (row ? shapeText(row, room) : "");
     drawn.maps.replaceChildren(...[seen(value, 28, CHARS, shape(of, SIDES)), seen(adjoint, 44, CHARS - 2, `∂ ${shape(of, SIDES - 2)}`)].filter((map) => map !== null));

@@ -135,7 +135,7 @@ export interface Snapshot {
   results?: Result[]; // they travel with the sweep
   alarms?: Alarm[]; // the same
   linked?: string; // in a comparison: views with the same name go together
-  differs?: { row: number; text: string }; // in a comparison: the first row that is another one in the other tape
+  differs?: { row: number; text: string; rows?: number[] }; // in a comparison: the first row that is another one in the other tape, and those of other values
   insides?: Inside[]; // of calls of functions; not there in a delta
   missing?: number; // bytes of the arrays that the tape released
   texts?: Record<string, string>; // the view's words in another language

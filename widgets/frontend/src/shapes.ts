@@ -2,7 +2,7 @@
 import { groupTitle } from "./fold";
 import { HALF, NODE_H, NODE_W, isBare, type Graph, type Node } from "./graph";
 import type { Edge } from "./place";
-import { brief, elide, gone, operationOf, shapeText, shortName, title as titleOf, written } from "./value";
+import { brief, each, elide, gone, operationOf, shapeText, shortName, title as titleOf, written } from "./value";
 import type { Row, Value } from "./schema";
 import type { Store } from "./store";
 import { t, wide } from "./words";
@@ -143,15 +143,22 @@ function fitting(name: string, pixels: number, font?: string): string {
   return shortName(name, 4);
 }
 
-/** Is there room to write a value out? */
-export function isShort(value: Value, room = CHARS): boolean {
-  return written(value, room) !== null;
+/** Of an array that has one number everywhere its shape and that number, where there is room. */
+function alike(value: Value, row: Row, room: number): string | null {
+  const same = each(value);
+  const text = `${shapeText(row)} ${same}`;
+  return same && text.length <= room ? text : null;
+}
+
+/** Is there room to write a value out, or of that of a row to say what it is everywhere? */
+export function isShort(value: Value, room = CHARS, row?: Row | null): boolean {
+  return (written(value, room) ?? (row ? alike(value, row, room) : null)) !== null;
 }
 
 /** A value in its node: of an array that does not fit its shape, next to which its picture is. */
 export function nodeValue(value: Value | null, row: Row, room: number): string {
   if (!value || !row.shape.length) return brief(value, row, room);
-  return written(value, room) ?? shapeText(row, Math.min(room, SIDES - (CHARS - room)));
+  return written(value, room) ?? alike(value, row, room) ?? shapeText(row, Math.min(room, SIDES - (CHARS - room)));
 }
 
 export interface NodeText {

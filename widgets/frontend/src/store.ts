@@ -22,7 +22,7 @@ export class Store {
   /** what is known of the rows inside of calls, by the call's row */
   insides = new Map<number, Inside>();
   /** the first row that is another one in the tape with which this one is compared */
-  differs: { row: number; text: string } | null = null;
+  differs: Snapshot["differs"] | null = null;
   /** in a comparison: the name that both have */
   linked = "";
   /** bytes of the arrays that the tape released, and that could be computed again */

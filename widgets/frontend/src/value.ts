@@ -113,6 +113,12 @@ export function full(value: Value | null): string {
   return parts.join("  ");
 }
 
+/** The number that an array has everywhere, in words; "" where it has several. */
+export function each({ stats, data }: Value): string {
+  const all = stats ? [stats.min, stats.nans ? NaN : stats.max] : Array.isArray(data) ? (data.flat(9) as unknown[]) : [];
+  return all.length > 1 && typeof all[0] === "number" && all.every((one) => one === all[0]) ? t("each {0}", rounded(String(all[0]))) : "";
+}
+
 const FIRST = 6; // numbers of an array that are said
 
 /** An array in a sentence: `(32, 16), -1.2 to 3.4, 20 % zeros`; a number as it is. */
