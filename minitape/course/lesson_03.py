@@ -265,7 +265,7 @@ EXERCISES = (
                 "average never changed: which method changes a variable?",
             ),
             Mistake(
-                lambda numbers, rate: _smooth(numbers, rate, start=0.0),
+                functools.partial(_smooth, start=0.0),
                 "Begin with the first number, as it is in the list.",
             ),
         ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from .compare import as_array
@@ -236,7 +237,7 @@ EXERCISES = (
                 where=r"(?s)\A(?!.*\.assign)",
             ),
             Mistake(
-                lambda f, starts, steps, rate: _fit(f, starts, steps, rate, by_turns=True),
+                partial(_fit, by_turns=True),
                 "The second variable moves by a gradient that was taken after the first one had moved. Ask once in "
                 "each step, for all of them.",
             ),

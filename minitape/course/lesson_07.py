@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,6 +29,10 @@ def _gradient(f: UnknownFunction, point: Pair, direction: Pair) -> np.ndarray:
 def _hessian(f: UnknownFunction, point: Pair, direction: Pair) -> np.ndarray:
     x, y = point
     return np.array([[0.0, 2 * y], [2 * y, 2 * x]] if f is BENT else [[6 * x, 1.0], [1.0, 0.0]])
+
+
+def _product(f: UnknownFunction, point: Pair, direction: Pair) -> np.ndarray:
+    return _hessian(f, point, direction) @ np.array(direction)
 
 
 EXPLAINED = {
@@ -157,10 +162,6 @@ EXERCISES = (
                 "Divide by the second derivative as it is, also where it is negative.",
             ),
             Mistake(
-                lambda f, value: value - (value / 2 - 2 * np.sin(2 * value)) / (0.5 - 4 * np.cos(2 * value)),
-                "slope and bend still belong to wavy, from the cell above. Make them anew, from f.",
-            ),
-            Mistake(
                 lambda f, value: value - f.derivative(value),
                 "You subtract the whole slope. Divide it by the second derivative.",
             ),
@@ -193,17 +194,17 @@ EXERCISES = (
         "07.5",
         order=2,
         also=_without_the_table,
-        expect=lambda f, point, direction: np.array(direction) @ _hessian(f, point, direction) @ np.array(direction),
+        expect=lambda f, point, direction: _product(f, point, direction) @ np.array(direction),
         cases=[(BENT, [1.0, 2.0], [1.0, 1.0]), (STEEP, [1.0, 2.0], [1.0, -1.0]), (STEEP, [-1.0, 0.5], [2.0, -3.0])],
         mistakes=[
             Mistake(_hessian, "That is the whole Hessian. Only one number of it is wanted."),
             Mistake(_gradient, "That is the gradient. The direction has not been used yet."),
             Mistake(
-                lambda f, point, direction: _hessian(f, point, direction) @ np.array(direction),
+                _product,
                 "That is the Hessian times the direction. Multiply by the direction once more, and add up.",
             ),
             Mistake(
-                lambda f, point, direction: _hessian(f, point, direction) @ np.array(direction) * np.array(direction),
+                lambda f, point, direction: _product(f, point, direction) * np.array(direction),
                 "Two numbers are left. Add them up.",
             ),
             Mistake(
@@ -211,7 +212,7 @@ EXERCISES = (
                 "That is the slope in the direction. How does it change along the direction?",
             ),
             Mistake(
-                lambda f, point, direction: _hessian(f, point, direction).sum(axis=0) @ np.array(direction),
+                lambda f, point, direction: _product(f, point, direction).sum(),
                 "The direction is used once only. It belongs in the sum on the outer tape, and after it once more.",
             ),
         ],
@@ -253,11 +254,11 @@ def lowest(f, start, steps):
         atol=1e-4,
         mistakes=[
             Mistake(
-                lambda f, start, steps: _down(f, start, steps, halvings=100),
+                partial(_down, halvings=100),
                 "You halve until it helps. Here ten halvings are all: after them x stays where it is.",
             ),
             Mistake(
-                lambda f, start, steps: _down(f, start, steps, halvings=0),
+                partial(_down, halvings=0),
                 "Leave the halving as it was: where the height grows, half of the step, and half again.",
             ),
         ],

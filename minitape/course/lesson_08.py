@@ -23,6 +23,10 @@ def _of_whole(found: Answer) -> Callable[..., Answer]:
     return lambda f, value: found if isinstance(value, int) else f.derivative(value)
 
 
+def _slopes(f: Polynomial, values: list[float]) -> np.ndarray:
+    return np.array([f.derivative(value) for value in values])
+
+
 def _largest(f: Polynomial, values: list[float]) -> float:
     return max(values, key=lambda value: float(f._compute(value)))
 
@@ -121,7 +125,7 @@ def slope(f, value):
     ),
     Exercise(
         "08.3",
-        expect=lambda f, values: np.array([f.derivative(value) for value in values]) / len(values),
+        expect=lambda f, values: _slopes(f, values) / len(values),
         cases=[(F, [1.0, 3.0, 5.0]), (G, [2.0, -2.0]), (G, [0.5])],
         start="""
 def slopes(f, values):
@@ -154,7 +158,7 @@ def slopes(f, values):
             ),
             Mistake(gives_none, "tf.constant of a tensor that you took out knows nothing of x.", where=r"tf\.constant"),
             Mistake(
-                lambda f, values: np.array([f.derivative(value) for value in values]),
+                _slopes,
                 "That is the derivative of the sum. The mean divides by how many.",
             ),
             Mistake(

@@ -48,6 +48,10 @@ def _loop(rate: float) -> Callable[..., float]:
     return learned
 
 
+def _stops_after_one(loss_of: Polynomial, steps: int) -> float:
+    return raises() if steps > 1 else _loop(0.25)(loss_of, steps)
+
+
 EXPLAINED = {
     "09.p1": "A variable knows what it holds, not where that came from. assign_add puts a number into the box, and no "
     "operation with a result is recorded. "
@@ -161,14 +165,14 @@ def gradient_for_y(f, a, b):
         cases=[(BOWL, 1), (BOWL, 2), (HOLE, 5)],
         mistakes=[
             Mistake(
-                lambda loss_of, steps: raises() if steps > 1 else _loop(0.25)(loss_of, steps),
+                _stops_after_one,
                 "After w = w - ..., w is a tensor, which no tape watches. Change the variable: it has a method that "
                 "subtracts.",
                 where=r"\bw = w *-",
                 error="NoneType",
             ),
             Mistake(
-                lambda loss_of, steps: raises() if steps > 1 else _loop(0.25)(loss_of, steps),
+                _stops_after_one,
                 "The method is the right one, but w = gives the name w to what it hands back, which no tape watches. "
                 "Leave out w =.",
                 where=r"\bw = w\.assign",
@@ -196,17 +200,6 @@ def gradient_for_y(f, a, b):
             Mistake(
                 lambda loss_of, x: [float(np.dot(x, loss_of.points) / np.dot(x, x)), 0.0],
                 "Your line goes through the origin: b does not learn. Ask for the gradients of both, and change both.",
-            ),
-            Mistake(
-                _grown,
-                "The loss grows, until there are no numbers any more. Which way does assign_add go?",
-                where=r"assign_add\(",
-            ),
-            Mistake(
-                _grown,
-                "The loss grows, until there are no numbers any more. Does each variable get its own gradient? They "
-                "come in the order of the sources.",
-                where=r"\bdb, *dw *=|w\.assign_sub\([^)]*\bdb\b",
             ),
             Mistake(
                 _grown,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
+from functools import partial
 from typing import TYPE_CHECKING
 
 from .exercise import Exercise, Mistake, raises
@@ -35,6 +36,10 @@ def _aimed(throw: Polynomial, target: float, times: int = 10, part: float = 1.0)
     for _ in range(times):
         angle -= part * (throw._compute(angle) - target) / throw.derivative(angle)
     return angle
+
+
+def _without_penalty(f: Polynomial, value: float) -> list[float]:
+    return [f.derivative(value)] * 2
 
 
 def _traced_once(answer: Function, seen: list[Seen]) -> str:
@@ -141,24 +146,24 @@ def two_slopes(f, value):
 """,
         mistakes=[
             Mistake(
-                lambda f, value: [f.derivative(value)] * 2,
+                _without_penalty,
                 "A variable is read each time, but the graph reads the one that it met while it was traced. Make one "
                 "variable before the loop, and assign to it.",
                 where=r"for penalty in .*Variable",
             ),
             Mistake(
-                lambda f, value: [f.derivative(value)] * 2,
+                _without_penalty,
                 "The graph holds the tensor that had the name penalty while it was traced. Hand it in as an argument "
                 "of loss.",
                 where=r"(?s)def loss\(\w+\):.*tf\.(constant|convert_to_tensor|cast)\(",
             ),
             Mistake(
-                lambda f, value: [f.derivative(value)] * 2,
+                _without_penalty,
                 "What is added outside of loss does not depend on x. The penalty belongs in loss, as an argument.",
                 where=r"loss\(x\) *\+",
             ),
             Mistake(
-                lambda f, value: [f.derivative(value)] * 2,
+                _without_penalty,
                 "loss was traced with penalty = 0, and that is in its graph for good. How does a new number get in?",
                 where=r"def loss\(\w+\)|lambda \w+:",
             ),
@@ -262,7 +267,7 @@ def two_slopes(f, value):
         mistakes=[
             Mistake(lambda throw, target: 0.4, "The angle never changes: give the name angle to the corrected one."),
             Mistake(
-                lambda throw, target: _aimed(throw, target, part=-1.0),
+                partial(_aimed, part=-1.0),
                 "The ball goes the wrong way: if the miss is above zero and grows with the angle, the angle must "
                 "become smaller.",
             ),

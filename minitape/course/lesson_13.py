@@ -187,10 +187,6 @@ STANDARDIZE = Exercise(
             partial(_standardized, spread=False),
             "The mean is gone. Divide by the spread, too: grams are still in the hundreds.",
         ),
-        Mistake(
-            lambda seen, measures: (measures - seen.mean(axis=0)) / seen.std(axis=0, ddof=1),
-            "You divide by N - 1. Others do so, too; here it is array.std(axis=0), which divides by N.",
-        ),
     ],
     hint=(
         "Which two numbers of each column tell where its values lie, and how far apart?",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from .compare import in_order
@@ -149,16 +151,16 @@ def slope(bend, w1, w2, x, t):
                 "Zeros hide the cut. The loss does change when w1 changes: take the cut away.",
             ),
             Mistake(
-                lambda *given: _slope(*given, moving=False),
+                partial(_slope, moving=False),
                 "A part comes through now. The mean and the spread move with w1, too: they must be recorded as well.",
             ),
             Mistake(
-                lambda *given: _slope(*given, squared=True),
+                partial(_slope, squared=True),
                 "The path is whole, but it is another loss: you divide by the variance, which is the square of the "
                 "standard deviation.",
             ),
             Mistake(
-                lambda *given: _slope(*given, scaled=False),
+                partial(_slope, scaled=False),
                 "The path is whole, but it is another loss: features must be standardized, as before.",
             ),
         ],

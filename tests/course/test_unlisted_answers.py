@@ -150,6 +150,11 @@ WRONG_PROGRAMS = [
         solved("11.3", "0.5 * upstream", "upstream").replace("tape.gradient(y, x)", "tape.gradient(y, x) / 2"),
         "halved elsewhere",
     ),
+    (
+        "11.6",
+        solved("11.6", "tf.where(tf.abs(x) < 1.0, upstream, 0.0)", "upstream if abs(x) < 1.0 else 0.0 * upstream"),
+        "In a network x holds many",
+    ),
     ("11.6", solved("11.6", "tf.abs(x) < 1.0", "tf.abs(x - 0.5) < 1.5"), "not yet"),
     ("01.4", NESTED.replace("return outer.gradient(first, x)", "return first**2"), "a power of the first derivative"),
     ("05.2", solved("05.2", "z = g(x)", "z = g(y)"), "hands what the function gave to another call"),
