@@ -11,12 +11,10 @@ from operator import not_
 from types import ModuleType
 from typing import Any
 
-import numpy as np
-
 from ..common.texts import paragraph
 from ..engine.recording.frames import own_file
 from ..explain.blocked import Cuts
-from ..explain.caller import asking_frame, in_brackets
+from ..explain.caller import asking_frame
 from ..explain.fixes.dialects import Dialect
 from ..explain.fixes.table import offer_fix
 from ..explain.sentences import fill
@@ -26,10 +24,7 @@ from ..explain.words import Explanation, not_all, words_alone
 from ..picture.reading import spaces
 from ..recording.rows import BackwardPass
 from ..recording.sites import NOWHERE, Site
-from ..recording.values import numbers_of
-from .model_page import between
 from .recording import Number
-from .texts import TENSOR, Texts
 
 LEFT_BY = {
     "": "a NumPy function",
@@ -57,8 +52,6 @@ DEEP, MANY = 8, 2000  # of what holds what is looked at to find a name
 class Inquiry(Cuts):
     """Why ``source`` gets no gradient from ``target``: the checks of a framework in their order, and its words."""
 
-    texts: Texts  # cause, and a kind of it -> what happened, what fixes it
-    functions: dict[str, str]  # the functions of the framework that a shared fix names
     dialect: Dialect  # how the framework writes what fixes a line
     entries: list
     origin: Any  # of JAX: the texts behind the function
@@ -91,51 +84,8 @@ class Inquiry(Cuts):
 
     # -- words -------------------------------------------------------------------------------------
 
-    def say(
-        self, cause: str, site: Site = NOWHERE, row: int | None = None, what: str = "", other: str = "", kind: str = ""
-    ) -> Explanation:
-        """An explanation; of a row its function and place."""
-        if row is not None:
-            site = self.entries[row].site if site is NOWHERE else site
-            what = what or self._called(row)
-        message, fix = self.texts[f"{cause} {kind}".strip()]
-        values = self._values(cause, row) if "{values}" in message else ""
-        x = self.path or fill(self.name)
-        fields = {"x": x, "line": in_brackets(*site), "what": what, "other": other, "values": values}
-        fields["functions"] = fill(self.functions.get(f"{cause} {kind}".strip(), ""), **fields)
-        fixes = fill(fix, **fields | {"x": self.path or ("x" if self.name == TENSOR else x)})
-        answer = Explanation(cause, fill(message, **fields), fixes, *site)
-        answer._tape, answer._rows, answer.name = self.recording, [] if row is None else [row], fields["x"]
-        return answer
-
-    def _values(self, cause: str, row: int | None) -> str:
-        """The numbers at which an operation goes wrong, as the sentence of a cause has them."""
-        arrays = (
-            []
-            if row is None
-            else [
-                numbers
-                for given in self.entries[row].inputs
-                if (numbers := numbers_of(self.entries[given].value)) is not None
-            ]
-        )
-        if cause == "nan_forward":
-            result = None if row is None else numbers_of(self.entries[row].value)
-            if result is None or np.isfinite(result).all():
-                return fill("NaN or an infinity")
-            lost = np.argmin(np.isfinite(result).reshape(-1))
-            at = [
-                array.reshape(-1)[lost if array.shape == result.shape else 0]
-                for array in arrays
-                if array.shape in (result.shape, ())
-            ]
-            value = f"{result.reshape(-1)[lost]:.4g}".replace("nan", "NaN")
-            given = fill(" and ").join(f"{number:.4g}" for number in at)
-            return fill("{value} at {given}", value=value, given=given) if at and len(at) == len(arrays) else value
-        if len(arrays) != 1 or not arrays[0].size:
-            return ""
-        low, high = arrays[0].min(), arrays[0].max()
-        return fill(" ({place})", place=between(low, high, ".4g"))
+    def called_source(self) -> str:
+        return self.path or fill(self.name)
 
     def _spaces(self) -> list[dict[str, object]]:
         """Where Python names of the program are."""

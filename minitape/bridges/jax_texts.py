@@ -14,8 +14,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..explain.fixes.dialects import JAX
+from ..explain.value_texts import Texts
 from .jax_log import STEPS
-from .texts import SHARED, Texts
+from .texts import SHARED
 
 TEXT: Texts = SHARED | {
     # cause: (what happened, what fixes it)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..explain.caller import where
-from ..explain.sentences import fill
+from ..explain.sentences import between, fill
 
 if TYPE_CHECKING:
     from ..explain.words import Explanation
@@ -174,12 +174,6 @@ def spread(numbers: list[GradientNumbers]) -> str:
         "" if update is None else fill("update/weight {n}", n=between(*update, ".2g")),
     ]
     return fill(", ").join(filter(None, parts))
-
-
-def between(low: float, high: float, form: str) -> str:
-    """A range of numbers, or the one number that it is."""
-    texts = [format(low, form), format(high, form)]
-    return texts[0] if texts[0] == texts[1] else fill("{low} to {high}", low=texts[0], high=texts[1])
 
 
 def names_in(known: Mapping[str, Any], asked: str) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from ..explain.owners import living
 from ..explain.sentences import fill
 from ..explain.source import attribute_site, statement_at
 from ..explain.statement import last_name
+from ..explain.value_texts import FUNCTIONS, TENSOR
 from ..explain.why import Why
 from ..explain.words import Explanation
 from ..recording.rows import RowExit
@@ -26,8 +27,7 @@ from .tensorflow_inside import has_tapes
 from .tensorflow_open import open_call, seeds_of, traced_again
 from .tensorflow_ops import handle_of, has_no_gradient, is_custom, is_dataset, name_of, variable_of
 from .tensorflow_tapes import numpy_call, predictions
-from .tensorflow_texts import FUNCTIONS, OF_KERAS, PATCHES, TEXT
-from .texts import TENSOR
+from .tensorflow_texts import OF_KERAS, PATCHES, TEXT
 
 ARRIVED = {"nan_forward", "nan_backward", "nondifferentiable", "zero_sum", *ZEROS}  # causes that an operation can be
 

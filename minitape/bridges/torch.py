@@ -33,11 +33,12 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook  # noqa: E402
 from torch.utils.hooks import RemovableHandle  # noqa: E402
 
 from ..explain.sentences import fill  # noqa: E402
+from ..explain.value_texts import TENSOR  # noqa: E402
 from .changes import Block  # noqa: E402
 from .checkup import Checkup  # noqa: E402
 from .recording import Number, Recording  # noqa: E402
 from .sampling import AfterBadGradient, some_steps  # noqa: E402
-from .texts import NOT_FINITE, TENSOR, ZERO  # noqa: E402
+from .texts import NOT_FINITE, ZERO  # noqa: E402
 from .torch_log import TorchLog  # noqa: E402
 from .torch_mode import TorchWatcher  # noqa: E402
 

@@ -13,7 +13,8 @@ import numpy as np
 import torch
 
 from ..explain.fixes.dialects import TORCH
-from .texts import SHARED, Texts
+from ..explain.value_texts import Texts
+from .texts import SHARED
 
 _HIDDEN = (
     "{what}(...){line} works with the values of {x} alone. The path to the target ends there.",

@@ -14,12 +14,12 @@ from ..explain.owners import living
 from ..explain.sentences import fill
 from ..explain.source import attribute_site, sources_of, statement_at
 from ..explain.statement import Statement, last_name, unparse
+from ..explain.value_texts import TENSOR
 from ..explain.words import Explanation
 from ..recording.rows import BackwardPass, RowExit
 from ..recording.sites import NOWHERE, Site, last_return, text_of
 from .inquiry import Inquiry, left_by
 from .recording import Number
-from .texts import TENSOR
 from .torch_log import differentiable, dtype_of
 from .torch_texts import CLASSES, FUNCTIONS, HIDES, PATCHES, SAMPLES, SPREADS, TEXT, ZEROS
 from .torch_value import array_of

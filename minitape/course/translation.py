@@ -368,9 +368,9 @@ def _helps(tree: ast.AST) -> Iterator[str]:
 
 def _of_answers() -> list[tuple[str, str]]:
     """The sentences that `explain` may say of a tape, from its tables."""
-    tables = [*texts.TEXT.values(), *value_texts.OF_ZERO.values(), value_texts.CURES.values()]
-    alone = [value_texts.SMOOTH, value_texts.OVERFLOW, value_texts.VALUE, value_texts.WHERE, value_texts.RELEASED]
-    found = [text for pair in tables for text in pair] + alone
+    tables = texts.TEXT, value_texts.ARRIVED, value_texts.OF_TENSORFLOW, value_texts.OF_TAPE
+    found = [text for table in tables for pair in table.values() for text in pair]
+    found += [*value_texts.FUNCTIONS.values(), value_texts.RELEASED, value_texts.TENSOR]
     return [(text, "minitape/explain/texts.py") for text in found if text]
 
 

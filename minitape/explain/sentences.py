@@ -19,3 +19,9 @@ def fill(template: str, /, **values: object) -> str:
     'train.py, line 3'
     """
     return paragraph(say(template, LESSON, **values))
+
+
+def between(low: float, high: float, form: str) -> str:
+    """A range of numbers, or the one number that it is."""
+    texts = [format(low, form), format(high, form)]
+    return texts[0] if texts[0] == texts[1] else fill("{low} to {high}", low=texts[0], high=texts[1])

@@ -14,8 +14,11 @@ import numpy as np
 from ..recording.nodes import Break
 from ..recording.sites import NOWHERE, Site, text_of
 from ..recording.values import ValueSummary, numbers_of
+from .caller import in_brackets
 from .search import WHOLE, Search
+from .sentences import between, fill
 from .statement import once
+from .value_texts import TENSOR, Texts
 from .words import Explanation
 
 # Frameworks write a clip as a maximum and a minimum: where no scope has its name, the program's text is the only
@@ -35,7 +38,10 @@ class RowValues:
     ends: list[int]  # of the target
     behind: set[int]  # the rows that the target was computed from
     sweep: Any  # the Sweep from the target, if one was recorded
-    texts: dict[str, tuple[str, str]]  # the causes that a framework has words for
+    name: str  # of the source
+    recording: Any  # what was asked about, in pictures
+    texts: Texts  # cause, and a kind of it -> what happened, what fixes it
+    functions: dict[str, str]  # the functions of the framework that a shared fix names
     # cause -> operations that make zeros of adjoints in this way; the first that has it counts
     zeros: dict[str, set[str]]
     classes: frozenset[str] | set[str] = frozenset()  # operations that take the logits of classes and give a loss
@@ -45,11 +51,59 @@ class RowValues:
     # operations whose derivative is zero at the values that they have, and a kind of that
     points: Mapping[str, str] = MappingProxyType({})
 
+    def _called(self, row: int) -> str:
+        """What an operation is called."""
+        raise NotImplementedError
+
+    def called_source(self) -> str:
+        """What the source is called."""
+        return self.name
+
     def say(
         self, cause: str, site: Site = NOWHERE, row: int | None = None, what: str = "", other: str = "", kind: str = ""
     ) -> Explanation:
         """An explanation; of a row its function and place."""
-        raise NotImplementedError
+        if row is not None:
+            site = self.entries[row].site if site is NOWHERE else site
+            what = what or self._called(row)
+        message, fix = self.texts[f"{cause} {kind}".strip()]
+        values = self._values(cause, row) if "{values}" in message else ""
+        x = self.called_source()
+        fields = {"x": x, "line": in_brackets(*site), "what": what, "other": other, "values": values}
+        fields["functions"] = fill(self.functions.get(f"{cause} {kind}".strip(), ""), **fields)
+        fixes = fill(fix, **fields | {"x": "x" if x == fill(TENSOR) else x})
+        answer = Explanation(cause, fill(message, **fields), fixes, *site)
+        answer._tape, answer._rows, answer.name = self.recording, [] if row is None else [row], fields["x"]
+        return answer
+
+    def _values(self, cause: str, row: int | None) -> str:
+        """The numbers at which an operation goes wrong, as the sentence of a cause has them."""
+        arrays = (
+            []
+            if row is None
+            else [
+                numbers
+                for given in self.entries[row].inputs
+                if (numbers := numbers_of(self.entries[given].value)) is not None
+            ]
+        )
+        if cause == "nan_forward":
+            result = None if row is None else numbers_of(self.entries[row].value)
+            if result is None or np.isfinite(result).all():
+                return fill("NaN or an infinity")
+            lost = np.argmin(np.isfinite(result).reshape(-1))
+            at = [
+                array.reshape(-1)[lost if array.shape == result.shape else 0]
+                for array in arrays
+                if array.shape in (result.shape, ())
+            ]
+            value = f"{result.reshape(-1)[lost]:.4g}".replace("nan", "NaN")
+            given = fill(" and ").join(f"{number:.4g}" for number in at)
+            return fill("{value} at {given}", value=value, given=given) if at and len(at) == len(arrays) else value
+        if len(arrays) != 1 or not arrays[0].size:
+            return ""
+        low, high = arrays[0].min(), arrays[0].max()
+        return fill(" ({place})", place=between(low, high, ".4g"))
 
     def called_by_program(self, row: int) -> str:
         """What the program calls the value of a row, if it has a name."""

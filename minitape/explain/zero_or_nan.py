@@ -5,7 +5,6 @@ words.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Hashable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Literal
@@ -23,16 +22,16 @@ from ..recording.nodes import TapeNode
 from ..recording.rows import BackwardPass
 from ..recording.sites import NOWHERE, Site, last_return
 from ..recording.tape import TapeRow
-from ..recording.values import ValueSummary, facts_of, numbers_of
-from .caller import asking_names, in_brackets
+from ..recording.values import ValueSummary, facts_of
+from .caller import asking_names
 from .families import CLASSES, MOVES, POINTS, ZEROS
 from .fixes.tape import AskedOfTape
 from .partial import MAKES
-from .replay import MOST, ReplayStep, dense, open_call, replay, shown, starts_of, swept
+from .replay import MOST, ReplayStep, dense, open_call, replay, starts_of, swept
 from .sentences import fill
 from .source_names import name_of
 from .statement import last_name, once
-from .value_texts import CURES, OF_ZERO, OVERFLOW, RELEASED, SMOOTH, VALUE, WHERE
+from .value_texts import ARRIVED, FUNCTIONS, OF_TAPE, OF_TENSORFLOW, RELEASED
 from .values import RowValues
 from .words import Explanation, in_words
 
@@ -40,12 +39,6 @@ if TYPE_CHECKING:
     from ..engine.back.tape import GradientTape
     from ..engine.types import Array, End, Structure
     from .inquiry import GradientInquiry
-
-# causes named after the operation
-_BY_OPERATION = ("zero_derivative", "dead_relu", "saturated", "not_selected", "zero_factor")
-_ARGUMENT = r"(?<=\()x(?= \+|, 1e)"  # of the function that is called, in a cure
-MARGIN = 100  # a product that overflows has a factor above the root of the largest number, that of a sum above less
-_OWN = ("dropout", "clip_by_value")  # functions of several operations, reported by their own name
 
 
 class TapeRows(BackwardPass):
@@ -124,7 +117,7 @@ class TapeValues(AskedOfTape, RowValues):
     entries: list[TapeRow]
     sweep: TapeRows
     zeros, classes, moves, points = ZEROS, CLASSES, MOVES, POINTS
-    causes = (*ZEROS, "zero_sum", "custom_rule", "nan_input", "nan_forward", "nan_backward")
+    texts, functions = ARRIVED | OF_TENSORFLOW | OF_TAPE, FUNCTIONS
 
     def __init__(self, rows: TapeRows, source: End, name: str, spoilt: str = "") -> None:
         self.inquiry, self.recording, self.sweep, self.entries = rows.inquiry, rows, rows, rows.entries
@@ -136,9 +129,9 @@ class TapeValues(AskedOfTape, RowValues):
         self.behind = set(range(len(rows.entries)))
         # what is not finite
         self.spoilt = spoilt or (
-            "The gradient of {x} is not finite: {why}{line}."
+            fill("The gradient of {x} is not finite.", x=name)
             if all(map(self._finite, self.ends))
-            else "The target is not finite: {why}{line}."
+            else fill("The target is not finite.")
         )
 
     def answer(self) -> Explanation | None:
@@ -190,7 +183,7 @@ class TapeValues(AskedOfTape, RowValues):
             used = [at for at in inner.ends if (g := inner.sweep.adjoints.get(at)) is not None and not g.facts()[0]]
             if len(used) < len(inner.ends) and inner._behind(used).isdisjoint(inner.rows):
                 return self.say("not_selected", row=row, kind="results")
-        return self.say("zero_derivative", row=row)
+        return self.say("zero_derivative", row=row, kind="function")
 
     def by_user(self) -> Explanation | None:
         """Of a zero on a way through a gradient of the user's own, which returns zeros for some input: that it does."""
@@ -224,109 +217,15 @@ class TapeValues(AskedOfTape, RowValues):
             inside = next((found for inner in self._inside(row) if (found := inner._nan()) is not None), None)
             if inside is not None:
                 return inside
-        if site is NOWHERE and row is not None:
-            site = self.entries[row].site
-        why, fix = (
-            self._of_nan(cause, row, kind)
-            if cause.startswith("nan") and row is not None
-            else self._of_zero(cause, row, what, kind)
-        )
-        said = fill(
-            self.spoilt if cause.startswith("nan") else "The gradient of {x} is zero: {why}{line}.",
-            x=self.name,
-            why=why,
-            line=in_brackets(*site),
-        )
-        answer = Explanation(cause, said, fix, *site)
-        answer._rows, answer._asked = [] if row is None else [row], self
+        answer = super().say(cause, site, row, what, other, kind)
+        first = self.spoilt if cause.startswith("nan") else fill("The gradient of {x} is zero.", x=self.name)
+        answer.message = paragraph(first, answer.message)
+        answer._tape, answer._asked = None, self
         return answer
 
-    def _of_zero(self, cause: str, row: int | None, what: str, kind: str) -> tuple[str, str]:
-        entry = None if row is None else self.entries[row]
-        label, written = ("", "") if entry is None else (entry.label, self.inquiry.called_at(entry.place))
-        label = written if written in _OWN else label
-        if cause == "zero_cancels" and label == "softmax":
-            kind = "one" if entry is not None and np.all(entry.value.given == 1) else "softmax"
-        adjoint = None if row is None else self.sweep.adjoints.get(row)
-        if kind == "underflow" and adjoint is not None and adjoint.given.dtype.itemsize < 4:
-            kind = "half"
-        why, fix = (
-            OF_ZERO.get(f"{cause} {kind}") or OF_ZERO.get(label if cause in _BY_OPERATION else "") or OF_ZERO[cause]
-        )
-        first = None if entry is None or not entry.inputs else self.entries[entry.inputs[0]].value.given
-        if kind in ("underflow", "half") and entry is not None:
-            after = self._after()
-            first = next((self.entries[given].value.given for given in entry.inputs if given not in after), first)
-        g = None if adjoint is None or isinstance(adjoint.given, (tuple, list)) else adjoint.given
-        dtype = "" if g is None else g.dtype
-        return fill(
-            why, what=what or ("" if entry is None else self._called(entry)), x=shown(first), g=shown(g), dtype=dtype
-        ), fill(fix)
-
-    def _of_nan(self, cause: str, row: int, kind: str) -> tuple[str, str]:
-        entry = self.entries[row]
-        value, given = shown(entry.value.given), [self.entries[i].value.given for i in entry.inputs]
-        trap = self._is_trap(row)
-        if cause == "nan_input":
-            return self._begins(entry, value), fill(CURES["data" if entry.node.variable is None else "variable"])
-        cure = fill(WHERE) if trap and entry.label != "divide" else self._cure(entry)
-        if cause == "nan_forward":
-            lost, *read = where_lost(entry.value.given, entry.value.given, *given)
-            return fill(
-                "{what} made {value} of {given}",
-                what=self._called(entry),
-                value=shown(lost),
-                given=", ".join(map(shown, read)),
-            ), cure or fill(OVERFLOW if overflows(lost, *read) else VALUE)
-        shares = [edge[2].given for edge in self.sweep.edges.get(row, ())]
-        turned = "NaN" if any(np.isnan(share).any() for share in map(np.asarray, shares)) else fill("infinity")
-        adjoint = self.sweep.adjoints.get(row)
-        came = None if adjoint is None or isinstance(adjoint.given, (tuple, list)) else adjoint.given
-        lost = next((share for share in shares if not np.isfinite(share).all()), None)
-        *read, at_lost, g = where_lost(lost, *given, lost, came)
-        return fill(
-            "the derivative of {what} at {given} turned the adjoint {g} into {value}",
-            what=self._called(entry),
-            given=", ".join(map(shown, read)),
-            g=shown(g),
-            value=turned,
-        ), cure or fill(OVERFLOW if overflows(at_lost, *read, g) else SMOOTH)
-
-    def _is_trap(self, row: int) -> bool:
-        """Whether something after this row chose between branches, and what is not finite is in one that was not
-        taken.
-        """
-        adjoint, entry = self.sweep.adjoints.get(row), self.entries[row]
-        g = None if adjoint is None else numbers_of(adjoint)
-        spoilt = (
-            [edge[2] for edge in self.sweep.edges.get(row, ())]
-            + [entry.value]
-            + [self.entries[i].value for i in entry.inputs]
-        )
-        arrays = [array for one in spoilt if (array := numbers_of(one)) is not None]
-        unused = (
-            any(((g == 0) & ~np.isfinite(a)).any() for a in arrays if a.shape == g.shape)
-            if g is not None
-            else self._later_choice(row)
-        )
-        return bool(unused) and self._later_choice(row)
-
-    def _later_choice(self, row: int) -> bool:
-        return any(self.entries[at].label == "select" for at in self._computed_from([row]))
-
-    def _cure(self, entry: TapeRow) -> str:
-        """What helps against an operation that makes NaN or infinity."""
-        first = self.entries[entry.inputs[0]] if entry.inputs else None
-        if entry.label == "log" and first is not None and first.label in ("softmax", "sigmoid"):
-            return fill(CURES[first.label])
-        given = None if first is None else numbers_of(first.value)
-        called, written = self.inquiry.called_at(entry.place), self.inquiry.given_at(entry.place)
-        negative = CURES.get(f"negative {entry.label}") if given is not None and np.any(given < 0) else None
-        cure = fill(negative or CURES.get(called) or CURES.get(entry.label, ""))
-        return re.sub(_ARGUMENT, lambda _: written, cure) if written and called == entry.label else cure
-
-    def _called(self, entry: TapeRow) -> str:
+    def _called(self, row: int) -> str:
         """What the user knows an operation as: ``sqrt``, or ``sqrt in norm(...)``."""
+        entry = self.entries[row]
         if entry.label == "function":
             return fill("the tf.function")
         written = self.inquiry.called_at(entry.place)
@@ -336,54 +235,18 @@ class TapeValues(AskedOfTape, RowValues):
             else fill("{operation} in {function}(...)", operation=entry.label, function=written)
         )
 
-    def _begins(self, entry: TapeRow, value: str) -> str:
-        """That a value which nothing was computed from is the first that is not finite."""
-        if entry.node.variable is not None:
-            return fill(
-                "the variable {name} holds {value}", name=name_of(entry.node.variable, self.inquiry), value=value
-            )
-        found = next(self.inquiry.statements(self.inquiry.trace.birth(entry.node)), None)
+    def _leaf(self, row: int, site: Site = NOWHERE) -> Explanation:
+        node = self.entries[row].node
+        found = next(self.inquiry.statements(self.inquiry.trace.birth(node)), None)
         name = "" if found is None else found[0].name_at(found[1].line, found[1].column)
         made = None if found is None else found[0].expression(found[1].span)
         # an array that came in here
         if made is not None and not (isinstance(made, ast.Call) and last_name(made.func) in MAKES):
-            name = _array_like(made, entry.value.given)
-        return (
-            fill("{name} is {value}", name=name, value=value)
-            if name
-            else fill("a value that the computation begins with is {value}", value=value)
+            name = _array_like(made, self.entries[row].value.given)
+        known = name if node.variable is None else name_of(node.variable, self.inquiry)
+        return self.say(
+            "nan_input", site, row, other=known or fill("A tensor"), kind="" if node.variable is None else "trained"
         )
-
-
-def where_lost(lost: Array | None, *arrays: Array | None) -> list[Array | None]:
-    """The elements of arrays at the first place where ``lost`` is not finite; the arrays themselves where they do not
-    go element by element.
-
-    >>> where_lost(np.array([1.0, np.inf]), np.array([4.0, 0.0])) == [0.0], where_lost(None, np.zeros(2))
-    (True, [array([0., 0.])])
-    """
-    if lost is None or not np.shape(lost):
-        return list(arrays)
-    at = np.unravel_index(np.argmin(np.isfinite(lost)), np.shape(lost))
-    found: list[Array | None] = []
-    for array in arrays:
-        if array is None or np.shape(array) not in ((), np.shape(lost)):
-            return list(arrays)
-        found.append(np.asarray(array)[at] if np.shape(array) else array)
-    return found
-
-
-def overflows(lost: Array | None, *read: Array | None) -> bool:
-    """Whether a result is infinite because the numbers that it was computed from are large: their product has no place
-    in the type.
-
-    >>> overflows(np.float32(np.inf), np.float32(8e36), np.float32(1e4)), overflows(np.float32(np.inf), np.float32(0))
-    (True, False)
-    """
-    if lost is None or np.asarray(lost).dtype.kind not in "fc" or np.isnan(lost).any():
-        return False
-    large = np.sqrt(np.finfo(np.asarray(lost).dtype).max) / MARGIN
-    return any(number is not None and np.max(np.abs(number), initial=0) > large for number in read)
 
 
 def _array_like(made: ast.AST, value: Array) -> str:

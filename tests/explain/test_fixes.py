@@ -153,8 +153,8 @@ IN_WORDS = [  # what breaks, what the fix says, and the same line when the words
         "Use a fixed number of points, and scale them",
         "y = 0.0 + (w[0] - 0.0) * tf.linspace(0.0, 1.0, 4)",
     ),
-    ("y = tf.nn.softmax(w[:1])", "tf.sigmoid for one unit", "y = tf.sigmoid(w[:1])"),
-    ("y = 1.0 + tf.maximum(w - 9.0, 0.0)", "tf.nn.leaky_relu(x)", "y = 1.0 + tf.nn.leaky_relu(w - 9.0)"),
+    ("y = tf.nn.softmax(w[:1])", "`tf.sigmoid(w[:1])` for `tf.nn.softmax(w[:1])`", "y = tf.sigmoid(w[:1])"),
+    ("y = 1.0 + tf.maximum(w - 9.0, 0.0)", "Use leaky_relu", "y = 1.0 + tf.nn.leaky_relu(w - 9.0)"),
     ("y = last(w.numpy())", "`last` computes with NumPy (line 4)", "y = tf.concat([w, [0.0]], 0)"),
 ]
 

@@ -140,9 +140,9 @@ def test_errors_say_which_line_came_first() -> None:
 @pytest.mark.parametrize(
     ("function", "value", "cause", "word"),
     [
-        (lambda x: tf.where(x > 0.0, tf.math.log(x), 0.0), [0.0, 1.0], "nonfinite_gradient", "tf.where"),
+        (lambda x: tf.where(x > 0.0, tf.math.log(x), 0.0), [0.0, 1.0], "nonfinite_gradient", "where"),
         (lambda x: tf.sqrt(x), 0.0, "nonfinite_gradient", "sqrt"),
-        (lambda x: tf.exp(x) * 2.0, 1000.0, "nonfinite_value", "overflows"),
+        (lambda x: tf.exp(x) * 2.0, 1000.0, "nonfinite_value", "tf.reduce_logsumexp"),
         (lambda x: x * x, 2.0, "finite", ""),
     ],
 )
@@ -159,13 +159,13 @@ def test_nonfinite(function, value, cause, word) -> None:
 @pytest.mark.parametrize(
     ("function", "cause", "word"),
     [
-        (lambda x: tf.sign(x) * 3.0, "zero_derivative", "sign is flat"),
-        (lambda x: tf.maximum(x, 0.0) * 2.0, "dead_relu", "the larger one"),
-        (lambda x: 0.0 * x, "zero_factor", "a factor of multiply is 0"),
-        (lambda x: x - x, "zero_sum", "cancels out"),
+        (lambda x: tf.sign(x) * 3.0, "zero_derivative", "is constant in steps"),
+        (lambda x: tf.maximum(x, 0.0) * 2.0, "dead_relu", "passes no gradient"),
+        (lambda x: 0.0 * x, "zero_factor", "multiplies by zeros"),
+        (lambda x: x - x, "zero_sum", "adds up to zero"),
         (lambda x: (x * 3.0 - x * 3.0) * 2.0, "zero_cancels", "change alike"),
-        (lambda x: tf.abs(x - x + 0.0 * x), "zero_derivative", "abs has a corner at 0"),
-        (tf.function(lambda x: 0.0 * x), "zero_factor", "a factor of multiply is 0"),
+        (lambda x: tf.abs(x - x + 0.0 * x), "zero_derivative", "is zero at the values that it has"),
+        (tf.function(lambda x: 0.0 * x), "zero_factor", "multiplies by zeros"),
         (lambda x: x * x, "connected", ""),
     ],
 )
@@ -179,7 +179,7 @@ def test_zero_for_a_structural_reason(function, cause, word) -> None:
         "zero" if word else "connected",
         not word,
     )
-    assert ("The gradient of x is zero: " in answer.message) == bool(word) and word in answer.message
+    assert ("The gradient of x is zero. " in answer.message) == bool(word) and word in answer.message
 
 
 def test_a_gradient_that_is_not_finite_has_a_remedy() -> None:
@@ -188,7 +188,7 @@ def test_a_gradient_that_is_not_finite_has_a_remedy() -> None:
         z = tf.reduce_sum(tf.sqrt(x)) * y
     said = tape.explain(z, [x, y])
     assert [why.connected for why in said] == [True, True]
-    assert "not finite" in said[0].message and "tf.sqrt(x + 1e-12)" in said[0].fix
+    assert "not finite" in said[0].message and "`tf.sqrt(x)` has no finite slope" in said[0].fix
     assert said[1].fix == "" and "though" not in said[1].message
 
 
@@ -368,8 +368,8 @@ def test_many_sources_are_swept_once(monkeypatch: pytest.MonkeyPatch) -> None:
         "zero_sum",
         "nan_backward",
     ]
-    assert "relu passes nothing" in said[37].message and "what arrives along several paths" in said[38].message
-    assert "the derivative of sqrt at 0 turned the adjoint 2 into infinity" in said[39].message
+    assert "passes no gradient" in said[37].message and "adds up to zero" in said[38].message
+    assert "is infinite or NaN at its input (0)" in said[39].message
     assert len(swept) == 2  # what arrives, and how it came to that
 
 

@@ -43,7 +43,7 @@ def words(spot: Spot) -> str | None:
         return None
     rows = [row for row in TABLE if cause in row.causes.split()]
     rows.sort(key=lambda row: done is None or not re.fullmatch(row.names, _plain(done.op)))
-    parts: list = list(spot.statement.walk()) if spot.blamed else []
+    parts: list = [n for n in spot.statement.walk() if isinstance(n, (ast.expr, ast.stmt))] if spot.blamed else []
     parts.sort(key=lambda node: (node is not spot.call, done is None or called(node) != _plain(done.op)))
     for row in rows:
         nodes: list = parts if row.names else [None]

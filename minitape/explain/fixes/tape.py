@@ -105,4 +105,6 @@ def of_value(answer: Explanation, said: Explanation) -> None:
     found = source_of(answer.filename)
     statement = None if found is None else found.at(answer.filename, answer.line)
     if found is not None and statement is not None:
-        patched(answer, first_fix(Spot(values, answer, found, answer.filename, statement)))
+        spot = Spot(values, answer, found, answer.filename, statement)
+        answer.fix = words(spot) or answer.fix
+        patched(answer, first_fix(spot))
