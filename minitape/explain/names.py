@@ -14,14 +14,11 @@ from ..recording.nodes import CodePlace, is_leaf, place_of_origin
 from ..recording.tape import TapeRules
 from .owners import Owners
 from .source import source_of
-from .statement import Statement, covers, last_name, unparse
+from .statement import Statement, covers, last_name
 
 if TYPE_CHECKING:
     from ..engine.tensor.variable import ResourceVariable
     from ..engine.types import End, Object
-
-_TERMS = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp)  # something can be added to them as they are
-_LONG = 40  # characters of an expression that is repeated
 
 
 class Names(TapeRules):
@@ -46,13 +43,6 @@ class Names(TapeRules):
         """The last name of the function that the user's text calls at a place; empty for an operator."""
         call = self._call_at(place)
         return "" if call is None else last_name(call.func)
-
-    def given_at(self, place: CodePlace | None) -> str:
-        """The source text of the first argument of the call at a place; empty for an operator."""
-        call = self._call_at(place)
-        first = call.args[0] if call is not None and call.args else None
-        text = unparse(first) if isinstance(first, _TERMS) else ""
-        return text if len(text) <= _LONG else ""
 
     def _call_at(self, place: CodePlace | None) -> ast.Call | None:
         found = next(self.statements(place), None)
