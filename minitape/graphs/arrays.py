@@ -65,7 +65,7 @@ def _write(buffer: Value, index: Index, value: Value, *, dynamic: bool) -> tuple
             made[:size] = buffer
     else:
         made = buffer.copy()
-    made[index] = value
+    made[index, ...] = value  # of a text, too, not the array around it
     return (made,)
 
 
@@ -112,7 +112,8 @@ def _stack(tensors: Tensors, attrs: Attributes) -> list:
 
 def _stack_infer(tensors: Tensors, attrs: Attributes) -> list:
     buffer = tensors[0]
-    return [(TensorShape([_size(buffer)]).concatenate(attrs["shape"]), buffer.dtype)]
+    size = _size(buffer) if attrs["size"] is None else attrs["size"]
+    return [(TensorShape([size]).concatenate(attrs["shape"]), buffer.dtype)]
 
 
 def _write_infer(tensors: Tensors, attrs: Attributes) -> list:
@@ -357,6 +358,7 @@ class GraphTensorArray(TensorArray):
     """What ``tf.TensorArray`` makes in a graph."""
 
     _buffer: Any
+    _count: int | None = None  # of elements, where it is known and stays
     flow = property(lambda self: self._buffer, doc="The tensor that stands for the content.")
 
     def _reserve(self, size: Any) -> None:
@@ -365,7 +367,8 @@ class GraphTensorArray(TensorArray):
         if is_symbolic(size):
             self._buffer = zeros_of_size(size, known, self._dtype, self._shape)
         else:
-            self._buffer = zeros([int(size.array), *known], self._dtype)
+            count = int(size.array)
+            self._buffer, self._count = zeros([count, *known], self._dtype), None if self._dynamic else count
 
     def _components(self) -> list:
         return [self._buffer]
@@ -398,13 +401,13 @@ class GraphTensorArray(TensorArray):
 
     def stack(self, name: str | None = None) -> Any:
         """The elements as one tensor."""
-        return apply(STACK, (self._buffer,), {"shape": self._shape})[0]
+        return apply(STACK, (self._buffer,), {"shape": self._shape, "size": self._count})[0]
 
     def unstack(self, value: Value, name: str | None = None) -> TensorArray:
         """An array of the slices of ``value`` along its first axis."""
         value = convert_to_tensor(value, self._dtype)
         made = self._rebuild([value])
-        made._shape = TensorShape(value.shape[1:])
+        made._shape, made._count = TensorShape(value.shape[1:]), None
         return made
 
 

@@ -31,7 +31,6 @@ from .values import (
     copies,
     current,
     decides,
-    dtype_of,
     is_value,
     peek,  # noqa: F401 - rewritten functions find it here
     without_variables,
@@ -148,7 +147,7 @@ def _place(name: str, a: Any, b: Any, outs: list[list]) -> tuple[int | None, Any
         label = "is None" if a is None or b is None else "is not a tensor"
         which = "main" if not is_value(a) else "else"
         return _undefined(name, ValueError, f"{label} at the end of the {which} branch.")
-    one, other = dtype_of(a), dtype_of(b)
+    one, other = convert_to_tensor(a).dtype, convert_to_tensor(b).dtype
     if one != other:
         text = f"has dtype {one.name} in the main branch, but dtype {other.name} in the else branch"
         return _undefined(name, TypeError, text)

@@ -11,7 +11,6 @@ from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..ops.parts import flatten_parts, pack_parts
 from .build import Graph
-from .effects import is_stateful
 from .program import Program, replay
 from .symbolic import SymbolicTensor
 
@@ -50,8 +49,8 @@ class GraphBody:
             captures.setdefault(inner._row, (outer, inner))
         self.captured, self.places = ([pair[at] for pair in captures.values()] for at in (0, 1))
         # the calls that run whether their results are needed or not
-        self.effects = [c for c in graph.calls if is_stateful(c.primitive) and c.primitive.op != "ReadVariableOp"]
-        self._stateful = [c for c in graph.calls if is_stateful(c.primitive)]  # not those that gradients add later
+        self.effects = [c for c in graph.calls if c.primitive.stateful and c.primitive.op != "ReadVariableOp"]
+        self._stateful = [c for c in graph.calls if c.primitive.stateful]  # not those that gradients add later
         self._program: Program | None = None
         self._noting: Program | None = None
 

@@ -220,7 +220,7 @@ class Graph(Named, Record):
         if primitive.mandatory:
             self.mandatory = appended(self.mandatory, call)
         op = self._node(primitive.op, name or default_name(primitive.op), first, call, outputs)
-        if getattr(primitive, "stateful", False) and primitive.op != "ReadVariableOp":
+        if primitive.stateful and primitive.op != "ReadVariableOp":
             self.forget_reads()
         infer.fold(self, call)
         if not outputs:
@@ -290,6 +290,10 @@ class Graph(Named, Record):
             return known[1]
         outer: Any = self.outer
         if not any(graph is tensor.graph for graph in self.around[1:]):
+            if not self.is_function():
+                raise ValueError(
+                    f"{tensor} must be from the same graph as what uses it (graphs are {tensor.graph} and {self})."
+                )
             # of a branch or loop in this graph, or of another function?
             inside = any(graph is self for graph in tensor.graph.around)
             raise out_of_scope(tensor, InaccessibleTensorError if inside else TypeError)

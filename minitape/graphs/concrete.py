@@ -399,7 +399,7 @@ def _stateful_rows(graph: Graph, border: int) -> set[int]:
     return {
         call.row + i
         for call in graph.calls
-        if getattr(call.primitive, "stateful", False) and call.row < border
+        if call.primitive.stateful and call.row < border
         for i in range(graph.op_of[call.row].count)
     }
 

@@ -27,6 +27,7 @@ from .program import branch
 from .scopes import control_dependencies
 from .spec import TensorSpec
 from .symbolic import Operation, SymbolicTensor
+from .values import boolean, current
 
 if TYPE_CHECKING:
     from ..engine.types import Array, Attributes, Function, Index, Value
@@ -115,8 +116,7 @@ def cond(pred: Value, true_fn: Any = None, false_fn: Any = None, name: str | Non
             raise TypeError(f"cond(): '{label}' argument required")
         if not callable(function):
             raise TypeError(f"'{label}' must be callable.")
-    if hasattr(pred, "_read"):
-        pred = pred._read()
+    pred = current(pred)
     if state.graph is not None and not isinstance(pred, Tensor):
         raise TypeError("pred must not be a Python bool", pred)
     if not isinstance(pred, SymbolicTensor):
@@ -171,15 +171,19 @@ def _trace_branch(function: Callable[[], Any] | GraphBody, decides: Any) -> Grap
     return body
 
 
-def refuse_number(pred: Value) -> None:
+_SWITCH = (
+    "cond/switch_pred/_2' using Op<name=Switch; signature=data:T, pred:bool -> output_false:T, output_true:T; "
+    "attr=T:type>"
+)
+
+
+def refuse_number(pred: Value, argument: str = "pred", node: str = _SWITCH) -> None:
     """InvalidArgumentError for a predicate that is no bool, which TensorFlow finds when the graph runs."""
     if pred.dtype.kind != "b":
         raise InvalidArgumentError(
             None,
             None,
-            f"Input 'pred' passed {pred.dtype.kernel_name} expected bool while building NodeDef "
-            "'cond/switch_pred/_2' using Op<name=Switch; signature=data:T, pred:bool -> output_false:T, output_true:T; "
-            "attr=T:type>",
+            f"Input '{argument}' passed {pred.dtype.kernel_name} expected bool while building NodeDef '{node}",
         )
 
 
@@ -200,9 +204,7 @@ def _describe(body: GraphBody) -> Any:
 
 def branch_number(pred: Value) -> Any:
     """0 where true, 1 where false: the number of the branch."""
-    if pred.dtype.kind != "b":
-        pred = TABLE["cast"](pred, dtype=dtypes.bool) if pred.dtype.kind != "s" else new_tensor(np.bool_(False))
-    return TABLE["logical_not"](pred)
+    return TABLE["logical_not"](new_tensor(np.bool_(False)) if pred.dtype.kind == "s" else boolean(pred))
 
 
 def switch_case(branch_index: Any, branch_fns: Any, default: Any = None, name: str = "switch_case") -> Any:

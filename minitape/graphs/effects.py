@@ -11,7 +11,7 @@ from ..engine.derivatives.custom import for_batches
 from ..engine.derivatives.pyfunction import PythonCall, check_count, next_number, note_run, python_error, run_python
 from ..engine.recording.block import During, no_tapes
 from ..engine.recording.state import state
-from ..engine.table.primitives import TABLE, Primitive
+from ..engine.table.primitives import TABLE
 from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.tensor import new_tensor
 from ..engine.tensor.variable import UnreadVariable
@@ -247,11 +247,6 @@ def add_effect(
     """Adds a row that calls ``function`` with eager tensors when the graph runs; ``specs`` are (shape, dtype) pairs."""
     primitive = LATER_STATEFUL if stateful else LATER
     return list(state.graph.apply(primitive, tuple(tensors), {"function": function, "specs": specs}, name))
-
-
-def is_stateful(primitive: Primitive) -> bool:
-    """True for primitives that run in the order in which they were written."""
-    return getattr(primitive, "stateful", False)
 
 
 class AssignedVariable(UnreadVariable):

@@ -79,7 +79,7 @@ class Function:
             self.__signature__ = self._signature  # a method's has no self
         if input_signature is not None and not isinstance(input_signature, (list, tuple)):
             raise TypeError(f"input_signature must be either a tuple or a list, got {type(input_signature)}.")
-        self._input_signature = None if input_signature is None else tuple(input_signature)
+        self.input_signature = None if input_signature is None else tuple(input_signature)
         self._traces: dict[Any, ConcreteFunction] = {}
         self._fast: dict[Any, ConcreteFunction] = {}  # by types and values, where arguments are tensors and literals
         self._tracing_count = 0
@@ -88,7 +88,7 @@ class Function:
         self._initialized = False
         self._bound: Any = weakref.WeakKeyDictionary()
         self._lock = threading.RLock()  # one thread traces, the others wait and find the trace
-        if self._input_signature is not None:
+        if self.input_signature is not None:
             self._check_input_signature()
 
     # -- what it is --------------------------------------------------------------------------------
@@ -116,7 +116,7 @@ class Function:
             return bound
 
     def _method(self, owner: Any) -> Function:
-        return Function(self._python_function, self._input_signature, self._autograph, self._reduce, owner, self._name)
+        return Function(self._python_function, self.input_signature, self._autograph, self._reduce, owner, self._name)
 
     def __repr__(self) -> str:
         return f"<tensorflow.python.eager.polymorphic_function.polymorphic_function.Function object at {hex(id(self))}>"
@@ -131,9 +131,7 @@ class Function:
         # as the trace takes them
         ordered = kwargs if len(kwargs) < 2 else dict(sorted(kwargs.items(), key=self._place))
         key: list = [*ordered]
-        plain = _tell(
-            (*args, *ordered.values()) if ordered else args, key, given, arrays, self._input_signature is None
-        )
+        plain = _tell((*args, *ordered.values()) if ordered else args, key, given, arrays, self.input_signature is None)
         if plain:
             known = self._fast.get(tuple(key))
             if known is not None:
@@ -147,7 +145,7 @@ class Function:
         if state.tapes:
             _access(values)
         whole = len(tensors) == len(given)  # else the default of a parameter is a tensor
-        if self._input_signature is not None:  # a tensor that was not cast
+        if self.input_signature is not None:  # a tensor that was not cast
             whole = whole and all(map(is_, tensors, given))
         if plain and whole and not concrete.body.captured:
             self._fast[tuple(key)] = concrete
@@ -184,22 +182,22 @@ class Function:
         for p in self._parameters.values():
             if p.kind is p.VAR_KEYWORD and p.name in values:
                 values[p.name] = dict(sorted(values[p.name].items()))  # as structures are flattened
-        if self._input_signature is not None:
+        if self.input_signature is not None:
             values = self._cast(values, args, kwargs)
         return with_tensors(values)
 
     def _refusal(self, why: str, args: Any, kwargs: Names) -> str:
-        specs = self._named_signature() if self._input_signature is not None else {}
+        specs = self._named_signature() if self.input_signature is not None else {}
         return (
             f"Binding inputs to tf.function failed due to `{why}`. Received args: {args} and kwargs: {kwargs} for "
             f"signature: {text_of_parameters(self._parameters, specs)}."
         )
 
     def _named_signature(self) -> Names:
-        return dict(zip(self._parameters, self._input_signature or (), strict=False))
+        return dict(zip(self._parameters, self.input_signature or (), strict=False))
 
     def _check_input_signature(self) -> None:
-        specs = self._input_signature or ()
+        specs = self.input_signature or ()
         leaves = nest.flatten(list(specs))
         if any(not hasattr(leaf, "dtype") or not hasattr(leaf, "shape") for leaf in leaves):
             raise TypeError(
@@ -243,13 +241,13 @@ class Function:
         (x: TensorSpec(shape=(None,), dtype=tf.float32, name=None)) -> TensorSpec(shape=(None,), dtype=tf.float32,
         name=None)
         """
-        if self._input_signature is not None and not args and not kwargs:
-            args = self._input_signature
+        if self.input_signature is not None and not args and not kwargs:
+            args = self.input_signature
         return self._concrete(self._bind(args, kwargs))
 
     def _concrete(self, values: Names) -> ConcreteFunction:
         """The trace for these arguments."""
-        if self._input_signature is not None:
+        if self.input_signature is not None:
             named = self._named_signature()
             shaped = {n: named.get(n, v) for n, v in values.items()}
         else:

@@ -16,6 +16,7 @@ from ..engine.values import nest
 from .body import lift
 from .build import Graph
 from .symbolic import SymbolicTensor
+from .values import current
 
 if TYPE_CHECKING:
     from ..engine.types import Adjoint
@@ -53,6 +54,9 @@ def gradients(
         adjoints = [None] * len(targets)
     if len(adjoints) != len(targets):
         raise ValueError(f"Length mismatch. Passed {len(adjoints)} grad_ys for {len(targets)} ys")
+    for target, adjoint in zip(targets, adjoints, strict=True):
+        if target.dtype.is_complex and adjoint is None:
+            raise TypeError(f"Gradients of complex tensors ({target}) must set grad_ys (y.dtype = {target.dtype.name})")
     if any(type(s) is EagerTensor for s in sources):
         lift(graph)
     with graph.name_scope(name) as scope:
@@ -179,7 +183,7 @@ def _rows(graph: Graph, source: Any) -> list[int]:
 
 
 def _zeros(source: Any) -> Any:
-    return TABLE["zeros_like"](source if isinstance(source, Tensor) else source._read())
+    return TABLE["zeros_like"](current(source))
 
 
 _NO_GRADIENT = (

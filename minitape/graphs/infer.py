@@ -275,7 +275,7 @@ def _broadcast(shapes: list[TensorShape]) -> TensorShape:
 def fold(graph: Graph, call: Call) -> None:
     """Notes the values of a call whose inputs are constants, or which reads only shapes that are known."""
     primitive = call.primitive
-    if getattr(primitive, "stateful", False) or getattr(primitive, "infer", None) is not None:
+    if primitive.stateful or getattr(primitive, "infer", None) is not None:
         return
     inputs = [graph.tensors[r] for r in call.inputs]
     if primitive.op in CHECKS and inputs[0].dtype.is_integer:  # may be refused when it runs

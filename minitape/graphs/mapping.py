@@ -19,7 +19,6 @@ from .calls import rewritten
 from .function import function
 from .slicing import size_of
 from .spec import TensorSpec
-from .symbolic import is_symbolic
 from .whiles import MAPPED, WHILE, passing, while_graph
 
 if TYPE_CHECKING:
@@ -45,6 +44,12 @@ def _over(elems: Structure, scalar: Exception | None = None) -> Any:
     return elems
 
 
+def _count(elems: Structure) -> Any:
+    """The number of elements, as an int32 tensor."""
+    first = nest.flatten(elems)[0]
+    return size_of(first) if first.shape[0] is None else new_tensor(np.int32(first.shape[0]))
+
+
 def _element(elems: Structure, index: Index) -> Any:
     """Element ``index`` of each tensor of a structure."""
     if state.graph is None:
@@ -57,14 +62,9 @@ def _written(arrays: Sequence[TensorArray], index: Index, values: Any) -> list[T
     return [array.write(index, value) for array, value in zip(arrays, nest.flatten(values), strict=True)]
 
 
-def _stack(arrays: Sequence[TensorArray], like: Any, elems: Structure) -> Any:
-    """The content of arrays that have an element for each of ``elems``, in the structure of ``like``."""
-    count = nest.flatten(elems)[0].shape[0]
-    found = [array.stack() for array in arrays]
-    for tensor in found:
-        if is_symbolic(tensor) and tensor.shape.rank is not None:
-            tensor.set_shape([count, *tensor.shape[1:]])
-    return nest.pack_sequence_as(like, found)
+def _stack(arrays: Sequence[TensorArray], like: Any) -> Any:
+    """The content of arrays, in the structure of ``like``."""
+    return nest.pack_sequence_as(like, [array.stack() for array in arrays])
 
 
 def map_fn(
@@ -103,7 +103,7 @@ def map_fn(
 
 def _map(fn: Any, elems: Structure, signature: Any, infer_shape: bool = True, kinds: Any = WHILE) -> Any:
     """``map_fn`` as a loop; in a graph ``fn`` is called once, however many elements there are."""
-    count = size_of(nest.flatten(elems)[0])
+    count = _count(elems)
     like = elems if signature is None else signature
     arrays = [
         TensorArray(
@@ -121,7 +121,7 @@ def _map(fn: Any, elems: Structure, signature: Any, infer_shape: bool = True, ki
         return [_written(arrays, i, found)]
 
     (arrays,) = _count_up(step, new_tensor(np.int32(0)), count, [arrays], kinds)
-    return _stack(arrays, like, elems)
+    return _stack(arrays, like)
 
 
 def _count_up(step: Function, begin: Any, count: Any, values: Tensors, kinds: Any = WHILE) -> Any:
@@ -232,12 +232,11 @@ def _scan_results(
     if state.graph is None:
         return _accumulate(fn, elems, initializer, reverse, infer_shape)
     with state.graph.name_scope(name):
-        last, all_of_them = _accumulate(fn, elems, initializer, reverse, infer_shape)
-        return passing(last, back_prop), passing(all_of_them, back_prop)
+        return passing(_accumulate(fn, elems, initializer, reverse, infer_shape), back_prop)
 
 
 def _accumulate(fn: Any, elems: Structure, initializer: Any, reverse: bool, infer_shape: bool) -> tuple:
-    count, one = size_of(nest.flatten(elems)[0]), new_tensor(np.int32(1))
+    count, one = _count(elems), new_tensor(np.int32(1))
 
     def place(i: Index) -> Any:
         return count - one - i if reverse else i
@@ -262,4 +261,4 @@ def _accumulate(fn: Any, elems: Structure, initializer: Any, reverse: bool, infe
         return [new, _written(arrays, place(i), new)]
 
     last, arrays = _count_up(step, begin, count, [value, arrays])
-    return last, _stack(arrays, value, elems)
+    return last, _stack(arrays, value)

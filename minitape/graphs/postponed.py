@@ -164,7 +164,7 @@ def _consistent_values(symbolic: Tensors, guess: Guess, kind: int) -> list | Non
     graph = state.graph
     rows = [graph.row_or_new_leaf(t) for t in symbolic]
     calls, leaves = find_needed(graph, rows, [], ())
-    if any(getattr(c.primitive, "stateful", False) and c.primitive.op != "ReadVariableOp" for c in calls):
+    if any(c.primitive.stateful and c.primitive.op != "ReadVariableOp" for c in calls):
         return None
     places = [graph.tensors[r] for r in leaves if graph.leaves[r].tensor is None]
     try:

@@ -232,6 +232,8 @@ def _parts(fetch: Any) -> list:
 
 
 def _fetch(graph: Graph, fetch: Any) -> Any:
+    if fetch is None:  # as a gradient is where nothing connects
+        raise TypeError('Argument `fetch` = None has invalid type "NoneType". Cannot be None')
     if not isinstance(fetch, (str, Tensor, Operation)) and not hasattr(fetch, "_read"):
         raise TypeError(
             f'Argument `fetch` = {fetch} has invalid type "{type(fetch).__name__}" must be a string or Tensor. '

@@ -19,6 +19,7 @@ from ..ops.filling import numbers_of_range as numbers
 from ..ops.picking import boolean_mask
 from .primitive import GraphPrimitive
 from .symbolic import SymbolicTensor
+from .values import current
 
 if TYPE_CHECKING:
     from ..engine.types import Attributes, DTypeLike, Sizes, Value
@@ -35,7 +36,7 @@ def getitem(tensor: Value, key: Any, variable: Any = None) -> Any:
         """An end of an index: the number that it is, or the place of a tensor that only a run has."""
         if end is not None and end is not Ellipsis:
             indexing.check_index(end)
-        end = end._read() if hasattr(end, "_read") else end
+        end = current(end)
         if isinstance(end, Tensor) and hasattr(end, "array") and not np.ndim(end.array):
             return int(end.array)
         if not isinstance(end, SymbolicTensor):

@@ -15,7 +15,7 @@ from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.tensor import Tensor
-from ..engine.values import nest
+from ..engine.values import dtypes, nest
 from .symbolic import is_symbolic
 
 if TYPE_CHECKING:
@@ -132,11 +132,6 @@ def is_value(value: Value) -> bool:
     return isinstance(value, (Tensor, *_PLAIN)) or hasattr(value, "_read")
 
 
-def dtype_of(value: Value) -> Any:
-    """The dtype that a value has as a tensor."""
-    return value.dtype if isinstance(value, Tensor) else convert_to_tensor(value).dtype
-
-
 def condition(test: Test, of: str) -> Any:
     """The scalar bool tensor that decides; ValueError for one of another dtype or of several elements."""
     test = convert_to_tensor(test)
@@ -160,10 +155,8 @@ def repr_of(tensor: Value) -> str:
 
 def boolean(value: Value) -> Any:
     """A tensor as a tensor of bools."""
-    from ..engine.values.dtypes import bool as bool_type
-
     value = convert_to_tensor(value)
-    return value if value.dtype.kind == "b" else TABLE["cast"](value, dtype=bool_type)
+    return value if value.dtype.kind == "b" else TABLE["cast"](value, dtype=dtypes.bool)
 
 
 def current(test: Test) -> Any:
@@ -175,5 +168,5 @@ def without_variables(value: Value) -> Any:
     """The same structure with the tensors that variables hold, where a loop or branch makes the names tensors."""
     leaves = nest.flatten(value)
     if any(not isinstance(v, Undefined) and hasattr(v, "_read") for v in leaves):
-        return nest.map_structure(lambda v: v._read() if hasattr(v, "_read") else v, value)
+        return nest.map_structure(current, value)
     return value

@@ -15,10 +15,12 @@ from ..engine.values.shape import TensorShape
 from ..ops.parts import flatten_parts, is_composite, open_parts, pack_parts, with_rows_of
 from .arrays import TensorArray
 from .body import GraphBody, share_captures, trace_body
+from .control import refuse_number
 from .primitive import GraphPrimitive, write_notes
 from .program import one_statement, pinned, turn
 from .spec import TensorSpec
 from .symbolic import is_symbolic
+from .values import current
 
 if TYPE_CHECKING:
     from ..engine.types import Array, Attributes, Function, Value
@@ -221,7 +223,7 @@ def while_graph(
     test: Test, body: Any, variables: list, invariants: Any = None, limit: Value = None, kinds: Any = WHILE
 ) -> Any:
     """``while_loop`` in a graph."""
-    variables = nest.map_structure(lambda v: v._read() if hasattr(v, "_read") else v, variables)
+    variables = nest.map_structure(current, variables)
     values = [convert_to_tensor(v) for v in flatten_parts(variables)]
     specs = [(shape, t.dtype) for shape, t in zip(_loop_shapes(variables, invariants), values, strict=True)]
     latest: list = []
@@ -232,12 +234,15 @@ def while_graph(
     def step(*tensors: Any) -> Any:
         new = body(*given(tensors))
         new = list(new) if isinstance(new, (list, tuple)) else [new]
-        nest.assert_same_structure(list(variables), new, check_types=False, expand_composites=True)
+        nest.assert_same_structure(new, list(variables), check_types=False, expand_composites=True)
         latest[:] = nest.flatten(with_rows_of(variables, new))
         return flatten_parts(new)
 
     traced = trace_body(step, specs, name="loop_var")
     check = trace_body(lambda *tensors: convert_to_tensor(test(*given(tensors))), specs)
+    refuse_number(
+        check.outputs[0], "input", "while/LoopCond/_8' using Op<name=LoopCond; signature=input:bool -> output:bool>"
+    )
     for value, before, after in zip(values, specs, traced.outputs, strict=True):
         _check_kept(value, before, after)
     return pack_parts(variables, build_while(check, traced, values, limit, kinds), latest)

@@ -228,7 +228,16 @@ def _finite_gradient(gs: Any, z: Any, x: Any, *, message: str) -> list:
     return [g]
 
 
-_CHECKED = Primitive("check_numerics", lambda x, *, message: x, _finite_gradient, keep="")
+def _checked(x: Any, *, message: str) -> Any:
+    _finite(x, message)
+    return x
+
+
+class _Check(Primitive):
+    stateful = True  # it runs in a graph where nothing needs its result, too
+
+
+_CHECKED = _Check("check_numerics", _checked, _finite_gradient, keep="")
 
 
 def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor:
@@ -241,7 +250,6 @@ def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor
     """
     x = tensor_of(tensor)
     accept("CheckNumerics", x.dtype)
-    _with_values(lambda t: _finite(t.array, message), x)
     return apply(_CHECKED, (x,), {"message": message})
 
 

@@ -238,10 +238,8 @@ def _hidden_zeros(record: Record, tangents: dict[int, Tensor], reachable: bytear
         custom = call.primitive.name == "custom_gradient"
         taped: Object = call.attrs.get("taped")
         if custom or taped is not None:
-            inputs = [
-                at for at, row in enumerate(call.inputs) if (row in tangents if reachable is None else reachable[row])
-            ]
-            for at in range(call.outputs):
-                if any(custom or taped.connects(at, i) for i in inputs):
+            pushed = any(row in tangents if reachable is None else reachable[row] for row in call.inputs)
+            for at in range(call.outputs if pushed else 0):
+                if custom or any(taped.connects(at, i) for i in range(len(call.inputs))):
                     zeros[call.row + at] = new_tensor(np.zeros(*record.shape_dtype(call.row + at)))
     return zeros

@@ -52,6 +52,7 @@ class Primitive:
         "texts",
         "accepted",
     )
+    stateful = False  # whether it runs in a graph in any case, in the order in which it was written
 
     def __init__(
         self,
