@@ -67,11 +67,8 @@ def _alarm(kind: str, title: str, text: str, row: Fields | None, back: bool = Fa
 
 
 def _place(row: Fields) -> str:
-    return (
-        word("row {row}, line {line}", row=row["row"], line=row["line"])
-        if row["line"]
-        else word("row {row}", row=row["row"])
-    )
+    known = {"row": row["row"], "line": row["line"]}
+    return word("row {row}, line {line}", **known) if row["line"] else word("row {row}", **known)
 
 
 # -- NaN and infinity ------------------------------------------------------------------------------
@@ -85,22 +82,14 @@ def _nonfinite(rows: Sequence[Fields], sweep: SweepFields | None, words: Callabl
             bad = next((name for edge in step["edges"] if (name := _name(edge["product"]))), "")
             if bad:  # what comes in is finite still: it is the first
                 row = rows[step["row"]]
-                return [
-                    _alarm(
-                        "gradient",
-                        word("The gradient is {value} from {place}", value=bad, place=_place(row)),
-                        words(),
-                        row,
-                        True,
-                    )
-                ]
+                title = word("The gradient is {value} from {place}", value=bad, place=_place(row))
+                return [_alarm("gradient", title, words(), row, True)]
         return []
     for row in rows:
         bad = _name(row["value"]) if row["kind"] == "operation" else ""
         if bad and not any(_name(rows[i]["value"]) for i in row["inputs"] if i < len(rows)):
-            return [
-                _alarm("value", word("The value is {value} from {place}", value=bad, place=_place(row)), words(), row)
-            ]
+            title = word("The value is {value} from {place}", value=bad, place=_place(row))
+            return [_alarm("value", title, words(), row)]
     return []
 
 

@@ -105,9 +105,8 @@ class Drawing:
     ) -> None:
         self.snapshot, self.room = snapshot, room
         steps = snapshot["sweep"]["steps"] if snapshot["sweep"] else []
-        found = [
-            source for call in snapshot["results"] if call.get("shown") for source in call["sources"] if source["now"]
-        ]
+        calls = [call for call in snapshot["results"] if call.get("shown")]
+        found = [source for call in calls for source in call["sources"] if source["now"]]
         last = len(steps) + bool(found)
         if step is not None and not 0 <= step <= last:
             raise ValueError(
@@ -171,12 +170,11 @@ class Drawing:
     def svg(self, width: float | None = None) -> str:
         """The text; ``width`` is in millimetres."""
         results = list(self._written_results())
-        w, h = f"{self.width:g}", f"{max(self.height, 40):g}"
-        size = (
-            f'width="{w}" height="{h}"'
-            if width is None
-            else f'width="{width:g}mm" height="{width * max(self.height, 40) / self.width:.4g}mm"'
-        )
+        high = max(self.height, 40)
+        w, h = f"{self.width:g}", f"{high:g}"
+        size = f'width="{w}" height="{h}"'
+        if width is not None:
+            size = f'width="{width:g}mm" height="{width * high / self.width:.4g}mm"'
         parts = [
             f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {w} {h}" font-family="{SANS}">',
             f'<rect width="{w}" height="{h}" rx="6" fill="#ffffff"/>',

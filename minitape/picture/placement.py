@@ -65,17 +65,12 @@ class Placement:
     def _operation(self, index: int, inputs: list[int]) -> None:
         waiting = [i for i in inputs if self.column[i] < 0]
         placed = [i for i in inputs if self.column[i] >= 0]
-        column, main = self._floor + bool(waiting), -1
-        for i in placed:
-            if main < 0 or self.column[i] > self.column[main]:
-                main = i
-            column = max(column, self.column[i] + 1)
-        if all(
-            self._leaf[i] for i in inputs
-        ):  # its column is that of the operation before it, and its leaves are just before it
+        main = max(placed, key=self.column.__getitem__, default=-1)
+        column = max(self._floor + bool(waiting), 1 + self.column[main] if placed else 0)
+        if all(self._leaf[i] for i in inputs):  # as far right as the operation before it, its leaves just before it
             column = max(column, self._now)
         self._now = column
-        self._put(index, column, 0 if main < 0 else self._slot_near(main, placed))
+        self._put(index, column, self._slot_near(main, placed) if placed else 0)
         for i in waiting:
             self._put(i, column - 1, self.slot[index] + 2 * inputs.index(i) - (len(inputs) - 1))
         if waiting:
