@@ -1,0 +1,60 @@
+"""What a gradient does on its way back: slices stay slices, functions of the user run, and nothing is held too long."""
+
+import pytest
+
+import minitape as tf
+from minitape.engine.back.sweep import Sweep
+from minitape.engine.table.primitives import TABLE
+
+
+@pytest.mark.parametrize(
+    ("between", "sign"), [(tf.identity, 1), (tf.negative, -1), (lambda x: tf.cast(x, tf.float64), 1)]
+)
+def test_the_slices_of_a_gather_stay_slices(between, sign):
+    x = tf.Variable([1.0, 2.0, 3.0])
+    with tf.GradientTape(persistent=True) as tape:
+        y = tf.gather(between(x), [2, 0, 2])
+        both = tf.concat([y, tf.gather(between(x), [1])], 0)
+    g = tape.gradient(y, x)
+    assert isinstance(g, tf.IndexedSlices) and g.dtype == tf.float32
+    assert g.indices.numpy().tolist() == [2, 0, 2] and g.values.numpy().tolist() == [sign] * 3
+    g = tape.gradient(both, x)
+    assert g.indices.numpy().tolist() == [2, 0, 2, 1] and g.values.numpy().tolist() == [sign] * 4
+
+
+def test_a_custom_gradient_runs_also_where_only_a_later_source_is_asked_for():
+    seen = []
+
+    @tf.custom_gradient
+    def double(x):
+        return x * 2.0, lambda dy: seen.append(dy.numpy()) or dy * 2.0
+
+    a, b = tf.constant(1.0), tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(a)
+        c = double(a)
+        tape.watch(b)
+        y = c * b
+    assert tape.gradient(y, b).numpy() == 2.0 and seen == [3.0]
+
+
+def test_an_operation_without_a_gradient_gives_none_and_the_others_theirs():
+    x, y = tf.constant([1.0, 2.0]), tf.constant([3.0, 4.0])
+    with tf.GradientTape() as tape:
+        tape.watch([x, y])
+        z = TABLE["tensor_scatter_mul"](x, tf.constant([[0]]), tf.constant([5.0])) + y
+    none, ones = tape.gradient(z, [x, y])
+    assert none is None and ones.numpy().tolist() == [1.0, 1.0]
+
+
+def test_only_the_adjoints_of_sources_are_left_after_a_sweep():
+    """Or a long tape of large arrays would need twice its memory for its gradient."""
+    x = tf.constant([1.0, 2.0, 3.0, 4.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        first, second = tf.split(tf.sin(x), 2)
+        y = first * tf.exp(second)
+    [source] = tape.watched
+    sweep = Sweep(tape._record, {len(tape._record) - 1: y.numpy()}, {source})
+    sweep.run()
+    assert sweep.adjoints.keys() == {source}
