@@ -10,7 +10,8 @@ from ..engine.derivatives.pyfunction import types_of_results
 from ..engine.recording.state import state
 from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.operation import finish
-from ..engine.tensor.tensor import Tensor, new_tensor
+from ..engine.tensor.slices import dense_of
+from ..engine.tensor.tensor import new_tensor
 from ..engine.values import nest
 from .effects import NUMPY, NUMPY_STATELESS, PYTHON
 from .primitive import GraphPrimitive
@@ -83,10 +84,7 @@ def _gradient_rows(graph: Graph, call: Call) -> tuple[list[int], list[int | None
                 outs = [graph.tensor_at(call.row + i) for i in range(call.outputs)]
                 starts = [graph.placeholder(t.dtype, t.shape, "grad_ys") for t in outs]
                 shares = call.attrs["call"].shares(starts)
-                rows = [
-                    None if s is None else graph.row_or_new_leaf(s if isinstance(s, Tensor) else s.dense())
-                    for s in shares
-                ]
+                rows = [None if s is None else graph.row_or_new_leaf(dense_of(s)) for s in shares]
             graph.replays["gradient", call.row] = [s._row for s in starts], rows
         return graph.replays["gradient", call.row]
 

@@ -11,7 +11,8 @@ from ..engine.back.reach import TERMINAL, propagate
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.convert import convert_to_tensor
-from ..engine.tensor.tensor import EagerTensor, Tensor
+from ..engine.tensor.slices import dense_of
+from ..engine.tensor.tensor import EagerTensor
 from ..engine.values import nest
 from .body import lift
 from .build import Graph
@@ -19,7 +20,7 @@ from .symbolic import SymbolicTensor
 from .values import current
 
 if TYPE_CHECKING:
-    from ..engine.types import Adjoint
+    pass
 
 
 def gradients(
@@ -93,11 +94,11 @@ def hessians(ys: Any, xs: Any) -> list:
             raise ValueError("Cannot compute Hessian because ys does not depend on xs.")
         sizes = tuple(source.shape)
         count = int(np.prod(sizes))
-        flat = TABLE["reshape"](_dense(gradient), shape=(count,))
+        flat = TABLE["reshape"](dense_of(gradient), shape=(count,))
         parts = [gradients(TABLE["slice"](flat, spec=(i,)), [source])[0] for i in range(count)]
         if parts and all(p is None for p in parts):
             raise ValueError("None values not supported.")
-        parts = [_zeros(source) if p is None else _dense(p) for p in parts]
+        parts = [_zeros(source) if p is None else dense_of(p) for p in parts]
         found.append(TABLE["reshape"](TABLE["stack"](*parts, axis=0), shape=(*sizes, *sizes)))
     return found
 
@@ -116,12 +117,14 @@ def _through_captures(graph: Graph, targets: list, adjoints: list, sources: list
     captured = _capture(graph) if any(s is not None for s in outside) else []
     found = sweep_rows(graph, targets, [*rows, *([inner._row] for _, inner in captured)], adjoints, ends, prefix)
     here, onward = found[: len(rows)], found[len(rows) :]
-    handed = [(outer, _dense(g)) for (outer, _), g in zip(captured, onward, strict=True) if g is not None]
+    handed = [(outer, dense_of(g)) for (outer, _), g in zip(captured, onward, strict=True) if g is not None]
     if not handed or graph.outer is None:
         return here
     outers, adjoints = map(list, zip(*handed, strict=True))
     beyond = _through_captures(graph.outer, outers, adjoints, outside, stops, prefix)
-    return [a if b is None else b if a is None else _dense(a) + _dense(b) for a, b in zip(here, beyond, strict=True)]
+    return [
+        a if b is None else b if a is None else dense_of(a) + dense_of(b) for a, b in zip(here, beyond, strict=True)
+    ]
 
 
 def _capture(graph: Graph) -> list[tuple]:
@@ -161,13 +164,9 @@ def sweep_rows(
         parts = [a for a in map(sweep.adjoint, group) if a is not None]
         total = parts[0] if parts else None
         for part in parts[1:]:
-            total = _dense(total) + _dense(part)
+            total = dense_of(total) + dense_of(part)
         found.append(total)
     return found
-
-
-def _dense(g: Adjoint) -> Any:
-    return g if isinstance(g, Tensor) else g.dense()
 
 
 def _rows(graph: Graph, source: Any) -> list[int]:

@@ -19,7 +19,7 @@ from ..engine.recording.evidence import ASSIGNED, one_statement, origin_of_new
 from ..engine.recording.rows import REALS
 from ..engine.recording.state import state
 from ..engine.table.fp import OFF, WARNINGS, restore_fp_errors
-from ..engine.tensor.slices import IndexedSlices
+from ..engine.tensor.slices import IndexedSlices, dense_of
 from ..engine.tensor.tensor import EagerTensor
 from ..engine.tensor.variable import ResourceVariable
 from ..engine.values.class_names import methods_of
@@ -239,7 +239,7 @@ class Optimizer:
     def _update(self, grads: list, variables: list) -> None:
         """Clips, decays, and changes each weight."""
         clipped = self._clipped(grads)
-        grads = [g.dense() if type(g) is IndexedSlices else g for g in clipped]
+        grads = [dense_of(g) for g in clipped]
         self._sparse = {id(d): g for d, g in zip(grads, clipped, strict=True) if d is not g}
         for v in variables if self.weight_decay is not None else ():
             v.assign(value_of(v) - value_of(v) * cast(self.weight_decay, v) * cast(self.learning_rate, v))
@@ -316,7 +316,7 @@ class Optimizer:
             return grads
         values = [g.values if type(g) is IndexedSlices else g for g in grads]
         if self.global_clipnorm:  # this one gives sums for rows, as in Keras
-            dense = [g.dense() if type(g) is IndexedSlices else g for g in grads]
+            dense = [dense_of(g) for g in grads]
             return list(tf.clip_by_global_norm(dense, self.global_clipnorm, tf.linalg.global_norm(values))[0])
         if self.clipnorm:
             values = [tf.clip_by_norm(g, self.clipnorm) for g in values]

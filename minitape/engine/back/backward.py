@@ -11,7 +11,7 @@ from ..recording.frames import user_frame
 from ..recording.state import appended, state
 from ..table.accelerator import fast
 from ..table.primitives import BATCHES, PLAIN
-from ..tensor.slices import IndexedSlices
+from ..tensor.slices import IndexedSlices, dense_of
 from ..tensor.tensor import EagerTensor, Tensor, from_array, new_tensor
 from . import sweep as plain
 from .endpoints import NO_ADJOINT, first_adjoint, no_tensor
@@ -149,6 +149,6 @@ def _arrived(adjoint: Function, found: Sweep | None, rows: Sequence[int]) -> Res
         assert found is not None
         slices = slices_in_order(found, parts[0][0])
         return slices if isinstance(slices.values, Tensor) else IndexedSlices(*map(new_tensor, slices._components()))
-    dense = [g.dense() if type(g) is IndexedSlices else g for _, g in parts]
+    dense = [dense_of(g) for _, g in parts]
     total: Adjoint = sum(dense[1:], dense[0]) if dense else None
     return new_tensor(total.data) if type(total) in BATCHES else total

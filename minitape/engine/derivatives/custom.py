@@ -25,7 +25,7 @@ from ..recording.state import appended, state
 from ..table.primitives import TABLE, Primitive
 from ..tensor.convert import convert_to_tensor
 from ..tensor.operation import finish
-from ..tensor.slices import IndexedSlices
+from ..tensor.slices import IndexedSlices, dense_of
 from ..tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..values import nest
 from .batch import Batch
@@ -143,7 +143,7 @@ def for_batches(rule: Rule) -> Rule:
 def _stack_batch(shares: Adjoint) -> Adjoint:
     if shares[0] is None:
         return None
-    return Batch(np.stack([s.dense() if isinstance(s, IndexedSlices) else s for s in shares]))
+    return Batch(np.stack([dense_of(s) for s in shares]))
 
 
 @for_batches

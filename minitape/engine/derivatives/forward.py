@@ -25,11 +25,12 @@ from ..recording.record import Record
 from ..recording.state import state
 from ..table.primitives import TABLE
 from ..tensor.convert import convert_to_tensor
+from ..tensor.slices import dense_of
 from ..tensor.tensor import Tensor, new_tensor
 from ..values import nest
 
 if TYPE_CHECKING:
-    from ..types import End, Leaving, Object, Result, Structure, Value
+    from ..types import End, Leaving, Object, Structure, Value
 
 
 class ForwardTape(GradientTape):
@@ -185,10 +186,10 @@ class ForwardAccumulator:
             inner.watch(list(adjoints.values()))
             sweep = kind(record, adjoints, set(tangents), reachable, recorded=True)
             sweep.run()
-            ends = {row: _dense(g) for row in tangents if (g := sweep.adjoint(row)) is not None}
+            ends = {row: dense_of(g) for row in tangents if (g := sweep.adjoint(row)) is not None}
         starts = [tangents[row] for row in ends]
         found = gradients_of(inner, list(ends.values()), list(adjoints.values()), starts)
-        return {row: _dense(t) for row, t in zip(adjoints, found, strict=True) if t is not None}
+        return {row: dense_of(t) for row, t in zip(adjoints, found, strict=True) if t is not None}
 
     def _follow(self, results: Sequence[Tensor], outputs: Sequence[Tensor], hides: bool) -> None:
         """Takes over the tangents of a function with a custom gradient, see :func:`follow_custom`."""
@@ -225,10 +226,6 @@ def _fit_tangent(primal: End, tangent: Tensor) -> Tensor:
             f"The tangent has the shape {have}, which does not broadcast to the shape {wanted} of its primal."
         )
     return TABLE["broadcast_to"](tangent, shape=tuple(b))
-
-
-def _dense(g: Result) -> Tensor:
-    return g if isinstance(g, Tensor) else g.dense()
 
 
 def _hidden_zeros(record: Record, tangents: dict[int, Tensor], reachable: bytearray | None) -> dict[int, Tensor]:

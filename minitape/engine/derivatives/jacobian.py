@@ -17,7 +17,7 @@ from ..recording.recorder import recorder
 from ..recording.state import state
 from ..table.primitives import TABLE
 from ..tensor.convert import convert_to_tensor, is_array
-from ..tensor.slices import IndexedSlices
+from ..tensor.slices import IndexedSlices, dense_of
 from ..tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..values import nest
 from .batch import Batch
@@ -91,19 +91,24 @@ def batch_jacobian(
             NEEDS_PERSISTENT + "batch_jacobian with eager execution enabled and  with "
             "experimental_use_pfor set to False."
         )
-    (size, *inner), (_, *rest) = (_sizes(t, "batch_jacobian") for t in (target, source))
+    inner, rest = (_known(t.shape[1:], "batch_jacobian") for t in (target, source))
     count = math.prod(inner)
-    adjoints = np.eye(count, dtype=target.dtype.as_numpy_dtype).reshape(count, 1, *inner)
+    rows = np.eye(count, dtype=target.dtype.as_numpy_dtype).reshape(count, 1, *inner)
+    if size is None:  # which only a run of the graph knows
+        adjoints: Object = [TABLE["ones_like"](target) * new_tensor(row) for row in rows]
+    else:
+        adjoints = np.broadcast_to(rows, (count, size, *inner))
     with _vectorizing("batch_jacobian", use_pfor, parallel):
         if parallel is not None and parallel <= count and use_pfor and not tape._persistent:
             raise _of_user_code(RuntimeError(NEEDS_PERSISTENT + "batch_jacobian with parallel_iterations."))
         like = source if wants_zeros(unconnected) else target  # an unconnected batch_jacobian is zeros in any case
-        (found,) = rows_of_jacobian(tape, target, [source], np.broadcast_to(adjoints, (count, size, *inner)))
+        (found,) = rows_of_jacobian(tape, target, [source], adjoints)
     if found is None:
-        result = _zeros((size, *inner, *rest), like)
+        result = _zeros((*_sizes(target, "batch_jacobian"), *rest), like)
     else:
         order = (1, 0, *range(2, 2 + len(rest)))
-        result = TABLE["reshape"](TABLE["transpose"](found, perm=order), shape=(size, *inner, *rest))
+        shape = (-1 if size is None else size, *inner, *rest)
+        result = TABLE["reshape"](TABLE["transpose"](found, perm=order), shape=shape)
     _end(tape, "batch_jacobian", target, [source], [found], [result])
     return result
 
@@ -122,13 +127,17 @@ def _sizes(value: End, what: str) -> Sizes:
         return value._dims
     if not value.shape.is_fully_defined() and hasattr(value, "_read"):  # a variable of any size: that of its state
         value = value._read()
-    if not value.shape.is_fully_defined():
+    return _known(value.shape, what)
+
+
+def _known(shape: Object, what: str) -> Sizes:
+    if not shape.is_fully_defined():
         raise NotImplementedError(
             f"minitape computes a {what} inside a tf.function only where all sizes are known while it is traced: call "
             "the "
             "function without an input_signature, write the sizes into it, or compute this outside of the function."
         )
-    return tuple(value.shape)
+    return tuple(shape)
 
 
 @block
@@ -173,20 +182,20 @@ def _end(
     tape._end(site())
 
 
-def rows_of_jacobian(tape: GradientTape, target: End, sources: list[End], adjoints: np.ndarray) -> list[Result]:
+def rows_of_jacobian(tape: GradientTape, target: End, sources: list[End], adjoints: Object) -> list[Result]:
     """One gradient for each adjoint, stacked: in one sweep, or one by one where an outer tape has to record them."""
     if not target.dtype.differentiable:
         return [None] * len(sources)
     if not state.tapes and recorder().eager and len(adjoints):
         return gradients_of(tape, [target], sources, [Batch(adjoints)])
-    each = [gradients_of(tape, [target], sources, [new_tensor(adjoint)]) for adjoint in adjoints]
+    each = [gradients_of(tape, [target], sources, [convert_to_tensor(adjoint)]) for adjoint in adjoints]
     if not each:  # an empty target: there are no rows, but something may connect it
         linked = gradients_of(tape, [target], sources, [new_tensor(np.zeros(adjoints.shape[1:], adjoints.dtype))])
         return [None if g is None else _zeros((0, *g.shape), g) for g in linked]
     return [
         None
         if any(g is None for g in column) or (source is target and not _is_recorded(tape, source))
-        else TABLE["stack"](*[g if isinstance(g, Tensor) else g.dense() for g in column], axis=0)
+        else TABLE["stack"](*map(dense_of, column), axis=0)
         for source, column in zip(sources, zip(*each, strict=True), strict=True)
     ]
 

@@ -110,7 +110,7 @@ class IndexedSlices(metaclass=PrintName):
             tape.watch(part)
 
     def __neg__(self) -> IndexedSlices:
-        return IndexedSlices(-self._values, self._indices, self._dense_shape)
+        return self.with_values(-self._values)
 
     def __str__(self) -> str:
         shape = "" if self._dense_shape is None else f", dense_shape={self._dense_shape!s}"
@@ -118,6 +118,11 @@ class IndexedSlices(metaclass=PrintName):
 
     def __repr__(self) -> str:
         return f"<{self._module}.IndexedSlices object at {id(self):#x}>"
+
+
+def dense_of(g: Adjoint) -> Adjoint:
+    """An adjoint without slices: as it is, or the dense tensor or array that they stand for."""
+    return g.dense() if type(g) is IndexedSlices else g
 
 
 def concat_slices(parts: list[IndexedSlices]) -> IndexedSlices:
