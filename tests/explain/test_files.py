@@ -90,6 +90,23 @@ def test_a_library_is_not_to_blame(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert found[1].filename == str(folder / "explained_program.py") and found[1].code == "return t.numpy()"
 
 
+def test_a_package_is_the_users_once_a_module_of_it_imports_minitape(tmp_path, monkeypatch) -> None:
+    folder = tmp_path / "site-packages" / "explained_package"
+    folder.mkdir(parents=True)
+    monkeypatch.syspath_prepend(str(folder.parent))
+    (folder / "__init__.py").touch()
+    (folder / "helpers.py").write_text("def double(x):\n    return x + x\n")
+    (folder / "program.py").write_text("import minitape as tf\n" + HELPERS)
+    x = tf.Variable([1.0, 2.0])
+    importlib.import_module("explained_package.helpers").double(x)
+    with tf.GradientTape() as tape:
+        importlib.import_module("explained_package.helpers").double(x)
+        y = tf.reduce_sum(importlib.import_module("explained_package.program").to_numpy(x * 2.0))
+    assert tape.explain(y, x).filename == str(folder / "program.py")
+    for name in [name for name in sys.modules if name.startswith("explained_package")]:
+        del sys.modules[name]
+
+
 @pytest.fixture
 def shell() -> Any:
     IPython = pytest.importorskip("IPython.core.interactiveshell")

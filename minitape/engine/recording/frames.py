@@ -31,7 +31,7 @@ class _Own(dict[str, bool]):
 
     def __missing__(self, name: str) -> bool:
         package = "" if name.startswith(_PACKAGE) else _package_of(name)
-        own = not _uses_minitape(package) if package else name.startswith(_FOREIGN)
+        own = not _uses_minitape(package, len(sys.modules)) if package else name.startswith(_FOREIGN)
         self[name] = own
         return own
 
@@ -43,8 +43,8 @@ def _package_of(name: str) -> str:
 
 
 @cache
-def _uses_minitape(package: str) -> bool:
-    """Whether a module of an installed package, which may have thousands, imports minitape."""
+def _uses_minitape(package: str, known: int) -> bool:
+    """Whether one of the modules of an installed package imports minitape; ``known`` modules are imported by now."""
     own = __name__.partition(".")[0]
     modules = [
         m
