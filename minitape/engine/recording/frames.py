@@ -46,13 +46,11 @@ def _package_of(name: str) -> str:
 def _uses_minitape(package: str, known: int) -> bool:
     """Whether one of the modules of an installed package imports minitape; ``known`` modules are imported by now."""
     own = __name__.partition(".")[0]
-    modules = [
-        m
+    return not package.startswith(own) and any(  # minitape_widgets
+        value is sys.modules[own]
         for key, m in list(sys.modules.items())
         if package == (key.partition(".")[0] if key != "__main__" else _package_of(getattr(m, "__file__", None) or ""))
-    ]
-    return not package.startswith(own) and any(  # minitape_widgets
-        value is sys.modules[own] for module in modules for value in list(vars(module).values())
+        for value in list(vars(m).values())
     )
 
 
