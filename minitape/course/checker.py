@@ -477,6 +477,8 @@ def _of_another_sort(value: Answer, wanted: Answer) -> str:
     if inspect.isroutine(value):
         return say("You gave back a function itself. Are the brackets missing that call it?")
     if type(value) is dict:
+        if kind(wanted) != kind(0):
+            return say("The function returns a dictionary. Return a list, in square brackets.")
         return say("The function returns a dictionary. For which of its values does the exercise ask?")
     return ""
 

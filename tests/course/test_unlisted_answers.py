@@ -279,6 +279,13 @@ IF_ELIF = (
 
 STEP = "x = x - 0.1 * tape.gradient(y, x)"
 TOLD = [
+    (
+        "05.2",
+        solved(
+            "05.2", "[tape.gradient(y, x), tape.gradient(z, x)]", "{0: tape.gradient(y, x), 1: tape.gradient(z, x)}"
+        ),
+        "Return a list, in square brackets",
+    ),
     ("01.5", solved("01.5", "return x", "return y"), "what the function itself gave"),
     ("01.5", solved("01.5", STEP, "x = x - 0.1 * tf.sign(tape.gradient(y, x))"), "all have the same length"),
     ("02.6", solved("02.6", "tape.gradient(y, x)", "tape.gradient(y, x)[0]"), "the first of them alone"),
