@@ -88,8 +88,10 @@ def _first_adjoints(
 def rows_of(tape: GradientTape, value: End) -> tuple[int, ...]:
     """The rows that hold a tensor, or the states of a variable, in a recording; TensorFlow's error for others."""
     if type(value) is EagerTensor:
-        row = None if tape._record is None else tape._record.find(value)
-        return () if row is None else (row,)
+        if (record := tape._record) is None or (row := record.find(value)) is None:
+            return ()
+        leaf = record.leaf_of.get(id(value), row)  # also where it was used before the tape that made it came here
+        return (row,) if leaf == row or record.leaves[leaf].tensor is not value else (leaf, row)
     if not hasattr(value, "_tape_rows"):
         raise no_tensor(value)
     found: tuple[int, ...] = value._tape_rows(tape)

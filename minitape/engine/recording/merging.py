@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def merge(tape: GradientTape, record: Record) -> None:
-    """Moves a tape and its rows into the recording that is open."""
+    """Moves a tape, with those of the same recording, and its rows into the recording that is open."""
     old = tape._record
     assert old is not None
     shift = len(record)
@@ -23,12 +23,19 @@ def merge(tape: GradientTape, record: Record) -> None:
         if other._record is record:
             other.spans.append((other._start, shift))
             other._start = len(record)
-    tape.spans = [(a + shift, b + shift) for a, b in tape.spans]
-    tape.watched = {rows[row]: since + shift for row, since in tape.watched.items()}
-    tape.notes = [(what, row + shift, when, frames) for what, row, when, frames in tape.notes]
-    old.tapes -= 1
-    record.tapes += 1
-    tape._record, tape.number, tape.late = record, None, True
+    for row, leaf in record.leaves.items():  # who watched a tensor that was used here watches it where it is now
+        if row < shift and (tensor := leaf.tensor) is not None and (here := record.find(tensor) or row) != row:
+            for _, _, watched in record.members:
+                if row in watched:
+                    watched[here] = len(record)
+    for moved in [tape, *(member[0]() for member in old.members)]:
+        if moved is not None and moved._record is old and not moved._recording:
+            moved.spans = [(a + shift, b + shift) for a, b in moved.spans]
+            moved.watched = {rows[row]: since + shift for row, since in moved.watched.items()}
+            moved.notes = [(what, row + shift, when, frames) for what, row, when, frames in moved.notes]
+            old.tapes -= 1
+            record.tapes += 1
+            moved._record, moved.number, moved.late = record, None, True
 
 
 def _copy_rows(record: Record, old: Record) -> list[int]:
@@ -78,7 +85,7 @@ def _copy_rows(record: Record, old: Record) -> list[int]:
     record.untracked.update(row + shift for row in old.untracked)
     record.large = record.large or old.large
     record.called = record.called or old.called
-    record.merged = appended(record.merged, (old, shift))
+    record.merged = [*record.merged, (old, shift), *((inner, moved + shift) for inner, moved in old.merged)]
     return rows
 
 

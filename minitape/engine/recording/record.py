@@ -130,12 +130,11 @@ class Record(LargeArrays, Recorder):
         if tensor._record is self:
             return tensor._row
         row = self.leaf_of.get(id(tensor))
-        if row is not None and self.leaves[row].tensor is tensor:
-            return row
-        for old, shift in self.merged:
-            if tensor._record is old:
+        known = row is not None and self.leaves[row].tensor is tensor
+        for old, shift in self.merged:  # where it is a result, it may have been used here before as a leaf
+            if tensor._record is old and not (known and tensor._row in old.leaves):
                 return tensor._row + shift
-        return None
+        return row if known else None
 
     def read(self, variable: ResourceVariable, accessed: bool = True) -> Tensor:
         """The current state of a variable, watched by the tapes that watch the variable or what is accessed."""
