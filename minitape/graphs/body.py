@@ -132,15 +132,13 @@ def as_output(graph: Graph, value: Value) -> SymbolicTensor:
     return graph.tensor_at(graph.row_or_new_leaf(tensor))
 
 
-def trace_body(
-    function: Function, specs: Specs, kind: type[Graph] = BodyGraph, scope: str = "", name: str = ""
-) -> GraphBody:
+def trace_body(function: Function, specs: Specs, kind: type[Graph] = BodyGraph, scope: str = "") -> GraphBody:
     """Traces ``function`` on inputs of these (shape, dtype) pairs inside the graph that is being built, in a name
     ``scope``.
     """
     graph = kind(state.graph)
     with graph.as_default(), graph.name_scope(scope):
-        inputs = [graph.input(dtype, shape, name) for shape, dtype in specs]
+        inputs = [graph.input(dtype, shape) for shape, dtype in specs]
         result = function(*inputs)
     return GraphBody(graph, inputs, result)
 

@@ -25,7 +25,6 @@ from .body import GraphBody, share_captures, trace_body
 from .primitive import GraphPrimitive, write_notes
 from .program import branch
 from .scopes import control_dependencies
-from .spec import TensorSpec
 from .symbolic import Operation, SymbolicTensor
 from .values import boolean, current
 
@@ -199,7 +198,7 @@ def _describe(body: GraphBody) -> Any:
     """What a branch returns, as error messages show it."""
     if any(map(is_composite, nest.flatten(body.result))):
         return body.result
-    return nest.pack_sequence_as(body.result, [None if t is None else TensorSpec(t.shape, t.dtype) for t in body.flat])
+    return nest.pack_sequence_as(body.result, body.flat)
 
 
 def branch_number(pred: Value) -> Any:

@@ -70,10 +70,10 @@ def default_session(session: Any, what: str, graph: Graph) -> Any:
     if session is None:
         session = get_default_session()
         if session is None:
-            verb = "eval(session=sess)" if "evaluate" in what else "run(session=sess)"
+            colon, verb = ("", "eval") if "evaluate" in what else (":", "run")
             raise ValueError(
-                f"Cannot {what}: No default session is registered. Use `with sess.as_default()` or pass an explicit "
-                f"session to `{verb}`"
+                f"Cannot {what}: No default session is registered. Use `with sess.as_default(){colon}` or pass an "
+                f"explicit session to `{verb}(session=sess)`"
             )
     if session.graph is not graph:
         raise ValueError(

@@ -238,11 +238,13 @@ def while_graph(
         latest[:] = nest.flatten(with_rows_of(variables, new))
         return flatten_parts(new)
 
-    traced = trace_body(step, specs, name="loop_var")
+    traced = trace_body(step, specs, scope="while" if state.graph.is_function() else "")
     check = trace_body(lambda *tensors: convert_to_tensor(test(*given(tensors))), specs)
     refuse_number(
         check.outputs[0], "input", "while/LoopCond/_8' using Op<name=LoopCond; signature=input:bool -> output:bool>"
     )
+    if len(traced.outputs) != len(specs):  # TensorFlow counts two numbers of its own with them
+        raise AssertionError(f"body_graph has {len(traced.outputs) + 2} outputs; Expected: {len(specs) + 2}")
     for value, before, after in zip(values, specs, traced.outputs, strict=True):
         _check_kept(value, before, after)
     return pack_parts(variables, build_while(check, traced, values, limit, kinds), latest)
@@ -251,6 +253,8 @@ def while_graph(
 def _loop_shapes(variables: Any, invariants: Any) -> list[TensorShape]:
     """The shape that each tensor of the loop variables keeps in all turns."""
     leaves = nest.flatten(variables)
+    if invariants is not None:
+        nest.assert_same_structure(variables, invariants, check_types=False)
     wanted = [None] * len(leaves) if invariants is None else nest.flatten(invariants)
     return [shape for leaf, want in zip(leaves, wanted, strict=True) for shape in kept_shapes(leaf, want)]
 
