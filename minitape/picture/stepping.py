@@ -224,8 +224,8 @@ class Stepper:
         rules = primitive.rules  # one for each input, or one function for all
         local = (
             {}
-            if not primitive.code or rules is None or callable(rules)
-            else _locals(self._value, row, op, inputs, rules)
+            if not primitive.texts or rules is None or callable(rules)
+            else _locals(self._value, row, op, inputs, rules, primitive.code)
         )
         edges: list[Share] = [
             {
@@ -283,7 +283,7 @@ def _ports(inputs: Sequence[int], rules: Rules, edges: list[tuple[int, Adjoint, 
 
 
 def _locals(
-    value: Callable[[int], Array], row: int, op: int, inputs: Sequence[int], rules: Iterable[Rule | None]
+    value: Callable[[int], Array], row: int, op: int, inputs: Sequence[int], rules: Iterable[Rule | None], code: int
 ) -> dict[int, Array]:
     """Local derivatives of an elementwise operation by input: what its rules give for an incoming adjoint of one.
 
@@ -297,7 +297,7 @@ def _locals(
     else:
         arguments = [out, *values]
     one = np.ones_like(out)[()]
-    if np.iscomplexobj(one):  # as in the sweep
+    if code and np.iscomplexobj(one):  # as in the sweep
         arguments = [np.conj(v) for v in arguments]
     found = {}
     for port, rule in enumerate(rules):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import minitape as tf
+from minitape.bridges.recording import Recording
 
 from .conftest import PROGRAMS, chain, press
 from .test_inside import branching, only
@@ -49,6 +50,36 @@ def test_the_target_goes_by_the_name_that_its_line_gives_it(show):
     page = show(tf.snapshot(*PROGRAMS["layers"]()))
     press(page, "End")
     assert formulas(page)[0][0].startswith("∂y/∂w0 = ")
+
+
+@pytest.mark.parametrize("sent", [1.0, 0.7])
+def test_a_framework_that_sent_something_else_has_no_formula(sent, show):
+    recording = Recording("by hand")
+    x, y = (recording.leaf(np.ones(3, np.float32), name=name, shape=[3]) for name in "xy")
+    z = recording.operation("mul", [x, y], np.ones(3, np.float32), shape=[3])
+    sweep = recording.sweep([z])
+    sweep.arrive(z, np.ones(3, np.float32))
+    sweep.send(z, x, 0, *[np.full(3, sent, np.float32)] * 2)
+    recording.close()
+    page = show(recording.snapshot())
+    press(page, "End")
+    assert len(formulas(page)) == (sent == 1.0)
+
+
+def test_what_a_hook_has_changed_on_its_way_has_a_name_of_its_own(show):
+    recording = Recording("by hand")
+    x, y = (recording.leaf(value, name=name) for value, name in ((2.0, "x"), (3.0, "y")))
+    h = recording.operation("mul", [x, y], 6.0)
+    z = recording.operation("mul", [h, y], 18.0)
+    sweep = recording.sweep([z])
+    sweep.arrive(z, 1.0)
+    sweep.send(z, h, 0, 3.0, 3.0)
+    sweep.arrive(h, 0.5)
+    sweep.send(h, x, 0, 1.5, 1.5)
+    recording.close()
+    page = show(recording.snapshot())
+    press(page, "End")
+    assert formulas(page) == [("∂(row 2 × y)/∂x = ∂(row 2 × y)/∂(x × y) × y", "= 0.5 × 3.0 = 1.5")]
 
 
 def test_no_brackets_are_doubled(show):

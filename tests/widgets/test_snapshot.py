@@ -15,6 +15,27 @@ from minitape_widgets import TapeView
 
 from .conftest import PROGRAMS, broadcasting, custom, custom_pair, gathering, nested, square, states
 
+SPECIAL = {
+    "relu6": tf.nn.relu6,
+    "elu": tf.nn.elu,
+    "selu": tf.nn.selu,
+    "softsign": tf.nn.softsign,
+    "lgamma": tf.math.lgamma,
+}
+
+
+@pytest.mark.parametrize("name", [*SPECIAL, "div_no_nan"])
+def test_operations_beyond_the_textbook_have_local_derivatives(name):
+    x = tf.Variable([0.5 + 1.0j, 0.0] if name == "div_no_nan" else [1.0, 7.0, -0.7])
+    with tf.GradientTape() as tape:
+        y = SPECIAL[name](x) if name in SPECIAL else tf.math.divide_no_nan(tf.ones_like(x), x)
+    (row,) = rows_of(tf.snapshot(tape, y, x), op=name)
+    steps = tf.snapshot(tape, y, x)["sweep"]["steps"]
+    step = next(step for step in steps if step["row"] == row["row"])
+    edge = step["edges"][-1]
+    assert number(edge["local"]) * number(step["adjoint"]) == pytest.approx(number(edge["product"]))
+    assert np.any(number(edge["product"]))
+
 
 def rows_of(snapshot, **wanted):
     return [row for row in snapshot["rows"] if all(row[name] == value for name, value in wanted.items())]

@@ -91,7 +91,7 @@ function handed(store: Store, row: Row, terms: Term[], { input, port, local }: S
   }
   const text = named(withoutAdjoint(said).replace(" / size(x)", `/${to.shape.reduce((a, n) => a * n, 1)}`));
   const of = [...said.matchAll(/\b[xyz]\b/g)].map(([name]) => (/size/.test(said) ? [] : shapeOf(name))).reduce((a, b) => (b.length > a.length ? b : a), []);
-  if (text !== "1" && !of.length && !/size/.test(said) && !local?.text) return null;
+  if (row.formula && !local) return null; // a framework sent something else
   const found = text === "1" ? terms : terms.map((term) => times(term.parts.some((part) => part.text === " @ ") ? within([term], term.shape, [], []) : term, { text: bracketed(text), value: of.length ? shapeText({ shape: of }) : row.shape.length || /size/.test(said) ? bracketed(text) : (local?.text ?? ""), step }, of));
   if (same(to.shape, row.shape) || row.shape.length < to.shape.length || /^g$|size/.test(said) && !row.shape.length) return found;
   const lost = row.shape.length - to.shape.length;
@@ -106,16 +106,19 @@ export function productsOf(store: Store, steps: number): Map<number, Term[]> {
   if (!sweep || steps > STEPS || sweep.target.length !== 1) return found;
   const seed = seedOf(store);
   const unknown = new Set<number>();
+  const sums = new Map<number, string | undefined>(); // a hook may have changed it before it arrived
   const first = rows[sweep.target[0]];
   if (seed.includes("[") || seed.includes("…")) return found;
   found.set(first.row, [{ parts: seed ? [{ text: seed, value: seed, step: 0 }] : [], factors: 1, shape: [] }]);
   for (const [k, step] of sweep.steps.slice(0, steps).entries()) {
     const row = rows[step.row];
     let terms = found.get(step.row) ?? [];
-    if (!terms.length || unknown.has(step.row) || terms.length > MOST || terms.some(({ factors }) => factors > LONG)) terms = [{ parts: [{ text: `∂${derived(store, seed)}/∂${nameOf(store, row)}`, value: valueOf(step.adjoint.text, row.shape), step: k }], factors: 1, shape: row.shape }];
+    const sum = sums.get(step.row);
+    if (!terms.length || (sum && sum !== step.adjoint.text) || unknown.has(step.row) || terms.length > MOST || terms.some(({ factors }) => factors > LONG)) terms = [{ parts: [{ text: `∂${derived(store, seed)}/∂${nameOf(store, row)}`, value: valueOf(step.adjoint.text, row.shape), step: k }], factors: 1, shape: row.shape }];
     for (const edge of step.edges) {
       const sent = step.others ? null : handed(store, row, terms, edge, k + 1);
       if (!sent) unknown.add(edge.input);
+      sums.set(edge.input, edge.sum.text);
       found.set(edge.input, [...(found.get(edge.input) ?? []), ...(sent ?? [])]);
     }
   }
