@@ -76,6 +76,11 @@ ARRIVED: Texts = {  # of every framework
         "If it is a weight, an earlier step made it so: record that one, and lower the learning rate or clip the "
         "gradient.",
     ),
+    "nan_backward grown": (
+        "What {what}{line} passes back is too large for its type.",
+        "The gradient grows with each turn or layer: use smaller factors or weights or fewer turns, or normalize "
+        "between them.",
+    ),
     "nan_backward": (
         "The derivative of {what}{line} is infinite or NaN at its input{values}.",
         "Keep its input away from that point: {functions}",

@@ -78,32 +78,23 @@ class RowValues:
 
     def _values(self, cause: str, row: int | None) -> str:
         """The numbers at which an operation goes wrong, as the sentence of a cause has them."""
-        arrays = (
-            []
-            if row is None
-            else [
-                numbers
-                for given in self.entries[row].inputs
-                if (numbers := numbers_of(self.entries[given].value)) is not None
-            ]
-        )
+        arrays = [] if row is None else self._numbers(self.entries[row].inputs)
         if cause == "nan_forward":
             result = None if row is None else numbers_of(self.entries[row].value)
             if result is None or np.isfinite(result).all():
                 return fill("NaN or an infinity")
-            lost = np.argmin(np.isfinite(result).reshape(-1))
-            at = [
-                array.reshape(-1)[lost if array.shape == result.shape else 0]
-                for array in arrays
-                if array.shape in (result.shape, ())
-            ]
-            value = f"{result.reshape(-1)[lost]:.4g}".replace("nan", "NaN")
+            lost = np.argmin(np.isfinite(result))
+            at = [np.broadcast_to(a, result.shape).flat[lost] for a in arrays if a.shape in (result.shape, ())]
+            value = f"{result.flat[lost]:.4g}".replace("nan", "NaN")
             given = fill(" and ").join(f"{number:.4g}" for number in at)
             return fill("{value} at {given}", value=value, given=given) if at and len(at) == len(arrays) else value
         if len(arrays) != 1 or not arrays[0].size:
             return ""
-        low, high = arrays[0].min(), arrays[0].max()
-        return fill(" ({place})", place=between(low, high, ".4g"))
+        return fill(" ({place})", place=between(arrays[0].min(), arrays[0].max(), ".4g"))
+
+    def _numbers(self, rows: Iterable[int]) -> list:
+        """The arrays of those of these rows that have numbers."""
+        return [numbers for at in rows if (numbers := numbers_of(self.entries[at].value)) is not None]
 
     def called_by_program(self, row: int) -> str:
         """What the program calls the value of a row, if it has a name."""
@@ -192,7 +183,12 @@ class RowValues:
             came = sweep.adjoints.get(call)
             toward = [edge for edge in edges if edge[0] in after]
             if (came is None or came.facts()[1]) and not all(edge[2].facts()[1] for edge in toward):
-                return self.say("nan_backward", row=call) if self._finite(call) else self._origin(call, "hidden")
+                kind = "grown" * self._has_grown(call, [numbers_of(came)])
+                return (
+                    self.say("nan_backward", row=call, kind=kind)
+                    if self._finite(call)
+                    else self._origin(call, "hidden")
+                )
         bad = [row for row in self.behind if not self._finite(row)]
         return self._origin(min(bad), "hidden") if bad else self.say("nan_backward", row=self.used[-1])
 
@@ -213,7 +209,8 @@ class RowValues:
         entry = self.entries[first]
         filled = entry.kind == "operation" and entry.op in self.zeros["not_selected"]  # with a number of Python's
         if entry.kind == "operation" and not (filled or self._only_reads(first)):
-            return self.say("nan_forward", row=first, kind=kind or ("grown" if self._has_grown(first) else ""))
+            grown = self._has_grown(first, self._numbers(self._inputs(first)))
+            return self.say("nan_forward", row=first, kind=kind or "grown" * grown)
         reader = first if filled else min((r for r in seen if first in self._inputs(r)), default=first)
         numbers = numbers_of(entry.value)
         put = self.entries[reader].op in self.zeros["not_selected"] or not entry.shape
@@ -227,14 +224,13 @@ class RowValues:
             return self.say("nan_forward", row=reader if hidden else min(lost, default=reader), kind=kind)
         return self.say("nan_forward", row=first, kind=kind) if filled else self._leaf(first)
 
-    def _has_grown(self, row: int) -> bool:
-        """Whether what a result was computed from is so large that a product has no place in its type."""
+    def _has_grown(self, row: int, read: list) -> bool:
+        """Whether what a row was computed from, or got, is so large that a product has no place in its type."""
         dtype = self.entries[row].dtype.replace("bfloat16", "float32")
         if dtype not in ("float32", "float64"):
             return False
-        read = [numbers_of(self.entries[given].value) for given in self._inputs(row)]
         return any(
-            numbers is not None and np.abs(numbers).max(initial=0) > np.finfo(dtype).max ** 0.45 for numbers in read
+            np.abs(numbers).max(initial=0) > np.finfo(dtype).max ** 0.45 for numbers in read if numbers is not None
         )
 
     def _only_reads(self, row: int) -> bool:
@@ -347,15 +343,11 @@ class RowValues:
             return self.say("zero_sum", row=row, kind="elements")
         if cause:
             result = numbers_of(entry.value)
-            alone = (
-                cause == "zero_cancels"
-                and entry.op.lower() == "softmax"
-                and result is not None
-                and bool(np.all(result == 1))
+            ones = (
+                cause == "zero_cancels" and entry.op.lower() == "softmax" and result is not None and np.all(result == 1)
             )
-            return (self._zero_before(row) if cause == "zero_factor" else None) or self.say(
-                cause, row=row, kind="one" if alone else ""
-            )
+            before = self._zero_before(row) if cause == "zero_factor" else None
+            return before or self.say(cause, row=row, kind="one" if ones else "")
         if self._sums_to_zero(row):
             senders = [call for call, edges in self.sweep.edges.items() if any(edge[0] == row for edge in edges)]
             if senders:  # it only hands on the sum of what came, over the elements: that is zero
@@ -380,11 +372,7 @@ class RowValues:
         """
         after, came = self._after(), numbers_of(self.sweep.adjoints.get(row))
         others = [numbers_of(self.entries[given].value) for given in self.entries[row].inputs if given not in after]
-        return (
-            bool(others)
-            and came is not None
-            and all(other is not None and bool(np.all(other != 0)) for other in others)
-        )
+        return bool(others) and came is not None and all(one is not None and np.all(one != 0) for one in others)
 
     def _underflows(self, row: int) -> bool:
         """Whether a product is zero because it is smaller than any number of its type, though no factor is zero."""
@@ -405,11 +393,7 @@ class RowValues:
     def _took_others(self, row: int) -> bool:
         """Whether all elements of a result are those of inputs that do not come from the source."""
         after, result = self._after(), numbers_of(self.entries[row].value)
-        others = [
-            numbers
-            for given in self.entries[row].inputs
-            if given not in after and (numbers := numbers_of(self.entries[given].value)) is not None
-        ]
+        others = self._numbers(given for given in self.entries[row].inputs if given not in after)
         return result is not None and any(np.isin(result, numbers).all() for numbers in others)
 
     def _zero_before(self, row: int) -> Explanation | None:
