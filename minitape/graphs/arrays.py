@@ -112,8 +112,7 @@ def _stack(tensors: Tensors, attrs: Attributes) -> list:
 
 def _stack_infer(tensors: Tensors, attrs: Attributes) -> list:
     buffer = tensors[0]
-    size = _size(buffer) if attrs["size"] is None else attrs["size"]
-    return [(TensorShape([size]).concatenate(attrs["shape"]), buffer.dtype)]
+    return [(TensorShape([attrs["size"] or _size(buffer)]).concatenate(attrs["shape"]), buffer.dtype)]
 
 
 def _write_infer(tensors: Tensors, attrs: Attributes) -> list:

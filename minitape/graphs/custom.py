@@ -16,6 +16,7 @@ from ..engine.values import nest
 from .effects import NUMPY, NUMPY_STATELESS, PYTHON
 from .primitive import GraphPrimitive
 from .program import inline, replay
+from .values import current
 
 if TYPE_CHECKING:
     from ..engine.recording.rows import Call
@@ -121,6 +122,5 @@ def custom_call(f: Any, args: Arguments, kwargs: Names) -> Any:
 
 
 def _argument(value: Value) -> Any:
-    if hasattr(value, "_read"):
-        return value._read()  # the function gets the value of this moment, also for its gradient
-    return value if hasattr(value, "_composite") else convert_to_tensor(value)
+    """Of a variable the function gets the value of this moment, also for its gradient."""
+    return value if hasattr(value, "_composite") else convert_to_tensor(current(value))

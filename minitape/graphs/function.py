@@ -33,6 +33,7 @@ from .signature import (
     with_tensors,
 )
 from .spec import Identity, TensorSpec, covers, key_of
+from .values import current
 
 if TYPE_CHECKING:
     from ..engine.types import Value
@@ -414,7 +415,7 @@ def _as_outputs(result: Any, function: Any) -> Any:
             return of_parts(value, [leaf(part) for part in open_parts(value)])
         if not isinstance(value, Tensor):
             try:
-                value = value._read() if hasattr(value, "_read") else convert_to_tensor(value)
+                value = convert_to_tensor(current(value))
             except (TypeError, ValueError):
                 raise TypeError(
                     "To be compatible with tf.function, Python functions must return zero or more Tensors or "

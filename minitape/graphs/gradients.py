@@ -55,9 +55,6 @@ def gradients(
         adjoints = [None] * len(targets)
     if len(adjoints) != len(targets):
         raise ValueError(f"Length mismatch. Passed {len(adjoints)} grad_ys for {len(targets)} ys")
-    for target, adjoint in zip(targets, adjoints, strict=True):
-        if target.dtype.is_complex and adjoint is None:
-            raise TypeError(f"Gradients of complex tensors ({target}) must set grad_ys (y.dtype = {target.dtype.name})")
     if any(type(s) is EagerTensor for s in sources):
         lift(graph)
     with graph.name_scope(name) as scope:
@@ -152,6 +149,10 @@ def sweep_rows(
     for target, adjoint in zip(targets, adjoints, strict=True):
         row = graph.row_or_new_leaf(target)
         if target.dtype.differentiable and reachable[row]:
+            if adjoint is None and target.dtype.is_complex:
+                raise TypeError(
+                    f"Gradients of complex tensors ({target}) must set grad_ys (y.dtype = {target.dtype.name})"
+                )
             adjoint = TABLE["ones_like"](target) if adjoint is None else convert_to_tensor(adjoint, target.dtype)
             starts[row] = starts[row] + adjoint if row in starts else adjoint
     if not starts:

@@ -33,7 +33,7 @@ from .values import (
     is_value,
     without_variables,
 )
-from .whiles import WHILE, build_while, kept_shapes
+from .whiles import WHILE, build_while, own_shapes
 
 if TYPE_CHECKING:
     from ..engine.types import Index, Value
@@ -233,7 +233,7 @@ class _Loop:
         start = [*index, *(convert_to_tensor(t) for t in self._tensors(self.carried))]
         shapes = [
             *(t.shape for t in index),
-            *(s for n, v in self.carried.items() for s in self.late.get(n) or _shapes(v)),
+            *(s for n, v in self.carried.items() for s in self.late.get(n) or own_shapes(v)),
         ]
         specs = [(shape, t.dtype) for shape, t in zip(shapes, start, strict=True)]
         latest: Names = {}
@@ -318,7 +318,7 @@ class _Loop:
                     continue
                 if odd:
                     raise _before_the_loop(name, TypeError(f"{odd[0]} is of an unsupported type"))
-                self.carried[name], self.late[name] = nest.map_structure(_zeros, found), _shapes(found)
+                self.carried[name], self.late[name] = nest.map_structure(_zeros, found), own_shapes(found)
 
     def _guesses(self, name: str, body: Any, walk: Walk | None) -> Names:
         """The values after a trial turn; where it fails, ``name`` should have been defined before the loop."""
@@ -396,11 +396,6 @@ def _all_values(value: Value) -> bool:
     return all(map(is_value, flatten_parts(value)))
 
 
-def _shapes(value: Value) -> list[TensorShape]:
-    """The static shapes that the tensors of a value keep by themselves."""
-    return [shape for leaf in nest.flatten(value) for shape in kept_shapes(leaf)]
-
-
 def _zeros(value: Value) -> Any:
     """What stands for a value that only the first turn gives."""
     if isinstance(value, TensorArray):
@@ -414,5 +409,5 @@ def _stand_in(graph: Graph, value: Value) -> Any:
     if not _all_values(value):
         return value
     tensors = map(convert_to_tensor, flatten_parts(value))
-    places = [graph.placeholder(t.dtype, s) for t, s in zip(tensors, _shapes(value), strict=True)]
+    places = [graph.placeholder(t.dtype, s) for t, s in zip(tensors, own_shapes(value), strict=True)]
     return pack_parts(value, places)

@@ -20,6 +20,7 @@ from .naming import name_table
 from .program import Program, find_needed
 from .slicing import SlicePlace
 from .symbolic import SymbolicTensor
+from .values import current
 
 if TYPE_CHECKING:
     from ..engine.types import Function, Value
@@ -99,8 +100,7 @@ def _as_leaf(leaf: Value) -> Any:
     """The graph's tensor for a variable's value, or for an eager tensor with respect to which gradients are possible;
     others unchanged.
     """
-    if hasattr(leaf, "_read"):
-        return leaf._read()
+    leaf = current(leaf)
     if type(leaf) is EagerTensor and leaf.dtype.differentiable:
         return state.graph.tensor_at(state.graph.row_or_new_leaf(leaf))
     return leaf

@@ -252,11 +252,16 @@ def while_graph(
 
 def _loop_shapes(variables: Any, invariants: Any) -> list[TensorShape]:
     """The shape that each tensor of the loop variables keeps in all turns."""
-    leaves = nest.flatten(variables)
-    if invariants is not None:
-        nest.assert_same_structure(variables, invariants, check_types=False)
-    wanted = [None] * len(leaves) if invariants is None else nest.flatten(invariants)
-    return [shape for leaf, want in zip(leaves, wanted, strict=True) for shape in kept_shapes(leaf, want)]
+    if invariants is None:
+        return own_shapes(variables)
+    nest.assert_same_structure(variables, invariants, check_types=False)
+    pairs = zip(nest.flatten(variables), nest.flatten(invariants), strict=True)
+    return [shape for pair in pairs for shape in kept_shapes(*pair)]
+
+
+def own_shapes(value: Value) -> list[TensorShape]:
+    """The static shapes that the tensors of a value keep by themselves."""
+    return [shape for leaf in nest.flatten(value) for shape in kept_shapes(leaf)]
 
 
 def kept_shapes(value: Value, invariant: Any = None) -> list[TensorShape]:
