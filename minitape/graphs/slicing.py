@@ -51,8 +51,8 @@ def getitem(tensor: Value, key: Any, variable: Any = None) -> Any:
     out = state.graph.apply(GETITEM, (tensor, *dynamic), attrs)[0]
 
     def assign(value: Value, name: str | None = None) -> Any:
-        whole = (variable._read(), convert_to_tensor(value, variable.dtype), *dynamic)
-        return variable._assign(state.graph.apply(UPDATE, whole, {"key": template})[0], "assign", True)
+        given = variable._read(), convert_to_tensor(value, variable.dtype), *dynamic
+        return variable._assign(*state.graph.apply(UPDATE, given, {"key": template}), "assign", True)
 
     if variable is not None:
         attach(out, assign)
@@ -83,8 +83,8 @@ def _eager(tensors: Tensors, attrs: Attributes) -> list:
 
 
 def _update(tensors: Tensors, attrs: Attributes) -> list:
-    spec = indexing.spec_of(tensors[0].shape, _filled(attrs["key"], tensors[2:]))
-    return [TABLE["slice_update"](*tensors[:2], spec=spec)]
+    whole, value, *ends = tensors
+    return [TABLE["slice_update"](whole, value, spec=indexing.spec_of(whole.shape, _filled(attrs["key"], ends)))]
 
 
 def _shape(shape: TensorShape, key: tuple) -> TensorShape:
