@@ -30,7 +30,7 @@ BENDS = {"relu", "leaky_relu", "relu6", "max", "abs", "select_n"}  # that consis
 # written without a call
 _SIGNS = set("add sub mul div pow integer_pow neg dot_general rem gt ge lt le eq ne".split())
 _WHOLE = {"softmax", "log_softmax", "logsumexp"}  # functions of shares, whose steps no question is about
-NUMBERS = ("int", "float", "round", "item", "tolist", "range")  # calls that make Python's numbers of an array
+NUMBERS = "int float round item tolist range".split()  # calls that make Python's numbers of an array
 GROWS = set("exp exp2 expm1 cosh sinh pow integer_pow".split())  # operations that overflow
 _ASKED = re.compile(r"problem arose with the `(\w+)` function")
 

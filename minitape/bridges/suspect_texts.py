@@ -132,6 +132,10 @@ SUSPECTS: dict[str, tuple[str, Fix]] = {
         "back as a constant.",
         "Add the tensor itself to the target, and take numbers out for printing only.",
     ),
+    "in_part choice": (
+        "It lacks a part: {what}{line} has no slope, and the target adds what was computed with its result.",
+        "Add a smooth relative of it to the target, such as a sigmoid for a comparison, or leave the term out.",
+    ),
     "scaled": (
         "The step{line} used the gradient of the scaled loss: it is {ratio:.4g} times too large.",
         "Write scaler.step(optimizer) and scaler.update(), or scaler.unscale_(optimizer) before the step.",

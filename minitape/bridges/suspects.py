@@ -20,8 +20,9 @@ from ..explain.sentences import fill
 from ..explain.source import statement_at
 from ..explain.words import Explanation
 from ..recording.rows import BackwardPass
-from ..recording.sites import Site, text_of
+from ..recording.sites import Site
 from ..recording.values import numbers_of
+from .inquiry import left_by
 from .suspect_texts import words
 
 VANISHED, EXPLODED = 1e-5, 1e4  # of what came to the end of a repeated operation
@@ -244,7 +245,7 @@ class SuspectChecks:
             made = self.unsigned(given)
             fields = {"what": self.called(entry.row), "one": wanted}
             if self.activation_of(made) == wanted:
-                earlier = self.place(made)
+                earlier = in_brackets(*self.entries[made].site)
                 yield Suspicion("activation_twice", entry.site, fields | {"other": earlier}, entry.row)
             elif (
                 wanted == "softmax"
@@ -419,15 +420,18 @@ class SuspectChecks:
     # -- parts -------------------------------------------------------------------------------------
 
     def in_part(self) -> Iterator[Suspicion]:
-        """A number left, and the target adds it where it comes back."""
+        """A number left, or was computed by what has no slope, and the target adds it."""
         seen = set[Site]()
+        for entry, row in self._constant_terms():
+            kind = "choice" if entry.dtype in ("bool", "int32", "int64") else ""
+            if kind or getattr(entry.extra, "why", "") == "copied":
+                yield Suspicion("in_part", entry.site, {"what": f"{entry.op}(...)"}, row, kind=kind)
         for exit in self.recording.left:
             row = self.entries[exit.row]
             if row.differentiable and row.kind == "operation" and exit.how != "__bool__" and exit.site not in seen:
                 seen.add(exit.site)
                 if self._adds_what_left(exit):
-                    what = f".{exit.how}()" if not exit.how.startswith("__") else f"{exit.how.strip('_')}()"
-                    yield Suspicion("in_part", exit.site, {"what": what}, exit.row)
+                    yield Suspicion("in_part", exit.site, {"what": left_by(exit.how)}, exit.row)
 
     def _adds_what_left(self, exit: Any) -> bool:
         behind = self.behind(exit.row)
@@ -446,8 +450,8 @@ class SuspectChecks:
     def _adds_a_number(self, row: int) -> bool:
         """Whether a row adds a number of Python's to a value."""
         entry = self.entries[row]
-        others = [given for given in entry.inputs if self._is_number(given)]
-        return entry.op in self.names.adds and (len(entry.inputs) == 1 or len(others) == 1)
+        others = sum(map(self._is_number, entry.inputs))
+        return entry.op in self.names.adds and (len(entry.inputs) == 1 or others == 1)
 
     def _is_number(self, row: int) -> bool:
         """Whether a row is a constant, or a multiple of one."""
@@ -455,26 +459,20 @@ class SuspectChecks:
         scaled = entry.op in {*self.names.factors, *self.names.shapes} and not entry.differentiable
         return entry.kind == "constant" or (scaled and all(map(self._is_number, entry.inputs)))
 
-    def is_term(self, row: int) -> bool:
-        """Whether a row is added to a number of the target, and nothing else is made of it."""
-        readers = self.readers.get(row, [])
-        return bool(readers) and all(
-            self.entries[reader].op in self.names.adds
-            or (
-                self.entries[reader].op in {*self.names.factors, *self.names.shapes}
-                and not self.entries[reader].differentiable
-                and self.is_term(reader)
-            )
-            for reader in readers
-        )
-
-    def place(self, row: int) -> str:
-        """The line of a row, in brackets."""
-        return in_brackets(*self.entries[row].site)
-
-    def text(self, row: int) -> str:
-        """The line of a row."""
-        return text_of(self.entries[row].site)
+    def _constant_terms(self) -> Iterator[tuple[Any, int]]:
+        """The operations that hand a number on to a sum which is a target, and no gradient back, with a row that each
+        of them computes with.
+        """
+        waiting = [row for sweep in self.sweeps for row in sweep.target]
+        while waiting:
+            entry = self.entries[waiting.pop()]
+            before = [row for row in entry.inputs if self.entries[row].differentiable]
+            if not entry.differentiable and before:
+                yield entry, before[0]
+            elif not entry.differentiable or (entry.op in self.names.adds and not entry.shape):
+                waiting += entry.inputs
+            elif entry.op in {*self.names.factors, *self.names.shapes} and not entry.shape:
+                waiting += before
 
 
 def steps_said(count: int) -> str:

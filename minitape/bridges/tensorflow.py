@@ -65,7 +65,11 @@ class TensorFlowRecording(Recording):
     def _why(self, target: Any, source: Any) -> Any:
         from .tensorflow_why import TensorFlowInquiry, why_last
 
-        return why_last(self, source) if target is None else TensorFlowInquiry(self, target, source).answer()
+        if target is None:
+            return why_last(self, source)
+        answer = TensorFlowInquiry(self, target, source).answer()
+        last = answer if getattr(source, "trainable", True) else why_last(self, source)
+        return last if answer.connected and last.cause == "not_trainable" else answer
 
     def asked_for(self, source: Any, sweeps: list[BackwardPass]) -> list[BackwardPass]:
         own = handle_of(source)

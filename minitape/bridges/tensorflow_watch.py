@@ -61,33 +61,35 @@ class TensorFlowWatcher:
         changes.note(_register)
         self._wrap(backprop, "_gradient_function", self._passing)
         _register()
-        self._wrap(resource_variable_ops, "variable_accessed", self._read)
-        self._wrap(imperative_grad, "imperative_grad", self._gradient)
+        tape = tf.GradientTape
+        for owner, name, around in (
+            (resource_variable_ops, "variable_accessed", self._read),
+            (imperative_grad, "imperative_grad", self._gradient),
+            (ConcreteFunction, "_call_flat", self._call),
+            (_TapeGradientFunctions, "_wrap_backward_function", self._backward),
+            (tape, "gradient", self._traced),
+            (custom_gradient, "_graph_mode_decorator", self._traced_custom),
+            (Function, "__call__", self._open if self.open_functions else self._compiled),
+            (tape, "jacobian", self._jacobian),
+            (tape, "batch_jacobian", self._jacobian),
+            (tape, "watch", self._watch),
+            (tape, "__enter__", self._border),
+            (tape, "__exit__", self._border),
+            (tape, "stop_recording", self._paused),
+            (tape, "reset", self._reset),
+            (custom_gradient, "_eager_mode_decorator", self._custom),
+            (iterator_ops.OwnedIterator, "_create_iterator", self._iterator),
+            (script_ops, "py_func_common", self._numpy_function),
+            *((ops._EagerTensorBase, name, self._left(name)) for name in LEAVES),
+        ):
+            self._wrap(owner, name, around)
         # where no one imported Keras, there is none
-        optimizers = sys.modules.get("keras.src.optimizers.base_optimizer")
-        if optimizers is not None:
+        if optimizers := sys.modules.get("keras.src.optimizers.base_optimizer"):
             self._wrap(optimizers.BaseOptimizer, "apply", self._apply)
             self._wrap(sys.modules["keras.src.backend"], "convert_to_numpy", self._left("__array__"))
-        self._wrap(ConcreteFunction, "_call_flat", self._call)
-        self._wrap(_TapeGradientFunctions, "_wrap_backward_function", self._backward)
-        self._wrap(tf.GradientTape, "gradient", self._traced)
-        self._wrap(custom_gradient, "_graph_mode_decorator", self._traced_custom)
         if self.open_functions and not tf.config.functions_run_eagerly():
             changes.note(partial(tf.config.run_functions_eagerly, False))
             tf.config.run_functions_eagerly(True)
-        self._wrap(Function, "__call__", self._open if self.open_functions else self._compiled)
-        for name in ("jacobian", "batch_jacobian"):
-            self._wrap(tf.GradientTape, name, self._jacobian)
-        self._wrap(tf.GradientTape, "watch", self._watch)
-        for name in ("__enter__", "__exit__"):
-            self._wrap(tf.GradientTape, name, self._border)
-        self._wrap(tf.GradientTape, "stop_recording", self._paused)
-        self._wrap(tf.GradientTape, "reset", self._reset)
-        self._wrap(custom_gradient, "_eager_mode_decorator", self._custom)
-        self._wrap(iterator_ops.OwnedIterator, "_create_iterator", self._iterator)
-        self._wrap(script_ops, "py_func_common", self._numpy_function)
-        for name in LEAVES:
-            self._wrap(ops._EagerTensorBase, name, self._left(name))
 
     def end(self) -> None:
         """TensorFlow is as it was."""
@@ -101,7 +103,7 @@ class TensorFlowWatcher:
         elif not context.context().op_callbacks:  # Ctrl-C came after half of that
             execute.execute = execute.quick_execute
 
-    def _wrap(self, owner: Any, name: str, around: Callable) -> None:
+    def _wrap(self, owner: Any, name: str, around: Any) -> None:
         """Until the block ends, ``around(function, ...)`` runs in place of a function of TensorFlow's."""
         if name in vars(owner):
             self.log.changes.wrap(owner, name, around)

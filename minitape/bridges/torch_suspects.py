@@ -18,7 +18,7 @@ from ..explain.sentences import fill
 from ..explain.source import attribute_site, statement_at
 from ..explain.statement import unparse
 from ..picture.reading import spaces
-from ..recording.sites import NOWHERE, Site
+from ..recording.sites import NOWHERE, Site, text_of
 from ..recording.values import numbers_of
 from .recording import Number
 from .suspects import OperationNames, SuspectChecks, Suspicion, steps_said
@@ -125,6 +125,8 @@ class TorchSuspectChecks(SuspectChecks):
             lost = [step for step in steps if self._is_lost(parameter, step)]
             if lost:
                 at, _ = self.log.clearings.get(parameter, (NOWHERE, 0))
+                for row in self.log.rows_of(parameter.grad)[-1:]:  # it was filled with zeros
+                    at = self.entries[row].site
                 cleared.setdefault((at, lost[-1].site), set()).add(key)
             elif len(steps) > 2 and not any((step.rates or {})[key] for step in steps):
                 still.setdefault(steps[-1].site, set()).add(key)
@@ -243,7 +245,7 @@ class TorchSuspectChecks(SuspectChecks):
                 entry.kind == "operation"
                 and entry.extra.why == "no_grad"
                 and entry.dtype.startswith(("float", "bfloat"))
-                and ".sample(" in self.text(entry.row)
+                and ".sample(" in text_of(entry.site)
                 and any(self.entries[given].differentiable for given in entry.inputs)
             ):
                 spoken, plain = self._uses(entry.row)
@@ -263,7 +265,7 @@ class TorchSuspectChecks(SuspectChecks):
 
     def _speaks(self, row: int) -> bool:
         """Whether a row is of a line that asks for a probability, and no function of its own that the line calls."""
-        line = self.text(row)
+        line = text_of(self.entries[row].site)
         return "log_prob(" in line and f"{self.entries[row].op}(" not in line
 
     def _uses(self, drawn: int) -> tuple[set[int], set[int]]:
@@ -275,15 +277,6 @@ class TorchSuspectChecks(SuspectChecks):
             if any(given in spoken for given in entry.inputs):
                 spoken.add(entry.row)
         return spoken, plain
-
-    def in_part(self) -> Iterator[Suspicion]:
-        """A term of the target came back as a constant."""
-        for entry in self.entries:
-            if entry.kind == "operation" and entry.extra.why == "copied" and not entry.differentiable:
-                computed = [given for given in entry.inputs if self.entries[given].kind == "operation"]
-                if computed and self.entries[computed[0]].differentiable and self.is_term(entry.row):
-                    yield Suspicion("in_part", entry.site, {"what": f"torch.{entry.op}(...)"}, computed[0])
-        yield from super().in_part()
 
     def inquiry(self, target: int, source: Any) -> Any:
         from .torch_why import TorchInquiry

@@ -241,7 +241,7 @@ class TorchInquiry(Inquiry):
         at = statement_at(self.entries[row].site)
         hides = next((name for name in HIDES if at is not None and at.calls(name)), "")
         if hides:
-            return self.say(CAUSES.get(why, why), row=row, what=hides, kind="hidden")
+            return self._copied() or self.say(CAUSES.get(why, why), row=row, what=hides, kind="hidden")
         if why == "no_grad" and at is not None and at.calls("sample") and not at.within("no_grad", "inference_mode"):
             drawn = self.say("no_grad", row=row, what="sample", kind="drawn")
             drawn._rows += [
@@ -294,9 +294,8 @@ class TorchInquiry(Inquiry):
         site, _ = self.log.replaced_at(self.source)
         if site is not NOWHERE:
             return self.say("rebound", site, kind="replaced")
-        copy = next((row for row in sorted(self.behind) if self.log.copied_at(row, self.source) is not NOWHERE), None)
-        if copy is not None:
-            return self.say("rebound", self.log.copied_at(copy, self.source), kind="copied")
+        if copied := self._copied():
+            return copied
         gone = not any(ref() is self.source for ref in self.log.alone) and self._lost_its_module(self.source)
         leaves = [
             self.entries[row]
@@ -320,6 +319,12 @@ class TorchInquiry(Inquiry):
             if gone and last is not None and self.log.name_of(self.source) == "tensor"
             else None
         )
+
+    def _copied(self) -> Explanation | None:
+        """A deep copy of the source was used."""
+        made = (self.log.copied_at(row, self.source) for row in sorted(self.behind))
+        site = next((site for site in made if site is not NOWHERE), NOWHERE)
+        return None if site is NOWHERE else self.say("rebound", site, kind="copied")
 
     def _rebound(self, row: int, kind: str = "") -> Explanation:
         """Another parameter was used: where it was made, or used for the first time."""

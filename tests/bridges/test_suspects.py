@@ -354,3 +354,38 @@ def test_a_compiled_step_that_leaves_a_layer_out_and_a_frozen_one():
             run(tf.ones((3, 2)))
         causes = [answer.cause for answer in recording.explain(net).values()]
         assert sorted(causes) == ["connected"] * 2 + ["not_optimized"] * 2 + ["not_trainable"] * 2
+
+
+def test_a_state_that_a_copy_was_given_back_hides_no_copy():
+    torch = pytest.importorskip("torch")
+    import copy
+
+    from minitape.bridges.torch import record
+
+    net, x = torch.nn.Linear(4, 1), torch.ones(8, 4)
+    old = net.weight
+    with record() as recording:
+        with torch.no_grad():
+            net(x)
+        best = copy.deepcopy(net.state_dict())
+        net = copy.deepcopy(net)
+        net.load_state_dict(best)
+        loss = net(x).pow(2).mean()
+        loss.backward()
+    why = recording.explain(loss, old)
+    assert (why.cause, why.code) == ("rebound", "net = copy.deepcopy(net)")
+
+
+def test_a_frozen_variable_is_frozen_for_a_target_too():
+    tf = pytest.importorskip("tensorflow")
+    from minitape.bridges.tensorflow import record
+
+    body, head = tf.keras.layers.Dense(2), tf.keras.layers.Dense(1)
+    head(body(tf.ones((1, 2))))
+    body.trainable = False
+    with record() as recording:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(head(body(tf.ones((1, 2)))))
+        tape.gradient(loss, head.trainable_variables)
+    assert recording.explain(loss, body.kernel).cause == "not_trainable"
+    assert recording.explain(loss, head.kernel).cause == "connected"

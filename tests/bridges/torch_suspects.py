@@ -588,4 +588,38 @@ partition = torch.log(torch.exp(net(x)).sum(1))
 loss = -(p * torch.log(p + 1e-8)).sum(1).mean() + partition.mean()
 loss.backward()
 opt.step()
+
+#@ zeros_before_the_step not_applied
+import torch, torch.nn as nn
+torch.manual_seed(0)
+net = nn.Sequential(nn.Linear(4, 4), nn.Tanh(), nn.Linear(4, 1)); opt = torch.optim.SGD(net.parameters(), 0.1)
+x = torch.randn(8, 4)
+for _ in range(3):
+    (net(x) - 1).pow(2).mean().backward()
+    opt.zero_grad(set_to_none=False)  #! #-
+    opt.step()
+    #- opt.zero_grad(set_to_none=False)
+
+#@ count_as_a_term in_part
+import torch, torch.nn as nn
+torch.manual_seed(0)
+net = nn.Linear(4, 3); opt = torch.optim.SGD(net.parameters(), 0.1)
+x, y = torch.randn(8, 4), torch.randint(0, 3, (8,))
+logits = net(x)
+wrong = (logits.argmax(1) != y).float().mean()  #! #- wrong = 1 - logits.softmax(1)[range(8), y].mean()
+loss = nn.functional.cross_entropy(logits, y) + 0.5 * wrong
+opt.zero_grad(); loss.backward(); opt.step()
+
+#@ choices_that_weigh connected
+import torch, torch.nn as nn
+torch.manual_seed(0)
+net, gate = nn.Linear(4, 3), nn.Linear(4, 3); opt = torch.optim.SGD([*net.parameters(), *gate.parameters()], 0.1)
+x, y = torch.randn(8, 4), torch.randint(0, 3, (8,))
+p = torch.sigmoid(gate(x))
+hard = (p > 0.5).float() + p - p.detach()
+probabilities = gate(x).softmax(1)
+share = nn.functional.one_hot(probabilities.argmax(1), 3).float().mean(0)
+balance = (share * probabilities.mean(0)).sum()
+loss = nn.functional.cross_entropy(net(x) * hard, y) + 0.1 * hard.sum() / (p > 0.1).sum() + balance
+opt.zero_grad(); loss.backward(); opt.step()
 """
