@@ -1,78 +1,101 @@
 """How many small faults in the code the tests notice.
 
-    python -m tests.mutations engine/back/sweep.py keras --made 60
+    python -m tests.mutations engine/back/sweep.py engine/table --made 30
 
-makes 60 mutants of each package or file of minitape, one after another in a copy: a comparison, an operator, a number
-or a condition is another one, two arguments change places, or a statement is gone. For each it runs the tests that
-execute the changed line, and prints the faults that no test noticed; `--keep` writes how many were noticed to
-`tests/mutations.txt`. It forks: not on Windows.
+makes 30 mutants of each package or file of minitape: in a line, a comparison, an operator, a number or a condition is
+another one, two arguments change places, or a statement is gone; in a line of the table of derivatives, a part of a
+formula. For each it runs the tests that execute the line, quick ones first, and prints the faults that no test noticed.
+`--keep` writes all of them to `tests/mutations.txt`, each with the test that noticed it; where no test can notice one,
+write `same: ` and the reason in its place. `tests/engine/test_mutations.py` tries the list in CI, as this does without
+names of packages. It forks: not on Windows.
 """
 
 import argparse
 import ast
 import collections
-import itertools
-import json
+import gc
+import importlib.abc
+import importlib.util
 import os
 import random
-import shutil
+import re
+import select
 import signal
 import sys
-import tempfile
+import time
+import types
 from copy import deepcopy
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy  # noqa: F401  # loaded once for all that are forked
 import pytest
+from _pytest.runner import runtestprotocol
 
-REPOSITORY, SCORES = Path(__file__).parents[1], Path(__file__).with_suffix(".txt")
-TESTS = [f"tests/{name}" for name in "engine oracle/test_oracle.py ops graphs tf keras compat explain".split()]
-OPTIONS = "-o addopts= -p no:terminal -p no:nbval -p no:cacheprovider".split()
+REPOSITORY, LIST = Path(__file__).parents[1], Path(__file__).with_suffix(".txt")
+PACKAGE = REPOSITORY / "minitape"
+TESTS = [  # in this order, until one notices
+    "engine ops graphs tf speed/test_pairs.py",
+    "trust/test_interrupts.py trust/test_sizes.py widgets/test_view.py widgets/test_snapshot.py",
+    "oracle/test_oracle.py keras compat explain",
+]
+OPTIONS = "-s -o addopts= -p no:terminal -p no:nbval -p no:cacheprovider".split()
 OTHER = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
 OTHER |= {ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.And: ast.Or, ast.Or: ast.And}
 OTHER |= {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult}
+SAME = "same: "  # before the reason why a mutant answers as the code does
+FORMULAS = re.compile(r"\w+ +\w+ +\S+ +\| ")  # how a line of the table of derivatives begins
 
 
-class Notes:
-    """Writes to a file which tests fail, and which lines of some files each test executes."""
+class Mutant(NamedTuple):
+    """A line of a file, which stands there once, and what is there instead."""
 
-    def __init__(self, path, files):
-        self.path, self.files, self.failed, self.lines = path, tuple(map(str, files)), [], {}
+    file: str
+    old: str
+    new: str
 
-    def pytest_runtest_logreport(self, report):
-        self.failed += [report.nodeid] * report.failed
+    def source(self):
+        """The text of the changed file; None where it has no such line any more."""
+        lines = (PACKAGE / self.file).read_text(encoding="utf-8").splitlines()
+        found = [number for number, line in enumerate(lines) if line.strip() == self.old]
+        if len(found) != 1:
+            return None
+        lines[found[0]] = lines[found[0]].replace(self.old, self.new)
+        return "\n".join(lines)
 
-    def pytest_sessionfinish(self):
-        self.path.write_text(json.dumps([self.failed, {test: sorted(lines) for test, lines in self.lines.items()}]))
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_call(self, item):
-        lines = self.lines[item.nodeid] = set()
-
-        def trace(frame, event, _):
-            if not (name := frame.f_code.co_filename).startswith(self.files):
-                return None
-            lines.add((name, frame.f_lineno))
-            return trace
-
-        sys.settrace(trace)
-        result = yield
-        sys.settrace(None)
-        return result
+    def line(self):
+        lines = (PACKAGE / self.file).read_text(encoding="utf-8").splitlines()
+        return [line.strip() for line in lines].index(self.old) + 1
 
 
-def passed(copy, tests, plugins=(), seconds=0):
-    """Whether all these tests of the copy pass, in a process of their own."""
-    if child := os.fork():
-        return os.waitpid(child, 0)[1] == 0
-    try:
-        signal.alarm(seconds)
-        os.chdir(copy)
-        sys.path[:0] = [str(copy), str(copy / "widgets")]
-        os.environ["PYTHONPATH"] = os.pathsep.join(sys.path[:2])
-        os._exit(pytest.main([*OPTIONS, *tests], [*plugins]))
-    finally:
-        os._exit(1)
+def kept():
+    """The mutants of `tests/mutations.txt` with the test that notices each, "" for none, by package. In place of a test
+    may be the reason why none can.
+    """
+    areas, area = {}, ""
+    for line in LIST.read_text(encoding="utf-8").splitlines() if LIST.exists() else ():
+        file, *rest = line.split("\t")
+        if rest:
+            areas[area][Mutant(file, *rest[1:])] = rest[0]
+        else:
+            area = line.partition(":")[0]
+            areas[area] = {}
+    return areas
+
+
+def write(areas):
+    """Writes the list."""
+    with LIST.open("w", encoding="utf-8") as file:
+        for package, noticed in sorted(areas.items()):
+            print(score(package, noticed), file=file)
+            for (name, old, new), test in sorted(noticed.items()):
+                print(name, test, old, new, sep="\t", file=file)
+
+
+def score(package, noticed):
+    """How many of the faults are noticed, without those that change no answer."""
+    made = [test for test in noticed.values() if not str(test).startswith(SAME)]
+    return f"{package}: {sum(map(bool, made))} of {len(made)} noticed"
 
 
 def changed(node):
@@ -94,57 +117,221 @@ def changed(node):
     return f"({ast.unparse(ast.fix_missing_locations(copy))})"
 
 
-def mutants(file):
-    """The mutants of a file, each as (file, line, start, end, new text), in bytes."""
-    source = file.read_bytes()
-    starts = [0, *itertools.accumulate(map(len, source.splitlines(keepends=True)))]
-    for node in ast.walk(ast.parse(source)):
+def changes(source, mode="exec"):
+    """The changes of a text, each as (number of the line, start, end, new text), in bytes."""
+    for node in ast.walk(ast.parse(source, mode=mode)):
         for kind in {"annotation", "returns"} & set(node._fields):
             setattr(node, kind, None)  # types are not changed
         if isinstance(node, ast.JoinedStr):
             node.values = []  # Python 3.11 does not know where its parts are
-        if isinstance(node, (ast.expr, ast.stmt)) and (new := changed(node)) is not None:
-            start, end = starts[node.lineno - 1] + node.col_offset, starts[node.end_lineno - 1] + node.end_col_offset
-            yield str(file), node.lineno, start, end, new
+        one_line = isinstance(node, (ast.expr, ast.stmt)) and node.lineno == node.end_lineno
+        if one_line and (new := changed(node)) is not None:
+            yield node.lineno - 1, node.col_offset, node.end_col_offset, new
 
 
-def unnoticed(roots, made, copy):
-    """For each of the roots: the faults that no test notices."""
-    reached, notes = collections.defaultdict(set), copy / "notes"
-    passed(copy, TESTS, [Notes(notes, roots)])
-    broken, executed = json.loads(notes.read_text())
-    for test, lines in executed.items():
-        for file, line in lines:
-            reached[file, line].add(test)
-            reached[file, 0].add(test)  # for lines that run once, when the file is imported
-    draw = random.Random(1)
-    for root in roots:
-        every = [one for file in sorted(root.rglob("*.py")) or [root] for one in mutants(file)]
-        survived = []
-        for file, line, start, end, new in (chosen := draw.sample(every, min(made, len(every)))):
-            tests = sorted((reached[file, line] or reached[file, 0]) - set(broken))
-            before, first = Path(file).read_bytes(), tests[:: len(tests) // 200 + 1]
-            Path(file).write_bytes(before[:start] + new.encode() + before[end:])
-            rest = sorted({*tests} - {*first})  # where a sample notices nothing
-            if all(passed(copy, ["-x", *part], seconds=300) for part in (first, rest) if part):
-                survived.append(f"{file}:{line}: {before[start:end].decode()} -> {new} ({len(tests)} tests)")
-            Path(file).write_bytes(before)
-        yield survived, len(chosen)
+def mutants(file):
+    """The mutants of a file."""
+    source = file.read_text(encoding="utf-8")
+    lines, found = source.splitlines(), list(changes(source))
+    for number, line in enumerate(lines):
+        if FORMULAS.match(line):
+            at = line.index("|")
+            for part in line[at + 1 :].split("|"):
+                begin = line.index(part, at) + len(part) - len(part.lstrip())
+                at = begin + len(part.strip())
+                if part.strip() != "-" and not line.endswith("\\"):
+                    offset = len(line[:begin].encode())
+                    found += [(number, a + offset, b + offset, new) for _, a, b, new in changes(part.strip(), "eval")]
+    once = collections.Counter(line.strip() for line in lines)
+    for number, start, end, new in found:
+        text = lines[number].encode()
+        after = (text[:start] + new.encode() + text[end:]).decode()
+        if once[lines[number].strip()] == 1 and "\t" not in after:
+            yield Mutant(str(file.relative_to(PACKAGE)), lines[number].strip(), after.strip())
+
+
+class Changed(importlib.abc.MetaPathFinder, importlib.abc.SourceLoader):
+    """Imports one module from a changed text."""
+
+    def __init__(self, mutant):
+        self.path, self.text = str(PACKAGE / mutant.file), mutant.source()
+
+    def find_spec(self, name, path=None, target=None):
+        place = REPOSITORY.joinpath(*name.split("."))
+        if self.path in (str(place.with_suffix(".py")), str(place / "__init__.py")):
+            return importlib.util.spec_from_file_location(name, self.path, loader=self)
+        return None
+
+    def get_filename(self, name):
+        return self.path
+
+    def get_data(self, path):
+        return self.text.encode()
+
+
+def codes(code):
+    """A code object, and those of the functions in it."""
+    yield code
+    for one in code.co_consts:
+        if isinstance(one, types.CodeType):
+            yield from codes(one)
+
+
+class Session:
+    """Runs in one process of pytest: `work` gets the collected tests by name, and this object."""
+
+    def __init__(self, work):
+        self.work, self.functions, self.lines, self.times = work, collections.defaultdict(list), {}, {}
+
+    def pytest_runtestloop(self, session):
+        for one in gc.get_objects():
+            if type(one) is types.FunctionType and one.__code__.co_filename.startswith(str(PACKAGE)):
+                self.functions[one.__code__.co_filename].append(one)
+        self.work({item.nodeid: item for item in session.items}, self)
+        return True
+
+    def execute(self, items, files):
+        """Runs the tests once; keeps how long each takes, and which lines of these files it executes."""
+        files = tuple(map(str, files))
+
+        def trace(frame, event, _):
+            if not (name := frame.f_code.co_filename).startswith(files):
+                return None
+            lines.add((name, frame.f_lineno))
+            return trace
+
+        for test, item in items.items():
+            lines, began = set(), time.monotonic()
+            sys.settrace(trace)
+            reports = runtestprotocol(item, log=False, nextitem=None)
+            sys.settrace(None)
+            if all(report.passed for report in reports):
+                self.lines[test], self.times[test] = lines, time.monotonic() - began
+
+    def put(self, mutant):
+        """Puts a change into the functions that are there; False where it is elsewhere in the module."""
+        path = str(PACKAGE / mutant.file)
+        before, after = (list(codes(compile(t, path, "exec"))) for t in (Path(path).read_text(), mutant.source()))
+        if len(before) != len(after) or before[0].co_code != after[0].co_code:
+            return False
+        new = {old: one for old, one in zip(before, after, strict=True) if old != one}
+        found = [one for one in self.functions[path] if one.__code__ in new]
+        for function in found:
+            if function.__code__.co_freevars != new[function.__code__].co_freevars:
+                return False
+            function.__code__ = new[function.__code__]
+        return bool(found)
+
+    def noticing(self, mutant, items, anew=False, seconds=300):
+        """The name of the first of these tests that fails with the mutant, "" where none does; ``anew``: the line runs
+        only when the file is imported.
+        """
+        read, write = os.pipe()
+        if child := os.fork():
+            os.close(write)
+            ready = select.select([read], [], [], seconds)[0]
+            name = os.read(read, 1000).decode() if ready else "too long"
+            os.close(read)
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            return next(iter(items)) if name == "too long" else name
+        name = ""
+        try:
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, 1), os.dup2(null, 2)
+            if not anew and self.put(mutant):
+                failing = (test for test, item in items.items() if failed(runtestprotocol(item, log=False)))
+                name = next(failing, "")
+            name = name or self.anew(mutant, items)
+        except BaseException:
+            name = next(iter(items))  # what is changed does not even start
+        os.write(write, name.encode())
+        os._exit(0)
+
+    def anew(self, mutant, items):
+        """The same for what runs once, when it is imported: with all files imported once more, and not all tests."""
+        for name, module in list(sys.modules.items()):
+            if name != "__main__" and str(getattr(module, "__file__", "")).startswith(str(REPOSITORY)):
+                del sys.modules[name]
+        sys.meta_path.insert(0, Changed(mutant))
+        noted = []
+        note = types.SimpleNamespace(
+            pytest_runtest_logreport=lambda report: noted.extend([report.nodeid] * report.failed)
+        )
+        code = pytest.main([*OPTIONS, "-x", *list(items)[:: len(items) // 150 + 1]], [note])
+        return noted[0] if noted else next(iter(items)) if code else ""
+
+
+def failed(reports):
+    return any(report.failed for report in reports)
+
+
+def run(tests, work):
+    """Collects the tests, and does the work."""
+    os.chdir(REPOSITORY)
+    sys.path[:0] = [str(REPOSITORY), str(REPOSITORY / "widgets")]
+    assert pytest.main([*OPTIONS, *tests], [Session(work)]) == 0
+
+
+def make(packages, made):
+    """Draws mutants of each package; returns {package: {mutant: the test that notices it, or ""}}. Those that the list
+    has are not tried again.
+    """
+    known, results, roots = kept(), {}, {package: PACKAGE / package for package in packages}
+    for package, root in roots.items():
+        every = sorted({one for file in sorted(root.rglob("*.py")) or [root] for one in mutants(file)})
+        chosen = random.Random(1).sample(every, min(made, len(every)))
+        results[package] = {mutant: known.get(package, {}).get(mutant, "") for mutant in chosen}
+
+    def work(items, session):
+        session.execute(items, roots.values())
+        reached = collections.defaultdict(set)
+        for test, lines in session.lines.items():
+            for file, line in lines:
+                reached[file, line].add(test)
+                reached[file, 0].add(test)  # for lines that run once, when the file is imported
+        for package, noticed in results.items():
+            for mutant in [one for one, test in noticed.items() if not test]:
+                path = str(PACKAGE / mutant.file)
+                at = reached[path, mutant.line()]
+                tests = {test: items[test] for test in sorted(at or reached[path, 0], key=session.times.get)}
+                noticed[mutant] = session.noticing(mutant, tests, not at) if tests else ""
+                print(package, noticed[mutant] or f"not by {len(tests)}", *mutant[1:], sep="\n    ", flush=True)
+
+    for tests in TESTS:
+        run([f"tests/{name}" for name in tests.split()], work)
+    return results
+
+
+def check():
+    """The mutants that are kept, by package, as {mutant: whether its test still notices it}; those whose lines are no
+    longer in the code are left out, and those that change no answer.
+    """
+    areas = {
+        area: {m: test for m, test in found.items() if m.source() and not test.startswith(SAME)}
+        for area, found in kept().items()
+    }
+    results = {}
+
+    def work(items, session):
+        session.execute(items, [])
+        assert session.times.keys() == items.keys(), f"these fail: {items.keys() - session.times.keys()}"
+        for area, found in areas.items():
+            results[area] = {m: bool(t in items and session.noticing(m, {t: items[t]})) for m, t in found.items()}
+
+    run(sorted({test for found in areas.values() for test in found.values() if test}), work)
+    return results
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("packages", nargs="+")
-    parser.add_argument("--made", type=int, default=60)
+    parser.add_argument("packages", nargs="*", help="nothing: the kept mutants are tried again")
+    parser.add_argument("--made", type=int, default=30)
     parser.add_argument("--keep", action="store_true")
     options = parser.parse_args()
-    kept = dict(line.split(": ") for line in SCORES.read_text().splitlines()) if SCORES.exists() else {}
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder, "copy")
-        shutil.copytree(REPOSITORY, copy, ignore=shutil.ignore_patterns(".*", "__pycache__", "node_modules"))
-        roots = [copy / "minitape" / package for package in options.packages]
-        for package, (survived, made) in zip(options.packages, unnoticed(roots, options.made, copy), strict=True):
-            kept[package] = f"{made - len(survived)} of {made} noticed"
-            print(*survived, f"{package}: {kept[package]}", sep="\n", flush=True)
+    found = make(options.packages, options.made) if options.packages else check()
+    for package, noticed in found.items():
+        print(*(f"{m.file}: {m.old} -> {m.new}" for m, test in noticed.items() if not test), sep="\n")
+        print(score(package, noticed))
     if options.keep:
-        SCORES.write_text("".join(f"{name}: {kept[name]}\n" for name in sorted(kept)), encoding="utf-8")
+        write(kept() | found)

@@ -3,6 +3,7 @@
 import pytest
 
 import minitape as tf
+from minitape.engine.back.reach import on_tape
 from minitape.engine.back.sweep import Sweep
 from minitape.engine.table.primitives import TABLE
 
@@ -58,3 +59,17 @@ def test_only_the_adjoints_of_sources_are_left_after_a_sweep():
     sweep = Sweep(tape._record, {len(tape._record) - 1: y.numpy()}, {source})
     sweep.run()
     assert sweep.adjoints.keys() == {source}
+
+
+def test_what_an_inner_tape_watches_of_an_outer_one_is_on_it_and_what_it_comes_from_is_not():
+    x = tf.constant(3.0)
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        y = x * x
+        with tf.GradientTape(persistent=True) as inner:
+            inner.watch(y)
+            z = y * y
+    [at] = inner.watched
+    assert [*on_tape(inner)] == [row >= at for row in range(len(inner._record))]
+    assert inner.gradient(z, x) is None and inner.gradient(z, y).numpy() == 18.0
+    assert outer.gradient(z, x).numpy() == 108.0

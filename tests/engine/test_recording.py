@@ -1,0 +1,87 @@
+"""What a recording holds of large arrays, of places in programs, and how often it warns."""
+
+import ast
+import json
+import logging
+import warnings
+
+import numpy as np
+import pytest
+
+import minitape as tf
+from minitape.engine.recording import frames, logs
+from minitape.engine.recording.block import leave_ended
+
+
+@pytest.mark.parametrize("scale", [lambda z: z * 3.0, lambda z: 3.0 * z, lambda z: z / 3.0])
+def test_what_a_python_number_scales_is_not_held(scale):
+    """Its gradient reads the number only: 40 MB of activations would else be held for each such line."""
+    x = tf.constant(np.ones(100_000, np.float32))
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = scale(tf.identity(x))
+    [leaf] = tape.watched
+    assert set(tape._record.large_arrays()) <= {leaf}
+    assert tape.gradient(y, x).shape == x.shape
+
+
+def test_a_warning_is_logged_five_times_as_in_tensorflow(caplog, monkeypatch):
+    monkeypatch.setattr(logs, "_logged", {})
+    with caplog.at_level(logging.WARNING, "tensorflow"), tf.GradientTape() as tape:
+        for _ in range(7):
+            tape.watch(tf.constant(1))
+    assert len(caplog.records) == 5
+
+
+def test_a_long_session_keeps_the_lines_of_few_programs(monkeypatch):
+    monkeypatch.setattr(frames, "_CODES", 3)
+    monkeypatch.setattr(frames, "_lines", {})
+    for number in range(8):
+        code = compile(f"\n\nx = {number}", f"<cell {number}>", "exec")
+        assert frames.place_of(code, 2)[:2] == (f"<cell {number}>", 3)
+        assert len(frames._lines) <= 3
+
+
+def test_pythons_own_functions_are_not_traced_and_those_of_a_program_are():
+    assert not frames.traced_file(json.__file__) and not frames.traced_file(tf.__file__)
+    assert frames.traced_file(__file__) and frames.traced_file("<cell 1>")
+
+
+def test_what_python_has_to_say_of_a_text_it_says_once():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with frames.without_syntax_warnings():
+            ast.parse('pattern = "\\d"')
+
+
+def test_who_watches_a_tape_hears_of_its_rows_and_gradients():
+    told, x = [], tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        tape._record.tell(lambda: told.append(len(tape._record)))
+        y = x * x
+        y = y * x
+    assert told
+    assert tape.gradient(y, x).numpy() == 27.0
+
+
+def test_to_look_for_exit_ends_no_tape_that_is_entered_by_hand():
+    x, tape = tf.constant(3.0), tf.GradientTape()
+    assert hasattr(tape, "__exit__")
+    tape.__enter__()
+    leave_ended()
+    tape.watch(x)
+    y = x * x
+    tape.__exit__(None, None, None)
+    assert tape.gradient(y, x).numpy() == 6.0
+
+
+def test_a_tape_is_no_member_of_another_ones_recording():
+    tapes = []
+    for _ in range(2):
+        with tf.GradientTape() as tape:
+            tape.watch(tf.constant(1.0))
+        tapes.append(tape)
+    (first, one), (second, other) = [(tape, tape._record) for tape in tapes]
+    assert one is not other and one.member(first) == other.member(second) == 0
+    assert one.member(second) is None
