@@ -5,7 +5,7 @@ every framework.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,22 +46,28 @@ class Cuts(RowValues):
         return self._broken_at([broken.subject for broken in breaks]).with_beside(map(self._broken, beside))
 
     def _cuts_beside(self, fixed: set[int]) -> list[int]:
-        """The rows that alone would break a path if these cut none; a row that only chooses cuts no way."""
+        """The rows that alone would break a path if these cut none."""
+        return list(dict.fromkeys(row for row, _ in self.paths_beside(fixed)))
+
+    def paths_beside(self, fixed: Container[int] = ()) -> list[tuple[int, int]]:
+        """The same, each with what of the source it is given; a row that only chooses breaks no path."""
 
         def cuts(row: int) -> bool:
             return row not in fixed and bool(self._cut_at(row))
 
         reached = self._computed_from(self.used, cuts)
-        found = [
-            row
-            for row in sorted(self._behind(self.ends, cut=cuts))
-            if cuts(row) and not reached.isdisjoint(self._inputs(row)) and not self._is_on_purpose(row)
-        ]
+        rows = [row for row in sorted(self._behind(self.ends, cut=cuts)) if cuts(row) and not self._is_on_purpose(row)]
         return [
-            row
-            for row in found
-            if self._cut_at(row) not in _CHOOSE or self.entries[row].op in self.zeros["zero_derivative"]
+            (row, given)
+            for row in rows
+            if not self.only_chooses(row)
+            for given in self._inputs(row)
+            if given in reached
         ]
+
+    def only_chooses(self, row: int) -> bool:
+        """Whether a row that breaks a path gives a truth, a place or a count, and no rounded value."""
+        return self._cut_at(row) in _CHOOSE and self.entries[row].op not in self.zeros["zero_derivative"]
 
     def _is_on_purpose(self, row: int) -> bool:
         """Whether a cut leaves the gradient right: in ``z + (q - z).detach()``, which passes that of z, and of the

@@ -9,10 +9,10 @@ line held at other times.
 from __future__ import annotations
 
 import ast
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from functools import cached_property
 from types import CodeType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,30 +20,26 @@ from ..engine.recording.evidence import ValueLeft, ValueOrigin
 from ..engine.recording.rows import CALL
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..recording.bodies import outermost
-from ..recording.chains import LIMIT
 from ..recording.nodes import Break, CodePlace, TapeNode, is_leaf
 from ..recording.trace import Trace
 from ..recording.values import facts_of
 from .replay import MOST as ROWS
 from .replay import shown, starts_of, sweep_of
-from .search import SHAPES
 from .sentences import fill
 from .source import source_of
-from .statement import Statement, last_name, unparse
+from .statement import Statement, last_name
 
 if TYPE_CHECKING:
     from ..engine.types import Array, End
     from .inquiry import GradientInquiry
+    from .tape_why import TapeQuestion
 
-# causes that cut values, whatever the text says
-_VALUES = ("left_through_numpy", "recording_paused", "outside_tape", "state")
+_VALUES = ("left_through_numpy", "recording_paused", "state")  # causes that cut values, and let them go on
 VALUED = ("Round", "Floor", "Ceil", "Rint", "FloorDiv")  # operations whose result is a value, not a choice
-# what hands a term on
-_ADDED = ("add", "subtract", "squared_difference", "negative", "cast", "reduce_sum", "reduce_mean", "identity")
+_PASS = (*_VALUES, "outside_tape")
 _CHOICES = ("bool", "index", "text")  # how a value leaves that comes back as none
 MOST = 50  # exits that are looked at, the last first
 
-Edge = tuple[TapeNode, TapeNode, "Break | None"]
 _AS_IT_WAS = ("stop_gradient", "state", "left_through_numpy")  # causes of which the value goes on
 Site = tuple[CodeType, int]  # code and offset of a user's frame
 MAKES = ("constant", "convert_to_tensor", "zeros", "ones", "fill", "eye", "range", "linspace", "Variable")
@@ -146,201 +142,89 @@ class Parts:
     def __init__(self, inquiry: GradientInquiry) -> None:
         self.inquiry, self.trace = inquiry, inquiry.trace
         self._since = min((note[2] for note in inquiry.begins), default=0)
-        self._edges = self._walk()
-        self._cuts = [edge for edge in self._edges if edge[2] is not None]
-        self._into: dict[Hashable, list[TapeNode]] = {}  # by the key of a node: what came from it without a break
-        for child, parent, broken in self._edges if self._cuts else ():
-            if broken is None:
-                self._into.setdefault(parent.key, []).append(child)
+
+    @cached_property
+    def _is_blocked(self) -> bool:
+        """Whether a path to the targets is blocked at all, wherever it comes from."""
+        recording, seen = self.inquiry.recording(False), set[int]()
+        waiting = [recording.by_key[node.key] for node in self.inquiry.starts]
+        while waiting:
+            row = waiting.pop()
+            for one, b in recording.edges(row) if row not in seen else ():
+                if b is None:
+                    waiting.append(one)
+                elif b.cause != "integer_dtype" and self._is_meant(b):
+                    return True
+            seen.add(row)
+        return False
 
     def of(self, source: End) -> list[Break]:
         """What breaks a path from a source, in the order of the program; behind each what else breaks that path."""
-        found: list[Break] = []
-        clean = self._from(source)
-        for child, parent, broken in self._cuts:
-            if (
-                broken is not None
-                and not self._shifts(child, broken)
-                and (parent.key in clean or self._same(parent, source))
-            ):
+        from .tape_why import TapeQuestion
+
+        if not (self._is_blocked or self.inquiry.in_time() or self.inquiry.watched_too_late(source)):
+            return []
+        asked, found = TapeQuestion(self.inquiry, source, ""), list[Break]()
+        for row, given in asked.paths_beside():
+            child, parent = asked.entries[row].node, asked.entries[given].node
+            broken = next((b for one, b in asked.recording.edges(row) if one == given), None)
+            if broken is not None and self._is_meant(broken):
                 further = self.inquiry.path_of(child) or []  # what else breaks the path, behind it
                 cut = self._merged([broken, *(b for _, _, b in further if b is not None)])
                 cut[0].ways = [(child, parent)] if len(cut) == 1 else []
                 found += cut
-        found += [*self._by_python(source), *self._before_watch(source)]
+        found += [*self._by_python(source, asked), *self._before_watch(source, asked)]
         kept: dict[Hashable, Break] = {}
         for b in found:
             first = kept.setdefault((b.cause, b.at), b)
             first.ways += b.ways if first is not b else []
         return sorted(kept.values(), key=lambda b: b.at or ("", 0))
 
-    def _shifts(self, stopped: TapeNode, broken: Break) -> bool:
-        """Whether a stop is that of the largest value, which is taken off before ``exp``: the result does not depend on
-        it.
+    def _is_meant(self, b: Break) -> bool:
+        """Whether a break is the program's own: no variable's step before the block, which every training loop has, and
+        nothing that a library stops inside of its functions.
         """
-        if broken.cause != "stop_gradient":
-            return False
-        less = {
-            child.key for child, parent, _ in self._edges if parent is stopped and self.trace.label(child) == "subtract"
-        }
-        return any(parent.key in less and self.trace.label(child) == "exp" for child, parent, _ in self._edges)
+        made = b.subject
+        if b.cause == "nondifferentiable_op":
+            return b.what in VALUED
+        if b.cause == "state":
+            return not (isinstance(made, ValueOrigin) and made.when < self._since)
+        found = next(iter(self.inquiry.statements(b.place)), None)
+        written = None if found is None or b.place is None else found[0].expression(b.place.span)
+        return b.cause != "stop_gradient" or (isinstance(written, ast.Call) and last_name(written.func) == b.cause)
 
-    def _same(self, node: TapeNode, source: End) -> bool:
-        """Whether a value of an earlier recording is that which the source still holds: it was used there as well."""
-        held = getattr(source, "_state", source)
-        return (
-            node.record is not None
-            and node.record is not self.trace.record
-            and node.tensor is not None
-            and node.tensor is held
-        )
-
-    def _before_watch(self, source: End) -> list[Break]:
+    def _before_watch(self, source: End, asked: TapeQuestion) -> list[Break]:
         """The watch of a source that had been used before, and is used after it."""
-        found = self.inquiry.watched_too_late(source)
-        if found is None or found.cause != "watched_late":
-            return []
-        rows = {
-            row: since for row, since in self.inquiry.tape.watched.items() if row in self.inquiry.tape._rows_of(source)
-        }
-        early = (
-            child
-            for child, parent, broken in self._edges
-            if broken is None
-            and parent.record is self.trace.record
-            and parent.caller is None
-            and outermost(child).row < rows.get(parent.row, 0)
-        )
-        return [found] if next(early, None) is not None else []
+        found, tape = self.inquiry.watched_too_late(source), self.inquiry.tape
+        since = max((tape.watched.get(row, 0) for row in tape._rows_of(source)), default=0)
+        uses = [asked.entries[row].node for row in asked._first_uses()]
+        early = any(node.record is self.trace.record and outermost(node).row < since for node in uses)
+        return [found] if found is not None and found.cause == "watched_late" and early else []
 
-    # -- the graph ---------------------------------------------------------------------------------
-
-    def _walk(self) -> list[Edge]:
-        """The edges on all ways that carry values to the targets."""
-        edges: list[Edge] = []
-        seen: dict[Hashable, bool] = {}
-        # a term? None: it divides
-        waiting: list[tuple[TapeNode, bool | None]] = [(node, True) for node in self.inquiry.starts]
-        while waiting and len(seen) < LIMIT:
-            node, term = waiting.pop()
-            if node.key in seen:
-                continue
-            seen[node.key] = True
-            for parent, broken in self.trace.edges(node):
-                counted = bool(term) and broken is not None and self._is_flat(node, broken)
-                if broken is None or counted or self._carries(broken):
-                    edges.append((node, parent, broken))
-                    waiting.append((parent, counted or self._is_term(node, parent, term)))
-        return edges
-
-    def _is_flat(self, node: TapeNode, broken: Break) -> bool:
-        """Whether a result has no derivative at all: a truth, a count, a place. It chooses, but where it is a term it
-        counts.
-        """
-        flat = broken.cause == "nondifferentiable_op" and broken.what not in SHAPES
-        return flat and all(b is not None for _, b in self.trace.edges(node))
-
-    def _is_term(self, node: TapeNode, parent: TapeNode, term: bool | None) -> bool | None:
-        """Whether what is computed from a value counts as it is: a truth among such terms is no mask. None where it
-        divides.
-        """
-        name = self.trace.label(node)
-        if name in ("divide", "div_no_nan") and parent is not self.trace.edges(node)[0][0]:
-            return None
-        if term is None:  # how many there are, which a mean divides by
-            return None if name in (*_ADDED, "maximum") else False
-        begins = self._meets(node, parent) or name in ("reduce_sum", "reduce_mean")
-        return (term or begins) and self._hands_on(node, parent)
-
-    def _meets(self, node: TapeNode, parent: TapeNode) -> bool:
-        """Whether a value is added to another one that is computed, or compared with it: it is no mask then, and counts
-        itself.
-        """
-        if self.trace.label(node) not in ("add", "subtract", "squared_difference"):
-            return False
-        return any(self.trace.edges(other) for other, _ in self.trace.edges(node) if other is not parent)
-
-    def _hands_on(self, node: TapeNode, parent: TapeNode) -> bool:
-        """Whether a value is a sum of which ``parent`` is a term, as it is or times a constant."""
-        name = self.trace.label(node)
-        if name in _ADDED:
-            return True
-        others = [other for other, _ in self.trace.edges(node) if other is not parent]
-        return name in ("multiply", "divide") and all(
-            not self.trace.edges(other) and other.variable is None for other in others
-        )
-
-    def _carries(self, b: Break) -> bool:
-        """Whether a value passes the break of a path, and is more than a choice, an earlier step or a library's own."""
-        if b.cause in _VALUES:
-            made = b.subject
-            if isinstance(made, ValueLeft):
-                return made.how not in _CHOICES
-            return not (b.cause == "state" and isinstance(made, ValueOrigin) and made.when < self._since)
-        node = b.subject
-        if b.cause == "integer_dtype":
-            return isinstance(node, TapeNode) and (self.trace.label(node) in _ADDED or _elementwise(node))
-        written = self._written(b.place)
-        if b.cause == "stop_gradient":
-            stops = isinstance(written, ast.Call) and last_name(written.func) == "stop_gradient"
-            return stops and not self._passes_through(b.place, cast("ast.Call", written))
-        if b.cause == "nondifferentiable_op" and b.what in VALUED:
-            return isinstance(written, ast.BinOp) or (
-                isinstance(written, ast.Call) and isinstance(written.func, ast.Attribute)
-            )
-        return False
-
-    def _written(self, place: CodePlace | None) -> ast.expr | None:
-        """The expression that is at a place."""
-        found = next(iter(self.inquiry.statements(place)), None)
-        return None if found is None or place is None else found[0].expression(place.span)
-
-    def _passes_through(self, place: CodePlace | None, call: ast.Call) -> bool:
-        """Whether a stop is part of ``x + tf.stop_gradient(f(x) - x)``, or of ``f(x) - tf.stop_gradient(x) + x``:
-        nothing is lost there.
-        """
-        statement = next(iter(self.inquiry.statements(place)))[0]
-        given = call.args[0] if len(call.args) == 1 else None
-        if isinstance(given, ast.BinOp) and isinstance(given.op, ast.Sub):
-            given = given.right
-        wanted = None if given is None else unparse(given)
-        sums = [node for node in statement.walk() if isinstance(node, ast.BinOp) and call in _terms(node)]
-        return any(
-            unparse(part) == wanted
-            for whole in sums
-            for part in (whole.left, whole.right, *_terms(whole))
-            if part is not call
-        )
-
-    def _from(self, source: End) -> set[Hashable]:
-        """The nodes that were computed from a source as it is now, without a break."""
-        found: set[Hashable] = set()
-        waiting = self.trace.of(source) if self._cuts else []
+    def _values_behind(self, asked: TapeQuestion) -> Iterator[TapeNode]:
+        """What the targets were computed from as values, and not as a choice."""
+        seen, waiting = set[int](), list(asked.ends)
         while waiting:
-            node = waiting.pop()
-            if node.key not in found:
-                found.add(node.key)
-                waiting += self._into.get(node.key, [])
-        return found
+            row = waiting.pop()
+            if row not in seen:
+                seen.add(row)
+                yield asked.entries[row].node
+                waiting += [one for one, b in asked.recording.edges(row) if b is None or b.cause in _PASS]
 
     def _merged(self, breaks: list[Break]) -> list[Break]:
         from .inquiry import merge
 
         return [self.inquiry.called_outside(b) for b in merge(breaks)]
 
-    @cached_property
-    def _arrivals(self) -> Arrivals:
-        """Where values may have come in on these ways."""
-        return Arrivals(self.inquiry, {node.key: node for edge in self._edges for node in edge[:2]}.values())
-
     # -- through Python ----------------------------------------------------------------------------
 
-    def _by_python(self, source: End) -> list[Break]:
+    def _by_python(self, source: End, asked: TapeQuestion) -> list[Break]:
         """Values that left as numbers of Python's, and by the text came back on the path to the target."""
         found = []
         mine = {node.key for node in self.trace.of(source)}
         exits = [e for e in self.inquiry.in_time()[:MOST] if e.how not in _CHOICES and e.when > self._since and e.stack]
-        exits = [exit for exit in exits if self.inquiry.may_return(exit, self._arrivals)]
+        arrivals = Arrivals(self.inquiry, self._values_behind(asked) if exits else ())
+        exits = [exit for exit in exits if self.inquiry.may_return(exit, arrivals)]
         recording = self.inquiry.recording(True) if exits else None
         after = set() if recording is None else recording.computed_from(source)
         rows = {} if recording is None else {id(e): x.row for e, x in zip(recording.notes, recording.left, strict=True)}
@@ -352,25 +236,10 @@ class Parts:
                 continue  # a loss that was printed: what leaves a target cannot come back on the way to it
             path = self.inquiry.path(source, [left])
             before = [b for _, _, b in path or () if b is not None]
-            if (
-                path is None
-                or any(b.cause == "outside_tape" or not self._carries(b) for b in before)
-                or (path and path[0][1].key not in mine)
-            ):
+            if path is None or any(b.cause not in _VALUES for b in before) or (path and path[0][1].key not in mine):
                 continue
             found += self._merged([*before, Break("left_through_numpy", CodePlace(exit.stack), exit.how, exit)])
         return found
-
-
-def _terms(node: ast.expr) -> list[ast.expr]:
-    """The terms of a sum."""
-    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
-        return [*_terms(node.left), *_terms(node.right)]
-    return [node]
-
-
-def _elementwise(node: TapeNode) -> bool:
-    return node.record is not None and node.record.cell(node.row)[0] > CALL
 
 
 # -- what it would have added: the adjoint that arrives behind the cut is handed on before it ------

@@ -623,7 +623,7 @@ def _of_one(spot: Spot, node: Any) -> str | None:
     shares = [
         e.row
         for e in inquiry.entries
-        if spot.entry is not None and e.site == spot.entry.site and "softmax" in " ".join([e.op, *e.scope]).lower()
+        if spot.entry is not None and "softmax" in " ".join([e.op, *e.scope]).lower() and e.site == spot.entry.site
     ]
     values = map(spot.numbers, shares)
     if not any(value is not None and value.size and np.all(value == 1) for value in values):
