@@ -1,0 +1,24 @@
+"""No answer is in sight: while a prediction is open, the cells after the one that tells its answer cannot be read."""
+
+from __future__ import annotations
+
+import re
+
+import nbformat
+import pytest
+
+from minitape.cli.lessons import lesson_of, lessons_folder, notebooks_in
+
+LESSONS = [path for path in notebooks_in(lessons_folder()) if lesson_of(path)]
+QUESTION = re.compile(r'\bpredict\(\s*"([^"]+)"')
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_each_question_is_followed_at_once_by_the_cell_that_tells_its_answer(path):
+    """Which is what the veil counts from."""
+    cells = nbformat.read(path, as_version=4).cells
+    asked = [(place, QUESTION.search(cell.source)) for place, cell in enumerate(cells) if cell.cell_type == "code"]
+    questions = {found[1]: place for place, found in asked if found}
+    assert questions
+    for name, place in questions.items():
+        assert re.search(rf'reveal\(\s*"{re.escape(name)}"', cells[place + 1].source), name
