@@ -59,7 +59,8 @@ def short_name(name: str, room: int = NAME) -> str:
         return name
     if wide(name) > len(name):
         return elide(name, room)
-    tails = [name[at.start() :].removeprefix(".") for at in re.finditer(r"[/.[]", name)]
+    near = name[-room - 2 :]  # all that may fit: a name may have a million parts
+    tails = [near[at.start() :].removeprefix(".") for at in re.finditer(r"[/.[]", near)]
     forms = (form for tail in tails if tail for form in (f"…{tail}", tail.removeprefix("/")))
     if fits := next((form for form in forms if len(form) <= room), ""):
         return fits
