@@ -81,6 +81,11 @@ def test_a_tangent_stands_beside_value_and_adjoint(show):
     assert "tangent [1.0, 0.0]" in text and "adjoint [4.0, 6.0]" in text
 
 
+def in_table(text):
+    """What the table has of a node's text: an array is its shape there, also where it is the same everywhere."""
+    return text.partition(" each ")[0]
+
+
 @pytest.mark.long(sample=8)
 @pytest.mark.parametrize("name", list(PROGRAMS))
 def test_every_step_shows_the_engines_numbers(name, show):
@@ -93,7 +98,7 @@ def test_every_step_shows_the_engines_numbers(name, show):
     for row in rows:
         press(page, "ArrowRight")
         shown = table(page)[row["row"]]
-        assert shown["value"] == brief(row["value"], row)
+        assert shown["value"] == in_table(brief(row["value"], row))
         assert shown["inputs"] == " ".join(map(str, row["inputs"]))
         assert page.locator(".mt-lines .mt-current").get_attribute("data-row") == str(row["row"])
     adjoints: dict[int, str] = {}
@@ -126,7 +131,8 @@ def test_every_step_shows_the_engines_numbers(name, show):
             adjoints[edge["input"]] = brief(edge["sum"], rows[edge["input"]])
             assert edge["product"]["text"].split("\n")[0] in words
             assert edge["local"] is None or edge["local"]["text"].split("\n")[0] in words
-        assert {row: line["adjoint"] for row, line in table(page).items() if line["adjoint"]} == adjoints
+        sent = {row: line["adjoint"] for row, line in table(page).items() if line["adjoint"]}
+        assert sent == {row: in_table(text) for row, text in adjoints.items()}
     press(page, "ArrowRight")
     assert position(page) == f"backward {len(steps)} / {len(steps)}"
 
