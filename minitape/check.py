@@ -10,7 +10,8 @@ import numpy as np
 from .engine.back.tape import GradientTape
 from .engine.derivatives.forward import ForwardAccumulator
 from .engine.tensor.convert import convert_to_tensor
-from .engine.tensor.tensor import Tensor, new_tensor
+from .engine.tensor.slices import dense_of
+from .engine.tensor.tensor import new_tensor
 from .graphs.scopes import executing_eagerly
 
 
@@ -69,16 +70,12 @@ def _gradient(f: Any, tensors: Sequence[Any], weights: Any) -> list[Any]:
     with GradientTape() as tape:
         tape.watch(list(tensors))
         out = f(*tensors)
-    return [_dense(g) for g in tape.gradient(out, list(tensors), output_gradients=weights)]
+    return [dense_of(g) for g in tape.gradient(out, list(tensors), output_gradients=weights)]
 
 
 def _gradient_or_zeros(f: Any, tensors: Sequence[Any], weights: Any, i: int) -> Any:
     g = _gradient(f, tensors, weights)[i]
     return new_tensor(np.zeros(tuple(tensors[i].shape))) if g is None else g
-
-
-def _dense(g: Any) -> Any:
-    return g if g is None or isinstance(g, Tensor) else g.dense()
 
 
 def _difference(f: Any, tensors: Sequence[Any], directions: Sequence[Any], eps: float) -> Any:
@@ -146,7 +143,7 @@ def _by_tape(tape: Any, out: Any, x: Any) -> Any:
         return np.zeros(size, x.dtype.as_numpy_dtype) if whole is None else whole.numpy().reshape(size)
 
     def pull(seed: Any) -> Any:
-        g = _dense(tape.gradient(out, x, output_gradients=new_tensor(seed.copy())))
+        g = dense_of(tape.gradient(out, x, output_gradients=new_tensor(seed.copy())))
         return None if g is None else g.array
 
     return _rows(pull, out.shape, out.dtype, x.array)

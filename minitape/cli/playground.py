@@ -20,7 +20,8 @@ from .browser_python import LOCK, PLAYGROUND
 HERE = Path(__file__).with_name("playground_page")
 EXAMPLES = HERE / "examples"
 BUNDLE = "tapeview.js"
-TEXTS, PICTURE = "playground", "picture"  # whose texts the page says
+TEXTS = "playground"  # and those of the picture are what the page says
+PICTURE = "picture"
 Fields: TypeAlias = dict[str, object]
 
 
@@ -94,8 +95,10 @@ def _speaking(code: str) -> Iterator[None]:
     """What is said inside is said in the language of a code."""
     before = os.environ.get(VARIABLES[0], "")
     os.environ[VARIABLES[0]] = code
-    yield
-    os.environ[VARIABLES[0]] = before
+    try:
+        yield
+    finally:
+        os.environ[VARIABLES[0]] = before
 
 
 def _inert(value: object) -> str:

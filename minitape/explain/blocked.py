@@ -56,16 +56,11 @@ class Cuts(RowValues):
             return row not in fixed and bool(self._cut_at(row))
 
         reached = self._computed_from(self.used, cuts)
-        rows = [row for row in sorted(self._behind(self.ends, cut=cuts)) if cuts(row) and not self._is_on_purpose(row)]
-        return [
-            (row, given)
-            for row in rows
-            if not self.only_chooses(row)
-            for given in self._inputs(row)
-            if given in reached
-        ]
+        rows = [row for row in sorted(self._behind(self.ends, cut=cuts)) if cuts(row) and not self._only_chooses(row)]
+        found = [(row, given) for row in rows for given in self._inputs(row) if given in reached]
+        return [pair for pair in found if not self._is_on_purpose(pair[0])]  # last: it looks through all later rows
 
-    def only_chooses(self, row: int) -> bool:
+    def _only_chooses(self, row: int) -> bool:
         """Whether a row that breaks a path gives a truth, a place or a count, and no rounded value."""
         return self._cut_at(row) in _CHOOSE and self.entries[row].op not in self.zeros["zero_derivative"]
 

@@ -20,11 +20,11 @@ from ..engine.recording.block import During, no_tapes
 from ..engine.recording.columns import SMALL
 from ..engine.recording.state import state
 from ..engine.table.fp import OFF, WARNINGS, restore_fp_errors
-from ..engine.tensor.slices import IndexedSlices
+from ..engine.tensor.slices import dense_of
 from ..engine.tensor.tensor import new_tensor
 
 if TYPE_CHECKING:
-    from ..engine.types import Adjoint, Array, End
+    from ..engine.types import Array, End
     from .inquiry import GradientInquiry
 
 MOST = 20_000  # rows that are swept again at most
@@ -102,13 +102,8 @@ def _steps(sweep: Sweep, reachable: bytearray) -> Iterator[ReplayStep]:
             restore_fp_errors(before)
         if row is None:
             return
-        shares = [(r, dense(share), dense(total)) for r, share, total in sweep.edges if reachable[r]]
-        yield ReplayStep(row, dense(sweep.adjoint(row)), shares)
-
-
-def dense(g: Adjoint) -> Array:
-    """An adjoint as an array."""
-    return g.dense() if isinstance(g, IndexedSlices) else g
+        shares = [(r, dense_of(share), dense_of(total)) for r, share, total in sweep.edges if reachable[r]]
+        yield ReplayStep(row, dense_of(sweep.adjoint(row)), shares)
 
 
 def shown(value: Array) -> str:

@@ -16,6 +16,7 @@ from ..engine.back.endpoints import leaf_of
 from ..engine.recording.block import no_tapes
 from ..engine.recording.rows import operation_of
 from ..engine.table.primitives.elementwise import LARGE
+from ..engine.tensor.slices import dense_of
 from ..engine.values import nest
 from ..recording.bodies import own_shares
 from ..recording.nodes import TapeNode
@@ -27,7 +28,7 @@ from .caller import asking_names
 from .families import CLASSES, MOVES, POINTS, ZEROS
 from .fixes.tape import AskedOfTape
 from .partial import MAKES
-from .replay import MOST, ReplayStep, dense, open_call, replay, starts_of, swept
+from .replay import MOST, ReplayStep, open_call, replay, starts_of, swept
 from .sentences import fill
 from .source_names import name_of
 from .statement import last_name, once
@@ -194,7 +195,7 @@ class TapeValues(AskedOfTape, RowValues):
             call = record.call_at(child.row)
             shares = own_shares(record, call)
             if shares is None or any(
-                s is not None and np.any(dense(s.array))
+                s is not None and np.any(dense_of(s.array))
                 for s, i in zip(shares, call.inputs, strict=False)
                 if i == parent.row
             ):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,9 +18,6 @@ from .body import lift
 from .build import Graph
 from .symbolic import SymbolicTensor
 from .values import current
-
-if TYPE_CHECKING:
-    pass
 
 
 def gradients(

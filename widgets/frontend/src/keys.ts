@@ -1,5 +1,5 @@
-import { on } from "./dom";
 // The keyboard: which keys are for the view, which for the part of it that has the focus, and which for JupyterLab.
+import { on } from "./dom";
 
 const SCROLLING = new Set(["ArrowDown", "ArrowUp", "PageDown", "PageUp"]); // in a part of the view that is longer than its room
 const SUPPRESS = "data-lm-suppress-shortcuts"; // asks JupyterLab to leave the keys to the view

@@ -1,4 +1,4 @@
-/* minitape TapeView, source 7488adde56ec506a */
+/* minitape TapeView, source afea0b47dc087836 */
 /* With gifenc:
 The MIT License (MIT)
 Copyright (c) 2017 Matt DesLauriers
