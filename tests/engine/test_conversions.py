@@ -65,27 +65,6 @@ def test_arrays_keep_their_dtype_and_are_copied(array):
         np.testing.assert_array_equal(t.numpy(), before)
 
 
-@pytest.mark.parametrize(
-    ("value", "dtype", "error", "message"),
-    [
-        (1.5, tf.int32, TypeError, "Cannot convert 1.5 to EagerTensor of dtype int32"),
-        ("a", tf.float32, TypeError, "Cannot convert 'a' to EagerTensor of dtype float"),
-        (1, tf.bool, TypeError, "Cannot convert 1 to EagerTensor of dtype bool"),
-        ([np.array([1.5])], tf.int32, TypeError, "to EagerTensor of dtype int32"),
-        ([True, 1], None, ValueError, "Can't convert Python sequence with mixed types to Tensor."),
-        ([[1, 2], [3]], None, ValueError, "Can't convert non-rectangular Python sequence to Tensor."),
-        (None, None, ValueError, r"Attempt to convert a value \(None\)"),
-        (np.array([1, None], object), None, ValueError, "Unsupported object type int"),
-        (np.datetime64("2020-01-01"), None, ValueError, "NPY_DATETIME"),
-        (1e300, None, ValueError, "out of range for a double-precision float"),
-        (tf.constant(1.0), tf.float64, TypeError, "Expected tensor 1.0 with dtype tf.float64"),
-    ],
-)
-def test_refuses(value, dtype, error, message):
-    with pytest.raises(error, match=message):
-        tf.constant(value, dtype)
-
-
 def test_tensors_come_back_as_they_are():
     x = tf.constant([1.0])
     assert tf.constant(x) is x and tf.convert_to_tensor(x) is x

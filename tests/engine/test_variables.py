@@ -62,44 +62,6 @@ def test_what_an_assignment_returns_is_not_watched():
     assert tape.gradient(y, w) is None
 
 
-@pytest.mark.parametrize(
-    ("change", "error", "message"),
-    [
-        (
-            lambda v: v.assign([1.0]),
-            ValueError,
-            r"Cannot assign value to variable ' z:0': Shape mismatch.The "
-            r"variable shape \(2,\), and ",
-        ),
-        (lambda v: v.assign_add([1.0]), tf.errors.InvalidArgumentError, r"Cannot update variable with shape \[2\]"),
-        (lambda v: v.assign("a"), TypeError, "Cannot convert 'a' to EagerTensor of dtype float"),
-        (lambda v: v.assign(tf.constant([1, 2])), ValueError, "Tensor conversion requested dtype float32"),
-        (lambda v: v.scatter_add([1.0]), TypeError, "Argument `sparse_delta` must be a `tf.IndexedSlices`"),
-        (
-            lambda v: v.scatter_add(tf.IndexedSlices([1.0], [5])),
-            tf.errors.InvalidArgumentError,
-            r"indices\[0\] = 5 "
-            r"is not in \[0, 2\)",
-        ),
-        (
-            lambda v: v[:1].assign([1.0, 2.0]),
-            tf.errors.InvalidArgumentError,
-            r"Cannot broadcast input shape \[2\] "
-            r"into final shape \[1\]",
-        ),
-        (lambda v: v.set_shape([3]), ValueError, r"Shapes \(2,\) and \(3,\) are not compatible"),
-        (lambda v: len(v), TypeError, "has no len"),
-        (lambda v: hash(v), TypeError, "Variable is unhashable"),
-        (lambda v: v == None, ValueError, "Attempt to convert a value"),  # noqa: E711
-    ],
-)
-def test_refuses(change, error, message):
-    v = tf.Variable([1.0, 2.0], name="z")
-    with pytest.raises(error, match=message):
-        change(v)
-    assert v.numpy().tolist() == [1.0, 2.0]
-
-
 @pytest.mark.parametrize("symbol", ["+", "-", "*", "/", "**"])
 def test_augmented_assignment_is_refused(symbol):
     with pytest.raises(RuntimeError, match=r"is not supported. Use `var"):

@@ -129,35 +129,6 @@ def function_of(text, path, monkeypatch):
     return case_module.f
 
 
-@pytest.mark.parametrize(
-    ("body", "error", "message"),
-    [
-        ("if x > 0:\n        y = 1\n    else:\n        y = 2.0\n    return y", TypeError, "'y' has dtype int32 in the"),
-        ("if x > 0:\n        y = x\n    return y", ValueError, "'y' must also be initialized in the else branch"),
-        ("if x > 0:\n        return x", ValueError, "the else branch must also have a return statement"),
-        (
-            "y = tf.zeros([1])\n    for _ in tf.range(3):\n        y = tf.concat([y, y], 0)\n    return y",
-            ValueError,
-            r"'y' has shape \(1,\) before the loop, but shape \(2,\) after one iteration",
-        ),
-        (
-            "for i in tf.range(3):\n        if i > x:\n            return i\n    return x",
-            NotImplementedError,
-            "a return statement cannot be placed inside this TensorFlow loop",
-        ),
-        (
-            "while True:\n        x = x + 1\n        if x > 5:\n            break\n    return x",
-            NotImplementedError,
-            "The condition of while loop started as non-Tensor, then changed to Tensor",
-        ),
-    ],
-)
-def test_what_can_not_be_converted_says_so(body, error, message, tmp_path, monkeypatch):
-    f = function_of(f"def f(x):\n    {body}", tmp_path, monkeypatch)
-    with pytest.raises(error, match=message):
-        tf.function(f)(tf.constant(1))
-
-
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="type parameters came with Python 3.12")
 @pytest.mark.parametrize(
     "text",

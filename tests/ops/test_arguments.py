@@ -8,28 +8,6 @@ import minitape as tf
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (
-            lambda: tf.map_fn(lambda n: tf.ones([n]), tf.constant([1, 2]), fn_output_signature=tf.float32),
-            ValueError,
-            r"Incompatible shape for value \(\(2,\)\), expected \(\(1,\)\)",
-        ),
-        (
-            lambda: tf.map_fn(
-                lambda n: tf.ones([n]), tf.constant([1, 2]), fn_output_signature=tf.float32, infer_shape=False
-            ),
-            tf.errors.InvalidArgumentError,
-            r"values\[0\].shape = \[1\] != values\[1\].shape = \[2\]",
-        ),
-    ],
-)
-def test_wrong_values_are_refused(call, error, message):
-    with pytest.raises(error, match=message):
-        call()
-
-
-@pytest.mark.parametrize(
     ("loop", "eager"),
     [
         (lambda x: tf.map_fn(lambda v: v * v, x, back_prop=False), [2, 4]),

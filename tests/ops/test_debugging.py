@@ -60,41 +60,11 @@ def test_prints_at_each_run_of_a_function(capsys):
         f(tf.constant(-1))
 
 
-@pytest.mark.parametrize(
-    ("check", "error", "message"),
-    [
-        (
-            lambda d: d.assert_equal([1, 2], [1, 3], "words"),
-            tf.errors.InvalidArgumentError,
-            r"^words\nCondition x == "
-            r"y did not "
-            r"hold.\nIndices",
-        ),
-        (lambda d: d.assert_near([1.0], [1.1]), tf.errors.InvalidArgumentError, "not equal to tolerance"),
-        (
-            lambda d: d.assert_positive([0, 1]),
-            tf.errors.InvalidArgumentError,
-            "Condition x > 0 did not hold element-wise",
-        ),
-        (
-            lambda d: d.check_numerics([np.nan, np.inf], "loss"),
-            tf.errors.InvalidArgumentError,
-            "loss : Tensor had Inf and NaN values",
-        ),
-        (lambda d: d.assert_rank([1], 2), ValueError, r"must have rank 2.  Received rank 1, shape \(1,\)"),
-        (
-            lambda d: d.assert_shapes([([1, 2], ("n",)), ([1], ("n",))]),
-            ValueError,
-            "must have size 2.  Received size 1",
-        ),
-        (lambda d: d.Assert(False, ["data", 1]), tf.errors.InvalidArgumentError, "Summarized data: b'data'\n1"),
-        (lambda d: d.assert_eq(1, 1), AttributeError, "module 'minitape.debugging' has no attribute 'assert_eq'"),
-        (lambda d: d.set_log_device_placement(True), ValueError, "one device"),
-    ],
-)
-def test_failing_checks(check, error, message):
-    with pytest.raises(error, match=message):
-        check(tf.debugging)
+def test_what_is_not_there():
+    with pytest.raises(AttributeError, match=r"module 'minitape\.debugging' has no attribute 'assert_eq'"):
+        tf.debugging.assert_eq(1, 1)
+    with pytest.raises(ValueError, match="one device"):
+        tf.debugging.set_log_device_placement(True)
 
 
 def test_passing_checks():

@@ -46,26 +46,6 @@ def test_tensors_as_bounds(start, stop, step):
     np.testing.assert_array_equal(found.numpy(), x[start:stop:step])
 
 
-@pytest.mark.parametrize(
-    ("index", "error", "message"),
-    [
-        (5, tf.errors.InvalidArgumentError, "slice index 5 of dimension 0 out of bounds."),
-        (-4, tf.errors.InvalidArgumentError, "slice index -1 of dimension 0 out of bounds."),
-        ([1, 4], tf.errors.InvalidArgumentError, "Index out of range using input dim 1; input has only 1 dims"),
-        (slice(None, None, 0), tf.errors.InvalidArgumentError, r"strides\[0\] must be non-zero"),
-        ((..., ...), tf.errors.InvalidArgumentError, "Multiple ellipses in slice spec not allowed"),
-        (1.0, TypeError, "Only integers, slices"),
-        ("a", TypeError, "got 'a'"),
-        (np.array([0, 1]), TypeError, r"got array\(\[0, 1\]\)"),
-        (True, ValueError, "mask cannot be scalar."),
-        (np.array([True]), ValueError, r"Shapes \(3,\) and \(1,\) are incompatible"),
-    ],
-)
-def test_refuses(index, error, message):
-    with pytest.raises(error, match=message):
-        tf.constant([1, 2, 3])[index]
-
-
 def test_scalars_have_nothing_to_slice():
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"Attempting to slice scalar input."):
         tf.constant(1.0)[0]

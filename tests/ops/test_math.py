@@ -143,29 +143,6 @@ def test_safe_functions_and_their_gradients_at_zero():
         assert not np.any(np.isnan(tape.gradient(z, x).numpy()))
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "words"),
-    [
-        (
-            lambda: tf.sqrt([4]),
-            tf.errors.InvalidArgumentError,
-            "Value for attr 'T' of int32 is not in the list of allowed values",
-        ),
-        (lambda: tf.maximum(1, 2.5), TypeError, "Cannot convert 2.5 to EagerTensor of dtype int32"),
-        (lambda: tf.math.floordiv(1, 0), tf.errors.InvalidArgumentError, "Integer division by zero"),
-        (lambda: tf.pow(2, -1), tf.errors.InvalidArgumentError, "Integers to negative integer powers are not allowed"),
-        (lambda: tf.exp(), TypeError, "missing 1 required positional argument"),
-        (lambda: tf.sin(), TypeError, r"sin\(\) missing 1 required positional argument: 'x'"),
-        (lambda: tf.divide(1, 2.0), TypeError, "`x` and `y` must have the same dtype, got tf.int32 != tf.float32."),
-        (lambda: tf.math.conj("a"), TypeError, "Expected numeric or variant tensor, got dtype tf.string."),
-        (lambda: tf.math.foo, AttributeError, "module 'minitape.math' has no attribute 'foo'"),
-    ],
-)
-def test_errors(call, error, words):
-    with pytest.raises(error, match=words):
-        call()
-
-
 def test_clipping():
     x = tf.constant([3.0, 4.0])
     with tf.GradientTape(persistent=True) as tape:

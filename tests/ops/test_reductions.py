@@ -118,25 +118,3 @@ def test_the_largest_of_many_are_the_first_among_equals(dtype, shape, k):
 @pytest.mark.parametrize("name", ["segment_sum", "segment_mean", "segment_max", "segment_min", "segment_prod"])
 def test_segment_gradients(name):
     check_grads(lambda t: getattr(tf.math, name)(t, [0, 0, 1, 3]), [array((4, 2), 2)])
-
-
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (
-            lambda: tf.reduce_sum(tf.zeros([2, 3]), 2),
-            r"Invalid reduction dimension \(2 for input with 2 dimension\(s\)",
-        ),
-        (lambda: tf.reduce_sum(tf.zeros([2]), [0, -1]), "Axes contains duplicate dimension: 0"),
-        (lambda: tf.argmax(tf.zeros([0])), r"Reduction axis 0 is empty in shape \[0\]"),
-        (lambda: tf.cumsum(3.0), r"ScanOp: Expected scan axis in the range \[0, 0\), but got 0"),
-        (lambda: tf.math.top_k([1, 2], 3), "input must have at least k columns. Had 2, needed 3"),
-        (lambda: tf.math.segment_sum([1.0, 2.0], [1, 0]), "segment ids are not increasing"),
-        (lambda: tf.math.unsorted_segment_sum([1.0, 2.0], [0, 5], 2), r"segment_ids\[1\] = 5 is out of range \[0, 2\)"),
-        (lambda: tf.math.bincount([-1]), "Input arr must be non-negative!"),
-        (lambda: tf.math.invert_permutation([2, 2, 1]), "2 is duplicated in the input."),
-    ],
-)
-def test_errors(call, words):
-    with pytest.raises(tf.errors.InvalidArgumentError, match=words):
-        call()

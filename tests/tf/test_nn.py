@@ -119,35 +119,6 @@ def test_pooling():
         tf.nn.avg_pool2d(x[..., 0], 2, 2, "VALID")
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "words"),
-    [
-        (lambda: tf.nn.softmax(3.0), tf.errors.InvalidArgumentError, "logits must have >= 1 dimension"),
-        (
-            lambda: tf.nn.conv2d(tf.ones([1, 4, 4, 2]), tf.ones([2, 2, 3, 1]), 1, "SAME"),
-            tf.errors.InvalidArgumentError,
-            "input depth must be evenly divisible by filter depth: 2 vs 3",
-        ),
-        (
-            lambda: tf.nn.conv2d(tf.ones([1, 4, 4, 2]), tf.ones([2, 2, 2, 1]), 1, "FULL"),
-            tf.errors.InvalidArgumentError,
-            "Value for attr 'padding' of \"FULL\" is not in the list of allowed values",
-        ),
-        (lambda: tf.nn.dropout([1.0], 1.5), ValueError, "`rate` must be a scalar tensor or a float in the range"),
-        (
-            lambda: tf.nn.sparse_softmax_cross_entropy_with_logits([5], [[1.0, 2.0]]),
-            tf.errors.InvalidArgumentError,
-            "Received a label value of 5 which is outside the valid range of",
-        ),
-        (lambda: tf.nn.sigmoid_cross_entropy_with_logits([1.0, 2.0], [1.0]), ValueError, "must have the same shape"),
-        (lambda: tf.nn.bias_add([1.0], [1.0]), tf.errors.InvalidArgumentError, "Input tensor must be at least 2D"),
-    ],
-)
-def test_errors(call, error, words):
-    with pytest.raises(error, match=words):
-        call()
-
-
 @pytest.mark.parametrize("padding", ["SAME", "VALID"])
 @pytest.mark.parametrize(("size", "stride"), [(3, 1), (4, 4), (11, 1), (16, 16), (3, 5)])
 def test_windows_over_open_sizes_leave_open_sizes(size, stride, padding):

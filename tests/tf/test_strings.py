@@ -111,32 +111,3 @@ def test_broken_unicode_is_replaced():
 def test_the_pieces_of_a_block_of_texts_are_refused():
     with pytest.raises(ValueError, match="a ragged tensor has no rows of rows"):
         tf.strings.split([["a b", "c"], ["d", "e f g"]])
-
-
-# -- what is refused, and shapes (each case was tried in TensorFlow 2.21) --------------------------
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda s: s.reduce_join([["a"]], axis=2), "OutOfRange", "Invalid reduction dimension 2"),
-        (lambda s: s.to_number(["1"], tf.float16), "InvalidArgument", "Value for attr 'out_type' of half is not"),
-        (lambda s: s.unicode_decode("a", "X"), "InvalidArgument", "Could not create converter for input encoding: X"),
-        (lambda s: s.unicode_split("a", "UTF-8", "foo"), "InvalidArgument", "Value for attr 'errors' of \"foo\""),
-    ],
-)
-def test_operations_on_strings_refuse(call, error, message):
-    with pytest.raises(getattr(tf.errors, f"{error}Error"), match=message):
-        call(tf.strings)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda s: s.split(tf.constant([1])), "^input: Tensor conversion requested dtype string for Tensor with dtype"),
-        (lambda s: s.bytes_split(tf.constant([1])), "^Tensor conversion requested dtype string for Tensor with dtype"),
-    ],
-)
-def test_functions_of_strings_refuse(call, message):
-    with pytest.raises(ValueError, match=message):
-        call(tf.strings)
