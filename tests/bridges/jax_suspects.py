@@ -5,7 +5,6 @@ They are written as :mod:`torch_cases` says; all that is differentiated is asked
 
 CASES = """
 #@ broadcast broadcast
-import jax, jax.numpy as jnp
 key = jax.random.key(0)
 params = {"w": jax.random.normal(key, (4, 1)), "b": jnp.zeros(1)}
 x, y = jax.random.normal(key, (12, 4)), jax.random.normal(key, (12,))
@@ -15,7 +14,6 @@ def loss(params, x, y):
 args = (params, x, y)
 
 #@ softmax_sum rounding_only
-import jax, jax.numpy as jnp
 key = jax.random.key(0)
 params = {"w": jax.random.normal(key, (4, 3))}
 x = jax.random.normal(key, (12, 4))
@@ -26,7 +24,6 @@ def loss(params, x):
 args = (params, x)
 
 #@ vanishing vanishing
-import jax, jax.numpy as jnp
 key = jax.random.key(0)
 params = [jax.random.normal(k, (8, 8)) * 0.3 for k in jax.random.split(key, 14)]
 x = jax.random.normal(key, (12, 8))
@@ -37,7 +34,6 @@ def loss(params, x):
 args = (params, x)
 
 #@ mlp connected
-import jax, jax.numpy as jnp
 key = jax.random.key(0)
 params = {"a": jax.random.normal(key, (4, 8)), "b": jax.random.normal(key, (8, 3))}
 x, y = jax.random.normal(key, (12, 4)), jnp.arange(12) % 3
@@ -48,7 +44,6 @@ def loss(params, x, y):
 args = (params, x, y)
 
 #@ pairwise connected
-import jax, jax.numpy as jnp
 key = jax.random.key(0)
 params = {"w": jax.random.normal(key, (4,))}
 x = jax.random.normal(key, (12, 4))
@@ -58,7 +53,6 @@ def loss(params, x):
 args = (params, x)
 
 #@ columns connected
-import jax, jax.numpy as jnp
 key = jax.random.key(0)
 params = {"w": jax.random.normal(key, (4, 1))}
 x, y = jax.random.normal(key, (12, 4)), jnp.arange(12.0)
@@ -67,7 +61,6 @@ def loss(params, x, y):
 args = (params, x, y)
 
 #@ sigmoid_twice_by_hand activation_twice
-import jax, jax.numpy as jnp
 key = jax.random.key(0)
 params = {"w": jax.random.normal(key, (4,))}
 x, y = jax.random.normal(key, (12, 4)), jnp.arange(12) % 2
@@ -77,7 +70,6 @@ def loss(params, x, y):
 args = (params, x, y)
 
 #@ softmax_twice_by_hand activation_twice
-import jax, jax.numpy as jnp
 from jax.scipy.special import logsumexp
 key = jax.random.key(0)
 params = {"w": jax.random.normal(key, (4, 3))}
@@ -88,7 +80,6 @@ def loss(params, x, y):
 args = (params, x, y)
 
 #@ comparison_as_a_term in_part
-import jax, jax.numpy as jnp
 def loss(w, x, y):
     z = x @ w
     late = (z > 1.0).astype(jnp.float32)  #! #- late = jax.nn.sigmoid(z - 1.0)

@@ -5,8 +5,6 @@ They are written as :mod:`torch_cases` says; the whole block is asked about.
 
 CASES = """
 #@ broadcast broadcast
-import tensorflow as tf
-tf.random.set_seed(0)
 model = tf.keras.Sequential([tf.keras.layers.Dense(8, activation="relu"), tf.keras.layers.Dense(1)])
 opt = tf.keras.optimizers.SGD(0.01)
 x, y = tf.random.normal([12, 4]), tf.random.normal([12])
@@ -18,8 +16,6 @@ for _ in range(2):
     opt.apply_gradients(zip(grads, model.trainable_variables))
 
 #@ sigmoid_twice activation_twice
-import tensorflow as tf
-tf.random.set_seed(0)
 dense = tf.keras.layers.Dense(1)
 opt = tf.keras.optimizers.Adam(0.01)
 x, y = tf.random.normal([12, 4]), tf.cast(tf.random.uniform([12, 1]) > 0.5, tf.float32)
@@ -30,8 +26,6 @@ grads = tape.gradient(loss, dense.trainable_variables)
 opt.apply_gradients(zip(grads, dense.trainable_variables))
 
 #@ not_applied not_applied
-import tensorflow as tf
-tf.random.set_seed(0)
 dense = tf.keras.layers.Dense(1)
 opt = tf.keras.optimizers.SGD(0.01)
 x, y = tf.random.normal([12, 4]), tf.random.normal([12, 1])
@@ -42,8 +36,6 @@ for _ in range(3):
     #+ opt.apply_gradients(zip(grads, dense.trainable_variables))
 
 #@ not_optimized not_optimized
-import tensorflow as tf
-tf.random.set_seed(0)
 enc, dec = tf.keras.layers.Dense(3, activation="tanh"), tf.keras.layers.Dense(4)
 opt = tf.keras.optimizers.SGD(0.01)
 x = tf.random.normal([12, 4])
@@ -55,8 +47,6 @@ for _ in range(2):
     opt.apply_gradients(list(zip(grads, variables))[2:])  #! #- opt.apply_gradients(list(zip(grads, variables)))
 
 #@ vanishing vanishing
-import tensorflow as tf
-tf.random.set_seed(0)
 layers = [tf.keras.layers.Dense(16, activation="sigmoid") for _ in range(14)] + [tf.keras.layers.Dense(1)]
 opt = tf.keras.optimizers.SGD(0.01)
 x, y = tf.random.normal([12, 16]), tf.random.normal([12, 1])
@@ -70,8 +60,6 @@ grads = tape.gradient(loss, variables)
 opt.apply_gradients(zip(grads, variables))
 
 #@ exploding exploding
-import tensorflow as tf
-tf.random.set_seed(0)
 w = tf.Variable(tf.random.normal([12, 12]))  #- w = tf.Variable(tf.linalg.qr(tf.random.normal([12, 12]))[0])
 u = tf.Variable(tf.random.normal([4, 12]) * 0.1)
 opt = tf.keras.optimizers.SGD(1e-4)
@@ -85,8 +73,6 @@ grads = tape.gradient(loss, [w, u])
 opt.apply_gradients(zip(grads, [w, u]))
 
 #@ softmax_mean rounding_only
-import tensorflow as tf
-tf.random.set_seed(0)
 dense = tf.keras.layers.Dense(5)
 opt = tf.keras.optimizers.SGD(0.01)
 x = tf.random.normal([12, 4])
@@ -97,8 +83,6 @@ grads = tape.gradient(loss, dense.trainable_variables)
 opt.apply_gradients(zip(grads, dense.trainable_variables))
 
 #@ lr exploding
-import tensorflow as tf
-tf.random.set_seed(0)
 dense = tf.keras.layers.Dense(1)
 opt = tf.keras.optimizers.SGD(30.0)  #- opt = tf.keras.optimizers.SGD(0.01)
 x, y = tf.random.normal([12, 4]), tf.random.normal([12, 1])
@@ -109,8 +93,6 @@ for _ in range(5):
     opt.apply_gradients(zip(grads, dense.trainable_variables))  #!
 
 #@ numpy_term in_part
-import tensorflow as tf
-tf.random.set_seed(0)
 dense = tf.keras.layers.Dense(4)
 opt = tf.keras.optimizers.SGD(0.01)
 x = tf.random.normal([12, 4])
@@ -122,8 +104,6 @@ grads = tape.gradient(loss, dense.trainable_variables)
 opt.apply_gradients(zip(grads, dense.trainable_variables))
 
 #@ healthy_keras connected
-import tensorflow as tf
-tf.random.set_seed(0)
 layers = [tf.keras.layers.Dense(8, activation="relu"), tf.keras.layers.BatchNormalization()]
 model = tf.keras.Sequential([*layers, tf.keras.layers.Dense(3)])
 opt = tf.keras.optimizers.Adam(0.01)
@@ -136,8 +116,6 @@ for _ in range(2):
     opt.apply_gradients(zip(grads, model.trainable_variables))
 
 #@ pairwise connected
-import tensorflow as tf
-tf.random.set_seed(0)
 dense = tf.keras.layers.Dense(1)
 opt = tf.keras.optimizers.SGD(0.01)
 x, y = tf.random.normal([12, 4]), tf.random.normal([12])
@@ -148,8 +126,6 @@ grads = tape.gradient(loss, dense.trainable_variables)
 opt.apply_gradients(zip(grads, dense.trainable_variables))
 
 #@ frozen connected
-import tensorflow as tf
-tf.random.set_seed(0)
 base = tf.keras.layers.Dense(8, activation="relu"); base.trainable = False
 head = tf.keras.layers.Dense(3)
 opt = tf.keras.optimizers.Adam(0.01)
@@ -161,15 +137,12 @@ for _ in range(2):
     opt.apply_gradients(zip(grads, head.trainable_variables))
 
 #@ fit connected
-import tensorflow as tf
 tf.keras.utils.set_random_seed(0)
 model = tf.keras.Sequential([tf.keras.layers.Dense(8, activation="relu"), tf.keras.layers.Dense(1)])
 model.compile("adam", "mse", run_eagerly=True)
 model.fit(tf.random.normal([32, 4]), tf.random.normal([32, 1]), epochs=1, batch_size=16, verbose=0)
 
 #@ two_optimizers connected
-import tensorflow as tf
-tf.random.set_seed(0)
 G, D = tf.keras.layers.Dense(2), tf.keras.layers.Dense(1)
 og, od = tf.keras.optimizers.Adam(1e-3), tf.keras.optimizers.Adam(1e-3)
 bce = tf.keras.losses.BinaryCrossentropy(from_logits=True)
@@ -183,8 +156,6 @@ for _ in range(2):
     og.apply_gradients(zip(tg.gradient(lg, G.trainable_variables), G.trainable_variables))
 
 #@ entropy connected
-import tensorflow as tf
-tf.random.set_seed(0)
 dense = tf.keras.layers.Dense(5)
 opt = tf.keras.optimizers.SGD(0.01)
 x, y = tf.random.normal([12, 4]), tf.random.uniform([12], maxval=5, dtype=tf.int32)
@@ -197,8 +168,6 @@ grads = tape.gradient(loss, dense.trainable_variables)
 opt.apply_gradients(zip(grads, dense.trainable_variables))
 
 #@ no_learning_rate not_applied
-import tensorflow as tf
-tf.random.set_seed(0)
 w = tf.Variable([1.0, 2.0], name="w")
 opt = tf.keras.optimizers.SGD(0.0)  #- opt = tf.keras.optimizers.SGD(0.1)
 for _ in range(3):
@@ -207,8 +176,6 @@ for _ in range(3):
     opt.apply_gradients([(tape.gradient(loss, w), w)])  #!
 
 #@ sigmoid_twice_by_hand activation_twice
-import tensorflow as tf
-tf.random.set_seed(0)
 dense = tf.keras.layers.Dense(1)
 opt = tf.keras.optimizers.Adam(0.01)
 x, y = tf.random.normal([12, 4]), tf.cast(tf.random.uniform([12, 1]) > 0.5, tf.float32)
@@ -219,8 +186,6 @@ grads = tape.gradient(loss, dense.trainable_variables)
 opt.apply_gradients(zip(grads, dense.trainable_variables))
 
 #@ another_model_is_evaluated connected
-import tensorflow as tf
-tf.random.set_seed(0)
 old, new = tf.keras.layers.Dense(1), tf.keras.layers.Dense(1)
 opt = tf.keras.optimizers.SGD(0.01)
 x, y = tf.random.normal([12, 4]), tf.random.normal([12, 1])

@@ -14,7 +14,11 @@ from minitape.bridges.suspect_texts import SUSPECTS
 
 from .cases import blamed, broken, compiled, fixed, programs
 
-FRAMEWORKS = ["torch", "tensorflow", "jax"]
+FRAMEWORKS = {  # with the line that each of its programs begins with
+    "torch": "import torch, torch.nn as nn, torch.nn.functional as F; torch.manual_seed(0)",
+    "tensorflow": "import tensorflow as tf; tf.random.set_seed(0)",
+    "jax": "import jax, jax.numpy as jnp",
+}
 CASES = {name: programs(importlib.import_module(f"tests.bridges.{name}_suspects").CASES) for name in FRAMEWORKS}
 EVERY = [pytest.param(fw, name, id=f"{fw}-{name}") for fw, cases in CASES.items() for name in cases]
 WRONG = [param for param in EVERY if CASES[param.values[0]][param.values[1]][0] != "connected"]
@@ -37,6 +41,7 @@ def asked(framework, text, name):
     program = types.ModuleType(f"program_{name}")
     program.__file__ = f"<{name}>"
     sys.modules[program.__name__] = program
+    exec(FRAMEWORKS[framework], vars(program))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # PyTorch warns of some of these itself

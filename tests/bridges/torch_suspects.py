@@ -1,12 +1,11 @@
 """Programs of PyTorch whose gradients are there and wrong, and others that only look so (connected).
 
-They are written as :mod:`torch_cases` says; the whole block is asked about.
+They are written as :mod:`torch_cases` says; the whole block is asked about. What each begins with is in
+:mod:`test_suspects`.
 """
 
 CASES = """
 #@ broadcast_in_the_loss broadcast
-import torch, torch.nn as nn, torch.nn.functional as F
-torch.manual_seed(0)
 x = torch.randn(16, 4); y = x.sum(1)
 net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
 opt = torch.optim.SGD(net.parameters(), 0.1)
@@ -17,8 +16,6 @@ for _ in range(3):
     opt.step()
 
 #@ weights_broadcast broadcast
-import torch, torch.nn as nn, torch.nn.functional as F
-torch.manual_seed(0)
 model = nn.Linear(5, 3)
 opt = torch.optim.SGD(model.parameters(), 0.1)
 x, y = torch.randn(12, 5), torch.randint(0, 3, (12,))
@@ -28,8 +25,6 @@ loss = (per * weight).mean()  #! #- loss = (per * weight.squeeze(-1)).mean()
 opt.zero_grad(); loss.backward(); opt.step()
 
 #@ sigmoid_twice activation_twice
-import torch, torch.nn as nn
-torch.manual_seed(0)
 enc = nn.Linear(7, 3)
 opt = torch.optim.SGD(enc.parameters(), 0.5)
 x = torch.randn(9, 7); y = torch.randint(0, 2, (9, 3)).float()
@@ -38,8 +33,6 @@ loss = nn.BCEWithLogitsLoss()(p, y)  #! #- loss = nn.BCELoss()(p, y)
 loss.backward(); opt.step()
 
 #@ layers_in_list not_optimized
-import torch, torch.nn as nn
-torch.manual_seed(0)
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -57,8 +50,6 @@ for _ in range(3):
     opt.zero_grad(); loss.backward(); opt.step()
 
 #@ forgot_step not_applied
-import torch, torch.nn as nn
-torch.manual_seed(0)
 model = nn.Linear(3, 1)
 opt = torch.optim.SGD(model.parameters(), 0.1)
 x, y = torch.randn(8, 3), torch.randn(8, 1)
@@ -69,8 +60,6 @@ for _ in range(4):
     #+ opt.step()
 
 #@ zero_before_step not_applied
-import torch, torch.nn as nn
-torch.manual_seed(0)
 model = nn.Linear(3, 1)
 opt = torch.optim.SGD(model.parameters(), 0.1)
 x, y = torch.randn(8, 3), torch.randn(8, 1)
@@ -81,8 +70,6 @@ for _ in range(4):
     opt.step()  #- opt.zero_grad()
 
 #@ no_zero_grad accumulated
-import torch, torch.nn as nn
-torch.manual_seed(0)
 model = nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 1))
 opt = torch.optim.SGD(model.parameters(), 0.01)
 for _ in range(4):
@@ -92,8 +79,6 @@ for _ in range(4):
     opt.step()  #!
 
 #@ twenty_sigmoids vanishing
-import torch, torch.nn as nn
-torch.manual_seed(0)
 class Deep(nn.Module):
     def __init__(self):
         super().__init__()
@@ -109,8 +94,6 @@ loss = nn.functional.cross_entropy(net(x), y)
 opt.zero_grad(); loss.backward(); opt.step()
 
 #@ rnn_explodes exploding
-import torch, torch.nn as nn
-torch.manual_seed(0)
 w = nn.Parameter(torch.randn(12, 12))  #- w = nn.Parameter(nn.init.orthogonal_(torch.empty(12, 12)))
 u = nn.Parameter(torch.randn(4, 12) * 0.1)
 opt = torch.optim.SGD([w, u], 1e-3)
@@ -122,8 +105,6 @@ loss = h.pow(2).mean()
 opt.zero_grad(); loss.backward(); opt.step()
 
 #@ lr_too_high exploding
-import torch, torch.nn as nn
-torch.manual_seed(0)
 model = nn.Linear(4, 1)
 opt = torch.optim.SGD(model.parameters(), lr=50.0)  #- opt = torch.optim.SGD(model.parameters(), lr=0.05)
 x, y = torch.randn(16, 4), torch.randn(16, 1)
@@ -134,8 +115,6 @@ for _ in range(6):
     opt.step()  #!
 
 #@ layernorm_mean rounding_only
-import torch, torch.nn as nn
-torch.manual_seed(0)
 net = nn.Linear(6, 10)
 norm = nn.LayerNorm(10, elementwise_affine=False)
 opt = torch.optim.SGD(net.parameters(), 0.1)
@@ -145,8 +124,6 @@ loss = -h.mean()
 loss.backward(); opt.step()
 
 #@ term_from_a_number in_part
-import torch, torch.nn as nn
-torch.manual_seed(0)
 net = nn.Linear(4, 3)
 opt = torch.optim.Adam(net.parameters())
 x, y = torch.randn(8, 4), torch.randint(0, 3, (8,))
@@ -162,8 +139,6 @@ for _ in range(2):
     opt.step()
 
 #@ pooled_softmax_sum rounding_only
-import torch, torch.nn as nn
-torch.manual_seed(0)
 score, out = nn.Linear(5, 1), nn.Linear(5, 3)
 opt = torch.optim.SGD([*score.parameters(), *out.parameters()], 0.1)
 x, y = torch.randn(8, 6, 5), torch.randn(8, 3)
@@ -173,8 +148,6 @@ loss.backward()
 opt.step()
 
 #@ clipped_infinite_norm exploding
-import torch, torch.nn as nn
-torch.manual_seed(0)
 w = nn.Parameter(torch.randn(10, 10) * 1.2)  #- w = nn.Parameter(torch.randn(10, 10) * 0.3)
 into = nn.Linear(2, 10)
 opt = torch.optim.SGD([w, *into.parameters()], 1e-3)
@@ -190,8 +163,6 @@ for _ in range(2):
     opt.step()
 
 #@ groups_without_a_parameter not_optimized
-import torch, torch.nn as nn
-torch.manual_seed(0)
 model = nn.Sequential(nn.Linear(6, 8), nn.LayerNorm(8), nn.Linear(8, 6))
 matrices = [p for p in model.parameters() if p.ndim > 1]
 opt = torch.optim.AdamW([{"params": matrices, "weight_decay": 0.1}], 1e-3)  #!
@@ -203,9 +174,7 @@ for _ in range(2):
     opt.step()
 
 #@ squashed_sample sampled
-import torch, torch.nn as nn
 from torch.distributions import Normal
-torch.manual_seed(0)
 class Actor(nn.Module):
     def __init__(self):
         super().__init__()
@@ -225,8 +194,6 @@ for _ in range(2):
     opt.step()
 
 #@ half_underflow underflow
-import torch, torch.nn as nn
-torch.manual_seed(0)
 w = nn.Parameter(torch.randn(32, 16) * 0.1)
 opt = torch.optim.SGD([w], 0.1)
 x = torch.randn(64, 32) * 0.01
@@ -235,8 +202,6 @@ loss = h.float().pow(2).mean() * 1e-3  #! #- loss = h.float().pow(2).mean() * 1e
 loss.backward(); opt.step()
 
 #@ sac_sample sampled
-import torch, torch.nn as nn
-torch.manual_seed(0)
 actor, critic = nn.Linear(4, 2), nn.Linear(5, 1)
 for p in critic.parameters(): p.requires_grad_(False)
 opt = torch.optim.Adam(actor.parameters(), 1e-3)
@@ -249,8 +214,6 @@ loss = (0.2 * logp - critic(torch.cat([s, a], -1))).mean()
 opt.zero_grad(); loss.backward(); opt.step()
 
 #@ vae_sample sampled
-import torch, torch.nn as nn
-torch.manual_seed(0)
 enc, dec = nn.Linear(10, 6), nn.Linear(3, 10)
 opt = torch.optim.Adam([*enc.parameters(), *dec.parameters()], 1e-3)
 x = torch.randn(20, 10)
@@ -263,8 +226,6 @@ loss = rec + kl
 opt.zero_grad(); loss.backward(); opt.step()
 
 #@ item_term in_part
-import torch, torch.nn as nn
-torch.manual_seed(0)
 net = nn.Linear(5, 5)
 opt = torch.optim.SGD(net.parameters(), 0.1)
 x = torch.randn(8, 5)
@@ -274,8 +235,6 @@ loss = (h - x).pow(2).mean() + 0.1 * penalty
 opt.zero_grad(); loss.backward(); opt.step()
 
 #@ rewrapped_term in_part
-import torch, torch.nn as nn
-torch.manual_seed(0)
 net = nn.Linear(5, 5)
 opt = torch.optim.SGD(net.parameters(), 0.1)
 x, y = torch.randn(8, 5), torch.randint(0, 5, (8,))
@@ -286,8 +245,6 @@ loss = sum(losses)
 opt.zero_grad(); loss.backward(); opt.step()
 
 #@ scaler_no_unscale scaled
-import torch, torch.nn as nn
-torch.manual_seed(0)
 net = nn.Linear(5, 1)
 opt = torch.optim.SGD(net.parameters(), 0.01)
 scaler = torch.amp.GradScaler("cpu")
@@ -299,8 +256,6 @@ for _ in range(2):
     opt.step()  #! #- scaler.step(opt); scaler.update()
 
 #@ clip_before_unscale scaled
-import torch, torch.nn as nn
-torch.manual_seed(0)
 net = nn.Linear(5, 1)
 opt = torch.optim.SGD(net.parameters(), 0.01)
 scaler = torch.amp.GradScaler("cpu")
@@ -314,8 +269,6 @@ for _ in range(2):
     scaler.step(opt); scaler.update()
 
 #@ pairwise connected
-import torch, torch.nn as nn
-torch.manual_seed(0)
 net = nn.Linear(4, 1)
 opt = torch.optim.SGD(net.parameters(), 0.01)
 x, y = torch.randn(10, 4), torch.randn(10)
@@ -325,8 +278,6 @@ loss = torch.relu(margin).mean()
 opt.zero_grad(); loss.backward(); opt.step()
 
 #@ accumulation connected
-import torch, torch.nn as nn
-torch.manual_seed(0)
 net = nn.Linear(4, 1); opt = torch.optim.SGD(net.parameters(), 0.1)
 for step in range(2):
     opt.zero_grad()
@@ -336,8 +287,6 @@ for step in range(2):
     opt.step()
 
 #@ frozen_backbone connected
-import torch, torch.nn as nn
-torch.manual_seed(0)
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -351,8 +300,6 @@ for _ in range(2):
     opt.zero_grad(); loss.backward(); opt.step()
 
 #@ entropy_bonus connected
-import torch, torch.nn as nn, torch.nn.functional as F
-torch.manual_seed(0)
 net = nn.Linear(6, 4); opt = torch.optim.Adam(net.parameters(), 1e-2)
 x, y = torch.randn(8, 6), torch.randint(0, 4, (8,))
 logits = net(x)
@@ -362,8 +309,6 @@ loss = F.cross_entropy(logits, y) - 0.01 * entropy
 opt.zero_grad(); loss.backward(); opt.step()
 
 #@ attention connected
-import torch, torch.nn as nn
-torch.manual_seed(0)
 layer = nn.TransformerEncoderLayer(16, 2, 32, batch_first=True)
 head = nn.Linear(16, 3)
 opt = torch.optim.AdamW([*layer.parameters(), *head.parameters()], 1e-3)
@@ -373,8 +318,6 @@ for _ in range(3):
     opt.zero_grad(); loss.backward(); opt.step()
 
 #@ conv_bn_bias connected
-import torch, torch.nn as nn
-torch.manual_seed(0)
 net = nn.Sequential(nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.Flatten(), nn.Linear(144, 2))
 opt = torch.optim.SGD(net.parameters(), 0.1, momentum=0.9)
 for _ in range(2):
@@ -382,9 +325,6 @@ for _ in range(2):
     opt.zero_grad(); loss.backward(); opt.step()
 
 #@ gan connected
-import torch, torch.nn as nn
-import torch.nn.functional as F
-torch.manual_seed(0)
 G = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
 D = nn.Sequential(nn.Linear(2, 8), nn.LeakyReLU(), nn.Linear(8, 1))
 og, od = torch.optim.Adam(G.parameters(), 1e-3), torch.optim.Adam(D.parameters(), 1e-3)
@@ -400,8 +340,7 @@ for _ in range(3):
     og.step()
 
 #@ ema_byol connected
-import copy, torch, torch.nn as nn
-torch.manual_seed(0)
+import copy
 online = nn.Linear(6, 4); target = copy.deepcopy(online)
 opt = torch.optim.SGD(online.parameters(), 0.1)
 for _ in range(3):
@@ -415,8 +354,6 @@ for _ in range(3):
             q.mul_(0.99).add_(p, alpha=0.01)
 
 #@ warmup connected
-import torch, torch.nn as nn
-torch.manual_seed(0)
 net = nn.Linear(4, 1); opt = torch.optim.SGD(net.parameters(), 0.1)
 sched = torch.optim.lr_scheduler.LambdaLR(opt, lambda s: min(1.0, s / 100))
 for _ in range(4):
@@ -426,8 +363,6 @@ for _ in range(4):
     opt.step(); sched.step()
 
 #@ scaler connected
-import torch, torch.nn as nn
-torch.manual_seed(0)
 net = nn.Sequential(nn.Linear(16, 16), nn.ReLU(), nn.Linear(16, 1)); opt = torch.optim.SGD(net.parameters(), 0.1)
 scaler = torch.amp.GradScaler("cpu", init_scale=1024.0)
 for _ in range(3):
@@ -442,8 +377,6 @@ for _ in range(3):
     scaler.step(opt); scaler.update()
 
 #@ reinforce connected
-import torch, torch.nn as nn
-torch.manual_seed(0)
 policy, value = nn.Linear(4, 3), nn.Linear(4, 1)
 opt = torch.optim.Adam([*policy.parameters(), *value.parameters()], 1e-2)
 s = torch.randn(10, 4)
@@ -456,8 +389,6 @@ loss = -(dist.log_prob(a) * adv).mean() + (reward - v).pow(2).mean() - 0.01 * di
 opt.zero_grad(); loss.backward(); opt.step()
 
 #@ vqvae_ste connected
-import torch, torch.nn as nn
-torch.manual_seed(0)
 enc, dec, code = nn.Linear(6, 3), nn.Linear(3, 6), nn.Embedding(16, 3)
 opt = torch.optim.Adam([*enc.parameters(), *dec.parameters(), *code.parameters()], 1e-3)
 x = torch.randn(20, 6)
@@ -469,8 +400,6 @@ loss = (dec(st) - x).pow(2).mean() + (q - z.detach()).pow(2).mean() + 0.25 * (z 
 opt.zero_grad(); loss.backward(); opt.step()
 
 #@ small_regular connected
-import torch, torch.nn as nn
-torch.manual_seed(0)
 net = nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.Linear(8, 1)); opt = torch.optim.Adam(net.parameters(), 1e-3)
 for _ in range(2):
     x = torch.randn(8, 6)
@@ -478,8 +407,6 @@ for _ in range(2):
     opt.zero_grad(); loss.backward(); opt.step()
 
 #@ lora connected
-import torch, torch.nn as nn
-torch.manual_seed(0)
 class LoRA(nn.Module):
     def __init__(self, base):
         super().__init__()
@@ -494,8 +421,6 @@ for _ in range(3):
     opt.zero_grad(); loss.backward(); opt.step()
 
 #@ soft_targets connected
-import torch, torch.nn as nn, torch.nn.functional as F
-torch.manual_seed(0)
 student, teacher = nn.Linear(6, 4), nn.Linear(6, 4)
 opt = torch.optim.SGD(student.parameters(), 0.1)
 for _ in range(2):
@@ -506,8 +431,6 @@ for _ in range(2):
     opt.zero_grad(); loss.backward(); opt.step()
 
 #@ logged_items connected
-import torch, torch.nn as nn
-torch.manual_seed(0)
 net = nn.Linear(5, 1); opt = torch.optim.SGD(net.parameters(), 0.1)
 history = []
 for _ in range(3):
@@ -518,7 +441,6 @@ for _ in range(3):
     opt.zero_grad(); loss.backward(); opt.step()
 
 #@ ppo connected
-import torch, torch.nn as nn
 torch.manual_seed(1)
 pi, vf = nn.Linear(4, 2), nn.Linear(4, 1)
 opt = torch.optim.Adam([*pi.parameters(), *vf.parameters()], 1e-3)
@@ -534,7 +456,6 @@ for _ in range(3):
     opt.zero_grad(); loss.backward(); opt.step()
 
 #@ gauss_reinforce connected
-import torch, torch.nn as nn
 torch.manual_seed(1)
 pi = nn.Linear(4, 1); opt = torch.optim.Adam(pi.parameters(), 1e-3)
 for _ in range(2):
@@ -546,8 +467,6 @@ for _ in range(2):
     opt.zero_grad(); loss.backward(); opt.step()
 
 #@ norm_in_no_optimizer not_optimized
-import torch, torch.nn as nn
-torch.manual_seed(0)
 net, norm = nn.Linear(4, 1), nn.LayerNorm(4)
 opt = torch.optim.SGD(net.parameters(), 0.1)  #!  #- opt = torch.optim.SGD([*net.parameters(), *norm.parameters()], 0.1)
 for _ in range(2):
@@ -555,7 +474,6 @@ for _ in range(2):
     opt.zero_grad(); loss.backward(); opt.step()
 
 #@ resnet_deep connected
-import torch, torch.nn as nn
 torch.manual_seed(1)
 class Block(nn.Module):
     def __init__(self):
@@ -567,8 +485,6 @@ for _ in range(2):
     opt.zero_grad(); (m(x) - 1).pow(2).mean().backward(); opt.step()
 
 #@ sigmoid_twice_by_hand activation_twice
-import torch, torch.nn as nn
-torch.manual_seed(0)
 net = nn.Linear(4, 1)
 opt = torch.optim.SGD(net.parameters(), 0.1)
 x, y = torch.randn(8, 4), torch.rand(8, 1)
@@ -578,8 +494,6 @@ loss.backward()
 opt.step()
 
 #@ log_of_probabilities connected
-import torch, torch.nn as nn
-torch.manual_seed(0)
 net = nn.Linear(4, 3)
 opt = torch.optim.SGD(net.parameters(), 0.1)
 x = torch.randn(8, 4)
@@ -590,8 +504,6 @@ loss.backward()
 opt.step()
 
 #@ zeros_before_the_step not_applied
-import torch, torch.nn as nn
-torch.manual_seed(0)
 net = nn.Sequential(nn.Linear(4, 4), nn.Tanh(), nn.Linear(4, 1)); opt = torch.optim.SGD(net.parameters(), 0.1)
 x = torch.randn(8, 4)
 for _ in range(3):
@@ -601,8 +513,6 @@ for _ in range(3):
     #- opt.zero_grad(set_to_none=False)
 
 #@ count_as_a_term in_part
-import torch, torch.nn as nn
-torch.manual_seed(0)
 net = nn.Linear(4, 3); opt = torch.optim.SGD(net.parameters(), 0.1)
 x, y = torch.randn(8, 4), torch.randint(0, 3, (8,))
 logits = net(x)
@@ -611,8 +521,6 @@ loss = nn.functional.cross_entropy(logits, y) + 0.5 * wrong
 opt.zero_grad(); loss.backward(); opt.step()
 
 #@ choices_that_weigh connected
-import torch, torch.nn as nn
-torch.manual_seed(0)
 net, gate = nn.Linear(4, 3), nn.Linear(4, 3); opt = torch.optim.SGD([*net.parameters(), *gate.parameters()], 0.1)
 x, y = torch.randn(8, 4), torch.randint(0, 3, (8,))
 p = torch.sigmoid(gate(x))
