@@ -1,7 +1,5 @@
 """Fixtures that more than one folder of tests uses: a browser, and a running `minitape lab`."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import re

@@ -1,7 +1,5 @@
 """A notebook in a real JupyterLab: written, opened in a browser, and run there."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The table of operations that is measured beside TensorFlow: every line of it runs, and has a gradient."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """What differs between the frameworks where tests ask the same of all."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Pictures of other frameworks say local derivative times what arrived, where the numbers are those of the table."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the lessons' tables say of PyTorch, TensorFlow and JAX, asked of each where it is installed."""
 
-from __future__ import annotations
-
 import threading
 
 import numpy as np

@@ -1,7 +1,5 @@
 """``minitape explain train.py``, ``record(first=n)`` and the fixture of pytest."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A recording that comes back from its snapshot: the same picture, without the framework."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Gradients that are there and wrong: the cause and the line, and what only looks so."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import sys

@@ -1,7 +1,5 @@
 """The site that the tests of this folder open, and a browser that reaches nothing else."""
 
-from __future__ import annotations
-
 import functools
 import importlib.util
 import shutil

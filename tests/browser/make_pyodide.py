@@ -7,8 +7,6 @@ needs. `ssl`, `sqlite3` and `micropip` are stand-ins: IPython and the kernel imp
 is no index to install from.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

@@ -1,7 +1,5 @@
 """The lessons in a browser alone: JupyterLite and Pyodide in Chromium, which reaches nothing but the site."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

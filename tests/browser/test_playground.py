@@ -1,7 +1,5 @@
 """The playground in a browser alone: examples, a missing gradient and its fix, an endless loop, links of others."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """What the tests of the command line share: running it, and a small notebook to spoil."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -3,8 +3,6 @@
 Only the standard library and tornado are needed, which comes with Jupyter.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import urllib.error

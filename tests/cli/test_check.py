@@ -1,7 +1,5 @@
 """`minitape check`: what it lets pass, what it finds, and how it says so."""
 
-from __future__ import annotations
-
 import random
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """`minitape check` takes notebooks of any name and size."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 

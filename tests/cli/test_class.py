@@ -1,7 +1,5 @@
 """`minitape class`: what a teacher is told of a class, compared with what its learners are known to have done."""
 
-from __future__ import annotations
-
 import csv
 import json
 import random

@@ -1,7 +1,5 @@
 """What `deploy/` hands to teachers fits together, and fits to what reads it."""
 
-from __future__ import annotations
-
 import ast
 import re
 import runpy

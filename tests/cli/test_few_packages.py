@@ -2,8 +2,6 @@
 programs and servers.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import tomllib

@@ -3,8 +3,6 @@
 ``pytest tests/cli/test_hub.py -n 0 -s --learners 20`` prints what a class of that size takes.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -131,7 +129,7 @@ class Hub(Talk):
             pause.wait(0.25)
         raise AssertionError(f"not within {seconds} s:\n{(self.base / 'hub.log').read_text()[-4000:]}")
 
-    def learner(self, name: str) -> Learner:
+    def learner(self, name: str) -> "Learner":
         """Have a learner sign in, and wait for the server."""
         began = time.monotonic()
         self.text(f"api/users/{name}", {}, "POST")

@@ -1,7 +1,5 @@
 """`minitape lab`: a learner's work is never touched, and JupyterLab comes up on this machine only."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 import os

@@ -2,8 +2,6 @@
 begins.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import os

@@ -1,7 +1,5 @@
 """Lesson 1 as a newcomer meets it: `minitape lab`, a browser, Run All Cells."""
 
-from __future__ import annotations
-
 import re
 import shutil
 

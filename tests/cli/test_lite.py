@@ -1,7 +1,5 @@
 """`minitape site --lite`: its Python, and what today's Pyodide has. tests/browser runs the lessons in it."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import os

@@ -1,7 +1,5 @@
 """`minitape export --nbgrader`: nbgrader itself hands the lesson out, collects it, and gives the right points."""
 
-from __future__ import annotations
-
 import csv
 import os
 import re

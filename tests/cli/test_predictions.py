@@ -1,7 +1,5 @@
 """No answer is in sight: while a prediction is open, the cells after the one that tells its answer cannot be read."""
 
-from __future__ import annotations
-
 import re
 
 import nbformat

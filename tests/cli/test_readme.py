@@ -2,8 +2,6 @@
 are those that exist.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """`minitape save` and `minitape new-lesson`: what stands in a file afterwards, and what is refused."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -2,8 +2,6 @@
 hub.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -65,7 +63,7 @@ class Server(Talk):
             command, env=self.environment, cwd=self.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
 
-    def start(self) -> Server:
+    def start(self) -> "Server":
         """Lets it begin; `with` waits until it answers, so that two can begin together."""
         root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
         self.process = self.jupyter(
@@ -73,7 +71,7 @@ class Server(Talk):
         )
         return self
 
-    def __enter__(self) -> Server:
+    def __enter__(self) -> "Server":
         self.said = ""
         for line in self.process.stdout:
             self.said += line

@@ -1,7 +1,5 @@
 """`minitape site`: pages that step without a kernel and without a network."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The folder that `minitape site` writes to is the user's: it may be a checkout with files beside the site."""
 
-from __future__ import annotations
-
 import os
 
 import click

@@ -1,7 +1,5 @@
 """The built wheel, installed in an environment of its own, away from the repository."""
 
-from __future__ import annotations
-
 import ast
 import json
 import os

@@ -1,7 +1,5 @@
 """What is left of ``tf.compat.v1`` beside graphs and sessions, which the oracle compares with TensorFlow."""
 
-from __future__ import annotations
-
 import logging
 
 import pytest

@@ -5,8 +5,6 @@ Each kind is a slip that is known from classrooms: a line forgotten, a sign, a f
 things swapped, a name misspelled, the result of one example typed in, a slope from two values in place of a tape.
 """
 
-from __future__ import annotations
-
 import ast
 import copy
 import re

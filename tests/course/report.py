@@ -5,8 +5,6 @@ Of each exercise right answers in three forms, and wrong ones of ten kinds and m
 `test_exercise_programs` and `test_ways`, which people made up, are counted beside them.
 """
 
-from __future__ import annotations
-
 import ast
 import io
 import re

@@ -2,8 +2,6 @@
 what its key expects.
 """
 
-from __future__ import annotations
-
 import sys
 import weakref
 from collections import Counter

@@ -2,8 +2,6 @@
 beds.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

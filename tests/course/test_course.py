@@ -1,7 +1,5 @@
 """The checker: every exercise of every lesson, answered right, wrong in the likely ways, and not at all."""
 
-from __future__ import annotations
-
 import dataclasses
 import errno
 import importlib

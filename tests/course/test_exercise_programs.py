@@ -3,8 +3,6 @@
 Each program is what a learner could type into the exercise's cell.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import linecache
 import math

@@ -1,7 +1,5 @@
 """The pictures of lessons: what is drawn where, in words for who cannot see it, and the same in every run."""
 
-from __future__ import annotations
-
 import re
 import xml.etree.ElementTree as xml
 

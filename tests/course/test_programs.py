@@ -1,7 +1,5 @@
 """The programs of lesson 14, and what is kept of their recordings: both are what the lesson shows and asks."""
 
-from __future__ import annotations
-
 import re
 import sys
 

@@ -1,7 +1,5 @@
 """No wrong answer that a program made up is accepted, and no right one is refused; `report` prints the table."""
 
-from __future__ import annotations
-
 import pytest
 from report import line_for
 from test_exercise_programs import EXERCISES

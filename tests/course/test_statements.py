@@ -1,7 +1,5 @@
 """What lessons say of tapes, of Newton's method and of data is so. Each of these was once said wrongly."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 
 import numpy as np

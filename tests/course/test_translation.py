@@ -3,8 +3,6 @@
 The Chinese edition is the one that is tried; what no language has is tried with texts in brackets.
 """
 
-from __future__ import annotations
-
 import ast
 import dataclasses
 import json

@@ -2,8 +2,6 @@
 ways to right numbers, and slips, each with the words that it must hear, or must not.
 """
 
-from __future__ import annotations
-
 from decimal import Decimal
 from fractions import Fraction
 

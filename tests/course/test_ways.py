@@ -2,8 +2,6 @@
 are told as such.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import logging
 import re

@@ -3,8 +3,6 @@
 ``EXAMPLES[name](rng)`` gives the inputs, the attributes and, where `check_grads` must not ask everything, its options.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from minitape.engine.values import dtypes

@@ -1,7 +1,5 @@
 """What begins with a block ends with it, whatever comes between."""
 
-from __future__ import annotations
-
 import pytest
 
 from minitape.engine.recording.block import block

@@ -2,8 +2,6 @@
 files, and docs/engine_speed.md, which names what is faster.
 """
 
-from __future__ import annotations
-
 import gc
 import importlib
 import json
@@ -32,7 +30,7 @@ class Calls:
     def __init__(self) -> None:
         self.made: list[tuple[str, str]] = []
 
-    def __enter__(self) -> Calls:
+    def __enter__(self) -> "Calls":
         gc.disable()  # what it would call belongs to others
         self._before = sys.getprofile()
         sys.setprofile(self._profile)

@@ -1,7 +1,5 @@
 """A tape in a reference cycle dies inside the garbage collector, where nothing may be computed."""
 
-from __future__ import annotations
-
 import gc
 import subprocess
 import sys

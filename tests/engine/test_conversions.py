@@ -1,7 +1,5 @@
 """Python and NumPy values become tensors: dtypes, what is refused, operands, casts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -3,8 +3,6 @@
 What it gives is compared with closed formulas, with finite differences, and with that of an array of one element.
 """
 
-from __future__ import annotations
-
 import inspect
 import math
 from functools import reduce

@@ -4,8 +4,6 @@ A primitive that is added later is tested here without a new test: elementwise o
 with their inputs in ``primitive_examples.py``.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from primitive_examples import EXAMPLES

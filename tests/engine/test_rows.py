@@ -1,7 +1,5 @@
 """Who writes rows: operators, functions and variables on scalars and small arrays write four integers, nothing more."""
 
-from __future__ import annotations
-
 import inspect
 import threading
 

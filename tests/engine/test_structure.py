@@ -1,7 +1,5 @@
 """What keeps the engine fast, counted instead of timed: rows, bytes, kernel calls, arrays, imports."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import textwrap

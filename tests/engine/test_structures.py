@@ -1,7 +1,5 @@
 """tf.nest, TensorShape, IndexedSlices and the other things that hold tensors or sizes."""
 
-from __future__ import annotations
-
 import collections
 import copy
 import pickle

@@ -1,7 +1,5 @@
 """What a user can rely on: tapes that are nested, paused, re-entered, interrupted, long, or used in threads."""
 
-from __future__ import annotations
-
 import gc
 import signal
 import threading

@@ -1,7 +1,5 @@
 """Variables: assignment, partial updates, text, and which states a tape sees."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 

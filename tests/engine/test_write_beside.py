@@ -1,7 +1,5 @@
 """Files are written as a whole or not at all, wherever minitape writes them: pictures, pages, tables."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re

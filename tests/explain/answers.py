@@ -5,8 +5,6 @@ of the reasoning the differences can be counted, and read one by one.
     python -m tests.explain.answers before.json --compare  prints what has changed since
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections import Counter

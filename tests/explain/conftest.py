@@ -1,7 +1,5 @@
 """What the tests of explanations share."""
 
-from __future__ import annotations
-
 import pytest
 
 from minitape.explain import flow, source, statement

@@ -12,8 +12,6 @@ both are right), and what is asked about. Its code follows, as a user would writ
 ``#@ fix N: TEXT`` fixes the program: with TEXT as its line N (there may be several) every source has a gradient.
 """
 
-from __future__ import annotations
-
 import linecache
 import re
 from dataclasses import dataclass, field

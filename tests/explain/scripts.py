@@ -1,7 +1,5 @@
 """Training scripts put together at random: one break on the way from ``u`` to the loss, and lines that only look."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Random programs: what `explain` says agrees with `gradient`, before and after, and it never fails."""
 
-from __future__ import annotations
-
 import linecache
 import random
 from typing import Any

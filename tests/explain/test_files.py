@@ -2,8 +2,6 @@
 constants.
 """
 
-from __future__ import annotations
-
 import importlib
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`Explanation.patch`: the changed line, put into the program that it was printed for, gives a gradient."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

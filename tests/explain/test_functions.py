@@ -1,7 +1,5 @@
 """`tape.explain` asked inside a tf.function, where values have no numbers yet."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

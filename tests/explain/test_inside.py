@@ -4,8 +4,6 @@ What breaks in a loop or a scan gives zeros, as in TensorFlow: then the answer i
 the way.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import linecache

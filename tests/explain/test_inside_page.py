@@ -1,7 +1,5 @@
 """docs/explain_inside.md follows a program through the files: what it prints is what its steps give today."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import linecache

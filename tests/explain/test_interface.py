@@ -1,7 +1,5 @@
 """What `explain` promises besides cause and line: when it may be asked, what it holds, how it shows itself."""
 
-from __future__ import annotations
-
 import gc
 import inspect
 import linecache

@@ -1,7 +1,5 @@
 """`explain` in the language of the lessons in the current folder: it says no other sentences."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`tape.explain` on hundreds of programs, each checked against real TensorFlow for which gradients are None."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import linecache

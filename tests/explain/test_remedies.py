@@ -1,7 +1,5 @@
 """What `explain` says to write instead."""
 
-from __future__ import annotations
-
 import pytest
 
 import minitape as tf

@@ -1,7 +1,5 @@
 """`tape.explain` on training scripts with a break and much that only looks: logs, plots, checkpoints."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import linecache

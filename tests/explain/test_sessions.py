@@ -1,7 +1,5 @@
 """Long sessions: many cells ran before the one whose gradient is None."""
 
-from __future__ import annotations
-
 import linecache
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What `explain` says without being asked: in warnings, and in notes on errors."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import warnings

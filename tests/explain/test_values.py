@@ -1,7 +1,5 @@
 """Gradients that are there, but zero, NaN or infinite: what `explain` says of them, and that its fix is one."""
 
-from __future__ import annotations
-
 import linecache
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What `explain` says of the operation as the user wrote it."""
 
-from __future__ import annotations
-
 import linecache
 from string import Formatter
 

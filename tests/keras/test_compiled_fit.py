@@ -1,7 +1,5 @@
 """A compiled ``fit`` stops where a value leaves its step, with the errors of TensorFlow 2.21 (Keras 3.15)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

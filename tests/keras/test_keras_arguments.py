@@ -1,7 +1,5 @@
 """Arguments of optimizers and losses that must not be ignored."""
 
-from __future__ import annotations
-
 import pytest
 
 import minitape as tf

@@ -1,7 +1,5 @@
 """Where batches come from, and what is refused. Losses and warnings are those of Keras 3 for the same calls."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

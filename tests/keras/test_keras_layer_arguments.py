@@ -1,7 +1,5 @@
 """Arguments of layers, specifications and inputs beyond the default ones. The numbers were computed by Keras 3."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Keras layers: their values against NumPy, their weights and derivatives, and what Keras 3 does with variables."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Losses and metrics: values against NumPy, reductions, weights."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

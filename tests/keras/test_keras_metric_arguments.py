@@ -1,7 +1,5 @@
 """Arguments of metrics beyond the default ones."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

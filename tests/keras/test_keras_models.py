@@ -1,7 +1,5 @@
 """Models: sequences, classes of one's own and functional ones; summaries, files, copies."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

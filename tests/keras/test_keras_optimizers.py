@@ -1,7 +1,5 @@
 """Optimizers: their steps against the equations, written in NumPy."""
 
-from __future__ import annotations
-
 import contextlib
 
 import numpy as np

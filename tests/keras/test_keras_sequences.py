@@ -1,7 +1,5 @@
 """Layers of sequence models against NumPy, and step by step."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """How layers find their weights and inner layers."""
 
-from __future__ import annotations
-
 import copy
 
 import pytest

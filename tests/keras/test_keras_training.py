@@ -1,7 +1,5 @@
 """compile, fit, evaluate and predict: what is learnt, what is kept and what is printed."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -8,8 +8,6 @@ pen in the documents, and how the lessons write them. The lines must follow one
 another in the code cells of one lesson; the printed lines must stand under those cells.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -6,8 +6,6 @@ With `--long` every English lesson is run with solutions, every fourth Chinese o
 `test_translations`), and some as saved; with `--longest` all. Without these one lesson has each.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from minitape.cli.check import check_notebook

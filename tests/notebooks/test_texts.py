@@ -5,8 +5,6 @@ What depends on the code alone is looked at in the English lessons: `test_transl
 same code.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from base64 import b64decode

@@ -2,8 +2,6 @@
 same code, nothing left in English.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import re

@@ -1,7 +1,5 @@
 """Arguments do what TensorFlow 2.21 lets them do, or are refused: each case was tried there."""
 
-from __future__ import annotations
-
 import pytest
 
 import minitape as tf

@@ -1,7 +1,5 @@
 """Tensors reshaped, joined, picked and scattered: values against NumPy, gradients against finite differences."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Complex numbers: parts, and gradients, which are conjugated as in TensorFlow."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

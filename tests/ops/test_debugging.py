@@ -1,7 +1,5 @@
 """tf.print and tf.debugging: the text that they write, and that graphs run them each time."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

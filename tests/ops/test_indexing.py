@@ -1,7 +1,5 @@
 """Slices: every basic index of NumPy gives NumPy's result; TensorFlow's words for the others; gradients."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Elementwise functions against NumPy and SciPy forward and finite differences backward."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.special

@@ -1,7 +1,5 @@
 """Reductions, running totals, orderings and segments against NumPy, and their gradients against finite differences."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -2,8 +2,6 @@
 sizes.
 """
 
-from __future__ import annotations
-
 import pytest
 from wander import agree, answer, arrays, made, program, unstable
 

@@ -10,8 +10,6 @@ minitape can take it, so programs need no rules about shapes. `test_wander.py` c
 itself may run them.
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import json

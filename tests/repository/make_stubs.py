@@ -7,8 +7,6 @@ same in the words of Python's imports; functions that a module makes while it lo
 are written down with their arguments. `test_stubs.py` fails where a table has changed and its stub has not.
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 import textwrap

@@ -6,8 +6,6 @@ Run it with a Python that has TensorFlow.
     python tests/repository/make_tensorflow_names.py
 """
 
-from __future__ import annotations
-
 import functools
 import importlib
 import inspect

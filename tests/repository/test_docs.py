@@ -1,7 +1,5 @@
 """The public API: each name has an example, each argument an effect, and a namespace shows nothing but its names."""
 
-from __future__ import annotations
-
 import ast
 import enum
 import importlib.util

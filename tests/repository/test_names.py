@@ -1,7 +1,5 @@
 """The public names: each stands in surface.txt with its reason, and a name that is not there is answered well."""
 
-from __future__ import annotations
-
 import functools
 import importlib
 import subprocess

@@ -1,7 +1,5 @@
 """What editors and type checkers know of minitape: every public name, and no fault in a program that has none."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Formulas over large arrays: the same numbers as NumPy's plain way, in memory that nobody else holds."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

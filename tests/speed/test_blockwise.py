@@ -1,7 +1,5 @@
 """Functions on large arrays, which are computed block by block, against the same operations one by one."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Whatever has become of the kept machine code, and whenever the user presses Ctrl-C: a long tape has its gradient."""
 
-from __future__ import annotations
-
 import json
 import os
 import pickle

@@ -1,7 +1,5 @@
 """Each fast form beside the plain form that it replaces, on the same inputs: the same answers to the last bit."""
 
-from __future__ import annotations
-
 import tracemalloc
 from unittest.mock import patch
 

@@ -1,7 +1,5 @@
 """Choosing and computing in blocks gives what NumPy gives at once."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """tf.data.Dataset against lists of Python."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

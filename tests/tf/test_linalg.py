@@ -1,7 +1,5 @@
 """Products, decompositions and diagonals against NumPy, and their gradients against finite differences."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

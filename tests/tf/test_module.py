@@ -1,7 +1,5 @@
 """tf.Module: names, what it finds among its attributes, and in which order."""
 
-from __future__ import annotations
-
 import pytest
 
 import minitape as tf

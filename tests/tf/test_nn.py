@@ -1,7 +1,5 @@
 """Neural network functions against plain references, and their gradients against finite differences."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.special

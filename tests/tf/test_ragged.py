@@ -1,7 +1,5 @@
 """Ragged tensors against lists of Python: values, printing, derivatives, functions, errors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

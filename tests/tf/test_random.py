@@ -1,7 +1,5 @@
 """Random numbers: TensorFlow's streams (the numbers below are TensorFlow 2.21's), seeds, moments, gradients."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

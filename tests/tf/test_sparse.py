@@ -1,7 +1,5 @@
 """Sparse tensors against dense ones of NumPy: values, derivatives, functions, printing, errors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Tensors of texts against Python's own strings."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

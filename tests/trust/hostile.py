@@ -8,8 +8,6 @@ audit hook stays for good.
     python tests/trust/hostile.py --minutes 10    others each time, for so long for each kind of file
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import copy

@@ -6,8 +6,6 @@ asks TensorFlow. An answer is the gradient (of the source's shape and dtype), "o
 dtype), or the name of an error.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import warnings

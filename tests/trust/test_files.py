@@ -4,8 +4,6 @@
 text and every opened file is seen.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

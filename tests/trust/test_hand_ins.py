@@ -3,8 +3,6 @@
 Times are no part of these tests: what took hours, or a page of 60 MB, takes a second.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

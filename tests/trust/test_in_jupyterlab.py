@@ -1,7 +1,5 @@
 """A notebook of a stranger's in `minitape lab`: neither what it has saved nor what its programs show runs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -4,8 +4,6 @@ Tapes are stopped at each line in every run; long scenarios, and functions, whos
 at each with `--long`.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 import itertools

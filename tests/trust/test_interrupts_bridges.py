@@ -4,8 +4,6 @@ What a block changes is not listed here: all modules and classes of the framewor
 inside of it.
 """
 
-from __future__ import annotations
-
 import gc
 import sys
 

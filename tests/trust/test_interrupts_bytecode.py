@@ -5,8 +5,6 @@ Python looks when a function begins, after each call, and before a loop turns ar
 last one before a KeyboardInterrupt. Without `--longest` a fixed sample of these places is tried.
 """
 
-from __future__ import annotations
-
 import dis
 
 import pytest

@@ -1,7 +1,5 @@
 """NaN is not hidden where TensorFlow shows it. The expected values are those of TensorFlow 2.21."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

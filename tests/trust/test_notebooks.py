@@ -1,7 +1,5 @@
 """A notebook whose parts are of other kinds than in notebooks opens in `minitape lab` as it does in JupyterLab."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

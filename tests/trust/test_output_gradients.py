@@ -6,8 +6,6 @@ operation. Here one rule holds for all: what can be multiplied by the target, an
 product has it; all else is an error.
 """
 
-from __future__ import annotations
-
 import collections
 import json
 import sys

@@ -2,8 +2,6 @@
 memory or time.
 """
 
-from __future__ import annotations
-
 import copy
 import inspect
 import json

@@ -1,7 +1,5 @@
 """A recursion without end, after which Python has no frame left to leave a tape's block, leaves no tape open."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

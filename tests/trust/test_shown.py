@@ -1,7 +1,5 @@
 """What is shown of a tape holds no character that an editor or a page would act upon, and nothing stays behind."""
 
-from __future__ import annotations
-
 import gc
 
 import ipywidgets

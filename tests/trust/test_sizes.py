@@ -4,8 +4,6 @@ Times are no part of these tests. Those that would take minutes if something wer
 for each thing, take a few seconds.
 """
 
-from __future__ import annotations
-
 import json
 import linecache
 import subprocess

@@ -2,8 +2,6 @@
 do.
 """
 
-from __future__ import annotations
-
 import gc
 import queue
 import sys

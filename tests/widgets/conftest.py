@@ -1,7 +1,5 @@
 """Programs to show, pages that show them, and cells that run in a real JupyterLab."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -3,8 +3,6 @@
 The front end's tests check that its rule gives the same (widgets/frontend/test/engine.test.ts).
 """
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Iterable, Sequence

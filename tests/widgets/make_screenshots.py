@@ -4,8 +4,6 @@ Those that stand still are of a real JupyterLab. The ones that move, `sweep`, li
 are of a saved page; they need Pillow.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import shutil

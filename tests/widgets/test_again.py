@@ -1,7 +1,5 @@
 """The cell of a tape runs again: the picture says so, and keeps the step where the program is the same."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Two tapes beside each other: the first row that differs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The static picture: the same everywhere, well-formed, and safe whatever the names are."""
 
-from __future__ import annotations
-
 import base64
 import re
 import shutil

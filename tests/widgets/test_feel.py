@@ -1,7 +1,5 @@
 """Derivatives to feel: a leaf that is moved, tangents, and predictions. The reference is the program, run again."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Figures for papers: laid out for the width that was asked for, with type that can be read there."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """What is folded hides no parameter, and says where in it the reader is."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The formula of a step: it grows with the steps, its numbers give what arrived, and it is copied as LaTeX."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable

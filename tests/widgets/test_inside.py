@@ -1,7 +1,5 @@
 """Inside of a call of tf.function: the rows that ran in it, with its values, and the sweep through them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The view in a real JupyterLab: it grows while its cell runs, steps, survives a reload, goes away quietly."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a notebook keeps: a page that steps without a kernel, and the picture where scripts do not run."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re

@@ -1,7 +1,5 @@
 """The products of a backward step stand on their own edges: measured on every step of every program."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

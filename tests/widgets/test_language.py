@@ -1,7 +1,5 @@
 """The picture in the language of the lessons: beside a Chinese notebook, no English word is left in it."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """A tape that is longer than the pane is wide goes on in the next line, and each of its parts can be resized."""
 
-from __future__ import annotations
-
 import pytest
 
 import minitape as tf

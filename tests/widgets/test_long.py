@@ -1,7 +1,5 @@
 """Long recordings in a browser, without a kernel: folded, placed beside the page's other work, fitted, zoomed."""
 
-from __future__ import annotations
-
 import re
 from importlib import import_module
 from typing import Any

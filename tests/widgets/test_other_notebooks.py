@@ -1,7 +1,5 @@
 """Without JupyterLab: the view in ipywidgets' own manager for HTML pages, on which VS Code, Colab and others stand."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Views in a notebook's outputs: what is saved of them, and that a cell that runs again keeps none of its old ones."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """The view in a browser, without a kernel: what is on the screen at each step is what the engine computed."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

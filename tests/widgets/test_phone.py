@@ -1,7 +1,5 @@
 """On a phone: what is pressed is large enough for a finger, and the player is always at hand."""
 
-from __future__ import annotations
-
 import pytest
 
 import minitape as tf

@@ -1,7 +1,5 @@
 """The static picture and the live view place nodes by one rule."""
 
-from __future__ import annotations
-
 import json
 
 from minitape.picture.placement import Placement

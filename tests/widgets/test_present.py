@@ -2,8 +2,6 @@
 whole.
 """
 
-from __future__ import annotations
-
 import re
 import struct
 

@@ -2,8 +2,6 @@
 screen.
 """
 
-from __future__ import annotations
-
 import pytest
 
 import minitape as tf

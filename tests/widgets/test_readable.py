@@ -1,7 +1,5 @@
 """Rules as readers see them: what guards against 0 and infinity in the table of primitives reaches no reader."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

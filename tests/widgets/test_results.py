@@ -1,7 +1,5 @@
 """The row of results: the numbers that the program got, with every call, every state and every None."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The snapshot says what the engine computed: values, adjoints, gradients, and why a row is on a tape or not."""
 
-from __future__ import annotations
-
 import json
 import sys
 

@@ -1,7 +1,5 @@
 """What the reader's system asks of the view: less motion, its own colours, a light theme or a dark one."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Tensors are seen: small pictures of values, adjoints and products, and edges as wide as the gradient on them."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

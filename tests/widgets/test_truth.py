@@ -1,7 +1,5 @@
 """What the picture says of numbers that are right: each sentence was false once."""
 
-from __future__ import annotations
-
 import json
 from itertools import pairwise
 from typing import Any

@@ -1,7 +1,5 @@
 """TapeView's Python side: what it sends, and that it disturbs nothing."""
 
-from __future__ import annotations
-
 import base64
 import gc
 import hashlib

@@ -1,7 +1,5 @@
 """Another value of a leaf, computed in the kernel: the reference is the program, run again with it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

@@ -2,8 +2,6 @@
 since a lock that is held for ever would end no test.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

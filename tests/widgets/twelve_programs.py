@@ -1,7 +1,5 @@
 """The twelve programs by which a picture is judged: as wide, deep, long and wrong as programs of people are."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
