@@ -166,14 +166,16 @@ EXERCISES = (
             "B": {True: "B gives a number, but is it the right one? Look at the prediction 11.p3 once more."},
             "A": {True: "A tape cannot look into NumPy, so the gradient in A is None."},
             "D": {
-                False: "In D tensors go in, and % of tensors is an operation that a tape knows. What does py_function run over its function?"
+                False: "In D tensors go in, and % of tensors is an operation that a tape knows. "
+                "What does py_function run over its function?"
             },
             "C": {False: "In C the rule replaces what the tape cannot see."},
         },
         hint=(
             "In which of the four does a tape know how z changes, by its own rules or by yours?",
             "A tape cannot differentiate NumPy code. Where does a rule replace it, and where is there none?",
-            "A gives None, and B gives 0.0: neither is right. C has a rule of yours, and in D tensors are computed with.",
+            "A gives None, and B gives 0.0: neither is right. C has a rule of yours, "
+            "and in D tensors are computed with.",
         ),
         because="A gives None and B gives 0.0. C has your rule, and in D a tape runs over operations that it knows.",
     ),
