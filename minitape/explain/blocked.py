@@ -14,7 +14,7 @@ from ..recording.values import numbers_of
 from .flow import Flows
 from .search import breaks_of
 from .source import statement_at
-from .statement import Statement, once
+from .statement import Statement, once, unparse
 from .values import SUBTRACTS, RowValues
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 # what makes a truth, a place or a count
 MAXIMA = {"reduce_max", "max", "amax", "Max"}
+COMPARES = set("lt le gt ge Less LessEqual Greater GreaterEqual".split())
 ADDS = {"add", "__add__", "__radd__", "AddV2"}
 _CHOOSE = ("no_derivative", "nondifferentiable", "integer", "integer_cast", "integer_dtype")
 
@@ -98,8 +99,12 @@ class Cuts(RowValues):
         return self.say(self.entries[row].why, row=row)
 
     def _called(self, row: int) -> str:
-        """What an operation is called."""
+        """What an operation is called; a comparison as the program writes it."""
         entry = self.entries[row]
+        statement = statement_at(entry.site) if entry.op in COMPARES else None
+        written = [unparse(n) for n in ([] if statement is None else statement.walk()) if isinstance(n, ast.Compare)]
+        if len(written) == 1 and len(written[0]) <= 60:
+            return written[0]
         return entry.label if entry.op == "function" else entry.op
 
     def _add_further(self, found: Explanation) -> None:

@@ -72,6 +72,14 @@ def program(x: str, *body: str) -> str:
             "y = (x * tf.constant(1e-4, tf.float16)) ** 2 * 8192.0",
         ),
         (
+            "tf.Variable([1.0, 2.0]); mask = tf.constant([0.0, 1.0])",
+            "y = (x * mask)[0]",
+            "zero_factor",
+            "multiplies by zeros",
+            "the factor of line 1 (`x = tf.Variable([1.0, 2.0]); mask = tf.constant([0.0, 1.0])`), which is zero",
+            "y = x[0]",
+        ),
+        (
             "tf.Variable([1.0, 2.0])",
             "y = tf.nn.dropout(x, rate=0.999999, seed=1)",
             "not_selected",

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
+from ...recording.values import numbers_of
 from ..sentences import fill
 from ..statement import form, last_name, parsed, unparse
 from .edit_site import Spot, lines_said
@@ -643,6 +644,23 @@ def _of_one(spot: Spot, node: Any) -> str | None:
     )
 
 
+def _zero_factor(spot: Spot, node: Any) -> str | None:
+    """The line that made a factor which is zero wherever a gradient comes back."""
+    sweep, done = spot.inquiry.sweep, spot.entry
+    came = None if sweep is None or done is None else numbers_of(sweep.adjoints.get(done.row))
+    for row in () if done is None or came is None else done.inputs:
+        value, (file, line) = spot.numbers(row), spot.inquiry.entries[row].site
+        where = came != 0 if value is not None and value.shape == came.shape else ...
+        if value is not None and not value[where].any() and file == spot.filename and line not in (None, done.site[1]):
+            return fill(
+                "Look at the factor of line {line} (`{code}`), which is zero wherever a gradient comes back: a weight "
+                "that begins at zero, a mask without ones, or a coefficient of 0.",
+                line=line,
+                code=spot.lines[line - 1].strip(),
+            )
+    return None
+
+
 def _index_asked(spot: Spot, node: Any) -> str | None:
     """A source that only says which elements are taken."""
     found = next((row for e in spot.inquiry.entries if (row := spot.looked_up(e)) is not None), None)
@@ -742,8 +760,8 @@ TABLE = [
     OperationFix(
         "nan_forward",
         "exp|exp2|cosh|sinh",
-        "`{it}` is too large for its type. Where it is divided by its sum, `{softmax}({x})` is the same without it; "
-        "else subtract the largest element before, or compute in a wider type.",
+        "`{it}` is too large for its type. Where it is divided by its sum, `{softmax}({x}, -1)` is the same without "
+        "it; else subtract the largest element before, or compute in a wider type.",
     ),
     OperationFix(
         "nan_forward nan_backward",
@@ -767,4 +785,5 @@ TABLE = [
     OperationFix("not_selected", "gather|gathernd|take|where|subscript|indexselect|takealongaxis", _index),
     OperationFix("unused", "", _thrown_away),
     OperationFix("zero_cancels saturated", "", _of_one),
+    OperationFix("zero_factor", "", _zero_factor),
 ]

@@ -15,8 +15,6 @@ from ..statement import FUNCTIONS, last_name, parameters, unparse
 from .edit_site import Edit, EditStep, Fix, Spot, is_call, plan_with, steps_text
 from .leaving import inside, left_value
 
-_HARD = ("round", "floor", "ceil", "sign", "argmax", "stop_gradient", "cast", "astype", "py_function", "numpy_function")
-
 
 @plan_with
 def anywhere(spot: Spot, edit: Edit) -> Fix | None:
@@ -192,51 +190,6 @@ def element(spot: Spot, node: Any) -> str | None:
     """``x.squeeze()`` for ``x.item()`` and ``float(x)``."""
     inner = left_value(node)
     return None if inner is None else f"{unparse(inner)}.squeeze()"
-
-
-@plan_with
-def without_rule(spot: Spot, *decorators: str) -> Fix | None:
-    """The rule of a function's own taken away: the framework derives what the function computes."""
-    around = [s for s in spot.statement.around if isinstance(s.node, FUNCTIONS)]
-    called = {last_name(n.func) for n in spot.statement.walk() if isinstance(n, ast.Call)}
-    for s in [*around, *(s for s in spot.statements if isinstance(s.node, FUNCTIONS) and s.node.name in called)]:
-        node: Any = s.node
-        rules = [d for d in node.decorator_list if last_name(d) in decorators]
-        own = [r for r in spot.statements if r.function is node]
-        ends: list = [r.node for r in own if isinstance(r.node, ast.Return)]
-        pairs = [last_name(d) for d in rules] == ["custom_gradient"]  # it returns its gradient function as well
-        made = [n for r in own if not isinstance(r.node, (*FUNCTIONS, ast.Return)) for n in r.walk()]
-        made += [n for r in ends for n in ast.walk(getattr(r.value, "elts", [r.value])[0] if pairs else r.value)]
-        hard = any(isinstance(n, ast.Compare) or is_call(n, *_HARD) for n in made) or any(
-            is_call(n, "while_loop", "pure_callback") for n in ast.walk(node)
-        )
-        if not rules or hard:
-            continue
-        steps = [EditStep(rules[0].lineno, rules[0].lineno, "")]
-        for other in spot.statements:
-            more = [d for d in getattr(other.node, "decorator_list", []) if unparse(d).startswith(f"{node.name}.def")]
-            if (
-                isinstance(other.node, ast.Expr)
-                and isinstance(other.node.value, ast.Call)
-                and unparse(other.node.value.func)
-                in (f"{node.name}.defvjp", f"{node.name}.defjvp", f"{node.name}.defjvps")
-            ):
-                steps.append(EditStep(other.line, other.last, ""))
-            elif more:
-                steps.append(EditStep(more[0].lineno, other.last, ""))
-        if pairs:
-            found = spot.replace(
-                [
-                    (r.value, unparse(r.value.elts[0]))
-                    for r in ends
-                    if isinstance(r.value, ast.Tuple) and len(r.value.elts) == 2
-                ]
-            )
-            if found is None:
-                continue
-            steps += found.steps
-        return spot.checked(steps, paragraph(fill("Or do without a rule of its own."), steps_text(sorted(steps))))
-    return None
 
 
 def finite_data(spot: Spot) -> Fix | None:

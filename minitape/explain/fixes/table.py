@@ -93,7 +93,6 @@ TABLE: dict[str, list[Edit | Whole]] = {  # by cause; behind one the name of the
     # no derivative, another object, nothing at all
     "nondifferentiable": [value.straight_through],
     "no_derivative": [value.straight_through],
-    "custom_rule": [plan.without_rule("custom_gradient", "custom_vjp", "custom_jvp")],
     "while_loop": [Whole(plan.static_count), to_try(edit.scanned, "With at most 100 steps, for example:")],
     "wrong_object": [edit.itself, edit.rebound],
     "rebound": [edit.rebound],
