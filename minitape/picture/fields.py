@@ -18,6 +18,7 @@ class Shown(TypedDict, total=False):
     data: Plain
     stats: dict[str, Plain]
     thumb: Plain
+    cell: float
 
 
 Packed: TypeAlias = str | Shown | None

@@ -6,6 +6,7 @@ shows it, :mod:`.programs` makes a PDF of it, and :mod:`.tikz` a picture for LaT
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -122,7 +123,9 @@ class Drawing:
         self.at: dict[int, int] = {}  # row -> node
         all_rows = snapshot["rows"]
         self.by_number = {row["row"]: row for row in all_rows}
-        self.rows = self.visible_rows(all_rows if rows is None else _chosen(all_rows, set(rows)))
+        chosen = all_rows if rows is None else _chosen(all_rows, set(rows))
+        # with a fixed width, constants are part of the text of their reader
+        self.rows = [row for row in chosen if room is None or not row.get("literal")] or chosen
         gap = rows is None and total_of(snapshot) > len(all_rows)
         jump = next((k for k in range(1, len(self.rows)) if gap and self.rows[k]["row"] > len(all_rows) // 2), None)
         for part in parts_of(self.rows, fold, MOST if room is None or rows is not None else FEW, jump):
@@ -136,13 +139,6 @@ class Drawing:
         self.results = self._results()
         self.width = self.height = self.foot = 0.0
         self.place()
-
-    def visible_rows(self, rows: list[Fields]) -> list[Fields]:
-        """The rows that are drawn as nodes: not those by which a layer made its weights. With a fixed width, constants
-        are part of the text of their reader.
-        """
-        rows = _without_weights_made(rows)
-        return rows if self.room is None else [row for row in rows if not row.get("literal")] or rows
 
     def _add(self, part: Part) -> None:
         rows = self.rows
@@ -171,17 +167,16 @@ class Drawing:
         """The text; ``width`` is in millimetres."""
         results = list(self._written_results())
         high = max(self.height, 40)
-        w, h = f"{self.width:g}", f"{high:g}"
-        size = f'width="{w}" height="{h}"'
+        size = f'width="{self.width}" height="{high}"'
         if width is not None:
-            size = f'width="{width:g}mm" height="{width * high / self.width:.4g}mm"'
+            size = f'width="{width}mm" height="{width * high / self.width}mm"'
         parts = [
-            f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {w} {h}" font-family="{SANS}">',
-            f'<rect width="{w}" height="{h}" rx="6" fill="#ffffff"/>',
+            f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {self.width} {high}" font-family="{SANS}">',
+            f'<rect width="{self.width}" height="{high}" rx="6" fill="#ffffff"/>',
         ]
         if not self.nodes:
             parts.append(f'<text x="{MARGIN}" y="25" font-size="12" fill="{MUTED}">{word("nothing recorded")}</text>')
-        return "".join([*parts, *self.body(), *results]) + "</svg>"
+        return re.sub("<[^>]+>", _with_short_numbers, "".join([*parts, *self.body(), *results])) + "</svg>"
 
     def _written_results(self) -> Iterator[str]:
         """What the gradient gave, as many in a line as fit."""
@@ -260,7 +255,7 @@ class Drawing:
         box = box_of(node, row["kind"], colour, fill, dash, 2.4 if target or broken or here else 1.3)
         if row["kind"] == "variable":
             box += (
-                f'<rect x="{node.x + 3:g}" y="{node.y + 3:g}" width="{node.w - 6:g}" height="{node.h - 6:g}" rx="1.5" '
+                f'<rect x="{node.x + 3}" y="{node.y + 3}" width="{node.w - 6}" height="{node.h - 6}" rx="1.5" '
                 f'fill="none" stroke="{colour}" stroke-width="0.8"/>'
             )
         return box
@@ -330,27 +325,15 @@ class Drawing:
         return texts, None if product else edge["product"]
 
 
+def _with_short_numbers(tag: re.Match[str]) -> str:
+    return re.sub(r"\d+\.\d+(e-?\d+)?", lambda number: f"{float(number[0]):.5g}", tag[0])
+
+
 def fitting(texts: list[str], room: float) -> str:
     """The first of these that has so many letters; of the last one what fits."""
     return next(
         (text for text in texts if wide(text) <= room), elide(texts[-1], int(room)) if texts and room > 2 else ""
     )
-
-
-def _without_weights_made(rows: list[Fields]) -> list[Fields]:
-    """The rows but for operations that no tape recorded, that nothing reads, and whose layer recorded others; and for
-    what only they read.
-    """
-    layers = {tuple(row["scope"]) for row in rows if row["kind"] == "operation" and row["status"] == "recorded"}
-    read: set[int] = set()
-    left: set[int] = set()
-    for row in reversed(rows):
-        made = row["status"] == "ghost" and row["scope"] and tuple(row["scope"]) in layers
-        if row["kind"] == "operation" and not (made and row["row"] not in read):
-            read |= {*row["inputs"]}
-        elif row["kind"] == "operation":
-            left |= {row["row"], *row["inputs"]}
-    return [row for row in rows if row["row"] not in left or row["row"] in read]
 
 
 def _chosen(rows: Sequence[Fields], wanted: set[int]) -> list[Fields]:

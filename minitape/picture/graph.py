@@ -127,16 +127,16 @@ class GraphDrawing(Drawing):
     def _curve(self, source: int, index: int, y: float) -> str:
         start, end = self.nodes[source], self.nodes[index]
         at = (start.x + WIDTH, start.y + HEIGHT / 2)
-        path = f"M{at[0]:.4g} {at[1]:.5g}"
+        path = f"M{at[0]} {at[1]}"
         for column, slot in self.placement.via.get((source, index), ()):
             x, height = MARGIN + column * self.column, self.top + slot * HALF + HALF / 2
-            path += _bent(at, (x - 10, height)) + f"L{x + WIDTH + 10:.5g} {height:.5g}"
+            path += _bent(at, (x - 10, height)) + f"L{x + WIDTH + 10} {height}"
             at = (x + WIDTH + 10, height)
         path += _bent(at, (end.x - 2, y))
         # there the gradient went
         if start.row is not None and end.row is not None and (end.row["row"], start.row["row"]) in self.sent:
             x, y = start.x + WIDTH, start.y + HEIGHT / 2
-            return line_at(f"M{x + 7.5:.5g} {y - 3.5:.5g}l-5.5 3.5l5.5 3.5{path}", end.row, BACK)
+            return line_at(f"M{x + 7.5} {y - 3.5}l-5.5 3.5l5.5 3.5{path}", end.row, BACK)
         return line_at(path + "m-5.5 -3.5l5.5 3.5l-5.5 3.5", end.row)
 
 
@@ -144,6 +144,6 @@ def _bent(start: tuple[float, float], end: tuple[float, float]) -> str:
     """From one point to another, level at both."""
     (x0, y0), (x1, y1) = start, end
     if abs(y1 - y0) < 0.5:
-        return f"L{x1:.5g} {y1:.5g}"
+        return f"L{x1} {y1}"
     bend = max(14.0, (x1 - x0) / 2)
-    return f"C{x0 + bend:.5g} {y0:.5g} {x1 - bend:.5g} {y1:.5g} {x1:.5g} {y1:.5g}"
+    return f"C{x0 + bend} {y0} {x1 - bend} {y1} {x1} {y1}"

@@ -47,7 +47,7 @@ def title_of(row: Fields) -> str:
 
 def cross(x: float, y: float) -> str:
     """Where no gradient goes."""
-    return f'<path d="M{x - 4.5:g} {y - 4.5:g}l9 9m0 -9l-9 9" stroke="{CUT}" stroke-width="2.2" fill="none"/>'
+    return f'<path d="M{x - 4.5} {y - 4.5}l9 9m0 -9l-9 9" stroke="{CUT}" stroke-width="2.2" fill="none"/>'
 
 
 def colours_of(row: Fields) -> tuple[str, str]:
@@ -65,7 +65,7 @@ def line_at(path: str, row: Fields | None, colour: str = EDGE) -> str:
 def text_at(x: float, y: float, text: str, style: str) -> str:
     fill = "" if "fill=" in style else f' fill="{INK}"'
     clean = printable(text)
-    return f'<text x="{x:.5g}" y="{y:.5g}" {style}{fill}>{escape(clean)}</text>' if clean else ""
+    return f'<text x="{x}" y="{y}" {style}{fill}>{escape(clean)}</text>' if clean else ""
 
 
 def value_at(x: float, y: float, pad: float, before: str, value: Shown | None, row: Fields, colour: str) -> str:
@@ -100,7 +100,7 @@ def card(right: float, top: float, texts: list[str], shown: Shown | None) -> str
         for k, text in enumerate(texts)
     )
     box = (
-        f'<rect x="{x:.5g}" y="{top:.5g}" width="{width:.5g}" height="{height:g}" rx="4" fill="#ffffff" '
+        f'<rect x="{x}" y="{top}" width="{width}" height="{height}" rx="4" fill="#ffffff" '
         f'stroke="{BACK}" stroke-width="0.8"/>'
     )
     return box + lines + (small_map(shown, x + 5, top + height - 16, width - 10, 12) if shown else "")
@@ -111,7 +111,7 @@ def box_of(node: Node, kind: str, colour: str, fill: str, dash: str, width: floa
     radius = {"source": node.h / 2 if node.h == HEIGHT else 10.5, "operation": 9}.get(kind, 3)
     dashes = f' stroke-dasharray="{dash}"' if dash else ""
     return (
-        f'<rect x="{node.x:g}" y="{node.y:g}" width="{node.w:g}" height="{node.h:g}" rx="{radius:g}" fill="{fill}" '
+        f'<rect x="{node.x}" y="{node.y}" width="{node.w}" height="{node.h}" rx="{radius}" fill="{fill}" '
         f'stroke="{colour}" stroke-width="{width}"{dashes}/>'
     )
 
@@ -125,5 +125,5 @@ def sparkline(sizes: Sequence[float], x: float, y: float, w: float, h: float) ->
     if high - low < DECADES:
         low, high = (low + high - DECADES) / 2, (low + high + DECADES) / 2
     heights = [1 if size == 0 else (1 - (log10(size) - low) / (high - low)) if isfinite(size) else 0 for size in sizes]
-    points = (f"{x + k * w / max(1, len(sizes) - 1):.5g} {y + h * one:.5g}" for k, one in enumerate(heights))
+    points = (f"{x + k * w / max(1, len(sizes) - 1)} {y + h * one}" for k, one in enumerate(heights))
     return f'<path d="M{"L".join(points)}" fill="none" stroke="{BACK}" stroke-width="1.4"/>'

@@ -117,12 +117,12 @@ class ListDrawing(Drawing):
         top, bottom, x = self.nodes[index - 1].box[3], self.nodes[index].y - 1, self.left + x
         colour, dash = self._style(index - 1, index)
         head = (
-            f"M{x - ARROW:.5g} {top + 5:.5g}l{ARROW} -4.5l{ARROW} 4.5"
+            f"M{x - ARROW} {top + 5}l{ARROW} -4.5l{ARROW} 4.5"
             if self._is_sent(index - 1, index)
-            else f"M{x - ARROW:.5g} {bottom - 4.5:.5g}l{ARROW} 4.5l{ARROW} -4.5"
+            else f"M{x - ARROW} {bottom - 4.5}l{ARROW} 4.5l{ARROW} -4.5"
         )
         cut = cross(x, (top + bottom) / 2) if dash else ""
-        return _path(f"M{x:.5g} {top:.5g}V{bottom:.5g}{head}", colour, dash) + cut
+        return _path(f"M{x} {top}V{bottom}{head}", colour, dash) + cut
 
     def _around(self, one: _Way, y: float) -> str:
         """An edge that leads down a lane on the left."""
@@ -131,14 +131,11 @@ class ListDrawing(Drawing):
         colour, dash = self._style(one.start, one.end, one.state)
         left = self.left
         head = (
-            f"M{left - 5:.5g} {at - ARROW:.5g}l4.5 {ARROW}l-4.5 {ARROW}"
+            f"M{left - 5} {at - ARROW}l4.5 {ARROW}l-4.5 {ARROW}"
             if not one.state and self._is_sent(one.start, one.end)
-            else f"M{left - 6:.5g} {y - ARROW:.5g}l4.5 {ARROW}l-4.5 {ARROW}"
+            else f"M{left - 6} {y - ARROW}l4.5 {ARROW}l-4.5 {ARROW}"
         )
-        path = (
-            f"M{left:.5g} {at:.5g}H{x + r:.5g}Q{x:.5g} {at:.5g} {x:.5g} {at + r:.5g}V{y - r:.5g}"
-            f"Q{x:.5g} {y:.5g} {x + r:.5g} {y:.5g}H{left - 1.5:.5g}"
-        )
+        path = f"M{left} {at}H{x + r}Q{x} {at} {x} {at + r}V{y - r}Q{x} {y} {x + r} {y}H{left - 1.5}"
         cut = cross(left - 9, y) if one.crossed or (dash and not one.state) else ""
         return _path(path + head, colour, dash) + cut
 
@@ -149,8 +146,8 @@ class ListDrawing(Drawing):
         colour, dash = self._style(one.start, one.end, one.state)
         x, w = self.left - 9, 3 + 5.5 * len(text)
         return (
-            _path(f"M{x:.5g} {y:.5g}h7.5m-4.5 {-ARROW}l4.5 {ARROW}l-4.5 {ARROW}", colour, dash)
-            + f'<rect x="{x - w:.5g}" y="{y - 5:.5g}" width="{w:.5g}" height="10" fill="#ffffff"/>'
+            _path(f"M{x} {y}h7.5m-4.5 {-ARROW}l4.5 {ARROW}l-4.5 {ARROW}", colour, dash)
+            + f'<rect x="{x - w}" y="{y - 5}" width="{w}" height="10" fill="#ffffff"/>'
             + text_at(x - 1, y + 3.5, text, f'font-size="9.5" text-anchor="end" fill="{MUTED}"')
         )
 

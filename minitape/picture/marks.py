@@ -21,7 +21,7 @@ DIGITS = 4
 EXACT = 6  # characters of a number that is short as it is
 ELEMENTS = 8  # of an array that is written out
 MINUS, ZERO, PLUS, BAD = (0, 114, 178), (242, 242, 242), (213, 94, 0), (168, 68, 127)
-COLUMNS, LINES, LEVELS = 26, 6, 5  # cells of a small picture, and its colours on each side of zero
+LEAST, CELL, LEVELS = 5, 1.6, 5  # pixels of a small picture and of its cells, and its colours on each side of zero
 
 
 def rounded(text: str, digits: int = DIGITS) -> str:
@@ -120,38 +120,39 @@ def _list(data: Plain, digits: int) -> str:
 
 
 def small_map(value: Shown | None, x: float, y: float, w: float, h: float) -> str:
-    """The SVG of an array as a small picture, the strongest number of each part; empty for what is no array.
+    """The SVG of an array as a small picture, at its own proportions and from the left of this room: the strongest
+    number of each part; empty for what is no array.
 
     >>> small_map({"text": "", "data": [1.0, -1.0]}, 0, 0, 20, 10).count("fill=")
     3
     """
     lines = _lines(value)
-    if lines.size < 2:
+    if value is None or lines.size < 2:
         return ""
-    rows, columns = min(len(lines), LINES), min(lines.shape[1], COLUMNS)
-    most = np.abs(lines[np.isfinite(lines)]).max(initial=0.0) or 1.0
-    levels: dict[int | None, str] = {}
-    dx, dy = w / columns, h / rows
-    for r in range(rows):
-        for c in range(columns):
-            part = lines[_span(len(lines), r, rows), _span(lines.shape[1], c, columns)]
-            strongest = part.flat[np.abs(part).argmax()]
-            level = (
-                round(LEVELS * math.copysign(math.sqrt(abs(strongest) / most), strongest))
-                if math.isfinite(strongest)
-                else None
-            )
-            levels[level] = levels.get(level, "") + f"M{x + c * dx:.5g} {y + r * dy:.5g}h{dx:.4g}v{dy:.4g}h{-dx:.4g}z"
+    across = lines.shape[1] * value.get("cell", 1.0)
+    unit = min(w / across, h / len(lines))
+    wide, high = max(LEAST, across * unit), max(LEAST, len(lines) * unit)
+    y += (h - high) / 2
+    rows, columns = min(len(lines), int(high / CELL)), min(lines.shape[1], int(wide / CELL))
+    top, left = (np.arange(n) * m // n for n, m in zip((rows, columns), lines.shape, strict=True))
+    most, least = (f.reduceat(f.reduceat(lines, top), left, 1) for f in (np.maximum, np.minimum))
+    strongest = np.where(most < -least, least, most)
+    largest = np.abs(lines[np.isfinite(lines)]).max(initial=0.0) or 1.0
+    levels: dict[float, str] = {}
+    dx, dy = wide / columns, high / rows
+    for r, c in np.ndindex(rows, columns):
+        share = strongest[r, c] / largest
+        level = round(LEVELS * math.copysign(math.sqrt(abs(share)), share)) if math.isfinite(share) else math.inf
+        levels[level] = levels.get(level, "") + f"M{x + c * dx} {y + r * dy}h{dx}v{dy}h{-dx}z"
     cells = "".join(f'<path d="{d}" fill="{_colour(level)}"/>' for level, d in levels.items())
     return (
-        f'{cells}<rect x="{x:.5g}" y="{y:.5g}" width="{w:.5g}" height="{h:.5g}" fill="none" stroke="#b3bac2" '
-        'stroke-width="0.6"/>'
+        f'{cells}<rect x="{x}" y="{y}" width="{wide}" height="{high}" fill="none" stroke="#b3bac2" stroke-width="0.6"/>'
     )
 
 
-def _colour(level: int | None) -> str:
-    share = 1.0 if level is None else (abs(level) / LEVELS) ** 0.7
-    end = BAD if level is None else MINUS if level < 0 else PLUS
+def _colour(level: float) -> str:
+    share = min(1.0, abs(level) / LEVELS) ** 0.7
+    end = BAD if level == math.inf else MINUS if level < 0 else PLUS
     return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in zip(ZERO, end, strict=True))
 
 
@@ -165,9 +166,3 @@ def _lines(value: Shown | None) -> np.ndarray:
             array = np.array(data, float)
             return array.reshape(-1, array.shape[-1] or 1)
     return np.zeros((0, 0))
-
-
-def _span(length: int, k: int, parts: int) -> slice:
-    """The k-th of so many parts; of a short line each has one element."""
-    first = k * length // parts
-    return slice(first, max(first + 1, (k + 1) * length // parts))

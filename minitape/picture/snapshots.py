@@ -47,7 +47,8 @@ A ROW::
      "scope": ["block", "dense"]}        tf.name_scope
 
 A VALUE is ``{"text": "6.0", "data": 6.0}`` (text as NumPy prints it; data as nested lists, with "nan", "inf" and "-inf"
-as strings) or, above 64 elements, ``{"text", "stats": {min, max, mean, std, zeros, nans}, "thumb": at most 32 x 32}``.
+as strings) or, above 64 elements, ``{"text", "stats": {min, max, mean, std, zeros, nans}, "thumb": at most 32 x 32,
+"cell": how wide an element of the thumb is for one of height 1}``. A small image has "data" and "thumb".
 
 A SWEEP is the backward pass of the tape's last ``gradient`` call, or from ``target`` to ``sources``::
 

@@ -33,7 +33,10 @@ def show_value(value: Array) -> Shown | None:
         return {"text": str(value), "data": _plain(float(value))}
     array = np.asarray(value)
     if array.size <= 64:
-        return {"text": short_text(str(value)), "data": _plain(array.tolist())}
+        shown: Shown = {"text": short_text(str(value)), "data": _plain(array.tolist())}
+        if _channels(array) and array.dtype.kind in "iuf":
+            shown["thumb"] = _plain(_thumb(array)[0].tolist())
+        return shown
     if array.dtype.kind not in "biufV":
         return {"text": short_text(np.array2string(array, threshold=24, edgeitems=2))}
     with np.errstate(invalid="ignore"):  # memory that was never written may hold NaNs that signal
@@ -80,7 +83,7 @@ class ArraySummary(NamedTuple):
     """
 
     edges: np.ndarray  # what is printed of it, with one element for all that is left out
-    thumb: np.ndarray
+    thumb: tuple[np.ndarray, float]
     stats: tuple[float, float, float, float, int, int]  # of the finite elements, and how many are zero and NaN
     facts: tuple[bool, bool]  # (all elements are zero, all are finite)
 
@@ -98,9 +101,7 @@ class ArraySummary(NamedTuple):
                 edges = edges.take([0, 1, 2, length - 2, length - 1], axis)
         if array.dtype.kind == "V" or array.dtype.itemsize < 4:
             array = array.astype(np.float32)
-        picture = array.reshape(-1, array.shape[-1]) if array.ndim > 1 else array.reshape(1, -1)
-        across = 32 if array.ndim > 1 else 200
-        rows = picture[:: max(1, -(-picture.shape[0] // 32)), :: max(1, -(-picture.shape[1] // across))]
+        thumb = _thumb(array)
         count, nans, zeros = array.size, 0, int(np.count_nonzero(array == 0))
         low, high = float(array.min()), float(array.max())
         if not np.isfinite([low, high]).all():
@@ -119,7 +120,7 @@ class ArraySummary(NamedTuple):
             flat = flat.astype(np.float64) / unit
             mean, std = float(flat.mean()) * unit, float(flat.std()) * unit
         facts = zeros == count, array.size == count and bool(np.isfinite(low))
-        return cls(edges, rows.astype(np.float64), (low, high, mean, std, zeros, nans), facts)
+        return cls(edges, thumb, (low, high, mean, std, zeros, nans), facts)
 
     def shown(self) -> Shown:
         """The VALUE of a snapshot."""
@@ -127,4 +128,27 @@ class ArraySummary(NamedTuple):
         numbers = {"min": _plain(low), "max": _plain(high), "mean": _plain(mean), "std": _plain(std)}
         text = np.array2string(self.edges, threshold=0, edgeitems=2)
         stats = {**numbers, "zeros": zeros, "nans": nans}
-        return {"text": short_text(text), "stats": stats, "thumb": _plain(self.thumb.tolist())}
+        lines, cell = self.thumb
+        return {"text": short_text(text), "stats": stats, "thumb": _plain(lines.tolist()), "cell": cell}
+
+
+def _channels(array: np.ndarray) -> bool:
+    """Whether the last axis has the colours of images."""
+    return array.ndim > 2 and array.shape[-1] < min(5, array.shape[-2])
+
+
+def _thumb(array: np.ndarray) -> tuple[np.ndarray, float]:
+    """Lines of a small picture, and how wide a cell of it is for one of height 1: a vector is one line, more than two
+    axes are stacked, and of colours the strongest is seen.
+
+    >>> lines, cell = _thumb(np.zeros([320, 16]))
+    >>> lines.shape, cell
+    ((32, 16), 0.1)
+    """
+    colours = array.shape[-1:] if _channels(array) else ()
+    lines = array.reshape(-1, array.shape[-1 - len(colours)], *colours)
+    down, right = (-(-n // most) for n, most in zip(lines.shape, (32, 32 if array.ndim > 1 else 200), strict=False))
+    lines = lines[::down, ::right].astype(np.float64)
+    if colours:
+        lines = np.take_along_axis(lines, np.abs(lines).argmax(-1)[..., None], -1)[..., 0]
+    return lines, right / down

@@ -57,6 +57,25 @@ def test_an_array_with_one_number_everywhere_says_which(show):
     assert page.locator(".mt-node[data-id=r0] .mt-map").count() == 0
 
 
+SIDES = {(100, 2): (2, 5), (2, 100): (9, 1), (9,): (9, 1), (6, 6): (1, 1), (300, 300): (1, 1), (1, 4, 4, 1): (1, 1)}
+
+
+@pytest.mark.parametrize("shape, sides", [*SIDES.items(), ((28, 14, 3), (1, 2))], ids=str)
+def test_an_array_is_drawn_at_its_proportions_as_far_as_there_is_room(shape, sides, show):
+    w = tf.Variable(np.arange(np.prod(shape), dtype=np.float32).reshape(shape), name="w")
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(w)
+    tape.gradient(y, w)
+    frame = r'width="([\d.]+)" height="([\d.]+)" fill="none" stroke="#b3'
+    live = (
+        show(tf.snapshot(tape))
+        .locator(".mt-node[data-id=r0] .mt-map-frame")
+        .first.evaluate("frame => ['width', 'height'].map(side => frame.getAttribute(side))")
+    )
+    for across, high in (live, re.search(frame, tf.draw(tape).svg).groups()):
+        assert float(across) / float(high) == pytest.approx(sides[0] / sides[1], rel=0.4)
+
+
 @pytest.mark.parametrize("factor, thinner", [(0.01, True), (100.0, False)])
 def test_vanishing_and_exploding_gradients_are_seen(factor, thinner, show):
     x = tf.Variable(1.0, name="x")

@@ -40,8 +40,8 @@ function ownNames() {
     ...["constructor", "busy", "fold", "folding"], // the last are of benchmarks/view.py
   ]);
   const members = found(declared.join("\n"), /^(?:  (?:(?:private|readonly|get|set|async|static) )*|    (?:private |readonly )+)(\w+)[?!]?(?:[(:;<]| =)/gm);
-  // a browser has these, too, of things that neither the view nor the playground uses of it
-  const free = "anchor backward column difference foldSelect forward frames history layers mover paths pending pitch playing predict refresh scene section slot timeline toolbar touched updating waiting".split(" ");
+  // a browser has these, too, of things that neither the view nor the playground uses of it; the last two are gifenc's own
+  const free = "anchor backward column difference foldSelect forward frames history layers mover paths pending pitch playing predict refresh scene section slot timeline toolbar touched updating waiting writeByte writeBytes".split(" ");
   return [...new Set([...members.filter((name) => name.length > 3 && !others.has(name)), ...free])];
 }
 const options = { bundle: true, target: "es2022", minify: true, charset: "utf8", legalComments: "none", write: false };

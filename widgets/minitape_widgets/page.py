@@ -56,7 +56,7 @@ SMALL = 1_000_000  # characters of a snapshot that a page holds as they are
 MOST = 10_000_000  # of a page: a larger one has summaries of its arrays
 SHRINKS = 4  # times at most: a longer text is not compressed to find out
 DIGITS = 4  # of a number in a summary
-CELLS = (6, 26)  # of an array in a summary, as many as its small picture has
+CELLS = (9, 26)  # of an array in a summary, about as many as its small picture has
 
 
 def page(snapshot: Snapshot | dict[str, list[Snapshot]]) -> str:
@@ -143,9 +143,13 @@ def summary(part: Any) -> Any:
         local = part["local"] if part["local"] is None or not isinstance(part["local"].get("data"), list) else None
         part = part | {"local": None if local is not None and "thumb" in local else local}
     found = {key: one if key in ("data", "thumb") else summary(one) for key, one in part.items()}
-    if isinstance(part.get("data"), list) or "thumb" in part:
-        shape = "thumb" if "thumb" in part else "data"
-        found |= {"text": "", shape: _fewer(part[shape]) if shape == "thumb" else _rounded(part[shape])}
+    if "thumb" in part:
+        lines, fewer = part["thumb"], _fewer(part["thumb"])
+        if fewer:
+            cell = part.get("cell", 1.0) * len(lines[0]) / len(fewer[0]) * len(fewer) / len(lines)
+            found |= {"text": "", "thumb": fewer, "cell": _rounded(cell)}
+    elif isinstance(part.get("data"), list):
+        found |= {"text": "", "data": _rounded(part["data"])}
     return found
 
 

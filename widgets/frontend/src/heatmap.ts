@@ -5,43 +5,36 @@ import type { Value } from "./schema";
 import { matrix } from "./value";
 import { t } from "./words";
 
-const [COLUMNS, LINES] = [26, 6]; // cells of a small picture at most
+const [LEAST, CELL] = [5, 1.6]; // pixels of a small picture and of its cells
 const LEVELS = 5; // on each side of zero
 
-/** The values as a small picture in a node or on an edge, blue below zero and vermilion above; null for single numbers. */
+/** The values as a small picture in this room, at their own proportions and from its left, blue below zero and vermilion above; null for single numbers. */
 export function signedMap(value: Value | null, x: number, y: number, w: number, height: number): SVGGElement | null {
   const lines = matrix(value);
   if (!lines || lines.length * lines[0].length < 2) return null;
-  const [rows, columns] = [Math.min(lines.length, LINES), Math.min(lines[0].length, COLUMNS)];
+  const sides = [lines.length, lines[0].length * (value?.cell ?? 1)];
+  const unit = Math.min(height / sides[0], w / sides[1]);
+  const [high, across] = sides.map((side) => Math.max(LEAST, side * unit));
+  const [rows, columns] = [Math.min(lines.length, (high / CELL) | 0), Math.min(lines[0].length, (across / CELL) | 0)];
   const most = magnitude(value) || 1;
   const levels = new Map<number, string>();
-  const [dx, dy] = [w / columns, height / rows];
+  const [dx, dy] = [across / columns, high / rows];
+  y += (height - high) / 2;
+  const part = <T>(all: T[], k: number, parts: number): T[] => all.slice((k * all.length) / parts, ((k + 1) * all.length) / parts);
   for (let r = 0; r < rows; r++)
     for (let c = 0; c < columns; c++) {
-      const strongest = strongestIn(lines, r / rows, (r + 1) / rows, c / columns, (c + 1) / columns);
+      // of the cells that share one the farthest from zero: what is unusual must be visible
+      const strongest = part(lines, r, rows).flatMap((line) => part(line, c, columns)).reduce((a, b) => (Math.abs(b) > Math.abs(a) || !Number.isFinite(b) ? b : a));
       const level = Number.isFinite(strongest) ? Math.round(LEVELS * Math.sign(strongest) * Math.sqrt(Math.abs(strongest) / most)) : NaN;
       levels.set(level, `${levels.get(level) ?? ""}M${fixed(x + c * dx)} ${fixed(y + r * dy)}h${fixed(dx)}v${fixed(dy)}h${fixed(-dx)}z`);
     }
   const el = s("g", { class: "mt-map" });
   for (const [level, d] of levels) el.append(s("path", { d, style: `fill: ${diverging(level / LEVELS)}` }));
-  el.append(s("rect", { class: "mt-map-frame", x, y, width: w, height }));
+  el.append(s("rect", { class: "mt-map-frame", x, y, width: across, height: high }));
   return el;
 }
 
 const fixed = (x: number): number => Math.round(x * 100) / 100;
-
-/** Of the cells that share a cell of the small picture, the one farthest from zero: what is unusual must be visible. */
-function strongestIn(lines: number[][], top: number, bottom: number, left: number, right: number): number {
-  const [rows, columns] = [lines.length, lines[0].length];
-  let found = 0;
-  for (let r = Math.floor(top * rows); r < Math.max(Math.floor(top * rows) + 1, Math.floor(bottom * rows)); r++)
-    for (let c = Math.floor(left * columns); c < Math.max(Math.floor(left * columns) + 1, Math.floor(right * columns)); c++) {
-      const x = lines[r][c];
-      if (!Number.isFinite(x)) return NaN;
-      if (Math.abs(x) > Math.abs(found)) found = x;
-    }
-  return found;
-}
 
 /** A drawing of the value, in the colours of the small one, `plain` without its range; null for scalars, where it would be of one colour, and for arrays that were not sent. */
 export function heatmap(value: Value | null, plain = false): HTMLElement | null {
@@ -52,7 +45,7 @@ export function heatmap(value: Value | null, plain = false): HTMLElement | null 
   if (plain && low === high) return null; // each the same: a sentence says it
   const caption = h("div", { class: "mt-figcaption" }, numbers.length ? t("{0} to {1}", short(low), short(high)) : t("no finite numbers"));
   const most = Math.max(Math.abs(low), Math.abs(high)) || 1;
-  const picture = lines.length === 1 && lines[0].length > LONG ? line(lines[0], Math.min(0, low), Math.max(0, high)) : cells(lines, most);
+  const picture = lines.length === 1 && lines[0].length > LONG ? line(lines[0], Math.min(0, low), Math.max(0, high)) : cells(lines, most, value?.cell ?? 1);
   return h("div", { class: "mt-figure", role: "img", "aria-label": t("picture of the values, {0}", caption.textContent) }, picture, plain ? null : caption);
 }
 
@@ -62,12 +55,13 @@ function short(x: number): string {
   return String(Number(x.toPrecision(4)));
 }
 
-function cells(lines: number[][], most: number): SVGSVGElement {
+function cells(lines: number[][], most: number, cell: number): SVGSVGElement {
   const [rows, columns] = [lines.length, lines[0].length];
   const size = Math.max(3, Math.min(16, Math.floor(200 / Math.max(rows, columns))));
-  const svg = s("svg", { width: columns * size, height: rows * size });
+  const [w, height] = [Math.max(3, size * Math.min(1, cell)), Math.max(3, size / Math.max(1, cell))];
+  const svg = s("svg", { width: columns * w, height: rows * height });
   lines.forEach((row, r) =>
-    row.forEach((x, c) => svg.append(s("rect", { x: c * size, y: r * size, width: size - 0.5, height: size - 0.5, style: `fill: ${diverging(x / most)}` }, s("title", {}, String(x))))),
+    row.forEach((x, c) => svg.append(s("rect", { x: c * w, y: r * height, width: w - 0.5, height: height - 0.5, style: `fill: ${diverging(x / most)}` }, s("title", {}, String(x))))),
   );
   return svg;
 }

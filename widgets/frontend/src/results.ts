@@ -100,7 +100,7 @@ export class Results {
     if (text !== null) return [text];
     const map = signedMap(gradient, 0.5, 0.5, MAP[0] - 1, MAP[1] - 1);
     const shape = h("span", { class: "mt-shape" }, shapeText({ shape: sides }));
-    return [...(map ? [s("svg", { class: "mt-result-map", width: MAP[0], height: MAP[1], "aria-hidden": "true" }, map)] : []), shape];
+    return [...(map ? [s("svg", { class: "mt-result-map", width: Number(map.lastElementChild?.getAttribute("width")) + 1, height: MAP[1], "aria-hidden": "true" }, map)] : []), shape];
   }
 
   private brief(value: Value | null, row: number): string {

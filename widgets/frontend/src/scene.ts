@@ -294,10 +294,10 @@ export class Scene {
     drawn.mapped = [value, adjoint];
     const seen = (one: Value | null, y: number, room: number, shape: string): SVGGElement | null => {
       const x = Math.max(MAP_X, MAP_PAD + CHAR * shape.length);
-      return one && !isShort(one, room, of) && x < NODE_W - 24 ? signedMap(one, x, y, NODE_W - x - 8, 12) : null;
+      return one && !isShort(one, room, of) && x < NODE_W - 24 ? signedMap(one, x, y, NODE_W - x - 8, 15) : null;
     };
     const shape = (row: Row | null, room: number): string => (row ? shapeText(row, room) : "");
-    drawn.maps.replaceChildren(...[seen(value, 28, CHARS, shape(of, SIDES)), seen(adjoint, 44, CHARS - 2, `∂ ${shape(of, SIDES - 2)}`)].filter((map) => map !== null));
+    drawn.maps.replaceChildren(...[seen(value, 26, CHARS, shape(of, SIDES)), seen(adjoint, 43, CHARS - 2, `∂ ${shape(of, SIDES - 2)}`)].filter((map) => map !== null));
   }
 
   /** Of a folded loop the adjoints by turn, with a point at the turn where the reader is. */

@@ -8,6 +8,7 @@ export interface Value {
   data?: Nested;
   stats?: { min: Num; max: Num; mean: Num; std: Num; zeros: number; nans: number };
   thumb?: Num[][];
+  cell?: number; // how wide one of the thumb is for one of height 1
 }
 
 export type Kind = "source" | "variable" | "constant" | "operation";

@@ -107,6 +107,7 @@ export function full(value: Value | null): string {
   if (value.text !== undefined && !value.stats) return value.text;
   const s = value.stats;
   if (!s) return "";
+  if (each(value)) return each(value);
   const parts = (["min", "max", "mean", "std"] as const).map((name) => `${t(name)} ${fix(s[name])}`);
   if (s.zeros) parts.push(t("{0} zeros", s.zeros));
   if (s.nans) parts.push(`${s.nans} NaN`);
