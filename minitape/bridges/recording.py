@@ -467,7 +467,8 @@ class Recording:
             entry = self.entries[row]
             inputs = [_numbers(self.entries[i].value) for i in entry.inputs]
             known = entry.kind == "operation" and entry.cut is None and self.entries[entry.call].row == row
-            self._rules[row] = rule_of(entry.op, inputs, _numbers(entry.value), entry.dtype) if known else None
+            result = _numbers(entry.value)
+            self._rules[row] = rule_of(entry.op, inputs, result, entry.dtype, entry.label) if known else None
         return self._rules[row]
 
     @property
@@ -584,9 +585,7 @@ class RecordingSteps:
             {
                 "input": row,
                 "port": port,
-                "local": show_value(rule.locals[port])
-                if rule and rule.agrees(port, arrived, _numbers(product))
-                else None,
+                **(rule.share(port, arrived, _numbers(product)) if rule else {"local": None}),
                 "product": shown(product),
                 "sum": shown(total),
             }

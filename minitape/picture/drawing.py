@@ -7,6 +7,7 @@ ran, with the edges beside it.
 from __future__ import annotations
 
 import base64
+import json
 import sys
 from collections.abc import Iterable
 from html import escape
@@ -30,8 +31,6 @@ from .tikz import tikz
 from .words import word
 
 if TYPE_CHECKING:
-    import graphviz
-
     from ..engine.back.tape import GradientTape
     from ..engine.types import Structure
     from .fields import Fields, Shown, Snapshot, SourceFields
@@ -93,10 +92,10 @@ class Picture:
             self.drawing()  # refuses what is not there
 
     def drawing(self, width: float | None = None) -> Drawing:
-        """What is drawn, so many millimetres wide: a graph where it fits into a line, else a list."""
-        room = None if width is None else width * DOTS
-        graph = GraphDrawing(self.snapshot, self.step, room, self.fold, self.rows)
-        return graph if graph.is_one_line else ListDrawing(self.snapshot, self.step, room, self.fold, self.rows)
+        """What is drawn, so many millimetres wide: a graph where it fits into a line, without products; else a list."""
+        how = (self.step, None if width is None else width * DOTS, self.fold, self.rows)
+        graph = GraphDrawing(self.snapshot, *how)
+        return graph if graph.current is None and graph.is_one_line else ListDrawing(self.snapshot, *how)
 
     @property
     def svg(self) -> str:
@@ -106,7 +105,7 @@ class Picture:
     @property
     def source(self) -> str:
         """The graph as DOT text, for Graphviz."""
-        return _digraph(self.snapshot).source
+        return _dot(self.snapshot)
 
     def save(self, path: str | PathLike[str], *, width: float | str | None = None) -> None:
         """Writes the picture: ``.svg``, ``.pdf``, ``.png``, ``.tex`` (TikZ), or DOT text (``.dot``, ``.gv``).
@@ -162,8 +161,8 @@ class Picture:
 
 def _millimetres(width: float | str) -> float:
     try:
-        found = float(width.strip().removesuffix("mm")) if isinstance(width, str) else float(width)
-    except (TypeError, ValueError):
+        found = float(str(width).strip().removesuffix("mm"))
+    except ValueError:
         found = 0.0
     if not LEAST <= found < inf:
         raise ValueError(f"width= is a number of millimetres, {LEAST} or more, such as 85, but received {width!r}.")
@@ -196,47 +195,24 @@ def _words(row: Fields, adjoint: Shown | None, update: SourceFields | None, brok
     return f"{row['row']} {title_of(row).replace(' = ', ': ')}{inputs}{''.join(parts)}"
 
 
-def _digraph(snapshot: Snapshot) -> graphviz.Digraph:
+def _dot(snapshot: Snapshot) -> str:
     """The graph for Graphviz."""
-    try:
-        import graphviz
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            "DOT text needs the package graphviz: pip install graphviz. Save as .svg instead, which needs nothing.",
-            name="graphviz",
-        ) from error
-
-    graph = graphviz.Digraph(
-        "tape", graph_attr={"rankdir": "LR"}, node_attr={"fontname": "Helvetica", "fontsize": "11"}
-    )
     shapes = {"source": "ellipse", "variable": "box", "constant": "plaintext", "operation": "box"}
+    lines = ["digraph tape {", "rankdir=LR", 'node [fontname="Helvetica" fontsize=11]']
     for row in snapshot["rows"]:
-        kind = row["kind"]
+        name, kind = f"r{row['row']}", row["kind"]
         colour, fill = colours_of(row)
-        style = "filled,rounded" if kind == "operation" else "filled"
-        lines = printable(title_of(row)), printable(brief(row["value"], row, 30))
-        label = r"\n".join(graphviz.escape(line) for line in lines if line)
-        graph.node(
-            f"r{row['row']}",
-            label,
-            shape=shapes[kind],
-            color=colour,
-            fillcolor=fill,
-            style=f"{style},dashed" if row["status"] == "ghost" else style,
-            peripheries="2" if kind == "variable" else "1",
+        label = "\n".join(filter(None, map(printable, (title_of(row), brief(row["value"], row, 30)))))
+        style = "filled" + ",rounded" * (kind == "operation") + ",dashed" * (row["status"] == "ghost")
+        lines.append(
+            f'{name} [label={json.dumps(label, ensure_ascii=False)} color="{colour}" fillcolor="{fill}" '
+            f'shape={shapes[kind]} style="{style}" peripheries={1 + (kind == "variable")}]'
         )
-        for source in row["inputs"][:PORTS]:
-            graph.edge(f"r{source}", f"r{row['row']}", style="dashed" if row["cut"] else "solid")
-        if (more := len(row["inputs"]) - PORTS) > 0:
-            graph.node(f"r{row['row']}_more", word("{n} more inputs", n=more), shape="plaintext")
-            graph.edge(f"r{row['row']}_more", f"r{row['row']}")
+        dashed = " [style=dashed]" if row["cut"] else ""
+        lines += [f"r{source} -> {name}{dashed}" for source in row["inputs"]]
     for start, end, crossed in links(snapshot):
-        graph.edge(
-            f"r{start}",
-            f"r{end}",
-            "×" if crossed else None,
-            style="dashed",
-            color=COLOURS["variable"][0],
-            constraint="false",
+        label = "×" * crossed
+        lines.append(
+            f'r{start} -> r{end} [label="{label}" style=dashed color="{COLOURS["variable"][0]}" constraint=false]'
         )
-    return graph
+    return "\n".join([*lines, "}", ""])

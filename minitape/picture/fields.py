@@ -57,30 +57,24 @@ class Fields(TypedDict, total=False):
     scope: list[str]
 
 
-class Share(TypedDict):
+class Share(TypedDict, total=False):
     """What one edge of a step hands on."""
 
     input: int
     port: int
     local: Shown | None
+    differs: bool
     product: Shown | None
     sum: Shown | None
 
 
-class Arrived(TypedDict):
-    """The adjoint of one of a call's other outputs."""
-
-    row: int
-    adjoint: Shown | None
-
-
 class SnapshotStep(TypedDict, total=False):
-    """A STEP of the sweep."""
+    """A STEP of the sweep; ``others`` are the adjoints of its call's other outputs."""
 
     row: int
     adjoint: Shown | None
     edges: list[Share]
-    others: list[Arrived]
+    others: list[SnapshotStep]
 
 
 class SweepFields(TypedDict, total=False):

@@ -79,11 +79,6 @@ class Node:
     w: float = WIDTH
     h: float = HEIGHT
 
-    @property
-    def box(self) -> tuple[float, float, float, float]:
-        """Its left, top, right and bottom."""
-        return self.x, self.y, self.x + self.w, self.y + self.h
-
 
 class Drawing:
     """One SVG of a snapshot; a subclass places the nodes.

@@ -44,25 +44,21 @@ def parts_of(rows: Sequence[Fields], level: str, most: int, jump: int | None = N
     """
     if level not in ("auto", *LEVELS):
         raise ValueError(f"fold= is one of 'auto', 'layers', 'all' and 'none', but received {level!r}.")
-    sides = [(0, len(rows))] if jump is None else [(0, jump), (jump, len(rows))]
     for one in LEVELS if level == "auto" else (level,):
-        parts = [[_shifted(part, start) for part in _at_level(rows[start:end], one)] for start, end in sides]
-        if sum(map(len, parts)) <= most:
+        parts = _at_level(rows, one, jump or 0)
+        if len(parts) <= most:
             break
-    if sum(map(len, parts)) <= most and jump is None:
-        return parts[0]
-    head, tail = parts[0][: most // 2], parts[-1][-(most // 2) :]
+    if len(parts) <= most and jump is None:
+        return parts
+    head = [part for part in parts if jump is None or part.end <= jump][: most // 2]
+    tail = [part for part in parts if jump is None or part.first >= jump][-(most // 2) :]
     first, end = head[-1].end, tail[0].first
     between = rows[end]["row"] - rows[first - 1]["row"] - 1
     return [*head, Part(first, end, word("{n} rows", n=between)), *tail]
 
 
-def _shifted(part: Part, by: int) -> Part:
-    return part._replace(first=part.first + by, end=part.end + by, turns=tuple(turn + by for turn in part.turns))
-
-
-def _at_level(rows: Sequence[Fields], level: str) -> list[Part]:
-    tokens = list(_tokens(rows, level != "none"))
+def _at_level(rows: Sequence[Fields], level: str, jump: int) -> list[Part]:
+    tokens = list(_tokens(rows, level != "none", jump))
     parts = list(_repeats(tokens)) if level == "all" else tokens
     found: list[Part] = []
     at = 0
@@ -85,12 +81,12 @@ def _hoisted(rows: Sequence[Fields], part: Part) -> list[int]:
     return [k for k in leaves if rows[k]["row"] in shared or (k in weights and len(weights) <= HOISTED)]
 
 
-def _tokens(rows: Sequence[Fields], scopes: bool) -> Iterator[Part]:
-    """Operations one by one, or those in a row that share a scope as one."""
+def _tokens(rows: Sequence[Fields], scopes: bool, jump: int) -> Iterator[Part]:
+    """Operations one by one, or those in a row that share a scope as one; those before and behind a jump apart."""
     places = [k for k, row in enumerate(rows) if row["kind"] == "operation"]
-    for scope, group in groupby(places, key=lambda k: tuple(rows[k]["scope"]) if scopes else ()):
+    for (before, *scope), group in groupby(places, key=lambda k: (k < jump, *(rows[k]["scope"] if scopes else ()))):
         inside = list(group)
-        signs = [(rows[k]["op"], rows[k]["label"], rows[k]["line"]) for k in inside]
+        signs = [(before, rows[k]["op"], rows[k]["label"], rows[k]["line"]) for k in inside]
         if not scope or len(inside) == 1:
             yield from (Part(k, k + 1, sign=sign) for k, sign in zip(inside, signs, strict=True))
         else:

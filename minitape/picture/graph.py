@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .figure import MARGIN, Drawing, Node
-from .ink import BACK, HEIGHT, INK, MONO, MUTED, WIDTH, card, cross, line_at, tall, text_at, value_at
+from .ink import BACK, HEIGHT, INK, MONO, MUTED, WIDTH, cross, line_at, text_at, value_at
 from .marks import brief
 from .placement import FAR, Placement
 from .words import word
 
 COLUMN, HALF = 182, 35  # distance of columns and of half-slots
-WIDE = 226  # the distance of columns where products are between them
 TIGHT = 156  # the least of a figure with a width
 COLUMNS = 6  # of a figure without one
 
@@ -28,10 +27,10 @@ class GraphDrawing(Drawing):
         self.placement.settle()
         columns, slots = self.placement.column, self.placement.slot
         self.columns = 1 + max(columns, default=0)
-        self.column: float = COLUMN if self.current is None else WIDE
+        self.column: float = COLUMN
         if self.room is not None:
             free = (self.room - 2 * MARGIN - WIDTH) / max(1, self.columns - 1)
-            self.column = max(TIGHT if self.current is None else WIDE, min(free, COLUMN))
+            self.column = max(TIGHT, min(free, COLUMN))
         passed = [slot for points in self.placement.via.values() for _, slot in points]
         self.top = MARGIN - HALF * min([*slots, *passed], default=0)
         for node, column, slot in zip(self.nodes, columns, slots, strict=True):
@@ -46,14 +45,12 @@ class GraphDrawing(Drawing):
         columns, read = self.placement.column, ((i, k) for k, node in enumerate(self.nodes) for i in node.inputs)
         if self.ways or any(columns[k] - columns[i] > FAR for i, k in read):
             return False
-        most = COLUMNS if self.current is None else COLUMNS - 1
-        return self.columns <= most if self.room is None else self.width <= self.room
+        return self.columns <= COLUMNS if self.room is None else self.width <= self.room
 
     def body(self) -> Iterator[str]:
-        """The SVG of nodes, edges and products."""
+        """The SVG of nodes and edges."""
         yield from (self._edges(index, node) for index, node in enumerate(self.nodes))
         yield from (self._node(node) for node in self.nodes)
-        yield from self._products()
 
     def _section(self, node: Node) -> tuple[int | None, int, int | None]:
         row = node.row or node.last
@@ -63,24 +60,6 @@ class GraphDrawing(Drawing):
         passed = sum(end <= number for tape in self.snapshot["tapes"] for span in tape["spans"] for end in span)
         last = row["op"] == "custom_gradient" and row["scope"][-1:] == [row["label"]]  # behind what the function did
         return (row["by"], passed, number if last else None)
-
-    def _products(self) -> list[str]:
-        """Each product of the step beside its edge: local derivative, times what came in, the product, and the sum."""
-        if self.current is None or self.current["row"] not in self.at:
-            return []
-        node = self.nodes[self.at[self.current["row"]]]
-        boxes = [
-            (node.y + HEIGHT * (edge["port"] + 1) / (len(node.inputs) + 1), texts, shown)
-            for edge, texts, shown in self.shares()
-        ]
-        drawn, below = [], -1e9
-        total = sum(tall(texts, shown) for _, texts, shown in boxes)
-        for y, texts, shown in sorted(boxes, key=lambda box: box[0]):
-            height = tall(texts, shown)
-            top = max(y - height / 2 - (total - height) / 2 * (len(boxes) > 1), below)
-            below = top + height + 3
-            drawn.append(card(node.x - 12, top, texts, shown))
-        return drawn
 
     def _node(self, node: Node) -> str:
         row, x, y = node.row, node.x, node.y
@@ -133,10 +112,6 @@ class GraphDrawing(Drawing):
             path += _bent(at, (x - 10, height)) + f"L{x + WIDTH + 10} {height}"
             at = (x + WIDTH + 10, height)
         path += _bent(at, (end.x - 2, y))
-        # there the gradient went
-        if start.row is not None and end.row is not None and (end.row["row"], start.row["row"]) in self.sent:
-            x, y = start.x + WIDTH, start.y + HEIGHT / 2
-            return line_at(f"M{x + 7.5} {y - 3.5}l-5.5 3.5l5.5 3.5{path}", end.row, BACK)
         return line_at(path + "m-5.5 -3.5l5.5 3.5l-5.5 3.5", end.row)
 
 

@@ -1,4 +1,4 @@
-"""The pieces of SVG that a figure is made of: texts, boxes, lines, crosses, the products of a step."""
+"""The pieces of SVG that a figure is made of: texts, boxes, lines, crosses."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ def colours_of(row: Fields) -> tuple[str, str]:
     return colour, fill if row["kind"] != "variable" or row["watched"] else COLOURS["constant"][1]
 
 
-def line_at(path: str, row: Fields | None, colour: str = EDGE) -> str:
+def line_at(path: str, row: Fields | None) -> str:
     cut = row is not None and row["cut"]
     dash = ' stroke-dasharray="3 4"' if row is not None and (cut or row["status"] == "ghost") else ""
-    return f'<path d="{path}" fill="none" stroke="{CUT if cut else colour}" stroke-width="1.3"{dash}/>'
+    return f'<path d="{path}" fill="none" stroke="{CUT if cut else EDGE}" stroke-width="1.3"{dash}/>'
 
 
 def text_at(x: float, y: float, text: str, style: str) -> str:
@@ -84,26 +84,6 @@ def value_at(x: float, y: float, pad: float, before: str, value: Shown | None, r
     left = max(68.0, pad + 6.7 * len(shape) + 4)
     picture = small_map(value, x + left, y - 9, WIDTH - left - 8, 10) if left < WIDTH - 24 else ""
     return text_at(x + pad, y, shape, f'font-size="11" font-family="{MONO}" fill="{MUTED}"') + picture
-
-
-def tall(texts: list[str], shown: Shown | None) -> float:
-    return 6 + 12 * len(texts) + (16 if shown else 0)
-
-
-def card(right: float, top: float, texts: list[str], shown: Shown | None) -> str:
-    width = max(map(len, texts)) * 6.1 + 10
-    x, height = right - width, tall(texts, shown)
-    lines = "".join(
-        text_at(
-            right - 5, top + 13 + 12 * k, text, f'font-size="10" text-anchor="end" font-family="{MONO}" fill="{BACK}"'
-        )
-        for k, text in enumerate(texts)
-    )
-    box = (
-        f'<rect x="{x}" y="{top}" width="{width}" height="{height}" rx="4" fill="#ffffff" '
-        f'stroke="{BACK}" stroke-width="0.8"/>'
-    )
-    return box + lines + (small_map(shown, x + 5, top + height - 16, width - 10, 12) if shown else "")
 
 
 def box_of(node: Node, kind: str, colour: str, fill: str, dash: str, width: float = 1.3) -> str:

@@ -114,13 +114,11 @@ class ListDrawing(Drawing):
 
     def _down(self, index: int, x: float) -> str:
         """An edge from the node above."""
-        top, bottom, x = self.nodes[index - 1].box[3], self.nodes[index].y - 1, self.left + x
+        above, bottom, x = self.nodes[index - 1], self.nodes[index].y - 1, self.left + x
+        top = above.y + above.h
         colour, dash = self._style(index - 1, index)
-        head = (
-            f"M{x - ARROW} {top + 5}l{ARROW} -4.5l{ARROW} 4.5"
-            if self._is_sent(index - 1, index)
-            else f"M{x - ARROW} {bottom - 4.5}l{ARROW} 4.5l{ARROW} -4.5"
-        )
+        y, away = (top + 5, -4.5) if self._is_sent(index - 1, index) else (bottom - 4.5, 4.5)
+        head = f"M{x - ARROW} {y}l{ARROW} {away}l{ARROW} {-away}"
         cut = cross(x, (top + bottom) / 2) if dash else ""
         return _path(f"M{x} {top}V{bottom}{head}", colour, dash) + cut
 
@@ -129,12 +127,8 @@ class ListDrawing(Drawing):
         start = self.nodes[one.start]
         at, x, r = start.y + BAR / 2, self.left - 12 - LANE * self.lane[one.start], 5
         colour, dash = self._style(one.start, one.end, one.state)
-        left = self.left
-        head = (
-            f"M{left - 5} {at - ARROW}l4.5 {ARROW}l-4.5 {ARROW}"
-            if not one.state and self._is_sent(one.start, one.end)
-            else f"M{left - 6} {y - ARROW}l4.5 {ARROW}l-4.5 {ARROW}"
-        )
+        left, back = self.left, not one.state and self._is_sent(one.start, one.end)
+        head = f"M{left - 6 + back} {(at if back else y) - ARROW}l4.5 {ARROW}l-4.5 {ARROW}"
         path = f"M{left} {at}H{x + r}Q{x} {at} {x} {at + r}V{y - r}Q{x} {y} {x + r} {y}H{left - 1.5}"
         cut = cross(left - 9, y) if one.crossed or (dash and not one.state) else ""
         return _path(path + head, colour, dash) + cut
@@ -158,7 +152,7 @@ class ListDrawing(Drawing):
         parts = [self.border(node)]
         shown = row or node.last or {}
         adjoint = self.adjoints.get(shown.get("row", -1))
-        right = node.box[2] - PAD
+        end = right = node.x + node.w - PAD
         if adjoint is not None:
             parts.append(_number(right, y, "∂ ", adjoint, shown, BACK)[0])
         if self.adjoints:
@@ -176,11 +170,11 @@ class ListDrawing(Drawing):
         for k, (texts, picture) in enumerate(self.lines.get(index, ())):
             line = " ".join(texts)
             at = y + PRODUCT * (k + 1) - 1
-            parts.append(text_at(node.box[2] - PAD, at, line, _mono(BACK)))
-            left = node.box[2] - PAD - LETTER * wide(line) - 40
+            parts.append(text_at(end, at, line, _mono(BACK)))
+            left = end - LETTER * wide(line) - 40
             parts.append(small_map(picture, left, at - 8, 34, 9) if picture else "")
         if node.part.turns and self.final:
-            parts.append(self.profile(node, x + PAD + 2, node.box[3] - 12, node.w - 2 * PAD - 4, 7))
+            parts.append(self.profile(node, x + PAD + 2, node.y + node.h - 12, node.w - 2 * PAD - 4, 7))
         return "".join(parts)
 
 

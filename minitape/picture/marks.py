@@ -138,13 +138,12 @@ def small_map(value: Shown | None, x: float, y: float, w: float, h: float) -> st
     most, least = (f.reduceat(f.reduceat(lines, top), left, 1) for f in (np.maximum, np.minimum))
     strongest = np.where(most < -least, least, most)
     largest = np.abs(lines[np.isfinite(lines)]).max(initial=0.0) or 1.0
-    levels: dict[float, str] = {}
-    dx, dy = wide / columns, high / rows
-    for r, c in np.ndindex(rows, columns):
-        share = strongest[r, c] / largest
-        level = round(LEVELS * math.copysign(math.sqrt(abs(share)), share)) if math.isfinite(share) else math.inf
-        levels[level] = levels.get(level, "") + f"M{x + c * dx} {y + r * dy}h{dx}v{dy}h{-dx}z"
-    cells = "".join(f'<path d="{d}" fill="{_colour(level)}"/>' for level, d in levels.items())
+    share, dx, dy = strongest / largest, wide / columns, high / rows
+    levels = np.where(np.isfinite(share), np.rint(LEVELS * np.sign(share) * np.sqrt(abs(share))), np.inf)
+    cells = ""
+    for level in np.unique(levels):
+        d = "".join(f"M{x + c * dx} {y + r * dy}h{dx}v{dy}h{-dx}z" for r, c in np.argwhere(levels == level))
+        cells += f'<path d="{d}" fill="{_colour(level)}"/>'
     return (
         f'{cells}<rect x="{x}" y="{y}" width="{wide}" height="{high}" fill="none" stroke="#b3bac2" stroke-width="0.6"/>'
     )

@@ -8,7 +8,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-PROGRAMS = ("rsvg-convert", "inkscape", "chromium", "chromium-browser", "google-chrome")  # that read an SVG
+# that read an SVG
+PROGRAMS = ("rsvg-convert", "inkscape", "chromium", "chromium-browser", "chromium-headless-shell", "google-chrome")
 DENSITY = 2  # pixels of a PNG for each of the picture
 DOTS = 96 / 25.4  # of a page, in a millimetre
 

@@ -51,6 +51,10 @@ WHOLE = {  # of operations on whole arrays
     "reshape": ["reshape(x)", "reshape(g)"],
     "transpose": ["xᵀ", "gᵀ"],
     "softmax": ["softmax(x)", "z × (g − Σ g × z)"],
+    "log_softmax": ["log_softmax(x)", "g − exp(z) × Σ g"],
+    "reduce_max": ["max(x)", "g × (x = z) / count(x = z)"],
+    "reduce_min": ["min(x)", "g × (x = z) / count(x = z)"],
+    "reduce_euclidean_norm": ["‖x‖", "g × x / z"],
 }
 
 

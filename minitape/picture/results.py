@@ -100,7 +100,8 @@ def _result(
             row["slices"] = stepper.slices(row["rows"]) if stepper is not None else 0
         row["now"], row["assigned"] = _stored(tape, row["rows"])
         if jacobian:
-            row["parts"], row["gradient"] = [], _returned(call.results, len(shown))
+            returned = call.results[len(shown)] if len(shown) < len(call.results) else None  # it may be too large
+            row["parts"], row["gradient"] = [], None if returned is None else show_value(returned.numpy())
         shown.append(row)
     ends: list[EndFields] = [{"name": names.of(t), "row": (tape._rows_of(t) or (-1,))[-1]} for t in targets[:SOURCES]]
     result: ResultFields = {
@@ -133,11 +134,6 @@ def _stored(tape: GradientTape, rows: list[int]) -> tuple[Shown | None, int]:
     with suppress(Exception):  # a variable of a graph has no value
         return show_value(leaf.variable.numpy()), times
     return None, 0
-
-
-def _returned(results: list[Object], k: int) -> Shown | None:
-    """What a Jacobian's call returned for its k-th source; None where it was too large to be kept."""
-    return show_value(results[k].numpy()) if k < len(results) and results[k] is not None else None
 
 
 def _reason(tape: GradientTape, targets: list[End], source: End) -> tuple[str | None, int | None]:

@@ -66,9 +66,14 @@ class Around(NamedTuple):
 LABELS = {"negative": "neg", "pow": "xʸ", "identity": "copy"}  # apart from those of a subtraction and an exclusive or
 
 
+def said_of(texts: Sequence[str]) -> Fields:
+    """What the formula and the rules of an operation say, for a browser and for a reader."""
+    rule = ["" if text == "-" else text for text in texts]
+    return {"formula": rule[0] if rule else "", "rule": rule[1:], "said": [readable(text) for text in rule]}
+
+
 def fields_of(primitive: Primitive) -> Fields:
     """What a row of this primitive says about it."""
-    texts = primitive.texts
     cut = None
     if primitive.name == "stop_gradient":
         cut = "stop_gradient"
@@ -79,13 +84,11 @@ def fields_of(primitive: Primitive) -> Fields:
     return {
         "op": primitive.name,
         "label": LABELS.get(primitive.name, primitive.label),
-        "formula": texts[0] if texts else "",
-        "rule": ["" if t == "-" else t for t in texts[1:]],
-        "said": [readable("" if t == "-" else t) for t in texts],
         "kind": "operation",
         "name": None,
         "version": 0,
         "cut": cut,
+        **said_of(primitive.texts),
     }
 
 

@@ -57,6 +57,7 @@ A SWEEP is the backward pass of the tape's last ``gradient`` call, or from ``tar
                 "others": [{"row": 8, "adjoint": VALUE}],      those of the call's other outputs, where there are some
                 "edges": [{"input": 5, "port": 0,              to which input, and the how many-th it is
                            "local": VALUE | null,              local derivative where it is elementwise
+                           "differs": true,                    another framework sent something else than the rule says
                            "product": VALUE,                   contribution, in the input's shape
                            "sum": VALUE}]}],                   the input's adjoint after it
      "gradients": [VALUE | null, ...],                         one for each row in "sources"

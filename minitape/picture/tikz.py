@@ -38,7 +38,6 @@ WRITTEN = r"""
 ^ \textasciicircum{}
 """
 SIGNS = {sign: rf"\{sign}" for sign in "&%$#_{}"} | dict(map(str.split, WRITTEN.strip().splitlines()))
-ANCHORS = {"end": "base east", "middle": "base"}
 
 
 def tikz(svg: str) -> str:
@@ -87,12 +86,10 @@ def _node(element: Element) -> str:
     face = r"\ttfamily" if "monospace" in element.get("font-family", "") else ""
     bold = r"\bfseries" if element.get("font-weight") else r"\itshape" if element.get("font-style") else ""
     text = "".join(SIGNS.get(sign, sign) for sign in element.text or "")
-    if element.get("{http://www.w3.org/XML/1998/namespace}space"):
-        text = text.replace("  ", r"\ \ ")
-    anchor = ANCHORS.get(element.get("text-anchor", ""), "base west")
+    anchor = "east" if element.get("text-anchor") else "west"
     place = f"({element.get('x')},{element.get('y')})"
     font = rf"\fontsize{{{size:.3g}}}{{{size:.3g}}}\selectfont{face}{bold}"
-    return rf"\node[anchor={anchor}, text={_colour(element, 'fill')}] at {place} {{{font} {text}}};"
+    return rf"\node[anchor=base {anchor}, text={_colour(element, 'fill')}] at {place} {{{font} {text}}};"
 
 
 def _fill(element: Element) -> str:

@@ -29,8 +29,6 @@ def show_value(value: Array) -> Shown | None:
     """
     if value is None:
         return None
-    if type(value) is np.float32 or type(value) is np.float64:  # most rows: no need for the general way
-        return {"text": str(value), "data": _plain(float(value))}
     array = np.asarray(value)
     if array.size <= 64:
         shown: Shown = {"text": short_text(str(value)), "data": _plain(array.tolist())}
@@ -71,7 +69,7 @@ def _plain(data: object) -> Plain:
     if isinstance(data, list):
         return [_plain(d) for d in data]
     if isinstance(data, float):
-        return data if data - data == 0 else "nan" if data != data else "inf" if data > 0 else "-inf"
+        return data if math.isfinite(data) else str(data)
     if isinstance(data, (bool, int)):
         return data
     return short_text(data.decode("utf-8", "replace") if isinstance(data, bytes) else str(data), STRING)
@@ -125,11 +123,15 @@ class ArraySummary(NamedTuple):
     def shown(self) -> Shown:
         """The VALUE of a snapshot."""
         low, high, mean, std, zeros, nans = self.stats
-        numbers = {"min": _plain(low), "max": _plain(high), "mean": _plain(mean), "std": _plain(std)}
+        stats = {"min": low, "max": high, "mean": mean, "std": std, "zeros": zeros, "nans": nans}
         text = np.array2string(self.edges, threshold=0, edgeitems=2)
-        stats = {**numbers, "zeros": zeros, "nans": nans}
         lines, cell = self.thumb
-        return {"text": short_text(text), "stats": stats, "thumb": _plain(lines.tolist()), "cell": cell}
+        return {
+            "text": short_text(text),
+            "stats": {name: _plain(one) for name, one in stats.items()},
+            "thumb": _plain(lines.tolist()),
+            "cell": cell,
+        }
 
 
 def _channels(array: np.ndarray) -> bool:

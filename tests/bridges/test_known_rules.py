@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from minitape.bridges.recording import Recording
-from minitape.picture.known_rules import KNOWN, NAMES, rule_of
+from minitape.engine.table.primitives import TABLE
+from minitape.picture.known_rules import ARRAYS, KNOWN, NAMES, rule_of
 
 
 def product(sent: float, result: float = 6.0) -> tuple[Any, dict[str, Any]]:
@@ -29,9 +30,10 @@ def test_the_rule_and_the_local_derivative_are_said_where_the_numbers_are_those_
     assert [edge["local"]["data"] for edge in edges] == [3.0, 2.0]
 
 
-def test_a_product_that_is_not_that_of_the_rule_has_no_local_derivative():
+def test_a_product_that_is_not_that_of_the_rule_has_no_local_derivative_and_says_so():
     _, edges = product(7.0)
     assert [edge["local"] and edge["local"]["data"] for edge in edges] == [None, 2.0]
+    assert [edge.get("differs") for edge in edges] == [True, None]
 
 
 def test_an_operation_with_another_result_is_none_of_the_table():
@@ -44,12 +46,61 @@ def test_each_other_name_is_one_of_an_operation_of_the_table(name):
     assert NAMES[name] in KNOWN
 
 
+X, Y = np.arange(-5.0, 7.0).reshape(3, 4), np.arange(12.0).reshape(4, 3)
+E = np.exp(X - 6)
+WHOLE = {
+    "mm": ([X, Y], X @ Y, ["g @ yᵀ", "xᵀ @ g"]),
+    "linear": ([X, Y.T, np.ones(3)], X @ Y + 1, ["g @ y", "gᵀ @ x", "g"]),
+    "matmul": ([X, Y[:, 0]], X @ Y[:, 0], ["g @ yᵀ", "xᵀ @ g"]),
+    "dot_general": ([X, Y.T], X @ Y, ["g @ y", "gᵀ @ x"]),
+    "sum": ([X], X.sum(), ["g"]),
+    "mean": ([X], X.mean(), ["g / size(x)"]),
+    "amax": ([X], X.max(), ["g × (x = z) / count(x = z)"]),
+    "softmax": ([X], E / E.sum(1, keepdims=True), ["z × (g − Σ g × z)"]),
+    "log_softmax": ([X], np.log(E / E.sum(1, keepdims=True)), ["g − exp(z) × Σ g"]),
+    "norm": ([X], np.linalg.norm(X), ["g × x / z"]),
+    "T": ([X], X.T, ["gᵀ"]),
+    "mul": ([X], X * 2.5, ["g × 2.5"]),
+    "rsub": ([X], 1.5 - X, ["−g"]),
+    "rdiv": ([Y + 1], 3 / (Y + 1), ["−g × 3 / x²"]),
+    "pow": ([Y], Y**3, ["g × 3 × x^(3 − 1)"]),
+}
+
+
+@pytest.mark.parametrize("op", WHOLE)
+def test_rules_of_whole_arrays_and_of_numbers_that_were_not_recorded(op):
+    inputs, result, rules = WHOLE[op]
+    found = rule_of(op, inputs, result)
+    assert found.fields["said"][1:] == rules
+    g = np.random.default_rng(1).normal(size=np.shape(result))
+    for port, x in enumerate(inputs):
+        sent = found.rules[port](g.reshape(found.result.shape), found.result, *found.inputs, **found.arguments)
+        share = found.share(port, g, np.sum(sent, 0) if np.ndim(sent) > x.ndim else np.reshape(sent, x.shape))
+        assert "differs" not in share and (share["local"] is None) == (op in ARRAYS)
+        assert found.share(port, g, x + 2)["differs"]
+    assert all(name in TABLE for name in ARRAYS.values())
+
+
+def test_where_pytorch_has_another_rule_the_picture_says_so():
+    torch = pytest.importorskip("torch")
+    from minitape.bridges import torch as bridge
+
+    w, x = torch.eye(3, 2, requires_grad=True), torch.ones(4, 3)
+    with bridge.record() as recording:
+        (x @ w).max(1).values.sum().backward()  # of two that are the largest, it chooses one
+    snapshot = recording.snapshot()
+    names = {row["row"]: row["op"] for row in snapshot["rows"]}
+    differs = {names[step["row"]]: [e.get("differs") for e in step["edges"]] for step in snapshot["sweep"]["steps"]}
+    assert differs == {"sum": [None], "max": [True], "matmul": [None]}
+
+
 def test_what_was_broadcast_is_summed_before_it_is_compared():
     x, b = np.ones((4, 3)), np.arange(3.0)
     found = rule_of("add", [x, b], x + b)
     assert found is not None
     g = np.full((4, 3), 0.5)
-    assert found.agrees(0, g, g) and found.agrees(1, g, g.sum(0)) and not found.agrees(1, g, g.sum(0) + 1)
+    shares = [found.share(0, g, g), found.share(1, g, g.sum(0)), found.share(1, g, g.sum(0) + 1)]
+    assert [share.get("differs", False) for share in shares] == [False, False, True]
     assert rule_of("mul", [x, b], x + b) is None
     assert rule_of("linear", [x, b], x + b) is None
     assert rule_of("add", [x, None], x + b) is None

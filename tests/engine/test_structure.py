@@ -23,7 +23,6 @@ def test_import_loads_neither_numba_nor_widgets():
         "ipywidgets",
         "anywidget",
         "IPython",
-        "graphviz",
         "rich",
         "click",
         "minitape.keras",

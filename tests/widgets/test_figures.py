@@ -209,7 +209,7 @@ def test_a_step_of_a_tape_of_which_only_the_ends_are_read(step):
         for _ in range(1200):
             y = tf.sin(y) * 0.5
     tape.gradient(y, x)
-    assert ("= 0.5" in texts(tf.draw(tape, step=step).svg)) == (step == 1)
+    assert any(text.endswith("= 0.5") for text in texts(tf.draw(tape, step=step).svg)) == (step == 1)
 
 
 def test_patterns_that_repeat_are_found_whatever_is_around_them():

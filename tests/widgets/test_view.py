@@ -364,7 +364,7 @@ def test_an_error_in_a_view_never_reaches_the_program(sent, monkeypatch):
 
 
 def test_importing_the_engine_loads_no_widgets():
-    heavy = ("ipywidgets", "anywidget", "graphviz", "numba")
+    heavy = ("ipywidgets", "anywidget", "numba")
     code = f"import sys, minitape as tf; tf.draw; tf.snapshot; print([m for m in {heavy} if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 

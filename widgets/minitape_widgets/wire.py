@@ -81,20 +81,24 @@ def pack_steps(steps: list[Any]) -> dict[str, Any]:
         "adjoint": [step["adjoint"] for step in steps],
         "others": [(i, step["others"]) for i, step in enumerate(steps) if "others" in step],
         "edges": [len(step["edges"]) for step in steps],
+        "differs": [k for k, edge in enumerate(edges) if "differs" in edge],
         **{name: [edge[name] for edge in edges] for name in EDGE},
     }
 
 
 def unpack_steps(packed: dict[str, Any]) -> list[dict[str, Any]]:
     """The steps of the columns, as the snapshot documents them."""
-    columns = zip(*(packed[name] for name in EDGE), strict=True)
+    columns = enumerate(zip(*(packed[name] for name in EDGE), strict=True))
     others = dict(packed["others"])
     steps = []
     for i, (row, adjoint, count) in enumerate(zip(packed["row"], packed["adjoint"], packed["edges"], strict=True)):
         step = {"row": row, "adjoint": unpack_value(adjoint)}
-        edges = [dict(zip(EDGE, next(columns), strict=True)) for _ in range(count)]
-        for edge in edges:
-            edge |= {name: unpack_value(edge[name]) for name in EDGE[2:]}
+        edges = []
+        for k, column in (next(columns) for _ in range(count)):
+            edge = dict(zip(EDGE, column, strict=True))
+            edges.append(edge | {name: unpack_value(edge[name]) for name in EDGE[2:]})
+            if k in packed["differs"]:
+                edges[-1]["differs"] = True
         if i in others:
             step["others"] = [other | {"adjoint": unpack_value(other["adjoint"])} for other in others[i]]
         steps.append(step | {"edges": edges})

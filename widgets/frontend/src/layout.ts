@@ -46,8 +46,7 @@ export function* layoutSteps(rows: Skeleton, wish: Wish): Generator<void, Layout
   yield;
   const toggled = new Map(wish.toggled);
   const around = wish.layers ? levels(tree, wish.blocks) : new Set<Group>();
-  const idle = wish.layers ? idleParts(rows, tree) : new Map<Group, Group>();
-  const open = (group: Group): boolean => toggled.get(group.id) ?? (!idle.has(group) && (wish.open || around.has(group)));
+  const open = (group: Group): boolean => toggled.get(group.id) ?? (wish.open || around.has(group));
   const placement = new Placement();
   const node: number[] = []; // rows, or -1 - a number in `folded`
   const folded: Group[] = [];
@@ -93,7 +92,7 @@ export function* layoutSteps(rows: Skeleton, wish: Wish): Generator<void, Layout
       placement.add({ inputs, leaf: rows.is(i, Is.LEAF), section: sections(i), bare: rows.is(i, Is.LITERAL), after: shown[made.get(i) ?? -1] });
       continue;
     }
-    if (rows.is(i, Is.LEAF) || idle.has(group)) continue; // inside a folded group: its readers carry it
+    if (rows.is(i, Is.LEAF)) continue; // inside a folded group: its readers carry it
     const known = nodeOf.get(group);
     if (known === undefined) {
       for (const leaf of hoisted(rows, tree, group, open, wish.blocks ? FEW : HOISTED)) {
@@ -113,10 +112,7 @@ export function* layoutSteps(rows: Skeleton, wish: Wish): Generator<void, Layout
   for (let i = 0; i < rows.count; i++) {
     if (shown[i] >= 0) continue;
     const group = hiddenBy(tree, rows.is(i, Is.LITERAL) && rows.readFirst[i] >= 0 ? rows.readFirst[i] : i, open);
-    if (!group) continue;
-    const layer = idle.get(group);
-    const seen = nodeOf.get(group) ?? (layer && nodeOf.get(layer));
-    shown[i] = seen ?? (layer ? shownIn(layer, shown) : -1);
+    if (group) shown[i] = nodeOf.get(group) ?? -1;
   }
   return pack(rows, tree, open, placement, node, folded, shown, readers);
 }
@@ -153,28 +149,6 @@ function levels(tree: FoldTree, blocks = false): Set<Group> {
   for (const scope of scopes) for (let up = scope.parent; up && up.kind === "scope"; up = up.parent) if (!blocks || !up.parent) found.add(up);
   const seen = scopes.filter((scope) => !found.has(scope) && (!scope.parent || found.has(scope.parent)));
   return seen.length <= LAYERS ? found : new Set();
-}
-
-/** The parts in which a layer made its weights, while a tape was open that recorded none of it: each with the layer itself. */
-function idleParts(rows: Skeleton, tree: FoldTree): Map<Group, Group> {
-  const scopes = [...tree.groups.values()].filter((group) => group.kind === "scope");
-  const isIdle = (group: Group): boolean => {
-    for (let i = group.start; i < group.end; i++) if ((!rows.is(i, Is.LEAF) && !rows.is(i, Is.GHOST)) || rows.readLast[i] >= group.end) return false;
-    return true;
-  };
-  const found = new Map<Group, Group>();
-  for (const group of scopes) {
-    if (!isIdle(group)) continue;
-    const layer = scopes.find((other) => other.start > group.start && other.label === group.label && other.parent === group.parent && !isIdle(other));
-    if (layer) found.set(group, layer);
-  }
-  return found;
-}
-
-/** The node of the first row of an open part that has one. */
-function shownIn(group: Group, shown: Int32Array): number {
-  for (let i = group.start; i < group.end; i++) if (shown[i] >= 0) return shown[i];
-  return -1;
 }
 
 const [HOISTED, FEW] = [4, 3]; // of one group, and of a block: more would hide what folding is for

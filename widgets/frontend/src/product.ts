@@ -73,12 +73,12 @@ function within(terms: Term[], shape: number[], before: Part[], after: Part[]): 
 }
 
 /** What an edge hands on of what arrived; null where no rule says it. */
-function handed(store: Store, row: Row, terms: Term[], { input, port, local }: SweepEdge, step: number): Term[] | null {
+function handed(store: Store, row: Row, terms: Term[], { input, port, local, differs }: SweepEdge, step: number): Term[] | null {
   const said = row.said[port + 1] ?? "";
   const to = store.rows[input];
   const named = (text: string): string => powers(withNames(text, row, (one) => nameOf(store, store.rows[one])));
   const shapeOf = (name: string): number[] => store.rows[{ x: row.inputs[0], y: row.inputs[1], z: row.row }[name] ?? row.row].shape;
-  if (said.split(/\bg/).length !== 2 || row.dtype.startsWith("complex")) return null;
+  if (differs || said.split(/\bg/).length !== 2 || row.dtype.startsWith("complex")) return null;
   if (/[@ᵀ]|reshape/.test(said)) {
     if (/@/.test(said) && !same(to.shape.slice(0, -2), row.shape.slice(0, -2))) return null; // summed over a batch
     const parts = said.split(/(g| @ )/).filter(Boolean).map((text): Part => {

@@ -66,6 +66,7 @@ export interface SweepEdge {
   input: number;
   port: number; // the how many-th input of the operation it is
   local: Value | null;
+  differs?: boolean; // another framework sent something else than the rule says
   product: Value;
   sum: Value;
 }
@@ -161,6 +162,7 @@ interface PackedSteps {
   adjoint: PackedValue[];
   others: [number, { row: number; adjoint: PackedValue }[]][];
   edges: number[]; // how many each step has
+  differs: number[]; // the places of edges where another framework sent something else than the rule says
   input: number[];
   port: number[];
   local: PackedValue[];
@@ -253,6 +255,7 @@ function unpackSteps(packed: PackedSteps): SweepStep[] {
         input: packed.input[at],
         port: packed.port[at],
         local: unpackValue(packed.local[at]),
+        differs: packed.differs.includes(at),
         product: unpackValue(packed.product[at]) as Value,
         sum: unpackValue(packed.sum[at]) as Value,
       });

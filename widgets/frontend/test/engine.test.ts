@@ -260,7 +260,7 @@ describe("data", () => {
     const { rows: _rows, ...rest } = square();
     const forms = [{ op: "mul", dtype: "a" }, { op: "mul", dtype: "b" }];
     const edge = { input: [0], port: [1], local: ["~0.1"], product: ["nan"], sum: [{ text: "[1 2]", data: [1, 2] }] };
-    const steps = { row: [2, 1], adjoint: ["1.5", null], others: [[1, [{ row: 2, adjoint: "-inf" }]]] as [number, { row: number; adjoint: string }[]][], edges: [1, 0], ...edge };
+    const steps = { row: [2, 1], adjoint: ["1.5", null], others: [[1, [{ row: 2, adjoint: "-inf" }]]] as [number, { row: number; adjoint: string }[]][], edges: [1, 0], differs: [0], ...edge };
     const packed = { forms, form: [0, 1, 0], a: [[], 0, 0], b: [null, -1, 1], value: ["~0.1", "0.1", null], own: [[2, { name: "y" }]] as [number, object][] };
     const found = unpack({ ...rest, packed, sweep: { target: [2], sources: [], rest: 0, steps, gradients: ["inf"] } });
     expect(found.rows.map((r) => [r.row, r.op, r.inputs, r.dtype, r.name])).toEqual([
@@ -271,7 +271,7 @@ describe("data", () => {
     expect(found.rows.map((r) => r.value?.data)).toEqual([Math.fround(0.1), 0.1, undefined]);
     const nan = { text: "nan", data: "nan" };
     expect(found.sweep?.steps).toEqual([
-      { row: 2, adjoint: { text: "1.5", data: 1.5 }, edges: [{ input: 0, port: 1, local: { text: "0.1", data: Math.fround(0.1) }, product: nan, sum: { text: "[1 2]", data: [1, 2] } }] },
+      { row: 2, adjoint: { text: "1.5", data: 1.5 }, edges: [{ input: 0, port: 1, local: { text: "0.1", data: Math.fround(0.1) }, differs: true, product: nan, sum: { text: "[1 2]", data: [1, 2] } }] },
       { row: 1, adjoint: null, others: [{ row: 2, adjoint: { text: "-inf", data: "-inf" } }], edges: [] },
     ]);
     expect(found.sweep?.gradients).toEqual([{ text: "inf", data: "inf" }]);
