@@ -210,7 +210,8 @@ def test_a_figure_holds_chinese_letters_and_a_pdf_of_it_too(tmp_path: Path) -> N
     TapeView(broken()).save(tmp_path / "a.svg")
     svg = (tmp_path / "a.svg").read_text(encoding="utf-8")
     assert "隐藏" in "".join(ElementTree.fromstring(svg).itertext())
-    if shutil.which("pdftotext") and any(map(shutil.which, PROGRAMS)):
+    has_letters = shutil.which("fc-list") and subprocess.run(["fc-list", ":lang=zh"], capture_output=True).stdout
+    if has_letters and shutil.which("pdftotext") and any(map(shutil.which, PROGRAMS)):
         (tmp_path / "a.pdf").write_bytes(converted(svg, "pdf"))
         said = subprocess.run(["pdftotext", tmp_path / "a.pdf", "-"], capture_output=True, check=True, text=True).stdout
         assert "隐藏" in said and "?" not in said
