@@ -11,6 +11,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from minitape.cli.save import save
+from tests.warm import warm_check  # noqa: F401  # a fixture for all tests of this folder
 
 SOLUTION = """<details><summary>Solution</summary>
 

@@ -1,0 +1,62 @@
+"""`minitape check` runs each notebook in a new process of Python, which imports pytest and nbval: half of what a short
+notebook takes. Here that process comes from one that has imported them. What is checked is the same; the notebook's
+kernel is as new as ever. Tests that run the command `minitape` have all its processes.
+"""
+
+import multiprocessing
+import os
+import sys
+
+import pytest
+
+from minitape.cli.check import Processes
+
+PRELOADED = ["minitape.cli.recorder", "nbval.plugin", "jupyter_client.blocking", "jupyter_client.provisioning"]
+
+
+class WarmProcess:
+    """A process of pytest, with what `minitape check` asks of it."""
+
+    def __init__(self, command, cwd, env, **_):
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload(PRELOADED)
+        out, into = context.Pipe(duplex=False)
+        arguments = command[command.index("pytest") + 1 :]
+        self._process = context.Process(target=_run, args=(arguments, cwd, env, into))
+        self._process.start()
+        into.close()
+        self.stdout = os.fdopen(os.dup(out.fileno()), encoding="utf-8", errors="replace")
+        out.close()
+        self.terminate = self._process.terminate
+
+    def poll(self):
+        return self._process.exitcode
+
+    def wait(self):
+        self._process.join()
+        return self._process.exitcode
+
+
+def _run(arguments, cwd, env, into):
+    os.dup2(into.fileno(), 1)
+    os.dup2(into.fileno(), 2)
+    os.chdir(cwd)
+    os.environ.clear()
+    os.environ.update(env)
+    sys.exit(pytest.main(arguments))
+
+
+@pytest.fixture(scope="session", autouse=hasattr(os, "fork"))
+def warm_check():
+    """For each folder of tests that imports this: notebooks are checked in such processes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Processes, "begin", _begin)
+        yield
+
+
+def _begin(processes, command, **options):
+    with processes._lock:
+        if processes._ended:
+            raise KeyboardInterrupt
+        processes._begun.append(WarmProcess(command, **options))
+        return processes._begun[-1]
