@@ -33,7 +33,6 @@ def merge(tape: GradientTape, record: Record) -> None:
             moved.spans = [(a + shift, b + shift) for a, b in moved.spans]
             moved.watched = {rows[row]: since + shift for row, since in moved.watched.items()}
             moved.notes = [(what, row + shift, when, frames) for what, row, when, frames in moved.notes]
-            old.tapes -= 1
             record.tapes += 1
             moved._record, moved.number, moved.late = record, None, True
 
