@@ -112,7 +112,7 @@ class _Pending:
 
 def _merge(name: str, first: Any, second: Any, outs: list[list]) -> Any:
     """What a name stands for after an ``if``; tensors are added to the outputs of the branches."""
-    if first is second:
+    if first is second is not None:
         return first
     for value, branch in ((first, "main"), (second, "else")):
         if isinstance(value, Undefined):
@@ -122,7 +122,7 @@ def _merge(name: str, first: Any, second: Any, outs: list[list]) -> Any:
                 return value
             return _undefined(name, ValueError, f"must also be initialized in the {branch} branch")
     try:
-        nest.assert_same_structure(first, second, check_types=False, expand_composites=True)
+        nest.assert_same_structure(first, second, expand_composites=True)
     except (TypeError, ValueError) as error:
         text = f"must have the same nested structure in the main and else branches:\n\n{error}"
         return _undefined(name, TypeError, text)
@@ -141,7 +141,7 @@ def _undefined(name: str, kind: type[Exception], text: str) -> Undefined:
 
 def _place(name: str, a: Any, b: Any, outs: list[list]) -> tuple[int | None, Any] | Undefined:
     """Where the tensor is found that is ``a`` after one branch and ``b`` after the other, as ``_Pending`` wants it."""
-    if a is b and not isinstance(a, Tensor):
+    if a is b is not None and not isinstance(a, Tensor):
         return None, a
     if not (is_value(a) and is_value(b)):
         label = "is None" if a is None or b is None else "is not a tensor"

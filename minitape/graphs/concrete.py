@@ -111,10 +111,6 @@ class ConcreteFunction:
     inputs = property(lambda self: self.body.inputs, doc="The placeholders of the arguments.")
     outputs = property(lambda self: self.body.outputs, doc="The symbolic results.")
     structured_outputs = property(lambda self: self.body.result, doc="The results in the structure that was returned.")
-    output_dtypes = property(
-        lambda self: nest.map_structure(lambda t: getattr(t, "dtype", None), self.body.result),
-        doc="The dtypes of the results, in their structure.",
-    )
     output_shapes = property(
         lambda self: nest.map_structure(lambda t: getattr(t, "shape", None), self.body.result),
         doc="The static shapes of the results, in their structure.",

@@ -3,9 +3,17 @@
 ``EXAMPLES[name](rng)`` gives the inputs, the attributes and, where `check_grads` must not ask everything, its options.
 """
 
+import importlib
+import pkgutil
+
 import numpy as np
 
+from minitape.engine.table import primitives
 from minitape.engine.values import dtypes
+
+for module in pkgutil.walk_packages(primitives.__path__, primitives.__name__ + "."):  # the table is complete then
+    importlib.import_module(module.name)
+importlib.import_module("minitape.sparse.functions")
 
 WINDOW = {"size": (2, 2), "strides": (2, 1), "pads": ((0, 1), (0, 0))}
 LARGE, SMALL = (1, 3, 3, 2), (1, 2, 2, 2)  # an image, and what the windows make of it

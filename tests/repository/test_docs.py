@@ -85,7 +85,7 @@ def test_every_public_callable_has_an_example(path):
 # the objects that these classes make are of another class; TensorFlow documents both as one
 MADE = {tf.Tensor: type(tf.constant(0)), tf.Variable: type(tf.Variable(0))}
 # of variables: other names of `shape`, `value` and a tensor's `ref`, and what eager mode refuses
-WITHOUT_EXAMPLE = {f"tf.Variable.{name}" for name in "get_shape set_shape read_value ref experimental_ref eval".split()}
+WITHOUT_EXAMPLE = {f"tf.Variable.{name}" for name in "get_shape set_shape read_value ref eval".split()}
 
 
 def methods(path, name):

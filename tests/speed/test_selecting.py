@@ -5,11 +5,10 @@ import itertools
 import numpy as np
 import pytest
 
-from minitape.engine.table.primitives import TABLE, load_all
+from minitape.engine.table.primitives import TABLE
 from minitape.engine.table.primitives.selecting import LONG, select
 from minitape.speed.blocks import LARGE
 
-load_all()
 ROWS, COLUMNS = 300, 400
 assert LONG < ROWS * COLUMNS > LARGE
 

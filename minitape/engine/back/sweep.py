@@ -19,8 +19,10 @@ from ..table.primitives import BATCHES, TABLE
 from ..table.primitives.choice import complex_exponent_rule
 from ..table.primitives.elementwise import form_of
 from ..tensor.functions import recorded_rules
+from ..tensor.operation import check_broadcast
 from ..tensor.slices import IndexedSlices
 from ..tensor.tensor import EagerTensor, new_tensor
+from ..values.invalid import invalid
 from .order import breadth_first, slices_in_order
 from .values import Tensors, add_adjoints, as_read, column, in_batches, late_reads, match_input, operations, unbroadcast
 
@@ -44,6 +46,7 @@ class Sweep:
     edges: list[tuple[int, Adjoint, Adjoint]]
     values: ArrayValues  # of each row: as NumPy holds it, or as the tensor that an outer tape knows
     order: Iterable[int] | None = None  # of the rows, where it is not theirs
+    odd = False  # whether a function of the user gave an adjoint that does not fit
 
     def __init__(
         self,
@@ -117,20 +120,43 @@ class Sweep:
         if type(arrived[0]) is IndexedSlices and primitive.name in SLICED:
             self._hand_on(call)
             return True
-        g = [self._dense(g, row) for g, row in zip(arrived, rows)]  # noqa: B905 - slow
-        z, inputs = [values[row] for row in rows], [values[row] for row in call.inputs]
+        g: Adjoint = [self._dense(g, row) for g, row in zip(arrived, rows)]  # noqa: B905 - slow
+        z: Adjoint = [values[row] for row in rows]
+        inputs = [values[row] for row in call.inputs]
         if self.late:
             inputs = [as_read(self, row, call.row) for row in call.inputs]
         if call.outputs == 1:
             (g,), (z,) = g, z
         wanted = [i for i, row in enumerate(call.inputs) if row >= self.low and (reachable is None or reachable[row])]
-        for i, share in self._shares(primitive, wanted, g, z, inputs, call.attrs):
-            if share is not None:
-                to = call.inputs[i]
-                self._add(to, share, primitive.mandatory and self.record.cell(to)[0] == LEAF)
-                if type(share) is IndexedSlices:
-                    self.note_slices(to, call.row, share)
+        given = primitive.mandatory
+        odd = self.odd and not given and call.outputs == 1 and g.shape != z.shape
+        try:
+            for i, share in self._shares(primitive, wanted, g, z, inputs, call.attrs):
+                if share is not None:
+                    to = call.inputs[i]
+                    self._add(to, self._given(to, share) if given else share, given or odd)
+                    if type(share) is IndexedSlices:
+                        self.note_slices(to, call.row, share)
+        except ValueError as error:
+            if odd:
+                check_broadcast("", g, z)
+                raise invalid(str(error)) from None
+            raise
         return True
+
+    def _given(self, to: int, share: Adjoint) -> Adjoint:
+        """What a function of the user gave for a row. Where it is of another shape or dtype, the sweep goes on in
+        operations, which TensorFlow's sweep is made of: they say what does not fit.
+        """
+        if type(share) in (IndexedSlices, *BATCHES):
+            return share
+        value = self.values[to]
+        if self.record.eager and (share.shape != value.shape or share.dtype != value.dtype):
+            if not self.recorded:
+                self.recorded, self.values = True, Tensors(self.record, self.values)
+                self.adjoints = {row: _as_tensor(g) for row, g in self.adjoints.items()}
+            self.odd = True
+        return _as_tensor(share) if self.recorded else share
 
     def _hand_on(self, call: Call) -> None:
         """Hands the slices that arrived at a call's output on as slices of its one input."""
@@ -182,7 +208,7 @@ class Sweep:
     def _add(self, row: int, share: Adjoint, as_given: bool = False) -> None:
         """Adds a share to the adjoint of ``row``, summed to the shape of the row where the operation broadcast that.
 
-        A source gets what a custom gradient gave for it ``as_given``: TensorFlow does not look at its shape either.
+        What a custom gradient gave is added ``as_given``: TensorFlow does not look at its shape either.
         """
         if type(share) is not IndexedSlices and not as_given:
             value = self.values[row]
@@ -199,6 +225,10 @@ class Sweep:
     def note_slices(self, to: int, row: int, slices: IndexedSlices) -> None:
         """Notes which row these slices come from, for their order."""
         self.slices.setdefault(to, []).append((row, slices.indices.shape[0]))
+
+
+def _as_tensor(g: Adjoint) -> Adjoint:
+    return new_tensor(g) if isinstance(g, (np.ndarray, np.generic)) else g
 
 
 Record.sweeper = Sweep  # a graph has its own

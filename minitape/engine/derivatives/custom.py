@@ -150,7 +150,6 @@ def _stack_batch(shares: Adjoint) -> Adjoint:
 def _custom_rule(gs: Adjoint, z: Adjoint, *inputs: Adjoint, call: CustomCall) -> list[Adjoint]:
     recorded = any(isinstance(one, Tensor) for one in gs)
     shares = call.shares([as_tensor(one) for one in gs])
-    shares = [s if s is None or isinstance(s, IndexedSlices) or s.dtype.differentiable else None for s in shares]
     return shares if recorded else [arrays_of(s) for s in shares]
 
 

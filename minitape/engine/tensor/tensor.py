@@ -40,8 +40,6 @@ class Tensor(TensorMembers):
     __array_priority__ = 100
     __module__ = "tensorflow.python.framework.tensor"
 
-    OVERLOADABLE_OPERATORS: frozenset[str] = frozenset()
-
 
 _MODULE = "tensorflow.python.framework.ops"
 _new = TensorShape.__new__
@@ -144,8 +142,6 @@ class EagerTensor(Tensor, metaclass=_FullName):
         """
         return Reference(self)
 
-    experimental_ref = ref
-
     def consumers(self) -> NoReturn:
         """Is of graphs only: NotImplementedError."""
         raise NotImplementedError("Tensor.consumers is undefined when eager execution is enabled.")
@@ -154,12 +150,6 @@ class EagerTensor(Tensor, metaclass=_FullName):
     def device(self) -> str:
         """Where the value lives: always the CPU."""
         return "/job:localhost/replica:0/task:0/device:CPU:0"
-
-    backing_device = device
-
-    def cpu(self) -> EagerTensor:
-        """The tensor itself: it lives on the CPU."""
-        return self
 
     def eval(self, feed_dict: Object = None, session: Object = None) -> Object:
         """Its value in the default session of the graph that is being built; in eager mode NotImplementedError.
@@ -317,9 +307,6 @@ class Reference:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Reference) and other._referent is self._referent
-
-    def __lt__(self, other: Reference) -> bool:
-        return id(self._referent) < id(other._referent)
 
     def __hash__(self) -> int:
         return id(self._referent)

@@ -144,8 +144,6 @@ class Updates:
     scatter_update = _of_slices("update", "Replaces", "[10. ,  2. ,  0.5]")
     scatter_nd_add = _of_places("add", "Adds ``updates`` to", "[11,  2,  3]")
     scatter_nd_sub = _of_places("sub", "Subtracts ``updates`` from", "[-9,  2,  3]")
-    scatter_nd_min = _of_places("min", "Keeps the smaller of ``updates`` and", "[1, 2, 0]")
-    scatter_nd_max = _of_places("max", "Keeps the larger of ``updates`` and", "[10,  2,  3]")
     scatter_nd_update = _of_places("update", "Puts ``updates`` in the place of", "[10,  2,  0]")
 
     def sparse_read(self, indices: Value, name: str | None = None) -> Tensor:

@@ -15,7 +15,7 @@ from ..hooks import hooks
 from ..recording.block import no_tapes
 from ..recording.evidence import ASSIGNED, origin_of_new, origin_of_result
 from ..recording.frames import user_frame
-from ..recording.logs import deprecated, log_first_n, warn_not_watchable
+from ..recording.logs import log_first_n, warn_not_watchable
 from ..recording.recorder import recorder
 from ..recording.rows import REALS
 from ..recording.state import state
@@ -386,14 +386,6 @@ class ResourceVariable(VariableOperators, Variable):
     def eval(self, session: object = None) -> Object:
         """Not there in eager mode: RuntimeError."""
         raise RuntimeError("This operation is not supported when eager execution is enabled.")
-
-    def experimental_ref(self) -> Reference:
-        """The old name of ``ref``."""
-        deprecated(
-            "Variable.experimental_ref (from tensorflow.python.ops.variables) is deprecated and will be removed "
-            "in a future version.\nInstructions for updating:\nUse ref() instead."
-        )
-        return self.ref()
 
     def ref(self) -> Reference:
         """A hashable reference to this very variable."""

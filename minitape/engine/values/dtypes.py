@@ -45,13 +45,10 @@ class DType(metaclass=PrintName):
         """The type of the real part: float32 for complex64, float64 for complex128, else itself."""
         return {"complex64": float32, "complex128": float64}.get(self.name, self)
 
-    base_dtype = property(lambda self: self, doc="The type itself: minitape has no reference types.")
     is_floating = property(lambda self: self.kind == "f", doc="True for real floating point types.")
     is_complex = property(lambda self: self.kind == "c", doc="True for complex types.")
     is_integer = property(lambda self: self.kind in "iu", doc="True for integers, bool excluded.")
     is_bool = property(lambda self: self.kind == "b", doc="True for tf.bool.")
-    is_unsigned = property(lambda self: self.kind == "u", doc="True for unsigned integers.")
-    is_numeric = property(lambda self: self.kind in "fciu", doc="True for numbers.")
 
     @property
     def min(self) -> Array:

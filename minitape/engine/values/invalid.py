@@ -56,21 +56,6 @@ def shape_text(shape: Iterable[int | None]) -> str:
     return "[" + ",".join(["?" if n is None else str(n) for n in shape]) + "]"
 
 
-def unsupported(function: str, **given: object) -> None:
-    """NotImplementedError for the first argument that is neither None nor False.
-
-    >>> unsupported("f", options=None)
-    >>> try:
-    ...     unsupported("f", options=3)
-    ... except NotImplementedError as error:
-    ...     print(error)
-    minitape's f does not support `options`.
-    """
-    for argument, value in given.items():
-        if value is not None and value is not False:
-            raise NotImplementedError(f"minitape's {function} does not support `{argument}`.")
-
-
 def check_places(places: Array, size: int, op: str = "GatherV2") -> None:
     """Raises InvalidArgumentError unless all of ``places`` are in [0, size)."""
     bad = outside(np.asarray(places)[..., None], (size,))

@@ -11,7 +11,6 @@ so the same rule runs on NumPy arrays (a plain sweep) and on tensors (a sweep th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -143,14 +142,3 @@ def declare(name: str, forward: Function, rules: Rules = None, **options: Object
         raise ValueError(f"primitive {name!r} is declared already")
     TABLE[name] = made = Primitive(name, forward, rules, **options)
     return made
-
-
-@cache
-def load_all() -> None:
-    """Imports every module that declares primitives, so that ``TABLE`` is complete."""
-    import importlib
-    import pkgutil
-
-    found = [module.name for module in pkgutil.walk_packages(__path__, __name__ + ".")]
-    for name in (*found, "minitape.sparse.functions"):
-        importlib.import_module(name)
