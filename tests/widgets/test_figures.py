@@ -234,10 +234,11 @@ def test_patterns_that_repeat_are_found_whatever_is_around_them():
 def test_a_picture_for_latex_has_the_type_and_the_lines_of_the_figure(tmp_path):
     v = tf.Variable(2.0, name=HOSTILE + "_%$")
     with tf.GradientTape() as tape:
-        y = v * v * 3.0
+        y = v**4 * 3.0
     tape.gradient(y, v)
     TapeView(tape).save(tmp_path / "a.tex", width=85, step=1)
     text = (tmp_path / "a.tex").read_text(encoding="utf-8")
+    assert "$^4$" in text and "⁴" not in text
     sizes = [float(size) for size in re.findall(r"\\fontsize\{([\d.]+)\}", text)]
     assert sizes and min(sizes) >= LEAST
     assert text.count("\\begin{scope}") == text.count("\\end{scope}") and text.rstrip().endswith("\\end{tikzpicture}")

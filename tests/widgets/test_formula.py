@@ -184,6 +184,7 @@ def test_powers_and_roots_are_grouped_in_latex(show, page):
     assert copied(lambda: x**1.0, x) == r"1 \cdot x^0"
     assert copied(lambda: x**12.0, x) == r"12 \cdot x^{11}"
     assert copied(lambda: x**2.5, x) == r"2.5 \cdot x^{2.5 - 1}"
+    assert copied(lambda: x ** (w * 2.0 + w), x) == r"(\mathrm{row\ 2} + w) \cdot x^{(\mathrm{row\ 2} + w) - 1}"
     assert copied(lambda: tf.sqrt(x) * w, w) == r"(\sqrt{x})"
 
 

@@ -130,16 +130,16 @@ export function productsOf(store: Store, steps: number): Map<number, Term[]> {
 const powers = (text: string): string => text.replace(/\(\(([^()]*)\)\)/g, "($1)").replace(/\^\((\d+) − 1\)/, (_, n) => ["^0", "", "²", "³"][n - 1] ?? `^${n - 1}`);
 
 /** A factor with the brackets that it needs. */
-const bracketed = (text: string): string => (/^−| [+−/] | if /.test(text.replace(/\([^()]*\)/g, "")) ? `(${text})` : text);
+const bracketed = (text: string): string => (/^−| [+−/] | if /.test(text.replace(/\((?:[^()]|\([^()]*\))*\)/g, "")) ? `(${text})` : text);
 
 /** The parts of all terms, each with its plus. */
 const partsOf = (terms: Term[]): Part[] => terms.flatMap(({ parts }, k) => [...(k ? [sign(" + ")] : []), ...(parts.length ? parts : [sign("1")])]);
 
 /** The same for LaTeX. */
 export function latexOf(of: string, by: string, terms: Term[]): string {
-  const grouped = (text: string): string => text.replace(/√(\([^()]*\)|\w+)/g, "√{$1}").replace(/\^\(([^()]*)\)/g, "^{$1}").replace(/\^(-?\d[\d.]+)/g, "^{$1}");
-  const signs: Record<string, string> = { "×": "\\cdot ", "−": "-", "²": "^2", "³": "^3", "√": "\\sqrt", "∂": "\\partial ", "@": "\\,", "ᵀ": "^\\top", "Σ": "\\sum " };
-  const tex = (text: string): string => grouped(text).replace(/[A-Za-z_]\w+/g, (word) => (/^(sin|cos|tan|exp|log|sinh|cosh|tanh)$/.test(word) ? `\\${word}` : `\\mathrm{${word.replaceAll("_", "\\_")}}`)).replace(/[₀-₉]+/g, (axes) => `_{${[...axes].map((one) => SUBSCRIPTS.indexOf(one))}}`).replace(/[×−²³√∂@ᵀΣ]/g, (one) => signs[one]).replace(/  +/g, " ");
+  const grouped = (text: string): string => text.replace(/√(\([^()]*\)|\w+)/g, "√{$1}").replace(/\^\(((?:[^()]|\([^()]*\))*)\)/g, "^{$1}").replace(/\^(-?\d[\d.]+)/g, "^{$1}");
+  const signs: Record<string, string> = { "×": "\\cdot ", "−": "-", "²": "^2", "³": "^3", "√": "\\sqrt", "∂": "\\partial ", "@": "\\,", "ᵀ": "^\\top", "Σ": "\\sum ", "‖": "\\|", "π": "\\pi ", "≥": "\\ge ", "≤": "\\le " };
+  const tex = (text: string): string => grouped(text).replace(/[A-Za-z_]\w+( \d+)?/g, (word) => (/^(sin|cos|tan|exp|log|sinh|cosh|tanh)$/.test(word) ? `\\${word}` : `\\mathrm{${word.replace(/[_ ]/g, "\\$&")}}`)).replace(/[₀-₉]+/g, (axes) => `_{${[...axes].map((one) => SUBSCRIPTS.indexOf(one))}}`).replace(/[×−²³√∂@ᵀΣ‖π≥≤]/g, (one) => signs[one]).replace(/  +/g, " ");
   const multiply = terms.some(({ shape }) => shape.length) ? "\\odot " : "\\cdot ";
   return `\\frac{\\partial ${tex(of)}}{\\partial ${tex(by)}} = ${partsOf(terms).map(({ text }) => (text === " × " ? ` ${multiply}` : tex(text))).join("")}`;
 }
