@@ -11,6 +11,8 @@ from contextlib import suppress
 from math import hypot, isfinite, prod
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from ..common.texts import paragraph
 from .words import word
 
@@ -99,8 +101,8 @@ def _name(value: Shown | None) -> str:
         return ""
     stats = value.get("stats")
     text = value.get("text", "") if stats is None else "nan" if stats["nans"] else f"{stats['min']} {stats['max']}"
-    if stats is not None and isinstance(thumb := value.get("thumb"), list):
-        text += " inf" if any("inf" in str(line) for line in thumb) else ""
+    if "inf" in str(value.get("thumb")):
+        text += " inf"
     return "NaN" if re.search(r"\bnan\b", text) else word("infinite") if re.search(r"\binf\b", text) else ""
 
 
@@ -256,10 +258,6 @@ def _size(value: Shown | None, row: Fields) -> float:
         if stats is not None:
             size = prod(row["shape"]) * hypot(float(str(stats["mean"])), float(str(stats["std"])))
         else:
-            size = sum(abs(float(str(x))) for x in _flat(value.get("data")))
+            size = float(np.abs(np.array(value.get("data"), float)).sum())
         return size if isfinite(size) else 0.0
     return 0.0
-
-
-def _flat(data: Object) -> list[Object]:
-    return [x for part in data for x in _flat(part)] if isinstance(data, list) else [] if data is None else [data]

@@ -49,11 +49,12 @@ def elide(text: str, room: int) -> str:
 
 
 def short_name(name: str, room: int = NAME) -> str:
-    """A name that fits: of a path the last parts, else both ends, which tell names apart better than the beginning.
+    """A name that fits: of a path the last parts, the first of them with both its ends, which tell names apart better
+    than the beginning.
 
-    >>> names = "w", "sequential/dense/kernel", "layers.0.linear.bias", "params['dense']['w']", "velocity_of_the_ball"
+    >>> names = "w", "sequential/conv2d_1/kernel", "layers.0.linear.bias", "params['dense']['w']", "name_of_the_ball"
     >>> [short_name(name, 12) for name in names]
-    ['w', 'dense/kernel', '…linear.bias', "…['w']", 'veloci…_ball']
+    ['w', 'co…_1/kernel', '…linear.bias', "…['w']", 'name_o…_ball']
     """
     if wide(name) <= room:
         return name
@@ -62,11 +63,15 @@ def short_name(name: str, room: int = NAME) -> str:
     near = name[-room - 2 :]  # all that may fit: a name may have a million parts
     tails = [near[at.start() :].removeprefix(".") for at in re.finditer(r"[/.[]", near)]
     forms = (form for tail in tails if tail for form in (f"…{tail}", tail.removeprefix("/")))
-    if fits := next((form for form in forms if len(form) <= room), ""):
-        return fits
-    last = name[1 + max(map(name.rfind, "/.")) :]
-    end = (room - 1) // 2
-    return f"{last[: room - 1 - end]}…{last[-end:]}"
+    fits = next((form for form in forms if len(form) <= room), "")
+    path = re.search(r"([^/.]+)([/.][^/.]+)$", name[-NAME:])
+    if fits and path and not re.search(r"\w[/.]", fits) and (left := room - len(path[2])) > 3:
+        return _ends(path[1], left) + path[2]
+    return fits or _ends(path[2][1:] if path else name, room)
+
+
+def _ends(text: str, room: int) -> str:
+    return f"{text[: room // 2]}…{text[-((room - 1) // 2) :]}"
 
 
 def short_text(text: str, room: int = TEXT) -> str:

@@ -151,7 +151,7 @@ export class Inspector {
     const steps = this.timeline.position - this.timeline.forward;
     for (const [input, terms] of productsOf(this.store, steps)) {
       const to = this.store.rows[input];
-      if (sums.has(input)) lines.push(formulaLine(this.store, terms, to, steps, to.shape.length ? shapeText(to) : full(this.timeline.adjoint(input))));
+      if (sums.has(input) && terms.length < 9) lines.push(formulaLine(this.store, terms, to, steps, to.shape.length ? shapeText(to) : full(this.timeline.adjoint(input))));
     }
     if (!step.edges.length) lines.push(h("p", {}, t(row.kind === "operation" ? "No gradient passes here." : "The sweep ends here: this row has no inputs.")));
     return lines;

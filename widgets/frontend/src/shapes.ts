@@ -166,7 +166,7 @@ export interface NodeText {
   long: boolean; // it has no room at full size
   unnamed: boolean;
   width: number; // of the title
-  op: string; // beside its name
+  op: string; // beside its name; of a layer's weight the layer
   value: string;
   kind: string;
 }
@@ -179,9 +179,10 @@ export function nodeText(store: Store, node: Node): NodeText {
   const named = kind === "operation" && !!row?.name;
   const whole = row ? (named ? (row.name as string) : titleOf(row)) : group ? groupTitle(group) : "";
   const long = widthOf(whole) > room; // in smaller type more of it can be read
-  const title = fitting(whole, room, long ? "600 13px" : undefined);
+  const path = long && kind === "variable" ? /([^/.]+)[/.]([^/.]+)$/.exec(whole) : null; // its layer is beside its name
+  const title = path ? path[2] : fitting(whole, room, long ? "600 13px" : undefined);
   const width = widthOf(title, long ? "600 13px" : undefined);
-  const op = named && row ? operationText(store, row, room - width - 6) : "";
+  const op = named && row ? operationText(store, row, room - width - 6) : path ? fitting(path[1], room - width - 6, "12px") : "";
   return { title, long, unnamed: !!row && !row.name && kind !== "source", width, op, value: valueText(store, node), kind };
 }
 

@@ -63,16 +63,16 @@ export function rounded(text: string, digits = DIGITS): string {
   return /[.e]/.test(short) || !Number.isInteger(number) ? short : `${short}.0`; // "2.0" is exact, "2" is not
 }
 
-/** A name that fits: of a path the last parts, else both ends, which tell names apart better than the beginning. */
+/** A name that fits: of a path the last parts, the first of them with both its ends, which tell names apart better than the beginning. */
 export function shortName(name: string, room: number): string {
   if (wide(name) <= room) return name;
   if (wide(name) > name.length) return elide(name, room);
   const tails = [...name.matchAll(/[/.[]/g)].map((at) => name.slice(at.index).replace(/^\./, ""));
   const fits = tails.flatMap((tail) => [`…${tail}`, tail.replace(/^\//, "")]).find((form) => form.length > +(form[0] === "…") && form.length <= room);
-  if (fits) return fits;
-  const last = (tails.at(-1) || name).replace(/^\//, "");
-  const end = Math.floor((room - 1) / 2);
-  return `${last.slice(0, room - 1 - end)}…${last.slice(-end)}`;
+  const [, layer, last] = /([^/.]+)([/.][^/.]+)$/.exec(name) ?? [];
+  if (fits && (!layer || /\w[/.]/.test(fits) || room - last.length < 4)) return fits;
+  const ends = (text: string, most: number): string => `${text.slice(0, most / 2)}…${text.slice(-Math.floor((most - 1) / 2))}`;
+  return fits ? ends(layer, room - last.length) + last : ends((tails.at(-1) || name).replace(/^\//, ""), room);
 }
 
 /** How many: `1,003`. */
