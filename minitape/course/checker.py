@@ -26,6 +26,7 @@ from .hints import (
     in_reverse,
     of_calls,
     of_collection,
+    of_first_step,
     of_value,
     parts_of,
     without_return,
@@ -249,7 +250,7 @@ def _judge_value(exercise: Exercise, answer: Answer) -> Verdict:
     return Verdict(
         False,
         _measures(comparison),
-        hint,
+        hint or (_pointer_to(exercise, answer) if comparison.parts else ""),
         remark,
         _show(given),
         of_it=of_it,
@@ -273,6 +274,18 @@ def _hint_of_parts(exercise: Exercise, answer: Answer) -> str:
         ):
             return mistake.hint
     return ""
+
+
+def _pointer_to(exercise: Exercise, answer: Answer) -> str:
+    """What the second hint says of the first part that is wrong, where it says something of each: "A: ... B: ..."."""
+    right, text = exercise.expect, say(exercise.hints[-2:][0], exercise.lesson)
+    piece = r"[^.?。？:：]{1,20}[:：]"
+    pieces = re.findall(rf"(?:^|(?<=[.?] )|(?<=[。？])){piece}.*?[.?。？](?= ?{piece}|$)", text)
+    if type(answer) is not type(right) or len(answer) != len(right) or len(pieces) != len(right):
+        return ""
+    places = right if isinstance(right, dict) else range(len(right))
+    parts = zip(pieces, places, strict=True)
+    return next((one for one, k in parts if not _compare(exercise, answer[k], right[k]).approximate), "")
 
 
 def _compare(exercise: Exercise, answer: Answer, expected: Answer = ...) -> AnswerComparison:
@@ -375,25 +388,54 @@ def _hint_for(
     if why and _lacks_a_number(failed.value, wanted):
         return why
     pairs = [*zip(exercise.cases, results, strict=True)]
+
+    def same(one: Answer, other: Answer) -> bool:
+        return _compare(exercise, one, other).approximate
+
     return (
-        of_calls(exercise.expect, pairs, lambda a, b: _compare(exercise, a, b).approximate)
+        of_calls(exercise.expect, pairs, same)
         or _of_another_sort(failed.value, wanted)
         or _nothing_watched(failed)
         or _not_called(exercise, failed)
-        or _given_back(exercise, runs)
+        or _given_back(runs)
         or _chained(runs)
         or in_common(results, expected)
         or _called_elsewhere(exercise, runs)
+        or of_first_step(exercise.expect, pairs, [[np.array(call.at) for call in one.calls] for one in seen], same)
+        or _right_elsewhere(exercise, runs, expected)
+        or _of_the_tape(runs, expected)
     )
 
 
-def _given_back(exercise: Exercise, runs: list[CheckRun]) -> str:
-    """That all results are what the function gave last, or what a tape answered last."""
-    if all(run.seen.results and _is_it(run.value, run.seen.results[-1]) for run in runs):
+def _right_elsewhere(exercise: Exercise, runs: list[CheckRun], expected: list[Answer]) -> str:
+    """That the function is right in another case."""
+    for case, run, wanted in zip(exercise.cases, runs, expected, strict=True):
+        if not run.error and _compare(exercise, run.value, wanted).approximate:
+            return say(
+                "With {given} your function is right. What is different here?", given=", ".join(map(_show, case))
+            )
+    return ""
+
+
+def _of_the_tape(runs: list[CheckRun], expected: list[Answer]) -> str:
+    """That a tape's last answer is right, and was changed; or that it was given back as it is."""
+    if any(run.seen.found is None for run in runs):
+        return ""
+    if all(_is_it(run.seen.found, wanted) for run, wanted in zip(runs, expected, strict=True)):
+        return say("What the tape answered is right. What does your program do with it?")
+    if all(_is_it(run.value, run.seen.found) for run in runs):
+        return say(
+            "You gave back what the tape answered last. Is it that for which the exercise asks, and was the tape asked "
+            "about the right thing?"
+        )
+    return ""
+
+
+def _given_back(runs: list[CheckRun]) -> str:
+    """That all results are what the function gave last, or all that it gave."""
+    given = [(run.value, run.seen.results) for run in runs]
+    if all(found and (_is_it(value, found[-1]) or _is_it(value, found)) for value, found in given):
         return say("You gave back what the function itself gave, its value. What does the exercise ask for?")
-    loops = "steps" in inspect.signature(exercise.expect).parameters
-    if loops and all(run.seen.found is not None and _is_it(run.value, run.seen.found) for run in runs):
-        return say("You gave back the last gradient. What is it used for in each step?")
     return ""
 
 

@@ -273,6 +273,8 @@ def _block(shape: tuple[int, ...]) -> str:
     >>> _block((3,)), _block((2, 3))
     ('an array of 3 numbers', 'an array of 2 by 3 numbers')
     """
+    if shape == (1,):
+        return say("an array of one number")
     return say("an array of {sizes} numbers", sizes=say(" by ").join(map(str, shape))) if shape else say("a number")
 
 

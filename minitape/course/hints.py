@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 EXACT = 1e-4
 SAME_RATE = 1e-3
-OTHER_WAY = "Your steps go the other way: is there a plus in place of a minus, or the reverse?"
 # What learners do in place of what is right, as formulas, with what to say of it. They have no blanks: what has some is
 # a text to translate.
 ARRANGED = {  # what is given, and what would be right
@@ -43,7 +42,7 @@ NUMBERS_OF_STEPS = {
     ),
 }
 RATES = {
-    "-n": OTHER_WAY,
+    "-n": "Your steps go the other way: is there a plus in place of a minus, or the reverse?",
     "1-n": "Your program takes 1 - rate in place of rate: which part is which?",
 }
 DERIVATIVES = {
@@ -59,6 +58,7 @@ STEPS = {  # from the place `at`, where the right step is `by`; the first one is
     "-by": "Your program keeps the step alone. Where does the step start from?",
     "by": "Your program keeps the step alone. Where does the step start from?",
     "start+by": "Each of your steps begins at the start again. Where did the last one end?",
+    "at+by/rate": "Your steps are those of the learning rate 1. Which one is asked for?",
     "at-rate*value": "Your steps use the value of the function. How steep is it there?",
     "at-rate": "Your steps all have the same length. What has the slope to do with it?",
     "at+rate*sign(by)": "Your steps all have the same length. What has the slope to do with it?",
@@ -68,6 +68,15 @@ STEPS = {  # from the place `at`, where the right step is `by`; the first one is
     "at+by[::-1]": "Each of your variables moves by the gradient of another one.",
     "at+by[0]": "All of your variables move by the first gradient.",
     "at+by*(arange(by.size)==0)": "Only the first of your variables moves.",
+}
+
+
+FIRST_STEPS = {  # by how many times the right one it is
+    "abs(share-1)<1e-4": "It is right. Is it a later one, or what your function gives back?",
+    "abs(share)<1e-4": "How far should it go?",
+    "share<0": "That is the wrong direction.",
+    "share<1": "That is not far enough.",
+    "share>1": "That is too far.",
 }
 
 
@@ -331,7 +340,7 @@ def of_calls(expect: Callable[..., Answer], runs: Runs, same: Callable[[Answer, 
             return all(same(given, wanted(*case)) for case, given in runs)
         return False
 
-    for name in (*names, "times"):
+    for name in (*names, "times", "rate"):
         for formula in RATES if name == "rate" else NUMBERS_OF_STEPS if name in ("steps", "times") else ():
             if did(_with_another(expect, name, formula)):
                 return say((NUMBERS_OF_STEPS | RATES)[formula])
@@ -374,8 +383,6 @@ def _of_steps(expect: Callable[..., Answer], runs: Runs, same: Callable[[Answer,
         for case, given in runs
     ):
         return ""
-    if told := _by_another_rate(expect, runs, same):
-        return told
     for formula in STEPS:
         with suppress(Exception), np.errstate(all="ignore"):  # the solution is not made for what is tried here
             found = [
@@ -403,32 +410,38 @@ def _walk(expect: Callable[..., Answer], case: tuple[Answer, ...], first: str, f
     return at
 
 
+def of_first_step(
+    expect: Callable[..., Answer], runs: Runs, places: list[list[np.ndarray]], same: Callable[[Answer, Answer], bool]
+) -> str:
+    """Where the first step leads of a loop that calls the function once in each, at these places; or the learning rate
+    that its results are those of.
+    """
+    for (case, result), at in zip(runs, places, strict=True):
+        with suppress(Exception), np.errstate(all="ignore"):  # no loop, or another one
+            given = inspect.signature(expect).bind(*case)
+            given.apply_defaults()
+            steps = "times" if "times" in given.arguments else "steps"
+            start, after = (_number(_with_another(expect, steps, n)(*case)) for n in "01")
+            if len(at) != given.arguments[steps] or not np.allclose(at[0], start) or same(result, expect(*case)):
+                continue
+            share = float(np.vdot(at[1] - start, after - start) / np.vdot(after - start, after - start))
+            rate = given.arguments.get("rate", 0.0)
+            found = f"{share * rate:.3g}"
+            by_rate = _with_another(expect, "rate", found)
+            if share > 0.0 and rate and all(same(other, by_rate(*each)) for each, other in runs):
+                return say("Your steps are those of the learning rate {found}, and not {rate}.", found=found, rate=rate)
+            ends = {"start": _in_a_row(start), "end": _in_a_row(at[1])}
+            first = say("Your first step leads from {start} to {end}.", **ends)
+            return paragraph(first, say(next(FIRST_STEPS[k] for k in FIRST_STEPS if _as_formula(k, share=share))))
+    return ""
+
+
+def _in_a_row(place: np.ndarray) -> str:
+    return ", ".join(f"{number:.5g}" for number in place.ravel())
+
+
 def _number(result: Answer) -> np.ndarray:
     return np.asarray(content_of(result), np.float64)
-
-
-def _by_another_rate(expect: Callable[..., Answer], runs: Runs, same: Callable[[Answer, Answer], bool]) -> str:
-    """That the steps are those of another learning rate, which is found from a run of one step."""
-    parameters = inspect.signature(expect).parameters
-    usual, place = parameters["rate"].default, [*parameters].index("steps")
-    with suppress(Exception), np.errstate(all="ignore"):  # as above
-        case, given = next(run for run in runs if run[0][place] == 1)
-        still, full = (_number(_with_another(expect, "rate", rate)(*case)) for rate in ("0.0", "1.0"))
-        found = float(f"{np.mean((_number(given) - still) / (full - still)):.5g}")
-        by = _with_another(expect, "rate", str(found))
-        longer = _number(by(*case[:place], 2, *case[place + 1 :]))
-        if np.allclose(_number(given), longer) or not all(same(g, by(*c)) for c, g in runs):
-            return ""
-        if np.isclose(found, -usual) if isinstance(usual, float) else found < 0.0:
-            return say(OTHER_WAY)
-        if isinstance(usual, float):
-            return say(
-                "Your steps are those of the learning rate {found}. Here it is {rate}.",
-                found=f"{found:.3g}",
-                rate=usual,
-            )
-        return say("Your steps are those of the learning rate {found}. What is rate for?", found=f"{found:.3g}")
-    return ""
 
 
 def without_return(source: str) -> str:

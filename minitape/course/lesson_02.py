@@ -83,7 +83,8 @@ EXERCISES = (
         ],
         hint=(
             "In which row was each of the two operands written?",
-            "x is row 0, u is row 1, v is row 2. Look at the two operands of each operation, left and right.",
+            "x is row 0, u is row 1, v is row 2. 1: both operands of x * x are x. 2: u + x has two operands, u and x. "
+            "3: v * u has v on the left, and u on the right.",
             "x * x uses row 0 twice; u + x uses rows 1 and 0; v * u uses rows 2 and 1.",
         ),
         because="x is row 0, u is row 1 and v is row 2. x * x uses row 0 twice.",
@@ -112,7 +113,9 @@ EXERCISES = (
         },
         hint=(
             "Who uses u, and who uses x? Each use sends an amount back.",
-            "Start with 1 for y. Then go up: y passes on to v and u, then v to u and x, then u to x. Add what meets.",
+            "Begin with y, then v, u and x. x: it gets what arrived at v = u + x, and twice what arrived at u = x * "
+            "x, times x. u: it gets what arrived at y = v * u, times v, and what arrived at v = u + x. v: it gets "
+            "what arrived at y = v * u, times u. y: it is the target, and begins with 1.",
             "v gets 1 * 4. u gets 1 * 6, and 4 more from v. x gets 4 from v, and from x * x twice 10 * 2.",
         ),
         because="u gets 6 and 4, and x gets 4, 20 and 20.",
@@ -162,19 +165,10 @@ EXERCISES = (
     Exercise(
         "02.5",
         expect={"rows": 11, "paths": 1024},
-        slips={
-            "rows": {
-                10: "The row of x counts, too.",
-                1024: "Each addition is one row, however many paths lead through it.",
-            },
-            "paths": {
-                20: "At every addition a path can go left or right, so the number doubles.",
-                100: "Not ten times ten: the number of paths doubles ten times.",
-            },
-        },
         hint=(
             "What does one more addition do to the number of rows? And to the number of paths?",
-            "One row for x, and one for each addition. The number of paths doubles with every addition.",
+            "rows: one for x, and one for each addition, however many paths lead through it. paths: at every addition "
+            "their number doubles.",
             "1 + 10 rows, and 2 ** 10 paths.",
         ),
         because="Ten rows and the one of x; two branches at each of ten additions make 2 ** 10 paths.",
@@ -184,10 +178,6 @@ EXERCISES = (
         expect=_slopes,
         cases=[(F, [0.0, 0.5, 1.0]), (G, [-1.0, 0.25, 2.0, 3.0]), (G, [1.5])],
         mistakes=[
-            Mistake(
-                lambda f, places: np.array([f._compute(place) for place in places]),
-                "These are the values of f. Give back what tape.gradient(y, x) returns.",
-            ),
             Mistake(
                 lambda f, places: _slopes(f, places) / len(places),
                 "You divided by how many there are. Leave out the mean: ask for the gradient of y itself.",

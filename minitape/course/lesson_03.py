@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..common.texts import say
-from .compare import Described, as_array, kind, with_zero
+from .compare import Described, as_array, with_zero
 from .exercise import Exercise, Mistake, raises
 from .unknown import Polynomial, descend
 
@@ -45,11 +45,11 @@ by its own name, `x:0`.""",
 }
 
 
-def _box(value: Answer) -> Described:
-    """Whether a variable was handed in, or a tensor, and what it holds."""
-    what = (
-        say("a variable") if hasattr(value, "assign") else say("a tensor") if hasattr(value, "numpy") else kind(value)
-    )
+def _box(value: Answer) -> Answer:
+    """Whether a variable was handed in, or a tensor, and what it holds; anything else as it is."""
+    if not hasattr(value, "numpy"):
+        return value
+    what = say("a variable") if hasattr(value, "assign") else say("a tensor")
     return Described(what, say("{} that holds {holds}"), type=what, holds=as_array(value))
 
 
@@ -112,7 +112,8 @@ EXERCISES = (
         slips={"after two steps": {4.0: "The second step has a slope of its own: w is 2.5 by then."}},
         hint=(
             "How steep is (w - 4) ** 2 at w = 1? And where is w after the first step?",
-            "The slope is 2 * (w - 4). Each step subtracts 0.25 times the slope at the place where w is then.",
+            "The slope is 2 * (w - 4). after one step: 0.25 times the slope at 1 was subtracted. after two steps: and "
+            "0.25 times the slope at the place where w was by then.",
             "At 1 the slope is -6: w becomes 1 + 0.25 * 6. At 2.5 it is -3: w becomes 2.5 + 0.25 * 3.",
         ),
         because="Each step uses the slope where w is now, so the steps get shorter on the way to 4.",
@@ -134,7 +135,7 @@ EXERCISES = (
                 "gradient. Change what the variable holds: it has a method that subtracts.",
             ),
             Mistake(
-                _holding(_descend, "a number"),
+                _descend,
                 "The number is right, but it is a plain number. Hand back the variable itself: return w.",
             ),
             Mistake(
@@ -193,7 +194,7 @@ EXERCISES = (
                 "The sum is right, but it is a tensor. The variable itself should be handed back, with the sum in it.",
             ),
             Mistake(
-                _holding(sum, "a number"),
+                sum,
                 "The sum is right, but it is a plain number. Hand back the variable itself: return total.",
             ),
             Mistake(

@@ -84,7 +84,8 @@ EXERCISES = (
         },
         hint=(
             "Which paths lead from the variable to the result? Which of them go through a stop?",
-            "Cross out the paths through a stop, and add the others. If none is left, the answer is None.",
+            "Cross out the paths through a stop, and add the others. A: by what is x multiplied? B: is a path left? "
+            "If not, the answer is None. C: two of the three factors are left. D: only the last x is left.",
             "A: one path is left, and gives y. B: the only path is stopped. C: two of three factors pass. D: only the "
             "last x is left.",
         ),
@@ -103,16 +104,11 @@ EXERCISES = (
                 "B: s is stopped, but the last multiplication also uses x itself.",
             ),
         ],
-        slips={
-            "A outer": {4.0: "A: only the inner tape pauses. The outer one records x * x as well."},
-            "B outer": {
-                12.0: "B: stop_gradient is a row that every tape records, and no tape lets a gradient through it."
-            },
-            "A inner": {12.0: "A: the inner tape paused while x * x ran. To it, s is the number 4."},
-        },
         hint=(
             "For each tape: does it see x * x? And may a gradient go through it?",
-            "A pause is for one tape, a stopped value for all of them.",
+            "A inner: this tape paused while x * x ran, so to it s is the number 4. A outer: only the inner tape "
+            "pauses, and this one records x * x as well. B inner: s is stopped, but u = s * x also uses x itself. B "
+            "outer: a stop is a row that every tape records, and no tape lets a gradient through it.",
             "A tape that cannot go through s knows u = 4 * x. One that can knows u = x * x * x, with the derivative "
             "3 * 2 * 2.",
         ),

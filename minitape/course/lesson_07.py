@@ -105,7 +105,8 @@ EXERCISES = (
         },
         hint=(
             "What did each tape see of the path to q?",
-            "first was on for both multiplications, second only for the last one.",
+            "A: first was on for both multiplications, of u * v * v. B: v is in both of them. C: second was not on "
+            "when p was computed. D: for second, p is a number that came from outside.",
             "first saw q = u * v * v. second saw only q = p * v, with p = 10.",
         ),
         because="first recorded all of u * v * v. second recorded p * v only, and p was for it the number 10.",

@@ -27,10 +27,6 @@ def _slopes(f: Polynomial, values: list[float]) -> np.ndarray:
     return np.array([f.derivative(value) for value in values])
 
 
-def _largest(f: Polynomial, values: list[float]) -> float:
-    return max(values, key=lambda value: float(f._compute(value)))
-
-
 def _answer(why: Answer) -> Described:
     """What an explanation names: the cause, and the line of the program. Of a list with one explanation, that one."""
     if isinstance(why, (list, tuple)) and len(why) == 1:
@@ -87,7 +83,8 @@ EXERCISES = (
         },
         hint=(
             "In each program: who is watched, and is every line on the tape?",
-            "Take the words from the first two groups of the table, each at most once.",
+            "Take the words from the first two groups of the table, each at most once. A: x is a constant. B: which "
+            "function stands between w and y? C: where is the line of z? D: what was said to the tape just before?",
             "A: a constant. B: a cut in the value. C: a line after the block. D: a tape that was paused.",
         ),
         because="x was not watched; the value was cut off; a line was outside the block; the tape was paused.",
@@ -137,11 +134,6 @@ def slopes(f, values):
 """,
         mistakes=[
             Mistake(
-                lambda f, values: np.array([f.derivative(value) * (value == _largest(f, values)) for value in values]),
-                "That is the gradient of the largest result alone. Which function gives the mean?",
-                where=r"reduce_max",
-            ),
-            Mistake(
                 gives_none,
                 "The function is the right one, but .numpy() still takes the value out of the tape's world.",
                 where=r"tf\.reduce_mean\(.*\.numpy\(",
@@ -184,15 +176,11 @@ def slopes(f, values):
     Exercise(
         "08.4",
         expect=[None, 0.0, None, 0.0],
-        slips={
-            1: {0.0: "A: floor has steps, and hands on nothing: None, not zero."},
-            2: {None: "B: a multiplication hands on what arrived times the other factor. That is a path."},
-            3: {0.0: "C: the constant was not computed from x."},
-            4: {None: "D: relu is recorded. For a negative number its slope is 0."},
-        },
         hint=(
             "For each: is y computed from x, and what does the operation hand on?",
-            "A broken path or no path is None. A path on which the amount is multiplied by zero is 0.0.",
+            "A broken path or no path is None, and a path that multiplies by zero gives 0.0. A: floor has steps, and "
+            "hands on nothing. B: a product hands on what arrived times the other factor. C: is y computed from x? D: "
+            "relu is recorded, and of a negative number its slope is 0.",
             "A: floor hands on nothing. B: 0.0 times what arrives. C: no path. D: relu of -3.",
         ),
         because="None where nothing is handed on from y to x; zero where something is, and multiplied by zero.",

@@ -78,7 +78,7 @@ EXERCISES = (
         },
         hint=(
             "Which value does x hold when z is computed, and does the tape know where that came from?",
-            "x holds y * 3. The path back from z ends at x.",
+            "1: when z is computed, x holds y * 3. 2: the path back from z ends at x.",
             "With respect to x: 2 * 15. With respect to y: no path.",
         ),
         because="x held 15, and the path back ends at x: a variable does not know how its value was computed.",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
-from functools import partial
 from typing import TYPE_CHECKING
 
 from .exercise import Exercise, Mistake, raises
@@ -30,11 +29,11 @@ def _repeated(f: Polynomial, value: float, times: int) -> float:
     return slope
 
 
-def _aimed(throw: Polynomial, target: float, times: int = 10, part: float = 1.0) -> float:
-    """The angle after so many corrections, by `part` of what the tape says."""
+def _aimed(throw: Polynomial, target: float, times: int = 10) -> float:
+    """The angle after so many corrections."""
     angle = 0.4
     for _ in range(times):
-        angle -= part * (throw._compute(angle) - target) / throw.derivative(angle)
+        angle -= (throw._compute(angle) - target) / throw.derivative(angle)
     return angle
 
 
@@ -101,24 +100,11 @@ EXERCISES = (
     Exercise(
         "10.1",
         expect=[5.0, 16.0, None, 0.0],
-        slips={
-            1: {2.0: "A: at x = 1 the condition is False. Which branch ran?"},
-            2: {
-                2.0: "B: how many times does the loop run, from 1 to 10 or more?",
-                8.0: "B: after three iterations y is 8, which is still below 10.",
-            },
-            3: {
-                0.0: "C: the branch that ran has no operation that uses x: there is no path.",
-                1.0: "C: x is above 0, so the first branch ran.",
-            },
-            4: {
-                None: "D: tf.where is an operation with a rule: what it does not take gets 0.",
-                -2.0: "D: at x = -1, tf.where takes the 0.0, not x * x.",
-            },
-        },
         hint=(
             "Which lines of each program run?",
-            "For B, write a row for each iteration. In C, what was y computed from?",
+            "A: at x = 1 the condition is False. B: how many times does the loop run, from 1 to 10 or more? C: the "
+            "branch that ran has no operation that uses x. D: tf.where is recorded, with both branches; at x = -1 it "
+            "took the 0.0, and what it does not take gets 0.",
             "A: 5 * x ran. B: y is 2 * 2 * 2 * 2 * x. C: a constant. D: tf.where took the 0.0.",
         ),
         because="Only what ran counts: one branch, four iterations, a constant; and tf.where hands on 0 to what it "
@@ -192,14 +178,11 @@ def two_slopes(f, value):
         mistakes=[
             Mistake({"A": 2, "C": 6, "D": 6}, "At the second call only the graph runs: no Python, no print."),
         ],
-        slips={
-            "C": {1: "C: range is Python's loop. It runs three times while f is traced."},
-            "D": {3: "D: tf.range is a loop of the graph. Python goes through its body once."},
-            "E": {3: "E: f runs twice, and each time the loop runs three times."},
-        },
         hint=(
             "Who prints each letter: Python, while tracing, or the graph, each time?",
-            "And how many times does its loop run there? range is Python's, tf.range is the graph's.",
+            "A: print is Python's, and runs while f is traced. B: tf.print is in the graph, which runs at each call. "
+            "C: range is Python's loop, and runs while f is traced. D: tf.range is a loop of the graph; Python goes "
+            "through its body once. E: the graph runs twice, and each time the loop runs three times.",
             "A and D: Python, once. C: Python, three times. B: the graph, at each of two calls. E: the graph, three "
             "times at each.",
         ),
@@ -236,24 +219,11 @@ def two_slopes(f, value):
     Exercise(
         "10.5",
         expect={"A": 1, "B": 2, "C": 3, "D": 2},
-        slips={
-            "A": {
-                2: "A: of a tensor only shape and dtype count, not its value.",
-                3: "A: a function is traced for each new kind of input, not at each call.",
-            },
-            "B": {
-                1: "B: a Python number is written into the graph, so a new number needs a new graph.",
-                3: "B: for the second 1.0 there is a graph already.",
-            },
-            "C": {2: "C: two shapes, and then whole numbers: another dtype."},
-            "D": {
-                1: "D: the last line hands in a Python number, not a tensor.",
-                6: "D: tf.constant(k) is a tensor. All five are of the same shape and dtype.",
-            },
-        },
         hint=(
             "For each call: is there a graph already for this kind of input?",
-            "Of a tensor, compare shape and dtype with those before; of a Python number, the number itself.",
+            "A: of a tensor only shape and dtype count, not its value. B: a Python number is written into the graph; "
+            "how many different ones are there? C: compare the shapes, and then the dtypes. D: the five are tensors "
+            "of one kind, and the last line hands in a Python number.",
             "A: one kind. B: 1.0 and 2.0. C: two shapes, and another dtype. D: one kind of tensor, and a Python "
             "number.",
         ),
@@ -264,14 +234,6 @@ def two_slopes(f, value):
         "10.6",
         expect=_aimed,
         cases=[(HILL, 7.0), (STEEP, 3.0), (LINE, 3.0), (FLAT, 0.0)],
-        mistakes=[
-            Mistake(lambda throw, target: 0.4, "The angle never changes: give the name angle to the corrected one."),
-            Mistake(
-                partial(_aimed, part=-1.0),
-                "The ball goes the wrong way: if the miss is above zero and grows with the angle, the angle must "
-                "become smaller.",
-            ),
-        ],
         hint=(
             "By how much does the miss grow if the angle grows by 1? So how far must the angle go back?",
             "Ask the tape for the gradient of miss with respect to angle, and subtract miss divided by it from the "

@@ -191,7 +191,6 @@ EXERCISES = (
                 lambda g, z, x: (g * (1.0 - x * x),), "z is tanh(x). Which of the two belongs in 1 - tanh(x) ** 2?"
             ),
             Mistake(lambda g, z, x: (g * (1.0 + z * z),), "The sign: the derivative of tanh is 1 minus its square."),
-            Mistake(lambda g, z, x: (g * z,), "That is the rule of exp."),
             Mistake(
                 lambda g, z, x: g * (1.0 - z * z),
                 "The amount is right. Give it back as a tuple: (amount,), with a comma.",
@@ -213,10 +212,6 @@ EXERCISES = (
                 lambda Tape, *given: _learn(Honest, *given),
                 "With the second tape, your gradients are not those that it gives. Whom did you ask? (It gives half "
                 "of the truth, to see that.)",
-            ),
-            Mistake(
-                lambda Tape, loss_of, start, steps, rate: _learn(Tape, loss_of, start, steps, 1.0),
-                "The steps are too long. What is rate for?",
             ),
         ],
         hint=(

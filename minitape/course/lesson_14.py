@@ -116,7 +116,8 @@ EXERCISES = (
         },
         hint=(
             "Which box gets numbers, and sends only zeros?",
-            "Read the adjoints from right to left, down to that box. What came into it in the forward pass?",
+            "cause: what came in at the box that hands on only zeros, in the forward pass? line: read the adjoints "
+            "from right to left, down to that box.",
             "-3 and -2.25 go into the maximum with 0.",
         ),
         because="Both numbers before the maximum are negative, where its derivative is 0.",

@@ -198,7 +198,8 @@ EXERCISES = (
         },
         hint=(
             "Is it text? Do its rows have the same length? Is nearly all of it 0?",
-            "Text: string. Rows of different lengths: ragged. Mostly zeros: sparse. Otherwise: dense.",
+            "A: it has a number at every point. B: is it numbers, or text? C: how many of its places are not zero? D: "
+            "do its rows have one length?",
             "A has a brightness at every point; B is text; C has 50 of 100,000 places; D has rows of different "
             "lengths.",
         ),
