@@ -268,9 +268,8 @@ class Drawing:
         title = short_name(name, max(3, int((right - x) / 7.4)))
         left = x + 7.4 * wide(title) + 6
         bold = ' font-weight="600"' if row is None or row["name"] else ""
-        small = f'font-size="10" fill="{MUTED}"'
         return text_at(x, y, title, f'font-size="12"{bold}') + text_at(
-            left, y, fitting(texts, (right - left) / 5.6), small
+            left, y, fitting(texts, (right - left) / 5.6), f'font-size="10" fill="{MUTED}"'
         )
 
     def operation(self, row: Fields) -> str:

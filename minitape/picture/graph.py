@@ -75,7 +75,6 @@ class GraphDrawing(Drawing):
             return self.border(node) + self.titled(node, x + 10, y + 17, x + WIDTH - 8) + inside
         kind, number = row["kind"], row["row"]
         pad = 16 if kind == "source" else 10
-        adjoint = self.adjoints.get(number)
         update = self.updates.get(number)
         value, before = (
             (row["value"], "")
@@ -91,7 +90,7 @@ class GraphDrawing(Drawing):
                 or text_at(
                     x + pad, y + 32, word("released") if row["released"] else "", f'font-size="11" font-family="{MONO}"'
                 ),
-                value_at(x, y + 45.5, pad, "∂ ", adjoint, row, BACK),
+                value_at(x, y + 45.5, pad, "∂ ", self.adjoints.get(number), row, BACK),
             ]
         )
 

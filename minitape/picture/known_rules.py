@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..engine.types import Array, Attributes, Object
     from .fields import Fields
 
-# of PyTorch and JAX; kernels of TensorFlow are in the table
+# of PyTorch and JAX; elementwise kernels of TensorFlow are in the table
 SPELLED = (
     "mul=multiply sub=subtract neg=negative div=divide true_divide=divide logistic=sigmoid max=maximum min=minimum "
     "absolute=abs integer_pow=pow rsub=subtract rdiv=divide rpow=pow"
@@ -37,7 +37,9 @@ ON_ARRAYS = (
     "reduce_sum=reduce_sum mean=reduce_mean max=reduce_max amax=reduce_max reduce_max=reduce_max min=reduce_min "
     "amin=reduce_min reduce_min=reduce_min norm=reduce_euclidean_norm linalg_norm=reduce_euclidean_norm "
     "linalg_vector_norm=reduce_euclidean_norm softmax=softmax log_softmax=log_softmax T=transpose t=transpose "
-    "transpose=transpose permute=transpose reshape=reshape view=reshape flatten=reshape"
+    "transpose=transpose permute=transpose reshape=reshape view=reshape flatten=reshape MatMul=matmul "
+    "BatchMatMulV2=matmul Softmax=softmax LogSoftmax=log_softmax Sum=reduce_sum Mean=reduce_mean Max=reduce_max "
+    "Min=reduce_min"
 )
 NAMES, ARRAYS = (dict(pair.split("=") for pair in text.split()) for text in (SPELLED, ON_ARRAYS))
 KNOWN = {primitive.op: primitive for primitive in BY_CODE} | {primitive.name: primitive for primitive in BY_CODE}
@@ -142,7 +144,9 @@ def _of_arrays(op: str, values: list[Array], z: Array, close: float) -> KnownRul
     if primitive.name == "matmul":  # a vector is a row before a matrix, a column behind it
         x, y = values
         values = [x[None] if x.ndim == 1 else x, y[:, None] if y.ndim == 1 else y]
-    least = close * np.abs(values[0]).max() if primitive.name.startswith("reduce") else 0.0
+    least = 0.0
+    if primitive.name.startswith("reduce"):  # its axes are an input in TensorFlow
+        values, least = values[:1], close * np.abs(values[0]).max()
     found = []
     for attrs in _arguments(primitive.name, values[0], z):
         with suppress(Exception):

@@ -164,8 +164,8 @@ class ListDrawing(Drawing):
                 drawn, right = _number(right, y, "→ " if update else "", value, shown, INK, self.letters)
                 parts.append(drawn)
         right -= 8
-        number = str(row["row"]) if row else ""
-        parts.append(text_at(x + PAD + self.digits, y, number, f'font-size="9.5" text-anchor="end" fill="{MUTED}"'))
+        small = f'font-size="9.5" text-anchor="end" fill="{MUTED}"'
+        parts.append(text_at(x + PAD + self.digits, y, str(row["row"]) if row else "", small))
         parts.append(self.titled(node, x + (PAD + 5 + self.digits if row else PAD + 2), y, right))
         for k, (texts, picture) in enumerate(self.lines.get(index, ())):
             line = " ".join(texts)

@@ -35,8 +35,8 @@ def converted(svg: str, kind: str) -> bytes:
             "pdf": ["--no-pdf-header-footer", f"--print-to-pdf={made}", page.as_uri()],
             "png": [f"--screenshot={made}", f"--force-device-scale-factor={DENSITY}", size, page.as_uri()],
         }
-        browser = ["--headless", "--no-sandbox", "--hide-scrollbars", "--disable-gpu"]
-        order = orders.get(Path(program).name) or [*browser, *orders[kind]]
+        browser = ["--headless", "--no-sandbox", "--hide-scrollbars", "--disable-gpu", *orders[kind]]
+        order = orders.get(Path(program).name, browser)
         subprocess.run([program, *order], check=True, capture_output=True, timeout=60)
         return made.read_bytes()
 
