@@ -193,7 +193,7 @@ class Drawing:
             if number:
                 yield text_at(x, y, "=" if value else f"= {number}", f'font-size="10.5" font-family="{MONO}"')
             if value:
-                yield small_map(value, x + 14, y - 8, 40, 10)
+                yield small_map(value, x + 14, y - 10, 40, 13)
                 yield text_at(x + 58, y, number, f'font-size="10.5" font-family="{MONO}" fill="{MUTED}"')
             x += text + picture + 16
         self.height = y + 14 if self.results else self.foot
@@ -258,11 +258,11 @@ class Drawing:
     def titled(self, node: Node, x: float, y: float, right: float) -> str:
         """The name, and small beside it the operation."""
         row = node.row
-        operation = row is not None and row["kind"] == "operation"
-        texts = [title_of({**row, "name": None})] if row and operation else []
-        if row and texts and (row["name"] or self.says_inputs or self.room is not None):
-            texts.insert(0, self.operation(row))
-        name = row["name"] if row and operation else node.title
+        name, texts = node.title or None, [""]
+        if row and row["kind"] == "operation":
+            name, texts = row["name"], [title_of({**row, "name": None})]
+            if name or self.says_inputs or self.room is not None:
+                texts.insert(0, self.operation(row))
         if not name:
             return text_at(x, y, fitting(texts, (right - x) / 6.6), 'font-size="12"')
         title = short_name(name, max(3, int((right - x) / 7.4)))
@@ -279,7 +279,7 @@ class Drawing:
         for number in row["inputs"]:
             one = self.by_number.get(number)
             name = "" if one is None else brief(one["value"], one, 6) if one.get("literal") else one["name"] or ""
-            names.append(short_name(name.removesuffix(":0"), 9) if name else f"({number})")
+            names.append(short_name(name.rpartition("/")[2].removesuffix(":0"), 9) if name else f"({number})")
         if label in SIGNS and len(names) == 2:
             power = names[1].removesuffix(".0")
             if label == "xʸ" and power.isdigit():

@@ -82,7 +82,7 @@ def value_at(x: float, y: float, pad: float, before: str, value: Shown | None, r
         )
     shape = before + shape_text(row["shape"], ROOM - 4 - len(before))
     left = max(68.0, pad + 6.7 * len(shape) + 4)
-    picture = small_map(value, x + left, y - 9, WIDTH - left - 8, 10) if left < WIDTH - 24 else ""
+    picture = small_map(value, x + left, y - 10, WIDTH - left - 8, 12) if left < WIDTH - 24 else ""
     return text_at(x + pad, y, shape, f'font-size="11" font-family="{MONO}" fill="{MUTED}"') + picture
 
 

@@ -193,12 +193,12 @@ def _number(
         text = before + (text or elide(value.get("text", ""), NUMBERS))
         return text_at(right, y, text, _mono(colour)), right - LETTER * wide(text)
     sides = str(tuple(row["shape"]))
-    if before or wide(sides) > room - 4:
+    if before or wide(sides) > room - 3:
         sides = before.strip()
     width = LETTER * (room - wide(sides) if sides.strip() else NUMBERS) - 4
     left = right - width - 4
     text = text_at(left, y, sides, _mono(colour if before else MUTED))
-    return small_map(value, right - width, y - 8, width, 9) + text, left - LETTER * wide(sides)
+    return small_map(value, right - width, y - 11, width, 15) + text, left - LETTER * wide(sides)
 
 
 def _path(d: str, colour: str, dash: str) -> str:
