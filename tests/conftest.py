@@ -174,12 +174,15 @@ def page_with_policy(browser) -> Iterator:
 
 
 @pytest.fixture(scope="module")
-def page_of_module(browser) -> Iterator:
-    """Such a page for several tests, none of which leaves traces that another one sees."""
-    context, left = guarded(browser)
-    yield context.new_page()
-    context.close()
-    assert not left, f"requests left the machine: {left}"
+def new_page(_served) -> Iterator[Callable]:
+    """Opens such a page for several tests of a file, which a server sends: none leaves traces that another one sees."""
+    context, left = _served
+    pages: list = []
+    yield lambda: pages.append(context.new_page()) or pages[-1]
+    for one in pages:
+        one.close()
+    there, left[:] = left[:], []
+    assert not there, f"requests left the machine: {there}"
 
 
 @pytest.fixture(scope="module")

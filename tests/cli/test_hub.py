@@ -323,11 +323,11 @@ def test_a_mended_lesson_merges_with_a_learners_work(learners, teachers):
 
 
 @pytest.mark.browser
-def test_a_browser_shows_a_lesson_on_the_hub_as_minitape_lab_does(hub, page_of_module):
+def test_a_browser_shows_a_lesson_on_the_hub_as_minitape_lab_does(hub, new_page):
     """What a hub without minitape's extension lacks: saved when opened, no news, advice on the next day, pictures after
     a reload.
     """
-    page = page_of_module
+    page = new_page()
     page.goto(f"{hub.origin}/hub/")
     page.fill("#username_input", "learner-in-browser")
     page.fill("#password_input", "any")

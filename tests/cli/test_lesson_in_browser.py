@@ -64,16 +64,18 @@ def opened(page, server, request):
     return open_fresh(page, server, request.node.name)
 
 
-@pytest.fixture
-def lesson(opened):
-    """The page of lesson 1, all cells run, for a test that starts the kernel anew."""
-    return run_lesson(opened)
+@pytest.fixture(scope="module")
+def unread(new_page, server):
+    """Such a page for tests of which the first one wants it untouched, and the last one leaves it."""
+    return open_fresh(new_page(), server, "unread")
 
 
 @pytest.fixture(scope="module")
-def kept(page_of_module, server):
-    """Such a page for tests that leave the pictures, and one another's cells, as they are."""
-    return run_lesson(open_fresh(page_of_module, server, "kept"))
+def kept(new_page, server):
+    """Such a page, all cells run, for tests that leave the pictures, and one another's cells, as they are; but for the
+    last one, which starts the kernel anew.
+    """
+    return run_lesson(open_fresh(new_page(), server, "kept"))
 
 
 def cell(page, text):
@@ -93,10 +95,10 @@ def top(page):
 
 
 @pytest.mark.long
-def test_a_lesson_that_was_only_opened_counts_as_saved(opened):
+def test_a_lesson_that_was_only_opened_counts_as_saved(unread):
     # The debugger's button comes when the kernel has said what its language is.
-    opened.locator(".jp-DebuggerBugButton").wait_for(timeout=LONG)
-    expect(opened.locator(".jp-mod-dirty")).to_have_count(0)
+    unread.locator(".jp-DebuggerBugButton").wait_for(timeout=LONG)
+    expect(unread.locator(".jp-mod-dirty")).to_have_count(0)
 
 
 @pytest.mark.long
@@ -109,19 +111,20 @@ def test_a_skeleton_that_was_only_opened_counts_as_saved(page, server):
 
 
 @pytest.mark.long
-def test_the_first_click_on_a_word_opens_the_glossary_there(opened):
-    opened.get_by_role("link", name="tape", exact=True).first.click()
-    word = opened.locator(".jp-Notebook:visible").get_by_role("heading", name="Tape", exact=True)
-    expect(word).to_be_in_viewport(timeout=LONG)
+def test_who_goes_on_in_the_middle_of_a_lesson_is_told_what_to_run(unread):
+    middle = cell(unread, "TapeView(g)")
+    middle.locator(".cm-content").click()
+    unread.keyboard.press("Control+Enter")
+    expect(middle).to_contain_text("name 'TapeView' is not defined", timeout=LONG)
+    expect(middle).to_contain_text("run that cell first: menu Run, Run All Above Selected Cell.")
 
 
 @pytest.mark.long
-def test_who_goes_on_in_the_middle_of_a_lesson_is_told_what_to_run(opened):
-    middle = cell(opened, "TapeView(g)")
-    middle.locator(".cm-content").click()
-    opened.keyboard.press("Control+Enter")
-    expect(middle).to_contain_text("name 'TapeView' is not defined", timeout=LONG)
-    expect(middle).to_contain_text("run that cell first: menu Run, Run All Above Selected Cell.")
+def test_the_first_click_on_a_word_opens_the_glossary_there(unread):
+    top(unread)
+    unread.get_by_role("link", name="tape", exact=True).first.click()
+    word = unread.locator(".jp-Notebook:visible").get_by_role("heading", name="Tape", exact=True)
+    expect(word).to_be_in_viewport(timeout=LONG)
 
 
 @pytest.mark.long
@@ -204,7 +207,8 @@ BROKEN = """() => [...document.querySelectorAll(".jupyter-widgets-disconnected")
 
 
 @pytest.mark.long
-def test_after_a_restart_nothing_looks_broken_and_after_another_load_neither(lesson):
+def test_after_a_restart_nothing_looks_broken_and_after_another_load_neither(kept):
+    lesson = kept
     top(lesson)
     question = first_question(lesson)
     question.get_by_role("button", name="6.0").click()
