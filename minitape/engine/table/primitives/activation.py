@@ -29,13 +29,9 @@ def _shift(x: Array, axis: int, op: str) -> Array:
 
 
 @in_single
-def _softmax(x: Array, *, axis: int = -1, spread: bool = False) -> Array:
-    """A NaN spreads over its row on demand; it stays alone in TensorFlow's kernel, whose reciprocal of a float32 NaN is
-    0.
-    """
+def _softmax(x: Array, *, axis: int = -1) -> Array:
     e = ARRAY["exp"](_shift(x, axis, "Softmax"))
-    scale = 1 / _add(e, axis, None, None, True)
-    return e * (scale if spread or x.dtype != np.float32 else np.fmax(scale, 0))
+    return e * (1 / _add(e, axis, None, None, True))
 
 
 @in_single
@@ -51,7 +47,7 @@ def _total(g: Array, axis: int) -> Array:
 declare(
     "softmax",
     _softmax,
-    [lambda g, z, x, *, axis=-1, spread=False: (g - _total(g * z, axis)) * z],
+    [lambda g, z, x, *, axis=-1: (g - _total(g * z, axis)) * z],
     op="Softmax",
     keep="z",
 )
@@ -88,7 +84,7 @@ def _cross_entropy(x: Array, y: Array) -> Array:
 
 def _cross_entropy_rule(g: Array, z: Array, x: Array, y: Array) -> Array:
     """As in TensorFlow the labels count as constants here: the second derivative by them is 0."""
-    return _column(g) * (TABLE["softmax"](x, axis=-1, spread=True) - TABLE["held"](y))
+    return _column(g) * (TABLE["softmax"](x, axis=-1) - TABLE["held"](y))
 
 
 declare("held", lambda x: x, [lambda g, z, x: 0 * g], op="Identity", keep="")
@@ -111,13 +107,13 @@ def _sparse_cross_entropy(x: Array, labels: Array) -> Array:
 
 def _sparse_rule(g: Array, z: Array, x: Array, labels: Array) -> Array:
     if type(g) is np.ndarray and x.ndim == 2 and x.dtype.itemsize > 2:
-        share = _softmax(x, spread=True)
+        share = _softmax(x)
         share[np.arange(labels.size), labels] -= 1
         share *= g[:, None]
         return share
     one = dtype_of_any(g).as_numpy_dtype(1)
     true = TABLE["one_hot"](labels, depth=x.shape[-1], on=one, off=one * 0, axis=-1)
-    return _column(g) * (TABLE["softmax"](x, axis=-1, spread=True) - true)
+    return _column(g) * (TABLE["softmax"](x, axis=-1) - true)
 
 
 declare("sparse_softmax_cross_entropy", _sparse_cross_entropy, [_sparse_rule, None],
