@@ -171,25 +171,25 @@ def listed(spot: Spot, edit: Edit) -> Fix | None:
         if unparse(n.args[0]) in names or (isinstance(n.args[0], ast.Attribute) and n.args[0].attr in own)
     ]
     here = [n for s, n in made if s is spot.statement and isinstance(n.args[0], (ast.ListComp, ast.List))]
-    found = [(n, new) for n in spot.statement.walk() if (new := edit(spot, n)) is not None]
+    found: list = [(n, new) for n in spot.statement.walk() if (new := edit(spot, n)) is not None]
     if (
         stack is None
         or len(found) != 1
         or not (of_name or here)
         or any(n.keywords for n in here)
-        or not (appended is not None or here or isinstance(spot.statement.value(), ast.ListComp))
+        or not (appended or here or isinstance(spot.statement.value(), ast.ListComp))
     ):
         return None
-    parts = [(found[0][0], found[0][1]) if isinstance(found[0][1], str) else found[0][1]]
+    part = found[0] if isinstance(found[0][1], str) else found[0][1]
     return spot.replace(
-        [*parts, *((n, f"{stack}({unparse(n.args[0])})") for n in of_name), *((n.func, stack) for n in here)]
+        [part, *((n, f"{stack}({unparse(n.args[0])})") for n in of_name), *((n.func, stack) for n in here)]
     )
 
 
 def element(spot: Spot, node: Any) -> str | None:
-    """``x.squeeze()`` for ``x.item()`` and ``float(x)``."""
+    """``x`` for ``x.item()`` and ``float(x)``, and ``x.squeeze()`` where it has axes."""
     inner = left_value(node)
-    return None if inner is None else f"{unparse(inner)}.squeeze()"
+    return None if inner is None else unparse(inner) + ("" if spot.entry and not spot.entry.shape else ".squeeze()")
 
 
 def finite_data(spot: Spot) -> Fix | None:
