@@ -127,9 +127,12 @@ print(kills)
 """
 
 
-@pytest.mark.long(sample=6)
+# Half of them write as another one does.
+@pytest.mark.long(sample=3)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes do not fork here")
-@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.longest] * (at % 2)) for at, name in enumerate(WRITERS)]
+)
 def test_a_save_that_is_killed_at_any_line_leaves_the_old_file_or_the_new_one(tmp_path, name, long):
     command = [sys.executable, "-c", KILLED_ANYWHERE, name, tmp_path, "1" if long else "9"]
     done = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
