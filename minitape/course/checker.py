@@ -250,7 +250,7 @@ def _judge_value(exercise: Exercise, answer: Answer) -> Verdict:
     return Verdict(
         False,
         _measures(comparison),
-        hint or (_pointer_to(exercise, answer) if comparison.parts else ""),
+        hint or (_pointer_to(exercise, answer) if comparison.parts and not comparison.quoted else ""),
         remark,
         _show(given),
         of_it=of_it,

@@ -461,6 +461,8 @@ def without_return(source: str) -> str:
 def all_numbers(results: Sequence[Answer]) -> np.ndarray | None:
     """All numbers of some results in a row; None where there is anything else."""
     try:
+        if any(np.asarray(result).dtype.kind == "U" for result in results):  # texts of numbers are no numbers
+            return None
         flat = np.concatenate([np.ravel(np.asarray(result, np.float64)) for result in results])
     except (TypeError, ValueError):
         return None

@@ -91,14 +91,6 @@ EXERCISES = (
                 {"C": [12.0, None, 6.0]},
                 "C: this tape watches nothing automatically, not even v.",
             ),
-            Mistake(
-                {"C": [None, None, None]},
-                "C: a constant has a gradient if it is watched before it is used.",
-            ),
-            Mistake(
-                {"A": [12.0, 0.0, 0.0], "B": [12.0, 8.0, 0.0], "C": [0.0, 0.0, 6.0]},
-                "The numbers are right. But what is not watched gives None, not zero.",
-            ),
         ],
         hint=(
             "Who is watched in each of the programs?",

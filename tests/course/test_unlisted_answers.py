@@ -177,7 +177,6 @@ WRONG_PROGRAMS = [
     ("06.3", SOLUTIONS["06.3"].replace("tf.stop_gradient", "stop_gradient"), "it belongs to tf"),
     ("06.3", SOLUTIONS["06.3"].replace("tf.stop_gradient", "tape.stop_gradient"), "It belongs to tf"),
     ("05.2", SOLUTIONS["05.2"].replace("persistent=True", "Persistent=True"), "Did you mean 'persistent'?"),
-    ("05.6", SOLUTIONS["05.6"].replace("return [", "return [[").rstrip() + "]", "not yet"),
     ("06.5", SOLUTIONS["06.5"].replace("tf.round(w) - w", "tf.round(start) - start"), "not yet"),
     ("07.2", solved("07.2", "inner.gradient(y, x)", "inner.gradient(y, x).numpy()"), "gradient of f(x) alone"),
     ("07.4", SOLUTIONS["07.4"].replace("/ bend(x)", "/ tf.abs(bend(x))"), "also where it is negative"),
@@ -352,6 +351,7 @@ def test_what_is_wrong_in_a_collection_is_told_and_not_how_much_belongs_in_it(na
 def test_a_hint_that_praises_a_part_is_not_given_where_that_part_is_wrong():
     assert "word is right" not in feedback("14.3", {"cause": "no_derivative", "line": 7})
     assert "z is right" not in feedback("03.3", {"t": [11, 0], "z": [1, 2]})
+    assert "right numbers" not in answer("03.6", solved("03.6", "average.numpy()", "str(average.numpy())"))
 
 
 def test_many_steps_that_have_arrived_are_not_those_of_another_rate():
