@@ -21,6 +21,7 @@ from .texts import SHARED
 # what an answer may be beside its own kind: any suspect, or the one that says more of it
 MAY_BE = {"connected": "", "zero": "underflow", "no_derivative": "sampled", "unused": "sampled"}
 CANCELS = ("zero_cancels", "zero_sum")
+ASIDE = ("cut", "paused", "outside")  # how a value goes into a target, and gets no gradient
 
 if TYPE_CHECKING:
     from .recording import Recording
@@ -48,27 +49,22 @@ class Checkup:
         """The page of a model."""
         answers = {name: self.answer(name, source) for name, source in parts.items()}
         well = {name.rpartition(".")[0] for name, answer in answers.items() if answer.kind == "connected"}
+        lost = {name: answer for name, answer in answers.items() if not answer.connected and answer.kind != "error"}
+        held = self.checks.trained_keys
+        copies = {one.key() for name, one in lost.items() if one.kind in ASIDE and self.checks.is_copy(parts[name])}
         for name, answer in answers.items():
-            if answer.cause in CANCELS and name.rpartition(".")[0] in well:
-                answers[name] = self._of_no_effect(answer)
+            # a bias whose sum cancels, as before a normalization, while its layer learns
+            answer.intended |= answer.cause in CANCELS and name.rpartition(".")[0] in well
+            left_out = bool(held) and self.checks.key(parts[name]) not in held
+            answer.intended |= name in lost and (left_out or answer.key() in copies)
         return ModelPage(answers)
-
-    @staticmethod
-    def _of_no_effect(answer: Explanation) -> Explanation:
-        """The answer for a bias whose sum cancels, as before a normalization, while its layer learns."""
-        other = Explanation(
-            "connected",
-            fill("The target does not depend on {x}: {why}", x=answer.name, why=answer.message),
-            "",
-        )
-        other.name, other.numbers, other._tape = answer.name, answer.numbers, answer._tape
-        return other
 
     def answer(self, name: str, source: Any) -> Explanation:
         """The answer for one source."""
-        sweep = self._reached_by(source)
-        refused = self._is_refused(source)
-        if sweep is None or refused or not self._is_well(source):
+        sweep, refused = self._reached_by(source), self._is_refused(source)
+        facts = [adjoint.facts() for _, adjoint in self._adjoints(source)]
+        # not all that arrived is finite, or all of it is zero
+        if sweep is None or refused or not all(f for _, f in facts) or all(zero for zero, _ in facts):
             target = self.target
             if target is None and not refused and sweep is not None and sweep.target:
                 target = self.recording.target_number(sweep)
@@ -97,7 +93,7 @@ class Checkup:
         """The same answer, or what is wrong with a gradient that is there."""
         if answer.kind not in MAY_BE:
             return answer
-        found = None if self.checks is None else self.checks.of(source, self.recording.rows_of(source))
+        found = self.checks.of(source, self.recording.rows_of(source))
         if found is None or MAY_BE[answer.kind] not in ("", found.cause):
             return answer
         other: Explanation = found.explanation(answer.name, self.recording.framework)
@@ -133,11 +129,6 @@ class Checkup:
         """The last backward pass that reached a source."""
         found = self._adjoints(source)
         return found[-1][0] if found else None
-
-    def _is_well(self, source: Any) -> bool:
-        """Whether all that arrived is finite, and not all of it is zero."""
-        facts = [adjoint.facts() for _, adjoint in self._adjoints(source)]
-        return all(finite for _, finite in facts) and not all(zero for zero, _ in facts)
 
     def _numbers(self, source: Any, sweep: BackwardPass | None) -> GradientNumbers | None:
         if sweep is None:

@@ -88,7 +88,10 @@ class JaxRecording(Recording):
 
     def trained(self) -> dict[str, Any]:
         """The leaves of the arguments that are differentiated, by name."""
-        rows = [leaf.row for leaf in self.given if leaf.row in self.chosen]
+        return self.named([leaf.row for leaf in self.given if leaf.row in self.chosen])
+
+    def named(self, rows: list[int]) -> dict[str, Any]:
+        """Leaves by name."""
         return {self.entries[row].name or f"[{row}]": Number(row) for row in rows}
 
     def suspect_checks(self) -> Any:

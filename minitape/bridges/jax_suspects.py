@@ -27,6 +27,11 @@ class JaxSuspectChecks(SuspectChecks):
     def __init__(self, recording: Any) -> None:
         super().__init__(recording, NAMES)
 
+    def are_alike(self, one: int, other: int) -> bool:
+        """The same lines use both: values that begin with the same formula are alike, too."""
+        sites = [{self.entries[reader].site for reader in self.readers.get(row, ())} for row in (one, other)]
+        return sites[0] == sites[1] and super().are_alike(one, other)
+
     def operand(self, entry: Any, row: int) -> int:
         while self.entries[row].op in ("broadcast_in_dim", "reshape") and self.entries[row].site == entry.site:
             row = self.entries[row].inputs[0]

@@ -19,6 +19,7 @@ from ..explain.values import CLIPS
 from ..explain.words import Explanation
 from ..recording.rows import RowExit
 from ..recording.sites import NOWHERE, Site
+from .checkup import Checkup
 from .inquiry import Inquiry
 from .jax_log import SHARES, STAIRS, places
 from .jax_origin import JaxOrigin, returned
@@ -36,13 +37,12 @@ _ASKED = re.compile(r"problem arose with the `(\w+)` function")
 
 
 def why(recording: Any, target: Any, source: Any) -> Explanation:
-    """The explanation of one gradient; see ``Recording.explain``. Of a tree, that of its first leaf without one."""
-    answers = (
-        JaxInquiry(recording, target, source, rows).answer()
-        for rows in [[row] for row in recording.rows_of(source)] or [[]]
-    )
-    first = next(answers)
-    return next((answer for answer in (first, *answers) if answer.cause != "connected"), first)
+    """The explanation of one gradient; see ``Recording.explain``. Of a tree, that of its worst leaf."""
+    rows = recording.rows_of(source)
+    if rows[1:]:
+        page = Checkup(recording, target).page(recording.named(rows))
+        return next(iter(page.problems or page.values()))
+    return JaxInquiry(recording, target, source, rows).answer()
 
 
 class JaxInquiry(Inquiry):

@@ -7,19 +7,16 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..explain.caller import where
 from ..explain.sentences import between, fill
-
-if TYPE_CHECKING:
-    from ..explain.words import Explanation
+from ..explain.words import FROZEN, Explanation
 
 NAMED = 4  # groups of one paragraph that are named
 ORDER = ("error", "nonfinite", "suspect", "zero", "unknown")  # the kinds that come after what has no gradient at all
-FROZEN = {"requires_grad", "not_trainable"}  # as the program has set it, and no finding
 
 
 class GradientNumbers(NamedTuple):
@@ -52,7 +49,7 @@ def _norm(array: np.ndarray) -> float:
         return float(np.linalg.norm(array))
 
 
-class ModelPage(dict[str, "Explanation"]):
+class ModelPage(dict[str, Explanation]):
     """An explanation for each source of a model, by its name; a page when it is printed.
 
     ``problems`` are those that say something is wrong, the worst first: an empty list is a model that is well.
@@ -66,14 +63,14 @@ class ModelPage(dict[str, "Explanation"]):
 
     @property
     def all_frozen(self) -> bool:
-        """Whether nothing that was asked about is trained."""
-        return bool(self) and all(is_frozen(answer) for answer in self.values())
+        """Whether the program has set so of all that was asked about."""
+        return bool(self) and all(answer.intended and answer.cause in FROZEN for answer in self.values())
 
     def groups(self) -> list[list[str]]:
         """The names in groups with the same answer, the worst first."""
         found: dict[Any, list[str]] = {}
         for name, answer in self.items():
-            alike = is_problem(answer) or is_frozen(answer)
+            alike = is_problem(answer) or not answer.connected
             found.setdefault((answer.key() if alike else "", alike, answer.connected), []).append(name)
         return sorted(found.values(), key=lambda names: rank(self[names[0]]))
 
@@ -113,7 +110,7 @@ class ModelPage(dict[str, "Explanation"]):
             behind = fill(": {numbers}", numbers=numbers) if numbers else ""
             if self.all_frozen:
                 yield fill("All is frozen: {which}.", which=which), show(first)
-            elif is_frozen(first):
+            elif first.intended and not first.connected:
                 at = "" if first.line is None else fill(", ") + where(first.filename, first.line)
                 yield fill("Frozen: {which}{place}.", which=which, place=at), ""
             elif not is_problem(first):
@@ -126,18 +123,13 @@ class ModelPage(dict[str, "Explanation"]):
 
 def is_problem(answer: Explanation) -> bool:
     """Whether an answer is a finding: what the program has frozen is none."""
-    return answer.kind != "connected" and not is_frozen(answer)
-
-
-def is_frozen(answer: Explanation) -> bool:
-    """Whether the program left a source out of the training, and meant it."""
-    return answer.cause in FROZEN and answer.intended
+    return answer.kind != "connected" and not answer.intended
 
 
 def rank(answer: Explanation) -> int:
     """How bad an answer is; 0 is the worst."""
     if not is_problem(answer):
-        return 9 if is_frozen(answer) else 10
+        return 10 if answer.connected else 9
     return 1 + ORDER.index(answer.kind) if answer.connected or answer.kind in ORDER else 0
 
 

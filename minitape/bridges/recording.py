@@ -337,9 +337,14 @@ class Recording:
         target = asked[0] if asked else target
         if isinstance(source, (list, tuple)):
             models = [self.model_parts(part) for part in source]
-            if None in models:
+            if not any(models):
                 return page([self._answer(target, s) for s in source])
-            known: Mapping[str, Any] | None = _merged([parts or {} for parts in models])
+            known: Mapping[str, Any] | None = _merged(
+                [
+                    self._parts_of(iter([part])) or {} if one is None else one
+                    for part, one in zip(source, models, strict=True)
+                ]
+            )
         else:
             known = self._parts_of(source)
         return self._answer(target, source) if known is None else Checkup(self, target).page(known)

@@ -19,6 +19,7 @@ from ..explain.caller import in_brackets
 from ..explain.sentences import fill
 from ..explain.source import statement_at
 from ..explain.words import Explanation
+from ..explain.wrong import column_and_row
 from ..recording.rows import BackwardPass
 from ..recording.sites import Site
 from ..recording.values import numbers_of
@@ -29,6 +30,8 @@ VANISHED, EXPLODED = 1e-5, 1e4  # of what came to the end of a repeated operatio
 REPEATED = 5  # so often an operation is a loop, or a deep net
 LOGARITHMS = ("log", "log1p", "Log", "Log1p")
 EQUAL = 1e-5  # of float32 numbers that are the same but for rounding
+FLAT = ("zero_derivative", "no_derivative", "nondifferentiable")  # why no gradient passes what has no slope
+TELLS = 8  # so many numbers are not alike by chance
 
 
 class OperationNames(NamedTuple):
@@ -129,6 +132,23 @@ class SuspectChecks:
     def steps_of(self, source: Any) -> list:
         """The steps of optimizers that changed a source; each has a ``site``."""
         return []
+
+    @cached_property
+    def trained_keys(self) -> set[int]:
+        """The keys of all that the program trains, as far as it says so; empty where it does not."""
+        return set()
+
+    def is_copy(self, source: Any) -> bool:
+        """Whether a source has nearly the values of one that gets a gradient."""
+        own = self.recording.rows_of(source)
+        trained = {row for sweep in self.sweeps for row in sweep.adjoints if self.entries[row].kind != "operation"}
+        return any(self.are_alike(one, row) for one in own for row in trained)
+
+    def are_alike(self, one: int, other: int) -> bool:
+        """Whether two leaves have nearly the same values, which are enough to tell."""
+        pair = [numbers_of(self.entries[row].value) for row in (one, other)]
+        known = [array.ravel() for array in pair if array is not None and array.size >= TELLS and np.ptp(array)]
+        return len(known) > 1 and known[0].size == known[1].size and bool(np.corrcoef(known)[0, 1] > 0.5)
 
     def inquiry(self, target: int, source: Any) -> Any:
         """A question about one source, whose reasoning is of use here."""
@@ -423,8 +443,9 @@ class SuspectChecks:
         """A number left, or was computed by what has no slope, and the target adds it."""
         seen = set[Site]()
         for entry, row in self._constant_terms():
-            kind = "choice" if entry.dtype in ("bool", "int32", "int64") else ""
-            if kind or getattr(entry.extra, "why", "") == "copied":
+            why = getattr(entry.extra, "why", "")
+            kind = "choice" if why in FLAT or entry.dtype in ("bool", "int32", "int64") else ""
+            if kind or why == "copied":
                 yield Suspicion("in_part", entry.site, {"what": f"{entry.op}(...)"}, row, kind=kind)
         for exit in self.recording.left:
             row = self.entries[exit.row]
@@ -478,15 +499,6 @@ class SuspectChecks:
 def steps_said(count: int) -> str:
     """So many steps, in words."""
     return fill("1 step") if count == 1 else fill("{n} steps", n=count)
-
-
-def column_and_row(first: tuple[int, ...], second: tuple[int, ...]) -> bool:
-    """Whether these are the shapes (N, 1) and (N,) of as many numbers.
-
-    >>> column_and_row((8, 1), (8,)), column_and_row((8, 1), (1, 8)), column_and_row((1, 1), (1,))
-    (True, False, False)
-    """
-    return len(second) == 1 and second[0] > 1 and first == (second[0], 1)
 
 
 def are_probabilities(values: np.ndarray | None) -> bool:

@@ -31,13 +31,8 @@ def parts_of(recording: Any, model: Any) -> dict[str, Any] | None:
 def asked_for(recording: Any) -> set[int]:
     """The handles of the variables whose gradient the program asked for."""
     asked = {id(handle) for sweep in recording.sweeps for one, _ in sweep.gave if (handle := one()) is not None}
-    return asked | inside_of(recording)
-
-
-def inside_of(recording: Any) -> set[int]:
-    """The handles of those that compiled functions ask for."""
-    sources = (v for traced in recording.log.traced for v in tf.nest.flatten(traced.sources))
-    return {id(handle_of(v)) for v in sources if is_variable(v)}
+    inside = (v for traced in recording.log.traced for v in tf.nest.flatten(traced.sources))  # of compiled functions
+    return asked | {id(handle_of(v)) for v in inside if is_variable(v)}
 
 
 def variables_of(holder: Any, path: str, deep: int = 0, seen: set[int] | None = None) -> Iterator[tuple[str, Any]]:
@@ -91,12 +86,11 @@ def is_float(variable: Any) -> bool:
 
 def trained(recording: Any) -> dict[str, Any]:
     """The variables that the block read or changed, and that are to be trained."""
-    log = recording.log
-    asked, inside = asked_for(recording), inside_of(recording)
+    log, asked = recording.log, asked_for(recording)
     read = {
         key: v
         for key, (_, v) in log.variables.items()
-        if is_variable(v) and log.rows_of(v) and (is_float(v) or key in asked)
+        if is_variable(v) and log.rows_of(v) and (key in asked or (is_float(v) and (v.trainable or not asked)))
     }
     found, seen = dict[str, Any](), set[int]()
     for space in spaces(asking_frame()):
@@ -112,20 +106,7 @@ def trained(recording: Any) -> dict[str, Any]:
         if key not in seen and variable.trainable:
             name = name_of(variable) or "variable"
             found[name if name not in found else f"{name} ({len(found)})"] = variable
-    trains = asked.union(*(step.handles for step in log.optimizer_steps))
-    behind, stack = set[int](), [row for sweep in recording.sweeps for row in sweep.target]
-    while stack:
-        if (row := stack.pop()) not in behind:
-            behind.add(row)
-            stack += recording.entries[row].inputs
-    # where some are asked about, others are not trained: a part that is frozen, a model that is only evaluated
-    return {
-        name: v
-        for name, v in found.items()
-        if not trains
-        or id(handle_of(v)) in trains
-        or (v.trainable and (inside or not behind.isdisjoint(log.rows_of(v))))
-    }
+    return found
 
 
 def weights_of(recording: Any, source: Any) -> tuple[np.ndarray | None, np.ndarray | None]:

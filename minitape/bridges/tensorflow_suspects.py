@@ -15,6 +15,7 @@ from ..explain.owners import living
 from ..explain.sentences import fill
 from ..recording.rows import BackwardPass
 from .suspects import OperationNames, SuspectChecks, Suspicion, steps_said
+from .tensorflow_model import asked_for
 from .tensorflow_ops import handle_of
 
 _SOFTMAX, _SIGMOID = "softmax", "sigmoid"
@@ -62,6 +63,10 @@ class TensorFlowSuspectChecks(SuspectChecks):
     def _given(self, sweeps: Iterable[BackwardPass]) -> set[int]:
         """The handles of the variables to which these sweeps gave a gradient."""
         return {id(handle) for sweep in sweeps for one, there in sweep.gave if there and (handle := one()) is not None}
+
+    @cached_property
+    def trained_keys(self) -> set[int]:
+        return asked_for(self.recording).union(*(step.handles for step in self.log.optimizer_steps))
 
     def steps_of(self, source: Any) -> list:
         return [step for step in self.log.optimizer_steps if self.key(source) in step.handles]

@@ -279,9 +279,13 @@ class TensorFlowWatcher:
             passed.__signature__ = inspect.signature(back)  # TensorFlow reads it
             return result, passed
 
+        if self._applying:  # an optimizer sums its gradients over replicas
+            return function(rule, args, kwargs)
         read: list = []
         self._custom_calls += 1
-        op = f"{rule.__name__}:{self._custom_calls}"
+        # one of TensorFlow's own is a function in what the program calls
+        called = rule.__qualname__.split(".<locals>")[-2:][0] if own_file(rule.__code__.co_filename) else rule.__name__
+        op = f"{called.rpartition('.')[2]}:{self._custom_calls}"
         inputs = [value for value in tf.nest.flatten((args, kwargs)) if isinstance(handle_of(value), tf.Tensor)]
         rows = self._safely(lambda: [self.log.row_of(handle_of(value)) for value in inputs])
         outer, self._accessed = self._accessed, {}

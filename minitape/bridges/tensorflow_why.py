@@ -24,6 +24,7 @@ from ..recording.sites import NOWHERE, Site, last_return
 from ..recording.values import numbers_of
 from .inquiry import Inquiry, left_by
 from .tensorflow_inside import has_tapes
+from .tensorflow_model import variables_of
 from .tensorflow_open import open_call, seeds_of, traced_again
 from .tensorflow_ops import handle_of, has_no_gradient, is_custom, is_dataset, name_of, variable_of
 from .tensorflow_tapes import numpy_call, predictions
@@ -205,18 +206,7 @@ class TensorFlowInquiry(Why, Inquiry):
         return handle_of(value) is handle_of(sought)
 
     def part_of(self, value: Any, sought: Any) -> str:
-        if not isinstance(value, (tf.Module, tf.keras.layers.Layer)):
-            return ""
-        layers = list(getattr(value, "layers", ()))
-        named = [(f".{name}", part) for name, part in vars(value).items() if any(part is layer for layer in layers)]
-        parts = [*named, *((f".layers[{at}]", layer) for at, layer in enumerate(layers)), ("", value)]
-        for before, part in parts:
-            for name in vars(part):
-                public = name.lstrip("_")
-                if self.is_it(getattr(part, public, None), sought):
-                    return f"{before}.{public}"
-        at = next((at for at, variable in enumerate(value.variables) if self.is_it(variable, sought)), None)
-        return "" if at is None else f".variables[{at}]"
+        return next((path for path, part in variables_of(value, "") if self.is_it(part, sought)), "")
 
     def _called(self, row: int) -> str:
         if self.entries[row].kind == "variable":

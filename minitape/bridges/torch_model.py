@@ -42,16 +42,13 @@ def in_lists(recording: Any, module: torch.nn.Module) -> dict[str, Any]:
 
 
 def trained(recording: Any) -> dict[str, Any]:
-    """What the modules that the block called have as parameters, what optimizers stepped over, and other leaves that
-    were trained. Not what ran without gradients and no optimizer holds: a copy, or a teacher.
-    """
+    """What the modules that the block called have as parameters, what optimizers stepped over, and other leaves."""
     log, found = recording.log, dict[str, Any]()
     known = spaces(asking_frame())
     optimizers = [optimizer for step in log.training.steps if (optimizer := step.optimizer()) is not None]
     held = [p for optimizer in optimizers for group in optimizer.param_groups for p in group["params"]]
     leaves = [tensor for e in recording.entries if e.kind == "variable" and (tensor := e.extra.ref()) is not None]
-    kept = {id(tensor) for tensor in held}
-    seen = {id(tensor) for tensor in leaves if kept and id(tensor) not in kept and is_aside(recording, tensor)}
+    seen = set[int]()
 
     def take(name: str, tensor: Any) -> None:
         if id(tensor) not in seen:
@@ -69,13 +66,6 @@ def trained(recording: Any) -> dict[str, Any]:
     return found
 
 
-def is_aside(recording: Any, tensor: Any) -> bool:
-    """Whether a parameter was used where nothing is recorded, and nowhere else."""
-    rows = set(recording.log.leaf_rows(tensor))
-    uses = [entry for entry in recording.entries if not rows.isdisjoint(entry.inputs)]
-    return bool(uses) and not any(entry.differentiable for entry in uses)
-
-
 def name_of(wanted: Any, known: Iterable[dict[str, Any]]) -> str:
     """How a program reaches an object: by a name, or by an attribute or element of what a name holds."""
     held = [(name, value) for space in known for name, value in list(space.items()) if not name.startswith("_")]
@@ -85,8 +75,7 @@ def name_of(wanted: Any, known: Iterable[dict[str, Any]]) -> str:
 
 def _below(holder: Any, wanted: Any) -> str:
     if isinstance(holder, torch.nn.Module):
-        named = [*holder.named_modules(), *holder.named_parameters()]
-        return next((f".{path}" for path, value in named if value is wanted and path), "") or _in(vars(holder), wanted)
+        return _part(holder, wanted) or _in(vars(holder), wanted)
     if isinstance(holder, dict):
         return next((f"[{key!r}]" for key, value in list(holder.items()) if value is wanted), "")
     if isinstance(holder, (list, tuple)):
@@ -103,11 +92,15 @@ def _in(attributes: dict[str, Any], wanted: Any) -> str:
             return f".{name}"
         if isinstance(value, (list, tuple, dict, torch.nn.Module)):
             for at, module in _modules_in(value):
-                named = [*module.named_modules(), *module.named_parameters()]
-                path = next((path for path, value in named if value is wanted), None)
-                if path is not None:
-                    return f".{name}{at}" + (f".{path}" if path else "")
+                if (path := _part(module, wanted)) is not None:
+                    return f".{name}{at}{path}"
     return ""
+
+
+def _part(module: torch.nn.Module, wanted: Any) -> str | None:
+    """What to write behind the name of a module for a part of it, or for itself; None for anything else."""
+    named = [*module.named_modules(), *module.named_parameters()]
+    return next((f".{path}".rstrip(".") for path, value in named if value is wanted), None)
 
 
 def _modules_in(value: Any) -> Iterable[tuple[str, torch.nn.Module]]:

@@ -80,6 +80,10 @@ class TorchSuspectChecks(SuspectChecks):
         """The ids of all parameters in the groups of the optimizers."""
         return {id(p) for optimizer in self.optimizers for group in optimizer.param_groups for p in group["params"]}
 
+    @cached_property
+    def trained_keys(self) -> set[int]:
+        return self.in_optimizers if self.in_optimizers & self.with_gradient.keys() else set()
+
     def _arrived(self, event: TrainingEvent, parameter: torch.Tensor) -> np.ndarray | None:
         """What a backward pass brought to a parameter, as far as samples go."""
         sweeps = self.recording.sweeps

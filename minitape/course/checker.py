@@ -16,7 +16,7 @@ import numpy as np
 
 from ..common.texts import cut, paragraph, say
 from .call_log import Seen, watching
-from .compare import AnswerComparison, as_array, combined, compare, in_order, is_blank, kind, shape_of, with_zero
+from .compare import AnswerComparison, as_array, combined, compare, in_order, is_blank, kind, with_zero
 from .error_hints import line_of, slip_in, told_of
 from .exercise import Exercise, exercises_of
 from .hints import (
@@ -519,7 +519,7 @@ def _of_another_sort(value: Answer, wanted: Answer) -> str:
     if inspect.isroutine(value):
         return say("You gave back a function itself. Are the brackets missing that call it?")
     if type(value) is dict:
-        if shape_of(wanted):
+        if kind(wanted) != kind(0):
             return say("The function returns a dictionary. Return a list, in square brackets.")
         return say("The function returns a dictionary. For which of its values does the exercise ask?")
     return ""

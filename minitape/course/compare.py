@@ -77,7 +77,7 @@ def compare(given: Answer, expected: Answer, rtol: float, atol: float) -> Answer
     """
     given = _as_asked(given, expected)
     if isinstance(expected, dict):
-        if not isinstance(given, type(expected)):
+        if not isinstance(given, dict):
             return _of_another_kind(given, expected)
         if set(given) != set(expected):
             return AnswerComparison(

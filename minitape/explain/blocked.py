@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 # what makes a truth, a place or a count
 MAXIMA = {"reduce_max", "max", "amax", "Max"}
 COMPARES = set("lt le gt ge Less LessEqual Greater GreaterEqual".split())
+WHOLE_NUMBERS = ("int", "uint", "bool")
 ADDS = {"add", "__add__", "__radd__", "AddV2"}
 _CHOOSE = ("no_derivative", "nondifferentiable", "integer", "integer_cast", "integer_dtype")
 
@@ -43,15 +44,14 @@ class Cuts(RowValues):
         breaks = breaks_of(steps)
         if not breaks:
             return None
-        beside = self._cuts_beside({broken.subject for _, _, broken in steps if broken is not None})
+        fixed = {broken.subject for _, _, broken in steps if broken is not None}
+        beside = dict.fromkeys(row for row, _ in self.paths_beside(fixed))
         return self._broken_at([broken.subject for broken in breaks]).with_beside(map(self._broken, beside))
 
-    def _cuts_beside(self, fixed: set[int]) -> list[int]:
-        """The rows that alone would break a path if these cut none."""
-        return list(dict.fromkeys(row for row, _ in self.paths_beside(fixed)))
-
     def paths_beside(self, fixed: Container[int] = ()) -> list[tuple[int, int]]:
-        """The same, each with what of the source it is given; a row that only chooses breaks no path."""
+        """The rows that alone would break a path if these cut none, each with what of the source it is given; a row
+        that only chooses breaks no path.
+        """
 
         def cuts(row: int) -> bool:
             return row not in fixed and bool(self._cut_at(row))
@@ -78,12 +78,6 @@ class Cuts(RowValues):
             return any(entry.op in ADDS and not set(entry.inputs).isdisjoint(made.inputs) for entry in uses)
         shifts = any(self.entries[one].op in MAXIMA for one in chain)
         return shifts and all(e.op in SUBTRACTS and not set(e.inputs).isdisjoint(chain[1:]) for e in uses)
-
-    def _chooses(self, exit: RowExit) -> bool:
-        """Whether what left is a whole number, as a sampled action: it chooses what is computed, and is no part of
-        it.
-        """
-        return self.entries[exit.row].dtype.startswith(("int", "uint", "bool"))
 
     def _broken_at(self, rows: list[int]) -> Explanation:
         """What breaks the path at the first of some rows, with what does at the others, each line said once."""
@@ -173,7 +167,8 @@ class Cuts(RowValues):
         left = (self._exits() if after else []) or [
             exit for exit in self.exits if exit.row in after and exit.how == "__bool__"
         ][:1]
-        answers = map(self._left_at, sorted(left, key=self._chooses))
+        # a whole number, as a sampled action, chooses what is computed, and is no part of it
+        answers = map(self._left_at, sorted(left, key=lambda e: self.entries[e.row].dtype.startswith(WHOLE_NUMBERS)))
         answer = next(answers, None)
         return None if answer is None else answer.with_beside(answers)
 

@@ -100,8 +100,8 @@ class Statement:
 
     def in_body(self, line: int) -> bool:
         """Whether a line of a compound statement lies below its header (of traced code the columns are not known)."""
-        body = getattr(self.node, "body", None)
-        return body is not None and bool(body) and self.line < body[0].lineno <= line
+        body = getattr(self.node, "body", [])
+        return bool(body) and self.line < body[0].lineno <= line
 
     def parts(self) -> Iterator[ast.AST]:
         """Its own expressions: of a compound statement the header only."""

@@ -263,8 +263,12 @@ class TapeQuestion(AskedOfTape, Why):
     def _moved_by_name(self, row: int) -> Explanation | None:
         """What ran outside of the tape, and bound a name that had held a variable."""
         statement = statement_at(self.entries[row].site) if row >= 0 else None
-        if statement is None or not statement.reads_itself() or not self._is_first(row):
-            return None
+        if (
+            statement is None
+            or not statement.reads_itself()
+            or self._behind(self.entries[row].inputs).isdisjoint(self.used)
+        ):
+            return None  # it was not computed from the source
         ways = self.born_at(self.source)[1] if self.is_variable(self.source) else []
         made = {text for site in ways if (at := statement_at(site)) is not None for text in at.binds()}
         if self._was_variable(statement) or made.intersection(statement.binds()):
@@ -275,10 +279,6 @@ class TapeQuestion(AskedOfTape, Why):
                 subject=self.source,
             )
         return None
-
-    def _is_first(self, row: int) -> bool:
-        """Whether a row was computed from the source."""
-        return not self._behind(self.entries[row].inputs).isdisjoint(self.used)
 
     # -- at the source -----------------------------------------------------------------------------
 

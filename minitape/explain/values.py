@@ -72,6 +72,8 @@ class RowValues:
         fields = {"x": x, "line": in_brackets(*site), "what": what, "other": other, "values": values}
         fields["functions"] = fill(self.functions.get(f"{cause} {kind}".strip(), ""), **fields)
         fixes = fill(fix, **fields | {"x": "x" if x == fill(TENSOR) else x})
+        if kind == "hidden":  # the target is finite, and its derivative is not
+            cause = cause.replace("nan_forward", "nan_backward")
         answer = Explanation(cause, fill(message, **fields), fixes, *site)
         answer._tape, answer._rows, answer.name = self.recording, [] if row is None else [row], fields["x"]
         return answer
@@ -337,17 +339,21 @@ class RowValues:
             return self.say("zero_cancels", row=row, kind="one") if alone else self.say("saturated", row=row)
         if cause == "zero_cancels" and self._is_one_hot(row):
             return self.say("saturated", row=row)
-        if cause == "zero_factor" and self._underflows(row):
-            return self.say("zero_factor", row=row, kind="underflow")
-        if cause == "zero_factor" and self._has_no_zeros(row):
-            return self.say("zero_sum", row=row, kind="elements")
+        if cause == "zero_factor":
+            if self._underflows(row):
+                return self.say(cause, row=row, kind="underflow")
+            if self._has_no_zeros(row):
+                return self.say("zero_sum", row=row, kind="elements")
+            if before := self._zero_before(row):
+                return before
+            # two masks may exclude each other: then the second
+            row = next((at for at in self._way(row) if self._family(at) == cause and self._is_zero(at)), row)
         if cause:
             result = numbers_of(entry.value)
             ones = (
                 cause == "zero_cancels" and entry.op.lower() == "softmax" and result is not None and np.all(result == 1)
             )
-            before = self._zero_before(row) if cause == "zero_factor" else None
-            return before or self.say(cause, row=row, kind="one" if ones else "")
+            return self.say(cause, row=row, kind="one" if ones else "")
         if self._sums_to_zero(row):
             senders = [call for call, edges in self.sweep.edges.items() if any(edge[0] == row for edge in edges)]
             if senders:  # it only hands on the sum of what came, over the elements: that is zero

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 
 MOST = 5  # the most further breaks in one answer
+FROZEN = ("requires_grad", "not_trainable")  # as the program has set it, and no finding
 
 
 class Explanation:
@@ -63,7 +64,7 @@ class Explanation:
         self.filename, self.line = filename, line
         self.others = others or []
         self.name = ""
-        self.intended = True  # of what is frozen: the program meant it, as far as it shows
+        self.intended = cause in FROZEN  # the program does not train it, and means that, as far as it shows
         self.numbers: Any = None  # of a model's page: the norm, the share of zeros, the update beside the weight
         self.patch: str | None = None
         self.patch_line: int | None = None

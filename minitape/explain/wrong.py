@@ -81,7 +81,7 @@ def _spread(inquiry: GradientInquiry, node: TapeNode) -> Said | None:
     if record is None or name not in _COMPARE or len(inputs) != 2:
         return None
     shapes = [tuple(record.shape_dtype(r)[0]) for r in inputs]
-    if not (_column_and_row(*shapes) or _column_and_row(*shapes[::-1])):
+    if not (column_and_row(*shapes) or column_and_row(*shapes[::-1])):
         return None
     count = max(shapes[0])
     return (
@@ -98,8 +98,12 @@ def _spread(inquiry: GradientInquiry, node: TapeNode) -> Said | None:
     )
 
 
-def _column_and_row(first: tuple[int, ...], second: tuple[int, ...]) -> bool:
-    """Whether these are the shapes (N, 1) and (N,) of as many numbers."""
+def column_and_row(first: tuple[int, ...], second: tuple[int, ...]) -> bool:
+    """Whether these are the shapes (N, 1) and (N,) of as many numbers.
+
+    >>> column_and_row((8, 1), (8,)), column_and_row((8, 1), (1, 8)), column_and_row((1, 1), (1,))
+    (True, False, False)
+    """
     return len(second) == 1 and second[0] is not None and second[0] > 1 and first == (second[0], 1)
 
 

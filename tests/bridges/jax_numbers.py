@@ -119,7 +119,7 @@ def loss(w):
 args = w,
 grad = jax.grad(loss)(*args)
 
-#@ where_hides_a_division nan_forward
+#@ where_hides_a_division nan_backward
 w = jnp.array([1.0, 0.0])
 def loss(w):
     safe = jnp.where(w != 0, w, 1.0)
@@ -245,7 +245,7 @@ def loss(w):
 args = w,
 grad = jax.grad(loss)(*args)
 
-#@ overflow_hidden_by_a_share nan_forward
+#@ overflow_hidden_by_a_share nan_backward
 w = jnp.array([100.0, 1.0])
 def loss(w):
     e = jnp.exp(w) #! #- e = jnp.exp(w / 100.0)
@@ -288,7 +288,7 @@ def loss(w):
 args = w,
 grad = jax.grad(loss)(*args)
 
-#@ sigmoid_by_hand nan_forward
+#@ sigmoid_by_hand nan_backward
 w = jnp.array(10.0)
 x = jnp.array([-20.0, 1.0])
 def loss(w):

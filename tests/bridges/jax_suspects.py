@@ -85,4 +85,18 @@ def loss(w, x, y):
     late = (z > 1.0).astype(jnp.float32)  #! #- late = jax.nn.sigmoid(z - 1.0)
     return jnp.mean((z - y) ** 2) + 0.1 * jnp.mean(late)
 args = jax.random.normal(jax.random.PRNGKey(0), (4,)), jax.random.normal(jax.random.PRNGKey(1), (8, 4)), jnp.ones(8)
+
+#@ rounded_cost in_part
+def loss(w, x):
+    on = jnp.round(jax.nn.sigmoid(x @ w))  #! #- on = jax.nn.sigmoid(x @ w)
+    return jnp.mean((x @ w - 1.0) ** 2) + 5.0 * jnp.sum(jnp.abs(jnp.diff(on)))
+args = jax.random.normal(jax.random.PRNGKey(0), (4,)), jax.random.normal(jax.random.PRNGKey(1), (8, 4))
+
+#@ target_in_one_tree connected
+def encode(p, x):
+    return jnp.tanh(x @ p["w"] + p["b"])
+def loss(params, x):
+    return jnp.mean((encode(params["fast"], x) - jax.lax.stop_gradient(encode(params["slow"], x + 0.1))) ** 2)
+fast = {"w": jax.random.normal(jax.random.PRNGKey(0), (4, 3)), "b": jnp.zeros(3)}
+args = {"fast": fast, "slow": {"w": 0.9 * fast["w"], "b": jnp.zeros(3)}}, jnp.ones((8, 4))
 """

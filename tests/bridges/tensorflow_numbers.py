@@ -126,7 +126,7 @@ with tf.GradientTape() as tape:
     y = tf.reduce_mean(tf.boolean_mask(w, w > 5.0)) #! #- y = tf.reduce_mean(tf.boolean_mask(w, w > 0.5))
 grad = tape.gradient(y, w)
 
-#@ log_in_where nan_forward
+#@ log_in_where nan_backward
 w = tf.Variable([0.0, 2.0])
 with tf.GradientTape() as tape:
     l = tf.math.log(w) #! #- l = tf.math.log(tf.where(w > 0, w, 1.0))

@@ -195,4 +195,22 @@ for _ in range(2):
         loss = tf.reduce_mean((new(x) - y) ** 2)
     grads = tape.gradient(loss, new.trainable_variables)
     opt.apply_gradients(zip(grads, new.trainable_variables))
+
+#@ slow_copies_of_actor_and_critic connected
+fast, slow = tf.keras.layers.Dense(2), tf.keras.layers.Dense(2)
+fast.build((None, 4)); slow.build((None, 4)); slow.set_weights(fast.get_weights())
+actor = tf.keras.layers.Dense(4); opt, other = tf.keras.optimizers.Adam(0.01), tf.keras.optimizers.Adam(0.01)
+for _ in range(2):
+    x = tf.random.normal([8, 4])
+    goal = 1.0 + 0.9 * tf.stop_gradient(tf.reduce_max(slow(actor(x)), 1))
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((tf.reduce_max(fast(x), 1) - goal) ** 2)
+    grads = tape.gradient(loss, fast.trainable_variables)
+    opt.apply_gradients(zip(grads, fast.trainable_variables))
+    with tf.GradientTape() as tape:
+        gain = -tf.reduce_mean(fast(actor(x)))
+    grads = tape.gradient(gain, actor.trainable_variables)
+    other.apply_gradients(zip(grads, actor.trainable_variables))
+    for old, new in zip(slow.variables, fast.variables):
+        old.assign(0.9 * old + 0.1 * new)
 """

@@ -530,4 +530,26 @@ share = nn.functional.one_hot(probabilities.argmax(1), 3).float().mean(0)
 balance = (share * probabilities.mean(0)).sum()
 loss = nn.functional.cross_entropy(net(x) * hard, y) + 0.1 * hard.sum() / (p > 0.1).sum() + balance
 opt.zero_grad(); loss.backward(); opt.step()
+
+#@ target_network_of_a_module connected
+class Agent(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fast, self.slow = nn.Linear(4, 2), nn.Linear(4, 2)
+agent = Agent(); agent.slow.load_state_dict(agent.fast.state_dict())
+opt = torch.optim.SGD(agent.fast.parameters(), 0.1)
+for _ in range(2):
+    goal = 1.0 + 0.9 * agent.slow(torch.randn(8, 4)).max(1)[0].detach()
+    loss = (agent.fast(torch.randn(8, 4)).max(1)[0] - goal).pow(2).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+    for slow, fast in zip(agent.slow.parameters(), agent.fast.parameters()):
+        slow.data.lerp_(fast.data, 0.1)
+
+#@ teacher_without_an_optimizer connected
+import copy
+student = nn.Linear(4, 3); teacher = copy.deepcopy(student); x = torch.randn(8, 4)
+with torch.no_grad():
+    soft = teacher(x).softmax(1)
+loss = nn.functional.kl_div((student(x) + 1.0).log_softmax(1), soft + 0.1)
+loss.backward()
 """

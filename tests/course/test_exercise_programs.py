@@ -355,7 +355,7 @@ WRONG = [
     ("12.6", solved("12.6", "value - rate", "value + rate"), "Your steps go the other way"),
     ("12.6", solved("12.6", "rate * ", ""), "the learning rate 1. Which one is asked for?"),
     ("12.6", solved("12.6", "zip(now, gradients)", "zip(now, gradients[::-1])"), "by the gradient of another one"),
-    ("03.2", solved("03.2", "return w", "return {'w': w}"), "expected a variable, got a dictionary"),
+    ("12.6", solved("12.6", "    return now", "        return now"), "takes a single step"),
     ("12.6", solved("12.6", "        now = [", "        then = ["), "has the value of 'start'"),
     (
         "13.9",

@@ -768,7 +768,7 @@ TABLE = [
         "log|log2|log10|log1p|rsqrt|reciprocal|sqrt|pow|power|norm|vectornorm|reducestd|std",
         _at_zero,
     ),
-    OperationFix("nan_forward", "div|truediv|realdiv|divide", _divided),
+    OperationFix("nan_forward nan_backward", "div|truediv|realdiv|divide", _divided),
     OperationFix(
         "nan_backward",
         "acos|asin|arccos|arcsin",

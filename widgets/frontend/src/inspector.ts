@@ -165,7 +165,7 @@ export class Inspector {
     const line = h("div", { class: "mt-eq" }, h("span", { class: "mt-to" }, t("to "), this.link(edge.input), ` (${title(input)})`), rule ? h("code", { class: "mt-rule" }, withRows(rule, row, row.dtype.startsWith("complex"))) : own ? h("span", { class: "mt-own" }, t(own)) : null);
     const [local, product, sum] = [full(edge.local), full(edge.product), full(edge.sum)];
     if (notFinite(edge.local) && !notFinite(edge.product)) line.append(h("p", { class: "mt-note mt-break" }, t("The local derivative is not finite. Where nothing arrives (g = 0) the product is 0 by convention.")));
-    if (edge.differs) line.append(h("p", { class: "mt-note mt-break" }, t("minitape's rule gives another number: a hook or another rule sent this.")));
+    if (edge.differs) line.append(h("p", { class: "mt-note mt-break" }, t("The rule gives another number: a hook or another rule sent this.")));
     if ([edge.local, edge.product].some(isLong)) {
       if (edge.local) line.append(...inWords(t("local derivative "), edge.local, row), h("p", { class: "mt-num mt-break" }, t("× incoming g, {0}", inSentence(incoming, row))));
       line.append(...inWords(edge.local ? `${t("= product")}${summed} ` : t("contributes "), edge.product, input, true));
