@@ -38,8 +38,9 @@ class Notebook:
         page.on("pageerror", lambda error: self.note(str(error)))
         page.on("request", self.note_kernels)
         page.on("console", lambda m: self.note(m.text) if m.type == "error" and "minitape" in m.text else None)
+        self.file = f"{name}.ipynb"
         base, token = address.split("/lab")[0], address.split("token=")[1]
-        self.url = f"{base}/lab/workspaces/{name}/tree/{name}.ipynb?token={token}"
+        self.url = f"{base}/lab/workspaces/{name}/tree/{self.file}?token={token}"
         if opened:
             self.open()
 

@@ -39,8 +39,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def address(start_lab: Any, folder: Path) -> str:
-    return start_lab(folder)
+def address(start_lab: Any, folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A server whose page hands out its application, which opens a notebook where a test needs no page of its own."""
+    settings = tmp_path_factory.mktemp("settings") / "jupyter_server_config.json"
+    settings.write_text('{"LabApp": {"expose_app_in_browser": true}}')
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JUPYTER_CONFIG_PATH", str(settings.parent))
+        yield start_lab(folder)
 
 
 class Views(Notebook):
@@ -74,6 +79,51 @@ class Views(Notebook):
         return self.page.locator(".mt-count").first.inner_text()
 
 
+CLOSE = """async () => {
+    const tab = jupyterapp.shell.currentWidget;
+    await tab.context.sessionContext.shutdown();
+    tab.dispose();
+}"""
+
+
+class Tab(Views):
+    """Such a notebook in a page that was there before."""
+
+    def open(self) -> None:
+        self.page.evaluate("async path => { await jupyterapp.commands.execute('docmanager:open', {path}); }", self.file)
+        self.page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status='idle']", timeout=300_000)
+
+    def close(self) -> None:
+        self.page.evaluate(CLOSE)
+
+
+@pytest.fixture(scope="module")
+def lab_page(new_page: Any, address: str) -> Any:
+    """JupyterLab, loaded once for several tests."""
+    page = new_page()
+    page.goto(address.replace("/lab", "/lab/workspaces/tabs", 1))
+    page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status='idle']", timeout=300_000)
+    page.evaluate(CLOSE)
+    return page
+
+
+@pytest.fixture
+def tab(lab_page: Any, address: str, folder: Path, request: pytest.FixtureRequest) -> Any:
+    """For tests that need no page of their own."""
+    opened: list[Tab] = []
+
+    def make(*cells: str) -> Tab:
+        write_notebook(folder / f"{request.node.name}.ipynb", *cells)
+        opened.append(Tab(lab_page, address, request.node.name))
+        return opened[-1]
+
+    yield make
+    for one in opened:
+        one.close()
+        assert not one.errors, one.errors
+        assert not one.page.locator("dialog.jp-Dialog").all_inner_texts()
+
+
 @pytest.fixture
 def notebook(page: Any, address: str, folder: Path, request: pytest.FixtureRequest) -> Any:
     opened: list[Views] = []
@@ -90,8 +140,8 @@ def notebook(page: Any, address: str, folder: Path, request: pytest.FixtureReque
         assert not one.page.locator("dialog.jp-Dialog").all_inner_texts()
 
 
-def test_it_grows_while_the_cell_runs_and_steps_with_the_arrow_keys(notebook):
-    book = notebook(SHOW, GROW)
+def test_it_grows_while_the_cell_runs_and_steps_with_the_arrow_keys(tab):
+    book = tab(SHOW, GROW)
     book.run(0)
     book.until("document.querySelector('.mt-view')")
     empty = book.page.locator(".mt-view").bounding_box()["height"]
@@ -207,8 +257,8 @@ def test_the_picture_comes_also_where_the_first_start_of_a_kernel_failed(noteboo
 
 
 @pytest.mark.long
-def test_a_closed_view_and_a_restarted_kernel_leave_no_error(notebook):
-    book = notebook(
+def test_a_closed_view_and_a_restarted_kernel_leave_no_error(tab):
+    book = tab(
         SHOW, GROW, "view.close()\nwith tf.GradientTape() as t2:\n    v2 = TapeView(t2)\n    display(v2)\n    z = x * x"
     )
     book.run(0)
@@ -227,9 +277,9 @@ def test_a_closed_view_and_a_restarted_kernel_leave_no_error(notebook):
 
 
 @pytest.mark.long
-def test_a_slider_runs_the_function_again(notebook):
+def test_a_slider_runs_the_function_again(tab):
     cell = IMPORTS + 'x = tf.Variable(3.0, name="x")\nTapeView.interact(lambda: x * x, x, -5, 5, 0.5)'
-    book = notebook(cell)
+    book = tab(cell)
     book.run(0)
     slider = book.page.get_by_role("slider", name="x")
     slider.wait_for()
@@ -245,7 +295,7 @@ def test_a_slider_runs_the_function_again(notebook):
 
 
 @pytest.mark.long
-def test_a_number_among_arrays_is_moved_by_the_kernel(notebook):
+def test_a_number_among_arrays_is_moved_by_the_kernel(tab):
     """The reference is the program, run with the new number in another cell."""
     head = (
         IMPORTS + "def run(value):\n    s, w = tf.Variable(value, name='s'), tf.Variable([[0.5, -1.0], [2.0, 0.25]], "
@@ -255,7 +305,7 @@ def test_a_number_among_arrays_is_moved_by_the_kernel(notebook):
         "    with tf.GradientTape() as tape:\n        y = tf.reduce_sum(tf.tanh(w @ tf.ones([2, 1]) * s) ** 2)\n   "
         " return tape, y, tape.gradient(y, s)\n"
     )
-    nb = notebook(
+    nb = tab(
         head + body + "tape, y, g = run(0.75)\nTapeView(tape)", "_, y, g = run(0.5)\nprint('now', y.numpy(), g.numpy())"
     )
     nb.run(0)
@@ -277,12 +327,12 @@ def test_a_number_among_arrays_is_moved_by_the_kernel(notebook):
 
 
 @pytest.mark.long
-def test_paths_ask_the_engine_why_no_gradient_flows(notebook):
+def test_paths_ask_the_engine_why_no_gradient_flows(tab):
     cell = (
         IMPORTS + 'w = tf.Variable(2.0, name="w")\nwith tf.GradientTape() as tape:\n'
         "    y = tf.stop_gradient(w) * 2.0\nTapeView(tape, y, w)"
     )
-    book = notebook(cell, "e = tape.explain(y, w)\nprint(e.message, e.fix)")
+    book = tab(cell, "e = tape.explain(y, w)\nprint(e.message, e.fix)")
     book.run(0)
     book.run(1)
     book.until("document.querySelector('.mt-view')")
@@ -315,8 +365,8 @@ view.send = sometimes"""
 
 
 @pytest.mark.long
-def test_messages_that_the_server_drops_are_asked_for_again(notebook):
-    book = notebook(SHOW + "\n", LOSE + "\n" + GROW + "\nprint('lost', len(lost) > 2)")
+def test_messages_that_the_server_drops_are_asked_for_again(tab):
+    book = tab(SHOW + "\n", LOSE + "\n" + GROW + "\nprint('lost', len(lost) > 2)")
     book.run(0)
     book.until("document.querySelector('.mt-view')")
     book.run(1)
@@ -326,13 +376,13 @@ def test_messages_that_the_server_drops_are_asked_for_again(notebook):
 
 
 @pytest.mark.long
-def test_nothing_is_dropped_of_a_long_recording(notebook):
+def test_nothing_is_dropped_of_a_long_recording(tab):
     cell = IMPORTS + "tape = tf.GradientTape()\nview = TapeView(tape)\nview"
     run = (
         "x = tf.Variable(1.0)\nw = tf.Variable(0.999)\nwith tape:\n    y = x * w\n"
         "    for _ in range(10000): y = y * w + x\nprint(y.numpy())"
     )
-    book = notebook(cell, run)
+    book = tab(cell, run)
     book.run(0)
     book.until("document.querySelector('.mt-view')")
     book.run(1)
@@ -345,12 +395,12 @@ def test_nothing_is_dropped_of_a_long_recording(notebook):
 
 
 @pytest.mark.long
-def test_a_long_sweep_is_stepped_into_page_by_page(notebook):
+def test_a_long_sweep_is_stepped_into_page_by_page(tab):
     run = (
         'x = tf.Variable(1.0, name="x")\nw = tf.Variable(0.9999, name="w")\nwith tf.GradientTape() as tape:\n'
         "    y = x * w\n    for _ in range(15000): y = y * w + x\nprint(tape.gradient(y, w).numpy())\nTapeView(tape)"
     )
-    book = notebook(IMPORTS + run)
+    book = tab(IMPORTS + run)
     book.run(0)
     book.shows("30,003 rows")
     book.page.locator(".mt-view").focus()
