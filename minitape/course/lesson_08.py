@@ -84,7 +84,7 @@ EXERCISES = (
         hint=(
             "In each program: who is watched, and is every line on the tape?",
             "Take the words from the first two groups of the table, each at most once. A: x is a constant. B: which "
-            "function stands between w and y? C: where is the line of z? D: what was said to the tape just before?",
+            "function is between w and y? C: where is the line of z? D: what was said to the tape just before?",
             "A: a constant. B: a cut in the value. C: a line after the block. D: a tape that was paused.",
         ),
         because="x was not watched; the value was cut off; a line was outside the block; the tape was paused.",
