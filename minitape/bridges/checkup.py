@@ -49,14 +49,13 @@ class Checkup:
         """The page of a model."""
         answers = {name: self.answer(name, source) for name, source in parts.items()}
         well = {name.rpartition(".")[0] for name, answer in answers.items() if answer.kind == "connected"}
-        lost = {name: answer for name, answer in answers.items() if not answer.connected and answer.kind != "error"}
         held = self.checks.trained_keys
-        copies = {one.key() for name, one in lost.items() if one.kind in ASIDE and self.checks.is_copy(parts[name])}
+        copies = {a.key() for name, a in answers.items() if a.kind in ASIDE and self.checks.is_copy(parts[name])}
         for name, answer in answers.items():
-            # a bias whose sum cancels, as before a normalization, while its layer learns
-            answer.intended |= answer.cause in CANCELS and name.rpartition(".")[0] in well
-            left_out = bool(held) and self.checks.key(parts[name]) not in held
-            answer.intended |= name in lost and (left_out or answer.key() in copies)
+            if answer.connected:  # a bias whose sum cancels, as before a normalization, while its layer learns
+                answer.intended |= answer.cause in CANCELS and name.rpartition(".")[0] in well
+            elif answer.kind != "error":
+                answer.intended |= self.checks.key(parts[name]) not in held if held else answer.key() in copies
         return ModelPage(answers)
 
     def answer(self, name: str, source: Any) -> Explanation:
@@ -133,7 +132,10 @@ class Checkup:
     def _numbers(self, source: Any, sweep: BackwardPass | None) -> GradientNumbers | None:
         if sweep is None:
             return None
-        found = [numbers_of(adjoint) for own, adjoint in self._adjoints(source) if own is sweep]
-        arrays = [array for array in found if array is not None]
+        arrays = [
+            array
+            for own, adjoint in self._adjoints(source)
+            if own is sweep and (array := numbers_of(adjoint)) is not None
+        ]
         gradient = np.sum(arrays, axis=0) if arrays else None
         return GradientNumbers.of(gradient, *self.recording.weights_of(source))

@@ -140,9 +140,9 @@ class SuspectChecks:
 
     def is_copy(self, source: Any) -> bool:
         """Whether a source has nearly the values of one that gets a gradient."""
-        own = self.recording.rows_of(source)
-        trained = {row for sweep in self.sweeps for row in sweep.adjoints if self.entries[row].kind != "operation"}
-        return any(self.are_alike(one, row) for one in own for row in trained)
+        arrived = ((row, adjoint.facts()[0]) for sweep in self.sweeps for row, adjoint in sweep.adjoints.items())
+        trained = {row for row, is_zero in arrived if self.entries[row].kind != "operation" and not is_zero}
+        return any(self.are_alike(one, row) for one in self.recording.rows_of(source) for row in trained)
 
     def are_alike(self, one: int, other: int) -> bool:
         """Whether two leaves have nearly the same values, which are enough to tell."""

@@ -82,7 +82,12 @@ class TorchSuspectChecks(SuspectChecks):
 
     @cached_property
     def trained_keys(self) -> set[int]:
-        return self.in_optimizers if self.in_optimizers & self.with_gradient.keys() else set()
+        # a step was taken, or they hold what got a gradient
+        return (
+            self.in_optimizers
+            if self.training.steps or not self.with_gradient.keys().isdisjoint(self.in_optimizers)
+            else set()
+        )
 
     def _arrived(self, event: TrainingEvent, parameter: torch.Tensor) -> np.ndarray | None:
         """What a backward pass brought to a parameter, as far as samples go."""

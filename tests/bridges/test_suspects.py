@@ -391,3 +391,28 @@ def test_a_frozen_variable_is_frozen_for_a_target_too():
         tape.gradient(loss, head.trainable_variables)
     assert recording.explain(loss, body.kernel).cause == "not_trainable"
     assert recording.explain(loss, head.kernel).cause == "connected"
+
+
+@pytest.mark.parametrize("framework", ["torch", "jax"])
+def test_what_is_trained_and_blocked_is_a_finding_beside_its_like(framework):
+    pytest.importorskip(framework)
+    bridge = importlib.import_module(f"minitape.bridges.{framework}")
+    if framework == "jax":
+        import jax
+
+        def loss(towers):
+            one, other = (jax.numpy.tanh(tower @ tower) for tower in towers)
+            return ((one - jax.lax.stop_gradient(other)) ** 2).sum()
+
+        recording = bridge.record(loss, list(jax.random.normal(jax.random.key(0), (2, 4, 4))))
+    else:
+        import copy
+
+        import torch
+
+        net = torch.nn.Linear(4, 4)
+        slow, optimizer = copy.deepcopy(net), torch.optim.SGD(net.parameters(), 0.1)
+        with bridge.record() as recording:
+            (net(torch.ones(1, 4)).detach() - slow(torch.ones(1, 4)) + 1).pow(2).sum().backward()
+            optimizer.step()
+    assert recording.explain().problems[0].kind == "cut"
