@@ -647,11 +647,13 @@ def _of_one(spot: Spot, node: Any) -> str | None:
 def _zero_factor(spot: Spot, node: Any) -> str | None:
     """The line that made a factor which is zero wherever a gradient comes back."""
     sweep, done = spot.inquiry.sweep, spot.entry
-    came = None if sweep is None or done is None else numbers_of(sweep.adjoints.get(done.row))
-    for row in () if done is None or came is None else done.inputs:
+    if sweep is None or done is None or (came := numbers_of(sweep.adjoints.get(done.row))) is None:
+        return None
+    for row in done.inputs:
         value, (file, line) = spot.numbers(row), spot.inquiry.entries[row].site
-        where = came != 0 if value is not None and value.shape == came.shape else ...
-        if value is not None and not value[where].any() and file == spot.filename and line not in (None, done.site[1]):
+        if value is None or file != spot.filename or line in (None, done.site[1]):
+            continue
+        if not (value[came != 0] if value.shape == came.shape else value).any():
             return fill(
                 "Look at the factor of line {line} (`{code}`), which is zero wherever a gradient comes back: a weight "
                 "that begins at zero, a mask without ones, or a coefficient of 0.",
