@@ -16,11 +16,15 @@ pytestmark = pytest.mark.browser
 MEASURE = """() => {
   const box = e => e.getBoundingClientRect();
   const inside = (a, b) => Math.min(a.right - b.left, b.right - a.left, a.bottom - b.top, b.bottom - a.top);
-  const points = new Map();
+  const points = new Map(), kept = globalThis.keptLines ??= new Map();
   for (const edge of document.querySelectorAll("path.mt-edge[data-edge]")) {
-    const matrix = edge.getScreenCTM(), length = edge.getTotalLength(), found = [];
-    for (let at = 0; at <= length; at += 4) found.push(edge.getPointAtLength(at).matrixTransform(matrix));
-    points.set(edge.dataset.edge, found);
+    const matrix = edge.getScreenCTM(), line = edge.getAttribute("d");
+    if (!kept.has(line)) {
+      const length = edge.getTotalLength(), found = [];
+      for (let at = 0; at <= length; at += 4) found.push(edge.getPointAtLength(at));
+      kept.set(line, found);
+    }
+    points.set(edge.dataset.edge, kept.get(line).map(point => point.matrixTransform(matrix)));
   }
   for (const chip of document.querySelectorAll(".mt-chip")) {
     const { left, right, top, bottom } = box(chip);
