@@ -760,7 +760,7 @@ TABLE = [
     OperationFix("nan_forward", "crossentropy|nllloss|crossentropyloss|nllloss2d", _none_counts),
     OperationFix("nan_forward", "softmax", _none_left),
     OperationFix(
-        "nan_forward",
+        "nan_forward nan_backward",
         "exp|exp2|cosh|sinh",
         "`{it}` is too large for its type. Where it is divided by its sum, `{softmax}({x}, -1)` is the same without "
         "it; else subtract the largest element before, or compute in a wider type.",

@@ -118,6 +118,7 @@ TABLE: dict[str, list[Edit | Whole]] = {  # by cause; behind one the name of the
         plan.anywhere(value.finite_mask),
     ],
     "nan_backward": [
+        value.written_out,
         value.masked_before,
         value.unless_all_zero(edit.on_operand("{x} + 1e-12", "sqrt")),
         edit.on_operand("{x} + 1e-12", "norm", "vector_norm"),
