@@ -28,6 +28,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
+from rich.cells import cell_len
 
 import minitape as tf
 import minitape_widgets.page
@@ -339,6 +340,7 @@ def main() -> None:
     write_snapshot()
     for read, arguments, _ in READERS.values():  # unwatched, for what Python itself loads late
         tried(read, arguments, 5)
+    cell_len("漢")  # rich loads a table with the first wide character
     seen.clear()
     lay_out_lures()
     sys.addaudithook(hook)
