@@ -5,11 +5,13 @@ kernel is as new as ever. Tests that run the command `minitape` have all its pro
 
 import multiprocessing
 import os
+import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
-from minitape.cli.check import Processes
+from minitape.cli import check
 
 PRELOADED = ["minitape.cli.recorder", "nbval.plugin", "jupyter_client.blocking", "jupyter_client.provisioning"]
 
@@ -50,13 +52,5 @@ def _run(arguments, cwd, env, into):
 def warm_check():
     """For each folder of tests that imports this: notebooks are checked in such processes."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Processes, "begin", _begin)
+        patch.setattr(check, "subprocess", SimpleNamespace(**vars(subprocess) | {"Popen": WarmProcess}))
         yield
-
-
-def _begin(processes, command, **options):
-    with processes._lock:
-        if processes._ended:
-            raise KeyboardInterrupt
-        processes._begun.append(WarmProcess(command, **options))
-        return processes._begun[-1]

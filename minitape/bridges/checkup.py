@@ -50,7 +50,9 @@ class Checkup:
         answers = {name: self.answer(name, source) for name, source in parts.items()}
         well = {name.rpartition(".")[0] for name, answer in answers.items() if answer.kind == "connected"}
         held = self.checks.trained_keys
-        copies = {a.key() for name, a in answers.items() if a.kind in ASIDE and self.checks.is_copy(parts[name])}
+        copies = self.checks.copies(
+            [] if held else [(a.key(), parts[name]) for name, a in answers.items() if a.kind in ASIDE]
+        )
         for name, answer in answers.items():
             if answer.connected:  # a bias whose sum cancels, as before a normalization, while its layer learns
                 answer.intended |= answer.cause in CANCELS and name.rpartition(".")[0] in well

@@ -138,11 +138,19 @@ class SuspectChecks:
         """The keys of all that the program trains, as far as it says so; empty where it does not."""
         return set()
 
-    def is_copy(self, source: Any) -> bool:
-        """Whether a source has nearly the values of one that gets a gradient."""
-        arrived = ((row, adjoint.facts()[0]) for sweep in self.sweeps for row, adjoint in sweep.adjoints.items())
-        trained = {row for row, is_zero in arrived if self.entries[row].kind != "operation" and not is_zero}
-        return any(self.are_alike(one, row) for one in self.recording.rows_of(source) for row in trained)
+    def copies(self, sources: list) -> set:
+        """The keys of those sources that have nearly the values of one that gets a gradient; (key, source) each."""
+        leaves = {
+            row
+            for sweep in self.sweeps
+            for row, adjoint in sweep.adjoints.items()
+            if sources and self.entries[row].kind != "operation" and not adjoint.facts()[0]
+        }
+        return {
+            key
+            for key, source in sources
+            if any(self.are_alike(one, row) for one in self.recording.rows_of(source) for row in leaves)
+        }
 
     def are_alike(self, one: int, other: int) -> bool:
         """Whether two leaves have nearly the same values, which are enough to tell."""
