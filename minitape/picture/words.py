@@ -12,8 +12,8 @@ LESSON = "picture"
 def word(template: str, /, **values: object) -> str:
     """A text of the picture with its values; ``n`` is how many there are.
 
-    >>> word("{n} more inputs", n=1003)
-    '1,003 more inputs'
+    >>> word("{n} rows", n=1003)
+    '1,003 rows'
     """
     if "n" in values:
         values["n"] = f"{values['n']:,}"
