@@ -4,6 +4,7 @@ Each program is what a learner could type into the exercise's cell.
 """
 
 import dataclasses
+import functools
 import linecache
 import math
 import re
@@ -684,6 +685,11 @@ def answer(name: str, program: str) -> str:
     return feedback(name, made(program))
 
 
+@functools.cache
+def told(name: str, program: str) -> str:
+    return answer(name, program)
+
+
 @pytest.mark.parametrize("name", FORMULAS)
 def test_a_formula_without_a_tape_does_not_pass(name):
     said = answer(name, FORMULAS[name])
@@ -693,17 +699,17 @@ def test_a_formula_without_a_tape_does_not_pass(name):
 
 @pytest.mark.parametrize(("name", "program", "words"), WRONG)
 def test_a_wrong_program_hears_what_is_wrong_with_it(name, program, words):
-    said = answer(name, program)
+    said = told(name, program)
     assert said.startswith(f"Exercise {name}: not yet."), said
     assert words in said, said
 
 
 @pytest.mark.long
 def test_each_mistake_that_is_known_by_its_source_has_a_program():
-    told = {(name, answer(name, program).partition("Hint: ")[2]) for name, program, _ in WRONG}
+    heard = {(name, told(name, program).partition("Hint: ")[2]) for name, program, _ in WRONG}
     for exercise in EXERCISES:
         hints = {(exercise.name, mistake.hint) for mistake in exercise.mistakes if mistake.where or mistake.error}
-        assert hints <= told, hints - told
+        assert hints <= heard, hints - heard
 
 
 @pytest.mark.parametrize("name", [exercise.name for exercise in EXERCISES if exercise.cases or exercise.trials])

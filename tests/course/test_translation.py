@@ -5,6 +5,7 @@ The Chinese edition is the one that is tried; what no language has is tried with
 
 import ast
 import dataclasses
+import functools
 import json
 import re
 
@@ -16,7 +17,7 @@ from minitape.cli.lessons import lesson_of, lessons_folder, notebooks_in
 from minitape.cli.rules import in_english
 from minitape.common import texts as texts_module
 from minitape.common.texts import VARIABLES, say, table
-from minitape.course import Exercise, add_exercise, predict, progress, reveal
+from minitape.course import Exercise, add_exercise, lesson_13, predict, progress, reveal
 from minitape.course.checker import exercises_of, feedback
 from minitape.course.exercise import ADDED
 from minitape.course.predict import Revealed
@@ -100,6 +101,7 @@ def said_in_both(name, check, monkeypatch):
 def test_hints_and_reasons_come_from_the_lessons_file(path, chinese, monkeypatch):
     lesson = lesson_of(path)
     texts = table(lesson, "zh")
+    monkeypatch.setattr(lesson_13, "_exercises", functools.cache(lesson_13._exercises))  # else made for each answer
     for exercise in exercises_of(lesson).values():
         if exercise.trials:
             continue
