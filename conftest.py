@@ -11,6 +11,7 @@ import os
 import sys
 
 import pytest
+from _pytest.runner import runtestprotocol
 
 import minitape.cli  # noqa: F401  # before nbformat, for which it leaves out grammars that take a second to compile
 
@@ -46,8 +47,22 @@ def pytest_addoption(parser):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers():
-    """More workers than processors: many tests wait for a browser or a kernel."""
-    return min(2 * (os.cpu_count() or 1), 8)
+    """One more than processors: many tests wait for a browser or a kernel, and each worker takes six seconds to collect
+    all tests.
+    """
+    return min((os.cpu_count() or 1) + 1, 8)
+
+
+if "PYTEST_XDIST_WORKER" in os.environ:
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(item, nextitem):
+        """A worker says nothing of what went well before and after a test: that takes longer than most tests."""
+        for report in runtestprotocol(item, log=False, nextitem=nextitem):
+            if report.when == "call" or not report.passed:
+                item.ihook.pytest_runtest_logreport(report=report)
+        item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+        return True
 
 
 @pytest.hookimpl(wrapper=True)
