@@ -4,7 +4,8 @@
 
 makes 30 mutants of each package or file of minitape: in a line, a comparison, an operator, a number or a condition is
 another one, two arguments change places, or a statement is gone; in a line of the table of derivatives, a part of a
-formula. For each it runs the tests that execute the line, quick ones first, and prints the faults that no test noticed.
+formula. For each it runs the tests that execute the line, quick ones first, and prints the faults that no test noticed;
+`--tests bridges` names other tests than those of the core.
 `--keep` writes all of them to `tests/mutations.txt`, each with the test that noticed it; where no test can notice one,
 write `same: ` and the reason in its place. `tests/engine/test_mutations.py` tries the list in CI, as this does without
 names of packages. It forks: not on Windows.
@@ -273,7 +274,7 @@ def run(tests, work):
     assert pytest.main([*OPTIONS, *tests], [Session(work)]) == 0
 
 
-def make(packages, made):
+def make(packages, made, groups):
     """Draws mutants of each package; returns {package: {mutant: the test that notices it, or ""}}. Those that the list
     has are not tried again.
     """
@@ -298,7 +299,7 @@ def make(packages, made):
                 noticed[mutant] = session.noticing(mutant, tests, not at) if tests else ""
                 print(package, noticed[mutant] or f"not by {len(tests)}", *mutant[1:], sep="\n    ", flush=True)
 
-    for tests in TESTS:
+    for tests in groups:
         run([f"tests/{name}" for name in tests.split()], work)
     return results
 
@@ -327,9 +328,10 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("packages", nargs="*", help="nothing: the kept mutants are tried again")
     parser.add_argument("--made", type=int, default=30)
+    parser.add_argument("--tests", nargs="*", default=TESTS)
     parser.add_argument("--keep", action="store_true")
     options = parser.parse_args()
-    found = make(options.packages, options.made) if options.packages else check()
+    found = make(options.packages, options.made, options.tests) if options.packages else check()
     for package, noticed in found.items():
         print(*(f"{m.file}: {m.old} -> {m.new}" for m, test in noticed.items() if not test), sep="\n")
         print(score(package, noticed))

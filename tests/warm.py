@@ -22,6 +22,7 @@ class WarmProcess:
     def __init__(self, command, cwd, env, **_):
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(PRELOADED)
+        vars(sys.modules["__main__"]).setdefault("__spec__", None)  # a shell that another test made may have left none
         out, into = context.Pipe(duplex=False)
         arguments = command[command.index("pytest") + 1 :]
         self._process = context.Process(target=_run, args=(arguments, cwd, env, into))

@@ -54,9 +54,10 @@ n[3] ?? 1]; };
 1.055) ** 2.4)
         .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
     const style = el => getComputedStyle(el);
-    const up = el => { const all = []; for (; el; el = el.parentElement) all.push(el); return all; };
-    const behind = el => up(el).reverse().reduce((back, one) => over(parse(style(one).backgroundColor), back), [255, \
-255, 255, 1]);
+    const once = (make, known = new Map()) => el => known.get(el) ?? known.set(el, make(el)).get(el);
+    const behind = once(el => el ? over(parse(style(el).backgroundColor), behind(el.parentElement)) : [255, 255, \
+255, 1]);
+    const shown = once(el => el ? style(el).opacity * shown(el.parentElement) : 1);
     const rectangle = el => [...el.parentElement.children].filter(one => one.tagName === "rect" && \
 one.compareDocumentPosition(el) & 4).pop();
     const shape = (el, back) => {
@@ -73,8 +74,7 @@ one.compareDocumentPosition(el) & 4).pop();
         const back = drawn ? shape(el, behind(el.closest(".mt-pane") ?? el.closest("svg"))) : behind(el);  // in the \
 drawing, or in a curve
         const [r, g, b, a] = parse(drawn ? style(el).fill : style(el).color);
-        const seen = up(el).reduce((all, one) => all * style(one).opacity, a);
-        const [one, other] = [light(over([r, g, b, seen], back)), light(back)].sort((x, y) => y - x);
+        const [one, other] = [light(over([r, g, b, a * shown(el)], back)), light(back)].sort((x, y) => y - x);
         found.push([(one + 0.05) / (other + 0.05), `${el.textContent.slice(0, 40)} <${el.getAttribute("class")}> in \
 <${el.parentElement.getAttribute("class")}>`]);
     }

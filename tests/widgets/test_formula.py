@@ -31,11 +31,10 @@ def chained() -> Any:
 
 def formulas(page: Any) -> list[tuple[str, str]]:
     """Of each line of the step its formula and its numbers."""
-    lines = page.locator(".mt-product-line").all()
-    return [
-        (line.locator("p").nth(0).inner_text().removesuffix("LaTeX").strip(), line.locator("p").nth(1).inner_text())
-        for line in lines
-    ]
+    lines = page.locator(".mt-product-line").evaluate_all(
+        "all => all.map(line => [...line.querySelectorAll('p')].map(p => p.innerText))"
+    )
+    return [(formula.removesuffix("LaTeX").strip(), numbers) for formula, numbers, *_ in lines]
 
 
 def test_numbers_of_the_program_are_in_it_as_they_are(show):
