@@ -46,6 +46,7 @@ def left_by(how: str) -> str:
     return fill(LEFT_BY[how]) if how in LEFT_BY else f".{how}()"
 
 
+Reasons = Iterable[Callable[[], Explanation | None]]
 DEEP, MANY = 8, 2000  # of what holds what is looked at to find a name
 
 
@@ -66,7 +67,7 @@ class Inquiry(Cuts):
         self.exits = recording.left
         self.behind = self._behind(self.ends)
 
-    def checks(self) -> Iterable[Callable[[], Explanation | None]]:
+    def checks(self) -> Reasons:
         """What may have happened, the likeliest first."""
         raise NotImplementedError
 

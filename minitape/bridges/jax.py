@@ -86,11 +86,11 @@ class JaxRecording(Recording):
         """A name or a tree has one answer: the rows of its leaves."""
         return super()._parts_of(asked) if asked is None else None
 
-    def trained(self) -> dict[str, Any]:
+    def trained(self) -> dict:
         """The leaves of the arguments that are differentiated, by name."""
         return self.named([leaf.row for leaf in self.given if leaf.row in self.chosen])
 
-    def named(self, rows: list[int]) -> dict[str, Any]:
+    def named(self, rows: list[int]) -> dict:
         """Leaves by name."""
         return {self.entries[row].name or f"[{row}]": Number(row) for row in rows}
 
@@ -233,9 +233,7 @@ def _sizes(leaves: list) -> Any:
     return jax.numpy.array([jax.numpy.sum(jax.numpy.abs(leaf)) for leaf in leaves])
 
 
-def _traced(
-    recording: JaxRecording, function: Any, args: tuple, numbers: tuple[int, ...]
-) -> tuple[Any, Any, list[int], list] | None:
+def _traced(recording: JaxRecording, function: Any, args: tuple, numbers: tuple[int, ...]) -> tuple | None:
     """What ``jax.make_jaxpr`` says of the function, which of its arguments' leaves are traced, and what left; None
     where JAX refuses it.
 

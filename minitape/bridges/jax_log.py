@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -16,6 +18,7 @@ import numpy as np
 from ..engine.recording.frames import own_file
 from ..explain.source import source_of
 from ..recording.sites import NOWHERE, Site
+from .jax_origin import plain
 from .kept_values import SMALL, Bound, KeptValues
 
 LABELS = {
@@ -119,10 +122,10 @@ class JaxLog:
         self.forks: list[Fork] = []
         self.silent = 0  # more than 0 inside of what has a rule of its own: its rows are on no gradient's way
         self._bound = Bound()
-        self._rows: dict[int, tuple[Any, int]] = {}  # by identity of an array that the program has
-        self._constants: dict[int, tuple[Any, int]] = {}
+        self._rows: dict[int, tuple] = {}  # by identity of an array that the program has
+        self._constants: dict[int, tuple] = {}
         # by identity of an array that is no argument: and where it is read first
-        self.outside: dict[int, tuple[Any, Site]] = {}
+        self.outside: dict[int, tuple] = {}
 
     @contextmanager
     def silence(self) -> Iterator[None]:
@@ -315,7 +318,7 @@ def inexact(array: Any) -> bool:
     return bool(jnp.issubdtype(array.dtype, jnp.inexact))
 
 
-def form(array: Any) -> dict[str, Any]:
+def form(array: Any) -> dict:
     """Dtype and shape of a row."""
     return {"dtype": str(array.dtype), "shape": tuple(np.shape(array))}
 
@@ -385,11 +388,26 @@ def argument_names(function: Any, args: tuple) -> list[list[str]]:
             for name, value in parameters.items()
             for k in range(len(value) if isinstance(value, tuple) and len(parameters) < len(args) else 1)
         ]
+        if own_file(getattr(getattr(function, "__code__", None), "co_filename", "")):  # a library's, for the program's
+            heads[:1] = list(inspect.signature(plain(function)).parameters)[:1]
     except (TypeError, ValueError):
         heads = []
     if len(heads) != len(args):
         heads = [f"args[{k}]" for k in range(len(args))]
     return [
-        [head + jax.tree_util.keystr(path) for path, _ in jax.tree_util.tree_flatten_with_path(argument)[0]]
+        [head + _written(path) for path, _ in jax.tree_util.tree_flatten_with_path(argument)[0]]
         for head, argument in zip(heads, args, strict=True)
     ]
+
+
+def _written(path: tuple) -> str:
+    """The path of a leaf as a program writes it; in what ``flax.nnx`` makes of a module, as in the module.
+
+    >>> _written(jax.tree_util.tree_flatten_with_path({"a": [1.0]})[0][0][0])
+    "['a'][0]"
+    """
+    text = jax.tree_util.keystr(path)
+    whole = re.fullmatch(r"(\.states\[\d+\])?(.+?)(\.value)?", text) if "flax.nnx" in sys.modules else None
+    if whole is None:
+        return text
+    return re.sub(r"\['(\w+)'\]", r".\1", whole[2]) if whole[1] else whole[2]

@@ -333,12 +333,21 @@ def plain(function: Any) -> Any:
         elif inspect.ismethod(function):
             function = function.__func__
         elif hasattr(function, "__code__"):
-            return function
+            inside = outside(function).values() if own_file(function.__code__.co_filename) else ()
+            own = [of for given in inside if _is_own(of := getattr(given, "__wrapped__", given))]
+            if not own:
+                return function
+            function = own[0]
         else:
             called = vars(type(function)).get("__call__")
             if not inspect.isfunction(called):
                 return function
             function = called
+
+
+def _is_own(function: Any) -> bool:
+    """Whether it is a function that the program has written."""
+    return inspect.isfunction(function) and not own_file(function.__code__.co_filename)
 
 
 def definition(function: Any) -> Statement | None:
@@ -379,7 +388,7 @@ def returned(told: str) -> Site:
     return file, int(line) if made is None else (returns(made) or [made])[-1].line
 
 
-def outside(function: Any) -> dict[str, Any]:
+def outside(function: Any) -> dict:
     """The values that a function, and those inside of it, read from outside, by name."""
     if not inspect.isfunction(function):
         return {}
@@ -403,7 +412,7 @@ def functions(function: Any) -> Iterator:
     waiting, seen = [function], set()
     while waiting:
         at = plain(waiting.pop(0))
-        if inspect.isfunction(at) and at not in seen and not own_file(at.__code__.co_filename):
+        if _is_own(at) and at not in seen:
             seen.add(at)
             yield at
             waiting += [value for value in outside(at).values() if callable(value)]

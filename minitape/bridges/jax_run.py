@@ -43,7 +43,7 @@ class JaxRun:
         self.site: Site = NOWHERE  # of the equation that runs
         # more than 0 inside of a function of a library's: its jaxpr may have been traced for another line
         self.library = 0
-        self.opens: dict[str, Callable[[Any, list[JaxVariable], Scope], list[JaxVariable]]] = {
+        self.opens: dict = {
             "jit": self._call,
             "pjit": self._call,
             "closed_call": self._call,
@@ -276,7 +276,7 @@ class JaxValues:
     def __init__(self, leaves: Sequence) -> None:
         self.leaves = leaves
         self.trace: Any = None
-        self.exits: list[tuple[str, Site, list]] = []  # how values left, where, and the leaves that they came from
+        self.exits: list[tuple] = []  # how values left, where, and the leaves that they came from
         self._first: dict = {}  # the values of the arguments, by their tracers
         self._known: dict = {}
 
@@ -315,7 +315,7 @@ class JaxValues:
 
     def _leaves(self, tracer: Any) -> list:
         """The arguments' leaves that a tracer was computed from."""
-        seen: dict[int, Any] = {}
+        seen: dict = {}
         waiting = [tracer]
         while waiting:
             at = waiting.pop()

@@ -24,9 +24,9 @@ class Back:
         self.log, self.entries, self.target, self.sources = log, log.entries, target, sources
         self.sweep = BackwardPass([target])
         self.calls = [call for call in log.calls if any(self._on_way(row) for row in call.rows)]
-        self.values: dict[int, Any] = {}  # of rows, as JAX computes them again
-        self.adjoints: dict[int, Any] = {}  # of rows whose operation has sent nothing yet
-        self.sums: dict[int, Any] = {}  # of what was sent to rows that have no adjoint yet
+        self.values: dict = {}  # of rows, as JAX computes them again
+        self.adjoints: dict = {}  # of rows whose operation has sent nothing yet
+        self.sums: dict = {}  # of what was sent to rows that have no adjoint yet
 
     def _on_way(self, row: int | None) -> bool:
         return row is not None and self.entries[row].differentiable
@@ -40,7 +40,7 @@ class Back:
         gradients = list(back(seed))
         self._pass(-1)
         adjoints, edges = self.sweep.adjoints, self.sweep.edges
-        last: dict[int, tuple[int, int]] = {}
+        last: dict[int, tuple] = {}
         for call, sent in edges.items():
             sent[:] = [edge for edge in sent if edge[0] in adjoints]  # to others nothing went
             last |= {edge[0]: (call, at) for at, edge in enumerate(sent)}
@@ -95,7 +95,7 @@ class Back:
                 self.adjoints.pop(made, None)
                 self.values.pop(made, None)
 
-    def _sent(self, call: JaxCall) -> list[tuple[int, int, Any]]:
+    def _sent(self, call: JaxCall) -> list[tuple]:
         """(port, row, product) for each input that is on the way."""
         places = [k for k, given in enumerate(call.inputs) if self._on_way(given.row)]
         values = [

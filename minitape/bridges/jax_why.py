@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 import traceback
-from collections.abc import Callable, Iterable
 from typing import Any
 
 import jax
@@ -20,7 +19,7 @@ from ..explain.words import Explanation
 from ..recording.rows import RowExit
 from ..recording.sites import NOWHERE, Site
 from .checkup import Checkup
-from .inquiry import Inquiry
+from .inquiry import Inquiry, Reasons
 from .jax_log import SHARES, STAIRS, places
 from .jax_origin import JaxOrigin, returned
 from .jax_texts import BENT, FUNCTIONS, PATCHES, TEXT, ZEROS
@@ -78,7 +77,7 @@ class JaxInquiry(Inquiry):
     def _name(self, known: str) -> str:
         return known if known != ARRAY else super()._name(known)
 
-    def checks(self) -> Iterable[Callable[[], Explanation | None]]:
+    def checks(self) -> Reasons:
         """What may have happened in JAX."""
         if isinstance(self.source, str) and not self.rows and self.recording.ran:
             names = ", ".join(entry.name for entry in self.entries if entry.name and entry.kind == "source")

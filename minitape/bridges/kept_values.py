@@ -71,7 +71,7 @@ class Noted(Generic[Said]):
     """
 
     def __init__(self) -> None:
-        self._said: dict[int, tuple[weakref.ref[Any], Said]] = {}
+        self._said: dict[int, tuple] = {}
 
     def __setitem__(self, owner: Any, said: Said) -> None:
         self._said[id(owner)] = weakref.ref(owner), said

@@ -74,7 +74,7 @@ class ModelPage(dict[str, Explanation]):
             found.setdefault((answer.key() if alike else "", alike, answer.connected), []).append(name)
         return sorted(found.values(), key=lambda names: rank(self[names[0]]))
 
-    def as_json(self) -> list[dict[str, Any]]:
+    def as_json(self) -> list[dict]:
         """The same as a list of plain dictionaries: one for each source."""
         return [
             {
@@ -168,7 +168,7 @@ def spread(numbers: list[GradientNumbers]) -> str:
     return fill(", ").join(filter(None, parts))
 
 
-def names_in(known: Mapping[str, Any], asked: str) -> dict[str, Any]:
+def names_in(known: Mapping[str, Any], asked: str) -> dict:
     """What a name asks about: a parameter, or all that a layer has.
 
     >>> names_in({"net.a.weight": 1, "net.a.bias": 2, "net.b.bias": 3}, "a")

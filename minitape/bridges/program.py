@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from ..explain.caller import warn_user
 from .model_page import ModelPage
 
 FRAMEWORKS = {"torch": "torch lightning pytorch_lightning transformers", "tensorflow": "tensorflow keras", "jax": "jax"}
@@ -72,10 +73,14 @@ def examine(
         with record(**options) as recording:
 
             def look() -> None:
-                if not pages or not pages[0].problems:
+                if pages and pages[0].problems:
+                    return
+                try:
                     pages[:] = [recording.explain()]
                     if pages[0].problems:
                         found(pages[0])
+                except Exception as error:  # a mistake of its own ends no training
+                    warn_user(f"The gradients were not explained: {type(error).__name__}: {error}")
 
             if options:
                 recording.recorded = look
@@ -85,7 +90,7 @@ def examine(
                 error = None if isinstance(ended, SystemExit) and not ended.code else ended
         if not pages:
             look()
-    return Examined(recording, pages[0], error)
+    return Examined(recording, pages[0] if pages else ModelPage(), error)
 
 
 @contextmanager

@@ -54,13 +54,13 @@ def _numbers(value: Any) -> np.ndarray | None:
     return array.astype(np.float64) if array.dtype.kind in "biuf" else None
 
 
-def _merged(models: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _merged(models: Sequence[Mapping[str, Any]]) -> dict:
     """Merges the sources of several models, by name. A name that is taken gets the number of its model in front.
 
     >>> _merged([{"Net.w": 1}, {"Net.w": 2, "Net.b": 3}])
     {'Net.w': 1, '[1].Net.w': 2, 'Net.b': 3}
     """
-    found: dict[str, Any] = {}
+    found: dict = {}
     for number, parts in enumerate(models):
         for name, one in parts.items():
             found[name if found.get(name, one) is one else f"[{number}].{name}"] = one
@@ -183,7 +183,7 @@ class Recording:
         self.failure: Exception | None = None  # the mistake of the bridge's own that ended it early
         self.entries: list[RecordingEntry] = []
         self.sweeps: list[BackwardPass] = []
-        self.events: list[dict[str, Any]] = []
+        self.events: list[dict] = []
         self.left: list[RowExit] = []
         self.failed: list[int] = []  # from which rows the last backward pass began, if it failed
         self.left_out = 0  # operations after the first MOST rows
@@ -297,13 +297,11 @@ class Recording:
         """The lines of a file that rows come from."""
         return lines_of(file)
 
-    def snapshot(self, target: Any = None, sources: Any = None) -> dict[str, Any]:
+    def snapshot(self, target: Any = None, sources: Any = None) -> dict:
         """What pictures show, as :mod:`minitape.picture.snapshots` documents it; see ``tf.snapshot``."""
         return self.snapshot_in(spaces(sys._getframe(1)), target, sources)
 
-    def snapshot_in(
-        self, namespaces: Iterable[dict[str, Any]], target: Any = None, sources: Any = None
-    ) -> dict[str, Any]:
+    def snapshot_in(self, namespaces: Iterable[dict], target: Any = None, sources: Any = None) -> dict:
         """The same, with the Python names of these dictionaries."""
         reader = self.picture_reader(namespaces)
         rows = reader.read()
@@ -382,11 +380,11 @@ class Recording:
             return {names.get(id(source), f"[{k}]"): source for k, source in enumerate(wanted)}
         return None
 
-    def trained(self) -> dict[str, Any]:
+    def trained(self) -> dict:
         """The sources that the block trained, by the name that the program has for them."""
         raise NotImplementedError(f"explain() is not there for recordings of {self.framework!r}.")
 
-    def model_parts(self, model: Any) -> dict[str, Any] | None:
+    def model_parts(self, model: Any) -> dict | None:
         """The sources of a model by name; None for what is no model."""
         return None
 
@@ -509,7 +507,7 @@ class Recording:
     def tell(self, told: Callable[[], None]) -> None:
         """Nothing more will come."""
 
-    def picture_reader(self, namespaces: Iterable[dict[str, Any]]) -> Reader:
+    def picture_reader(self, namespaces: Iterable[dict]) -> Reader:
         """What reads the rows for a picture."""
         return _Reader(self, namespaces)
 
@@ -518,7 +516,7 @@ class Recording:
         found = None if self._open else self.sweep_of(target)
         return None if found is None else RecordingSteps(self, found, sources)
 
-    def picture_results(self, target: Any, sources: Any, namespaces: Iterable[dict[str, Any]]) -> list[ResultFields]:
+    def picture_results(self, target: Any, sources: Any, namespaces: Iterable[dict]) -> list[ResultFields]:
         """What each backward pass left at its sources, the last ones; with ``target`` that of its pass alone."""
         wanted = self.sweeps[-CALLS:] if target is None else [s for s in [self.sweep_of(target)] if s is not None]
         names = self.picture_reader(namespaces).names() if wanted and not self._open else {}
@@ -576,15 +574,15 @@ class RecordingSteps:
         self.high = max(sweep.adjoints, default=-1)
 
     @property
-    def head(self) -> dict[str, Any]:
+    def head(self) -> dict:
         """The SWEEP but for its steps and gradients."""
         return {"target": sorted(self._sweep.target), "sources": self._sources, "rest": 0}
 
-    def take(self, most: int | None = None) -> list[dict[str, Any]]:
+    def take(self, most: int | None = None) -> list[dict]:
         """Its steps, in the order in which the framework went."""
         return [self._step(call, edges) for call, edges in self._sweep.edges.items()]
 
-    def _step(self, call: int, edges: list[tuple[int, int, Any, Any]]) -> dict[str, Any]:
+    def _step(self, call: int, edges: list[tuple]) -> dict:
         rule, arrived = self._recording.known_rule(call), _numbers(self._sweep.adjoints.get(call))
         parts = [
             {
@@ -611,7 +609,7 @@ class RecordingSteps:
         found = [self._sweep.adjoints.get(row) for row in self._sources]
         return [None if adjoint is None else shown(adjoint) for adjoint in found]
 
-    def whole(self) -> dict[str, Any]:
+    def whole(self) -> dict:
         """The SWEEP."""
         return self.head | {"steps": self.take(), "gradients": self.gradients()}
 

@@ -47,7 +47,7 @@ class Replay(Recording):
     True
     """
 
-    def __init__(self, snapshot: dict[str, Any], framework: str = "a snapshot") -> None:
+    def __init__(self, snapshot: dict, framework: str = "a snapshot") -> None:
         super().__init__(framework)
         try:
             self._read(snapshot)
@@ -77,7 +77,7 @@ class Replay(Recording):
         if snapshot["sweep"] is not None:
             self._read_sweep(snapshot["sweep"])
 
-    def _read_sweep(self, kept: dict[str, Any]) -> None:
+    def _read_sweep(self, kept: dict) -> None:
         sweep = self.sweep(kept["target"])
         sweep.sources = list(kept["sources"])
         for step in kept["steps"]:
@@ -101,7 +101,7 @@ class Replay(Recording):
                 sweep.adjoints.setdefault(entry.row, _Said(None))
 
 
-def _entry(row: dict[str, Any], number: int) -> RecordingEntry:
+def _entry(row: dict, number: int) -> RecordingEntry:
     """The entry that a ROW was made of."""
     texts = [
         row["op"],

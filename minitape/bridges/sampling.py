@@ -233,7 +233,7 @@ class AfterBadGradient(SampledSteps):
         self.found: list[Found] = []
         self._watch = watch  # lets the framework call `look`
         self._known: Noted[set[str]] = Noted()
-        self._asked: list[tuple[int, str, Any]] = []  # what the next recording is to explain
+        self._asked: list[tuple] = []  # what the next recording is to explain
         self._left = MOST
         self._began, self._looked = perf_counter(), 0.0
 

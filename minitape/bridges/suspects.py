@@ -54,7 +54,7 @@ class Suspicion(NamedTuple):
 
     cause: str
     site: Site
-    fields: dict[str, Any]
+    fields: dict
     row: int | None = None
     sources: Collection[int] = ()  # the identities of sources
     alone: Collection[int] = ()  # rows: of sources among them, where not all that `row` was computed from
@@ -68,6 +68,9 @@ class Suspicion(NamedTuple):
         answer.name = name
         answer._rows = [] if self.row is None else [self.row]
         return answer
+
+
+Checks = Iterable[Callable[[], Iterable[Suspicion]]]
 
 
 class SuspectChecks:
@@ -86,7 +89,7 @@ class SuspectChecks:
         checks = of_shapes if self.recording.made_up else self.checks()
         return [found for check in checks for found in check()]
 
-    def checks(self) -> Iterable[Callable[[], Iterable[Suspicion]]]:
+    def checks(self) -> Checks:
         """The checks in their order: of several that find something in one source, the first says it."""
         return (
             self.broadcast,
@@ -116,7 +119,7 @@ class SuspectChecks:
 
     # -- what a framework says ---------------------------------------------------------------------
 
-    def of_framework(self) -> Iterable[Callable[[], Iterable[Suspicion]]]:
+    def of_framework(self) -> Checks:
         """Its own checks."""
         return ()
 
@@ -125,7 +128,7 @@ class SuspectChecks:
         return id(source)
 
     @cached_property
-    def with_gradient(self) -> dict[int, Any]:
+    def with_gradient(self) -> dict:
         """The sources that got a gradient, by key."""
         return {}
 
@@ -331,7 +334,7 @@ class SuspectChecks:
     def cancels(self) -> Iterator[Suspicion]:
         """What came back to a value on several paths cancels but for rounding, as in a normalization by hand."""
         for sweep in {sweep.site: sweep for sweep in self.sweeps}.values():
-            met: dict[int, list[tuple[int, Any]]] = {}
+            met: dict[int, list] = {}
             for call, edges in sweep.edges.items():
                 for row, _, product, _ in edges:
                     met.setdefault(row, []).append((call, product))
@@ -377,7 +380,7 @@ class SuspectChecks:
             entry = self.entries[row]
             sweep = self.on_path[row]
             series.setdefault((id(sweep), entry.op, entry.site, tuple(entry.shape)), []).append(row)
-        found: list[tuple[float, bool, list[tuple[int, float]]]] = []
+        found: list[tuple] = []
         for rows in series.values():
             pairs = [(row, size) for row in rows if 0 < (size := size_of(self.adjoint(row))) < math.inf]
             if len(pairs) < REPEATED:
@@ -401,7 +404,7 @@ class SuspectChecks:
 
     def diverges(self) -> Iterator[Suspicion]:
         """From step to step the gradient and the weight grow."""
-        found: list[tuple[float, Suspicion]] = []
+        found: list[tuple] = []
         for source in self.with_gradient.values():
             steps, rows = self.steps_of(source), self.recording.rows_of(source)
             arrived = [numbers_of(s.adjoints.get(row)) for s in self.sweeps for row in rows if row in s.adjoints]
@@ -425,10 +428,21 @@ class SuspectChecks:
         for entry in self.operations(self.names.saturate):
             arrived = self.adjoint(entry.row)
             came, sent = size_of(arrived), size_of(self._sent(entry))
-            if 0 < sent < VANISHED * came < math.inf and self._is_flat(entry, arrived):
+            if (
+                0 < sent < VANISHED * came < math.inf
+                and sent < VANISHED * self._least_before(entry.row)
+                and self._is_flat(entry, arrived)
+            ):
                 fields = {"what": self.called(entry.row), "from_": came, "to": sent, "ratio": sent / came}
                 alone = self._little_behind(entry.row, came)
                 yield Suspicion("vanishing", entry.site, fields, entry.row, alone=alone, kind="saturated")
+
+    def _least_before(self, row: int) -> float:
+        """The least adjoint on the way to a row: behind a logarithm it is large where a probability is small."""
+        after = [row]
+        for at in after:
+            after += [reader for reader in self.readers.get(at, ()) if reader in self.on_path and reader not in after]
+        return min(size_of(self.adjoint(at)) for at in after)
 
     def _is_flat(self, entry: Any, came: np.ndarray | None) -> bool:
         """Whether an activation has hardly a slope where an adjoint came; else what came cancels there."""

@@ -76,12 +76,12 @@ class TensorFlowRecording(Recording):
         asked = [sweep for sweep in sweeps if any(tensor() is own for tensor, _ in sweep.gave)]
         return asked or (sweeps if getattr(source, "trainable", True) else [])
 
-    def trained(self) -> dict[str, Any]:
+    def trained(self) -> dict:
         from .tensorflow_model import trained
 
         return trained(self)
 
-    def model_parts(self, model: Any) -> dict[str, Any] | None:
+    def model_parts(self, model: Any) -> dict | None:
         from .tensorflow_model import parts_of
 
         return parts_of(self, model)

@@ -167,12 +167,12 @@ class Again:
 
     def __init__(self, log: Any, inner: Any) -> None:
         self.log, self.inner = log, inner
-        self.values: dict[int, Any] = {}  # by the identity of a tensor of a graph, or of a handle of the program's
-        self.variables: dict[int, Any] = {}  # the copies, by the identities of their handles
+        self.values: dict = {}  # by the identity of a tensor of a graph, or of a handle of the program's
+        self.variables: dict = {}  # the copies, by the identities of their handles
         # by the identity of the operation that runs them: TensorFlow may make them anew
         self.graphs: dict[int, Sequence] = {}
-        self.tapes: dict[int, Any] = {}
-        self.pauses: dict[int, Any] = {}
+        self.tapes: dict = {}
+        self.pauses: dict = {}
         self.way: list[str] = []  # which turns and branches it is in
         self.made_up = False  # with stand-ins for what it was given: then an operation may refuse them
 

@@ -52,12 +52,12 @@ class TensorFlowLog:
     def __init__(self, recording: Any) -> None:
         self.recording, self.entries = recording, recording.entries
         self.spans: list[TapeSpan] = []
-        self.watches: list[tuple[weakref.ref[Any], Tape]] = []  # (what was watched, by which tape)
+        self.watches: list[tuple] = []  # (what was watched, by which tape)
         # of a variable's handle: as which of the block's it was made, and where
-        self.born: Noted[tuple[int, list[Site]]] = Noted()
-        self.rules: dict[str, Any] = {}  # the gradient function of each call of a tf.custom_gradient
+        self.born: Noted[tuple] = Noted()
+        self.rules: dict = {}  # the gradient function of each call of a tf.custom_gradient
         # (a variable's handle, the row that was stored in it, where, at which row)
-        self.stores: list[tuple[int, int | None, Site, int]] = []
+        self.stores: list[tuple] = []
         self.copied: Noted[tuple[Any, Site]] = Noted()  # tensors that were used for nothing but to fill a variable
         self.tapes: list[Tape] = []
         self._open_tapes: list[Tape] = []
@@ -67,7 +67,7 @@ class TensorFlowLog:
         self.steps: dict[Any, list] = {}  # by graph: what Python did while it was made
         self.traced: list[TracedValue] = []
         self.given: dict[Any, Sequence[TensorFlowValue]] = {}  # to the last call of each graph
-        self.reruns: dict[int, Any] = {}  # what those computed when they ran again, by the identity of their step
+        self.reruns: dict = {}  # what those computed when they ran again, by the identity of their step
         self.failed: tuple[int, int] | None = None  # (after how many backward passes, from which row) one was refused
         self.captured: list = []  # the variables that the functions of a dataset read, while its iterator is made
         self.place: tuple[Site, list[str]] | None = None  # where the program is, when a graph runs again
@@ -80,11 +80,11 @@ class TensorFlowLog:
         self._unheard: set[int] = set()  # leaves that were used while no tape recorded
         # while a call of a tf.function is written: tapes hear of it, and of its variables, after it
         self._later = False
-        self._places: dict[tuple[int, str], int] = {}  # where in memory a row's value is, or was
-        self._assigned: dict[tuple[int, str] | None, Any] = {}  # and the variable that was assigned a result's
+        self._places: dict[tuple, int] = {}  # where in memory a row's value is, or was
+        self._assigned: dict = {}  # and the variable that was assigned a result's
         self._stored: set[tuple[int, str]] = set()  # and where a tensor's is that was stored in a variable
         # handle -> the row of its present state, and the value, which keeps its place so
-        self._current: dict[int, tuple[int, Any]] = {}
+        self._current: dict[int, tuple] = {}
         self._rows: Noted[list[int]] = Noted()  # of a tensor or handle
         self._handles: list = []  # are kept: their identity stands for them
         self._bound = Bound()
@@ -480,7 +480,7 @@ class TensorFlowLog:
                 held.append(tensor)
         return self.keep(tensor)
 
-    def _form(self, tensor: Any) -> dict[str, Any]:
+    def _form(self, tensor: Any) -> dict:
         if tensor is None:
             return {}
         return {"dtype": tensor.dtype.name, "shape": tuple(tensor.shape) if tensor.shape.rank is not None else ()}
@@ -491,17 +491,17 @@ class Sent:
     row it is.
     """
 
-    def __init__(self, log: TensorFlowLog, sweep: BackwardPass, adjoints: dict[int, Any]) -> None:
+    def __init__(self, log: TensorFlowLog, sweep: BackwardPass, adjoints: dict) -> None:
         self.log, self.sweep, self.adjoints = log, sweep, adjoints
         self.waiting: dict[str, list[int]] = {}
         for row in sorted(adjoints):
             entry = log.entries[row]
             if entry.kind == "operation" and entry.output == 0:
                 self.waiting.setdefault(entry.extra.op, []).append(row)
-        self.sums: dict[int, Any] = {}
-        self.last: dict[int, tuple[int, int]] = {}  # where the last contribution to a row is
+        self.sums: dict = {}
+        self.last: dict[int, tuple] = {}  # where the last contribution to a row is
 
-    def write(self, passed: list[tuple[str, Any, Any, Any]]) -> None:
+    def write(self, passed: list[tuple]) -> None:
         """The steps, in TensorFlow's order."""
         for op, inputs, came, gives in passed:
             call = self._call(op, inputs, came)

@@ -16,7 +16,7 @@ from .tensorflow_ops import handle_of, name_of
 DEEP = 12  # layers in layers
 
 
-def parts_of(recording: Any, model: Any) -> dict[str, Any] | None:
+def parts_of(recording: Any, model: Any) -> dict | None:
     """The variables of a layer, model or module that it was made to train, behind the name that the program has for
     it, and others whose gradient was asked for; None for what is none of these.
     """
@@ -84,7 +84,7 @@ def is_float(variable: Any) -> bool:
     return bool(tf.as_dtype(variable.dtype).is_floating)
 
 
-def trained(recording: Any) -> dict[str, Any]:
+def trained(recording: Any) -> dict:
     """The variables that the block read or changed, and that are to be trained."""
     log, asked = recording.log, asked_for(recording)
     read = {

@@ -52,10 +52,10 @@ def open_call(recording: Any, row: int, watched: Sequence[int], seeds: Sequence)
     return inner, given, ends
 
 
-def traced_again(recording: Any, traced: Any) -> tuple[Any, Any, dict[int, Any]] | None:
+def traced_again(recording: Any, traced: Any) -> tuple[Any, Any, dict] | None:
     """A function up to the gradient that a tape in it was asked for while it was traced, with a batch or stand-ins for
     what it was given: (that recording, the target there, copies of variables by the identities of handles)."""
-    known: tuple[Any, Any, dict[int, Any]] | None = recording.log.reruns.get(id(traced.step))
+    known: tuple | None = recording.log.reruns.get(id(traced.step))
     if known is not None:
         return known
     inner, batch = type(recording)(), _given(recording, traced) or _batch(recording, traced.graph)

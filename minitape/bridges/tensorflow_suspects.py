@@ -4,7 +4,7 @@ Keras' optimizers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +14,7 @@ import tensorflow as tf
 from ..explain.owners import living
 from ..explain.sentences import fill
 from ..recording.rows import BackwardPass
-from .suspects import OperationNames, SuspectChecks, Suspicion, steps_said
+from .suspects import Checks, OperationNames, SuspectChecks, Suspicion, steps_said
 from .tensorflow_model import asked_for
 from .tensorflow_ops import handle_of
 
@@ -48,14 +48,14 @@ class TensorFlowSuspectChecks(SuspectChecks):
         super().__init__(recording, NAMES)
         self.log = recording.log
 
-    def of_framework(self) -> Iterable[Callable[[], Iterable[Suspicion]]]:
+    def of_framework(self) -> Checks:
         return self.not_applied, self.not_optimized
 
     def key(self, source: Any) -> int:
         return id(handle_of(source))
 
     @cached_property
-    def with_gradient(self) -> dict[int, Any]:
+    def with_gradient(self) -> dict:
         variables = {key: known.variable for key, known in self.log.variables.items() if known.variable is not None}
         given = self._given(self.sweeps)
         return {key: variables[key] for key in variables if key in given}

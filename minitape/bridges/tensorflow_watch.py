@@ -41,14 +41,14 @@ class TensorFlowWatcher:
         self.log: TensorFlowLog = recording.log
         self.quiet = 0
         self._custom_calls = 0
-        self._accessed: dict[int, Any] = {}  # the variables that were read inside of a tf.custom_gradient
+        self._accessed: dict = {}  # the variables that were read inside of a tf.custom_gradient
         self._applying = 0  # more than 0 in the step of an optimizer
         self._calls: list = []  # the tf.functions that run
         self._called: Any = None  # the graph that ran last,
         self._traces_again = False
         self._function: Any = None  # and the tf.function that the program called
         # operations of the sweep that runs: (op, inputs, came, gives)
-        self._passed: list[tuple[str, Any, Any, Any]] = []
+        self._passed: list[tuple] = []
 
     # -- the block ---------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import gc
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from ..explain.words import Explanation
 from ..recording.rows import RowExit
 from ..recording.sites import NOWHERE, Site, last_return
 from ..recording.values import numbers_of
-from .inquiry import Inquiry, left_by
+from .inquiry import Inquiry, Reasons, left_by
 from .tensorflow_inside import has_tapes
 from .tensorflow_model import variables_of
 from .tensorflow_open import open_call, seeds_of, traced_again
@@ -99,7 +99,7 @@ class TensorFlowInquiry(Why, Inquiry):
         known = name_of(source) if isinstance(source, tf.Variable) or hasattr(source, "path") else None
         super().__init__(recording, target, source, self.log.rows_of(source), named or known or TENSOR)
 
-    def checks(self) -> Iterable[Callable[[], Explanation | None]]:
+    def checks(self) -> Reasons:
         """What may have happened in TensorFlow."""
         if not isinstance(handle_of(self.source), tf.Tensor):
             raise TypeError(f"explain() takes a tensor or a variable as its source, but received {self.source!r}.")

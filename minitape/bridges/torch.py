@@ -68,12 +68,12 @@ class TorchRecording(Recording):
         refused = self.error is not None and not self.sweeps and not self.failed  # before a backward pass
         return TorchInquiry(self, self.last_target() if target is None and not refused else target, source).answer()
 
-    def trained(self) -> dict[str, Any]:
+    def trained(self) -> dict:
         from .torch_model import trained
 
         return trained(self)
 
-    def model_parts(self, model: Any) -> dict[str, Any] | None:
+    def model_parts(self, model: Any) -> dict | None:
         from .torch_model import in_lists, parts_of
 
         return parts_of(model) | in_lists(self, model) if isinstance(model, torch.nn.Module) else None
@@ -158,7 +158,7 @@ def holding() -> Iterator[None]:
     """In the block the modules and optimizers that are used stay alive: a program that ran in a function is asked about
     when it has ended.
     """
-    held: dict[int, Any] = {}
+    held: dict = {}
 
     def note_used(used: Any, *_: Any) -> None:
         held[id(used)] = used

@@ -29,7 +29,7 @@ class TorchGraph:
         self._nodes: dict[Any, dict[int, int]] = {}  # node of autograd -> output -> row
         self._handles: list = []
         self._leaf_nodes: set = set()  # what writes .grad
-        self._leaves: list[tuple[torch.Tensor, Any]] = []  # the hooks on leaves
+        self._leaves: list[tuple] = []  # the hooks on leaves
         self._task = -1
         self._sweep: BackwardPass | None = None
         self._sums: dict[int, torch.Tensor] = {}  # adjoints so far, of rows to which something was sent
@@ -85,7 +85,7 @@ class TorchGraph:
         found = [row for _, ends in self._borders([node for node in nodes if node is not None]) for _, row in ends]
         return list(dict.fromkeys(found))
 
-    def _borders(self, own: list) -> Iterable[tuple[Any, list[tuple[int, int]]]]:
+    def _borders(self, own: list) -> Iterable[tuple[Any, list]]:
         """Nodes behind ``own`` from which an edge leads to a row, each with (number of the edge, row)."""
         seen, stack = set(own), list(own)
         while stack:
@@ -193,9 +193,7 @@ class TorchGraph:
         for row in [] if leaf is None else [row for row in self.log.leaf_rows(leaf) if row in self._raw]:
             self._final({0: row}, True, adjoints)
 
-    def _sent(
-        self, call: int, ports: list[tuple[int, int, int]], own: dict[int, int], products: tuple, came: Any
-    ) -> None:
+    def _sent(self, call: int, ports: list[tuple], own: dict[int, int], products: tuple, came: Any) -> None:
         sweep = self._now()
         self._final(own, False, came)
         for k, row, port in ports:

@@ -85,18 +85,18 @@ class TorchLog:
         self.steps_without: Noted[int] = Noted()
         self.hooks: dict[int, Site] = {}  # where the program put a hook on what a row is for
         self._hooked: Noted[Site] = Noted()  # the same for a tensor or a module
-        self.gradients: Noted[tuple[list[int], Site]] = Noted()  # .grad that the program read, and the targets
+        self.gradients: Noted[tuple] = Noted()  # .grad that the program read, and the targets
         self._known: Noted[tuple[int, int]] = Noted()  # which row stands for a tensor, in which version of it
         self._rows: Noted[list[int]] = Noted()  # all rows that stood for a tensor
-        self._made: Noted[tuple[str, list[int], Site]] = Noted()  # leaves whose values were computed
+        self._made: Noted[tuple] = Noted()  # leaves whose values were computed
         self.alone: list[weakref.ref[torch.Tensor]] = []  # parameters that no module was made with
         # the how many-th parameter a row is, and the statements that made it or its module
-        self.births: dict[int, tuple[int, list[Site]]] = {}
-        self._births: Noted[tuple[int, list[Site]]] = Noted()  # the same, with all statements that ran then
+        self.births: dict[int, tuple] = {}
+        self._births: Noted[tuple] = Noted()  # the same, with all statements that ran then
         self._count = count()
         # where a module was given another parameter for it, or another layer
         self._replaced: Noted[tuple[Site, Any]] = Noted()
-        self._replacements: list[tuple[weakref.ref[Any], Site]] = []
+        self._replacements: list[tuple] = []
         self.copies: Noted[weakref.ref[torch.Tensor]] = Noted()  # parameters that copy.deepcopy made, and of which
         self._required: Noted[Site] = Noted()  # where requires_grad was set to True
         self._frozen: Noted[Site] = Noted()  # where requires_grad was set to False

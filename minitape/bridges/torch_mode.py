@@ -97,8 +97,8 @@ class TorchWatcher:
         # tensors that such a call uses, arguments or not
         self.inside: list[torch.Tensor] | None = None
         self._mode = Mode(self)
-        self._path: list[tuple[Any, tuple[str, ...]]] = []  # the modules that run
-        self._children: weakref.WeakKeyDictionary[Any, dict[int, str]] = weakref.WeakKeyDictionary()
+        self._path: list[tuple] = []  # the modules that run
+        self._children: weakref.WeakKeyDictionary[Any, dict] = weakref.WeakKeyDictionary()
         self.changes = Changes()
 
     # -- the block ---------------------------------------------------------------------------------
@@ -129,7 +129,7 @@ class TorchWatcher:
         """PyTorch is as it was."""
         self.changes.undo()
 
-    def _hook(self, hook: Callable, hooks: dict[int, Any], *marks: dict[int, bool]) -> None:
+    def _hook(self, hook: Callable, hooks: dict, *marks: dict[int, bool]) -> None:
         """A hook on all modules or optimizers, as PyTorch's functions put it there, which give the handle back too late
         for Ctrl-C.
         """
@@ -175,7 +175,7 @@ class TorchWatcher:
 
     # -- calls -------------------------------------------------------------------------------------
 
-    def call(self, func: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+    def call(self, func: Any, args: tuple, kwargs: dict) -> Any:
         """Runs a call of the program's, and writes down what it was."""
         if self.quiet and self.inside is None:  # such as the hundred small calls of an optimizer's step
             return func(*args, **kwargs)
@@ -243,7 +243,7 @@ class TorchWatcher:
         self.log.forget(tensor)
         (self.log.required if requires else self.log.frozen)(tensor)
 
-    def _operation(self, func: Any, name: str, args: tuple, kwargs: dict[str, Any]) -> Any:
+    def _operation(self, func: Any, name: str, args: tuple, kwargs: dict) -> Any:
         if self.log.full:
             self.recording.left_out += 1
             return func(*args, **kwargs)
@@ -356,7 +356,7 @@ class TorchWatcher:
         if given and made:
             self.log.write(name, [self.log.row_of(tensor) for tensor in given.values()], made, "opaque")
 
-    def _backward(self, func: Any, name: str, args: tuple, kwargs: dict[str, Any]) -> Any:
+    def _backward(self, func: Any, name: str, args: tuple, kwargs: dict) -> Any:
         """Autograd's own backward pass: the hooks see what passes through it."""
         targets = list(tensors_in(args[:1] or (kwargs.get("tensors", kwargs.get("outputs")),)))
         graph = self.log.graph
@@ -420,7 +420,7 @@ class TorchWatcher:
         for name, tensor in [*module.named_parameters(), *module.named_buffers()]:
             self.log.names.setdefault(tensor, name)
 
-    def _before_step(self, optimizer: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+    def _before_step(self, optimizer: Any, args: tuple, kwargs: dict) -> Any:
         """An optimizer changes its parameters, by hundreds of small calls of no interest; its closure, where it
         has one, is the program's own.
         """
@@ -486,7 +486,7 @@ def of_shapes(name: str) -> bool:
     return name.endswith("_like") or (name.startswith("new_") and name not in COPIES)
 
 
-def changed_by(name: str, args: tuple, kwargs: dict[str, Any]) -> list[torch.Tensor]:
+def changed_by(name: str, args: tuple, kwargs: dict) -> list[torch.Tensor]:
     """The arguments that a call changes in place."""
     if kwargs.get("out") is not None:
         return list(tensors_in((kwargs["out"],)))

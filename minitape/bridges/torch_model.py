@@ -14,13 +14,13 @@ from ..recording.values import numbers_of
 from .torch_value import array_of
 
 
-def parts_of(module: torch.nn.Module) -> dict[str, Any]:
+def parts_of(module: torch.nn.Module) -> dict:
     """The parameters of a module, behind the name that the program has for it."""
     name = name_of(module, spaces(asking_frame())) or type(module).__name__
     return {f"{name}.{path}": parameter for path, parameter in module.named_parameters()}
 
 
-def in_lists(recording: Any, module: torch.nn.Module) -> dict[str, Any]:
+def in_lists(recording: Any, module: torch.nn.Module) -> dict:
     """The parameters of layers in plain lists of a module, which ``module.parameters()`` does not have, and that got a
     gradient.
     """
@@ -41,7 +41,7 @@ def in_lists(recording: Any, module: torch.nn.Module) -> dict[str, Any]:
     }
 
 
-def trained(recording: Any) -> dict[str, Any]:
+def trained(recording: Any) -> dict:
     """What the modules that the block called have as parameters, what optimizers stepped over, and other leaves."""
     log, found = recording.log, dict[str, Any]()
     known = spaces(asking_frame())
@@ -66,7 +66,7 @@ def trained(recording: Any) -> dict[str, Any]:
     return found
 
 
-def name_of(wanted: Any, known: Iterable[dict[str, Any]]) -> str:
+def name_of(wanted: Any, known: Iterable[dict]) -> str:
     """How a program reaches an object: by a name, or by an attribute or element of what a name holds."""
     held = [(name, value) for space in known for name, value in list(space.items()) if not name.startswith("_")]
     direct = next((name for name, value in held if value is wanted), "")
@@ -84,7 +84,7 @@ def _below(holder: Any, wanted: Any) -> str:
     return _in(plain, wanted) if isinstance(plain, dict) and not isinstance(holder, type(np)) else ""
 
 
-def _in(attributes: dict[str, Any], wanted: Any) -> str:
+def _in(attributes: dict, wanted: Any) -> str:
     for name, value in list(attributes.items()):
         if name.startswith("_"):
             continue

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -21,7 +21,7 @@ from ..picture.reading import spaces
 from ..recording.sites import NOWHERE, Site, text_of
 from ..recording.values import numbers_of
 from .recording import Number
-from .suspects import OperationNames, SuspectChecks, Suspicion, steps_said
+from .suspects import Checks, OperationNames, SuspectChecks, Suspicion, steps_said
 from .torch_training import SAMPLE, TrainingEvent, equal_samples, numbers
 
 _SOFTMAX, _SIGMOID = "softmax", "sigmoid"
@@ -58,7 +58,7 @@ class TorchSuspectChecks(SuspectChecks):
         super().__init__(recording, NAMES)
         self.log, self.training = recording.log, recording.log.training
 
-    def of_framework(self) -> Iterable[Callable[[], Iterable[Suspicion]]]:
+    def of_framework(self) -> Checks:
         return self.scaled, self.accumulated, self.not_applied, self.not_optimized, self.sampled
 
     # -- optimizers --------------------------------------------------------------------------------
@@ -102,7 +102,7 @@ class TorchSuspectChecks(SuspectChecks):
 
     def accumulated(self) -> Iterator[Suspicion]:
         """A step used gradients that an earlier step had used already."""
-        bad: dict[Site, tuple[set[int], int]] = {}
+        bad: dict[Site, tuple] = {}
         for key, parameter in self.with_gradient.items():
             last, used, stale, count = None, False, False, 0
             for event in self.training.events:
@@ -174,7 +174,7 @@ class TorchSuspectChecks(SuspectChecks):
         of_another = not any(
             taken & event.samples.keys() for event in self.training.passes
         )  # they hold nothing that is trained
-        missing: dict[tuple[Site, str], set[int]] = {}
+        missing: dict[tuple, set[int]] = {}
         for key, parameter in self.with_gradient.items():
             beside = any(taken & event.samples.keys() for event in self.training.passes_of(parameter))
             if key not in self.in_optimizers and (beside or of_another) and not self._is_changed(parameter):
@@ -214,8 +214,8 @@ class TorchSuspectChecks(SuspectChecks):
 
     def scaled(self) -> Iterator[Suspicion]:
         """A step used the gradient of a loss that a scaler had made larger."""
-        scales = [float(scaler._scale) for scaler in living(torch.amp.GradScaler) if scaler._scale is not None]
-        found: dict[tuple[Site, str, float], set[int]] = {}
+        scales = [scaler.get_scale() for scaler in living(torch.amp.GradScaler) if scaler.is_enabled()]
+        found: dict[tuple, set[int]] = {}
         for key in self.with_gradient:
             came, scale, clipped = None, 1.0, NOWHERE
             for event in self.training.events:
@@ -277,7 +277,7 @@ class TorchSuspectChecks(SuspectChecks):
         line = text_of(self.entries[row].site)
         return "log_prob(" in line and f"{self.entries[row].op}(" not in line
 
-    def _uses(self, drawn: int) -> tuple[set[int], set[int]]:
+    def _uses(self, drawn: int) -> tuple[set, set]:
         """The rows that were computed from the probability of a draw, and those from the draw by other paths."""
         spoken, plain = set[int](), {drawn}
         for entry in self.entries[drawn + 1 :]:

@@ -311,7 +311,7 @@ def derive(
     return value.detach().numpy(), [None if gradient is None else gradient.numpy() for gradient in given]
 
 
-def forms(name: str) -> list[list[tuple[str, str]]]:
+def forms(name: str) -> list[list[tuple]]:
     """What a function of PyTorch's takes, as ``[("self", "Tensor"), ("negative_slope", "number")]``, in each of its
     forms.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -18,7 +18,7 @@ from ..explain.value_texts import TENSOR
 from ..explain.words import Explanation
 from ..recording.rows import BackwardPass, RowExit
 from ..recording.sites import NOWHERE, Site, last_return, text_of
-from .inquiry import Inquiry, left_by
+from .inquiry import Inquiry, Reasons, left_by
 from .recording import Number
 from .torch_log import differentiable, dtype_of
 from .torch_texts import CLASSES, FUNCTIONS, HIDES, PATCHES, SAMPLES, SPREADS, TEXT, ZEROS
@@ -40,7 +40,7 @@ class TorchInquiry(Inquiry):
         known = self.log.name_of(source) if isinstance(source, torch.Tensor) else "tensor"
         super().__init__(recording, target, source, rows, TENSOR if known == "tensor" else known)
 
-    def checks(self) -> Iterable[Callable[[], Explanation | None]]:
+    def checks(self) -> Reasons:
         """What may have happened in PyTorch."""
         if not isinstance(self.source, torch.Tensor):
             raise TypeError(f"explain() takes a tensor as its source, but received {self.source!r}.")

@@ -43,6 +43,37 @@ for _ in range(4):
     params = step(params, x, y)
 print("done", step._cache_size())
 """
+STATE_JAX = """
+import functools
+import jax
+import jax.numpy as jnp
+
+class Own:  # what a library differentiates for a function of the program's, used up by a call
+    def __init__(self, function):
+        self.function, self.waiting = function, [2.0]
+        functools.update_wrapper(self, function)
+
+    def __call__(self, *args):
+        return self.waiting.pop() * self.function(*args)
+
+class Net:
+    @functools.partial(jax.jit, static_argnums=0)
+    def step(self, state):
+        print("traced")
+        def loss(w):
+            state["error"] = jnp.mean(jnp.exp(w) @ w)
+            return state["error"]
+        w = state["w"] - 0.1 * jax.grad(loss)(state["w"])
+        return {"w": w, "n": state["n"] + 1}
+
+def loss(w):
+    return jnp.mean(jnp.exp(w) @ w)
+
+state = {"w": jnp.linspace(0.1, 1.0, 12), "n": 0}
+for _ in range(7):
+    state = Net().step(state)
+    print(state["n"], *state["w"], jax.grad(Own(loss))(state["w"]))
+"""
 
 
 def explained(tmp_path, text, *options, arguments=("7", "--verbose"), framework="torch"):
@@ -92,10 +123,26 @@ def test_a_program_of_jax_records_its_first_gradients_and_compiles_then(tmp_path
     assert done.returncode == 1 and "norm nan" in done.stderr
 
 
+@pytest.mark.parametrize("options", [("--steps", "3"), ("--every", "2")])
+def test_a_program_of_jax_has_the_numbers_that_it_has_alone(tmp_path, options):
+    done = explained(tmp_path, STATE_JAX, *options, arguments=(), framework="jax")
+    plain = subprocess.run([sys.executable, tmp_path / "train.py"], capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stdout) == (0, plain.stdout) and "Healthy: w" in done.stderr
+
+
 def test_the_error_of_a_program_is_its_own(tmp_path):
     done = explained(tmp_path, HEALTHY + "raise ValueError('mine')\n")
     assert done.returncode == 1
     assert "ValueError: mine" in done.stderr and "minitape" not in done.stderr.partition("Traceback")[2]
+
+
+def test_a_mistake_of_the_page_ends_no_program(tmp_path):
+    text = (
+        "from minitape.bridges.recording import Recording\nRecording.explain = lambda self, *asked: 1 / 0\n" + HEALTHY
+    )
+    done = explained(tmp_path, text)
+    assert (done.returncode, done.stdout) == (0, "done --verbose\n")
+    assert "The gradients were not explained: ZeroDivisionError: division by zero" in done.stderr
 
 
 def test_a_program_that_is_no_python_is_told_so_without_frames_of_minitape(tmp_path):

@@ -364,7 +364,7 @@ for _ in range(4):
 
 #@ scaler connected
 net = nn.Sequential(nn.Linear(16, 16), nn.ReLU(), nn.Linear(16, 1)); opt = torch.optim.SGD(net.parameters(), 0.1)
-scaler = torch.amp.GradScaler("cpu", init_scale=1024.0)
+scaler, off = torch.amp.GradScaler("cpu", init_scale=1024.0), torch.amp.GradScaler(enabled=False)
 for _ in range(3):
     x = torch.randn(8, 16)
     opt.zero_grad()
@@ -519,6 +519,10 @@ logits = net(x)
 wrong = (logits.argmax(1) != y).float().mean()  #! #- wrong = 1 - logits.softmax(1)[range(8), y].mean()
 loss = nn.functional.cross_entropy(logits, y) + 0.5 * wrong
 opt.zero_grad(); loss.backward(); opt.step()
+
+#@ sure_and_wrong connected
+w = torch.full((2, 1), -9.0, requires_grad=True)
+F.binary_cross_entropy(torch.sigmoid(torch.ones(8, 2) @ w), torch.ones(8, 1)).backward()
 
 #@ choices_that_weigh connected
 net, gate = nn.Linear(4, 3), nn.Linear(4, 3); opt = torch.optim.SGD([*net.parameters(), *gate.parameters()], 0.1)
