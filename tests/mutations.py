@@ -5,7 +5,7 @@
 makes 30 mutants of each package or file of minitape: in a line, a comparison, an operator, a number or a condition is
 another one, two arguments change places, or a statement is gone; in a line of the table of derivatives, a part of a
 formula. For each it runs the tests that execute the line, quick ones first, and prints the faults that no test noticed;
-`--tests bridges` names other tests than those of the core.
+`--tests bridges ../minitape/bridges` names other tests than those of the core.
 `--keep` writes all of them to `tests/mutations.txt`, each with the test that noticed it; where no test can notice one,
 write `same: ` and the reason in its place. `tests/engine/test_mutations.py` tries the list in CI, as this does without
 names of packages. It forks: not on Windows.
@@ -40,7 +40,7 @@ TESTS = [  # in this order, until one notices
     "trust/test_interrupts.py trust/test_sizes.py widgets/test_view.py widgets/test_snapshot.py",
     "oracle/test_oracle.py keras compat explain",
 ]
-OPTIONS = "-s -o addopts= -p no:terminal -p no:nbval -p no:cacheprovider".split()
+OPTIONS = "-s -o addopts= --doctest-modules -p no:terminal -p no:nbval -p no:cacheprovider".split()
 OTHER = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
 OTHER |= {ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.And: ast.Or, ast.Or: ast.And}
 OTHER |= {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult}

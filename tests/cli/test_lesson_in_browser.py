@@ -58,16 +58,16 @@ def open_fresh(page, server, name):
     return opened_with_kernel(page)
 
 
-@pytest.fixture
-def opened(page, server, request):
-    """The page of lesson 1 with its kernel, nothing run yet."""
-    return open_fresh(page, server, request.node.name)
-
-
 @pytest.fixture(scope="module")
 def unread(new_page, server):
     """Such a page for tests of which the first one wants it untouched, and the last one leaves it."""
     return open_fresh(new_page(), server, "unread")
+
+
+@pytest.fixture(scope="module")
+def opened(new_page, server):
+    """Such a page for two tests that run it from its first cell on."""
+    return open_fresh(new_page(), server, "opened")
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +99,7 @@ def test_a_lesson_that_was_only_opened_counts_as_saved(unread):
     # The debugger's button comes when the kernel has said what its language is.
     unread.locator(".jp-DebuggerBugButton").wait_for(timeout=LONG)
     expect(unread.locator(".jp-mod-dirty")).to_have_count(0)
+    expect(unread.locator(".jp-OutputArea-output")).to_have_count(0)
 
 
 @pytest.mark.long
@@ -120,16 +121,9 @@ def test_who_goes_on_in_the_middle_of_a_lesson_is_told_what_to_run(unread):
 
 
 @pytest.mark.long
-def test_the_first_click_on_a_word_opens_the_glossary_there(unread):
-    top(unread)
-    unread.get_by_role("link", name="tape", exact=True).first.click()
-    word = unread.locator(".jp-Notebook:visible").get_by_role("heading", name="Tape", exact=True)
-    expect(word).to_be_in_viewport(timeout=LONG)
-
-
-@pytest.mark.long
-def test_a_fresh_lesson_shows_questions_and_no_answers(opened):
-    expect(opened.locator(".jp-OutputArea-output")).to_have_count(0)
+def test_a_fresh_lesson_shows_questions_and_no_answers(unread):
+    opened = unread
+    top(opened)
     cell(opened, "import minitape as tf").locator(".cm-content").click()
     opened.keyboard.press("Control+Enter")
     question = first_question(opened)
@@ -145,6 +139,14 @@ def test_a_fresh_lesson_shows_questions_and_no_answers(opened):
     opened.keyboard.press("Control+Enter")
     expect(reveal).to_contain_text("You predicted 9.0. The answer: 6.0", timeout=LONG)
     expect(reveal.get_by_role("link", name="shape")).to_be_visible()
+
+
+@pytest.mark.long
+def test_the_first_click_on_a_word_opens_the_glossary_there(unread):
+    top(unread)
+    unread.get_by_role("link", name="tape", exact=True).first.click()
+    word = unread.locator(".jp-Notebook:visible").get_by_role("heading", name="Tape", exact=True)
+    expect(word).to_be_in_viewport(timeout=LONG)
 
 
 @pytest.mark.long
@@ -240,24 +242,6 @@ def test_after_a_restart_nothing_looks_broken_and_after_another_load_neither(kep
 
 
 @pytest.mark.long
-def test_on_a_small_screen_shift_enter_shows_the_graph_and_not_the_lower_half_of_the_view(opened):
-    opened.set_viewport_size({"width": 1366, "height": 648})  # a laptop of 1366 x 768, less the browser's own lines
-    opened.locator(".jp-Notebook .jp-Cell").first.click()
-    for _ in range(30):
-        opened.keyboard.press("Shift+Enter")
-        if "TapeView(g)" in (opened.locator(".jp-Cell.jp-mod-active").text_content() or ""):
-            break
-        opened.wait_for_timeout(100)
-    opened.keyboard.press("Shift+Enter")
-    nodes = opened.locator(".mt-view").first.locator(".mt-node")
-    nodes.first.wait_for(timeout=LONG)
-    opened.wait_for_timeout(1500)  # JupyterLab has scrolled
-    for node in (nodes.first, nodes.last):
-        expect(node).to_be_in_viewport(ratio=1)
-    expect(opened.locator(".jp-Cell.jp-mod-active")).to_contain_text("Two rows are enough")
-
-
-@pytest.mark.long
 def test_the_first_picture_is_seen_whole_and_a_reload_shows_the_cell_where_one_was(opened):
     opened.locator(".jp-Notebook .jp-Cell").first.click()
     for executed in (0, 1, 1, 2):
@@ -271,6 +255,25 @@ def test_the_first_picture_is_seen_whole_and_a_reload_shows_the_cell_where_one_w
     opened.reload()
     expect(chosen).to_contain_text("The ball stops where the ground is flat", timeout=LONG)
     expect(chosen).to_be_in_viewport(timeout=LONG)
+
+
+@pytest.mark.long
+def test_on_a_small_screen_shift_enter_shows_the_graph_and_not_the_lower_half_of_the_view(opened):
+    opened.set_viewport_size({"width": 1366, "height": 648})  # a laptop of 1366 x 768, less the browser's own lines
+    top(opened)
+    opened.locator(".jp-Notebook .jp-Cell").first.click()
+    for _ in range(30):
+        opened.keyboard.press("Shift+Enter")
+        if "TapeView(g)" in (opened.locator(".jp-Cell.jp-mod-active").text_content() or ""):
+            break
+        opened.wait_for_timeout(100)
+    opened.keyboard.press("Shift+Enter")
+    nodes = opened.locator(".mt-view").first.locator(".mt-node")
+    nodes.first.wait_for(timeout=LONG)
+    opened.wait_for_timeout(1500)  # JupyterLab has scrolled
+    for node in (nodes.first, nodes.last):
+        expect(node).to_be_in_viewport(ratio=1)
+    expect(opened.locator(".jp-Cell.jp-mod-active")).to_contain_text("Two rows are enough")
 
 
 READABLE = """question => {
