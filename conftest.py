@@ -133,19 +133,15 @@ def _progress_folder(tmp_path_factory):
 
 
 @pytest.fixture(autouse=True)
-def _own_progress(_progress_folder, monkeypatch):
-    """A file for each test, in one folder: a folder for each would cost more than most tests."""
-    monkeypatch.setenv("MINITAPE_PROGRESS", str(_progress_folder / f"progress-{next(_numbers)}.json"))
+def _fresh(_progress_folder, request):
+    """For each test a file for a learner's progress, in one folder: a folder for each would cost more than most tests.
 
-
-@pytest.fixture(autouse=True)
-def _few_objects(request):
-    """What was there before a file of tests (all collected tests, most of all) is not gone through in each of them.
-
-    `tape.explain` looks through the living objects for who holds a tensor, and so does each `gc.collect()`. A long file
-    leaves objects behind as well, such as reports and modules that were loaded late.
+    And few objects. What was there before a file of tests (all collected tests, most of all) is not gone through in
+    each of them: `tape.explain` looks through the living objects for who holds a tensor, and so does each
+    `gc.collect()`. A long file leaves objects behind as well, such as reports and modules that were loaded late.
     """
     global _module, _tests
+    os.environ["MINITAPE_PROGRESS"] = f"{_progress_folder}/progress-{next(_numbers)}.json"
     if request.path != _module or _tests == 50:
         _module, _tests = request.path, 0
         gc.collect()
