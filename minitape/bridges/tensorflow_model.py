@@ -93,15 +93,15 @@ def trained(recording: Any) -> dict:
         if is_variable(v) and log.rows_of(v) and (key in asked or (is_float(v) and (v.trainable or not asked)))
     }
     found, seen = dict[str, Any](), set[int]()
-    for space in spaces(asking_frame()):
-        for name, value in list(space.items()):
-            if name.startswith("_") or isinstance(value, type):
-                continue
-            for path, variable in variables_of(value, name):
-                key = id(handle_of(variable))
-                if key in read and key not in seen:
-                    seen.add(key)
-                    found[path] = variable
+    named = [item for space in spaces(asking_frame()) for item in list(space.items())]
+    for name, value in sorted(named, key=lambda item: isinstance(item[1], (list, tuple))):  # a place in one says little
+        if name.startswith("_") or isinstance(value, type):
+            continue
+        for path, variable in variables_of(value, name):
+            key = id(handle_of(variable))
+            if key in read and key not in seen:
+                seen.add(key)
+                found[path] = variable
     for key, variable in read.items():
         if key not in seen and variable.trainable:
             name = name_of(variable) or "variable"

@@ -69,15 +69,16 @@ class Cuts(RowValues):
         """Whether a cut leaves the gradient right: in ``z + (q - z).detach()``, which passes that of z, and of the
         largest value that a softmax subtracts from all, ``x - x.max().detach()``.
         """
-        chain = [row]  # what it was made of, as long as that is one value
-        while len(given := self.entries[chain[-1]].inputs) == 1:
-            chain.append(given[0])
+        chain = [row]  # what it was made of, as long as that is one value, or a choice of one
+        while len(given := self.entries[chain[-1]].inputs) == 1 or self.entries[chain[-1]].op == "select_n":
+            chain.append(given[-1])
         made = self.entries[chain[1]] if len(chain) > 1 else self.entries[row]
         uses = [entry for entry in self.entries[row + 1 :] if row in entry.inputs]
         if made.op in SUBTRACTS:
             return any(entry.op in ADDS and not set(entry.inputs).isdisjoint(made.inputs) for entry in uses)
         shifts = any(self.entries[one].op in MAXIMA for one in chain)
-        return shifts and all(e.op in SUBTRACTS and not set(e.inputs).isdisjoint(chain[1:]) for e in uses)
+        taken = [e for e in uses if e.op not in ADDS]  # a logarithm of the sum adds it again
+        return shifts and all(e.op in SUBTRACTS and not set(e.inputs).isdisjoint(chain[1:]) for e in taken)
 
     def _broken_at(self, rows: list[int]) -> Explanation:
         """What breaks the path at the first of some rows, with what does at the others, each line said once."""

@@ -23,13 +23,13 @@ def asking_frame() -> FrameType | None:
     return _asking.frame or user_frame(sys._getframe(1))
 
 
-def asking_spaces() -> list[dict[str, object]]:
+def asking_spaces() -> list[dict]:
     """The variables of that code: those of its function, then those of its file; none where no program asks."""
     frame = asking_frame()
     return [] if frame is None else [frame.f_locals, frame.f_globals]
 
 
-def asking_names() -> dict[str, object]:
+def asking_names() -> dict:
     """All names of that code, and what they hold."""
     return {name: value for space in reversed(asking_spaces()) for name, value in space.items()}
 

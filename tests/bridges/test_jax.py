@@ -234,6 +234,12 @@ def test_what_has_a_rule_of_its_own_is_one_row_on_the_way_and_shows_what_it_comp
     assert rows["sin"] == "ghost" and rows["clipped"] == "recorded"
 
 
+def test_the_largest_value_that_logsumexp_takes_and_adds_again_is_no_cut():
+    recording = bridge.record(lambda w: jnp.sum(jax.nn.logsumexp(jax.lax.stop_gradient(w), keepdims=True)), jnp.ones(3))
+    answer = recording.explain("w")
+    assert (answer.cause, answer.others) == ("stop_gradient", [])
+
+
 def test_a_while_loop_shows_its_steps():
     recording = record("while_beside_the_way")
     assert {entry.scope[0] for entry in recording.entries if entry.scope} >= {"while[0]", "while[1]"}

@@ -66,6 +66,15 @@ def test_a_target_that_is_a_number_is_not_the_variable_that_has_this_number():
     assert recording.explain(w).cause == recording.explain(loss, w).cause == "python_branch"
 
 
+def test_a_place_in_a_list_is_the_last_of_names():
+    weights = {"hidden": tensorflow.Variable([1.0])}
+    listed, only = list(weights.values()), [tensorflow.Variable([2.0])]
+    with bridge.record() as recording, tensorflow.GradientTape() as tape:
+        loss = tensorflow.reduce_sum(listed[0] * only[0])
+    tape.gradient(loss, [*listed, *only])
+    assert list(recording.explain()) == ["weights['hidden']", "only[0]"]
+
+
 def test_what_was_made_before_the_block_has_its_name_and_line():
     power, fit = tensorflow.Variable(2), Fit()
     with bridge.record() as recording, tensorflow.GradientTape() as tape:

@@ -48,7 +48,7 @@ class AskedOfTape:
         """How a tape's programs write what fixes a line."""
         return replace(TAPE, derive=derive_by_tape(hooks.minitape))
 
-    def _spaces(self) -> list[dict[str, object]]:
+    def _spaces(self) -> list[dict]:
         """Where Python names of the program are."""
         return asking_spaces()
 

@@ -190,7 +190,7 @@ class FixTrial:
         """The value of an expression, and the derivatives by the values that it is computed from."""
         names = list(dict.fromkeys(n.id for n in ast.walk(node) if isinstance(n, ast.Name)))
         rows = {name: row for name in names if (row := self._row(name)) is not None}
-        space: dict[str, Any] = {name: self._known(name) for name in names if name not in rows}
+        space: dict = {name: self._known(name) for name in names if name not in rows}
         if any(
             isinstance(n, (ast.Lambda, ast.NamedExpr, ast.Await, ast.ListComp, ast.GeneratorExp))
             for n in ast.walk(node)
