@@ -114,7 +114,7 @@ def reason_of(op: str, tensor: Any) -> str:
         return "nondifferentiable"
     if not (tensor.dtype.is_floating or tensor.dtype.is_complex or tensor.dtype in (tf.resource, tf.variant)):
         return "integer_dtype" if op == "Cast" else "nondifferentiable"
-    return "nondifferentiable" if has_no_gradient(op) else ""
+    return why_no_gradient(op).replace("no_gradient_registered", "")
 
 
 def changes_variable(op: str) -> bool:
@@ -124,14 +124,17 @@ def changes_variable(op: str) -> bool:
     )
 
 
-def has_no_gradient(op: str, refused: bool = False) -> bool:
-    """Whether TensorFlow says of an operation that it has no gradient; ``refused`` counts those for which it raises an
-    error.
+def why_no_gradient(op: str) -> str:
+    """Why TensorFlow has no gradient of an operation; empty where it has one. Of one that it says nothing about it
+    raises an error when it is asked for the gradient, of the others it gives None.
+
+    >>> why_no_gradient("Round"), why_no_gradient("DenseBincount"), why_no_gradient("Exp")
+    ('nondifferentiable', 'no_gradient_registered', '')
     """
     try:
-        return ops.gradient_registry.lookup(op) is None
+        return "nondifferentiable" if ops.gradient_registry.lookup(op) is None else ""
     except LookupError:
-        return refused and not op.startswith("__") and not is_custom(op)
+        return "" if op.startswith("__") or is_custom(op) else "no_gradient_registered"
 
 
 def is_dataset(op: str) -> bool:

@@ -66,6 +66,10 @@ TEXT: Texts = {
         "{what}{line} has no derivative. It is on the path from {x} to the target.",
         "Use a function that has a derivative in its place, or a tf.custom_gradient that says what should pass.",
     ),
+    "no_gradient_registered": (
+        "No gradient is registered for {what}{line}: TensorFlow raises an error when it is asked for one.",
+        "Use an operation that has a gradient, or wrap this one in tf.custom_gradient.",
+    ),
     "nondifferentiable none": (
         "TensorFlow's derivative of {what}{line} gave None for this input.",
         "Ask whether the line uses the value itself, or only its shape or dtype.",

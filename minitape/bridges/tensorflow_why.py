@@ -26,7 +26,7 @@ from .inquiry import Inquiry, Reasons, left_by
 from .tensorflow_inside import has_tapes
 from .tensorflow_model import variables_of
 from .tensorflow_open import open_call, seeds_of, traced_again
-from .tensorflow_ops import handle_of, has_no_gradient, is_custom, is_dataset, name_of, variable_of
+from .tensorflow_ops import handle_of, is_custom, is_dataset, name_of, variable_of, why_no_gradient
 from .tensorflow_tapes import numpy_call, predictions
 from .tensorflow_texts import OF_KERAS, PATCHES, TEXT
 
@@ -307,22 +307,17 @@ class TensorFlowInquiry(Why, Inquiry):
             return self.say("left_through_numpy", row=row, what=PYTHON[entry.op], kind="python")
         if is_dataset(entry.op):
             return self.say("left_through_numpy", self._dataset_of(row), row=row, kind="dataset")
-        smooth = (
-            flat
-            and entry.kind == "operation"
-            and not entry.extra.why
-            and not has_no_gradient(entry.extra.op, refused=True)
-        )
+        word = why_no_gradient(entry.extra.op) if flat and entry.kind == "operation" and not entry.extra.why else cause
         return self.say(
-            cause,
+            word or cause,
             row=row,
             kind="inside"
             if cause == "integer_dtype"
             else "steps"
             if flat and entry.op in STEPS
-            else "none"
-            if smooth
-            else "",
+            else ""
+            if word
+            else "none",
         )
 
     def _dataset_of(self, row: int) -> Site:
@@ -343,7 +338,7 @@ class TensorFlowInquiry(Why, Inquiry):
         sweep = self.sweep
         if sweep is None:  # TensorFlow may have raised an error
             way = [row for begin in self.used for row in self._way(begin)]
-            refused = (row for row in way if has_no_gradient(self.entries[row].extra.op or "Identity", refused=True))
+            refused = (row for row in way if why_no_gradient(self.entries[row].extra.op or "Identity"))
             python = (
                 exit
                 for row in way

@@ -21,6 +21,7 @@ _OF_SHAPE = 1.5  # what has a value's shape alone was not meant to carry its gra
 # what a break costs more that only goes on with the one before it; a step further outside the tape is one further away
 _AGAIN = 0.001
 WHOLE = "a whole number"  # what a row of a framework holds where one breaks
+PLACE = " that chooses"  # in a target to which nothing passes a gradient
 _NEARER = 0.95  # what a function stored in a variable in the call at hand, not in one before
 
 Point = TypeVar("Point")  # a value: a node of a tape's graph, or the number of a row
@@ -101,7 +102,7 @@ def _cost(broken: Break, after: Break | None) -> float:
         return _AGAIN
     if broken.cause == "state" and getattr(broken.subject, "caller", None) is not None:
         return _NEARER
-    if broken.what in SHAPES:
+    if broken.what in SHAPES or PLACE in broken.what:
         return _OF_SHAPE
     return row_of(broken.cause).weight
 
@@ -111,7 +112,7 @@ def continues_break(before: Break, after: Break) -> bool:
     cause, the second is about integers, or its operation was not recorded because its input was computed too early."""
     return (
         before.cause == after.cause
-        or after.what == WHOLE
+        or WHOLE in after.what
         or (before.cause, after.cause) == ("computed_before_tape", "not_recorded")
     )
 

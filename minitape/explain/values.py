@@ -15,7 +15,7 @@ from ..recording.nodes import Break
 from ..recording.sites import NOWHERE, Site, text_of
 from ..recording.values import ValueSummary, numbers_of
 from .caller import in_brackets
-from .search import WHOLE, Search
+from .search import PLACE, WHOLE, Search
 from .sentences import between, fill
 from .statement import once
 from .value_texts import TENSOR, Texts
@@ -151,7 +151,8 @@ class RowValues:
         cause, given = self._cut_at(row), self._inputs(row)
         # a cast breaks by itself
         whole = cause and all(self.entries[one].dtype.startswith(("int", "uint", "bool")) for one in (row, *given))
-        broken = Break(cause, None, WHOLE if whole else "", row) if cause else None
+        chooses = self.entries[row].dtype.startswith("int") and not any(self.entries[e].differentiable for e in self.ends)
+        broken = Break(cause, None, WHOLE * bool(whole) + PLACE * chooses, row) if cause else None
         return [(one, broken) for one in given]
 
     def _cut_at(self, row: int) -> str:

@@ -341,16 +341,17 @@ class Why(Cuts):
         return [row for row in sorted(self.behind) if not used.isdisjoint(self._inputs(row))]
 
     def _first_use(self) -> int:
-        return next(iter(self._first_uses()), self.used[0])
+        """The first use that the tape recorded; where it recorded none, the first."""
+        uses = self._first_uses() or self.used
+        return next((row for row in uses if self._state(row, self.tape)[0] == "records"), uses[0])
 
     def _use(self) -> Site:
         """The first line that used the source on the path to the target; of a derivative the line that computed the
         value.
         """
-        uses = self._first_uses()
-        if not uses:
+        if not self._first_uses():
             return NOWHERE
-        site = self.entries[uses[0]].site
+        site = self.entries[self._first_use()].site
         if any(site == sweep.site for sweep in self.recording.sweeps):
             return next(entry.site for entry in self.entries if set(self.used).intersection(entry.inputs))
         return site

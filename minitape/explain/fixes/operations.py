@@ -717,6 +717,11 @@ TABLE = [
         "elements with `{softmax}({x}, -1)`.",
     ),
     OperationFix(
+        "no_gradient_registered",
+        "bincount",
+        "tf.math.unsorted_segment_sum(weights, values, bins) gives the same sums, with a gradient of the weights.",
+    ),
+    OperationFix(
         _NONE,
         "histogram|histogramfixedwidth|histc|bincount",
         "Counts jump. For `{it}` give each element a share of every bin: `{softmax}(-(({x})[..., None] - centres) "
