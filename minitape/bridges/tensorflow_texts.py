@@ -11,6 +11,7 @@ from dataclasses import replace
 import tensorflow as tf
 
 from ..explain.fixes.dialects import TENSORFLOW, derive_by_tape
+from ..explain.texts import TEXT as TAPES
 from ..explain.value_texts import OF_TENSORFLOW, Texts
 from .texts import SHARED
 
@@ -66,10 +67,7 @@ TEXT: Texts = {
         "{what}{line} has no derivative. It is on the path from {x} to the target.",
         "Use a function that has a derivative in its place, or a tf.custom_gradient that says what should pass.",
     ),
-    "no_gradient_registered": (
-        "No gradient is registered for {what}{line}: TensorFlow raises an error when it is asked for one.",
-        "Use an operation that has a gradient, or wrap this one in tf.custom_gradient.",
-    ),
+    "no_gradient_registered": TAPES["no_gradient_registered"],
     "nondifferentiable none": (
         "TensorFlow's derivative of {what}{line} gave None for this input.",
         "Ask whether the line uses the value itself, or only its shape or dtype.",

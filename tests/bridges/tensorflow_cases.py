@@ -76,6 +76,14 @@ with tf.GradientTape() as tape:
     y = tf.reduce_sum(q * 2.0)
 grad = tape.gradient(y, w)
 
+#@ sums_by_bincount no_gradient_registered
+w, places = tf.Variable([1.0, 2.0, 3.0]), tf.constant([0, 1, 1])
+with tf.GradientTape() as tape:
+    h = tf.math.bincount(places, weights=w) #! #- h = tf.math.unsorted_segment_sum(w, places, 2)
+    y = tf.reduce_sum(h * h)
+try: grad = tape.gradient(y, w)
+except LookupError: grad = None
+
 #@ python_function_by_numpy_function left_through_numpy
 import numpy as np
 w = tf.Variable([1.0, 2.0])
