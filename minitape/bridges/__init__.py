@@ -14,8 +14,7 @@ framework computed. Nothing of a framework is imported before its bridge is.
                     ``*_texts`` names
     ``sampling``    a block around a training loop that records every n-th step, or only the one after a bad gradient
     ``checkup``     a whole model is asked about; ``model_page``: the page of the answers, with their numbers
-    ``suspects``    gradients that are there and wrong, from the rows of any framework; ``suspect_texts``: the table of
-                    the causes
+    ``suspects``    gradients that are there and wrong, by what arrived, beside ``explain.suspects``
     ``callbacks``   what a callback does of a library that owns the loop: ``keras``, ``lightning``, ``transformers``
     ``program``     a file runs as the main program in a block, for the command; ``pytest_plugin``: a test of a step
     ``torch``       PyTorch: ``record()`` and what it adds to a recording

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .suspects import OperationNames, SuspectChecks
+from ..explain.suspects import OperationNames
+from .suspects import SuspectChecks
 
 NAMES = OperationNames(
     compare={"sub"},
@@ -40,7 +41,3 @@ class JaxSuspectChecks(SuspectChecks):
     def logits_of(self, entry: Any) -> int | None:
         given, name = entry.inputs[0], OF_LOGITS[entry.op]
         return given if name in entry.scope and name not in self.entries[given].scope else None
-
-    def called(self, row: int) -> str:
-        entry = self.entries[row]
-        return OF_LOGITS[entry.op] if OF_LOGITS.get(entry.op) in entry.scope else super().called(row)

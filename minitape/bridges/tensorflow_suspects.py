@@ -4,6 +4,8 @@ Keras' optimizers.
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any
@@ -11,41 +13,23 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from ..explain.families import OPERATIONS
 from ..explain.owners import living
 from ..explain.sentences import fill
+from ..explain.source import statement_at
+from ..explain.statement import unparse
+from ..explain.suspects import Suspicion
 from ..recording.rows import BackwardPass
-from .suspects import Checks, OperationNames, SuspectChecks, Suspicion, steps_said
+from .suspects import Checks, SuspectChecks, steps_said
 from .tensorflow_model import asked_for
-from .tensorflow_ops import handle_of
-
-_SOFTMAX, _SIGMOID = "softmax", "sigmoid"
-NAMES = OperationNames(
-    compare={"Sub", "SquaredDifference"},
-    losses=(),
-    sums={"Sum", "Mean"},
-    shapes=set("Reshape Squeeze ExpandDims StridedSlice Cast Identity Transpose Tile BroadcastTo".split()),
-    adds={"AddV2", "Add", "Sub"},
-    factors={"Mul", "RealDiv"},
-    of_logits={
-        "SoftmaxCrossEntropyWithLogits": _SOFTMAX,
-        "SparseSoftmaxCrossEntropyWithLogits": _SOFTMAX,
-        "SelectV2": _SIGMOID,
-        "Select": _SIGMOID,
-        "LogSoftmax": _SOFTMAX,
-        "Softplus": _SIGMOID,
-    },
-    activations={"Softmax": _SOFTMAX, "Sigmoid": _SIGMOID}
-    | {name: name.lower() for name in "Tanh Relu Elu Selu Softplus LeakyRelu Relu6".split()},
-    normalize={"Softmax"},
-    saturate={"Sigmoid", "Tanh", "Softmax"},
-)
+from .tensorflow_ops import handle_of, name_of
 
 
 class TensorFlowSuspectChecks(SuspectChecks):
     """The checks of one recording of TensorFlow."""
 
     def __init__(self, recording: Any) -> None:
-        super().__init__(recording, NAMES)
+        super().__init__(recording, OPERATIONS)
         self.log = recording.log
 
     def of_framework(self) -> Checks:
@@ -70,18 +54,6 @@ class TensorFlowSuspectChecks(SuspectChecks):
 
     def steps_of(self, source: Any) -> list:
         return [step for step in self.log.optimizer_steps if self.key(source) in step.handles]
-
-    def inquiry(self, target: int, source: Any) -> Any:
-        from .tensorflow_why import TensorFlowInquiry
-
-        return TensorFlowInquiry(self.recording, self.entries[target].extra.asked, source)
-
-    def logits_of(self, entry: Any) -> int | None:
-        if not entry.op.startswith("Select"):
-            return super().logits_of(entry)
-        # how the sigmoid's cross-entropy begins: where(logits >= 0, logits, 0)
-        test, given, _ = (self.entries[row] for row in entry.inputs) if len(entry.inputs) == 3 else (entry, entry, 0)
-        return given.row if test.op == "GreaterEqual" and given.row in test.inputs else None
 
     @cached_property
     def _optimizers(self) -> list:
@@ -114,6 +86,29 @@ class TensorFlowSuspectChecks(SuspectChecks):
         if missing:
             fields = {"what": fill("an optimizer"), "steps": steps_said(len(steps))}
             yield Suspicion("not_optimized", steps[-1].site, fields, sources=missing)
+        yield from self._sought_by_name(taken | held | self._given(self.sweeps)) if steps else ()
+
+    def _sought_by_name(self, held: set[int]) -> Iterator[Suspicion]:
+        """The program chose its variables by names of layers, which Keras has in the path of a variable only."""
+        at = statement_at(self.log.optimizer_steps[-1].site)
+        reached = {row for sweep in self.sweeps for row in sweep.adjoints}
+        others = {
+            key: (name_of(known.variable) or "").rpartition("/")
+            for key, known in self.log.variables.items()
+            if getattr(known.variable, "trainable", False) and reached.intersection(self.log.rows_of(known.variable))
+        }
+        for statement in [] if at is None else at.source.statements:
+            for node in statement.walk():
+                if isinstance(node, (ast.Compare, ast.Call)) and ".name" in unparse(getattr(node, "func", node)):
+                    what, site = unparse(node), (statement.filename, statement.line)
+                    words = re.findall(r"'([^']+)'", what)
+                    found = {
+                        key
+                        for key, (layer, _, own) in others.items()
+                        if any(w in layer and w not in own for w in words)
+                    }
+                    if found - held:
+                        yield Suspicion("not_optimized", site, {"what": what}, sources=found - held, kind="name")
 
     def _is_unchanged(self, variable: Any) -> bool:
         """Whether the steps did not change a variable."""

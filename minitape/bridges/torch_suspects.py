@@ -17,11 +17,11 @@ from ..explain.owners import living
 from ..explain.sentences import fill
 from ..explain.source import attribute_site, statement_at
 from ..explain.statement import unparse
+from ..explain.suspects import OperationNames, Suspicion
 from ..picture.reading import spaces
 from ..recording.sites import NOWHERE, Site, text_of
 from ..recording.values import numbers_of
-from .recording import Number
-from .suspects import Checks, OperationNames, SuspectChecks, Suspicion, steps_said
+from .suspects import Checks, SuspectChecks, steps_said
 from .torch_training import SAMPLE, TrainingEvent, equal_samples, numbers
 
 _SOFTMAX, _SIGMOID = "softmax", "sigmoid"
@@ -286,11 +286,6 @@ class TorchSuspectChecks(SuspectChecks):
             if any(given in spoken for given in entry.inputs):
                 spoken.add(entry.row)
         return spoken, plain
-
-    def inquiry(self, target: int, source: Any) -> Any:
-        from .torch_why import TorchInquiry
-
-        return TorchInquiry(self.recording, Number(target), source)
 
     def steps_of(self, source: Any) -> list:
         return self.training.steps_of(source)

@@ -29,7 +29,8 @@ The question
     ``blocked``    what blocks the gradient in a framework's recording, what left it and came back; a framework's own
                    checks are in ``bridges``
     ``zero_or_nan``, ``replay``   the sweep of a tape once more for that, also inside of a call
-    ``wrong``      gradients that are there, and not those that were meant
+    ``suspects``   gradients that are there, and not those that were meant, by one rule for a tape and every framework;
+                   ``suspect_texts``: the table of the causes; ``wrong``: of a tape
 
 The user's text
     ``source``     the statements of a file, and where names are bound; ``statement`` one of them

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _OPS = {"step": "Round Floor Ceil Rint FloorDiv Sign", "shape": "Shape Size Rank ZerosLike OnesLike", "data": "tf.data"}
 _KIND_OF_OP = {op: kind for kind, ops in _OPS.items() for op in ops.split()}
-_EXITS = {
+EXITS = {
     "numpy": ".numpy()",
     "asarray": "NumPy",
     "float": "float()",
@@ -124,7 +124,7 @@ class Advice(Absent):
             and self.inquiry.only_decides(self.subject)
         ):
             return "choice"
-        self.fields["what"] = fill(_EXITS.get(self.what, self.what))
+        self.fields["what"] = fill(EXITS.get(self.what, self.what))
         name = "" if not isinstance(self.call, ast.Call) else last_name(self.call.func)
         self.fields["code"] = "" if not isinstance(self.call, ast.Call) else unparse(self.call.func)
         if name in _RETURNS:

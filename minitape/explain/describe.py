@@ -11,7 +11,6 @@ from ..recording.nodes import Break
 from .causes import row_of
 from .fixes.tape import of_break, of_value
 from .inquiry import merge
-from .partial import added
 from .replay import EAGERLY
 from .sentences import fill
 from .source_names import name_of
@@ -102,21 +101,24 @@ def _of_connected(answer: Explanation, source: End, inquiry: GradientInquiry) ->
     found = None if cut else _value(inquiry, source, answer.name)
     if cut or (found is not None and found.fix == fill(EAGERLY) and answer.others):
         found = _cut_to_zero(answer)  # the way through the function that was taken is one of those that are cut
-    if found is not None:
+    if found is None:
+        with suppress(Exception):
+            found = wrong(inquiry, source, answer.name, breaks)
+    if found is None:
+        answer.message = paragraph(answer.message, _sum_of(inquiry.targets))
+    else:
         answer.cause, answer.message, answer.fix = found.cause, found.message, found.fix
         answer.filename, answer.line = found.filename, found.line
         if found._asked is not None:
             with words_alone():
                 of_value(answer, found)
-            nodes = (found._asked.entries[row].node for row in found._rows)
-            answer._rows = [node.row for node in nodes if node.record is inquiry.record]
-        return
-    with suppress(Exception):
-        said, answer.fix = wrong(inquiry, source)
-        answer.message = paragraph(answer.message, said or _sum_of(inquiry.targets))
-    for other, one in zip(answer.others, breaks, strict=True):
-        with suppress(Exception):
-            other.message = paragraph(other.message, added(inquiry, source, one))
+        nodes = ((found._asked or inquiry.recording(False)).entries[row].node for row in found._rows)
+        answer._rows = [node.row for node in nodes if node.record is inquiry.record]
+        if found.kind != "suspect":
+            return
+        for same in [one for one in answer.others if (one.filename, one.line) == (answer.filename, answer.line)]:
+            answer.others.remove(same)  # it is said, and what fixes it here is known better
+            answer.fix, answer.patch, answer.patch_line = same.fix, same.patch, same.patch_line
     if answer.others:
         single, several = (
             "Another path is blocked, and the gradient lacks what would come along it.",

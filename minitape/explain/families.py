@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .suspects import OperationNames
+
 STEPS = set("Round Floor Ceil Sign Rint FloorDiv FloorMod".split())
 RELUS = {"Relu", "Relu6", "LeakyRelu"}
 CURVES = {"Sigmoid", "Tanh", "Erf", "Exp", "Softsign", "ClipByValue"}
@@ -26,3 +28,25 @@ ZEROS = {
 }
 MOVES = {"ConcatV2", "Pack", "PadV2", "ScatterNd", "TensorListSetItem", "TensorListStack"}
 POINTS = {"Abs": "point", "ReluGrad": "second", "Relu6Grad": "second", "LeakyReluGrad": "second"}
+# what the checks of gradients that are there and wrong look for
+_SOFTMAX, _SIGMOID = "softmax", "sigmoid"
+OPERATIONS = OperationNames(
+    compare={"Sub", "SquaredDifference"},
+    losses=(),
+    sums={"Sum", "Mean"},
+    shapes=set("Reshape Squeeze ExpandDims StridedSlice Cast Identity Transpose Tile BroadcastTo".split()),
+    adds={"AddV2", "Add", "Sub"},
+    factors={"Mul", "RealDiv"},
+    of_logits={
+        "SoftmaxCrossEntropyWithLogits": _SOFTMAX,
+        "SparseSoftmaxCrossEntropyWithLogits": _SOFTMAX,
+        "SelectV2": _SIGMOID,
+        "Select": _SIGMOID,
+        "LogSoftmax": _SOFTMAX,
+        "Softplus": _SIGMOID,
+    },
+    activations={"Softmax": _SOFTMAX, "Sigmoid": _SIGMOID}
+    | {name: name.lower() for name in "Tanh Relu Elu Selu Softplus LeakyRelu Relu6".split()},
+    normalize={"Softmax"},
+    saturate={"Sigmoid", "Tanh", "Softmax"},
+)

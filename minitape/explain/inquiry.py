@@ -22,6 +22,7 @@ from .statement import Statement, last_name, once, unparse
 if TYPE_CHECKING:
     from ..engine.back.tape import GradientTape
     from ..engine.types import Array, End
+    from .wrong import TapeChecks
     from .zero_or_nan import TapeRows
 
 Path = list[tuple[TapeNode, TapeNode, Break | None]]
@@ -32,7 +33,7 @@ ENOUGH = 20_000
 class GradientInquiry(Names):
     """The questions about one tape and its targets."""
 
-    wrong_rows: tuple[str, str] | None = None  # see wrong.py
+    checks: TapeChecks | None = None  # see wrong.py
     depth = 0  # how many calls of functions it is inside of, see replay.py
     paths: dict[tuple[int, str], str] | None = None  # how the user's names lead to attributes, see source_names.py
 

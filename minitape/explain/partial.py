@@ -14,23 +14,17 @@ from functools import cached_property
 from types import CodeType
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from ..engine.recording.evidence import ValueLeft, ValueOrigin
+from ..engine.recording.evidence import ValueOrigin
 from ..engine.recording.rows import CALL
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from ..recording.bodies import outermost
 from ..recording.nodes import Break, CodePlace, TapeNode, is_leaf
 from ..recording.trace import Trace
-from ..recording.values import facts_of
-from .replay import MOST as ROWS
-from .replay import shown, starts_of, sweep_of
-from .sentences import fill
 from .source import source_of
 from .statement import Statement, last_name
 
 if TYPE_CHECKING:
-    from ..engine.types import Array, End
+    from ..engine.types import End
     from .inquiry import GradientInquiry
     from .tape_why import TapeQuestion
 
@@ -166,18 +160,14 @@ class Parts:
             return []
         asked, found = TapeQuestion(self.inquiry, source, ""), list[Break]()
         for row, given in asked.paths_beside():
-            child, parent = asked.entries[row].node, asked.entries[given].node
             broken = next((b for one, b in asked.recording.edges(row) if one == given), None)
             if broken is not None and self._is_meant(broken):
-                further = self.inquiry.path_of(child) or []  # what else breaks the path, behind it
-                cut = self._merged([broken, *(b for _, _, b in further if b is not None)])
-                cut[0].ways = [(child, parent)] if len(cut) == 1 else []
-                found += cut
+                further = self.inquiry.path_of(asked.entries[row].node) or []  # what else breaks it, behind that
+                found += self._merged([broken, *(b for _, _, b in further if b is not None)])
         found += [*self._by_python(source, asked), *self._before_watch(source, asked)]
         kept: dict[Hashable, Break] = {}
         for b in found:
-            first = kept.setdefault((b.cause, b.at), b)
-            first.ways += b.ways if first is not b else []
+            kept.setdefault((b.cause, b.at), b)
         return sorted(kept.values(), key=lambda b: b.at or ("", 0))
 
     def _is_meant(self, b: Break) -> bool:
@@ -240,58 +230,3 @@ class Parts:
                 continue
             found += self._merged([*before, Break("left_through_numpy", CodePlace(exit.stack), exit.how, exit)])
         return found
-
-
-# -- what it would have added: the adjoint that arrives behind the cut is handed on before it ------
-
-
-def added(inquiry: GradientInquiry, source: End, b: Break) -> str:
-    """What a path from a source would add to its gradient if it were not blocked; empty where that is unknown."""
-    record = inquiry.record
-    if len(record) > ROWS or not (b.cause in _AS_IT_WAS or b.what in VALUED):
-        return ""
-    found = [_along(inquiry, source, b, *way) for way in b.ways]
-    shares = [share for share in found if share is not None]
-    if not found or len(shares) < len(found):
-        return (
-            fill("What it would add cannot be told: no tape follows what NumPy and Python compute.")
-            if isinstance(b.subject, ValueLeft)
-            else ""
-        )
-    total = np.asarray(sum(shares[1:], start=shares[0]))
-    if not facts_of(total)[1]:
-        return ""
-    if not np.any(total):
-        return fill("It would add nothing here.")
-    if b.cause == "nondifferentiable_op":
-        return fill("Taken for the identity, it would add {value} to the gradient.", value=shown(total))
-    return fill("It would add {value} to the gradient.", value=shown(total))
-
-
-def _along(inquiry: GradientInquiry, source: End, b: Break, child: TapeNode, parent: TapeNode) -> Array | None:
-    """The share of one cut way; None where the value behind the cut is not the one before it."""
-    record = inquiry.record
-    if child.record is not record or child.caller is not None or not _keeps_value(inquiry, b, child, parent):
-        return None
-    behind = _arrives(inquiry, starts_of(inquiry), {child.row})
-    if behind is None:
-        return np.zeros(tuple(source.shape))
-    if parent.record is not record:
-        return behind if parent in inquiry.trace.of(source) else None
-    return _arrives(inquiry, {parent.row: behind}, set(inquiry.tape._rows_of(source)))
-
-
-def _keeps_value(inquiry: GradientInquiry, b: Break, child: TapeNode, parent: TapeNode) -> bool:
-    """Whether an operation that blocks the gradient returns the value of its input, or one near it."""
-    behind, before = inquiry.value(child), inquiry.value(parent)
-    if behind is None or before is None or np.shape(behind) != np.shape(before):
-        return False
-    return b.cause == "nondifferentiable_op" or bool(np.array_equal(behind, before))
-
-
-def _arrives(inquiry: GradientInquiry, starts: dict[int, Array], wanted: set[int]) -> Array | None:
-    """The adjoint that a sweep brings to these rows together; None where none arrives."""
-    found = [adjoint for row, adjoint in starts.items() if row in wanted]
-    for step in sweep_of(inquiry, starts, wanted) or ():
-        found += [share for row, share, _ in step.shares if row in wanted]
-    return sum(found[1:], start=found[0]) if found else None

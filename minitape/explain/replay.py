@@ -106,23 +106,6 @@ def _steps(sweep: Sweep, reachable: bytearray) -> Iterator[ReplayStep]:
         yield ReplayStep(row, dense_of(sweep.adjoint(row)), shares)
 
 
-def shown(value: Array) -> str:
-    """A short text of a value: its elements, or of many from where to where they go.
-
-    >>> shown(np.float32(0.1)), shown(np.array([1, 25])), shown(np.linspace(0.0, 3.0, 9))
-    ('0.1', '[1, 25]', '0 to 3')
-    """
-    if value is None:
-        return "?"
-    array = np.asarray(value)
-    flat = array.reshape(-1)
-    if array.size > 2 and array.dtype.kind in "biuf" and np.isfinite(flat).all():
-        low, high = (one.item() for one in (flat.min(), flat.max()))
-        return f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
-    text = ", ".join(f"{v:.6g}" if array.dtype.kind == "f" else str(v) for v in flat[:4])
-    return text if array.size == 1 else f"[{text}{', ...' if array.size > 4 else ''}]"
-
-
 DEEP = 3  # calls inside of calls that are looked into
 
 

@@ -151,7 +151,9 @@ class RowValues:
         cause, given = self._cut_at(row), self._inputs(row)
         # a cast breaks by itself
         whole = cause and all(self.entries[one].dtype.startswith(("int", "uint", "bool")) for one in (row, *given))
-        chooses = self.entries[row].dtype.startswith("int") and not any(self.entries[e].differentiable for e in self.ends)
+        chooses = self.entries[row].dtype.startswith("int") and not any(
+            self.entries[e].differentiable for e in self.ends
+        )
         broken = Break(cause, None, WHOLE * bool(whole) + PLACE * chooses, row) if cause else None
         return [(one, broken) for one in given]
 

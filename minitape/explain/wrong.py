@@ -1,159 +1,94 @@
-"""A gradient that is there, and wrong.
-
-A difference of a column and a row broadcasts to a table; a loss of logits was given probabilities; a variable was
-changed by the gradient of another one.
+"""A gradient of a tape that is there, and wrong: what :mod:`suspects` finds in the rows, a number that left and came
+back, and a variable that was changed by the gradient of another one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..common.texts import paragraph
-from ..engine.recording.evidence import Ref, origin_of, read
+from ..engine.recording.evidence import Ref, ValueLeft, origin_of, read
 from ..engine.recording.rows import operation_of
 from ..engine.recording.state import state
-from ..recording.bodies import INTO, assigns, read_by
-from ..recording.nodes import CodePlace, TapeNode, place_of_origin
+from ..recording.bodies import assigns, outermost, read_by
+from ..recording.nodes import Break, CodePlace, place_of_origin, placed
+from .advice import EXITS
 from .caller import in_brackets, warn_user
+from .families import OPERATIONS
 from .sentences import fill
 from .source_names import name_of
+from .suspects import PathChecks, Suspicion
+from .words import Explanation
 
 if TYPE_CHECKING:
-    from ..engine.recording.record import Record
     from ..engine.types import End, Graph
     from .inquiry import GradientInquiry
 
 MOST = 20_000  # rows that are looked at
-_COMPARE = ("subtract", "squared_difference")
-_OF_LOGITS = {"softmax_cross_entropy": "softmax", "sparse_softmax_cross_entropy": "softmax"}
-_SAME = ("identity", "reshape", "cast", "squeeze", "expand_dims")  # what changes no number
 _PAIRS = (
     "Give each variable its own gradient: both lists in the same order, as in zip(tape.gradient(loss, "
     "variables), variables)."
 )
+_CHANGED = "{x} was changed by the gradient of {others}{line}."
 _CHANGES = ("assign_sub", "assign_add")  # how optimizers change variables
 
-Said = tuple[str, str]  # what is wrong, and what fixes it
+
+def wrong(inquiry: GradientInquiry, source: End, name: str, cuts: list[Break]) -> Explanation | None:
+    """What is wrong with a gradient that is there; ``cuts`` are the breaks of other paths of the source."""
+    swapped = _swapped(inquiry, source, name)
+    if swapped is not None or len(inquiry.record) > MOST:
+        return swapped
+    if inquiry.checks is None:  # they are the same for all sources
+        inquiry.checks = TapeChecks(inquiry)
+    found = inquiry.checks.of(source, cuts)
+    return None if found is None else found.explanation(name, "tensorflow")
 
 
-def wrong(inquiry: GradientInquiry, source: End) -> Said:
-    """What is wrong with a gradient that is there, and what fixes it; empty where nothing is known to be."""
-    if inquiry.wrong_rows is None:  # it is the same for all sources
-        inquiry.wrong_rows = _of_rows(inquiry) or ("", "")
-    return _mispaired(inquiry, source) or inquiry.wrong_rows
+class TapeChecks(PathChecks):
+    """What is suspect on the paths to the targets of a question."""
 
+    names = OPERATIONS
 
-def _at(place: CodePlace | None) -> str:
-    return "" if place is None else in_brackets(place.filename, place.line)
+    def __init__(self, inquiry: GradientInquiry) -> None:
+        self.inquiry, self.recording = inquiry, inquiry.recording(False)
+        self.entries = self.recording.entries
+        self.ends = [self.recording.by_key[node.key] for node in inquiry.starts]
+        # those of the tape, and of functions, loops and branches that it called
+        nodes = ((entry.row, outermost(entry.node)) for entry in self.entries if entry.kind == "operation")
+        self.on_path = {row for row, node in nodes if node.record is inquiry.record and inquiry.live[node.row]}
 
+    def shape(self, row: int) -> tuple[int, ...]:
+        node = self.entries[row].node
+        return super().shape(row) if node.record is None else tuple(node.record.shape_dtype(node.row)[0])
 
-# -- of the path to the target ----------------------------------------------------------------------
+    @cached_property
+    def found(self) -> list[Suspicion]:
+        """What the rows show, the surest first."""
+        return [found for check in (self.broadcast, self.activation_twice, self.in_part) for found in check()]
 
+    def of(self, source: End, cuts: list[Break]) -> Suspicion | None:
+        """What is suspect about the gradient of a source."""
+        rows = set(self.recording.rows_of(source))
+        of_rows = (
+            found for found in self.found if found.row is not None and not rows.isdisjoint(self.behind(found.row))
+        )
+        return next(of_rows, None) or next(self._left(cuts), None)
 
-def _of_rows(inquiry: GradientInquiry) -> Said | None:
-    """A table in place of a difference, or probabilities in place of logits."""
-    record = inquiry.record
-    if len(record) > MOST:
-        return None
-    for node in _nodes(inquiry, record):
-        found = _spread(inquiry, node) or _twice(inquiry, node)
-        if found is not None:
-            return found
-    return None
-
-
-def _nodes(inquiry: GradientInquiry, record: Record) -> Iterator[TapeNode]:
-    """The rows on the path to the target, and those of the functions, loops and branches that ran there."""
-    live, trace = inquiry.live, inquiry.trace
-    for row in range(len(record)):
-        if live[row]:
-            node = trace.of_row(record, row)
-            yield node
-            if trace.label(node) in INTO:
-                yield from (one for one in trace.ancestors([node]).values() if one.caller is not None)
-
-
-def _spread(inquiry: GradientInquiry, node: TapeNode) -> Said | None:
-    """Where a column of predictions was compared with a row of labels."""
-    record = node.record
-    name, inputs = ("", ()) if record is None else _operation(record, node.row)
-    if record is None or name not in _COMPARE or len(inputs) != 2:
-        return None
-    shapes = [tuple(record.shape_dtype(r)[0]) for r in inputs]
-    if not (column_and_row(*shapes) or column_and_row(*shapes[::-1])):
-        return None
-    count = max(shapes[0])
-    return (
-        fill(
-            "It may not be what you want, though: shapes {one} and {other} broadcast to ({n}, {n}){line}, so that "
-            "each value is compared with "
-            "all the others.",
-            one=shapes[0],
-            other=shapes[1],
-            n=count,
-            line=_at(inquiry.trace.place(node)),
-        ),
-        fill("Give both the same shape: tf.squeeze(predictions, -1), or labels[:, tf.newaxis]."),
-    )
-
-
-def column_and_row(first: tuple[int, ...], second: tuple[int, ...]) -> bool:
-    """Whether these are the shapes (N, 1) and (N,) of as many numbers.
-
-    >>> column_and_row((8, 1), (8,)), column_and_row((8, 1), (1, 8)), column_and_row((1, 1), (1,))
-    (True, False, False)
-    """
-    return len(second) == 1 and second[0] is not None and second[0] > 1 and first == (second[0], 1)
-
-
-def _twice(inquiry: GradientInquiry, node: TapeNode) -> Said | None:
-    """Where a loss that applies a softmax or a sigmoid itself was given the result of one."""
-    record, row = node.record, node.row
-    if record is None:
-        return None
-    name, inputs = _operation(record, row)
-    wanted = _OF_LOGITS.get(name, "")
-    made = inputs[0] if wanted else row
-    if name == "select" and _operation(record, inputs[0])[0] == "greater_equal":
-        made = inputs[1]
-        if _operation(record, inputs[0])[1] == (made, inputs[2]) and _operation(record, inputs[2]) == (
-            "zeros_like",
-            (made,),
-        ):
-            wanted = "sigmoid"  # the first step of the cross-entropy: else no program compares a sigmoid with 0
-    while wanted and (found := _operation(record, made))[0] in _SAME:
-        made = found[1][0]
-    if not wanted or _operation(record, made)[0] != wanted:
-        return None
-    places = [inquiry.trace.place(inquiry.trace.node_at(node, r)) for r in (row, made)]
-    return (
-        fill(
-            "It is smaller than it should be, though: the loss{line} expects logits and applies a {name} itself, but "
-            "its input went "
-            "through a {name} already{earlier}.",
-            line=_at(places[0]),
-            earlier=_at(places[1]),
-            name=wanted,
-        ),
-        fill(
-            "Leave the {name} out of the model, or take a loss of probabilities, such as one of tf.keras.losses with "
-            "from_logits=False.",
-            name=wanted,
-        ),
-    )
-
-
-def _operation(record: Record, row: int) -> tuple[str, tuple[int, ...]]:
-    """The name and the input rows of an operation; empty for a leaf."""
-    primitive, inputs = operation_of(record, row)
-    return ("", ()) if primitive is None else (primitive.name, tuple(inputs))
+    def _left(self, cuts: list[Break]) -> Iterator[Suspicion]:
+        """A number left on a path from the source, and the target adds what came of it."""
+        for cut in cuts:
+            left = cut.subject
+            flow = self.inquiry.flow(left, self.inquiry.arrivals().lines) if isinstance(left, ValueLeft) else None
+            if flow is not None and self._adds_what_left(flow):
+                yield Suspicion("in_part", placed(cut.place), {"what": fill(EXITS.get(left.how, left.how))})
 
 
 # -- after the gradient ----------------------------------------------------------------------------
 
 
-def _mispaired(inquiry: GradientInquiry, source: End) -> Said | None:
+def _swapped(inquiry: GradientInquiry, source: End, name: str) -> Explanation | None:
     """Where a variable was changed by the gradient of another one, although this tape gave its own as well."""
     asked = [*inquiry.tape.questions, *filter(None, [inquiry.tape.last])]
     if not any(source is one for question in asked for one in question.sources):
@@ -161,14 +96,10 @@ def _mispaired(inquiry: GradientInquiry, source: End) -> Said | None:
     changed = _changed_by_others(source, inquiry.record if hasattr(inquiry.record, "gradients") else None)
     if changed is None:
         return None
-    place, found = changed
-    others = fill(" and ").join(dict.fromkeys(name_of(one, inquiry) for one in found))
-    return fill(
-        "But {x} was changed by the gradient of {others}{line}.",
-        x=name_of(source, inquiry),
-        others=others,
-        line=_at(place),
-    ), fill(_PAIRS)
+    site = placed(changed[0])
+    others = fill(" and ").join(dict.fromkeys(name_of(one, inquiry) for one in changed[1]))
+    said = fill(_CHANGED, x=name, others=others, line=in_brackets(*site))
+    return Explanation("swapped", said, fill(_PAIRS), *site)
 
 
 def _changed_by_others(variable: End, graph: Graph | None) -> tuple[CodePlace | None, list[End]] | None:
@@ -205,7 +136,7 @@ def _gradients_of_rows(graph: Graph, rows: Iterable[int]) -> list[End]:
         else:
             variable = read_by(graph, row)  # such as an optimizer's momentum, in which it stored the gradient
             stored = [call for call, _ in assigns(graph, variable, row)] if variable is not None else []
-            waiting += stored[-1].inputs if stored else _operation(graph, row)[1]
+            waiting += stored[-1].inputs if stored else operation_of(graph, row)[1]
     return found
 
 
@@ -237,7 +168,7 @@ def warn_of_step(variables: Sequence[End]) -> None:
             others = fill(" and ").join(name_of(one, None) for one in changed[1])
             warn_user(
                 paragraph(
-                    fill("{x} was changed by the gradient of {others}.", x=name_of(variable, None), others=others),
+                    fill(_CHANGED, x=name_of(variable, None), others=others, line=""),
                     fill(_PAIRS),
                 )
             )

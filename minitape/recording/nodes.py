@@ -79,16 +79,14 @@ def way_of(place: CodePlace | None) -> list[Site]:
 class Break:
     """Why no gradient passes an edge: the cause, where, and what is there (an operation's name, a variable ...).
 
-    ``until`` is where a run of operations ends that all have this cause, ``ways`` are the edges (made value, what from)
-    that it cuts beside a way that holds.
+    ``until`` is where a run of operations ends that all have this cause.
     """
 
-    __slots__ = ("cause", "place", "what", "subject", "until", "ways", "row")
+    __slots__ = ("cause", "place", "what", "subject", "until", "row")
 
     def __init__(self, cause: str, place: CodePlace | None, what: str = "", subject: Subject = None) -> None:
         self.cause, self.place, self.what, self.subject = cause, place, what, subject
         self.until = place
-        self.ways: list[tuple[TapeNode, TapeNode]] = []
         self.row = -1  # of the recording, where it is asked about
 
     @property

@@ -13,6 +13,17 @@ def loss(params, x, y):
     return jnp.mean((pred - y) ** 2)  #! #- return jnp.mean((pred.squeeze(-1) - y) ** 2)
 args = (params, x, y)
 
+#@ column_plus_row broadcast
+def loss(w, x):
+    residual = jnp.tanh(x @ w) + x[:, 0]  #! #- residual = (jnp.tanh(x @ w))[:, 0] + x[:, 0]
+    return jnp.mean(residual ** 2)
+args = jax.random.normal(jax.random.key(0), (4, 1)), jax.random.normal(jax.random.key(1), (12, 4))
+
+#@ two_ways_to_a_table connected
+def loss(effects, table):
+    return jnp.mean((effects["rows"] + effects["columns"] - table) ** 2)
+args = {"rows": jnp.ones((6, 1)), "columns": jnp.ones(6)}, jax.random.normal(jax.random.key(1), (6, 6))
+
 #@ softmax_sum rounding_only
 key = jax.random.key(0)
 params = {"w": jax.random.normal(key, (4, 3))}

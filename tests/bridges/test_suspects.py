@@ -8,7 +8,7 @@ import warnings
 
 import pytest
 
-from minitape.bridges.suspect_texts import SUSPECTS
+from minitape.explain.suspect_texts import SUSPECTS
 
 from .cases import blamed, broken, compiled, fixed, programs
 

@@ -50,7 +50,7 @@ def test_cause_and_line_in_a_function(case: Case) -> None:
         found = [one for one in (answer, *answer.others) if one.cause in causes]
         assert found, str(answer)
         assert found[0].line in case.lines(i, found[0].cause), str(answer)
-        if g is not None and found[0] is answer and answer.cause != "connected":  # zeros, and why
+        if g is not None and found[0] is answer and answer.kind not in ("connected", "suspect"):
             assert re.match(
                 f"The (target|gradient of {re.escape(answer.name)}) is (zero|not finite)[:.] ", answer.message
             ), str(answer)
@@ -60,11 +60,12 @@ def test_cause_and_line_in_a_function(case: Case) -> None:
 def test_a_cut_way_beside_one_that_holds(case: Case) -> None:
     (g,), (answer,) = run(case.name, case.code)
     assert g is not None and answer.connected
-    assert sorted(other.cause for other in answer.others) == sorted(case.parts or [])
+    cut = ["left_through_numpy"] if answer.cause == "in_part" else []  # it is said there, with what fixes it
+    assert sorted(cut + [other.cause for other in answer.others]) == sorted(case.parts or [])
     for other in answer.others:
         assert other.line in case.lines(0, other.cause), str(answer)
         assert other.message in str(answer) and other.fix
-    assert ("the gradient lacks" in answer.message) == bool(case.parts)
+    assert ("the gradient lacks" in answer.message.lower()) == bool(case.parts)
 
 
 @pytest.mark.parametrize("case", WRONG, ids=lambda c: c.name)
@@ -76,38 +77,6 @@ def test_a_gradient_that_is_there_and_wrong(case: Case) -> None:
     for answer in said:
         assert answer.connected and answer.fix and case.says in str(answer)
         assert any(f"line {line})" in answer.message for line in lines), str(answer)
-
-
-ADDED = [
-    ("y = x ** 3 + tf.stop_gradient(x * x) * 5.0", "y = x ** 3 + x * x * 5.0"),
-    ("s.assign(x * 3.0)\n    y = s * s + x ** 2", "y = (x * 3.0) ** 2 + x ** 2"),
-    ("h = x * x\n    y = x * 2.0 + 3.0 * tf.constant(h.numpy())", "y = x * 2.0 + 3.0 * x * x"),
-    ("y = x * 2.0 + 3.0 * tf.round(x * 2.2)", "y = x * 2.0 + 3.0 * (x * 2.2)"),
-    (
-        "y = x * 2.0\n    for i in range(3): y += tf.stop_gradient(x) * float(i)",
-        "y = x * 2.0\n    for i in range(3): y += x * float(i)",
-    ),
-    ("y = x * 2.0 + tf.stop_gradient(x) * x", "y = x * 2.0 + x * x"),
-    ("y = x * 2.0 + tf.stop_gradient(x) * 0.0", "y = x * 2.0 + x * 0.0"),
-]
-
-
-@pytest.mark.parametrize(("cut", "whole"), ADDED)
-def test_what_a_cut_way_would_have_added(cut: str, whole: str) -> None:
-    """The difference to the gradient of the program without the cut."""
-    code = (
-        "x, s = tf.Variable([1.0, 2.5]), tf.Variable([0.0, 0.0])\nwith tf.GradientTape() as tape:\n    {}\ntarget, "
-        "source = y, x\n"
-    )
-    (g,), (answer,) = run("cut", code.format(cut))
-    (more,), _ = run("whole", code.format(whole))
-    difference = [float(v) for v in more - g]
-    said = (
-        f"would add [{difference[0]:.6g}, {difference[1]:.6g}] to the gradient"
-        if any(difference)
-        else "would add nothing here"
-    )
-    assert said in answer.others[0].message
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.fixes], ids=lambda case: case.name)

@@ -51,7 +51,7 @@ def test_what_a_gradient_that_is_there_lacks() -> None:
         str(why).splitlines()[0]
         == "connected: 目标依赖 x，磁带记下了路径。旁边还有一条路径断了，梯度少了沿那条路径传来的部分。"
     )
-    assert "  另外：tf.stop_gradient（" in str(why) and "如果没有断，梯度还要加上 [0.6, 2.4]。" in str(why)
+    assert "  另外：tf.stop_gradient（" in str(why)
 
 
 @pytest.mark.usefixtures("chinese")

@@ -271,7 +271,7 @@ def test_the_gradient_of_another_variable_was_applied() -> None:
     ):
         why = ran(text.format(step))["why"]
         assert (
-            "But x was changed by the gradient of b (" in why.message
+            "x was changed by the gradient of b (" in why.message
             and "line 6)" in why.message
             and "same order" in why.fix
         )

@@ -59,6 +59,11 @@ SUSPECTS: dict[str, tuple[str, Fix]] = {
         "Make the optimizer with the parameters of the model that computes the loss: after the model is copied, loaded "
         "or built again.",
     ),
+    "not_optimized name": (
+        "It has a gradient, but no optimizer holds it: `{what}`{line} does not find it. In Keras 3 the name of a "
+        "variable is kernel or bias, and the names of its layers are in its path.",
+        "Write .path for .name there.",
+    ),
     "not_applied": (
         "{n} backward passes{line} gave it a gradient, and no step of an optimizer used one.",
         {
@@ -128,12 +133,12 @@ SUSPECTS: dict[str, tuple[str, Fix]] = {
         "Draw with rsample(), which passes the gradient on.",
     ),
     "in_part": (
-        "It lacks a part: {what}{line} took a value out that was computed from it, and the target adds what came "
-        "back as a constant.",
+        "The gradient lacks a part: {what}{line} took a value out that was computed from it, and the target adds what "
+        "came back as a constant.",
         "Add the tensor itself to the target, and take numbers out for printing only.",
     ),
     "in_part choice": (
-        "It lacks a part: {what}{line} has no slope, and the target adds what was computed with its result.",
+        "The gradient lacks a part: {what}{line} has no slope, and the target adds what was computed with its result.",
         "Add a smooth relative of it to the target, such as a sigmoid for a comparison, or leave the term out.",
     ),
     "scaled": (
