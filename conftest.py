@@ -75,6 +75,13 @@ def pytest_collection():
         gc.enable()
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish():
+    """At its end pytest looks for garbage ten times."""
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_collection_modifyitems(config, items):
     """Without `--long`, of each test that is marked `long` the first case runs, and after it one of so many; what is
     marked `longest` runs with `--longest` only.
