@@ -122,21 +122,20 @@ def test_who_goes_on_in_the_middle_of_a_lesson_is_told_what_to_run(unread):
 
 @pytest.mark.long
 def test_a_fresh_lesson_shows_questions_and_no_answers(unread):
-    opened = unread
-    top(opened)
-    cell(opened, "import minitape as tf").locator(".cm-content").click()
-    opened.keyboard.press("Control+Enter")
-    question = first_question(opened)
+    top(unread)
+    cell(unread, "import minitape as tf").locator(".cm-content").click()
+    unread.keyboard.press("Control+Enter")
+    question = first_question(unread)
     question.locator(".jp-InputPrompt").click()
-    opened.keyboard.press("Control+Enter")
+    unread.keyboard.press("Control+Enter")
     expect(question).to_contain_text("What does the next cell print for the gradient of y", timeout=LONG)
     question.get_by_role("button", name="9.0").click()
     expect(question).to_contain_text("You predict: 9.0. Now run the next cell.", timeout=LONG)
-    expect(opened.locator(".jp-Notebook")).not_to_contain_text("The answer:")
-    opened.keyboard.press("Escape")
-    reveal = cell(opened, 'reveal("01.p1"')
+    expect(unread.locator(".jp-Notebook")).not_to_contain_text("The answer:")
+    unread.keyboard.press("Escape")
+    reveal = cell(unread, 'reveal("01.p1"')
     reveal.locator(".cm-content").click()
-    opened.keyboard.press("Control+Enter")
+    unread.keyboard.press("Control+Enter")
     expect(reveal).to_contain_text("You predicted 9.0. The answer: 6.0", timeout=LONG)
     expect(reveal.get_by_role("link", name="shape")).to_be_visible()
 

@@ -22,6 +22,24 @@ def test_a_variable_is_found_again_by_its_name():
             assert v1.get_variable("w") is made and v1.get_variable("b", [1]).name == "layer/b:0"
 
 
+def test_a_function_is_in_the_scope_around_it_and_variables_are_set_and_assigned():
+    names = []
+    with tf.Graph().as_default(), v1.variable_scope("layer"):
+        tf.function(lambda: names.append(v1.get_variable_scope().name))()
+        step = v1.assign(v1.get_variable("v", []), 4.0)
+        with v1.Session() as session:
+            session.run(v1.initialize_all_variables())
+            assert session.run(step) == 4.0 and names == ["layer"]
+
+
+def test_programs_of_tensorflow_1_begin_before_any_tape_and_name_their_scopes():
+    with tf.GradientTape(), pytest.raises(ValueError, match="must be called at program startup"):
+        v1.disable_eager_execution()
+    with pytest.raises(ValueError, match="At least one of name"), v1.name_scope(None, None, [1.0]):
+        pass
+    assert not hasattr(v1, "autodiff") and not hasattr(v1, "explain") and not hasattr(v1, "snapshot")
+
+
 def test_an_argument_that_is_not_here_is_refused():
     for call in (
         lambda: v1.get_variable("v", [2], regularizer=lambda v: v),

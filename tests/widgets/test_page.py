@@ -144,22 +144,17 @@ def test_products_and_sums_stand_on_the_edges(show):
     step = snapshot["sweep"]["steps"][-2]
     assert len([t for t in texts if t.startswith("=")]) == len(step["edges"]) == 2
     assert len([t for t in texts if t.startswith("Σ")]) == 2
-    press(page, "Home")
-    assert page.locator(".mt-product").count() == 0
-
-
-def test_the_cards_on_the_edges_leave_the_nodes_free(show):
-    tape, d, a = accumulation()
-    page = show(tf.snapshot(tape, d, a))
-    press(page, "End", "ArrowLeft")  # numbers of eleven characters
+    # numbers of eleven characters leave the nodes free
     nodes = [page.locator(f".mt-node[data-id=r{k}] .mt-box").bounding_box() for k in (1, 2)]
     left, right = nodes[0]["x"] + nodes[0]["width"], nodes[1]["x"]
     for card in page.locator(".mt-product rect").all():
         box = card.bounding_box()
         assert left < box["x"] and box["x"] + box["width"] < right
+    press(page, "Home")
+    assert page.locator(".mt-product").count() == 0
 
 
-def test_keys_move_through_rows_and_sweep(show):
+def test_keys_move_through_rows_and_sweep_and_the_source_line_follows(show):
     tape, d, a = accumulation()
     page = show(tf.snapshot(tape, d, a))
     seen = []
@@ -172,6 +167,8 @@ def test_keys_move_through_rows_and_sweep(show):
     assert position(page) == "backward 4 / 4"
     press(page, "Enter")
     assert position(page) == "forward 2 / 5"
+    press(page, "ArrowRight")
+    assert "c = b + b" in page.locator(".mt-codeline.mt-current").inner_text()
 
 
 def test_the_picture_is_where_the_last_of_quick_steps_is(show, page):
@@ -249,13 +246,6 @@ def test_hovering_lights_up_node_and_row_alike(show):
     page.locator(".mt-node[data-id=r3]").hover()
     frame(page)
     assert "mt-hover" in page.locator(".mt-lines [data-row='3']").get_attribute("class")
-
-
-def test_the_source_line_follows(show):
-    tape, d, a = accumulation()
-    page = show(tf.snapshot(tape, d, a))
-    press(page, "Home", "ArrowRight", "ArrowRight", "ArrowRight")
-    assert "c = b + b" in page.locator(".mt-codeline.mt-current").inner_text()
 
 
 def test_names_from_the_program_stay_text(show):
