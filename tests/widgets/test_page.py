@@ -201,7 +201,7 @@ def test_a_tape_whose_arrays_were_released_says_why_it_has_no_steps_backwards(sh
     assert "let go of" not in page.locator(".mt-step").inner_text()
 
 
-def test_buttons_slider_and_row_number_do_the_same(show):
+def test_buttons_slider_and_row_number_do_the_same_and_hovering_lights_up_node_and_row(show):
     tape, d, a = accumulation()
     page = show(tf.snapshot(tape, d, a))
     page.get_by_role("button", name="First (Home)").click()
@@ -214,6 +214,12 @@ def test_buttons_slider_and_row_number_do_the_same(show):
     assert position(page) == "backward 2 / 4"
     page.get_by_role("button", name="Last (End)").click()
     assert position(page) == "backward 4 / 4"
+    page.locator(".mt-lines [data-row='2']").hover()
+    frame(page)
+    assert "mt-hover" in page.locator(".mt-node[data-id=r2]").get_attribute("class")
+    page.locator(".mt-node[data-id=r3]").hover()
+    frame(page)
+    assert "mt-hover" in page.locator(".mt-lines [data-row='3']").get_attribute("class")
 
 
 def test_playing_goes_to_the_end_and_stops(show):
@@ -235,17 +241,6 @@ def test_a_variable_that_nobody_watches_looks_it(show):
     fills = [page.locator(f".mt-node[data-id=r{k}] .mt-box").evaluate("e => getComputedStyle(e).fill") for k in (0, 1)]
     assert fills[0] != fills[1]
     assert "mt-unwatched" not in page.locator(".mt-node[data-id=r0]").get_attribute("class")
-
-
-def test_hovering_lights_up_node_and_row_alike(show):
-    tape, d, a = accumulation()
-    page = show(tf.snapshot(tape, d, a))
-    page.locator(".mt-lines [data-row='2']").hover()
-    frame(page)
-    assert "mt-hover" in page.locator(".mt-node[data-id=r2]").get_attribute("class")
-    page.locator(".mt-node[data-id=r3]").hover()
-    frame(page)
-    assert "mt-hover" in page.locator(".mt-lines [data-row='3']").get_attribute("class")
 
 
 def test_names_from_the_program_stay_text(show):
@@ -330,19 +325,6 @@ def test_parts_longer_than_their_room_scroll_with_the_keys(show, page):
     assert position(page) != before[0]
 
 
-def test_the_sum_over_paths_stands_before_them(show):
-    tape, d, a = accumulation()
-    page = show(tf.snapshot(tape, d, a))
-    press(page, "p")
-    texts = page.locator(".mt-pathtext p").all_text_contents()
-    assert texts == [
-        "Sum over 6 paths: -0.6985681, which is what tape.gradient returned",
-        "a → × (row 1) → d: products 1.978716 + 1.978716 (× (row 1) reads a twice)",
-        "a → × (row 1) → + (row 2) → sin (row 3) → d: products (-1.164) + (-1.164) + (-1.164) + (-1.164) "
-        "(× (row 1) reads a twice, + (row 2) reads × (row 1) twice)",
-    ]
-
-
 def test_a_product_grows_along_a_path_and_ends_in_the_gradient(show, page):
     page.emulate_media(reduced_motion="no-preference")
     tape, d, a = accumulation()
@@ -372,7 +354,7 @@ def test_the_bar_of_two_tapes_keeps_its_buttons_in_one_line(show, page):
     assert max(tops) - min(tops) <= 2
 
 
-def test_search_focus_and_paths(show):
+def test_search_focus_and_paths_with_their_sum_before_them(show):
     tape, d, a = accumulation()
     page = show(tf.snapshot(tape, d, a))
     page.get_by_label("Search rows").fill("sin")
@@ -382,6 +364,13 @@ def test_search_focus_and_paths(show):
     page.locator(".mt-node.mt-selected[data-id=r3]").wait_for()
     page.locator(".mt-view").focus()
     press(page, "Escape", "p")
+    texts = page.locator(".mt-pathtext p").all_text_contents()
+    assert texts == [
+        "Sum over 6 paths: -0.6985681, which is what tape.gradient returned",
+        "a → × (row 1) → d: products 1.978716 + 1.978716 (× (row 1) reads a twice)",
+        "a → × (row 1) → + (row 2) → sin (row 3) → d: products (-1.164) + (-1.164) + (-1.164) + (-1.164) "
+        "(× (row 1) reads a twice, + (row 2) reads × (row 1) twice)",
+    ]
     words = page.locator(".mt-pathtext").inner_text()
     gradient = float(tape.gradient(d, a))
     assert float(re.search(r"Sum over 6 paths: ([-.\d]+)", words)[1]) == pytest.approx(gradient, rel=1e-5)
@@ -389,7 +378,7 @@ def test_search_focus_and_paths(show):
     assert page.locator(".mt-pathtext").is_hidden()
 
 
-def test_escape_ends_the_search_and_closes_the_keys(show):
+def test_escape_ends_the_search_and_closes_the_keys_and_a_click_shows_that_keys_go_to_the_picture(show):
     page = show(tf.snapshot(*accumulation()))
     page.get_by_label("Search rows").fill("sin")
     page.locator(".mt-node.mt-found").wait_for()
@@ -400,10 +389,6 @@ def test_escape_ends_the_search_and_closes_the_keys(show):
     assert page.locator(".mt-help").is_visible()
     press(page, "Escape")
     assert page.locator(".mt-help").is_hidden()
-
-
-def test_a_click_shows_that_the_keys_go_to_the_picture_now(show):
-    page = show(tf.snapshot(*accumulation()))
     page.locator(".mt-view").evaluate("view => view.blur()")
     ring = "getComputedStyle(document.querySelector('.mt-view'), '::after').borderTopWidth"
     assert page.evaluate(ring) != "2px"
@@ -446,26 +431,24 @@ def test_tapes_are_lanes_and_frames(show):
     assert page.locator(".mt-lines .mt-line").first.locator(".mt-lanes i").count() == 2
 
 
-@pytest.mark.parametrize(
-    "kind, start", [("svg", b"<svg"), ("png", b"\x89PNG"), ("dot", b"digraph"), ("gif", b"GIF89a"), ("html", b"<!doc")]
-)
-def test_exports(kind, start, show, tmp_path):
-    tape, d, a = accumulation()
-    page = show(tf.snapshot(tape, d, a))
-    with page.expect_download() as download:
-        page.get_by_label("Export").select_option(kind)
-    file = tmp_path / f"out.{kind}"
-    download.value.save_as(file)
-    assert download.value.suggested_filename == f"tape.{kind}"
-    assert file.read_bytes().startswith(start)
-    if kind == "html":
-        page.set_content(file.read_text(encoding="utf-8"))
-        page.wait_for_selector(".mt-node")
-        page.locator(".mt-view").focus()
-        press(page, "End")
-        assert position(page) == "backward 4 / 4"
-    if kind == "gif":
-        assert file.read_bytes().count(b"\x21\xf9\x04") == 10  # one frame for each position, 0 to 9
+EXPORTS = {"svg": b"<svg", "png": b"\x89PNG", "dot": b"digraph", "gif": b"GIF89a", "html": b"<!doc"}
+
+
+def test_exports(show, tmp_path):
+    page = show(tf.snapshot(*accumulation()))
+    for kind, start in EXPORTS.items():
+        with page.expect_download() as download:
+            page.get_by_label("Export").select_option(kind)
+        download.value.save_as(file := tmp_path / f"out.{kind}")
+        assert download.value.suggested_filename == f"tape.{kind}"
+        assert file.read_bytes().startswith(start)
+    # one frame for each position, 0 to 9
+    assert (tmp_path / "out.gif").read_bytes().count(b"\x21\xf9\x04") == 10
+    page.set_content(file.read_text(encoding="utf-8"))
+    page.wait_for_selector(".mt-node")
+    page.locator(".mt-view").focus()
+    press(page, "End")
+    assert position(page) == "backward 4 / 4"
 
 
 def test_everything_has_a_role_and_a_name(show):
