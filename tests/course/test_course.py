@@ -285,6 +285,11 @@ def test_a_program_to_change_says_so_until_it_is_changed():
     assert "still_nothing(2.0) gives None" in said and said.endswith("Hint: Twice.")
 
 
+def test_of_arrays_in_a_long_call_only_is_said_what_they_are():
+    add_exercise(Exercise("long.1", expect=lambda x, n: n, cases=[(np.ones(90, np.float32), 2.0)]))
+    assert "(an array of 90 numbers, 2.0) gives 3.0" in feedback("long.1", lambda x, n: 3.0)
+
+
 def test_a_list_of_a_million_is_answered_at_once():
     million, begin = list(range(1_000_000)), thread_time()
     np.asarray(million)
