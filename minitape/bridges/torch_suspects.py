@@ -177,7 +177,7 @@ class TorchSuspectChecks(SuspectChecks):
         missing: dict[tuple, set[int]] = {}
         for key, parameter in self.with_gradient.items():
             beside = any(taken & event.samples.keys() for event in self.training.passes_of(parameter))
-            if key not in self.in_optimizers and (beside or of_another) and not self._is_changed(parameter):
+            if key not in self.in_optimizers | taken and (beside or of_another) and not self._is_changed(parameter):
                 why = self._why_not_held(parameter, steps[-1])
                 missing.setdefault(why if why[1] or not of_another else (NOWHERE, "another"), set()).add(key)
         for (site, kind), keys in missing.items():

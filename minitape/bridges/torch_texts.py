@@ -151,8 +151,9 @@ TEXT: Texts = (
             "Use it in the computation, or leave it out of what is trained.",
         ),
         "unused layer": (
-            "{x} was not used: its layer {what}{line} was never called.",
-            "Use it in the computation, or leave it out of what is trained.",
+            "{x} was not used: its layer {what}{line} was not called in this run.",
+            "Use it in the computation, or leave it out of what is trained. Of a layer that some batches do not need, "
+            "such as an expert of a mixture, ask about more steps.",
         ),
         "unused dropped": (
             "{x} goes into {what}{line}, and the target does not depend on that.",

@@ -170,6 +170,8 @@ class PathChecks:
                 whole = True
                 continue
             for reader in (self.entries[row] for row in self.readers.get(at.row, ())):
+                if "softmax" in (self.activation_of(reader.row), self.names.of_logits.get(reader.op)):
+                    return False  # each row is a choice of one of the others
                 alike = self.shape(reader.row) == self.shape(entry.row)
                 if reader.row not in table and (reader.op in self.names.sums or alike):
                     table.add(reader.row)

@@ -28,6 +28,10 @@ ARRIVED: Texts = {  # of every framework
         "The target uses other elements of what {what}{line} put together than those of {x}.",
         "Use all elements, or leave {x} out of what is differentiated.",
     ),
+    "not_selected empty": (
+        "{what}{line} was given no elements in this run.",
+        "Ask about more steps: another batch may have some, as for an expert of a mixture that got no row of this one.",
+    ),
     "zero_factor": (
         "{what}{line} multiplies by zeros, so what passes back is zero.",
         "Look at the other factor: weights that begin at zero, a mask without ones, or a coefficient of 0.",

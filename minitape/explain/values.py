@@ -256,6 +256,9 @@ class RowValues:
         seeds = [sweep.adjoints[row] for row in sweep.target if row in sweep.adjoints]
         if seeds and all(seed.facts()[0] for seed in seeds):
             return self.say("zero_seed", sweep.site, row=self.ends[0])
+        empty = next((row for row in self._way(self.used[0])[1:] if 0 in self.entries[row].shape), None)
+        if empty is not None:
+            return self.say("not_selected", row=empty, kind="empty")
         after = self._after()
         # what made zeros, and of what was sent and cancels the row; on another way something may come nearer to the
         # source

@@ -299,10 +299,13 @@ with record() as recording:
     space: dict = {"torch": torch, "record": record}
     exec(compile(text, str(path), "exec"), space)
     net, notes = space["net"], space["notes"]
+    with record() as recording:
+        net.norms[0](torch.ones(0, 2)).sum().backward()
+    assert "was given no elements in this run" in recording.explain(net.norms[0]).problems[0].message
     ask = lambda parameter: space["recording"].explain(space["loss"], parameter)  # noqa: E731
     assert (ask(net.scale.spare).cause, ask(net.scale.spare).line) == ("unused", None)
     spare = ask(net.norms[1].weight)
-    assert spare.cause == "unused" and "layer norms.1 (program.py, line 12) was never called" in spare.message
+    assert spare.cause == "unused" and "layer norms.1 (program.py, line 12) was not called in this run" in spare.message
     # what has an attribute of the same name is another object, as names say where the question is asked
     held = space["recording"].explain(None, net.scale.used)
     assert notes is not net and held.cause == "not_optimized"
