@@ -524,6 +524,14 @@ opt.zero_grad(); loss.backward(); opt.step()
 w = torch.full((2, 1), -9.0, requires_grad=True)
 F.binary_cross_entropy(torch.sigmoid(torch.ones(8, 2) @ w), torch.ones(8, 1)).backward()
 
+#@ advantage_of_a_number connected
+policy, value, x, losses = nn.Linear(4, 2), nn.Linear(4, 1), torch.randn(4), []
+for reward in torch.tensor([1.0, 2.0]):
+    guess = value(x)
+    advantage = reward - guess.item()
+    losses += [-policy(x).log_softmax(0)[0] * advantage, F.smooth_l1_loss(guess, reward.unsqueeze(0))]
+torch.stack(losses).sum().backward()
+
 #@ choices_that_weigh connected
 net, gate = nn.Linear(4, 3), nn.Linear(4, 3); opt = torch.optim.SGD([*net.parameters(), *gate.parameters()], 0.1)
 x, y = torch.randn(8, 4), torch.randint(0, 3, (8,))
