@@ -5,6 +5,14 @@ and ``grad`` its gradient.
 """
 
 CASES = """
+#@ value_stopped_beside_its_argmax stop_gradient
+def loss(w, x):
+    q = lax.stop_gradient((x * w)[:, 0])  #! #- q = (x * w)[:, 0]
+    return jnp.mean((q - jnp.take(jnp.ones(2), jnp.argmax(x * w, axis=1))) ** 2)
+w, x = jnp.array([0.5, 2.0]), jnp.array([[1.0, 2.0], [3.0, 1.0]])
+args = (w, x)
+grad = jax.grad(loss)(*args)
+
 #@ stop_gradient_on_the_way stop_gradient
 w = jnp.array([1.0, 2.0])
 def loss(w):
