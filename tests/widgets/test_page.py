@@ -155,8 +155,7 @@ def test_products_and_sums_stand_on_the_edges(show):
 
 
 def test_keys_move_through_rows_and_sweep_and_the_source_line_follows(show):
-    tape, d, a = accumulation()
-    page = show(tf.snapshot(tape, d, a))
+    page = show(tf.snapshot(*accumulation()))
     seen = []
     for key in ("Home", "ArrowRight", "ArrowRight", "ArrowLeft", "End", "ArrowLeft", "PageUp", "Home"):
         press(page, key)
@@ -202,8 +201,7 @@ def test_a_tape_whose_arrays_were_released_says_why_it_has_no_steps_backwards(sh
 
 
 def test_buttons_slider_and_row_number_do_the_same_and_hovering_lights_up_node_and_row(show):
-    tape, d, a = accumulation()
-    page = show(tf.snapshot(tape, d, a))
+    page = show(tf.snapshot(*accumulation()))
     page.get_by_role("button", name="First (Home)").click()
     page.get_by_role("button", name="Next (right arrow)").click()
     assert position(page) == "forward 1 / 5"
@@ -310,8 +308,7 @@ def test_the_heads_of_the_columns_stand_above_them_also_beside_a_scroll_bar(show
 
 
 def test_parts_longer_than_their_room_scroll_with_the_keys(show, page):
-    tape, d, a = accumulation()
-    page = show(tf.snapshot(tape, d, a))
+    page = show(tf.snapshot(*accumulation()))
     press(page, "ArrowUp", "p")
     inspector = page.get_by_label("Step and selection in words")
     inspector.evaluate("el => { el.style.height = '40px'; el.scrollTop = 0 }")
@@ -452,8 +449,7 @@ def test_exports(show, tmp_path):
 
 
 def test_everything_has_a_role_and_a_name(show):
-    tape, d, a = accumulation()
-    page = show(tf.snapshot(tape, d, a))
+    page = show(tf.snapshot(*accumulation()))
     nameless = page.locator(".mt-view button, .mt-view select, .mt-view input").evaluate_all(
         "all => all.filter(e => !e.getAttribute('aria-label') && !e.textContent.trim()).map(e => e.outerHTML)"
     )

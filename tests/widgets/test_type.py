@@ -60,9 +60,8 @@ def test_no_text_is_smaller_than_eleven_pixels(name, show, page):
 def test_a_page_of_its_own_fills_its_window(show, page):
     page.set_viewport_size({"width": 1400, "height": 900})
     show(program("square"))
-    assert page.evaluate("document.querySelector('.mt-view').getBoundingClientRect().bottom") == pytest.approx(
-        884, abs=1
-    )
+    bottom = page.evaluate("document.querySelector('.mt-view').getBoundingClientRect().bottom")
+    assert bottom == pytest.approx(884, abs=1)
 
 
 @pytest.mark.long(sample=3)
