@@ -43,8 +43,7 @@ def test_an_example_in_chinese_computes_the_same_and_says_it_in_chinese(path):
 
 
 @pytest.mark.parametrize(
-    "fault, name",
-    {"1 / 0": "ZeroDivisionError", "tf.Variable(2.0) * tf.constant(3)": "InvalidArgumentError"}.items(),
+    "fault, name", {"1 / 0": "ZeroDivisionError", "tf.Variable(2.0) * tf.constant(3)": "InvalidArgumentError"}.items()
 )
 def test_a_program_that_fails_says_its_own_lines_only(fault, name):
     heard = []

@@ -44,11 +44,7 @@ class Hostile:
 @pytest.fixture
 def exercise():
     made = Exercise(
-        "test.1",
-        expect=6.0,
-        mistakes=[Mistake(9.0, "That is y.")],
-        hint="Think again.",
-        because="Because it is so.",
+        "test.1", expect=6.0, mistakes=[Mistake(9.0, "That is y.")], hint="Think again.", because="Because it is so."
     )
     add_exercise(made)
     return made

@@ -459,11 +459,7 @@ def fit(loss_of, starts, steps, rate):
 """,
         "taken after the first one had moved",
     ),
-    (
-        "05.6",
-        solved("05.6", "[tape.gradient(y, x) for y in results]", "tape.gradient(results, x)"),
-        "the sum of those",
-    ),
+    ("05.6", solved("05.6", "[tape.gradient(y, x) for y in results]", "tape.gradient(results, x)"), "the sum of those"),
     ("06.3", solved("06.3", "a, tf.stop_gradient(b)", "a, b"), "Nothing is stopped yet"),
     ("06.3", solved("06.3", "a, tf.stop_gradient(b)", "tf.stop_gradient(a), b"), "You stopped a"),
     (

@@ -77,11 +77,7 @@ def test_adagrad(rate):
 
 @pytest.mark.parametrize(
     "clip, wanted",
-    [
-        ({"clipvalue": 0.5}, [0.5, -0.5]),
-        ({"clipnorm": 1.0}, [0.6, -0.8]),
-        ({"global_clipnorm": 2.5}, [1.5, -2.0]),
-    ],
+    [({"clipvalue": 0.5}, [0.5, -0.5]), ({"clipnorm": 1.0}, [0.6, -0.8]), ({"global_clipnorm": 2.5}, [1.5, -2.0])],
 )
 def test_gradients_are_clipped(clip, wanted):
     variable = tf.Variable([0.0, 0.0])

@@ -37,16 +37,19 @@ def formulas(page: Any) -> list[tuple[str, str]]:
     return [(formula.removesuffix("LaTeX").strip(), numbers) for formula, numbers, *_ in lines]
 
 
-def test_numbers_of_the_program_are_in_it_as_they_are(show):
+def test_numbers_are_as_in_the_program_the_target_has_its_lines_name_and_no_brackets_are_doubled(show):
     page = show(TWELVE["chain"]())
     press(page, "End", "ArrowLeft")
     assert formulas(page)[0][0] == "∂loss/∂(w × 3) = 2 × (p − 0.2) × p × (1 − p)"
-
-
-def test_the_target_goes_by_the_name_that_its_line_gives_it(show):
     page = show(tf.snapshot(*PROGRAMS["layers"]()))
     press(page, "End")
     assert formulas(page)[0][0].startswith("∂y/∂w0 = ")
+    x = tf.Variable(2.0, name="x")
+    with tf.GradientTape() as tape:
+        y = tf.sin(x * 3.0)
+    page = show(tf.snapshot(tape, y, x))
+    press(page, "End")
+    assert formulas(page)[0][0] == "∂y/∂x = cos(x × 3) × 3"
 
 
 @pytest.mark.parametrize("sent", [1.0, 0.7])
@@ -77,15 +80,6 @@ def test_what_a_hook_has_changed_on_its_way_has_a_name_of_its_own(show):
     page = show(recording.snapshot())
     press(page, "End")
     assert formulas(page) == [("∂(row 2 × y)/∂x = ∂(row 2 × y)/∂(x × y) × y", "= 0.5 × 3.0 = 1.5")]
-
-
-def test_no_brackets_are_doubled(show):
-    x = tf.Variable(2.0, name="x")
-    with tf.GradientTape() as tape:
-        y = tf.sin(x * 3.0)
-    page = show(tf.snapshot(tape, y, x))
-    press(page, "End")
-    assert formulas(page)[0][0] == "∂y/∂x = cos(x × 3) × 3"
 
 
 def test_it_grows_with_the_steps(show):

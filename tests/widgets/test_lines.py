@@ -75,10 +75,7 @@ def test_lines_are_equally_long_and_seen_whole(show, page):
     seen = show(tf.snapshot(tape, loss, [w, b, v, c])).evaluate(LOOK)
     assert len({round(box["left"]) for box in seen["nodes"]}) == 3 and seen["scale"] >= 0.92
     assert all(within(box, seen["pane"]) for box in seen["nodes"])
-
-
-def test_what_fits_into_one_line_stays_in_one(show, page):
-    page.set_viewport_size({"width": 1100, "height": 900})
+    page.set_viewport_size({"width": 1100, "height": 900})  # what fits into one line stays in one
     shown = show(tf.snapshot(*accumulation()))
     boxes = shown.evaluate(LOOK)["nodes"]
     assert max(box["bottom"] for box in boxes) - min(box["top"] for box in boxes) < 160
