@@ -9,6 +9,7 @@ from playwright.sync_api import Error as PlaywrightError
 
 KERNELS = re.compile(r"/api/(sessions|kernels)\b")
 GAVE_UP = "[anywidget] Failed to initialize model."  # after two seconds; our widgets hear the kernel all the same
+CLOSED = "Cannot read properties of null (reading 'kernel')"  # ipywidgets, of a notebook that is closed at once
 
 
 def frame(page: Any) -> None:
@@ -48,7 +49,7 @@ class Notebook:
         """Keeps what went wrong in the page. That anywidget gave up waiting for our module, on a busy machine, is no
         failure.
         """
-        if not error.startswith(GAVE_UP):
+        if not error.startswith((GAVE_UP, CLOSED)):
             self.errors.append(error)
 
     def note_kernels(self, request: Any) -> None:
