@@ -54,10 +54,13 @@ class Checkup:
             [] if held else [(a.key(), parts[name]) for name, a in answers.items() if a.kind in ASIDE]
         )
         for name, answer in answers.items():
-            if answer.connected:  # a bias whose sum cancels, as before a normalization, while its layer learns
+            aside = bool(held) and self.checks.key(parts[name]) not in held
+            if answer.kind == "connected":  # it would get a gradient, which nothing asks for
+                answer.intended = aside and self.checks.asks
+            elif answer.connected:  # a bias whose sum cancels, as before a normalization, while its layer learns
                 answer.intended |= answer.cause in CANCELS and name.rpartition(".")[0] in well
             elif answer.kind != "error":
-                answer.intended |= self.checks.key(parts[name]) not in held if held else answer.key() in copies
+                answer.intended |= aside or answer.key() in copies
         return ModelPage(answers)
 
     def answer(self, name: str, source: Any) -> Explanation:
@@ -112,8 +115,12 @@ class Checkup:
     def _adjoints(self, source: Any) -> list[tuple[BackwardPass, Any]]:
         """What arrived at a source, in the order of time."""
         rows = self.recording.rows_of(source)
-        sweeps = self.recording.asked_for(source, self._sweeps())
-        return [(sweep, sweep.adjoints[row]) for sweep in sweeps for row in rows if row in sweep.adjoints]
+        return [
+            (sweep, sweep.adjoints[row])
+            for sweep in self.recording.asked_for(source, self._sweeps())
+            for row in rows
+            if row in sweep.adjoints
+        ]
 
     def _is_refused(self, source: Any) -> bool:
         """Whether the last backward pass ended in an error, and a source was used for its target."""

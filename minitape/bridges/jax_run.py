@@ -309,8 +309,7 @@ class JaxValues:
     def array_of(self, tracer: Any) -> Any:
         """Returns the array of a tracer that leaves JAX for Python, and notes the exit."""
         if tracer.dtype == bool or jax.numpy.issubdtype(tracer.dtype, jax.numpy.inexact):
-            how = "__bool__" if tracer.dtype == bool else "__float__"
-            self.exits.append((how, here(), self._leaves(tracer)))
+            self.exits.append(("__bool__" if tracer.dtype == bool else "__float__", here(), self._leaves(tracer)))
         return self.of(tracer)
 
     def _leaves(self, tracer: Any) -> list:

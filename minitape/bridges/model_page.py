@@ -70,8 +70,9 @@ class ModelPage(dict[str, Explanation]):
         """The names in groups with the same answer, the worst first."""
         found: dict[Any, list[str]] = {}
         for name, answer in self.items():
-            alike = is_problem(answer) or not answer.connected
-            found.setdefault((answer.key() if alike else "", alike, answer.connected), []).append(name)
+            well = answer.connected and not is_problem(answer)
+            aside = answer.intended and answer.kind == "connected"
+            found.setdefault(aside if well else answer.key(), []).append(name)
         return sorted(found.values(), key=lambda names: rank(self[names[0]]))
 
     def as_json(self) -> list[dict]:
@@ -96,7 +97,7 @@ class ModelPage(dict[str, Explanation]):
         return "\n\n".join(self._paragraphs()) or fill("The block used no parameters.")
 
     def _repr_html_(self) -> str:
-        parts = self._parts(lambda answer: answer._repr_html_())
+        parts = self._parts(Explanation._repr_html_)
         return "".join(f"<div><b>{html.escape(heading)}</b>{body}</div>" for heading, body in parts)
 
     def _paragraphs(self) -> Iterator[str]:
@@ -113,6 +114,8 @@ class ModelPage(dict[str, Explanation]):
             elif first.intended and not first.connected:
                 at = "" if first.line is None else fill(", ") + where(first.filename, first.line)
                 yield fill("Frozen: {which}{place}.", which=which, place=at), ""
+            elif first.intended and first.kind == "connected":
+                yield fill("Not trained: {which}. The program asks for no gradient of it.", which=which), ""
             elif not is_problem(first):
                 yield fill("Healthy: {which}{numbers}.", which=which, numbers=behind), ""
             elif first.connected:

@@ -374,10 +374,8 @@ class Recording:
         if parts is not None or isinstance(asked, Mapping):
             return asked if parts is None else parts
         if isinstance(asked, Iterator):
-            wanted = list(asked)
-            known = self.trained()
-            names = {id(source): name for name, source in known.items()}
-            return {names.get(id(source), f"[{k}]"): source for k, source in enumerate(wanted)}
+            names = {id(source): name for name, source in self.trained().items()}
+            return {names.get(id(source), f"[{k}]"): source for k, source in enumerate(asked)}
         return None
 
     def trained(self) -> dict:
@@ -470,8 +468,9 @@ class Recording:
             entry = self.entries[row]
             inputs = [_numbers(self.entries[i].value) for i in entry.inputs]
             known = entry.kind == "operation" and entry.cut is None and self.entries[entry.call].row == row
-            result = _numbers(entry.value)
-            self._rules[row] = rule_of(entry.op, inputs, result, entry.dtype, entry.label) if known else None
+            self._rules[row] = (
+                rule_of(entry.op, inputs, _numbers(entry.value), entry.dtype, entry.label) if known else None
+            )
         return self._rules[row]
 
     @property

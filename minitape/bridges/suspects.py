@@ -36,6 +36,8 @@ Checks = Iterable[Callable[[], Iterable[Suspicion]]]
 class SuspectChecks(PathChecks):
     """The checks of one recording."""
 
+    asks = False  # whether a program names each source whose gradient it wants
+
     def __init__(self, recording: Any, names: OperationNames) -> None:
         self.recording, self.entries, self.names = recording, recording.entries, names
         self.sweeps: list[BackwardPass] = [sweep for sweep in recording.sweeps if sweep.adjoints]
@@ -48,8 +50,7 @@ class SuspectChecks(PathChecks):
     @cached_property
     def found(self) -> list[Suspicion]:
         """What is suspect, the surest first."""
-        of_shapes = self.broadcast, self.activation_twice
-        checks = of_shapes if self.recording.made_up else self.checks()
+        checks = (self.broadcast, self.activation_twice) if self.recording.made_up else self.checks()
         return [found for check in checks for found in check()]
 
     def checks(self) -> Checks:
@@ -164,8 +165,9 @@ class SuspectChecks(PathChecks):
                 if 0 < left <= EQUAL / 10 * most < math.inf:
                     last = self.entries[max(call for call, _ in parts)]
                     fields = {"what": self.called(last.row), "from_": most, "to": left / most}
-                    alone = self._little_behind(row, most)
-                    yield Suspicion("rounding_only", last.site, fields, row, alone=alone, kind="cancels")
+                    yield Suspicion(
+                        "rounding_only", last.site, fields, row, alone=self._little_behind(row, most), kind="cancels"
+                    )
 
     def _sent(self, entry: Any) -> np.ndarray | None:
         """What an operation sent on to its first differentiable input."""
@@ -196,8 +198,7 @@ class SuspectChecks(PathChecks):
         series: dict[Any, list[int]] = {}
         for row in sorted(self.on_path, reverse=True):
             entry = self.entries[row]
-            sweep = self.on_path[row]
-            series.setdefault((id(sweep), entry.op, entry.site, tuple(entry.shape)), []).append(row)
+            series.setdefault((id(self.on_path[row]), entry.op, entry.site, tuple(entry.shape)), []).append(row)
         found: list[tuple] = []
         for rows in series.values():
             pairs = [(row, size) for row in rows if 0 < (size := size_of(self.adjoint(row))) < math.inf]
@@ -215,8 +216,7 @@ class SuspectChecks(PathChecks):
             ratio, less = ended / began, ended < began
             fields = {"what": self.called(row), "from_": began, "to": ended, "n": len(pairs), "ratio": ratio}
             alone = self._little_behind(row, began) if less else ()
-            cause = "vanishing" if less else "exploding"
-            yield Suspicion(cause, self.entries[row].site, fields, row, alone=alone)
+            yield Suspicion("vanishing" if less else "exploding", self.entries[row].site, fields, row, alone=alone)
 
     def diverges(self) -> Iterator[Suspicion]:
         """From step to step the gradient and the weight grow."""
@@ -234,8 +234,8 @@ class SuspectChecks(PathChecks):
             ratio = float(np.linalg.norm(weights[-1] - weights[-2])) / length if length else 0.0
             if grows and ratio > 0.5 and sizes[-1] > 20 * sizes[0]:
                 fields = {"from_": sizes[0], "to": sizes[-1], "n": len(sizes), "ratio": ratio}
-                one = Suspicion("exploding", steps[-1].site, fields, sources=set(self.with_gradient), kind="steps")
-                found.append((sizes[-1], one))
+                sources = set(self.with_gradient)
+                found.append((sizes[-1], Suspicion("exploding", steps[-1].site, fields, sources=sources, kind="steps")))
         if found:
             yield max(found, key=lambda one: one[0])[1]
 
@@ -250,8 +250,14 @@ class SuspectChecks(PathChecks):
                 and self._is_flat(entry, arrived)
             ):
                 fields = {"what": self.called(entry.row), "from_": came, "to": sent, "ratio": sent / came}
-                alone = self._little_behind(entry.row, came)
-                yield Suspicion("vanishing", entry.site, fields, entry.row, alone=alone, kind="saturated")
+                yield Suspicion(
+                    "vanishing",
+                    entry.site,
+                    fields,
+                    entry.row,
+                    alone=self._little_behind(entry.row, came),
+                    kind="saturated",
+                )
 
     def _least_before(self, row: int) -> float:
         """The least adjoint on the way to a row: behind a logarithm it is large where a probability is small."""

@@ -165,8 +165,7 @@ class TensorFlowLog:
 
     def _watched_now(self, row: int) -> int:
         """A variable may be used before a tape begins, and in its block."""
-        entry = self.entries[row]
-        if not entry.differentiable:
+        if not self.entries[row].differentiable:
             self._unsure.append(row)
         return row
 
@@ -268,8 +267,7 @@ class TensorFlowLog:
         if op == "VarHandleOp":
             self.born[outputs[0]] = len(self.born), self.way()
         if op == "ReadVariableOp":
-            row = self.state_of(inputs[0], outputs[0])
-            self.remember(outputs[0], row)
+            self.remember(outputs[0], self.state_of(inputs[0], outputs[0]))
             return
         if op == "MakeIterator":
             row = self.row_of(inputs[0])

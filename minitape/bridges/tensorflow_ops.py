@@ -128,7 +128,7 @@ def why_no_gradient(op: str) -> str:
     """Why TensorFlow has no gradient of an operation; empty where it has one. Of one that it says nothing about it
     raises an error when it is asked for the gradient, of the others it gives None.
 
-    >>> why_no_gradient("Round"), why_no_gradient("DenseBincount"), why_no_gradient("Exp")
+    >>> why_no_gradient("Greater"), why_no_gradient("DenseBincount"), why_no_gradient("Exp")
     ('nondifferentiable', 'no_gradient_registered', '')
     """
     try:

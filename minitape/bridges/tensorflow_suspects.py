@@ -28,6 +28,8 @@ from .tensorflow_ops import handle_of, name_of
 class TensorFlowSuspectChecks(SuspectChecks):
     """The checks of one recording of TensorFlow."""
 
+    asks = True
+
     def __init__(self, recording: Any) -> None:
         super().__init__(recording, OPERATIONS)
         self.log = recording.log

@@ -143,8 +143,7 @@ class TorchSuspectChecks(SuspectChecks):
             passes = self.training.passes
             yield Suspicion("not_applied", passes[-1].site, {"n": len(passes)}, sources=never)
         for (site, step), keys in cleared.items():
-            other = in_brackets(*step)
-            yield Suspicion("not_applied", site, {"other": other}, sources=keys, kind="cleared")
+            yield Suspicion("not_applied", site, {"other": in_brackets(*step)}, sources=keys, kind="cleared")
         for site, keys in still.items():
             yield Suspicion("not_applied", site, {"n": len(self.training.steps)}, sources=keys, kind="rate")
 
@@ -269,8 +268,9 @@ class TorchSuspectChecks(SuspectChecks):
                 if not weighted and any(row in plain for sweep in self.sweeps for row in sweep.target):
                     sources = set().union(*(self.behind(given) for given in entry.inputs))
                     leaves = (self.entries[row].extra.ref() for row in sources if self.entries[row].kind == "variable")
-                    keys = {id(leaf) for leaf in leaves if leaf is not None}
-                    yield Suspicion("sampled", entry.site, {}, sources=keys)
+                    yield Suspicion(
+                        "sampled", entry.site, {}, sources={id(leaf) for leaf in leaves if leaf is not None}
+                    )
 
     def _speaks(self, row: int) -> bool:
         """Whether a row is of a line that asks for a probability, and no function of its own that the line calls."""

@@ -34,7 +34,6 @@ _PASS = (*_VALUES, "outside_tape")
 _CHOICES = ("bool", "index", "text")  # how a value leaves that comes back as none
 MOST = 50  # exits that are looked at, the last first
 
-_AS_IT_WAS = ("stop_gradient", "state", "left_through_numpy")  # causes of which the value goes on
 Site = tuple[CodeType, int]  # code and offset of a user's frame
 MAKES = ("constant", "convert_to_tensor", "zeros", "ones", "fill", "eye", "range", "linspace", "Variable")
 

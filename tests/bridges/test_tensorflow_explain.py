@@ -87,7 +87,10 @@ def test_what_was_made_before_the_block_has_its_name_and_line():
 
 
 def test_an_item_of_a_dictionary_has_its_line():
-    parts = {"scale": tensorflow.Variable([1.0, 2.0]), "power": tensorflow.Variable([2, 3])}
+    parts = {
+        "scale": tensorflow.Variable([1.0, 2.0]),
+        "power": tensorflow.Variable([2, 3]),
+    }
     with bridge.record() as recording, tensorflow.GradientTape() as tape:
         y = tensorflow.reduce_sum(parts["scale"] ** tensorflow.cast(parts["power"], tensorflow.float32))
         tape.gradient(y, parts)
@@ -253,3 +256,13 @@ def test_several_models_are_one_page():
     causes = {name: answer.cause for name, answer in recording.explain([first, second]).items()}
     assert causes["first.kernel"] == "stop_gradient"
     assert causes["second.kernel"] == "connected"
+
+
+def test_a_layer_whose_gradient_is_not_asked_for_is_not_called_healthy():
+    first, second = tensorflow.keras.layers.Dense(2), tensorflow.keras.layers.Dense(1)
+    with bridge.record() as recording, tensorflow.GradientTape() as tape:
+        loss = tensorflow.reduce_sum(second(first(tensorflow.ones((3, 2)))))
+        tape.gradient(loss, second.trainable_variables)
+    page = recording.explain([first, second])
+    assert not page.problems
+    assert "Not trained: first.bias, kernel (2 of 4)." in str(page) and "Healthy: second.bias, kernel" in str(page)
