@@ -11,7 +11,6 @@ import os
 import sys
 
 import pytest
-from _pytest.runner import runtestprotocol
 
 import minitape.cli  # noqa: F401  # before nbformat, for which it leaves out grammars that take a second to compile
 
@@ -51,18 +50,6 @@ def pytest_xdist_auto_num_workers():
     all tests.
     """
     return min((os.cpu_count() or 1) + 1, 8)
-
-
-if "PYTEST_XDIST_WORKER" in os.environ:
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_protocol(item, nextitem):
-        """A worker says nothing of what went well before and after a test: that takes longer than most tests."""
-        for report in runtestprotocol(item, log=False, nextitem=nextitem):
-            if report.when == "call" or not report.passed:
-                item.ihook.pytest_runtest_logreport(report=report)
-        item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
-        return True
 
 
 @pytest.hookimpl(wrapper=True)

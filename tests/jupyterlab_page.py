@@ -9,7 +9,6 @@ from playwright.sync_api import Error as PlaywrightError
 
 KERNELS = re.compile(r"/api/(sessions|kernels)\b")
 GAVE_UP = "[anywidget] Failed to initialize model."  # after two seconds; our widgets hear the kernel all the same
-CLOSED = "Cannot read properties of null (reading 'kernel')"  # ipywidgets, of a notebook that is closed at once
 
 
 def frame(page: Any) -> None:
@@ -46,10 +45,8 @@ class Notebook:
             self.open()
 
     def note(self, error: str) -> None:
-        """Keeps what went wrong in the page. That anywidget gave up waiting for our module, on a busy machine, is no
-        failure.
-        """
-        if not error.startswith((GAVE_UP, CLOSED)):
+        """Keeps what went wrong in the page; that anywidget gave up waiting, on a busy machine, is no failure."""
+        if not error.startswith(GAVE_UP):
             self.errors.append(error)
 
     def note_kernels(self, request: Any) -> None:

@@ -15,9 +15,9 @@ pytestmark = pytest.mark.browser
 IMPORTS = (
     "import time\nimport minitape as tf\nfrom minitape_widgets import TapeView\nfrom IPython.display import display\n"
 )
-SESSIONS = re.compile(
-    r".*/api/sessions(\?.*)?$"
-)  # the server's list of notebooks with their kernels, and how to add one
+SESSIONS = re.compile(r".*/api/sessions(\?.*)?$")  # the server's notebooks with their kernels, and how to add one
+# ipywidgets, of a notebook whose kernel failed to start, or that is closed at once
+NO_SESSION = "Cannot read properties of null (reading 'kernel')"
 SHOW = IMPORTS + 'x = tf.Variable(2.0, name="x")\ntape = tf.GradientTape()\nview = TapeView(tape)\nview'
 GROW = """with tape:
     y = x * x
@@ -120,7 +120,7 @@ def tab(lab_page: Any, address: str, folder: Path, request: pytest.FixtureReques
     yield make
     for one in opened:
         one.close()
-        assert not one.errors, one.errors
+        assert {*one.errors} <= {NO_SESSION}, one.errors  # it may be of the notebook before, in the same page
         assert not one.page.locator("dialog.jp-Dialog").all_inner_texts()
 
 
@@ -250,7 +250,8 @@ def test_the_picture_comes_also_where_the_first_start_of_a_kernel_failed(noteboo
     page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status='idle']")
     book.run(0)
     book.shows("0 rows")
-    assert not book.errors
+    assert NO_SESSION in book.errors  # what it did not do is made good
+    book.errors.clear()
 
 
 @pytest.mark.long
