@@ -14,15 +14,16 @@ names of packages. It forks: not on Windows.
 import argparse
 import ast
 import collections
+import contextlib
 import gc
-import importlib.abc
-import importlib.util
 import os
 import random
 import re
 import select
 import signal
+import subprocess
 import sys
+import tempfile
 import time
 import types
 from copy import deepcopy
@@ -33,6 +34,8 @@ import numpy  # noqa: F401  # loaded once for all that are forked
 import pytest
 from _pytest.runner import runtestprotocol
 
+from tests.mutated.sitecustomize import FAILING, LINES, MUTANT, Changed
+
 REPOSITORY, LIST = Path(__file__).parents[1], Path(__file__).with_suffix(".txt")
 PACKAGE = REPOSITORY / "minitape"
 TESTS = [  # in this order, until one notices
@@ -41,6 +44,7 @@ TESTS = [  # in this order, until one notices
     "oracle/test_oracle.py keras compat explain",
 ]
 OPTIONS = "-s -o addopts= --doctest-modules -p no:terminal -p no:nbval -p no:cacheprovider".split()
+PLUGIN = "-W ignore::pytest.PytestAssertRewriteWarning -p sitecustomize".split()  # writes down what fails
 OTHER = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
 OTHER |= {ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.And: ast.Or, ast.Or: ast.And}
 OTHER |= {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult}
@@ -151,25 +155,6 @@ def mutants(file):
             yield Mutant(str(file.relative_to(PACKAGE)), lines[number].strip(), after.strip())
 
 
-class Changed(importlib.abc.MetaPathFinder, importlib.abc.SourceLoader):
-    """Imports one module from a changed text."""
-
-    def __init__(self, mutant):
-        self.path, self.text = str(PACKAGE / mutant.file), mutant.source()
-
-    def find_spec(self, name, path=None, target=None):
-        place = REPOSITORY.joinpath(*name.split("."))
-        if self.path in (str(place.with_suffix(".py")), str(place / "__init__.py")):
-            return importlib.util.spec_from_file_location(name, self.path, loader=self)
-        return None
-
-    def get_filename(self, name):
-        return self.path
-
-    def get_data(self, path):
-        return self.text.encode()
-
-
 def codes(code):
     """A code object, and those of the functions in it."""
     yield code
@@ -192,7 +177,9 @@ class Session:
         return True
 
     def execute(self, items, files):
-        """Runs the tests once; keeps how long each takes, and which lines of these files it executes."""
+        """Runs the tests once; keeps how long each takes, and which lines of these files it executes, also in processes
+        that it starts.
+        """
         files = tuple(map(str, files))
 
         def trace(frame, event, _):
@@ -201,13 +188,18 @@ class Session:
             lines.add((name, frame.f_lineno))
             return trace
 
+        os.environ |= around(LINES, elsewhere := Path(tempfile.mkdtemp(), "lines"))
         for test, item in items.items():
+            elsewhere.write_text("")
             lines, began = set(), time.monotonic()
             sys.settrace(trace)
             reports = runtestprotocol(item, log=False, nextitem=None)
             sys.settrace(None)
             if all(report.passed for report in reports):
+                others = (line.split("\t") for line in elsewhere.read_text().splitlines())
+                lines |= {(name, int(line)) for name, line in others if name.startswith(files)}
                 self.lines[test], self.times[test] = lines, time.monotonic() - began
+        del os.environ[LINES]
 
     def put(self, mutant):
         """Puts a change into the functions that are there; False where it is elsewhere in the module."""
@@ -223,44 +215,79 @@ class Session:
             function.__code__ = new[function.__code__]
         return bool(found)
 
-    def noticing(self, mutant, items, anew=False, seconds=300):
-        """The name of the first of these tests that fails with the mutant, "" where none does; ``anew``: the line runs
-        only when the file is imported.
+    def notices(self, mutant, test, item):
+        """Whether a test fails with the mutant: in a process of its own, with all files imported once more where the
+        line runs only then.
         """
+
+        def failing():
+            return (self.put(mutant) and failed(runtestprotocol(item, log=False))) or _anew(mutant, test)
+
         read, write = os.pipe()
         if child := os.fork():
             os.close(write)
-            ready = select.select([read], [], [], seconds)[0]
-            name = os.read(read, 1000).decode() if ready else "too long"
+            ready = select.select([read], [], [], 60 + 3 * self.times[test])[0]  # more is no end
+            said = os.read(read, 1) if ready else b""
             os.close(read)
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
-            return next(iter(items)) if name == "too long" else name
-        name = ""
+            return said != b"0"  # what is changed may not even start
         try:
             null = os.open(os.devnull, os.O_WRONLY)
             os.dup2(null, 1), os.dup2(null, 2)
-            if not anew and self.put(mutant):
-                failing = (test for test, item in items.items() if failed(runtestprotocol(item, log=False)))
-                name = next(failing, "")
-            name = name or self.anew(mutant, items)
-        except BaseException:
-            name = next(iter(items))  # what is changed does not even start
-        os.write(write, name.encode())
-        os._exit(0)
+            os.write(write, b"1" if failing() else b"0")
+        finally:
+            os._exit(0)
 
-    def anew(self, mutant, items):
-        """The same for what runs once, when it is imported: with all files imported once more, and not all tests."""
-        for name, module in list(sys.modules.items()):
-            if name != "__main__" and str(getattr(module, "__file__", "")).startswith(str(REPOSITORY)):
-                del sys.modules[name]
-        sys.meta_path.insert(0, Changed(mutant))
-        noted = []
-        note = types.SimpleNamespace(
-            pytest_runtest_logreport=lambda report: noted.extend([report.nodeid] * report.failed)
-        )
-        code = pytest.main([*OPTIONS, "-x", *list(items)[:: len(items) // 150 + 1]], [note])
-        return noted[0] if noted else next(iter(items)) if code else ""
+
+def _anew(mutant, test):
+    for name, module in list(sys.modules.items()):
+        if name != "__main__" and str(getattr(module, "__file__", "")).startswith(str(REPOSITORY)):
+            del sys.modules[name]
+    sys.meta_path.insert(0, Changed(str(PACKAGE / mutant.file), mutant.source()))
+    return pytest.main([*OPTIONS, test])
+
+
+def around(name, file):
+    """The environment of processes that are to read `tests/mutated/sitecustomize.py`."""
+    paths = filter(None, [str(Path(__file__).parent / "mutated"), os.environ.get("PYTHONPATH")])
+    return {"PYTHONPATH": os.pathsep.join(dict.fromkeys(paths)), name: str(file)}
+
+
+def noticing(mutant, tests, seconds):
+    """The tests that fail in a new process of pytest and all that it starts: with a mutant the first one, without one
+    all.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        names, changed, failing = (Path(folder, name) for name in ("names", "changed", "failing"))
+        names.write_text("\n".join(tests), encoding="utf-8")
+        failing.touch()
+        surroundings = os.environ | around(FAILING, failing)
+        if mutant:
+            changed.write_text(f"{PACKAGE / mutant.file}\n{mutant.source()}", encoding="utf-8")
+            surroundings[MUTANT] = str(changed)
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            *OPTIONS,
+            "-p",
+            "sitecustomize",
+            *["-x"][: bool(mutant)],
+            f"@{names}",
+        ]
+        null = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        child = subprocess.Popen(command, env=surroundings, start_new_session=True, **null)
+        try:
+            code = child.wait(60 + seconds)
+        except subprocess.TimeoutExpired:
+            code = None
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)  # and what tests left
+        child.wait()
+        found = failing.read_text(encoding="utf-8").splitlines()
+    assert mutant or found or code == 0, f"the tests do not run twice: {code}"
+    return found or list(tests)[: code != 0]  # what is changed does not even start, or has no end
 
 
 def failed(reports):
@@ -274,18 +301,21 @@ def run(tests, work):
     assert pytest.main([*OPTIONS, *tests], [Session(work)]) == 0
 
 
-def make(packages, made, groups):
+def make(packages, made, groups, seed=1):
     """Draws mutants of each package; returns {package: {mutant: the test that notices it, or ""}}. Those that the list
     has are not tried again.
     """
     known, results, roots = kept(), {}, {package: PACKAGE / package for package in packages}
     for package, root in roots.items():
         every = sorted({one for file in sorted(root.rglob("*.py")) or [root] for one in mutants(file)})
-        chosen = random.Random(1).sample(every, min(made, len(every)))
+        chosen = random.Random(seed).sample(every, min(made, len(every)))
         results[package] = {mutant: known.get(package, {}).get(mutant, "") for mutant in chosen}
 
     def work(items, session):
         session.execute(items, roots.values())
+        for test in noticing(None, session.times, 3 * sum(session.times.values())):
+            print("left out, fails without a change:", test, flush=True)
+            del session.times[test], session.lines[test]
         reached = collections.defaultdict(set)
         for test, lines in session.lines.items():
             for file, line in lines:
@@ -295,8 +325,10 @@ def make(packages, made, groups):
             for mutant in [one for one, test in noticed.items() if not test]:
                 path = str(PACKAGE / mutant.file)
                 at = reached[path, mutant.line()]
-                tests = {test: items[test] for test in sorted(at or reached[path, 0], key=session.times.get)}
-                noticed[mutant] = session.noticing(mutant, tests, not at) if tests else ""
+                found = at or reached[path, 0] or session.times  # a file of tables alone may run in any
+                tests = sorted(found, key=session.times.get)
+                seconds = 3 * sum(map(session.times.get, tests))  # more is no end
+                noticed[mutant] = next(iter(noticing(mutant, tests, seconds)), "")
                 print(package, noticed[mutant] or f"not by {len(tests)}", *mutant[1:], sep="\n    ", flush=True)
 
     for tests in groups:
@@ -318,7 +350,7 @@ def check():
         session.execute(items, [])
         assert session.times.keys() == items.keys(), f"these fail: {items.keys() - session.times.keys()}"
         for area, found in areas.items():
-            results[area] = {m: bool(t in items and session.noticing(m, {t: items[t]})) for m, t in found.items()}
+            results[area] = {m: t in items and session.notices(m, t, items[t]) for m, t in found.items()}
 
     run(sorted({test for found in areas.values() for test in found.values() if test}), work)
     return results
@@ -328,10 +360,11 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("packages", nargs="*", help="nothing: the kept mutants are tried again")
     parser.add_argument("--made", type=int, default=30)
+    parser.add_argument("--seed", type=int, default=1, help="other mutants")
     parser.add_argument("--tests", nargs="*", default=TESTS)
     parser.add_argument("--keep", action="store_true")
     options = parser.parse_args()
-    found = make(options.packages, options.made, options.tests) if options.packages else check()
+    found = make(options.packages, options.made, options.tests, options.seed) if options.packages else check()
     for package, noticed in found.items():
         print(*(f"{m.file}: {m.old} -> {m.new}" for m, test in noticed.items() if not test), sep="\n")
         print(score(package, noticed))

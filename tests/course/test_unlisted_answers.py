@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from test_exercise_programs import SOLUTIONS, answer, made, solved
+from test_exercise_programs import SOLUTIONS, answer, made, programs, solved
 
 import minitape as tf
 from minitape.course import add_exercise
@@ -37,18 +37,6 @@ RIGHT = [
     ("appendix.6", {"A": "works", "B": ValueError, "C": TypeError, "D": TypeError}),
 ]
 RIGHT_PROGRAMS = [
-    (
-        "07.3",
-        """
-def third_derivative(f, value):
-    x = tf.Variable(value)
-    with tf.GradientTape(persistent=True) as tape:
-        y = f(x)
-        for _ in range(2):
-            y = tape.gradient(y, x)
-    return tape.gradient(y, x)
-""",
-    ),
     ("11.3", solved("11.3", "rest(halve(f(x)))", "halve(f(x))\n        y = rest(y)")),
     ("11.3", solved("11.3", "return 0.5 * upstream", "return [upstream - upstream / 2]")),
     (
@@ -59,20 +47,25 @@ def third_derivative(f, value):
     ),
     ("06.3", solved("06.3", "tf.stop_gradient(b)", "b.numpy()")),
     ("09.6", solved("09.6", "w * x + b", "[w * place + b for place in x]")),
-    (
-        "01.2",
-        """
+]
+RIGHT_PROGRAMS += programs(
+    """
+#@ 07.3
+def third_derivative(f, value):
+    x = tf.Variable(value)
+    with tf.GradientTape(persistent=True) as tape:
+        y = f(x)
+        for _ in range(2):
+            y = tape.gradient(y, x)
+    return tape.gradient(y, x)
+#@ 01.2
 def derivative(f, value):
     @tf.function
     def slope(x):
         return tf.gradients(f(x), x)[0]
 
     return slope(tf.constant(value))
-""",
-    ),
-    (
-        "01.4",
-        """
+#@ 01.4
 def second_derivative(f, value):
     @tf.function
     def bend(x):
@@ -80,11 +73,7 @@ def second_derivative(f, value):
         return tf.gradients(first, x)[0]
 
     return bend(tf.constant(value))
-""",
-    ),
-    (
-        "10.2",
-        """
+#@ 10.2
 def two_slopes(f, value):
     @tf.function
     def loss(x, penalty):
@@ -94,11 +83,7 @@ def two_slopes(f, value):
     with tf.GradientTape() as tape:
         both = tf.stack([loss(x, tf.constant(0.0)), loss(x, tf.constant(5.0))])
     return list(tape.jacobian(both, x))
-""",
-    ),
-    (
-        "07.5",
-        """
+#@ 07.5
 def hessian_row(f, point, direction):
     x = tf.Variable(point)
     with tf.GradientTape() as outer:
@@ -106,19 +91,14 @@ def hessian_row(f, point, direction):
             y = f(x)
         along = tf.reduce_sum(inner.gradient(y, x) * tf.constant(direction))
     return tf.reduce_sum(outer.jacobian(along, x) * direction)
-""",
-    ),
-    (
-        "13.9",
-        """
+#@ 13.9
 def standardize(seen, measures):
     mean, spread = seen.mean(axis=0), seen.std(axis=0)
     measures -= mean
     measures /= spread
     return measures
-""",
-    ),
-]
+"""
+)
 WRONG = [
     ("02.1", {1: [1, 1], 2: [2, 1], 3: [3, 2]}, "Counting starts with 0"),
     ("02.1", {1: ["x", "x"], 2: [1, 0], 3: [2, 1]}, "1, 1: A number is asked for."),
@@ -187,9 +167,10 @@ WRONG_PROGRAMS = [
     ("09.5", SOLUTIONS["09.5"].replace("return w", "return loss"), "You gave back what the function itself gave"),
     ("09.5", SOLUTIONS["09.5"].replace("0.25", "0.1"), "the learning rate 0.1, and not 0.25"),
     ("12.6", SOLUTIONS["12.6"].replace("range(steps)", "range(steps - 1)"), "one step too few"),
-    (
-        "07.5",
-        """
+]
+WRONG_PROGRAMS += programs(
+    """
+#@ 07.5 | more than two sweeps
 def hessian_row(f, point, direction):
     x = tf.Variable(point)
     with tf.GradientTape(persistent=True) as outer:
@@ -199,12 +180,7 @@ def hessian_row(f, point, direction):
         first, second = g[0], g[1]
     rows = tf.stack([outer.gradient(first, x), outer.gradient(second, x)])
     return tf.reduce_sum(tf.linalg.matvec(rows, tf.constant(direction)) * direction)
-""",
-        "more than two sweeps",
-    ),
-    (
-        "10.2",
-        """
+#@ 10.2 | not yet
 def two_slopes(f, value):
     @tf.function
     def loss(x):
@@ -215,12 +191,7 @@ def two_slopes(f, value):
         y = loss(x)
     g = tape.gradient(y, x)
     return [g, g + 5.0]
-""",
-        "not yet",
-    ),
-    (
-        "10.2",
-        """
+#@ 10.2 | does not come from the graph
 def two_slopes(f, value):
     @tf.function
     def loss(x):
@@ -233,12 +204,7 @@ def two_slopes(f, value):
             y = loss(x) + penalty * x
         found.append(tape.gradient(y, x))
     return found
-""",
-        "does not come from the graph",
-    ),
-    (
-        "10.4",
-        """
+#@ 10.4 | Put the loop into the graph
 def slope_of_repeated(f, value, times):
     x = tf.Variable(value)
     g = tf.function(f)
@@ -247,29 +213,17 @@ def slope_of_repeated(f, value, times):
         for _ in range(times):
             y = g(y)
     return tape.gradient(y, x)
-""",
-        "Put the loop into the graph",
-    ),
-    (
-        "11.3",
-        """
+#@ 11.3 | no rule of yours was used
 def slope(f, rest, value):
     x = tf.Variable(value)
     with tf.GradientTape() as tape:
         y = rest(f(x))
     return 0.5 * tape.gradient(y, x)
-""",
-        "no rule of yours was used",
-    ),
-    (
-        "12.5",
-        """
+#@ 12.5 | not yet
 def rule_of_tanh(g, z, x):
     return (g * (math.tanh(x + 1e-3) - math.tanh(x - 1e-3)) / 2e-3,)
-""",
-        "not yet",
-    ),
-]
+"""
+)
 IF_ELIF = (
     "if name == 'add':\n                shares = (g, g)\n            else:\n                shares = (g * y, g * x)"
 )
@@ -410,7 +364,7 @@ def test_what_is_handed_in_may_be_no_number(value):
 def test_what_is_handed_out_is_a_copy():
     exercise = exercises_of("13")["13.9"]
     before = [one.copy() for case in exercise.cases for one in case]
-    answer("13.9", RIGHT_PROGRAMS[1][1])
+    answer("13.9", dict(RIGHT_PROGRAMS)["13.9"])
     assert all(
         np.array_equal(one, other) for one, other in zip(before, [o for c in exercise.cases for o in c], strict=True)
     )

@@ -8,7 +8,7 @@ import re
 import textwrap
 
 import pytest
-from test_exercise_programs import EXERCISES, SOLUTIONS, answer, exercise_cells, key, made
+from test_exercise_programs import EXERCISES, SOLUTIONS, answer, exercise_cells, key, made, programs
 
 from minitape.course.checker import feedback
 from minitape.course.exercise import ADDED
@@ -51,41 +51,28 @@ TYPED_NONE = {
     "04.3": f"{TWO}f(a, b)\n    return [None, tape.gradient(y, b)]",
     "06.3": f"{TWO}distance(a, b)\n    return [tape.gradient(y, a), None]",
 }
-WAYS = [
-    (
-        "01.2",
-        """
+WAYS = programs(
+    """
+#@ 01.2
 def derivative(f, value):
     x = tf.Variable(value)
     with tf.GradientTape() as tape:
         y = f(x)
     return tape.gradient(y, x)
-""",
-    ),
-    (
-        "01.2",
-        """
+#@ 01.2
 def derivative(f, value):
     x = tf.constant(value)
     with tf.GradientTape(persistent=True) as tape:
         tape.watch(x)
         y = f(x)
     return tape.jacobian(y, x)
-""",
-    ),
-    (
-        "01.2",
-        """
+#@ 01.2
 def derivative(f, value):
     x = tf.constant(value)
     with tf.autodiff.ForwardAccumulator(x, tf.constant(1.0)) as acc:
         y = f(x)
     return acc.jvp(y)
-""",
-    ),
-    (
-        "01.2",
-        """
+#@ 01.2
 def derivative(f, value):
     x = tf.constant(value)
     with tf.GradientTape() as tape:
@@ -94,11 +81,7 @@ def derivative(f, value):
     f(tf.constant(1.0))
     [g] = tape.gradient(y, [x])
     return float(g)
-""",
-    ),
-    (
-        "01.4",
-        """
+#@ 01.4
 def second_derivative(f, value):
     x = tf.constant(value)
     with tf.GradientTape(persistent=True) as tape:
@@ -106,22 +89,14 @@ def second_derivative(f, value):
         y = f(x)
         first = tape.gradient(y, x)
     return tape.gradient(first, x)
-""",
-    ),
-    (
-        "01.4",
-        """
+#@ 01.4
 def second_derivative(f, value):
     x = tf.Variable(value)
     with tf.GradientTape() as a, tf.GradientTape() as b:
         y = f(x)
         first = b.gradient(y, x)
     return a.gradient(first, x)
-""",
-    ),
-    (
-        "01.5",
-        """
+#@ 01.5
 def roll_down(f, start, steps):
     x = tf.Variable(start)
     for _ in range(steps):
@@ -129,11 +104,7 @@ def roll_down(f, start, steps):
             y = f(x)
         x.assign_sub(0.1 * tape.gradient(y, x))
     return x
-""",
-    ),
-    (
-        "01.5",
-        """
+#@ 01.5
 def roll_down(f, start, steps):
     x = tf.Variable(start)
     opt = tf.keras.optimizers.SGD(0.1)
@@ -142,11 +113,7 @@ def roll_down(f, start, steps):
             y = f(x)
         opt.apply_gradients([(tape.gradient(y, x), x)])
     return x.numpy()
-""",
-    ),
-    (
-        "02.6",
-        """
+#@ 02.6
 def derivative_curve(f, places):
     found = []
     for place in places:
@@ -156,11 +123,7 @@ def derivative_curve(f, places):
             y = f(x)
         found.append(tape.gradient(y, x))
     return found
-""",
-    ),
-    (
-        "03.2",
-        """
+#@ 03.2
 def learn(loss_of, start, steps):
     w = tf.Variable(start)
     opt = tf.keras.optimizers.SGD(0.1)
@@ -169,11 +132,7 @@ def learn(loss_of, start, steps):
             loss = loss_of(w)
         opt.apply_gradients([(tape.gradient(loss, w), w)])
     return w
-""",
-    ),
-    (
-        "03.2",
-        """
+#@ 03.2
 def learn(loss_of, start, steps):
     w = tf.Variable(start)
     for _ in range(steps):
@@ -181,29 +140,17 @@ def learn(loss_of, start, steps):
             loss = loss_of(w)
         w.assign(w - 0.1 * tape.gradient(loss, w))
     return w
-""",
-    ),
-    (
-        "03.4",
-        """
+#@ 03.4
 def add_up(numbers):
     total = tf.Variable(0.0)
     for number in numbers:
         total.assign(total + number)
     return total
-""",
-    ),
-    (
-        "03.6",
-        """
+#@ 03.6
 def smooth(numbers, rate):
     average = tf.Variable(numbers[0])
     return [average.assign((1 - rate) * average + rate * number).numpy() for number in numbers]
-""",
-    ),
-    (
-        "04.3",
-        """
+#@ 04.3
 def only_b(f, value_of_a, value_of_b):
     a, b = tf.Variable(value_of_a), tf.Variable(value_of_b)
     tape = tf.GradientTape(False, False)
@@ -211,11 +158,7 @@ def only_b(f, value_of_a, value_of_b):
         tape.watch([b])
         y = f(a, b)
     return tape.gradient(y, (a, b))
-""",
-    ),
-    (
-        "04.5",
-        """
+#@ 04.5
 def climb(f, start, steps):
     x = tf.Variable(start)
     for _ in range(steps):
@@ -223,21 +166,13 @@ def climb(f, start, steps):
             y = -f(x)
         x.assign_sub(0.1 * tape.gradient(y, x))
     return x
-""",
-    ),
-    (
-        "05.2",
-        """
+#@ 05.2
 def two_gradients(f, g, value):
     x = tf.Variable(value)
     with tf.GradientTape() as one, tf.GradientTape() as two:
         y, z = f(x), g(x)
     return one.gradient(y, x), two.gradient(z, x)
-""",
-    ),
-    (
-        "05.6",
-        """
+#@ 05.6
 def slopes_of(functions, value):
     x = tf.Variable(value)
     found = []
@@ -246,21 +181,13 @@ def slopes_of(functions, value):
             y = f(x)
         found.append(tape.gradient(y, x).numpy())
     return found
-""",
-    ),
-    (
-        "05.6",
-        """
+#@ 05.6
 def slopes_of(functions, value):
     x = tf.Variable(value)
     with tf.GradientTape() as tape:
         y = tf.stack([f(x) for f in functions])
     return tape.jacobian(y, x)
-""",
-    ),
-    (
-        "06.3",
-        """
+#@ 06.3
 def gradients(distance, value_of_a, value_of_b):
     a = tf.Variable(value_of_a)
     b = tf.Variable(value_of_b)
@@ -269,11 +196,7 @@ def gradients(distance, value_of_a, value_of_b):
             target = tf.identity(b)
         loss = distance(a, target)
     return tape.gradient(loss, [a, b])
-""",
-    ),
-    (
-        "06.5",
-        """
+#@ 06.5
 def learn(loss_of, start, steps):
     w = tf.Variable(start)
     for _ in range(steps):
@@ -283,11 +206,7 @@ def learn(loss_of, start, steps):
             loss = loss_of(rounded)
         w.assign_sub(0.1 * tape.gradient(loss, rounded))
     return w
-""",
-    ),
-    (
-        "07.2",
-        """
+#@ 07.2
 def gradient_of_loss(f, value):
     x = tf.constant(value)
 
@@ -301,11 +220,7 @@ def gradient_of_loss(f, value):
         outer.watch(x)
         loss = f(x) + slope(x) ** 2
     return outer.gradient(loss, x)
-""",
-    ),
-    (
-        "07.3",
-        """
+#@ 07.3
 def third_derivative(f, value):
     x = tf.Variable(value)
     with tf.GradientTape() as a:
@@ -315,11 +230,7 @@ def third_derivative(f, value):
             first = c.gradient(y, x)
         second = b.gradient(first, x)
     return a.gradient(second, x)
-""",
-    ),
-    (
-        "07.4",
-        """
+#@ 07.4
 def newton_step(f, value):
     x = tf.Variable(value)
     with tf.GradientTape() as outer:
@@ -327,11 +238,7 @@ def newton_step(f, value):
             y = f(x)
         g = inner.gradient(y, x)
     return x - g / outer.gradient(g, x)
-""",
-    ),
-    (
-        "07.5",
-        """
+#@ 07.5
 def my_product(f, point, direction):
     x = tf.constant(point)
     direction = tf.constant(direction)
@@ -341,11 +248,7 @@ def my_product(f, point, direction):
             y = f(x)
         g = tape.gradient(y, x)
     return tf.reduce_sum(acc.jvp(g) * direction)
-""",
-    ),
-    (
-        "07.5",
-        """
+#@ 07.5
 def my_product(f, point, direction):
     x = tf.Variable(point)
     with tf.GradientTape() as outer:
@@ -353,11 +256,7 @@ def my_product(f, point, direction):
             y = f(x)
         g = inner.gradient(y, x)
     return tf.reduce_sum(outer.gradient(g, x, output_gradients=tf.constant(direction)) * direction)
-""",
-    ),
-    (
-        "07.5",
-        """
+#@ 07.5
 def along_a_line(f, point, direction):
     x, v, s = tf.constant(point), tf.constant(direction), tf.constant(0.0)
     with tf.GradientTape() as outer:
@@ -367,11 +266,7 @@ def along_a_line(f, point, direction):
             y = f(x + s * v)
         slope = inner.gradient(y, s)
     return outer.gradient(slope, s)
-""",
-    ),
-    (
-        "07.6",
-        """
+#@ 07.6
 def lowest(f, start, steps):
     x = tf.constant(start)
     slope = derivative(f)
@@ -383,9 +278,8 @@ def lowest(f, start, steps):
             move, halvings = move / 2, halvings + 1
         x = tf.where(f(x - move) > f(x), x, x - move)
     return x.numpy()
-""",
-    ),
-]
+"""
+)
 
 
 def body_of(name: str, body: str) -> str:
