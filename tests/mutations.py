@@ -15,6 +15,7 @@ import argparse
 import ast
 import collections
 import contextlib
+import functools
 import gc
 import os
 import random
@@ -43,8 +44,7 @@ TESTS = [  # in this order, until one notices
     "trust/test_interrupts.py trust/test_sizes.py widgets/test_view.py widgets/test_snapshot.py",
     "oracle/test_oracle.py keras compat explain",
 ]
-OPTIONS = "-s -o addopts= --doctest-modules -p no:terminal -p no:nbval -p no:cacheprovider".split()
-PLUGIN = "-W ignore::pytest.PytestAssertRewriteWarning -p sitecustomize".split()  # writes down what fails
+OPTIONS = "-s -o addopts= --assert=plain --doctest-modules -p no:terminal -p no:nbval -p no:cacheprovider".split()
 OTHER = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
 OTHER |= {ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.And: ast.Or, ast.Or: ast.And}
 OTHER |= {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult}
@@ -254,28 +254,33 @@ def around(name, file):
     return {"PYTHONPATH": os.pathsep.join(dict.fromkeys(paths)), name: str(file)}
 
 
+def first_noticing(mutant, tests, times):
+    """The first test that fails with the mutant, also where it runs alone, and does not without it; "" for none."""
+    while found := noticing(mutant, tests, 3 * sum(map(times.get, tests))):  # more is no end
+        (test,) = found[:1]
+        alone = functools.partial(noticing, tests=[test], seconds=3 * times[test])
+        if alone(mutant) and not alone(None):
+            return test
+        tests = [one for one in tests if one != test]  # it is another one's trace that it noticed
+    return ""
+
+
 def noticing(mutant, tests, seconds):
     """The tests that fail in a new process of pytest and all that it starts: with a mutant the first one, without one
     all.
     """
     with tempfile.TemporaryDirectory() as folder:
         names, changed, failing = (Path(folder, name) for name in ("names", "changed", "failing"))
+        if not tests:
+            return []
         names.write_text("\n".join(tests), encoding="utf-8")
         failing.touch()
         surroundings = os.environ | around(FAILING, failing)
         if mutant:
             changed.write_text(f"{PACKAGE / mutant.file}\n{mutant.source()}", encoding="utf-8")
             surroundings[MUTANT] = str(changed)
-        command = [
-            sys.executable,
-            "-m",
-            "pytest",
-            *OPTIONS,
-            "-p",
-            "sitecustomize",
-            *["-x"][: bool(mutant)],
-            f"@{names}",
-        ]
+        options = [*OPTIONS, "-p", "sitecustomize", *["-x"][: bool(mutant)]]
+        command = [sys.executable, "-m", "pytest", *options, f"@{names}"]
         null = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         child = subprocess.Popen(command, env=surroundings, start_new_session=True, **null)
         try:
@@ -313,7 +318,7 @@ def make(packages, made, groups, seed=1):
 
     def work(items, session):
         session.execute(items, roots.values())
-        for test in noticing(None, session.times, 3 * sum(session.times.values())):
+        for test in noticing(None, sorted(session.times, key=session.times.get), 3 * sum(session.times.values())):
             print("left out, fails without a change:", test, flush=True)
             del session.times[test], session.lines[test]
         reached = collections.defaultdict(set)
@@ -327,8 +332,7 @@ def make(packages, made, groups, seed=1):
                 at = reached[path, mutant.line()]
                 found = at or reached[path, 0] or session.times  # a file of tables alone may run in any
                 tests = sorted(found, key=session.times.get)
-                seconds = 3 * sum(map(session.times.get, tests))  # more is no end
-                noticed[mutant] = next(iter(noticing(mutant, tests, seconds)), "")
+                noticed[mutant] = first_noticing(mutant, tests, session.times)
                 print(package, noticed[mutant] or f"not by {len(tests)}", *mutant[1:], sep="\n    ", flush=True)
 
     for tests in groups:

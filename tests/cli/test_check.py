@@ -408,6 +408,7 @@ def test_a_broken_file_is_told_beside_the_others(tmp_path, saved_notebook):
 
 def test_folders_and_repeated_names_are_resolved(saved_notebook):
     assert find_notebooks([saved_notebook.parent, saved_notebook]) == [saved_notebook]
+    assert find_notebooks([], "zh") == notebooks_in(lessons_folder("zh"))
 
 
 class _Cells(HTMLParser):
@@ -426,7 +427,7 @@ class _Cells(HTMLParser):
 
 def test_the_page_shows_both_sides_escaped():
     finding = CheckFinding(
-        "outputs-differ", 0, "differs <b>", saved="<script>alert(1)</script>\nsame", new="&amp;\nsame"
+        "outputs-differ", 0, "differs <b>", saved="<script>alert(1)</script>\nsame\nmore", new="&amp;\nsame"
     )
     page = report.as_html([Result("a<b>.ipynb", findings=[finding], sources=["print('<i>')"], seconds=1.5)])
     parsed = _Cells()
@@ -436,7 +437,7 @@ def test_the_page_shows_both_sides_escaped():
     assert "&amp;" in parsed.text
     assert "a<b>.ipynb" in parsed.text
     assert "cell 1 (print('<i>'))" in parsed.text
-    assert page.count("class='differs'") == 1
+    assert page.count("class='differs'") == 2
 
 
 @pytest.mark.long

@@ -5,6 +5,7 @@ import json
 import random
 import re
 import shutil
+from dataclasses import replace
 
 import nbformat
 import pytest
@@ -12,7 +13,7 @@ from click.testing import CliRunner
 
 from minitape.cli import main
 from minitape.cli.figures import figures
-from minitape.cli.handins import find, read
+from minitape.cli.handins import Work, find, read
 from minitape.cli.lessons import lessons_folder
 from minitape.course.checker import exercises_of, feedback
 from minitape.course.progress import FILE_NAME
@@ -156,6 +157,8 @@ def test_progress_and_notebook_of_one_learner_are_one(three):
     bob = next(hand_in for hand_in in read(find([three])) if hand_in.learner == "bob")
     assert bob.work["02.1"].solved and bob.work["01.1"].solved
     assert bob.work["01.1"].right_at == 3 and set(bob.work["01.1"].wrong) == {"8.0", "4.0", "7.0"}
+    longer = Work(False, tries=3, seconds=9)
+    assert Work(True, tries=1, right_at=1).with_other(longer) == replace(longer, solved=True)  # the longer one counts
 
 
 def test_folders_of_learners_on_one_machine(three):
@@ -177,7 +180,8 @@ def test_a_broken_file_is_named_and_skipped(three):
         ("ann/old-progress", "is not a progress file"),
     ):
         assert re.search(rf"not counted: {three}/{name}\.\w+ {why}", text)
-        assert f"{name}" in (three / "class.html").read_text()
+        assert f"{name}" in (page := (three / "class.html").read_text())
+    assert "<h2>How far is the class?</h2>" in page and "<h2>Which exercise stops them?</h2>" in page
     assert "3 learners" in text
 
 

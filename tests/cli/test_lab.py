@@ -207,6 +207,7 @@ def test_a_port_that_is_taken(tmp_path):
         done = run("lab", tmp_path, "--port", port)
         assert lab_command.port_to_use("127.0.0.1", None) != port
     assert done.returncode == 1
+    assert "0 is not in the range 1<=x<=65535" in CliRunner().invoke(main, ["lab", "--port", "0"]).stderr
     assert f"cannot listen on 127.0.0.1, port {port}: Address already in use. Leave --port out" in done.stderr
 
 
