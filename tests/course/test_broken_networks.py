@@ -73,6 +73,8 @@ def test_a_cure_heals_and_half_a_cure_does_not(name, ward, capsys):
     assert treated.well and treated.right[-1] >= 0.94 and treated.learning == (65, 65)
     assert bed in ward.cured
     assert treated.chart().svg() == Case.chart(treated, ward_module.GREEN).svg() != Case.chart(treated).svg()
+    lines = [re.findall(r"([\d.]+),", points) for points in re.findall(r'points="([^"]+)"', treated.chart().svg())]
+    assert len(lines) >= 2 and all(steps == lines[0] == sorted(steps, key=float) for steps in lines)
     changes = list(PATIENTS[name].changes.items())
     for left, _ in changes if len(changes) > 1 else ():
         program = HEALTHY.replace(left, PATIENTS[name].changes[left])

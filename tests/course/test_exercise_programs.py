@@ -695,6 +695,67 @@ def key(name: str) -> Exercise:
     return exercises_of(name.partition(".")[0])[name]
 
 
+SLIPS = [  # wrong answers, or what is wrong in them by its name or place: each is what a learner may think
+    ("01.1", [8.0, 4.0, 6.0, 27.0, None]),
+    ("01.3", [{0: 6.0}, {0: 0.0}, {2: 27.0}, {2: None}, {2: 18.0}, {2: 6.0}, {1: None}, {1: 9.0}, {1: 10.0}]),
+    ("02.1", [{1: [1, 1], 2: [2, 1], 3: [3, 2]}, {1: [2, 2], 2: [4, 2], 3: [6, 4]}, {2: [0, 0]}, {3: [1, 0]}]),
+    ("02.2", [{"x": 28.0, "u": 6.0}, {"x": 20.0, "u": 4.0}, {"x": 2.0, "u": 4.0, "v": 6.0, "y": 24.0}, {"x": 24.0}]),
+    ("02.2", [{"x": 40.0}]),
+    ("02.4", [{"B": False}, {"C": True}, {"A": False}, {"D": True}]),
+    ("03.1", [{"after one step": -0.5, "after two steps": -2.75}, {"after one step": 7.0, "after two steps": 1.0}]),
+    ("03.1", [{"after one step": 1.75, "after two steps": 2.3125}, {"after two steps": 4.0}]),
+    ("03.3", [{"t": [11, 0]}, {"z": [11, 22]}, {"z": [1, 0]}, {"z": [0, 22]}]),
+    ("04.2", [{"A": [12.0, 8.0, None]}, {"B": [12.0, None, None]}, {"C": [12.0, None, 6.0]}]),
+    ("04.4", [{"B": False}, {"A": False}, {"C": True}, {"D": True}]),
+    ("05.1", [{"C": [4.0, 12.0]}, {"A": 12.0}, {"D": 4.0}, {"D": None}, {"C": 12.0}, {"C": "error"}, {"B": "error"}]),
+    ("05.3", [{"A": 2, "B": 2, "C": 3}]),
+    ("05.4", [20000, 1001, 4004, 40]),
+    ("05.5", ["B", "C", "A", "E"]),
+    ("06.1", [{"B": 0.0}, {"B": 2.0}, {"C": 12.0}, {"C": 4.0}, {"D": 4.0}, {"D": None}, {"A": None}]),
+    ("06.2", [{"A inner": None, "B inner": None, "B outer": None}, {"B inner": None, "B outer": None}]),
+    ("07.1", [{3: 20.0}, {1: 10.0}, {2: 25.0}, {2: 0.0}]),
+    ("08.1", [["not_watched", "stop_gradient", "recording_paused", "outside_tape"]]),
+    ("08.1", [["not_watched", "recording_paused", "outside_tape", "stop_gradient"], {0: "not_trainable"}]),
+    ("08.1", [{0: "watched_late"}]),
+    ("08.5", [[2, 5, 6, 7], [5, 7], [7], [4, 5, 6, 7]]),
+    ("09.1", [{0: 4.0}, {0: None}, {1: 90.0}, {1: 0.0}]),
+    ("09.3", [16.0, 8.0, 2.0, 4.0]),
+    ("09.4", [{"A": True}, {"D": True}, {"B": False}, {"E": False}, {"C": False}]),
+    ("10.3", [{"A": 2, "C": 6, "D": 6}]),
+    ("11.1", [[4.0, -4.0], {1: 1.0}, {1: -0.5}, {0: 1.386294}]),
+    ("11.5", [{"B": True}, {"A": True}, {"D": False}, {"C": False}]),
+    ("12.7", [12000000, 8000000, 32000000, 20]),
+    ("13.1", [48, 4, 64, 49]),
+    ("14.1", [["w1", "w2"], ["w1", "w2", "z"], ["w2"], ["z"], ["features", "w2", "z"], []]),
+    ("14.2", [["B"], ["D"], ["A", "B", "D"], ["B", "C", "D"], ["A", "C"]]),
+    ("14.3", [{"cause": "unused", "line": 5}, {"line": 5}, {"line": 7}, {"cause": "argnums"}]),
+    ("14.3", [{"cause": "stop_gradient"}, {"cause": "saturated"}, {"cause": "no_derivative"}]),
+    ("14.5", [["C"], ["E"], ["B", "C", "E"], ["C", "D", "E"]]),
+    ("appendix.1", [{"B": (4, 5)}, {"D": (4, 5)}, {"B": (4, 4)}, {"C": "error"}, {"D": "error"}, {"A": "error"}]),
+    ("appendix.4", [[4, 0, 0], [50, 10], [10, 10, 50], {0: 40}]),
+    ("appendix.5", [{"B": "ragged"}, {"C": "dense"}, {"C": "string"}, {"C": "ragged"}, {"D": "sparse"}]),
+    ("appendix.5", [{"D": "dense"}, {"A": "sparse"}]),
+    ("appendix.6", [{"A": "TypeError"}, {"B": "TypeError"}, {"B": "works"}, {"C": "works"}, {"C": "AttributeError"}]),
+    ("appendix.6", [{"D": "works"}, {"D": "ValueError"}]),
+    ("appendix.7", [{"shape": "(2,)"}, {"shape": "<unknown>"}, {"holds": [[1.0, 2.0]], "shape": "(None, 2)"}]),
+    ("appendix.7", [{"holds": 0.0, "shape": "<unknown>"}, {"holds": [1, 2], "numbers": "int32"}]),
+]
+
+
+@pytest.mark.parametrize(("name", "slips"), SLIPS)
+def test_a_slip_hears_a_hint_of_its_own(name, slips, monkeypatch):
+    exercise = dataclasses.replace(key(name), view=None)
+    monkeypatch.setitem(ADDED, name, exercise)
+    for slip in slips:
+        wrong = slip
+        if isinstance(slip, dict) and isinstance(exercise.expect, list):
+            wrong = [slip.get(place, part) for place, part in enumerate(exercise.expect)]
+        elif isinstance(slip, dict):
+            wrong = exercise.expect | slip
+        said = feedback(name, wrong)
+        assert said.partition("Hint: ")[2] in {mistake.hint for mistake in exercise.mistakes}, said
+
+
 def test_the_untouched_program_is_that_of_the_lesson():
     cells = [(name, source, key(name)) for name, source, _ in exercise_cells()]
     started = [(name, source, exercise.start) for name, source, exercise in cells if exercise.start]
