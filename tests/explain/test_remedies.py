@@ -6,6 +6,7 @@ import minitape as tf
 
 from .programs import explained
 
+CALLED = "class A:\n    def __call__(self, k): self.k = k\nclass B:\n    def __call__(self, k): return tf.constant(k)\n"
 ANSWERS = [  # the body of the block, what is said of it, and what to write instead
     ("y = tf.round(x)", "tf.round", "tf.stop_gradient(tf.round(x) - x)"),
     ("y = tf.argmax(x)", "tf.argmax", "tf.nn.softmax"),
@@ -101,6 +102,7 @@ ANSWERS = [  # the body of the block, what is said of it, and what to write inst
     ("y = tf.constant(np.round(x - 1.0))", "np.round", "jumps"),
     ("y = x // 2.0", "x // 2.0", "`x / 2.0 + tf.stop_gradient(x // 2.0 - x / 2.0)`"),
     ("y = tf.floor(x * 4.0) * 2.0", "tf.floor", "`x * 4.0 + tf.stop_gradient(tf.floor(x * 4.0) - x * 4.0)`"),
+    (f"{CALLED}a, b = A(), B()\na(float(x[0]))\ny = b(3.0)", "is a constant", "with tf operations"),  # it calls no B
     ("f = tf.floor\ny = f(x) * 2.0", "Floor", "x + tf.stop_gradient(tf.round(x) - x)"),
 ]
 

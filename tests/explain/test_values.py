@@ -247,6 +247,9 @@ def test_elements_that_cancel_out() -> None:
         y = tf.reduce_sum((tf.ones([2, 1]) + b) * s * [[1.0], [-1.0]])
     for why in tape.explain(y, [b, s]):
         assert "What several elements (" in why.message
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.nn.softmax(tf.concat([b, [1.0]], 0)))
+    assert tape.explain(y, b).fix.startswith("Use a result that changes with b:")
 
 
 def test_an_underflow_in_float32_is_not_told_to_use_float32() -> None:
