@@ -4,11 +4,13 @@
 
 makes 30 mutants of each package or file of minitape: in a line, a comparison, an operator, a number or a condition is
 another one, two arguments change places, or a statement is gone; in a line of the table of derivatives, a part of a
-formula. For each it runs the tests that execute the line, quick ones first, and prints the faults that no test noticed;
-`--tests bridges ../minitape/bridges` names other tests than those of the core.
+formula. For each it runs the tests that execute the line, quick ones first, in a new process of pytest, and prints the
+faults that no test noticed. Processes that tests start have the fault, too (`mutated/sitecustomize.py`). A test counts
+that fails alone with the fault, and not without it. `--tests bridges ../minitape/bridges` names other tests than those
+of the core, `--seed 2` makes other mutants.
 `--keep` writes all of them to `tests/mutations.txt`, each with the test that noticed it; where no test can notice one,
 write `same: ` and the reason in its place. `tests/engine/test_mutations.py` tries the list in CI, as this does without
-names of packages. It forks: not on Windows.
+names of packages: in forked processes, which start at once. Not on Windows.
 """
 
 import argparse
