@@ -125,6 +125,7 @@ def test_python_is_in_the_site_or_named_where_it_is(tmp_path, monkeypatch):
     lock = json.loads((tmp_path / "elsewhere" / LOCK).read_text())["packages"]
     assert lock["numpy"]["file_name"] == there.as_uri() + "/?1.0numpy.whl"
     assert lock["minitape"]["file_name"].startswith("minitape-")  # beside the lock file
+    assert {"minitape", "minitape_widgets"} <= set(lock["minitape"]["imports"])
     (there / "numpy.whl").write_text("another file")
     with pytest.raises(ClickException, match="is not the file"):
         write_python(tmp_path / "inside", there, "1.0", True, [])

@@ -150,6 +150,14 @@ def test_other_notebooks_come_as_they_are_saved(on):
     assert WIDGET_VIEW in other["cells"][0]["outputs"][0]["data"]
 
 
+def test_a_notebook_that_is_saved_takes_the_place_of_the_old_one(on):
+    content = on.notebook("other.ipynb")
+    before = (on.root / "other.ipynb").stat().st_ino
+    on.json("api/contents/other.ipynb", {"type": "notebook", "content": content}, "PUT")
+    assert on.notebook("other.ipynb") == content and (on.root / "other.ipynb").stat().st_ino != before
+    assert not list(on.root.glob(".~*"))
+
+
 def test_who_goes_on_the_next_day_is_told_which_cells_to_run(on):
     with on.kernel("ours.ipynb") as run:
         assert ADVICE in text_of(run("TapeView(tape)"))
