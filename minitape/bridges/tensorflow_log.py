@@ -398,7 +398,7 @@ class TensorFlowLog:
         value = inputs[-1] if len(inputs) > 1 else None
         stored = self.rows_of(value)[-1:] if value is not None and value.dtype != tf.resource else []
         self._assigned = {place: held for place, held in self._assigned.items() if held is not handle}
-        if stored and (place := place_of(value)) is not None:
+        if stored and (place := place_of(self._sum_in(handle, value, self.entries[stored[0]]))) is not None:
             if self.entries[stored[0]].kind == "operation":
                 self._assigned[place] = handle
                 self.variables.setdefault(id(handle), VariableValue(handle, None))
@@ -414,6 +414,13 @@ class TensorFlowLog:
         self.recording.events.append(
             {"kind": "assign", "name": name or "variable", "line": site[1]} | ({} if row is None else {"from": row})
         )
+
+    def _sum_in(self, handle: Any, value: Any, stored: Any) -> Any:
+        """What a variable holds after ``value`` was stored: what was added to it gave its state other memory."""
+        if not stored.differentiable:
+            return value
+        with unrecorded():
+            return gen_resource_variable_ops.read_variable_op(handle, value.dtype)
 
     def leave(self, tensor: Any, how: str) -> None:
         """A value leaves TensorFlow."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ..engine.recording.evidence import ValueLeft, ValueOrigin
 from ..engine.tensor.tensor import Tensor
 from ..recording.nodes import CodePlace, TapeNode
+from ..recording.sites import NOWHERE
 from .caller import where
 from .fixes.leaving import LEAVES
 from .remedies import Absent, value_of
@@ -61,7 +62,7 @@ class Advice(Absent):
         until: CodePlace | None = None,
     ) -> None:
         self.place, self.what, self.subject, self.source, self._inquiry = place, what, subject, source, inquiry
-        self.until = until
+        self.until, self.site = until, NOWHERE  # the site is where what came of an unused source ends
         self.fields = {"what": what, "code": "", "instead": "", "used": "", "function": ""}
         self.statement: Statement | None = None
         self.call: ast.expr | None = None

@@ -13,7 +13,7 @@ import numpy as np
 from ..recording.values import numbers_of
 from .flow import Flows
 from .search import breaks_of
-from .source import statement_at
+from .source import dropped_at, statement_at
 from .statement import Statement, once, unparse
 from .values import SUBTRACTS, RowValues
 
@@ -154,7 +154,7 @@ class Cuts(RowValues):
 
     def _dropped_at(self, row: int) -> Site:
         """The line that drops the value of a row."""
-        return self.entries[row].site
+        return dropped_at(self.entries[row].site)
 
     def _never_read(self) -> Explanation:
         """Nothing was computed from the source."""

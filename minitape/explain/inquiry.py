@@ -256,7 +256,10 @@ def merge(breaks: list[Break]) -> list[Break]:
     for b in breaks:
         last = kept[-1] if kept else None
         if outside and b.cause == "outside_tape":
-            next(one for one in reversed(kept) if one.cause == b.cause).until = b.place
+            at = next(k for k in reversed(range(len(kept))) if kept[k].cause == b.cause)
+            if b.what == "gradient" and isinstance(kept[at].subject, TapeNode):
+                kept[at] = b  # of rows of another tape: the gradient that was taken of them there
+            kept[at].until = b.place
             continue
         outside = b.cause == "outside_tape" or (
             outside and b.cause == "nondifferentiable_op" and _is_operation(b.subject)

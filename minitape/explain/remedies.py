@@ -16,6 +16,7 @@ from .caller import asking_frame, asking_names, in_brackets, where
 from .fixes.dialects import TAPE
 from .fixes.edits import assigned
 from .owners import variables_of
+from .source import dropped_at
 from .source_names import in_a_layer
 from .statement import Statement, covers, last_name, unparse
 
@@ -216,7 +217,9 @@ class Absent(Remedies):
         at = self.inquiry.last_use(self.source)
         if at is not None and not getattr(self.source, "trainable", True) and self._of_layer():
             return "statistic"
-        self.fields["used"] = "" if at is None else where(at.filename, at.line)
+        if at is not None:
+            self.site = filename, line = dropped_at((at.filename, at.line))
+            self.fields["used"] = where(filename, line)
         if any(s.calls("add_loss") for s, _ in self.inquiry.statements(at)):
             return "added"
         branch = self._read_in_a_branch() if at is None and not self.inquiry.used_at_all(self.source) else None

@@ -57,6 +57,22 @@ def attribute_site(owner: object, name: str) -> Site:
     return NOWHERE
 
 
+def dropped_at(site: Site) -> Site:
+    """The line that drops what a place computes: of a value that a function returns, the only one that gives its result
+    a name which nothing reads.
+    """
+    at = statement_at(site)
+    if at is None or at.function is None or not isinstance(at.node, ast.Return):
+        return site
+    by = at.function.name
+    drops = [
+        (s.filename, s.line)
+        for s in at.source.statements
+        if isinstance(call := s.value(), ast.Call) and (by in CALLED or last_name(call.func) == by) and not s.is_read()
+    ]
+    return drops[0] if len(drops) == 1 else site
+
+
 def read_again() -> None:
     """Texts may have changed: begins to answer another question."""
     _read.clear()

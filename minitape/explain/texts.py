@@ -266,7 +266,7 @@ TEXT = {
         "Swap the arguments: first what was computed, then what it was computed from, tape.gradient({x}, ...).",
     ),
     "independent used": (
-        "{x} was used ({used}), and its result does not lead to the target.",
+        "{x} was used, and what came of it ({used}) does not lead to the target.",
         "Use that result in the computation of the target, or leave {x} out of the sources. "
         'unconnected_gradients="zero" gives zeros '
         "instead of None.",

@@ -209,11 +209,12 @@ class Why(Cuts):
             return None
         if state == "dropped" and since is not None:
             return self.say("computed_before_tape", since.way[-1], kind="reset")
-        site = (
-            apart(self.entries[row].extra.way, since.way)
-            if since is not None and self.entries[row].extra.way
-            else NOWHERE
-        )
+        # a row of another tape, whose gradient was used: the way to that gradient is known
+        used = [self.entries[at].extra.came for at in self.behind if self.entries[at].extra.at is not None]
+        ways = [self.entries[row].extra.way]
+        ways += [s.way for s in self.recording.sweeps if s.target in used and row in s.adjoints]
+        way = next(filter(None, ways), None)
+        site = NOWHERE if since is None or way is None else apart(way, since.way)
         if state == "paused":
             return self.say("recording_paused", site, row=row)
         at = statement_at(site if site is not NOWHERE else self.entries[row].site)

@@ -186,6 +186,8 @@ def in_words(found: Break, name: str, source: End, inquiry: GradientInquiry | No
     except Exception:  # the words are less exact then
         advice, kind, fields = None, "", {"what": found.what, "code": "", "instead": "", "used": "", "function": ""}
     filename, line = (None, None) if place is None else (place.filename, place.line)
+    if advice is not None and cause == "independent":
+        filename, line = advice.site
     message, fix = TEXT.get(f"{cause} {kind}") or TEXT[cause]
     fields = {
         **fields,

@@ -158,9 +158,15 @@ class TapeRules:
         return bool(source._tape_rows(self.tape))
 
     def last_use(self, source: End) -> CodePlace | None:
-        """The last statement that used a tensor or variable under this tape."""
-        readers = [self.reads[row] for row in self.tape._rows_of(source) if row in self.reads]
-        return self.trace.place(self.trace.of_row(self.record, max(readers))) if readers else None
+        """The last statement before the target that computed something from a tensor or variable under this tape."""
+        own = self.tape._rows_of(source)
+        end = next((node.row for node in self.starts if node.record is self.record), len(self.record))
+        made = set(own)
+        for row, inputs in operations(self.record, min(own, default=end)):
+            if row < end and not made.isdisjoint(inputs):
+                made.add(row)
+        last = max(made.difference(own), default=None)
+        return None if last is None else self.trace.place(self.trace.of_row(self.record, last))
 
     @cached_property
     def leaving(self) -> list[ValueLeft]:
