@@ -48,7 +48,7 @@ class Checkup:
     def page(self, parts: Mapping[str, Any]) -> ModelPage:
         """The page of a model."""
         answers = {name: self.answer(name, source) for name, source in parts.items()}
-        well = {name.rpartition(".")[0] for name, answer in answers.items() if answer.kind == "connected"}
+        well = {name.rpartition(".")[0] for name, a in answers.items() if a.kind in ("connected", "suspect")}
         held = self.checks.trained_keys
         copies = self.checks.copies(
             [] if held else [(a.key(), parts[name]) for name, a in answers.items() if a.kind in ASIDE]

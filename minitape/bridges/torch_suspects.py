@@ -278,11 +278,15 @@ class TorchSuspectChecks(SuspectChecks):
         return "log_prob(" in line and f"{self.entries[row].op}(" not in line
 
     def _uses(self, drawn: int) -> tuple[set, set]:
-        """The rows that were computed from the probability of a draw, and those from the draw by other paths."""
+        """The rows that were computed from the probability of a draw, and those from the draw by other paths: of
+        another distribution that was made with it, too.
+        """
         spoken, plain = set[int](), {drawn}
         for entry in self.entries[drawn + 1 :]:
-            if any(given in plain for given in entry.inputs):
-                (spoken if self._speaks(entry.row) else plain).add(entry.row)
+            given_draw = plain.intersection(entry.inputs)
+            if given_draw:
+                made_with = any(self.entries[given].differentiable for given in given_draw)
+                (spoken if self._speaks(entry.row) and not made_with else plain).add(entry.row)
             if any(given in spoken for given in entry.inputs):
                 spoken.add(entry.row)
         return spoken, plain

@@ -71,6 +71,10 @@ TEXT: Texts = (
             "Move the line out of the no_grad block (or off the function's decorator): only what needs no gradient "
             "belongs there.",
         ),
+        "no_grad switched": (
+            "{what} ran under {other}{line}, which was given False, so autograd did not record it.",
+            "Give it True while you train. A model's self.training is True after model.train().",
+        ),
         "no_grad drawn": (
             "{what}(){line} draws under torch.no_grad(). No gradient passes the draw.",
             "Draw with rsample(), which passes the gradient on. Where the distribution has none, keep the draw, and "

@@ -248,6 +248,11 @@ class TorchInquiry(Inquiry):
                 entry.row for entry in self.entries if entry.site == self.entries[row].site and entry.row != row
             ]
             return drawn
+        switches = (s for s in reversed(at.around if at is not None else ()) if s.calls("set_grad_enabled"))
+        if why == "no_grad" and (switch := next(switches, None)) is not None:
+            site = switch.filename, switch.line
+            called = next(unparse(n) for n in switch.walk() if isinstance(n, ast.Call))
+            return self.say(why, site, row=row, other=called, kind="switched")
         copies = [
             name for name in ("tensor", "as_tensor", "FloatTensor", "Tensor") if at is not None and at.calls(name)
         ]
@@ -386,7 +391,8 @@ class TorchInquiry(Inquiry):
             return site
         made = [
             s
-            for s in use.source.bound_by(self.path, use)
+            for text in (self.path, self.path.partition("[")[0])
+            for s in use.source.bound_by(text, use)
             if s is not use and (s.before(use) or s.function is not use.function)
         ]
         path, holder = self.path_and_holder(self.source)
@@ -396,7 +402,7 @@ class TorchInquiry(Inquiry):
             for s in use.source.statements
             if s.class_name in {kind.__name__ for kind in type(holder).__mro__} and own in s.binds()
         ]
-        return (made[-1].filename, made[-1].line) if made else site
+        return made[-1].returned_at() if made else site
 
     def _filled(self, sweep: BackwardPass, row: int) -> Explanation | None:
         """What arrived is not zero, and .grad is: something filled it with zeros."""

@@ -256,6 +256,21 @@ class Statement:
         others = [s for s in self.source.statements if s is not self]
         return not isinstance(self.node, ast.Assign) or any(bound & {unparse(n) for n in s.reads()} for s in others)
 
+    def returned_at(self) -> tuple[str, int]:
+        """The file and line that computes what this one binds: of a function of the text the only line that returns a
+        value.
+        """
+        call = self.value()
+        name = call.func.id if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) else ""
+        returns = [
+            s
+            for function in self.source.functions.get(name, ())
+            for s in self.source.statements
+            if s.function is function and isinstance(s.node, ast.Return) and not isinstance(s.node.value, ast.Name)
+        ]
+        only = returns[0] if len(returns) == 1 else self
+        return only.filename, only.line
+
     def calls(self, *names: str) -> bool:
         """True when it calls something of one of these last names."""
         return any(isinstance(n, ast.Call) and last_name(n.func) in names for n in self.walk())

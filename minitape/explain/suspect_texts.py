@@ -141,6 +141,14 @@ SUSPECTS: dict[str, tuple[str, Fix]] = {
         "The gradient lacks a part: {what}{line} has no slope, and the target adds what was computed with its result.",
         "Add a smooth relative of it to the target, such as a sigmoid for a comparison, or leave the term out.",
     ),
+    "in_part derivative": (
+        "The gradient lacks a part: a derivative{line} does not know how it was computed, and the target adds what came "
+        "of it as a constant.",
+        {
+            "torch": "Keep its graph: torch.autograd.grad(..., create_graph=True).",
+            "tensorflow": "Call gradient of the inner tape inside the block of the outer one.",
+        },
+    ),
     "scaled": (
         "The step{line} used the gradient of the scaled loss: it is {ratio:.4g} times too large.",
         "Write scaler.step(optimizer) and scaler.update(), or scaler.unscale_(optimizer) before the step.",

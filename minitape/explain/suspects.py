@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 LOGARITHMS = ("log", "log1p", "Log", "Log1p")
 # why no gradient passes what has no slope
 FLAT = ("zero_derivative", "no_derivative", "nondifferentiable", "nondifferentiable_op")
+DERIVED = ("create_graph", "not_recorded")  # why no gradient passes a gradient that is used further
 MODERATE = 4.0  # a factor that leaves probabilities far from what logits are
 IS_LOSS = re.compile("entropy|logit|loss|bce|nll|criterion|softm|sigm|logsumexp|softplus", re.I).search
 
@@ -262,14 +263,16 @@ class PathChecks:
     # -- parts -------------------------------------------------------------------------------------
 
     def in_part(self) -> Iterator[Suspicion]:
-        """A number that was computed by what has no slope, and the target adds it."""
+        """A number that was computed by what has no slope, or with a derivative that does not know how it was computed,
+        and the target adds it.
+        """
         for entry in self._terms():
             before = self._slopes_of(entry)
             why = "" if entry.differentiable or not before else getattr(entry.extra, "why", "") or "flat"
             flat = why in FLAT or (why and KINDS.get(why) != "paused" and entry.dtype in ("bool", "int32", "int64"))
-            if flat or why == "copied":
-                fields, kind = {"what": f"{entry.op}(...)"}, "choice" if flat else ""
-                yield Suspicion("in_part", entry.site, fields, before[0], kind=kind)
+            if flat or why in ("copied", *DERIVED):
+                kind = "choice" if flat else "derivative" if why in DERIVED else ""
+                yield Suspicion("in_part", entry.site, {"what": f"{entry.op}(...)"}, before[0], kind=kind)
 
     def _adds_what_left(self, flow: Flow, since: int = 0) -> bool:
         """Whether a target is a sum into which what left in a statement comes, in this row or later."""
@@ -290,8 +293,9 @@ class PathChecks:
         return entry.kind == "constant" or (scaled and all(map(self._is_number, entry.inputs)))
 
     def _slopes_of(self, entry: Object) -> list[int]:
-        """What an operation computes with that a gradient could pass."""
-        return [row for row in entry.inputs if self.entries[row].differentiable]
+        """What an operation computes with that a gradient could pass; of a derivative, what it is the derivative of."""
+        given = entry.came if entry.extra.why in DERIVED and entry.came else entry.inputs
+        return [row for row in given if self.entries[row].differentiable]
 
     def _terms(self) -> Iterator[Object]:
         """The operations of the sum that a target is, back to where no gradient passes."""

@@ -44,6 +44,8 @@ def without_block(*names: str) -> Whole:
             d for s in spot.statement.around if isinstance(s.node, FUNCTIONS) for d in s.node.decorator_list if named(d)
         ]
         if not around and not above:
+            if spot.statement.calls("set_grad_enabled"):
+                return None
             around = [s.node for s in spot.statements if is_block(s)]
             above = [
                 d for s in spot.statements if isinstance(s.node, FUNCTIONS) for d in s.node.decorator_list if named(d)
