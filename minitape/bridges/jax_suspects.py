@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from typing import Any
 
-from ..explain.suspects import OperationNames
-from .suspects import SuspectChecks
+import numpy as np
+
+from ..explain.suspects import OperationNames, Suspicion
+from ..recording.values import numbers_of
+from .suspects import EXPLODED, VANISHED, SuspectChecks, size_of
 
 NAMES = OperationNames(
     compare={"sub"},
@@ -37,6 +42,26 @@ class JaxSuspectChecks(SuspectChecks):
         while self.entries[row].op in ("broadcast_in_dim", "reshape") and self.entries[row].site == entry.site:
             row = self.entries[row].inputs[0]
         return row
+
+    def along_depth(self) -> Iterator[Suspicion]:
+        """The same; or a long scan, which is one row, sends on far more than its steps add up, or almost nothing from
+        its end to what it began with.
+        """
+        yield from super().along_depth()
+        for entry in self.operations(["scan"]):
+            call = next(call for call in self.recording.log.calls if entry.row in call.rows)
+            given = call.compute.args[0].params
+            arrived = [self.adjoint(row) for row in call.rows]
+            came = sum(float(np.abs(one).sum()) for one in arrived if one is not None)
+            first, carried, n = given["num_consts"], given["num_carry"], given["length"]
+            ends = arrived[0] if all(one is None for one in arrived[carried:]) else None  # nothing reads the steps
+            for row, port, product, _ in self.on_path[entry.row].edges.get(entry.call, ()):
+                sent = size_of(numbers_of(product))
+                less = first <= port < first + carried and 0 < sent < VANISHED * size_of(ends)
+                if less or EXPLODED * n * came < sent < math.inf:
+                    fields = {"what": "scan", "from_": came, "to": sent, "n": n, "ratio": sent / came}
+                    alone = self.behind(row)
+                    yield Suspicion("vanishing" if less else "exploding", entry.site, fields, entry.row, alone=alone)
 
     def logits_of(self, entry: Any) -> int | None:
         given, name = entry.inputs[0], OF_LOGITS[entry.op]

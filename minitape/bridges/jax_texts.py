@@ -147,6 +147,11 @@ TEXT: Texts = SHARED | {
         "{x} is used{line}, but it is no argument of the function. It counts as a constant.",
         "Make it an argument, and name it in argnums.",
     ),
+    "closure held": (
+        "{x} was not used for the result. An array from outside of the function was{line}, which has its values, or had "
+        "them earlier.",
+        "Use the argument there. What a method or another function has of its own counts as a constant.",
+    ),
     "unused dropped": (
         "{x} goes into {what}{line}, and the result does not depend on that.",
         "Use what it gives, or leave {x} out of what is differentiated.",

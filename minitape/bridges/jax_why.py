@@ -23,6 +23,7 @@ from .inquiry import Inquiry, Reasons
 from .jax_log import SHARES, STAIRS, places
 from .jax_origin import JaxOrigin, returned
 from .jax_texts import BENT, FUNCTIONS, PATCHES, TEXT, ZEROS
+from .suspects import alike
 from .texts import ARRAY
 
 TRACED = ("Tracer", "traced", "concrete")  # what errors say that come of a number that is not there
@@ -259,11 +260,27 @@ class JaxInquiry(Inquiry):
             return None
         for row in sorted(self.behind):
             if any(root is self.source for root in self.entries[row].extra.roots):
-                reader = next(after for after in sorted(self.behind) if row in self.entries[after].inputs)
-                return self.say("closure", self.entries[reader].site, row=row)
+                return self.say("closure", self._reader_of(row), row=row)
         root, read = self.recording.log.outside.get(id(self.source), (None, NOWHERE))
         site = read if root is self.source and root is not None else self._read_outside()
         return None if site is None else self.say("closure", site)
+
+    def _reader_of(self, row: int) -> Site:
+        """The first line that reads a row on the path to the result."""
+        return next((self.entries[at].site for at in sorted(self.behind) if row in self.entries[at].inputs), NOWHERE)
+
+    def _held(self, value: Any) -> Explanation | None:
+        """An array from outside of the function was used that has the values of an argument, or nearly: it was the
+        argument once.
+        """
+        for row in sorted(self.behind):
+            for root in self.entries[row].extra.roots:
+                same = root is value or (
+                    np.shape(root) == np.shape(value) and alike(np.asarray(root), np.asarray(value))
+                )
+                if same and self._reader_of(row) is not NOWHERE:
+                    return self.say("closure", self._reader_of(row), row=row, kind="held")
+        return None
 
     def _broken(self, row: int) -> Explanation:
         why = self.entries[row].extra.why
@@ -285,6 +302,9 @@ class JaxInquiry(Inquiry):
         read = None if leaf is None else self.origin.read(leaf)
         if read is not None:
             return self.say("closure", read)
+        held = None if leaf is None else self._held(leaf.value)
+        if held is not None:
+            return held
         bent = [row for row in sorted(after) if self.entries[row].op in BENDS]
         # of a derivative that the function takes
         if bent and any("transpose(" in scope for row in after for scope in self.entries[row].scope):

@@ -121,9 +121,7 @@ class SuspectChecks(PathChecks):
 
     def are_alike(self, one: int, other: int) -> bool:
         """Whether two leaves have nearly the same values, which are enough to tell."""
-        pair = [numbers_of(self.entries[row].value) for row in (one, other)]
-        known = [array.ravel() for array in pair if array is not None and array.size >= TELLS and np.ptp(array)]
-        return len(known) > 1 and known[0].size == known[1].size and bool(np.corrcoef(known)[0, 1] > 0.5)
+        return alike(*(numbers_of(self.entries[row].value) for row in (one, other)))
 
     # -- the graph ---------------------------------------------------------------------------------
 
@@ -205,6 +203,8 @@ class SuspectChecks(PathChecks):
             if len(pairs) < REPEATED:
                 continue
             sizes = [size for _, size in pairs]
+            if pairs[-1][0] not in self.behind(pairs[0][0]):
+                continue  # they are beside one another, as what enters at each turn
             smaller = [b < a for a, b in pairwise(sizes)]
             ratio, share = sizes[-1] / sizes[0], sum(smaller) / len(smaller)
             if (ratio < VANISHED and share >= 0.8) or (ratio > EXPLODED and share <= 0.2 and sizes[-1] > 1):
@@ -302,6 +302,16 @@ class SuspectChecks(PathChecks):
     @cached_property
     def _files(self) -> frozenset[str]:
         return frozenset(entry.site[0] for entry in self.entries if entry.site[0])
+
+
+def alike(*arrays: np.ndarray | None) -> bool:
+    """Whether two arrays have nearly the same values, which are enough to tell.
+
+    >>> alike(np.arange(9.0), np.arange(9.0) + 0.1), alike(np.arange(9.0), -np.arange(9.0)), alike(np.ones(1), None)
+    (True, False, False)
+    """
+    known = [array.ravel() for array in arrays if array is not None and array.size >= TELLS and np.ptp(array)]
+    return len(known) > 1 and known[0].size == known[1].size and bool(np.corrcoef(known)[0, 1] > 0.5)
 
 
 def steps_said(count: int) -> str:

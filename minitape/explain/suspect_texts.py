@@ -142,8 +142,8 @@ SUSPECTS: dict[str, tuple[str, Fix]] = {
         "Add a smooth relative of it to the target, such as a sigmoid for a comparison, or leave the term out.",
     ),
     "in_part derivative": (
-        "The gradient lacks a part: a derivative{line} does not know how it was computed, and the target adds what came "
-        "of it as a constant.",
+        "The gradient lacks a part: a derivative{line} does not know how it was computed, and the target adds what "
+        "came of it as a constant.",
         {
             "torch": "Keep its graph: torch.autograd.grad(..., create_graph=True).",
             "tensorflow": "Call gradient of the inner tape inside the block of the outer one.",

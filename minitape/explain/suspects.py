@@ -171,7 +171,10 @@ class PathChecks:
                 whole = True
                 continue
             for reader in (self.entries[row] for row in self.readers.get(at.row, ())):
-                if "softmax" in (self.activation_of(reader.row), self.names.of_logits.get(reader.op)):
+                of_logits = self.names.of_logits.get(reader.op)
+                if self.activation_of(reader.row) == "softmax" or (
+                    of_logits == "softmax" and self.logits_of(reader) is not None
+                ):
                     return False  # each row is a choice of one of the others
                 alike = self.shape(reader.row) == self.shape(entry.row)
                 if reader.row not in table and (reader.op in self.names.sums or alike):
