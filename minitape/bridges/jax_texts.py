@@ -148,8 +148,8 @@ TEXT: Texts = SHARED | {
         "Make it an argument, and name it in argnums.",
     ),
     "closure held": (
-        "{x} was not used for the result. An array from outside of the function was{line}, which has its values, or had "
-        "them earlier.",
+        "{x} was not used for the result. An array from outside of the function was{line}, which has its values, or "
+        "had them earlier.",
         "Use the argument there. What a method or another function has of its own counts as a constant.",
     ),
     "unused dropped": (
