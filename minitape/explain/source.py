@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from ..engine.recording.frames import cells, lines_of, own_file, without_syntax_warnings
 from ..recording.sites import NOWHERE, Site
-from .statement import FUNCTIONS, LOOPS, Def, Statement, covers, last_name, once, parameters
+from .statement import FUNCTIONS, LOOPS, Def, Statement, covers, last_name, once, parameters, unparse
 
 Key = tuple[int, str]
 
@@ -58,17 +58,20 @@ def attribute_site(owner: object, name: str) -> Site:
 
 
 def dropped_at(site: Site) -> Site:
-    """The line that drops what a place computes: of a value that a function returns, the only one that gives its result
-    a name which nothing reads.
+    """The line that drops what a place computes: of a value that a function returns, the only call whose result, or a
+    part of it, gets a name that nothing reads.
     """
     at = statement_at(site)
     if at is None or at.function is None or not isinstance(at.node, ast.Return):
         return site
-    by = at.function.name
+    by, statements = at.function.name, at.source.statements
+    read = {"_", *(unparse(n) for s in statements for n in s.reads())}
     drops = [
         (s.filename, s.line)
-        for s in at.source.statements
-        if isinstance(call := s.value(), ast.Call) and (by in CALLED or last_name(call.func) == by) and not s.is_read()
+        for s in statements
+        if isinstance(call := s.value(), ast.Call)
+        and not read.issuperset(s.binds())
+        and (last_name(call.func) == by or (by in CALLED and at.source.is_object(call.func)))
     ]
     return drops[0] if len(drops) == 1 else site
 
@@ -280,6 +283,11 @@ class Source:
                     if inner.class_name and self._makes(inner.class_name, outer):
                         found.append(other)
         return found
+
+    def is_object(self, called: ast.expr) -> bool:
+        """Whether what is called is no function of the text and of no module, as far as the text tells."""
+        root = unparse(called).partition(".")[0]
+        return last_name(called) not in self.functions and root not in self.imported and root not in self.classes
 
     def _makes(self, class_name: str, name: str) -> bool:
         """Whether some statement binds a name to a new object of a class."""
