@@ -279,14 +279,14 @@ class Why(Cuts):
 
     def _unwatched(self, leaf: int) -> Explanation:
         """No tape watches a leaf: the line that uses it in the block, or the block, where a function uses it that is
-        called there.
+        called there; of an attribute of an object the line that uses it.
         """
         way, use, block = (
             self.entries[self._first_use()].extra.way,
             statement_at(self._use()),
             statement_at(self._block_start()[-1]),
         )
-        if use is None or block is None or block in use.around:
+        if use is None or block is None or block in use.around or "." in self.path:
             return self.say("not_watched", self._use(), row=leaf)
         return self.say(
             "not_watched",
