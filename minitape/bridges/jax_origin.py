@@ -188,6 +188,9 @@ class JaxOrigin:
             if found is None:
                 return None
             statement, value = found
+            names = [last_name(target) for target in statement.targets()]
+            if isinstance(value, ast.Call) and len(names) > 1:  # one of what a call gives
+                path = names.index(node.id), *path
             inner = None if value is None or statement.reads_itself() else self._behind(value, path, statement)
             return inner or self._appended(node.id, path, statement) or (statement.filename, statement.line)
         inside = part_of(node, path[0]) if path else None

@@ -148,9 +148,8 @@ TEXT: Texts = SHARED | {
         "Make it an argument, and name it in argnums.",
     ),
     "closure held": (
-        "{x} was not used for the result. An array from outside of the function was{line}, which has its values, or "
-        "had them earlier.",
-        "Use the argument there. What a method or another function has of its own counts as a constant.",
+        "{x} was not used for the result. Another value was used in its place{line}.",
+        "Use the argument there. What a function has from elsewhere counts as a constant.",
     ),
     "unused dropped": (
         "{x} goes into {what}{line}, and the result does not depend on that.",

@@ -21,7 +21,7 @@ from ..recording.sites import NOWHERE, Site
 from .checkup import Checkup
 from .inquiry import Inquiry, Reasons
 from .jax_log import SHARES, STAIRS, places
-from .jax_origin import JaxOrigin, returned
+from .jax_origin import JaxLeaf, JaxOrigin, returned
 from .jax_texts import BENT, FUNCTIONS, PATCHES, TEXT, ZEROS
 from .suspects import alike
 from .texts import ARRAY
@@ -269,17 +269,19 @@ class JaxInquiry(Inquiry):
         """The first line that reads a row on the path to the result."""
         return next((self.entries[at].site for at in sorted(self.behind) if row in self.entries[at].inputs), NOWHERE)
 
-    def _held(self, value: Any) -> Explanation | None:
-        """An array from outside of the function was used that has the values of an argument, or nearly: it was the
-        argument once.
+    def _held(self, leaf: JaxLeaf) -> Explanation | None:
+        """What was used in the place of an argument that was not: an array from outside of the function that has its
+        values, or nearly, or what a line reads by its key.
         """
+        value, key = np.asarray(leaf.value), [repr(one) for one in leaf.path]
         for row in sorted(self.behind):
-            for root in self.entries[row].extra.roots:
-                same = root is value or (
-                    np.shape(root) == np.shape(value) and alike(np.asarray(root), np.asarray(value))
-                )
-                if same and self._reader_of(row) is not NOWHERE:
-                    return self.say("closure", self._reader_of(row), row=row, kind="held")
+            entry, site = self.entries[row], self._reader_of(row)
+            roots = [np.asarray(root) for root in entry.extra.roots]
+            at = statement_at(entry.site) if key[:1] and not key[1:] and entry.kind == "operation" else None
+            if any(unparse(getattr(n, "slice", n)) in key for n in (() if at is None else at.reads())):
+                return self.say("closure", entry.site, row=row, kind="held")
+            if any(root.shape == value.shape and alike(root, value) for root in roots) and site is not NOWHERE:
+                return self.say("closure", site, row=row, kind="held")
         return None
 
     def _broken(self, row: int) -> Explanation:
@@ -302,7 +304,7 @@ class JaxInquiry(Inquiry):
         read = None if leaf is None else self.origin.read(leaf)
         if read is not None:
             return self.say("closure", read)
-        held = None if leaf is None else self._held(leaf.value)
+        held = None if leaf is None else self._held(leaf)
         if held is not None:
             return held
         bent = [row for row in sorted(after) if self.entries[row].op in BENDS]

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..explain.causes import KINDS
 from ..explain.flow import Flows
 from ..explain.sentences import fill
 from ..explain.source import statement_at
@@ -284,8 +285,12 @@ class SuspectChecks(PathChecks):
     # -- parts -------------------------------------------------------------------------------------
 
     def in_part(self) -> Iterator[Suspicion]:
-        """The same; or a number left, and the target adds it."""
+        """The same; or a term was cut off whole, or a number left, and the target adds it."""
         yield from super().in_part()
+        for entry in self._terms():
+            cut = [] if entry.differentiable or KINDS.get(entry.extra.why) != "cut" else self._slopes_of(entry)
+            if cut and self.on_path.keys().isdisjoint(cut):  # z + (q - z).detach() has z on its path, too
+                yield Suspicion("in_part", entry.site, {"what": self.called(entry.row)}, cut[0], kind="cut")
         seen = set[Site]()
         for exit in self.recording.left:
             row = self.entries[exit.row]

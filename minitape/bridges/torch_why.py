@@ -249,10 +249,10 @@ class TorchInquiry(Inquiry):
             ]
             return drawn
         switches = (s for s in reversed(at.around if at is not None else ()) if s.calls("set_grad_enabled"))
-        if why == "no_grad" and (switch := next(switches, None)) is not None:
-            site = switch.filename, switch.line
-            called = next(unparse(n) for n in switch.walk() if isinstance(n, ast.Call))
-            return self.say(why, site, row=row, other=called, kind="switched")
+        switch = next(switches, None) if why == "no_grad" else None
+        given = [] if switch is None else [n for n in switch.walk() if isinstance(n, ast.Call) and n.args]
+        if switch is not None and given and not isinstance(given[0].args[0], ast.Constant):
+            return self.say(why, (switch.filename, switch.line), row=row, other=unparse(given[0]), kind="switched")
         copies = [
             name for name in ("tensor", "as_tensor", "FloatTensor", "Tensor") if at is not None and at.calls(name)
         ]
@@ -391,7 +391,7 @@ class TorchInquiry(Inquiry):
             return site
         made = [
             s
-            for text in (self.path, self.path.partition("[")[0])
+            for text in (self.path, self.path.partition("[")[0] if self.path.endswith("]") else "")
             for s in use.source.bound_by(text, use)
             if s is not use and (s.before(use) or s.function is not use.function)
         ]

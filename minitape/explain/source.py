@@ -285,9 +285,11 @@ class Source:
         return found
 
     def is_object(self, called: ast.expr) -> bool:
-        """Whether what is called is no function of the text and of no module, as far as the text tells."""
-        root = unparse(called).partition(".")[0]
-        return last_name(called) not in self.functions and root not in self.imported and root not in self.classes
+        """Whether what is called is a name, or an attribute of self, and no function or class of the text or a module,
+        as far as that tells.
+        """
+        name = unparse(called).removeprefix("self.")
+        return name.isidentifier() and not any(name in known for known in (self.functions, self.imported, self.classes))
 
     def _makes(self, class_name: str, name: str) -> bool:
         """Whether some statement binds a name to a new object of a class."""

@@ -141,6 +141,11 @@ SUSPECTS: dict[str, tuple[str, Fix]] = {
         "The gradient lacks a part: {what}{line} has no slope, and the target adds what was computed with its result.",
         "Add a smooth relative of it to the target, such as a sigmoid for a comparison, or leave the term out.",
     ),
+    "in_part cut": (
+        "The gradient lacks a part: {what}{line} cuts off the whole of a term that the target adds, so that the term "
+        "changes nothing.",
+        "Cut off less of it, so that the term has a gradient, or leave the term out of the target.",
+    ),
     "in_part derivative": (
         "The gradient lacks a part: a derivative{line} does not know how it was computed, and the target adds what "
         "came of it as a constant.",

@@ -136,20 +136,23 @@ class PathChecks:
 
     def broadcast(self) -> Iterator[Suspicion]:
         """A column of N values met a row of N: N times N, of which the loss takes the mean."""
-        names = self.names
+        names, found, tables = self.names, list[Suspicion](), set[Site]()
         for entry in self.operations({*names.compare, *names.losses, *names.factors, *names.adds}):
             if len(entry.inputs) < 2:
                 continue
             given = [self.operand(entry, row) for row in entry.inputs[:2]]
             one, two = map(self.shape, given)
             column = given[0] if column_and_row(one, two) else given[1] if column_and_row(two, one) else None
-            if column is None or self._is_pairwise(entry, given, column) or not self._is_summed(entry):
+            if column is None or not self._is_summed(entry):
                 continue
             n = max(*one, *two)
             if entry.op not in names.losses and self.shape(entry.row) != (n, n):
                 continue  # the program made the column itself
+            if self._is_pairwise(entry, given, column):
+                tables.add(entry.site)
             fields = {"what": entry.op, "one": one, "two": two, "result": (n, n), "n": n}
-            yield Suspicion("broadcast", entry.site, fields, entry.row)
+            found.append(Suspicion("broadcast", entry.site, fields, entry.row))
+        yield from (one for one in found if one.site not in tables)  # a line that means a table once means it always
 
     def operand(self, entry: Object, row: int) -> int:
         """What the program gave to an operation, before the framework made its shape fit."""
