@@ -236,4 +236,17 @@ def loss(w):
     return max(0.0, 1.0 - jnp.sum(w)) #! #- return jax.nn.softplus(1.0 - jnp.sum(w))
 args = w,
 grad = jax.grad(loss)(*args)
+
+#@ arrays_of_an_object closure
+class Net:
+    w = jnp.arange(9.0) - 3.5
+    def score(self, x):
+        return jnp.tanh(x @ self.w) #! #- return jnp.tanh(x @ self.now)
+net = Net()
+w = 0.9 * net.w
+def loss(w, x):
+    net.now = w
+    return jnp.mean(net.score(x))
+args = w, jax.random.normal(jax.random.key(0), (6, 9))
+grad = jax.grad(loss)(*args)
 """

@@ -110,4 +110,23 @@ def loss(params, x):
     return jnp.mean((encode(params["fast"], x) - jax.lax.stop_gradient(encode(params["slow"], x + 0.1))) ** 2)
 fast = {"w": jax.random.normal(jax.random.PRNGKey(0), (4, 3)), "b": jnp.zeros(3)}
 args = {"fast": fast, "slow": {"w": 0.9 * fast["w"], "b": jnp.zeros(3)}}, jnp.ones((8, 4))
+
+#@ product_of_column_and_row broadcast
+def loss(w, x, y):
+    eta = x @ w
+    return jnp.mean(jnp.exp(eta) - y * eta)  #! #- return jnp.mean(jnp.exp(eta) - y[:, None] * eta)
+args = jax.random.normal(jax.random.key(0), (4, 1)), jax.random.normal(jax.random.key(1), (12, 4)), jnp.ones(12)
+
+#@ many_steps_of_a_scan exploding
+def loss(rate, start):
+    end, _ = jax.lax.scan(lambda x, _: (rate * x + 0.1, None), start, None, length=1600)  #! #- end = rate * start
+    return jnp.mean((end / 1e9 - 0.5) ** 2)
+args = jnp.array(1.015), jnp.array([0.2, 0.6])
+
+#@ scan_that_forgets_its_start vanishing
+def loss(params, x):
+    mixed = jax.nn.sigmoid(params["keep"])
+    end, _ = jax.lax.scan(lambda h, x: (mixed * h + x, None), params["h"], x)  #! #- end = mixed * params["h"] + x[0]
+    return jnp.mean((end - 1.0) ** 2)
+args = {"keep": jnp.full(3, 4.0), "h": jnp.ones(3)}, jax.random.normal(jax.random.key(1), (1500, 3))
 """

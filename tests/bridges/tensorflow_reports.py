@@ -323,4 +323,23 @@ w = net.head.kernel.value
 with tf.GradientTape() as tape:
     y = tf.reduce_sum(net(tf.ones([1, 2])))
 grad = tape.gradient(y, w)
+
+#@ added_to_a_variable_that_is_not_trained variable_assign
+w, held = tf.Variable(0.8), tf.Variable(0.5, trainable=False)
+with tf.GradientTape() as tape:
+    held.assign_add(0.1 * w) #! #- now = held + 0.1 * w
+    y = 3.0 * held #- y = 3.0 * now
+grad = tape.gradient(y, w)
+
+#@ slope_before_the_block computed_before_tape
+w, x = tf.Variable([2.0, 3.0]), tf.constant([1.0, 2.0])
+def slope():
+    with tf.GradientTape() as inner:
+        inner.watch(x)
+        y = tf.tanh(w * x)
+    return inner.gradient(y, x)
+s = slope() #! #-
+with tf.GradientTape() as tape:
+    loss = tf.reduce_sum(s * s) #- loss = tf.reduce_sum(slope() ** 2)
+grad = tape.gradient(loss, w)
 """

@@ -235,4 +235,12 @@ loss = net(torch.ones(3, 2)).sum()
 net = torch.nn.Linear(2, 1) #! #-
 w = net.weight
 loss.backward()
+
+#@ set_grad_enabled_by_a_flag no_grad
+net = nn.Linear(3, 1).eval() #- net = nn.Linear(3, 1)
+w = net.weight
+with torch.set_grad_enabled(net.training): #!
+    out = net(torch.randn(2, 3))
+loss = out.sum()
+if loss.requires_grad: loss.backward()
 """

@@ -564,4 +564,23 @@ with torch.no_grad():
     soft = teacher(x).softmax(1)
 loss = nn.functional.kl_div((student(x) + 1.0).log_softmax(1), soft + 0.1)
 loss.backward()
+
+#@ slope_without_its_graph in_part
+net = nn.Sequential(nn.Linear(4, 8), nn.SiLU(), nn.Linear(8, 1)); opt = torch.optim.SGD(net.parameters(), 0.1)
+x = torch.randn(8, 4, requires_grad=True)
+slope, = torch.autograd.grad(net(x).sum(), x)  #! #- slope, = torch.autograd.grad(net(x).sum(), x, create_graph=True)
+loss = net(x.detach()).pow(2).mean() + (slope.norm(dim=1) - 1).pow(2).mean()
+opt.zero_grad(); loss.backward(); opt.step()
+
+#@ sample_given_to_another_distribution sampled
+where, rates, x = nn.Linear(4, 2), nn.Linear(2, 4), torch.poisson(torch.ones(8, 4))
+q = torch.distributions.Normal(where(x), 1.0)
+z = q.sample()  #! #- z = q.rsample()
+likely = torch.distributions.Poisson(rates(z).exp()).log_prob(x).sum(1)
+(-(likely - q.mean.pow(2).sum(1)).mean()).backward()
+
+#@ term_that_is_cut_off in_part
+net, x = nn.Linear(3, 3), torch.randn(8, 3)
+size = net.weight.pow(2).sum().detach()  #! #- size = net.weight.pow(2).sum()
+(net(x).pow(2).mean() + 0.1 * size).backward()
 """

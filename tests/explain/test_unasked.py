@@ -260,6 +260,15 @@ def test_a_column_and_a_row_are_told() -> None:
         right = tf.reduce_mean((tf.squeeze(p, -1) - labels) ** 2)
     assert "broadcast" not in tape.explain(right, p).message
 
+    def distance(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+        column = tf.reshape(a, (-1, 1))
+        return tf.reduce_mean(tf.abs(column - b))
+
+    w = tf.Variable([0.5, 2.5, 7.0, 3.5])
+    with tf.GradientTape() as tape:
+        energy = 2.0 * distance(drawn := w * 1.0, labels) - distance(drawn, drawn)
+    assert tape.explain(energy, w).cause == "connected"
+
 
 def test_nan_in_an_array_that_a_model_is_given() -> None:
     data = np.array([[1.0, np.nan, 0.0]], np.float32)
