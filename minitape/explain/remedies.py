@@ -218,8 +218,8 @@ class Absent(Remedies):
         if at is not None and not getattr(self.source, "trainable", True) and self._of_layer():
             return "statistic"
         if at is not None:
-            self.site = filename, line = dropped_at((at.filename, at.line))
-            self.fields["used"] = where(filename, line)
+            self.site = dropped_at((at.filename, at.line))
+            self.fields["used"] = in_brackets(*self.site)
         if any(s.calls("add_loss") for s, _ in self.inquiry.statements(at)):
             return "added"
         branch = self._read_in_a_branch() if at is None and not self.inquiry.used_at_all(self.source) else None

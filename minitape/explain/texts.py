@@ -266,13 +266,13 @@ TEXT = {
         "Swap the arguments: first what was computed, then what it was computed from, tape.gradient({x}, ...).",
     ),
     "independent used": (
-        "{x} was used, and what came of it ({used}) does not lead to the target.",
+        "{x} was used, and what came of it{used} does not lead to the target.",
         "Use that result in the computation of the target, or leave {x} out of the sources. "
         'unconnected_gradients="zero" gives zeros '
         "instead of None.",
     ),
     "independent added": (
-        "{x} was used in add_loss ({used}), and the target leaves those losses out.",
+        "{x} was used in add_loss{used}, and the target leaves those losses out.",
         "Add them to the target: loss + sum(model.losses), of the model or layer that was called.",
     ),
     "independent branch": (
