@@ -23,7 +23,7 @@ from .inquiry import Inquiry, Reasons
 from .jax_log import SHARES, STAIRS, places
 from .jax_origin import JaxLeaf, JaxOrigin, returned
 from .jax_texts import BENT, FUNCTIONS, PATCHES, TEXT, ZEROS
-from .suspects import alike
+from .suspects import is_alike
 from .texts import ARRAY
 
 TRACED = ("Tracer", "traced", "concrete")  # what errors say that come of a number that is not there
@@ -269,7 +269,7 @@ class JaxInquiry(Inquiry):
         """The first line that reads a row on the path to the result."""
         return next((self.entries[at].site for at in sorted(self.behind) if row in self.entries[at].inputs), NOWHERE)
 
-    def _held(self, leaf: JaxLeaf) -> Explanation | None:
+    def _taken_instead(self, leaf: JaxLeaf) -> Explanation | None:
         """What was used in the place of an argument that was not: an array from outside of the function that has its
         values, or nearly, or what a line reads by its key.
         """
@@ -280,7 +280,7 @@ class JaxInquiry(Inquiry):
             at = statement_at(entry.site) if key[:1] and not key[1:] and entry.kind == "operation" else None
             if any(unparse(getattr(n, "slice", n)) in key for n in (() if at is None else at.reads())):
                 return self.say("closure", entry.site, row=row, kind="held")
-            if any(root.shape == value.shape and alike(root, value) for root in roots) and site is not NOWHERE:
+            if any(root.shape == value.shape and is_alike(root, value) for root in roots) and site is not NOWHERE:
                 return self.say("closure", site, row=row, kind="held")
         return None
 
@@ -304,7 +304,7 @@ class JaxInquiry(Inquiry):
         read = None if leaf is None else self.origin.read(leaf)
         if read is not None:
             return self.say("closure", read)
-        held = None if leaf is None else self._held(leaf)
+        held = None if leaf is None else self._taken_instead(leaf)
         if held is not None:
             return held
         bent = [row for row in sorted(after) if self.entries[row].op in BENDS]

@@ -122,7 +122,7 @@ class SuspectChecks(PathChecks):
 
     def are_alike(self, one: int, other: int) -> bool:
         """Whether two leaves have nearly the same values, which are enough to tell."""
-        return alike(*(numbers_of(self.entries[row].value) for row in (one, other)))
+        return is_alike(*(numbers_of(self.entries[row].value) for row in (one, other)))
 
     # -- the graph ---------------------------------------------------------------------------------
 
@@ -309,10 +309,11 @@ class SuspectChecks(PathChecks):
         return frozenset(entry.site[0] for entry in self.entries if entry.site[0])
 
 
-def alike(*arrays: np.ndarray | None) -> bool:
+def is_alike(*arrays: np.ndarray | None) -> bool:
     """Whether two arrays have nearly the same values, which are enough to tell.
 
-    >>> alike(np.arange(9.0), np.arange(9.0) + 0.1), alike(np.arange(9.0), -np.arange(9.0)), alike(np.ones(1), None)
+    >>> nine = np.arange(9.0)
+    >>> is_alike(nine, nine + 0.1), is_alike(nine, -nine), is_alike(nine, None)
     (True, False, False)
     """
     known = [array.ravel() for array in arrays if array is not None and array.size >= TELLS and np.ptp(array)]
