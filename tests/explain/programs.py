@@ -3,8 +3,9 @@ the way.
 
 In ``inside`` it happens in a ``tf.function`` or beside a way that holds, in ``nonfinite`` a gradient is not finite.
 A case starts with ``#@ NAME | A; B|C | TARGET | SOURCE``: the causes, one entry for each flattened source (``B|C``:
-both are right), and what is asked about. Its code follows, as a user would write it; it defines ``tape``, and
-``target`` and ``source`` where the first line does not say them (``grads``, where it has taken the gradient itself).
+both are right; ``A!``: and a line to write is proposed), and what is asked about. Its code follows, as a user would
+write it; it defines ``tape``, and ``target`` and ``source`` where the first line does not say them (``grads``, where it
+has taken the gradient itself).
 ``#!`` marks the line to blame, ``#?`` one that is accepted as well; a mark may be bound to the number of a source
 (``#! 1``), to a cause (``#! :rebound``), or both (``#? 1:independent``).
 ``#@ part A B`` are the causes of ways that are cut beside one that holds.
@@ -35,6 +36,7 @@ class Case:
     parts: list[str] | None = None
     says: str | None = None
     ends: list[str] = field(default_factory=list)
+    patched: list[bool] = field(default_factory=list)
 
     def fixed(self) -> str:
         """The code with the lines of ``fixes`` in place of its own."""
@@ -63,8 +65,9 @@ def load(folder: Path) -> list[Case]:
         for raw in path.read_text().splitlines():
             if raw.startswith("#@ ") and " | " in raw and not _FIX.match(raw):
                 name, causes, *ends = raw[3:].split(" | ")
-                accepted = [[c.strip() for c in part.split("|")] for part in causes.split(";")]
+                accepted = [[c.strip(" !") for c in part.split("|")] for part in causes.split(";")]
                 cases.append(Case(f"{path.stem}/{name}", accepted, ends=ends))
+                cases[-1].patched = [part.endswith("!") for part in causes.split(";")]
                 lines = []
             elif raw.startswith("#@ part"):
                 cases[-1].parts = raw[7:].split()

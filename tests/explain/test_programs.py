@@ -43,6 +43,7 @@ def test_cause_and_line(case: Case) -> None:
         assert answer.cause in causes, str(answer)
         assert answer.line in case.lines(i, answer.cause), str(answer)
         assert answer.message and (answer.fix or answer.connected)
+        assert answer.patch is not None or not case.patched[i], str(answer)
         assert "explain failed" not in answer.message
         assert answer.cause in answer._repr_html_()
 

@@ -28,91 +28,37 @@ def program(x: str, *body: str) -> str:
     return "\n".join([f"x = {x}", "with tf.GradientTape(persistent=True) as tape:", *(f"    {line}" for line in body)])
 
 
-@pytest.mark.parametrize(
-    ("x", "body", "cause", "said", "fix", "fixed"),
-    [
-        (
-            "tf.Variable([900.0, -800.0])",
-            "y = tf.sigmoid(x)",
-            "saturated",
-            "is flat at its input (-800 to 900)",
-            "logits",
-            "y = tf.nn.sigmoid_cross_entropy_with_logits([0.0, 1.0], x)",
-        ),
-        (
-            "tf.Variable([90.0, -800.0])",
-            "y = tf.nn.softmax(x)[0]",
-            "saturated",
-            "is flat at its input (-800 to 90)",
-            "logits",
-            "y = tf.nn.softmax_cross_entropy_with_logits([0.0, 1.0], x)",
-        ),
-        (
-            "tf.Variable([1.0, 2.0])",
-            "y = tf.reduce_sum(tf.nn.softmax(x))",
-            "zero_cancels",
-            "cancels out",
-            "not the sum or mean of all of it",
-            "y = tf.nn.softmax(x)[1]",
-        ),
-        (
-            "tf.Variable(-2.0)",
-            "y = tf.nn.relu(x)",
-            "dead_relu",
-            "passes no gradient",
-            "leaky_relu",
-            "y = tf.nn.leaky_relu(x)",
-        ),
-        (
-            "tf.Variable(tf.constant(0.001, tf.float16))",
-            "y = (x * tf.constant(1e-4, tf.float16)) ** 2",
-            "zero_factor",
-            "too small for its type",
-            "scale the loss",
-            "y = (x * tf.constant(1e-4, tf.float16)) ** 2 * 8192.0",
-        ),
-        (
-            "tf.Variable([1.0, 2.0]); mask = tf.constant([0.0, 1.0])",
-            "y = (x * mask)[0]",
-            "zero_factor",
-            "multiplies by zeros",
-            "the factor of line 1 (`x = tf.Variable([1.0, 2.0]); mask = tf.constant([0.0, 1.0])`), which is zero",
-            "y = x[0]",
-        ),
-        (
-            "tf.Variable([1.0, 2.0])",
-            "y = tf.nn.dropout(x, rate=0.999999, seed=1)",
-            "not_selected",
-            "takes other elements",
-            "Use all elements",
-            "y = tf.nn.dropout(x, rate=0.0)",
-        ),
-        (
-            "tf.Variable(3.0)",
-            "y = tf.py_function(lambda t: np.float32(t.numpy() ** 2), [x], tf.float32)",
-            "left_through_numpy",
-            "runs NumPy code",
-            "tf operations",
-            "y = tf.py_function(lambda t: t ** 2, [x], tf.float32)",
-        ),
-        (
-            "tf.Variable(3.2)",
-            "y = tf.py_function(lambda t: tf.round(t), [x], tf.float32)",
-            "nondifferentiable_op",
-            "tf.round",
-            "tf.stop_gradient",
-            "y = tf.py_function(lambda t: t + tf.stop_gradient(tf.round(t) - t), [x], tf.float32)",
-        ),
-        (
-            "tf.Variable(-1.0)",
-            "y = tf.function(tf.nn.relu)(x)",
-            "dead_relu",
-            "passes no gradient",
-            "leaky_relu",
-            "y = x * 2.0",
-        ),
-    ],
-)
+def rows(text: str) -> list[list[str]]:
+    """A source, a block, and the cause; in the next line what is said, a part of the fix, and a block that is fixed."""
+    lines = [line.split(" | ") for line in text.splitlines()]
+    return [first + second for first, second in zip(lines[::2], lines[1::2], strict=True)]
+
+
+ZERO = """\
+tf.Variable([900.0, -800.0]) | y = tf.sigmoid(x) | saturated
+is flat at its input (-800 to 900) | logits | y = tf.nn.sigmoid_cross_entropy_with_logits([0.0, 1.0], x)
+tf.Variable([90.0, -800.0]) | y = tf.nn.softmax(x)[0] | saturated
+is flat at its input (-800 to 90) | logits | y = tf.nn.softmax_cross_entropy_with_logits([0.0, 1.0], x)
+tf.Variable([1.0, 2.0]) | y = tf.reduce_sum(tf.nn.softmax(x)) | zero_cancels
+cancels out | not the sum or mean of all of it | y = tf.nn.softmax(x)[1]
+tf.Variable(-2.0) | y = tf.nn.relu(x) | dead_relu
+passes no gradient | leaky_relu | y = tf.nn.leaky_relu(x)
+tf.Variable(tf.constant(0.001, tf.float16)) | y = (x * tf.constant(1e-4, tf.float16)) ** 2 | zero_factor
+too small for its type | scale the loss | y = (x * tf.constant(1e-4, tf.float16)) ** 2 * 8192.0
+tf.Variable([1.0, 2.0]); mask = tf.constant([0.0, 1.0]) | y = (x * mask)[0] | zero_factor
+multiplies by zeros | the factor of line 1 (`x = tf.Variable([1.0, 2.0]); mask = tf.constant([0.0, 1.0])`) | y = x[0]
+tf.Variable([1.0, 2.0]) | y = tf.nn.dropout(x, rate=0.999999, seed=1) | not_selected
+takes other elements | Use all elements | y = tf.nn.dropout(x, rate=0.0)
+tf.Variable(3.0) | y = tf.py_function(lambda t: np.float32(t.numpy() ** 2), [x], tf.float32) | left_through_numpy
+runs NumPy code | tf operations | y = tf.py_function(lambda t: t ** 2, [x], tf.float32)
+tf.Variable(3.2) | y = tf.py_function(lambda t: tf.round(t), [x], tf.float32) | nondifferentiable_op
+tf.round | tf.stop_gradient | y = tf.py_function(lambda t: t + tf.stop_gradient(tf.round(t) - t), [x], tf.float32)
+tf.Variable(-1.0) | y = tf.function(tf.nn.relu)(x) | dead_relu
+passes no gradient | leaky_relu | y = x * 2.0
+"""
+
+
+@pytest.mark.parametrize(("x", "body", "cause", "said", "fix", "fixed"), rows(ZERO))
 def test_zero(x: str, body: str, cause: str, said: str, fix: str, fixed: str) -> None:
     space = ran(program(x, body))
     why = space["why"]
@@ -138,67 +84,25 @@ def test_zero_of_a_second_derivative() -> None:
     assert "consists of straight lines" in why.message and "softplus" in why.fix
 
 
-@pytest.mark.parametrize(
-    ("x", "body", "cause", "said", "fix", "fixed"),
-    [
-        (
-            "tf.Variable([0.0, 0.0])",
-            "y = tf.norm(x)",
-            "nan_backward",
-            "sqrt in norm(...)",
-            "has no finite slope where `x` is zero",
-            "y = tf.sqrt(tf.reduce_sum(x * x) + 1e-12)",
-        ),
-        (
-            "tf.Variable([2.0, 2.0])",
-            "y = tf.math.reduce_std(x)",
-            "nan_backward",
-            "sqrt in reduce_std(...)",
-            "has no finite slope",
-            "y = tf.sqrt(tf.math.reduce_variance(x) + 1e-12)",
-        ),
-        (
-            "tf.Variable(-1.0)",
-            "y = x ** 2.5",
-            "nan_forward",
-            "gives NaN at -1",
-            "where it is finite",
-            "y = tf.abs(x) ** 2.5",
-        ),
-        (
-            "tf.Variable(-1.0)",
-            "y = tf.sqrt(x) * 2.0",
-            "nan_forward",
-            "gives NaN at -1",
-            "tf.maximum(x, 1e-6) before log, sqrt",
-            "y = tf.sqrt(tf.maximum(x, 1e-12)) * 2.0",
-        ),
-        (
-            "tf.Variable([200.0, 0.0])",
-            "y = tf.math.log(tf.nn.softmax(x))[1]",
-            "nan_forward",
-            "gives -inf at 0",
-            "in one function with it",
-            "y = tf.nn.log_softmax(x)[1]",
-        ),
-        (
-            "tf.Variable(0.0)",
-            "y = tf.sqrt(x * x)",
-            "nan_backward",
-            "at its input (0)",
-            "where `x * x` is zero",
-            "y = tf.sqrt(x * x + 1e-12)",
-        ),
-        (
-            "tf.Variable(0.0)",
-            "y = tf.function(tf.sqrt)(x)",
-            "nan_backward",
-            "at its input (0)",
-            "tf.sqrt(x + 1e-12)",
-            "y = tf.sqrt(x + 1e-12)",
-        ),
-    ],
-)
+NOT_FINITE = """\
+tf.Variable([0.0, 0.0]) | y = tf.norm(x) | nan_backward
+sqrt in norm(...) | has no finite slope where `x` is zero | y = tf.sqrt(tf.reduce_sum(x * x) + 1e-12)
+tf.Variable([2.0, 2.0]) | y = tf.math.reduce_std(x) | nan_backward
+sqrt in reduce_std(...) | has no finite slope | y = tf.sqrt(tf.math.reduce_variance(x) + 1e-12)
+tf.Variable(-1.0) | y = x ** 2.5 | nan_forward
+gives NaN at -1 | where it is finite | y = tf.abs(x) ** 2.5
+tf.Variable(-1.0) | y = tf.sqrt(x) * 2.0 | nan_forward
+gives NaN at -1 | tf.maximum(x, 1e-6) before log, sqrt | y = tf.sqrt(tf.maximum(x, 1e-12)) * 2.0
+tf.Variable([200.0, 0.0]) | y = tf.math.log(tf.nn.softmax(x))[1] | nan_forward
+gives -inf at 0 | in one function with it | y = tf.nn.log_softmax(x)[1]
+tf.Variable(0.0) | y = tf.sqrt(x * x) | nan_backward
+at its input (0) | where `x * x` is zero | y = tf.sqrt(x * x + 1e-12)
+tf.Variable(0.0) | y = tf.function(tf.sqrt)(x) | nan_backward
+at its input (0) | tf.sqrt(x + 1e-12) | y = tf.sqrt(x + 1e-12)
+"""
+
+
+@pytest.mark.parametrize(("x", "body", "cause", "said", "fix", "fixed"), rows(NOT_FINITE))
 def test_not_finite(x: str, body: str, cause: str, said: str, fix: str, fixed: str) -> None:
     space = ran(program(x, body))
     why = space["why"]
