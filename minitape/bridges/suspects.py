@@ -287,9 +287,11 @@ class SuspectChecks(PathChecks):
     def in_part(self) -> Iterator[Suspicion]:
         """The same; or a term was cut off whole, or a number left, and the target adds it."""
         yield from super().in_part()
-        for entry in self._terms():
+        terms = {entry.row: entry for entry in self._terms()}
+        for entry in terms.values():
             cut = [] if entry.differentiable or KINDS.get(entry.extra.why) != "cut" else self._slopes_of(entry)
-            if cut and self.on_path.keys().isdisjoint(cut):  # z + (q - z).detach() has z on its path, too
+            # z + (q - z).detach() has z on its path, too; and the sum may put back what was taken away before
+            if cut and self.on_path.keys().isdisjoint(cut) and self._meets(entry.row) <= terms.keys():
                 yield Suspicion("in_part", entry.site, {"what": self.called(entry.row)}, cut[0], kind="cut")
         seen = set[Site]()
         for exit in self.recording.left:
@@ -299,6 +301,15 @@ class SuspectChecks(PathChecks):
                 start = statement_at(exit.site)
                 if start is not None and self._adds_what_left(self._flows.of(start, None, self._files), exit.before):
                     yield Suspicion("in_part", exit.site, {"what": left_by(exit.how)}, exit.row)
+
+    def _meets(self, constant: int) -> set[int]:
+        """The operations on a path that compute with a constant, or with what was computed from it alone."""
+        met, waiting = set[int](), [constant]
+        while waiting:
+            readers = self.readers.get(waiting.pop(), ())
+            met.update(row for row in readers if row in self.on_path)
+            waiting += [row for row in readers if not self.entries[row].differentiable]
+        return met
 
     @cached_property
     def _flows(self) -> Flows:
