@@ -286,7 +286,7 @@ class TorchSuspectChecks(SuspectChecks):
             given_draw = plain.intersection(entry.inputs)
             if given_draw:  # a module of the line computes with the draw, and no probability
                 made_with = any(self.entries[given].differentiable for given in given_draw)
-                made_with |= len(entry.scope) > len(self.entries[drawn].scope)
+                made_with |= any(len(e.scope) < len(entry.scope) for e in self.entries if e.site == entry.site)
                 (spoken if self._speaks(entry.row) and not made_with else plain).add(entry.row)
             if any(given in spoken for given in entry.inputs):
                 spoken.add(entry.row)
