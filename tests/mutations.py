@@ -332,8 +332,10 @@ def make(packages, made, groups, seed=1):
             for mutant in [one for one, test in noticed.items() if not test]:
                 path = str(PACKAGE / mutant.file)
                 at = reached[path, mutant.line()]
-                found = at or reached[path, 0] or session.times  # a file of tables alone may run in any
-                tests = sorted(found, key=session.times.get)
+                # what runs once may be a table that others read
+                tests = sorted(
+                    at or session.times, key=lambda test: (test not in reached[path, 0], session.times[test])
+                )
                 noticed[mutant] = first_noticing(mutant, tests, session.times)
                 print(package, noticed[mutant] or f"not by {len(tests)}", *mutant[1:], sep="\n    ", flush=True)
 
