@@ -291,7 +291,8 @@ class SuspectChecks(PathChecks):
         for entry in terms.values():
             cut = [] if entry.differentiable or KINDS.get(entry.extra.why) != "cut" else self._slopes_of(entry)
             # z + (q - z).detach() has z on its path, too; and the sum may put back what was taken away before
-            if cut and self.on_path.keys().isdisjoint(cut) and self._meets(entry.row) <= terms.keys():
+            met = self._meets(entry.row) if cut and self.on_path.keys().isdisjoint(cut) else set()
+            if met and met <= terms.keys():
                 yield Suspicion("in_part", entry.site, {"what": self.called(entry.row)}, cut[0], kind="cut")
         seen = set[Site]()
         for exit in self.recording.left:
