@@ -228,7 +228,11 @@ class TensorFlowLog:
                 continue
             with unrecorded():
                 value = gen_resource_variable_ops.read_variable_op(handle, variable.dtype)
-            self._take(handle, place_of(value), watched)
+            row = self._at(place_of(value))
+            if self._take(handle, place_of(value), watched) is None and watched and row is not None:
+                # variables that began with one number of Python's share its memory, and the tape heard of both
+                self._is_now(handle, row)
+                self.remember(handle, row)
 
     def _take(self, handle: Any, place: tuple[int, str] | None, watched: bool) -> int | None:
         """A leaf whose memory is that of a variable's value, at this place, is a state of this variable."""

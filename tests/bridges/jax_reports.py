@@ -242,11 +242,9 @@ class Net:
     w = jnp.arange(9.0) - 3.5
     def score(self, x):
         return jnp.tanh(x @ self.w) #! #- return jnp.tanh(x @ self.now)
-net = Net()
-w = 0.9 * net.w
+net = Net(); w = 0.9 * net.w
 def loss(w, x):
-    net.now = w
-    return jnp.mean(net.score(x))
+    net.now = w; return jnp.mean(net.score(x))
 args = w, jax.random.normal(jax.random.key(0), (6, 9))
 grad = jax.grad(loss)(*args)
 """

@@ -113,8 +113,7 @@ args = {"fast": fast, "slow": {"w": 0.9 * fast["w"], "b": jnp.zeros(3)}}, jnp.on
 
 #@ product_of_column_and_row broadcast
 def loss(w, x, y):
-    eta = x @ w
-    return jnp.mean(jnp.exp(eta) - y * eta)  #! #- return jnp.mean(jnp.exp(eta) - y[:, None] * eta)
+    return jnp.mean(jnp.exp(x @ w) - y * (x @ w))  #! #- return jnp.mean(jnp.exp(x @ w) - y[:, None] * (x @ w))
 args = jax.random.normal(jax.random.key(0), (4, 1)), jax.random.normal(jax.random.key(1), (12, 4)), jnp.ones(12)
 
 #@ many_steps_of_a_scan exploding
@@ -124,9 +123,8 @@ def loss(rate, start):
 args = jnp.array(1.015), jnp.array([0.2, 0.6])
 
 #@ scan_that_forgets_its_start vanishing
-def loss(params, x):
-    mixed = jax.nn.sigmoid(params["keep"])
-    end, _ = jax.lax.scan(lambda h, x: (mixed * h + x, None), params["h"], x)  #! #- end = mixed * params["h"] + x[0]
-    return jnp.mean((end - 1.0) ** 2)
-args = {"keep": jnp.full(3, 4.0), "h": jnp.ones(3)}, jax.random.normal(jax.random.key(1), (1500, 3))
+def loss(p, x):
+    h, _ = jax.lax.scan(lambda h, x: (0.98 * h + p["w"] * x, None), p["h"], x) #! #- h = p["h"] * p["w"]
+    return jnp.mean((h - 2.0) ** 2)
+args = {"w": jnp.ones(3), "h": jnp.ones(3)}, jax.random.normal(jax.random.key(1), (1500, 3))
 """

@@ -330,13 +330,11 @@ with tf.GradientTape() as tape:
     held.assign_add(0.1 * w) #! #- now = held + 0.1 * w
     y = 3.0 * held #- y = 3.0 * now
 grad = tape.gradient(y, w)
-
 #@ slope_before_the_block computed_before_tape
 w, x = tf.Variable([2.0, 3.0]), tf.constant([1.0, 2.0])
 def slope():
     with tf.GradientTape() as inner:
-        inner.watch(x)
-        y = tf.tanh(w * x)
+        inner.watch(x); y = tf.tanh(w * x)
     return inner.gradient(y, x)
 s = slope() #! #-
 with tf.GradientTape() as tape:

@@ -26,6 +26,15 @@ def test_several_targets():
     assert recording.explain([], a).cause == "target_not_tensor"
 
 
+def test_variables_of_one_number_are_both_used():
+    a, b = tensorflow.Variable(0.0), tensorflow.Variable(0.0)
+    with bridge.record() as recording:
+        with tensorflow.GradientTape() as tape:
+            y = tensorflow.cos(b) * tensorflow.sin(a) + b
+        tape.gradient(y, [a, b])
+    assert recording.explain(y, a).connected and recording.explain(y, b).connected
+
+
 def test_other_answers():
     w = tensorflow.Variable(2.0, name="w")
     with bridge.record() as recording:
