@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -277,17 +277,21 @@ class TorchSuspectChecks(SuspectChecks):
         line = text_of(self.entries[row].site)
         return "log_prob(" in line and f"{self.entries[row].op}(" not in line
 
-    def _uses(self, drawn: int) -> tuple[set, set]:
-        """The rows that were computed from the probability of a draw, and those from the draw by other paths: of
-        another distribution that was made with it, too.
+    def _speaks_of(self, entry: Any, draw: Iterable[int]) -> bool:
+        """Whether a row is of the probability of a draw: of no distribution that was made with it, and in no module
+        that the line calls.
         """
+        if not self._speaks(entry.row) or any(self.entries[given].differentiable for given in draw):
+            return False
+        return not any(len(e.scope) < len(entry.scope) for e in self.entries if e.site == entry.site)
+
+    def _uses(self, drawn: int) -> tuple[set, set]:
+        """The rows that were computed from the probability of a draw, and those from the draw by other paths."""
         spoken, plain = set[int](), {drawn}
         for entry in self.entries[drawn + 1 :]:
             given_draw = plain.intersection(entry.inputs)
-            if given_draw:  # a module of the line computes with the draw, and no probability
-                made_with = any(self.entries[given].differentiable for given in given_draw)
-                made_with |= any(len(e.scope) < len(entry.scope) for e in self.entries if e.site == entry.site)
-                (spoken if self._speaks(entry.row) and not made_with else plain).add(entry.row)
+            if given_draw:
+                (spoken if self._speaks_of(entry, given_draw) else plain).add(entry.row)
             if any(given in spoken for given in entry.inputs):
                 spoken.add(entry.row)
         return spoken, plain
