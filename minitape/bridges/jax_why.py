@@ -275,12 +275,15 @@ class JaxInquiry(Inquiry):
         """
         value, key = np.asarray(leaf.value), [repr(one) for one in leaf.path]
         for row in sorted(self.behind):
-            entry, site = self.entries[row], self._reader_of(row)
+            entry = self.entries[row]
             roots = [np.asarray(root) for root in entry.extra.roots]
             at = statement_at(entry.site) if key[:1] and not key[1:] and entry.kind == "operation" else None
             if any(unparse(getattr(n, "slice", n)) in key for n in (() if at is None else at.reads())):
                 return self.say("closure", entry.site, row=row, kind="held")
-            if any(root.shape == value.shape and is_alike(root, value) for root in roots) and site is not NOWHERE:
+            if (
+                any(root.shape == value.shape and is_alike(root, value) for root in roots)
+                and (site := self._reader_of(row)) is not NOWHERE
+            ):
                 return self.say("closure", site, row=row, kind="held")
         return None
 

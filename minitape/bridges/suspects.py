@@ -204,11 +204,11 @@ class SuspectChecks(PathChecks):
             if len(pairs) < REPEATED:
                 continue
             sizes = [size for _, size in pairs]
-            if pairs[-1][0] not in self.behind(pairs[0][0]):
-                continue  # they are beside one another, as what enters at each turn
             smaller = [b < a for a, b in pairwise(sizes)]
             ratio, share = sizes[-1] / sizes[0], sum(smaller) / len(smaller)
-            if (ratio < VANISHED and share >= 0.8) or (ratio > EXPLODED and share <= 0.2 and sizes[-1] > 1):
+            changed = (ratio < VANISHED and share >= 0.8) or (ratio > EXPLODED and share <= 0.2 and sizes[-1] > 1)
+            # else they are beside one another, as what enters at each turn
+            if changed and pairs[-1][0] in self.behind(pairs[0][0]):
                 named = self.entries[rows[0]].op in self.names.activations
                 found.append((abs(math.log(ratio)) * (1 + named), pairs))
         if found:
