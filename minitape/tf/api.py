@@ -60,7 +60,7 @@ ROOT: dict[str, str] = {
 
 # further names of ``import minitape as tf``, from packages above this one
 ABOVE: dict[str, str] = {
-    "keras": "keras= initializers losses metrics optimizers",
+    "keras": "keras=",
     "compat": "compat=",
     "compat.v1.variables": "initialize_all_variables",
     "compat.v1.legacy": "py_func",
