@@ -49,7 +49,6 @@ _HOOKS = {
     "graphs.sweep": "dense",
     "graphs.variables": "create_variable=create",
     "tf.linalg.products": "matmul",
-    "tf.strings.functions": "to_number",
     "explain.answer": "explain warn_of",
     "explain.wrong": "warn_of_step",
     "explain.zero_or_nan": "explain_nonfinite",

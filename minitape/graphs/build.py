@@ -89,7 +89,7 @@ class Graph(Named, Record):
         self.collections: dict[str, list] = {} if outer is None else outer.collections
         self.reads: dict[int, SymbolicTensor] = {}  # what each variable holds now, until the next effect
         self.tapes_around: list = []  # those that record the graph around it while this one is built
-        self.seed: Any = None if outer is None else outer.seed  # of its random operations
+
         self.drawn = 0  # random operations that took their number from it
         self.lock = threading.RLock()  # of whoever adds rows to a graph that is complete: those of its gradients
         self.tuples: set[int] = set()  # first rows of calls whose primitive returns a tuple

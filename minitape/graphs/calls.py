@@ -19,7 +19,6 @@ from ..ops.filling import range as range_of_tensors
 from .loops import refuse_scalar
 from .slicing import size_of
 from .sources import convert_function
-from .streams import DATASETS, is_dataset, is_iterator, next_element
 from .symbolic import NeedsValue, SymbolicTensor, is_symbolic
 from .syntax import CanNotConvert
 from .values import current
@@ -42,10 +41,6 @@ def call(function: Function, /, *args: Any, **kwargs: Any) -> Any:
         return replaced(*args, **kwargs)
     if state.graph is None:
         return function(*args, **kwargs)
-    if isinstance(function, (type, types.BuiltinFunctionType)) and function in DATASETS and any(map(is_dataset, args)):
-        return DATASETS[function](*args, **kwargs)
-    if function is next and len(args) == 1 and is_iterator(args[0]):
-        return next_element(args[0])
     if _own(function):
         return _own_call(function, args, kwargs)
     return rewritten(function)(*args, **kwargs)

@@ -21,7 +21,6 @@ from ..engine.tensor.tensor import Tensor, from_array, new_tensor
 from ..engine.values import nest
 from ..engine.values.invalid import mismatch
 from ..ops.parts import is_composite
-from ..ops.seeds import global_seed
 from .body import GraphBody, held_elsewhere, lift, passes
 from .build import Graph
 from .gradients import sweep_rows
@@ -44,8 +43,6 @@ class FuncGraph(Graph):
     def __init__(self, name: str, outer: Graph | None = None, may_create: bool = True) -> None:
         super().__init__(outer)
         self.name, self.may_create = name, may_create
-        if outer is None:
-            self.seed = global_seed()
         self.given: dict[int, Any] = {}  # row of each placeholder -> what the call that is traced gave for it
         self.created: list[Variable] = []
         self.inputs: list[SymbolicTensor] = []  # the placeholders of the arguments

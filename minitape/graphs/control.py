@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..engine.recording.evidence import note_used_as_size
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.tensor import Tensor, new_tensor
-from ..engine.values import dtypes, nest
+from ..engine.values import nest
 from ..engine.values.errors import InvalidArgumentError
 from ..engine.values.invalid import invalid, shape_text
-from ..ops.assertions import Assert
 from ..ops.parts import flatten_parts, is_composite, with_rows_of
 from .body import GraphBody, share_captures, trace_body
 from .primitive import GraphPrimitive, write_notes
@@ -29,7 +27,7 @@ from .symbolic import Operation, SymbolicTensor
 from .values import boolean, current
 
 if TYPE_CHECKING:
-    from ..engine.types import Array, Attributes, Function, Index, Value
+    from ..engine.types import Array, Attributes, Index, Value
     from .types import Tensors
 
 # -- cond ------------------------------------------------------------------------------------------
@@ -206,136 +204,15 @@ def branch_number(pred: Value) -> Any:
     return TABLE["logical_not"](new_tensor(np.bool_(False)) if pred.dtype.kind == "s" else boolean(pred))
 
 
-def switch_case(branch_index: Any, branch_fns: Any, default: Any = None, name: str = "switch_case") -> Any:
-    """Calls the function whose number is ``branch_index``, or ``default`` (the last one) when there is none.
-
-    ``branch_fns`` is a list, a dict of number -> function, or a list of such pairs. See
-    https://www.tensorflow.org/api_docs/python/tf/switch_case.
-
-    >>> import minitape as tf
-    >>> tf.switch_case(tf.constant(1), [lambda: "a", lambda: "b"])
-    'b'
-    """
-    functions = _functions_by_number(branch_index, branch_fns)
-    default = default or functions[max(functions)]
-    index = convert_to_tensor(branch_index)
-    if index.shape.rank:
-        raise invalid("'then' must be at least a vector, but saw shape: []", "Select")
-    if not isinstance(index, SymbolicTensor):
-        note_used_as_size(index)
-        return functions.get(int(index.array), default)()
-    bodies = [_trace_branch(f, index) for f in (*[functions[i] for i in sorted(functions)], default)]
-    return bodies[0].pack(build_case(index, bodies, "switch_case"))
 
 
-def _functions_by_number(branch_index: Any, branch_fns: Any) -> dict[int, Any]:
-    """The functions of ``switch_case`` after the checks that TensorFlow makes."""
-    if not isinstance(branch_index, Tensor):
-        raise TypeError(f"'branch_index' must be a Tensor, got {type(branch_index)}")
-    if not branch_index.dtype.is_integer:
-        raise TypeError(f"'branch_index' must be an integer Tensor, got <dtype: '{branch_index.dtype.name}'>")
-    if not isinstance(branch_fns, (list, tuple, dict)):
-        raise TypeError("'branch_fns' must be a list, tuple, or dict")
-    pairs = list(branch_fns.items()) if isinstance(branch_fns, dict) else list(branch_fns)
-    if not pairs:
-        raise ValueError("Must provide at least one item in branch_fns")
-    if all(callable(p) for p in pairs):
-        pairs = list(enumerate(pairs))
-    for pair in pairs:
-        _refuse_unpaired(pair, "branch_fns")
-        if not isinstance(pair[0], int):
-            raise TypeError(f"key must be a Python `int`, got {type(pair[0])}")
-        if not callable(pair[1]):
-            raise TypeError(f"fn for key {pair[0]} must be callable.")
-    keys = sorted(p[0] for p in pairs)
-    if keys != list(range(len(pairs))):
-        shown = ",".join(map(str, keys))
-        raise ValueError(
-            f"branch indices (keys) must form contiguous range of [0 to {len(pairs)}) but found {{{shown}}}"
-        )
-    return dict(pairs)
 
 
-def _refuse_unpaired(pair: Any, argument: str) -> None:
-    if not isinstance(pair, tuple) or len(pair) != 2:
-        raise TypeError(f"Each entry in '{argument}' must be a 2-tuple. Received {pair}.")
 
 
-def _checked_pairs(pred_fn_pairs: Any) -> list:
-    """The pairs of ``case`` after the checks that TensorFlow makes."""
-    if not isinstance(pred_fn_pairs, (list, tuple, dict)):
-        raise TypeError(f"'pred_fn_pairs' must be a list, tuple, or dict. Received: {type(pred_fn_pairs)}")
-    if isinstance(pred_fn_pairs, dict) and state.graph is None:
-        raise ValueError(
-            "Unordered dictionaries are not supported for the 'pred_fn_pairs' argument when "
-            "`exclusive=False` and eager mode is enabled."
-        )
-    pairs = list(pred_fn_pairs.items() if isinstance(pred_fn_pairs, dict) else pred_fn_pairs)
-    if state.graph is not None:
-        pairs = [(p.deref() if hasattr(p, "deref") else p, f) for p, f in pairs]
-    for pair in pairs:
-        _refuse_unpaired(pair, "pred_fn_pairs")
-        pred, function = pair
-        if not isinstance(pred, Tensor):
-            raise TypeError(f"pred must be a Tensor, got: {pred}")
-        if pred.dtype.kind != "b":
-            raise TypeError(f"pred must be Tensor of type bool: {pred.name}")
-        if not callable(function):
-            raise TypeError(f"fn for pred {pred.name} must be callable.")
-    if not pairs:
-        raise ValueError("not enough values to unpack (expected 2, got 0)")
-    return pairs
 
 
-def case(
-    pred_fn_pairs: Any, default: Any = None, exclusive: bool = False, strict: bool = False, name: str = "case"
-) -> Any:
-    """Calls the function of the first true predicate, else ``default``.
-
-    InvalidArgumentError when none is true and there is no ``default``, or, with ``exclusive``, several are (where there
-    is none, the last does not count). Eagerly a list of one result is unpacked unless ``strict`` (not that of a single
-    pair without default); in a graph it stays a list. ValueError for a dictionary where its order would count,
-    TypeError for other predicates than bool tensors.
-    See https://www.tensorflow.org/api_docs/python/tf/case.
-
-    >>> import minitape as tf
-    >>> x = tf.constant(3)
-    >>> tf.case([(x < 0, lambda: -1), (x > 0, lambda: 1)], default=lambda: 0)
-    1
-    """
-    pairs = _checked_pairs(pred_fn_pairs)
-    if default is not None and not callable(default):
-        raise TypeError("'false_fn' must be callable.")
-    preds = [p for p, _ in pairs]
-    last = default
-    if default is None:
-        preds, last = preds[:-1], _require(preds, pairs.pop()[1])
-    for pred, function in reversed(pairs):
-        last = _chained(pred, function, last, strict)
-    if not (exclusive and preds):
-        return last()
-    found, names = TABLE["stack"](*preds, axis=0), ", ".join(getattr(p, "name", "?") for p in preds)
-    alone = TABLE["reduce_sum"](TABLE["cast"](found, dtype=dtypes.int32)) <= 1
-    message = f"Input error: exclusive=True: more than 1 conditions ({names}) evaluated as True:"
-    with control_dependencies([Assert(alone, [message, found], summarize=len(preds))]):
-        return last()
 
 
-def _chained(pred: Value, function: Function, otherwise: Any, strict: bool) -> Any:
-    def chosen() -> Any:
-        result = cond(pred, function, otherwise)
-        single = state.graph is None and not strict and isinstance(result, (list, tuple)) and len(result) == 1
-        return result[0] if single else result
-
-    return chosen
 
 
-def _require(preds: Sequence, function: Function) -> Any:
-    """The function of the last predicate, which must be true where no other is."""
-
-    def last() -> Any:
-        message = "Input error: None of conditions evaluated as True:"
-        with control_dependencies([Assert(preds[-1], [message, TABLE["stack"](*preds, axis=0)])]):
-            return function()
-
-    return last

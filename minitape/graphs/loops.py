@@ -13,13 +13,11 @@ from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.tensor import Tensor, new_tensor
 from ..engine.values import nest
 from ..engine.values.shape import TensorShape
-from ..ops.assertions import Assert
 from ..ops.filling import zeros
 from ..ops.parts import flatten_parts, pack_parts, with_rows_of
 from .arrays import TensorArray
 from .body import BodyGraph, TestGraph, trace_body
 from .slicing import size_of
-from .streams import Stream, is_dataset, is_drawn_later, is_iterator
 from .symbolic import SymbolicTensor, is_symbolic
 from .values import (
     LIMITS,
@@ -38,7 +36,7 @@ from .whiles import WHILE, build_while, own_shapes
 if TYPE_CHECKING:
     from ..engine.types import Index, Value
     from .build import Graph
-    from .types import Names, Specs, Tensors, Test, Walk
+    from .types import Names, Tensors, Test, Walk
 
 _RETURNED = "_ag_return_value"  # how the name begins that holds what the function returns
 
@@ -83,13 +81,7 @@ def for_stmt(
 ) -> None:
     """``for``: over a tensor or dataset of a graph one operation; over anything else Python's loop."""
     source = current(source)
-    if is_iterator(source):
-        raise NotImplementedError(
-            "In a tf.function minitape loops over datasets, not over their iterators: call next(iterator)."
-        )
-    if is_dataset(source) and is_drawn_later(source):
-        source = Stream(source)
-    if state.graph is None or not isinstance(source, (Tensor, Stream)):
+    if state.graph is None or not isinstance(source, Tensor):
         for item in source:
             if extra is not None and not extra():
                 break
@@ -97,9 +89,8 @@ def for_stmt(
             if extra is not None and not _still(extra):
                 break
         return
-    if not isinstance(source, Stream):
-        refuse_scalar(source)
-    _refuse_return(changed.names, isinstance(source, Stream))
+    refuse_scalar(source)
+    _refuse_return(changed.names, False)
     _Loop(changed).run(lambda item: True if extra is None else extra(), body, source)
 
 
@@ -199,8 +190,6 @@ class _Flag:
 
 def _walk(source: Value) -> Walk:
     """How a ``for`` walks over a tensor or dataset."""
-    if isinstance(source, Stream):
-        return source
     if isinstance(source, SymbolicTensor) and source.op.type == "Range":
         return _Numbers(*source.op.inputs)
     return _Elements(source)
@@ -257,13 +246,8 @@ class _Loop:
 
         tested = trace_body(check, specs, TestGraph, "while")
         made = trace_body(turn, specs, scope="while")
-        while isinstance(walk, Stream) and (wider := _widen(specs, made.outputs)) != specs:  # there shapes may change
-            specs = wider
-            tested, made = trace_body(check, specs, TestGraph, "while"), trace_body(turn, specs, scope="while")
         self._check(specs[first:], made.outputs[first:])
         found = build_while(tested, made, start, None, WHILE if counter is None else counter.kinds)
-        if self.late:
-            self._demand_a_turn(found[0] if walk is None else TABLE["not_equal"](found[0], walk.start))
         self._leave(found[first:], latest)
 
     def _tensors(self, values: Names) -> list:
@@ -289,10 +273,6 @@ class _Loop:
             values[name] = pack_parts(likes[name], mine)
         return values
 
-    def _demand_a_turn(self, turned: Any) -> None:
-        """InvalidArgumentError in a run without a turn: names that are read afterwards have no value then."""
-        names = ["the function return value" if name.startswith(_RETURNED) else name for name in self.late]
-        Assert(turned, [f"loop must iterate at least once to initialize {', '.join(names)}"])
 
     # -- what is carried ---------------------------------------------------------------------------
 
@@ -355,12 +335,6 @@ class _Loop:
                 )
 
 
-def _widen(specs: Specs, outputs: Tensors) -> list:
-    """The types of the loop's values with shapes that cover those after a turn too."""
-    return [
-        (shape if t.shape.is_subtype_of(shape) else shape.most_specific_compatible_shape(t.shape), dtype)
-        for (shape, dtype), t in zip(specs, outputs, strict=True)
-    ]
 
 
 def _check_turn(name: str, before: Any, after: Any) -> Any:

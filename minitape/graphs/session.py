@@ -15,7 +15,6 @@ from ..engine.tensor.slices import IndexedSlices
 from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..engine.values import nest
 from ..engine.values.shape import TensorShape
-from ..ops.seeds import restart
 from .build import Graph
 from .program import Program
 from .symbolic import Operation, SymbolicTensor
@@ -126,7 +125,6 @@ class Session:
         self._closed = False
         self._programs: dict[Any, Program] = {}
         self._contexts: list = []  # of its own block
-        restart(self.graph)
 
     def __enter__(self) -> Session:
         if self._closed:

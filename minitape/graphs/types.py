@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ..engine.values.dtypes import DType
     from ..engine.values.shape import TensorShape
     from .loops import _Elements, _Numbers
-    from .streams import Stream
+    pass
 
     Tensors: TypeAlias = Sequence  # of a graph, or eager ones where its rows are run again
     Arrays: TypeAlias = Sequence[Array]  # the values of rows
@@ -26,4 +26,4 @@ if TYPE_CHECKING:
     Steps: TypeAlias = list[tuple[Call, Function | None]]  # calls to run again, with their functions of the table
     Notes: TypeAlias = dict[int, Any]  # what rows with effects gave when they ran
     Tapes: TypeAlias = Sequence[GradientTape]
-    Walk: TypeAlias = _Elements | _Numbers | Stream  # what a loop goes along
+    Walk: TypeAlias = _Elements | _Numbers  # what a loop goes along

@@ -15,6 +15,5 @@ Over axes
     ``reductions``, ``sorting``   sums and extremes, order, segments, counts
 
 Beside values
-    ``assertions``, ``printing``, ``parts``   what is checked and shown; composite tensors taken apart
-    ``seeds``, ``philox``   where random numbers begin, and the generator
+    ``printing``, ``parts``   what is shown; composite tensors taken apart
 """

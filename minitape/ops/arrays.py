@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 
 from ..engine.hooks import hooks
-from ..engine.recording.state import state
-from ..engine.table.primitives import TABLE
-from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.opdefs import accept_attr
-from ..engine.tensor.operation import apply
 from ..engine.tensor.slices import IndexedSlices
 from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..engine.values import dtypes
-from ..engine.values.invalid import at_run, invalid, shape_text
-from ..engine.values.shape import TensorShape, as_shape
-from .operands import axes_of, call, fill_sizes, integers, postpone, quick, tensor_of
+from ..engine.values.invalid import at_run, invalid
+from ..engine.values.shape import TensorShape
+from .operands import axes_of, call, integers, postpone, quick, tensor_of
 
 newaxis = None
 
@@ -42,17 +37,6 @@ def identity(input: Any, name: str | None = None) -> Any:
     return call("identity", tensor_of(input))
 
 
-def identity_n(input: Any, name: str | None = None) -> list:
-    """Each tensor of a list again, as the results of one operation. Differentiable.
-
-    What one of the results depends on, all do: gradients with respect to the other tensors are zeros, not None.
-
-    >>> import minitape as tf
-    >>> [t.numpy() for t in tf.identity_n([1, 2.5])]
-    [np.int32(1), np.float32(2.5)]
-    """
-    tensors = [tensor_of(x) for x in input]
-    return list(apply(TABLE["identity_n"], tuple(tensors), {})) if len(tensors) > 1 else [identity(x) for x in tensors]
 
 
 @postpone
@@ -129,23 +113,12 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
     x = tensor_of(tensor)
     if type(shape) in (list, tuple) and {*map(type, shape)} == {int}:
         sizes = list(shape)
-    else:
-        sizes = _given_sizes(shape)
     dims: Any = x._dims if type(x) is EagerTensor else x.shape.as_list() if x.shape.is_fully_defined() else None
     if dims is not None:
         sizes = _reshape_sizes(dims, sizes)
     return call("reshape", x, shape=tuple(sizes))
 
 
-def _given_sizes(shape: Any) -> list[int]:
-    """A shape that is more than a list of integers."""
-    if isinstance(shape, (list, tuple, TensorShape)) and any(n is None for n in shape):
-        convert_to_tensor(list(shape))  # raises
-    listed = isinstance(shape, (list, tuple))  # with tensors in it
-    given = integers(tensor_of(shape) if isinstance(shape, TensorShape) else shape, "Reshape", "Tshape", noted=listed)
-    if given.ndim > 1:
-        raise invalid(f"sizes input must be 1-D, not {shape_text(given.shape)}", "Reshape")
-    return given.reshape(-1).tolist()
 
 
 def _reshape_sizes(dims: Sequence[int], sizes: list[int]) -> list[int]:
@@ -197,28 +170,10 @@ def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "tr
     a = tensor_of(a)
     if perm is None:
         order = tuple(range(a.ndim))[::-1]
-    else:
-        order = _order(integers(perm, "Transpose", "Tperm"), a.ndim)
     out = call("transpose", a, perm=order)
     return call("conj", out) if conjugate and a.dtype.is_complex else out
 
 
-def _order(perm: Any, n: int) -> tuple[int, ...]:
-    if perm.ndim != 1:
-        raise invalid(f"perm must be rank 1, got shape {shape_text(perm.shape)}", "Transpose")
-    if perm.size != n:
-        raise invalid(
-            f"transpose expects a vector of size {n}. But input(1) is a vector of size {perm.size}", "Transpose"
-        )
-    order = [int(p) for p in perm]
-    for p in order:
-        if not -n <= p < n:
-            raise invalid(f"{p} is out of range [0 .. {n})", "Transpose")
-    order = [p % n for p in order]
-    for i in range(n):
-        if i not in order:
-            raise invalid(f"{i} is missing from {{{','.join(map(str, perm))}}}.", "Transpose")
-    return tuple(order)
 
 
 @postpone
@@ -283,139 +238,13 @@ def _unknown_as_rest(sizes: list) -> tuple[int, ...]:
 # -- broadcasting ----------------------------------------------------------------------------------
 
 
-@postpone
-def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
-    """The tensor repeated along new axes and axes of size 1 until it has ``shape``. Differentiable.
-
-    InvalidArgumentError for a shape to which it cannot be broadcast.
-
-    >>> import minitape as tf
-    >>> tf.broadcast_to([1, 2], [2, 2]).numpy()
-    array([[1, 2],
-           [1, 2]], dtype=int32)
-    """
-    x = tensor_of(input)
-    given = tensor_of(shape) if isinstance(shape, TensorShape) else shape
-    given = integers(given, "BroadcastTo", "Tidx")
-    if given.ndim != 1:
-        raise invalid(f"shape must be a vector of {{int32,int64}}, got shape {shape_text(given.shape)}", "BroadcastTo")
-    sizes = fill_sizes(given.tolist(), "BroadcastTo")
-    if x.ndim > len(sizes):
-        raise invalid(
-            f"Rank of input ({x.ndim}) must be no greater than rank of output shape ({len(sizes)}).", "BroadcastTo"
-        )
-    pairs = list(zip(reversed(list(x.shape)), reversed(sizes), strict=False))
-    if any(m not in (n, 1, None) for m, n in pairs):
-        raise invalid(f"Incompatible shapes: {shape_text(x.shape)} vs. {shape_text(sizes)}", "BroadcastTo")
-    return call("broadcast_to", x, shape=tuple(sizes))
 
 
-@postpone
-def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
-    """The shape to which two shapes broadcast; ValueError when they do not.
-
-    >>> import minitape as tf
-    >>> tf.broadcast_static_shape(tf.TensorShape([3, 1]), tf.TensorShape([1, 4]))
-    TensorShape([3, 4])
-    """
-    x, y = shape_x, shape_y
-    if x.ndims is None or y.ndims is None:
-        return TensorShape(None)
-    pairs = list(zip_longest(x.as_list()[::-1], y.as_list()[::-1], fillvalue=1))
-    if any(m != n and 1 not in (m, n) and None not in (m, n) for m, n in pairs):
-        raise ValueError(
-            "Incompatible shapes for broadcasting. Two shapes are compatible if for each dimension "
-            f"pair they are either equal or one of them is 1. Received: {x} and {y}."
-        )
-    return TensorShape([m if n in (1, m, None) and m != 1 else n for m, n in reversed(pairs)])
 
 
-@postpone
-def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
-    """The same for shapes given as tensors; InvalidArgumentError when they do not broadcast.
-
-    >>> import minitape as tf
-    >>> tf.broadcast_dynamic_shape([3, 1], [1, 4]).numpy()
-    array([3, 4], dtype=int32)
-    """
-    x, y = tensor_of(shape_x), tensor_of(shape_y)
-    try:
-        sizes = np.broadcast_shapes(tuple(x.array.tolist()), tuple(y.array.tolist()))
-    except ValueError:
-        raise invalid(
-            "Incompatible shapes: " + " vs. ".join(shape_text(s.array.tolist()) for s in (x, y)), "BroadcastArgs"
-        ) from None
-    return new_tensor(np.array(sizes, x.array.dtype))
 
 
-@postpone
-def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
-    """The tensor itself, if it has the shape; sizes of None fit anything. Differentiable.
-
-    Raises InvalidArgumentError otherwise.
-
-    >>> import minitape as tf
-    >>> tf.ensure_shape([1, 2], [None]).numpy()
-    array([1, 2], dtype=int32)
-    """
-    x, wanted = tensor_of(x), as_shape(shape)
-    if not wanted.is_compatible_with(x.shape):
-        raise invalid(
-            f"Shape of tensor input {shape_text(x.shape)} is not compatible with expected shape {shape_text(wanted)}.",
-            "EnsureShape",
-        )
-    if state.graph is not None and not x.shape.is_subtype_of(wanted):  # only a run can say
-        both = x.shape.merge_with(wanted)
-        return hooks.add_effect(lambda t: [ensure_shape(t, wanted)], [x], [(both, x.dtype)], name="EnsureShape")[0]
-    return call("identity", x)
 
 
-@postpone
-def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
-    """The order of the elements reversed along each of the axes in a list. Differentiable.
-
-    The result has the shape and dtype of the tensor. InvalidArgumentError for an axis that is not there or comes twice.
-
-    >>> import minitape as tf
-    >>> tf.reverse([1, 2, 3], [0]).numpy()
-    array([3, 2, 1], dtype=int32)
-    """
-    x, axes = tensor_of(tensor), integers(axis, "ReverseV2", "Tidx")
-    if state.graph is None and (x.ndim == 0 or x.shape.num_elements() == 0):
-        return identity(x)
-    if axes.ndim != 1:
-        raise invalid(f"'dims' must be 1-dimension, not {axes.ndim}", "ReverseV2")
-    places: list[int] = []
-    for i, a in enumerate(axes.tolist()):
-        if not -x.ndim <= a < x.ndim:
-            raise invalid(f"'axis'[{i}] = {a} is out of valid range [0, {x.ndim - 1}", "ReverseV2")
-        if a % x.ndim in places:
-            raise invalid(f"axis {a % x.ndim} specified more than once.", "ReverseV2")
-        places.append(a % x.ndim)
-    return call("reverse", x, axis=tuple(places))
 
 
-@postpone
-def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
-    """The elements moved on by ``shift`` places along an axis (or several); what leaves at the end enters at the front.
-
-    Differentiable.
-
-    >>> import minitape as tf
-    >>> tf.roll([1, 2, 3, 4], 1, 0).numpy()
-    array([4, 1, 2, 3], dtype=int32)
-    """
-    x, shifts, axes = tensor_of(input), integers(shift, "Roll", "Tshift"), integers(axis, "Roll", "Taxis")
-    if x.ndim == 0:
-        raise invalid("input must be 1-D or higher", "Roll")
-    if shifts.shape != axes.shape:
-        raise invalid("shift and axis must have the same size", "Roll")
-    for a in axes.reshape(-1):
-        if not -x.ndim <= a < x.ndim:
-            raise at_run(f"axis {a} is out of range", "Roll")
-    return call(
-        "roll",
-        x,
-        shift=tuple(int(s) for s in shifts.reshape(-1)),
-        axis=tuple(int(a) % x.ndim for a in axes.reshape(-1)),
-    )

@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..engine.table.primitives import (
-    TABLE,
     special,  # noqa: F401 - special fills the table
 )
-from ..engine.tensor.convert import cast_tensor, convert_to_tensor
-from ..engine.tensor.operation import binary
+from ..engine.tensor.convert import cast_tensor
 from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..engine.values import dtypes
 from .operands import call, postpone, tensor_of
@@ -83,23 +81,6 @@ def _plain(number: Any) -> Any:
     return int(value) if value.is_integer() else value
 
 
-@postpone
-def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
-    """Complex numbers from their parts: complex64 of float32 tensors, complex128 of float64 ones. Differentiable.
-
-    Raises TypeError for other dtypes.
-
-    >>> import minitape as tf
-    >>> print(tf.complex(1.0, 2.0).numpy())
-    (1+2j)
-    """
-    x, y = tensor_of(real), tensor_of(imag)
-    if x.dtype != y.dtype or x.dtype not in (dtypes.float32, dtypes.float64):
-        raise TypeError(
-            f"The `real` and `imag` components have incorrect types: {x.dtype.name} {y.dtype.name}. They "
-            "must be consistent, and one of [tf.float32, tf.float64]"
-        )
-    return binary(TABLE["complex"], x, y)
 
 
 @postpone
@@ -116,20 +97,6 @@ def real(input: Any, name: str | None = None) -> Tensor:
     return call("real", x) if x.dtype.kind == "c" else x
 
 
-@postpone
-def imag(input: Any, name: str | None = None) -> Tensor:
-    """The imaginary part; zeros for real tensors. Differentiable.
-
-    >>> import minitape as tf
-    >>> print(tf.math.imag(1.0 + 2.0j).numpy())
-    2.0
-    """
-    x = tensor_of(input)
-    if x.dtype.kind == "c":
-        return call("imag", x)
-    from .filling import zeros_like
-
-    return zeros_like(x)
 
 
 @postpone
@@ -148,16 +115,3 @@ def conj(x: Any, name: str | None = None) -> Tensor:
     raise TypeError(f"Expected numeric or variant tensor, got dtype {x.dtype!r}.")
 
 
-@postpone
-def angle(input: Any, name: str | None = None) -> Tensor:
-    """The argument of complex numbers, in radians; 0 or pi for real floats. Differentiable.
-
-    >>> import minitape as tf
-    >>> print(tf.math.angle([1.0, -1.0]).numpy())
-    [0.        3.1415927]
-    """
-    x = tensor_of(input)
-    if x.dtype.kind == "c":
-        return call("angle", x)
-    half_turn = convert_to_tensor(3.141592653589793, x.dtype) * call("ones_like", x)
-    return call("select", x < convert_to_tensor(0, x.dtype), half_turn, call("zeros_like", x))

@@ -21,7 +21,6 @@ from ..engine.values import dtypes
 from .operands import (
     call,
     is_tensor_like,
-    pair,
     pairwise,
     postpone,
     quick,
@@ -221,35 +220,8 @@ def divide(x: Any, y: Any, name: str | None = None) -> Any:
     return x / y
 
 
-@postpone
-def truediv(x: Any, y: Any, name: str | None = None) -> Any:
-    """x / y, elementwise; integers are divided as floats (float32 for 8 and 16 bits, else float64).
-
-    Differentiable. Raises TypeError when the dtypes differ.
-
-    >>> import minitape as tf
-    >>> print(tf.truediv(3, 2))
-    tf.Tensor(1.5, shape=(), dtype=float64)
-    """
-    x, y = float_quotient(*with_dtype_hint(x, y))
-    return binary(TABLE["divide"], x, y)
 
 
-@postpone
-def squared_difference(x: Any, y: Any, name: str | None = None) -> Any:
-    """Computes elementwise (x - y) * (x - y); of complex numbers conj(x - y) * (x - y). Differentiable.
-
-    Raises InvalidArgumentError when the dtypes differ or the shapes do not broadcast.
-
-    >>> import minitape as tf
-    >>> print(tf.math.squared_difference(1.0, 3.0).numpy())
-    4.0
-    """
-    x, y = pair(x, y)
-    if x.dtype.kind == "c":
-        away = x - y
-        return call("conj", away) * away
-    return binary(TABLE["squared_difference"], x, y)
 
 
 @postpone
@@ -269,43 +241,10 @@ def divide_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
     return binary(TABLE["div_no_nan"], *float_quotient(x, y, "tf.math.divide_no_nan"))
 
 
-@postpone
-def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
-    """1 / x, and 0 where x is 0. Differentiable, with gradient 0 there.
-
-    >>> import minitape as tf
-    >>> print(tf.math.reciprocal_no_nan([2.0, 0.0]).numpy())
-    [0.5 0. ]
-    """
-    x = tensor_of(x)
-    return binary(TABLE["div_no_nan"], convert_to_tensor(1, x.dtype), x)
 
 
-@postpone
-def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x * y, and 0 where y is 0 even if x is infinite or NaN. Differentiable.
-
-    Raises ValueError when the dtypes differ.
-
-    >>> import minitape as tf
-    >>> print(tf.math.multiply_no_nan(float("nan"), 0.0).numpy())
-    0.0
-    """
-    x = tensor_of(x)
-    y = convert_to_tensor(y, x.dtype, name="y")
-    return binary(TABLE["mul_no_nan"], x, y)
 
 
-@postpone
-def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
-    """log(sigmoid(x)), computed as -softplus(-x) without overflow. Differentiable.
-
-    >>> import minitape as tf
-    >>> print(tf.math.log_sigmoid(0.0).numpy())
-    -0.6931472
-    """
-    x = tensor_of(x)
-    return -call("softplus", -x)
 
 
 # -- logic -----------------------------------------------------------------------------------------
@@ -335,15 +274,6 @@ def logical_and(x: Any, y: Any, name: str | None = None) -> Tensor:
     return binary(TABLE["logical_and"], *_truths(x, y))
 
 
-@postpone
-def logical_or(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x or y, elementwise for bools, with broadcasting; other dtypes raise. Not differentiable.
-
-    >>> import minitape as tf
-    >>> print(tf.logical_or([True, False], False).numpy())
-    [ True False]
-    """
-    return binary(TABLE["logical_or"], *_truths(x, y))
 
 
 @postpone

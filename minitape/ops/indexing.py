@@ -22,8 +22,7 @@ from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..engine.tensor.updates import assigner, attach
 from ..engine.values import dtypes
-from ..engine.values.invalid import at_run, invalid, shape_text
-from .operands import call, postpone, tensor_of
+from ..engine.values.invalid import invalid
 from .picking import boolean_mask
 
 _SLICE = TABLE["slice"]
@@ -197,84 +196,7 @@ def _check_bounds(entry: Any, axis: int, size: int, name: str) -> Any:
 # -- functions -------------------------------------------------------------------------------------
 
 
-@postpone
-def slice_(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor:
-    """The block of ``input_`` that starts at ``begin`` and has ``size`` elements along each axis (-1: all the rest).
-
-    Differentiable in ``input_``. Raises InvalidArgumentError for a block that is not inside.
-
-    >>> import minitape as tf
-    >>> tf.slice([[1, 2, 3], [4, 5, 6]], [0, 1], [2, -1]).numpy()
-    array([[2, 3],
-           [5, 6]], dtype=int32)
-    """
-    x = tensor_of(input_)
-    begins, counts = (_places(v, "Slice") for v in (begin, size))
-    if begins.shape != (x.ndim,) or counts.shape != (x.ndim,):
-        raise invalid(
-            f"Expected begin and size arguments to be 1-D tensors of size {x.ndim}, but got shapes "
-            f"{shape_text(np.shape(begins))} and {shape_text(np.shape(counts))} instead.",
-            "Slice",
-        )
-    spec = []
-    for i, (n, b, c) in enumerate(zip(x.shape, begins.tolist(), counts.tolist(), strict=True)):
-        if not 0 <= b <= n:
-            raise at_run(f"Expected begin[{i}] in [0, {n}], but got {b}", "Slice")
-        if not -1 <= c <= n - b:
-            raise at_run(f"Expected size[{i}] in [0, {n - b}], but got {c}", "Slice")
-        spec.append(slice(b, n if c == -1 else b + c))
-    return call("slice", x, spec=tuple(spec))
 
 
-@postpone
-def strided_slice(
-    input_: Any,
-    begin: Any,
-    end: Any,
-    strides: Any = None,
-    begin_mask: int = 0,
-    end_mask: int = 0,
-    ellipsis_mask: int = 0,
-    new_axis_mask: int = 0,
-    shrink_axis_mask: int = 0,
-    *,
-    name: str | None = None,
-) -> Tensor:
-    """The elements from ``begin`` to ``end`` (excluded) in steps of ``strides``, for each axis: what ``x[...]`` means.
-
-    A bit set in a mask leaves the begin or end of one axis out, or makes its entry an ellipsis, a new axis, or one
-    element. Differentiable in ``input_``. Raises InvalidArgumentError for bad bounds.
-
-    >>> import minitape as tf
-    >>> tf.strided_slice([1, 2, 3, 4, 5], [0], [5], [2]).numpy()
-    array([1, 3, 5], dtype=int32)
-    """
-    begins, ends = _places(begin, _OP), _places(end, _OP)
-    steps = np.ones_like(begins) if strides is None else _places(strides, _OP)
-    if begins.ndim != 1 or not begins.shape == ends.shape == steps.shape:
-        raise _error(
-            "Expected begin, end, and strides to be 1D equal size tensors, but got shapes "
-            f"{shape_text(np.shape(begins))}, "
-            f"{shape_text(np.shape(ends))}, and {shape_text(np.shape(steps))} instead."
-        )
-    entries: list = [
-        ...
-        if ellipsis_mask & 1 << i
-        else None
-        if new_axis_mask & 1 << i
-        else b
-        if shrink_axis_mask & 1 << i
-        else slice(None if begin_mask & 1 << i else b, None if end_mask & 1 << i else e, s)
-        for i, (b, e, s) in enumerate(zip(begins.tolist(), ends.tolist(), steps.tolist(), strict=True))
-    ]
-    if any(type(entry) is int and step <= 0 for entry, step in zip(entries, steps.tolist(), strict=True)):
-        raise _error("only stride 1 allowed on non-range indexing.")
-    x = tensor_of(input_)
-    sizes: Any = tuple(x.shape)
-    return call("slice", x, spec=_resolve(entries, sizes, ""))
 
 
-def _places(value: Any, op: str) -> Any:
-    tensor = tensor_of(value)
-    accept_attr(op, "Index", tensor.dtype)
-    return np.asarray(tensor.array)

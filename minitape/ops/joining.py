@@ -7,15 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.hooks import hooks
 from ..engine.recording.evidence import note_used_as_size
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.convert import convert_to_tensor, is_array, pack
 from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import Tensor
 from ..engine.values.invalid import at_run, invalid, shape_text
-from ..engine.values.shape import TensorShape
-from .operands import call, get_static_value, integers, postpone, tensor_of
+from .operands import call, integers, postpone, tensor_of
 
 
 def same_dtype_tensors(values: Any) -> list:
@@ -115,18 +113,12 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unst
     """
     x = tensor_of(value)
     rank = x.ndim
-    if rank is None:
-        if num is None:
-            raise ValueError(f"Cannot infer argument `num` from shape {x.shape}")
-        return _unstack_later(x, num, axis)
     if not -rank <= axis < rank:
         if num is not None:
             raise invalid(f"axis = {axis} not in [{-rank}, {rank})", "Unpack")
         raise ValueError(f"Argument `axis` = {axis} not in range [{-rank}, {rank})")
     if num is None and x.shape[axis] is None:
         raise ValueError(f"Cannot infer argument `num` from shape {x.shape}")
-    if num is not None and x.shape[axis] is None:
-        return _unstack_later(x, num, axis)
     if num is not None and num != x.shape[axis]:
         raise invalid(f"Input shape axis {axis} must equal {num}, got shape {shape_text(x.shape)}", "Unpack")
     if x.shape[axis] == 0:
@@ -135,12 +127,6 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unst
     return list(out) if isinstance(out, tuple) else [out]
 
 
-def _unstack_later(x: Any, num: int, axis: int) -> list:
-    """The slices of a graph's tensor whose size along the axis only a run knows."""
-    shape = (
-        TensorShape(None) if x.ndim is None else TensorShape([n for i, n in enumerate(x.shape) if i != axis % x.ndim])
-    )
-    return hooks.add_effect(lambda t: unstack(t, num, axis), [x], [(shape, x.dtype)] * num, name="unstack")
 
 
 @postpone
@@ -156,46 +142,23 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = 
     """
     x, sizes = tensor_of(value), num_or_size_splits
     rank, axis = x.ndim, _split_axis(axis, isinstance(sizes, (int, np.integer)))
-    if not isinstance(sizes, (int, np.integer)):
-        sizes = tensor_of(sizes)
-        if not sizes.ndim:
-            raise ValueError(
-                "Rank-0 tensors are not supported as the num_or_size_splits argument to split. Argument "
-                f"provided: {num_or_size_splits!s}"
-            )
-        if get_static_value(sizes) is None:
-            if sizes.shape.num_elements() is None:
-                raise ValueError(f"Cannot infer argument `num` from shape {num_or_size_splits!s}")
-            return _split_later(x, sizes, axis)
-        sizes = integers(sizes, "SplitV", "Tlen").tolist()
-        if num is not None and num != len(sizes):
-            raise invalid(
-                "size of the split_tensor must be 1-D and have the same elements as outputs got 1 -D and "
-                f"{len(sizes)} elements",
-                "SplitV",
-            )
-    if rank is None or (-rank <= axis < rank and x.shape[axis] is None):
-        return _split_later(x, sizes, axis)
     if not -rank <= axis < rank:
         raise invalid(f"-input rank(-{rank}) <= split_dim < input rank ({rank}), but got {axis}", "Split")
     total = x.shape[axis]
-    if isinstance(sizes, list):
-        parts = _split_sizes([int(s) for s in sizes], total)
-    else:
-        if sizes <= 0:
-            raise invalid(
-                f"Value for attr 'num_split' of {sizes} must be at least minimum 1\n\t; NodeDef: {{{{node "
-                "Split}}; Op<name=Split; signature=split_dim:int32, value:T -> output:num_split*T; "
-                "attr=num_split:int,min=1; attr=T:type>",
-                "Split",
-            )
-        if total % sizes:
-            raise invalid(
-                "Number of ways to split should evenly divide the split dimension, but got split_dim "
-                f"{axis} (size = {total}) and num_split {sizes}",
-                "Split",
-            )
-        parts = (total // sizes,) * sizes
+    if sizes <= 0:
+        raise invalid(
+            f"Value for attr 'num_split' of {sizes} must be at least minimum 1\n\t; NodeDef: {{{{node "
+            "Split}}; Op<name=Split; signature=split_dim:int32, value:T -> output:num_split*T; "
+            "attr=num_split:int,min=1; attr=T:type>",
+            "Split",
+        )
+    if total % sizes:
+        raise invalid(
+            "Number of ways to split should evenly divide the split dimension, but got split_dim "
+            f"{axis} (size = {total}) and num_split {sizes}",
+            "Split",
+        )
+    parts = (total // sizes,) * sizes
     out = call("split", x, sizes=parts, axis=axis % rank)
     return list(out) if isinstance(out, tuple) else [out]
 
@@ -210,45 +173,8 @@ def _split_axis(axis: Any, equal: bool) -> int:
     return int(np.ravel(place.array)[0])
 
 
-def _split_later(x: Any, sizes: Any, axis: int) -> list:
-    """The parts of a graph's tensor whose size along the axis only a run knows."""
-    if isinstance(sizes, list):
-        lengths = [n if n >= 0 else None for n in sizes]
-    else:
-        lengths = [None] * int(sizes.shape.num_elements() or 0 if isinstance(sizes, Tensor) else sizes)
-    shapes = [
-        TensorShape(None)
-        if x.ndim is None
-        else TensorShape([n if i == axis % x.ndim else d for i, d in enumerate(x.shape)])
-        for n in lengths
-    ]
-    specs = [(s, x.dtype) for s in shapes]
-    if isinstance(sizes, Tensor):
-        return hooks.add_effect(lambda t, n: split(t, n, axis), [x, sizes], specs, name="split")
-    return hooks.add_effect(lambda t: split(t, sizes, axis), [x], specs, name="split")
 
 
-def _split_sizes(sizes: list[int], total: int) -> tuple[int, ...]:
-    if sizes.count(-1) > 1:
-        raise invalid("There can only be one -1 in the input.", "SplitV")
-    if len(sizes) == 1 and sizes != [total]:
-        raise invalid(
-            "If there is only one output, it must have the same size as the input. Input size: "
-            f"{total} output size: {sizes[0]}",
-            "SplitV",
-        )
-    for i, size in enumerate(sizes):
-        if size < -1:
-            raise invalid(f"Split size at index {i} must be >= 0. Got: {size}", "SplitV")
-    rest = total - sum(s for s in sizes if s != -1)
-    if rest < 0 or (rest and -1 not in sizes):
-        raise invalid(
-            "Determined shape must either match input shape along split_dim exactly if fully specified, or "
-            "be less than the size of the input along split_dim if not fully specified.  Got: "
-            f"{total - rest}",
-            "SplitV",
-        )
-    return tuple(rest if s == -1 else s for s in sizes)
 
 
 @postpone
@@ -339,7 +265,6 @@ def pad(
     sizes = _paddings(integers(paddings, op, "Tpaddings", noted=True), x, op)
     if constant:
         return call("pad", x, paddings=sizes, mode=wanted, fill=fill)
-    _check_mirror(sizes, x, wanted)
     return call("pad", x, paddings=sizes, mode=wanted)
 
 
@@ -367,13 +292,3 @@ def _paddings(sizes: Any, x: Any, op: str) -> tuple:
     return tuple((int(a), int(b)) for a, b in sizes)
 
 
-def _check_mirror(sizes: Any, x: Any, mode: str) -> None:
-    for (a, b), n in zip(sizes, x.shape, strict=True):
-        limit = n - 1 if mode == "REFLECT" else n
-        if a > limit or b > limit:
-            less = "less than" if mode == "REFLECT" else "no greater than"
-            raise at_run(
-                f"paddings must be {less} the dimension size: {a}, {b} "
-                f"{'not less' if mode == 'REFLECT' else 'greater'} than {n}",
-                "MirrorPad",
-            )

@@ -119,8 +119,6 @@ def postpone(function: Callable[Given, Made]) -> Callable[Given, Made]:
         try:
             return function(*args, **kwargs)
         except (AttributeError, TypeError, ValueError) as error:
-            if state.graph is None or not _needs_values(error):
-                raise
             found = hooks.postpone(function, args, kwargs)
             if found is None:
                 raise
@@ -134,11 +132,6 @@ def postpone(function: Callable[Given, Made]) -> Callable[Given, Made]:
     return checked
 
 
-def _needs_values(error: Exception) -> bool:
-    """True for what is raised because a value or a size is not known while a graph is being built."""
-    if isinstance(error, TypeError):
-        return any(word in str(error) for word in ("SymbolicTensor", "NoneType"))
-    return isinstance(error, AttributeError) or getattr(error, "unsettled", False) or "unknown rank" in str(error)
 
 
 def with_name(function: Same, name: str, doc: str, module: str) -> Same:
@@ -250,25 +243,5 @@ def quick(primitive: Any = None) -> Callable[[Same], Same]:
     return decorate
 
 
-def is_tensor(x: Any) -> bool:
-    """True for tensors, variables, ragged and sparse tensors.
-
-    >>> import minitape as tf
-    >>> tf.is_tensor(tf.constant(1)), tf.is_tensor([1])
-    (True, False)
-    """
-    return isinstance(x, Tensor) or hasattr(x, "_read") or bool(getattr(x, "_composite", False))
 
 
-def get_static_value(tensor: Any) -> Any:
-    """The value of a tensor as NumPy has it, None where a graph cannot know it; other things come back as they are.
-
-    >>> import minitape as tf
-    >>> get_static_value(tf.constant([1, 2]))
-    array([1, 2], dtype=int32)
-    """
-    if isinstance(tensor, EagerTensor):
-        return tensor.numpy()
-    if isinstance(tensor, Tensor) and hasattr(tensor, "array"):  # of a graph, but settled by constants
-        return tensor.array
-    return None if isinstance(tensor, Tensor) or hasattr(tensor, "_read") else tensor

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.hooks import hooks
-from ..engine.recording.evidence import origin_of_new, with_influences
+from ..engine.recording.evidence import origin_of_new
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.convert import convert_to_tensor
@@ -18,19 +17,7 @@ from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..engine.values import dtypes
 from ..engine.values.invalid import at_run, check_inside, check_places, invalid, outside, shape_text
 from ..engine.values.shape import TensorShape
-from .arrays import expand_dims, reshape
-from .joining import concat
-from .operands import (
-    call,
-    get_static_value,
-    integers,
-    of_one_dtype,
-    postpone,
-    same_shape_and_dtype,
-    static,
-    tensor_of,
-    with_name,
-)
+from .operands import call, integers, of_one_dtype, postpone, same_shape_and_dtype, static, tensor_of, with_name
 
 
 def _gather_axis(axis: Any) -> int:
@@ -243,19 +230,6 @@ def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
     return Unique(*call("unique", x, out_idx=dtypes.as_dtype(out_idx)))
 
 
-@postpone
-def unique_with_counts(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
-    """The same as ``tf.unique`` with how often each element appears.
-
-    The counts and the indices are of ``out_idx``, int32 or int64. Not differentiable. InvalidArgumentError for what is
-    no vector.
-
-    >>> import minitape as tf
-    >>> tf.unique_with_counts([5, 3, 5]).count.numpy()
-    array([2, 1], dtype=int32)
-    """
-    x = _vector(x, "UniqueWithCounts")
-    return UniqueWithCounts(*call("unique_with_counts", x, out_idx=dtypes.as_dtype(out_idx)))
 
 
 def _vector(x: Any, op: str) -> Any:
@@ -265,148 +239,16 @@ def _vector(x: Any, op: str) -> Any:
     return x
 
 
-@postpone
-def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool, name: str | None = None) -> Tensor:
-    """A mask that is true for the first ``lengths[...]`` places of a new last axis of size ``maxlen``.
-
-    ``maxlen`` is by default the largest length; ``dtype`` may be any type that has a true and a false. ValueError for a
-    ``maxlen`` with axes.
-
-    >>> import minitape as tf
-    >>> tf.sequence_mask([1, 3]).numpy()
-    array([[ True, False, False],
-           [ True,  True,  True]])
-    """
-    given = tensor_of(lengths)
-    counts = given.array
-    if maxlen is not None:  # lengths are compared as numbers of its dtype
-        counts = np.asarray(counts).astype(np.asarray(tensor_of(maxlen).array).dtype)
-    size = (np.max(counts) if np.size(counts) else 0) if maxlen is None else static(maxlen)
-    made = np.arange(int(np.ceil(size))) < np.asarray(counts)[..., None]
-    return with_influences(new_tensor(made.astype(dtypes.as_dtype(dtype).as_numpy_dtype)), (given,), "Less")
 
 
-@postpone
-def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str | None = None) -> Any:
-    """A list of ``num_partitions`` tensors: the slices of ``data`` whose entry in ``partitions`` is 0, 1, ...
-
-    Differentiable in ``data``. Raises InvalidArgumentError for an entry out of range.
-
-    >>> import minitape as tf
-    >>> [t.numpy().tolist() for t in tf.dynamic_partition([1, 2, 3], [0, 1, 0], 2)]
-    [[1, 3], [2]]
-    """
-    x, parts, num_partitions = tensor_of(data), tensor_of(partitions), int(num_partitions)
-    if parts.shape.rank == 0:
-        x, parts = expand_dims(x, 0), expand_dims(parts, 0)
-    known = None not in (parts.shape.rank, x.shape.rank)
-    if known and not TensorShape(x.shape[: parts.shape.rank]).is_compatible_with(parts.shape):
-        raise invalid(
-            "data.shape must start with partitions.shape, got data.shape = "
-            f"{shape_text(x.shape)}, partitions.shape = {shape_text(parts.shape)}",
-            "DynamicPartition",
-        )
-    if not isinstance(parts, EagerTensor):
-        tail = [None, *x.shape[parts.shape.rank :]] if known else None
-        return hooks.add_effect(
-            lambda d, p: dynamic_partition(d, p, num_partitions),
-            [x, parts],
-            [(TensorShape(tail), x.dtype)] * num_partitions,
-            name="DynamicPartition",
-        )
-    numbers = np.asarray(parts.array)
-    wrong = np.flatnonzero((numbers < 0) | (numbers >= num_partitions))
-    if wrong.size:
-        at = np.unravel_index(wrong[0], numbers.shape)
-        raise at_run(
-            f"partitions{shape_text(int(i) for i in at)} = {numbers[at]} is not in [0, {num_partitions})",
-            "DynamicPartition",
-        )
-    return [boolean_mask(x, new_tensor(numbers == k)) for k in range(num_partitions)]
 
 
-@postpone
-def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
-    """The slices of all ``data`` put at their ``indices`` into one tensor; later ones win.
-
-    Differentiable in ``data``.
-
-    >>> import minitape as tf
-    >>> tf.dynamic_stitch([[0, 2], [1]], [[10, 30], [20]]).numpy()
-    array([10, 20, 30], dtype=int32)
-    """
-    places = [tensor_of(i) for i in indices]
-    values = of_one_dtype(*data)
-    tail = tuple(values[0].shape)[places[0].ndim :]
-    for i, (p, v) in enumerate(zip(places, values, strict=True)):
-        if tuple(v.shape) != (*p.shape, *tail):
-            raise invalid(
-                f"data[{i}].shape = {shape_text(v.shape)} does not start with indices[{i}].shape = "
-                f"{shape_text(p.shape)}",
-                "DynamicStitch",
-            )
-    flat = concat([reshape(p, [-1]) for p in places], 0)
-    size = int(np.max(flat.array)) + 1 if np.size(flat.array) else 0
-    empty = new_tensor(np.zeros((size, *tail), values[0].dtype.as_numpy_dtype))
-    return tensor_scatter_nd_update(empty, reshape(flat, [-1, 1]), concat([reshape(v, (-1, *tail)) for v in values], 0))
 
 
-@postpone
-def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) -> Tensor:
-    """Zeros of ``shape`` with ``updates`` added at the places that the last axis of ``indices`` lists.
-
-    Places that occur several times add up. Differentiable in ``updates``. Raises InvalidArgumentError for a place
-    outside or for shapes that do not match.
-
-    >>> import minitape as tf
-    >>> tf.scatter_nd([[1], [1], [3]], [10, 1, 5], [4]).numpy()
-    array([ 0, 11,  0,  5], dtype=int32)
-    """
-    places, values = tensor_of(indices), tensor_of(updates)
-    accept_attr("ScatterNd", "Tindices", places.dtype)
-    if state.graph is not None and (found := _scatter_later(places, values, shape)) is not None:
-        return found
-    wanted = np.asarray(static(shape))
-    if wanted.ndim != 1:
-        raise invalid("Shape must be a vector", "ScatterNd")
-    sizes = tuple(map(int, wanted))
-    _check_scatter(places, values, sizes)
-    return call("scatter_nd", places, values, shape=sizes)
 
 
-def _scatter_later(places: Any, values: Any, shape: Any) -> Any:
-    """``scatter_nd`` in a graph where a rank or the shape is known only at run time; None where both are known."""
-    wanted = tensor_of(shape)
-    value = get_static_value(wanted)
-    if value is not None and None not in (places.shape.rank, values.shape.rank):
-        return None
-    count = wanted.shape.num_elements()
-    made = TensorShape(value if value is not None else None if count is None else [None] * count)
-    return hooks.add_effect(
-        lambda *given: [scatter_nd(*given)], [places, values, wanted], [(made, values.dtype)], name="ScatterNd"
-    )[0]
 
 
-def _check_scatter(places: Any, values: Any, sizes: tuple[int, ...]) -> None:
-    if values.ndim == 0:
-        raise invalid(f"Updates shape must have rank at least one. Found:{shape_text(values.shape)}", "ScatterNd")
-    op, outer, depth = "ScatterNd", tuple(places.shape)[:-1], places.shape[-1] if places.ndim else 0
-    if tuple(values.shape)[: len(outer)] != outer:
-        raise invalid(
-            f"Dimensions [0,{len(outer)}) of indices[shape={shape_text(places.shape)}] must match dimensions "
-            f"[0,{len(outer)}) of updates[shape={shape_text(values.shape)}]",
-            op,
-        )
-    if depth > len(sizes) or tuple(values.shape)[len(outer) :] != sizes[depth:]:
-        raise invalid(
-            f"Dimensions [{depth},{len(sizes)}) of input[shape={shape_text(sizes)}] must match dimensions "
-            f"[{len(outer)},{values.ndim}) of updates[shape={shape_text(values.shape)}]",
-            op,
-        )
-    if 0 in sizes and 0 not in tuple(places.shape) + tuple(values.shape):
-        raise invalid(f"Indices and updates specified for empty output.  indices shape: {shape_text(places.shape)}", op)
-    if state.graph is None:
-        check_inside(places.array, sizes, op)
 
 
 def _tensor_scatter(name: str, primitive: str, what: str, example: str) -> Any:

@@ -67,17 +67,12 @@ def _writer(stream: Any) -> Any:
             stream.flush()
 
         return write
-    if isinstance(stream, str) and stream.startswith("file://"):
-        return lambda text: _append(stream.removeprefix("file://"), text)
     raise ValueError(
         f"Unsupported output stream, logging level, or file.{stream}. Supported streams are sys.stdout, sys.stderr, "
         "tf.logging.info, tf.logging.warning, tf.logging.error. File needs to be in the form of 'file://<filepath>'."
     )
 
 
-def _append(path: str, text: str) -> None:
-    with open(path, "a", encoding="utf-8") as file:
-        file.write(text)
 
 
 def _dense(value: Any) -> Any:
@@ -114,26 +109,12 @@ def _structure(value: Any, limit: int) -> str:
         return f"({inner},)" if len(value) == 1 else f"({inner})"
     if not getattr(value, "_composite", False):
         return repr(value)
-    if hasattr(value, "to_list"):
-        return _ragged(value.to_list(), limit)
     indices, values, sizes = (
         tensor_text(part.array, limit) for part in (value.indices, value.values, value.dense_shape)
     )
     return f"'SparseTensor(indices={indices}, values={values}, shape={sizes})'"
 
 
-def _ragged(value: Any, limit: int) -> str:
-    """The rows of a ragged tensor, elements as ``tf.strings.as_string`` writes them."""
-    if not isinstance(value, list):
-        return (
-            repr(value.decode())
-            if isinstance(value, bytes)
-            else f"{value:f}"
-            if isinstance(value, float)
-            else str(value).lower()
-        )
-    texts = [_ragged(v, limit) for v in value]
-    return f"[{', '.join([*texts[:limit], '...', *texts[-limit:]] if 0 <= 2 * limit < len(texts) else texts)}]"
 
 
 def tensor_text(array: Any, limit: int = 3) -> str:
@@ -147,18 +128,8 @@ def tensor_text(array: Any, limit: int = 3) -> str:
         return element(array[()])
     if array.shape[0] and (limit == 0 or not array.size):  # nothing to show of what is there
         return "[" + "\n" * (array.ndim - 1) + " ...]"
-    return _axis(array, limit, 0)
 
 
-def _axis(array: Any, limit: int, depth: int) -> str:
-    """One axis in brackets: elements side by side, rows below each other with a blank line for each axis beyond."""
-    count = array.shape[0]
-    cut = limit >= 0 and count > 2 * limit
-    places = [*range(limit), None, *range(count - limit, count)] if cut else list(range(count))
-    if array.ndim == 1:
-        return "[" + " ".join("..." if i is None else element(array[i]) for i in places) + "]"
-    gap = "\n" * (array.ndim - 1) + " " * (depth + 1)
-    return "[" + gap.join("..." if i is None else _axis(array[i], limit, depth + 1) for i in places) + "]"
 
 
 def element(value: Any) -> str:
@@ -181,11 +152,3 @@ def _float(number: float, size: int) -> str:
     return text if back(text) == number else long % number
 
 
-def summary_text(array: Any, limit: int) -> str:
-    """The first elements of an array, as kernels print them in their errors."""
-    flat = np.reshape(array, -1)
-    shown = [
-        v.decode("utf-8", "replace") if isinstance(v, bytes) else element(v)
-        for v in flat[: flat.size if limit < 0 else limit]
-    ]
-    return " ".join(shown) + ("..." if len(shown) < flat.size else "")

@@ -82,22 +82,6 @@ reduce_euclidean_norm = _reduction(
 )
 
 
-@postpone
-def reduce_logsumexp(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
-    """log(sum(exp(x))) over the axes in ``axis``, without overflow. Differentiable; floats only.
-
-    >>> import minitape as tf
-    >>> print(tf.reduce_logsumexp([1000.0, 1000.0]).numpy())
-    1000.6932
-    """
-    x = tensor_of(input_tensor)
-    raw = reduce_max(x, axis, True)
-    largest = call("select", call("is_finite", raw), raw, call("zeros_like", raw))
-    largest = call("stop_gradient", largest)
-    total = call("log", reduce_sum(call("exp", x - largest), axis, keepdims))
-    if not keepdims:
-        largest = call("reshape", largest, shape=tuple(total.shape))
-    return total + largest
 
 
 @postpone
@@ -148,19 +132,6 @@ def count_nonzero(
     return call("cast", reduce_sum(found, axis, bool(keepdims)), dtype=dtypes.as_dtype(dtype))
 
 
-@postpone
-def zero_fraction(value: Any, name: str | None = None) -> Tensor:
-    """The share of zeros among the elements, as a float32; NaN when there are none.
-
-    >>> import minitape as tf
-    >>> print(tf.math.zero_fraction([0, 1, 0, 2]).numpy())
-    0.5
-    """
-    x = tensor_of(value)
-    count = count_nonzero(x)
-    ones = call("cast", call("ones_like", x), dtype=dtypes.float32)
-    size = reduce_sum(ones) if x.dtype.kind != "s" else tensor_of(np.float32(x.shape.num_elements()))
-    return (size - call("cast", count, dtype=dtypes.float32)) / size
 
 
 def _one_axis(axis: Any, name: str) -> int:
@@ -203,14 +174,6 @@ argmin = _position("argmin", "smallest", 2)
 # -- running totals --------------------------------------------------------------------------------
 
 
-def _scan(name: str, x: Any, axis: Any, exclusive: Any, reverse: Any) -> Any:
-    x = tensor_of(x)
-    place = tensor_of(axis, None if isinstance(axis, (str, bool)) else dtypes.int32)
-    if place.dtype.kind == "s":
-        accept_attr(TABLE[name].op, "Tidx", place.dtype)
-    if place.ndim:
-        raise invalid(f"ScanOp: axis must be a scalar, not {place.shape.as_list()}", TABLE[name].op)
-    return call(name, x, axis=int(place.array), exclusive=bool(exclusive), reverse=bool(reverse))
 
 
 @postpone
@@ -223,17 +186,5 @@ def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False
     >>> print(tf.cumsum([1, 2, 3]).numpy(), tf.cumsum([1, 2, 3], exclusive=True).numpy())
     [1 3 6] [0 1 3]
     """
-    return _scan("cumsum", x, axis, exclusive, reverse)
 
 
-@postpone
-def cumprod(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
-    """The running product along ``axis``; ``exclusive`` leaves the own element out, ``reverse`` starts at the end.
-
-    Same shape and dtype as x. Differentiable; the gradient at a zero is NaN. InvalidArgumentError for a bad axis.
-
-    >>> import minitape as tf
-    >>> print(tf.math.cumprod([1, 2, 3]).numpy())
-    [1 2 6]
-    """
-    return _scan("cumprod", x, axis, exclusive, reverse)

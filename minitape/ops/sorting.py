@@ -106,67 +106,10 @@ def argsort(
     return _ordered(values, axis, direction, 1)
 
 
-@postpone
-def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) -> Tensor:
-    """Whether the prediction of each target's class is among the k largest of its row; not differentiable.
-
-    ``targets`` is a vector of ints, ``predictions`` a float32 matrix. Classes that are tied with the k-th count as in.
-    Raises InvalidArgumentError when the shapes do not fit.
-
-    >>> import minitape as tf
-    >>> print(tf.math.in_top_k([0, 1], [[0.9, 0.1], [0.9, 0.1]], 1).numpy())
-    [ True False]
-    """
-    given = tensor_of(predictions, dtypes.float32)
-    rows = given.array
-    wanted = tensor_of(targets).array
-    if rows.ndim != 2 or wanted.shape != rows.shape[:1]:
-        raise invalid(
-            f"predictions of shape {rows.shape} must have a row for each target, of shape {wanted.shape}", "InTopKV2"
-        )
-    inside = (wanted >= 0) & (wanted < rows.shape[1])
-    own = rows[np.arange(len(rows)), np.where(inside, wanted, 0)]
-    above = np.sum(rows > own[:, None], axis=1)
-    made = new_tensor(inside & np.isfinite(own) & np.all(np.isfinite(rows), axis=1) & (above < int(static(k))))
-    return with_influences(made, (given,), "InTopKV2")
 
 
-@postpone
-def searchsorted(
-    sorted_sequence: Any, values: Any, side: str = "left", out_type: Any = dtypes.int32, name: str | None = None
-) -> Tensor:
-    """Where the values belong in sorted rows: the number of elements below them ("left"), or not above them ("right").
-
-    The last axes are searched, the others must agree. The result has the shape of ``values``; not differentiable.
-    Raises ValueError for another ``side``, InvalidArgumentError for unlike dtypes or rows.
-
-    >>> import minitape as tf
-    >>> print(tf.searchsorted([1.0, 3.0, 5.0], [0.0, 3.0, 6.0]).numpy())
-    [0 1 3]
-    """
-    if side not in ("left", "right"):
-        raise ValueError(f"Argument `side` must be either 'right' or 'left'. Received: `side` = '{side}'.")
-    op, dtype = ("LowerBound" if side == "left" else "UpperBound"), dtypes.as_dtype(out_type)
-    rows, wanted = tensor_of(sorted_sequence), tensor_of(values)
-    for x in (rows, wanted):
-        if x.ndim == 0:
-            raise invalid("slice index -1 of dimension 0 out of bounds.", "StridedSlice")
-    accept(op, rows.dtype, wanted.dtype)
-    accept_attr(op, "out_type", dtype)
-    return call("searchsorted", rows, wanted, side=side, dtype=dtype)
 
 
-@postpone
-def invert_permutation(x: Any, name: str | None = None) -> Tensor:
-    """The permutation that undoes x: ``y[x[i]] = i``. Not differentiable.
-
-    Raises InvalidArgumentError when x is no permutation of 0, 1, ..., n - 1.
-
-    >>> import minitape as tf
-    >>> print(tf.math.invert_permutation([2, 0, 1]).numpy())
-    [1 2 0]
-    """
-    return call("invert_permutation", tensor_of(x))
 
 
 # -- segments --------------------------------------------------------------------------------------
@@ -229,25 +172,8 @@ unsorted_segment_min = _unsorted("unsorted_segment_min", "minimum (the largest n
 unsorted_segment_prod = _unsorted("unsorted_segment_prod", "product", "[2. 4.]")
 
 
-def _sizes(data: Any, ids: Any, num_segments: Any) -> Any:
-    """How many rows each segment has, at least 1, shaped to divide the sums."""
-    count = _count_of(num_segments, "UnsortedSegmentSum")
-    ones = new_tensor(np.ones(ids.shape.as_list(), data.dtype.as_numpy_dtype))
-    n = call("unsorted_segment_sum", ones, ids, num_segments=count)
-    n = call("maximum", n, new_tensor(data.dtype.as_numpy_dtype(1)))
-    return call("reshape", n, shape=(count, *[1] * (data.ndim - ids.ndim)))
 
 
-@postpone
-def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
-    """The mean of the rows of ``data`` that share an id; 0 where there are none. Differentiable in ``data``.
-
-    >>> import minitape as tf
-    >>> print(tf.math.unsorted_segment_mean([1.0, 2.0, 4.0], [1, 0, 1], 2).numpy())
-    [2.  2.5]
-    """
-    data, ids = tensor_of(data), tensor_of(segment_ids)
-    return unsorted_segment_sum(data, ids, num_segments) / _sizes(data, ids, num_segments)
 
 
 @postpone

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from ..engine.recording.block import InterruptSafeExit
 from ..engine.recording.evidence import note_creation
-from ..engine.recording.state import state
 from ..engine.tensor.variable import ResourceVariable
 from ..engine.values import nest
 
@@ -26,29 +23,10 @@ def camel_to_snake(name: str) -> str:
     return _WORD_STARTS.sub(r"_\1", name).lower()
 
 
-class ModuleScope:
-    """The name scope of a module: a context in which variables are named ``module/...``."""
 
-    def __init__(self, path: tuple[str, ...]) -> None:
-        self._path = path
-        self._before: list[tuple[str, ...]] = []
 
-    @property
-    def name(self) -> str:
-        """The scope as a prefix, ending with a slash."""
-        return "/".join(self._path) + "/"
 
-    def __enter__(self) -> str:
-        self._before.append(state.scope)
-        state.scope = self._path
-        return self.name
 
-    def _leave(self, *error: Any) -> None:
-        state.scope = self._before[-1]
-        self._before.pop()
-        self._held = None
-
-    __exit__: Any = InterruptSafeExit(_leave, lambda scope: scope._before)
 
 
 class Module:
@@ -82,7 +60,6 @@ class Module:
             )
         self._name = name
         note_creation(self)
-        self._name_scope = ModuleScope((*state.scope, name))
 
     @property
     def name(self) -> str:
@@ -104,10 +81,6 @@ class Module:
         """The trainable ones among ``variables``."""
         return tuple(v for v in self.variables if v.trainable)
 
-    @property
-    def non_trainable_variables(self) -> tuple:
-        """The others among ``variables``."""
-        return tuple(v for v in self.variables if not v.trainable)
 
     @property
     def submodules(self) -> tuple:
@@ -120,28 +93,6 @@ class Module:
         """
         return _flatten(self, recursive, predicate or (lambda leaf: True), {id(self)})
 
-    @classmethod
-    def with_name_scope(cls, method: Callable) -> Callable:
-        """A decorator: the method runs inside the module's name scope.
-
-        >>> import minitape as tf
-        >>> class Scaled(tf.Module):
-        ...     @tf.Module.with_name_scope
-        ...     def __call__(self, x):
-        ...         if not hasattr(self, "w"):
-        ...             self.w = tf.Variable(2.0)
-        ...         return self.w * x
-        >>> scaled = Scaled()
-        >>> float(scaled(3.0)), scaled.w.name
-        (6.0, 'scaled/Variable:0')
-        """
-
-        @functools.wraps(method)
-        def inside(self: Module, *args: Any, **kwargs: Any) -> Any:
-            with self.name_scope:
-                return method(self, *args, **kwargs)
-
-        return inside
 
 
 def _flatten(module: Module, recursive: bool, wanted: Callable[[Any], bool], seen: set[int]) -> Iterator:

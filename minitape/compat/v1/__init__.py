@@ -31,11 +31,9 @@ __getattr__, __dir__ = _lazy(
     "tf.compat.v1",
     {
         "graphs.session": "Session get_default_graph get_default_session placeholder reset_default_graph",
-        "compat.v1.variables": "all_variables assign AUTO_REUSE get_collection get_variable get_variable_scope "
-        "global_variables global_variables_initializer initialize_all_variables "
-        "trainable_variables variable_scope",
-        "compat.v1.legacy": "disable_eager_execution disable_v2_behavior enable_eager_execution name_scope "
-        "op_scope py_func set_random_seed",
+        "compat.v1.variables": "all_variables AUTO_REUSE get_collection global_variables global_variables_initializer "
+        "initialize_all_variables",
+        "compat.v1.legacy": "name_scope op_scope py_func",
     },
     globals(),
     _SHARED,

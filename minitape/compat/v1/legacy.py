@@ -9,7 +9,6 @@ from ...engine.derivatives.pyfunction import call_numpy
 from ...engine.recording.block import block
 from ...engine.recording.logs import deprecated
 from ...engine.recording.state import state
-from ...graphs.session import get_default_graph
 
 _DEPRECATED = (
     "py_func (from tensorflow.python.ops.script_ops) is deprecated and will be removed in a future version.\n"
@@ -38,45 +37,12 @@ def py_func(func: Any, inp: Any, Tout: Any, stateful: bool = True, name: str | N
 # -- modes -----------------------------------------------------------------------------------------
 
 
-def disable_eager_execution() -> None:
-    """Operations from now on are added to the default graph of this thread. Only at the start of a program.
-
-    >>> import minitape as tf
-    >>> tf.compat.v1.disable_eager_execution()
-    >>> print(tf.constant(1.0))
-    Tensor("Const:0", shape=(), dtype=float32)
-    >>> tf.compat.v1.enable_eager_execution()
-    >>> tf.compat.v1.reset_default_graph()
-    """
-    if state.tapes:
-        raise ValueError("tf.disable_eager_execution() must be called at program startup.")
-    graph = get_default_graph()
-    state.record = state.graph = graph
-    state.token = object()
 
 
-disable_v2_behavior = disable_eager_execution
 
 
-def enable_eager_execution() -> None:
-    """Operations from now on compute at once, which is the default.
-
-    >>> import minitape as tf
-    >>> tf.compat.v1.enable_eager_execution()
-    >>> tf.executing_eagerly()
-    True
-    """
-    state.record = state.graph = state.token = None
 
 
-def set_random_seed(seed: int) -> None:
-    """Sets the seed of the default graph's random operations.
-
-    >>> import minitape as tf
-    >>> tf.compat.v1.set_random_seed(1)
-    """
-    get_default_graph().seed = seed
-    tf.random.set_seed(seed)
 
 
 @block

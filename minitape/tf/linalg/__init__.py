@@ -5,11 +5,8 @@ from ..namespace import lazy as _lazy
 __getattr__, __dir__ = _lazy(
     "tf.linalg",
     {
-        "ops.clipping": "global_norm",
-        "tf.linalg.products": "einsum l2_normalize matmul matvec norm normalize tensordot",
-        "tf.linalg.decompositions": "adjoint band_part cholesky cholesky_solve det diag diag_part inv logdet "
-        "matrix_transpose set_diag slogdet solve tensor_diag trace "
-        "triangular_solve",
+        "tf.linalg.products": "l2_normalize matmul matvec norm tensordot",
+        "tf.linalg.decompositions": "det diag diag_part inv solve tensor_diag trace",
         "ops.filling": "eye",
     },
     globals(),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import re
-from collections.abc import Sequence
 from sys import _getframe
 from typing import Any
 
@@ -185,78 +183,10 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
 # -- einsum ----------------------------------------------------------------------------------------
 
 
-@postpone
-def einsum(equation: str, *inputs: Any, optimize: str = "greedy", name: str | None = None) -> Tensor:
-    """Sums of products by Einstein's convention: ``einsum("ij,jk->ik", a, b)`` is the matrix product.
-
-    Repeated labels of one tensor take its diagonal, labels missing in the output are summed, ``...`` stands for axes
-    that broadcast; without ``->`` the labels that occur once come out in alphabetical order. The inputs must be tensors
-    or arrays. Differentiable. Raises ValueError for a malformed equation, InvalidArgumentError for sizes that do not
-    fit. ``optimize`` has no effect.
-
-    >>> import minitape as tf
-    >>> x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
-    >>> print(tf.einsum("ij->j", x).numpy(), tf.einsum("ii", x).numpy())
-    [4. 6.] 5.0
-    """
-    text = equation.replace(" ", "")
-    tensors = [tensor_of(x) for x in inputs]
-    if state.graph is not None and len({t.dtype for t in tensors}) > 1:
-        found = f"[{', '.join(t.dtype.name for t in tensors)}]"
-        raise TypeError(f"Tensors in list passed to 'inputs' of 'Einsum' Op have types {found} that don't all match.")
-    left, right = parse_equation(text, [len(x.shape) for x in inputs])
-    for i, t in enumerate(tensors):
-        if t.dtype is not tensors[0].dtype:
-            raise mismatch("Einsum", i, tensors[0].dtype.kernel_name, t.dtype)
-    return apply(TABLE["einsum"], tuple(tensors), {"left": left, "right": right})
 
 
-def parse_equation(text: str, ranks: Sequence[int]) -> tuple[tuple[str, ...], str]:
-    """The labels of each input and of the output; the axes of an ellipsis get labels of their own.
-
-    >>> parse_equation("...ij,jk->...ik", [3, 2])
-    (('αij', 'jk'), 'αik')
-    """
-    found = re.fullmatch(r"((?:[a-zA-Z]|\.\.\.|,)*)(?:->((?:[a-zA-Z]|\.\.\.)*))?", text)
-    if found is None or "." in text.replace("...", ""):
-        raise ValueError(f"Subscripts have incorrect format: {text}")
-    terms = found[1].split(",")
-    if len(terms) != len(ranks):
-        raise ValueError(f'Got {len(ranks)} inputs for equation "{text}", expecting {len(terms)}')
-    output = found[2]
-    letters = "".join(terms)
-    if output is None:
-        once = sorted(c for c in set(letters.replace(".", "")) if letters.count(c) == 1)
-        output = ("..." if "..." in letters else "") + "".join(once)
-    plain = output.replace(".", "")
-    if len(set(plain)) != len(plain):
-        raise ValueError(f"Output subscripts contain a label appearing more than once: {text}")
-    for c in plain:
-        if c not in letters:
-            raise ValueError(f"Output subscripts contain the label {c} not present in the input subscripts.")
-    return _without_ellipsis(terms, output, ranks)
 
 
-def _without_ellipsis(terms: list[str], output: str, ranks: Sequence[int]) -> tuple[tuple[str, ...], str]:
-    extra = []
-    for i, (term, rank) in enumerate(zip(terms, ranks, strict=True)):
-        named_axes = len(term.replace("...", ""))
-        if ("..." in term and rank < named_axes) or ("..." not in term and rank != named_axes):
-            raise invalid(
-                f"Expected input {i} to have rank {'at least ' if '...' in term else ''}{named_axes} but got: {rank}",
-                "Einsum",
-            )
-        extra.append(rank - named_axes)
-    most = max(extra, default=0)
-    if most and "..." not in output:
-        raise invalid(
-            f"Output contains {most} broadcasting dimension(s) but no ellipsis (...) was found in the output "
-            "subscripts.",
-            "Einsum",
-        )
-    greek = "".join(chr(ord("α") + i) for i in range(most))
-    left = tuple(term.replace("...", greek[most - n :]) for term, n in zip(terms, extra, strict=True))
-    return left, output.replace("...", greek)
 
 
 # -- norms and clipping ----------------------------------------------------------------------------
@@ -283,8 +213,6 @@ def norm(
         raise ValueError(f"'axis' must be None, an integer, or a tuple of 2 unique integers, got {axis}")
     _check_order(ord, is_matrix)
     x = tensor_of(tensor)
-    if is_matrix and ord == 2:
-        return _spectral(x, axis, keepdims)
     if ord in ("fro", "euclidean", 2):
         total = call("sqrt", reduce_sum(x * conj(x), axis, True))
     elif ord == 1:
@@ -315,27 +243,8 @@ def without_axes(x: Any, axis: Any) -> Any:
     return call("reshape", x, shape=tuple(n for i, n in enumerate(x.shape) if i not in gone))
 
 
-def _spectral(x: Any, axis: Any, keepdims: bool) -> Any:
-    """The largest singular value of the matrices on two axes."""
-    places = [a % x.ndim for a in axis]
-    rest = [i for i in range(x.ndim) if i not in places]
-    found = reduce_max(call("svd", call("transpose", x, perm=(*rest, *places)))[0], -1)
-    kept = tuple(1 if i in places else n for i, n in enumerate(x.shape))
-    return call("reshape", found, shape=kept) if keepdims else found
 
 
-@postpone
-def normalize(tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str | None = None) -> Any:
-    """A pair: the tensor divided by its norm, and that norm with the reduced axes kept. Differentiable; see ``norm``.
-
-    >>> import minitape as tf
-    >>> x, size = tf.linalg.normalize([3.0, 4.0])
-    >>> print(x.numpy(), size.numpy())
-    [0.6 0.8] [5.]
-    """
-    tensor = tensor_of(tensor)
-    size = norm(tensor, ord, axis, True)
-    return tensor / size, size
 
 
 @postpone

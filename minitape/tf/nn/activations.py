@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 
 from ...engine.table.primitives import TABLE, activation, sorting, special  # noqa: F401 - they fill the table
-from ...engine.tensor.convert import convert_to_tensor
 from ...engine.tensor.tensor import Tensor
 from ...engine.values import dtypes
 from ...engine.values.invalid import invalid
-from ...ops.joining import concat
 from ...ops.operands import call, postpone, quick, tensor_of, unary, with_name
 
 
@@ -58,59 +56,16 @@ def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Tens
     return call("leaky_relu", x, alpha=float(np.float32(alpha)))  # the kernel has it as a float32
 
 
-@postpone
-def crelu(features: Any, axis: int = -1, name: str | None = None) -> Tensor:
-    """relu of x and of -x, joined along ``axis``. Differentiable.
-
-    >>> import minitape as tf
-    >>> print(tf.nn.crelu([1.0, -2.0]).numpy())
-    [1. 0. 0. 2.]
-    """
-    x = tensor_of(features)
-    return relu(concat([x, -x], axis))
 
 
-@postpone
-def gelu(features: Any, approximate: bool = False, name: str | None = None) -> Tensor:
-    """x times the normal distribution function at x (or its approximation by tanh). Differentiable.
-
-    Raises ValueError unless ``features`` are floats. See Hendrycks and Gimpel, "Gaussian error linear units" (2016).
-
-    >>> import minitape as tf
-    >>> print(tf.nn.gelu([0.0, 1.0]).numpy())
-    [0.        0.8413447]
-    """
-    x = tensor_of(features)
-    if not x.dtype.is_floating:
-        raise ValueError(f"`features.dtype` must be a floating point tensor.Received:features.dtype={x.dtype}")
-    if approximate:
-        cubic = convert_to_tensor(_CUBIC, x.dtype) * call("pow", x, convert_to_tensor(3, x.dtype))
-        inner = convert_to_tensor(0.7978845608028654, x.dtype) * (x + cubic)
-        return 0.5 * x * (1.0 + call("tanh", inner))
-    return 0.5 * x * (1.0 + call("erf", x * convert_to_tensor(_ROOT, x.dtype)))
 
 
 # float64 gets float32's, as in TensorFlow
 _CUBIC, _ROOT = float(np.float32(0.044715)), float(np.float32(math.sqrt(0.5)))
 
 
-@postpone
-def silu(features: Any, beta: Any = 1.0) -> Tensor:
-    """x * sigmoid(beta * x), also called swish. Differentiable in both.
-
-    >>> import minitape as tf
-    >>> print(tf.nn.silu([0.0, 1.0]).numpy())
-    [0.        0.7310586]
-    """
-    x = tensor_of(features)
-    fits = x.dtype.is_floating or x.dtype.kind == "c"
-    beta = tensor_of(beta, x.dtype if fits else dtypes.float32)
-    if not fits:
-        return call("sigmoid", x)  # refuses
-    return x * call("sigmoid", beta * x)
 
 
-swish = silu
 
 
 def _over_axis(name: str, logits: Any, axis: Any) -> Any:

@@ -8,13 +8,10 @@ from ...engine.recording.state import state
 from ...engine.table.primitives import convolution  # noqa: F401 - it fills the table
 from ...engine.tensor.opdefs import accept_text
 from ...engine.tensor.tensor import Tensor
-from ...engine.values.errors import UnimplementedError
 from ...engine.values.invalid import invalid, mismatch, shape_text
 from ...ops.operands import call, of_one_dtype, postpone, static, tensor_of
 
 
-def unimplemented(message: str, op: str) -> UnimplementedError:
-    return UnimplementedError(None, None, f"{message} [Op:{op}] name: ")
 
 
 def spatial(value: Any, name: str) -> list[int]:
@@ -65,21 +62,11 @@ def check_texts(op: str, padding: Any, data_format: str) -> None:
     if isinstance(padding, str):
         accept_text(op, "padding", padding)
     accept_text(op, "data_format", data_format)
-    if data_format != "NHWC":
-        raise unimplemented(
-            f"The {op} op currently only supports the NHWC tensor format on the CPU. The op was given "
-            f"the format: {data_format}",
-            op,
-        )
 
 
 def _layout(x: Any, k: Any, strides: Any, padding: Any, dilations: Any, op: str) -> dict[str, Any]:
     """The attributes of a convolution primitive, after TensorFlow's checks."""
     for name, steps in (("strides", strides), ("dilations", dilations)):
-        if steps[0] != 1 or steps[3] != 1:
-            raise unimplemented(
-                f"Current implementation does not yet support {name} in the batch and depth dimensions.", op
-            )
         if min(steps) <= 0:
             raise invalid(f"Row and column {name} should be larger than 0.", op)
     pads = pads_of(padding, x.shape[1:3], k.shape[:2], strides[1:3], dilations[1:3])
@@ -120,8 +107,6 @@ def conv2d(
         raise invalid(f"convolution filter must be 4-dimensional: {shape_text(k.shape)}", "Conv2D")
     if x.shape[-1] % k.shape[2]:
         raise invalid(f"input depth must be evenly divisible by filter depth: {x.shape[-1]} vs {k.shape[2]}", "Conv2D")
-    if x.shape[-1] != k.shape[2]:
-        raise unimplemented("minitape's conv2d has no groups: filters see all channels", "Conv2D")
     return call("conv2d", x, k, **_layout(x, k, steps, padding, holes, "Conv2D"))
 
 
@@ -145,8 +130,6 @@ def _pool_windows(x: Any, ksize: Any, strides: Any, padding: Any, op: str) -> di
             f"Sliding window ksize must be positive. The specified or inferred ksize is: {','.join(map(str, window))}",
             op,
         )
-    if window[0] != 1 or window[3] != 1 or steps[0] != 1 or steps[3] != 1:
-        raise unimplemented("Pooling is not yet supported on the batch or channel dimension.", op)
     if min(steps) <= 0:
         raise invalid(f"Stride must be > 0, but got {min(steps)}", op)
     pads = pads_of(padding, x.shape[1:3], window[1:3], steps[1:3], (1, 1))
@@ -171,15 +154,3 @@ def max_pool2d(
     return _pool("max_pool", input, ksize, strides, padding, data_format)
 
 
-@postpone
-def avg_pool2d(
-    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC", name: str | None = None
-) -> Tensor:
-    """The mean of each window of height x width; elements outside the image do not count. Differentiable; floats only.
-
-    >>> import minitape as tf
-    >>> image = tf.reshape(tf.range(16.0), [1, 4, 4, 1])
-    >>> print(tf.nn.avg_pool2d(image, ksize=2, strides=2, padding="VALID").numpy().reshape(-1))
-    [ 2.5  4.5 10.5 12.5]
-    """
-    return _pool("avg_pool", input, ksize, strides, padding, data_format)

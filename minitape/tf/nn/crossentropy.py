@@ -6,7 +6,6 @@ from typing import Any
 
 from ...engine.table.primitives import TABLE, activation  # noqa: F401 - it fills the table
 from ...engine.tensor.tensor import EagerTensor, Tensor
-from ...engine.values import dtypes
 from ...engine.values.invalid import invalid
 from ...ops.operands import call, postpone, same_shape_and_dtype, tensor_of
 
@@ -18,24 +17,10 @@ def _both(name: str, labels: Any, logits: Any) -> None:
         )
 
 
-def _wide(x: Any) -> Any:
-    """Half floats as float32, in which losses are computed."""
-    return call("cast", x, dtype=dtypes.float32) if x.dtype.name in ("float16", "bfloat16") else x
 
 
-def _back(loss: Any, like: Any) -> Any:
-    return loss if loss.dtype is like.dtype else call("cast", loss, dtype=like.dtype)
 
 
-def _axis_last(x: Any, axis: int) -> Any:
-    """x with ``axis`` moved to the end."""
-    rank = x.ndim
-    if axis in (-1, rank - 1):
-        return x
-    if not -rank <= axis < rank:
-        raise invalid(f"Requires start <= limit when delta > 0: {axis + 1}/{rank}", "Range")
-    axis %= rank
-    return call("transpose", x, perm=(*(i for i in range(rank) if i != axis), axis))
 
 
 @postpone
@@ -59,18 +44,8 @@ def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: int = -1, 
         and same_shape_and_dtype(x, y)
     ):
         return call("softmax_cross_entropy", x, y)
-    wide = _wide(x)
-    y = y if y.dtype is wide.dtype else call("cast", y, dtype=wide.dtype)
     if 0 in (x.ndim, y.ndim) and x.dtype.is_floating:
         raise invalid("Expected begin[0] == 0 (got -1) and size[0] == 0 (got 1) when input.dim_size(0) == 0", "Slice")
-    wide, y = _axis_last(wide, axis), _axis_last(y, axis)
-    found = call("softmax_cross_entropy", wide, y)
-    rows, wanted = y.shape[:-1].num_elements(), wide.shape[:-1].num_elements()
-    if None not in (rows, wanted) and rows > wanted:  # labels may be fewer, but not more
-        raise invalid(
-            f"Input to reshape is a tensor with {rows} values, but the requested shape has {wanted}", "Reshape"
-        )
-    return _back(found, x)
 
 
 @postpone
@@ -100,7 +75,6 @@ def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str
             "`labels.shape` must equal `logits.shape` except for the last dimension. Received: "
             f"labels.shape={y.shape} and logits.shape={x.shape}"
         )
-    return _back(call("sparse_softmax_cross_entropy", _wide(x), y), x)
 
 
 @postpone
@@ -124,12 +98,3 @@ def sigmoid_cross_entropy_with_logits(labels: Any = None, logits: Any = None, na
     return (above - x * y) + call("log1p", call("exp", below))
 
 
-@postpone
-def l2_loss(t: Any, name: str | None = None) -> Tensor:
-    """Half the sum of the squares of all elements. Differentiable; floats only.
-
-    >>> import minitape as tf
-    >>> print(tf.nn.l2_loss([3.0, 4.0]).numpy())
-    12.5
-    """
-    return call("l2_loss", tensor_of(t))
