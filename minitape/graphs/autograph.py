@@ -19,22 +19,11 @@ from ..engine.tensor.tensor import Tensor
 from ..engine.values import nest
 from ..engine.values.errors import OpError
 from ..ops.parts import flatten_parts, pack_parts, with_rows_of
-from .body import BodyGraph, GraphBody, TestGraph, trace_body
+from .body import BodyGraph, GraphBody
 from .calls import call, rewritten  # noqa: F401 - rewritten functions find it here
-from .control import branch_number, build_case, cond_graph, refuse_number
+from .control import branch_number, build_case
 from .loops import for_stmt, while_stmt  # noqa: F401 - rewritten functions find them here
-from .values import (
-    MISSING,
-    ChangedNames,
-    Undefined,
-    condition,
-    copies,
-    current,
-    decides,
-    is_value,
-    peek,  # noqa: F401 - rewritten functions find it here
-    without_variables,
-)
+from .values import ChangedNames, Undefined, condition, copies, current, decides
 
 if TYPE_CHECKING:
     from ..engine.types import Function, Structure, Value
@@ -115,17 +104,11 @@ def _merge(name: str, first: Any, second: Any, outs: list[list]) -> Any:
     if first is second is not None:
         return first
     for value, branch in ((first, "main"), (second, "else")):
-        if isinstance(value, Undefined):
-            if name.startswith("_ag_return_value"):
-                raise _no_return(branch)
-            if not value.was_absent():
-                return value
-            return _undefined(name, ValueError, f"must also be initialized in the {branch} branch")
+        pass
     try:
         nest.assert_same_structure(first, second, expand_composites=True)
     except (TypeError, ValueError) as error:
         text = f"must have the same nested structure in the main and else branches:\n\n{error}"
-        return _undefined(name, TypeError, text)
     places: list[tuple[int | None, Any]] = []
     for a, b in zip(flatten_parts(first), flatten_parts(with_rows_of(first, second)), strict=True):
         place = _place(name, a, b, outs)
@@ -135,62 +118,22 @@ def _merge(name: str, first: Any, second: Any, outs: list[list]) -> Any:
     return _Pending(first, places)
 
 
-def _undefined(name: str, kind: type[Exception], text: str) -> Undefined:
-    return Undefined(name, functools.partial(kind, f"'{name}' {text}"))
 
 
 def _place(name: str, a: Any, b: Any, outs: list[list]) -> tuple[int | None, Any] | Undefined:
     """Where the tensor is found that is ``a`` after one branch and ``b`` after the other, as ``_Pending`` wants it."""
     if a is b is not None and not isinstance(a, Tensor):
         return None, a
-    if not (is_value(a) and is_value(b)):
-        label = "is None" if a is None or b is None else "is not a tensor"
-        which = "main" if not is_value(a) else "else"
-        return _undefined(name, ValueError, f"{label} at the end of the {which} branch.")
     one, other = convert_to_tensor(a).dtype, convert_to_tensor(b).dtype
-    if one != other:
-        text = f"has dtype {one.name} in the main branch, but dtype {other.name} in the else branch"
-        return _undefined(name, TypeError, text)
     outs[0].append(a)
     outs[1].append(b)
     return len(outs[0]) - 1, None
 
 
-def if_return(
-    test: Test,
-    then: Function,
-    orelse: Function,
-    changed: ChangedNames,
-) -> Any:
-    """An ``if`` whose branches return: both must, and the same structure; MISSING where none does."""
-    test = current(test)
-    if not decides(test):
-        return then() if test else orelse()
-    branches = _Branches(test, then, orelse, changed)
-    first, second = map(without_variables, branches.results)
-    if first is MISSING and second is MISSING:
-        branches.join()
-        return MISSING
-    for value, label in ((first, "main"), (second, "else")):
-        if value is MISSING:
-            raise _no_return(label)
-    merged = branches.merged("retval_", first, second)
-    if isinstance(merged, Undefined):
-        raise merged.fail()
-    return branches.join(merged)[0]
 
 
-def _no_return(branch: str) -> ValueError:
-    return ValueError(f"the {branch} branch must also have a return statement.")
 
 
-def if_exp(test: Test, then: Function, orelse: Function) -> Any:
-    """``a if test else b``."""
-    test = current(test)
-    if not decides(test):
-        return then() if test else orelse()
-    refuse_number(test)
-    return if_return(test, then, orelse, ChangedNames(tuple, lambda values: None, ()))
 
 
 # -- and, or, not ----------------------------------------------------------------------------------
@@ -213,9 +156,6 @@ def and_(*parts: Any) -> Any:
     return _junction(parts, True, lambda v: not v)
 
 
-def or_(*parts: Any) -> Any:
-    """``or``."""
-    return _junction(parts, False, bool)
 
 
 def _junction(parts: Sequence, is_and: bool, settles: Callable[[Any], bool]) -> Any:
@@ -223,20 +163,12 @@ def _junction(parts: Sequence, is_and: bool, settles: Callable[[Any], bool]) -> 
     value: Any = parts[0]()
     for at, part in enumerate(parts[1:], 1):
         value = current(value)
-        if decides(value):
-            return _lazy(value, parts[at:], is_and, settles)
         if settles(value):
             return value
         value = part()
     return value
 
 
-def _lazy(value: Value, rest: Sequence, is_and: bool, settles: Callable[[Any], bool]) -> Any:
-    """``value and rest``, or with ``is_and`` False ``value or rest``, as ``tf.cond`` puts it."""
-    pred = TABLE["reshape"](value, shape=()) if value.shape.rank and value.shape.num_elements() == 1 else value
-    kind = TestGraph if isinstance(state.graph, TestGraph) else BodyGraph
-    rest_value = trace_body(lambda: convert_to_tensor(_junction(rest, is_and, settles)), (), kind)
-    return cond_graph(pred, rest_value, lambda: value) if is_and else cond_graph(pred, lambda: value, rest_value)
 
 
 # -- the function itself ---------------------------------------------------------------------------
@@ -276,8 +208,6 @@ class StagingError(AutoGraphError):
 class _KeyError(KeyError):
     """A KeyError whose text may have several lines."""
 
-    def __str__(self) -> str:
-        return str(self.args[0])
 
 
 _KeyError.__name__ = _KeyError.__qualname__ = "KeyError"
@@ -305,8 +235,6 @@ def _in_user_code(error: Exception) -> Exception | None:
     message = str(error).replace("\n", "\n    ")
     lines += ["", f"    {kind.__name__}: {message}", ""]
     own = kind.__module__.startswith(("minitape", "tensorflow"))
-    if not (own or kind in _TAKE_TEXT or _inherits_constructor(kind)):
-        kind = _KeyError if kind is KeyError else StagingError
     made: Any = kind("\n".join(lines))
     made._in_user_code = True
     for note in getattr(error, "__notes__", ()):
@@ -329,7 +257,3 @@ def _user_frames(error: Exception) -> list[tuple[Any, str]]:
     return found
 
 
-def _inherits_constructor(kind: type) -> bool:
-    """Whether a class takes ``Exception``'s own constructor; Python's other exceptions have theirs, though not all
-    versions of Python let it be seen."""
-    return next(c for c in kind.__mro__ if "__init__" in vars(c) or c.__module__ == "builtins") is Exception

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..engine.hooks import hooks
 from ..engine.recording.block import During, Elsewhere
 from ..engine.recording.record import Record
 from ..engine.recording.rows import CALL, LEAF, Call, Leaf
@@ -24,16 +23,14 @@ from ..engine.table.primitives import TABLE, Primitive
 from ..engine.tensor.tensor import EagerTensor, new_tensor
 from ..engine.values import dtypes
 from ..engine.values.dtypes import DType
-from ..engine.values.invalid import AtRun
 from ..engine.values.shape import TensorShape
 from . import infer
-from .failures import raising_primitive
 from .naming import Named, caller, default_name, name_within
-from .symbolic import InaccessibleTensorError, Operation, SymbolicTensor, out_of_scope
+from .symbolic import Operation, SymbolicTensor
 
 if TYPE_CHECKING:
     from ..engine.types import Attributes, DTypeLike, ShapeLike, Value
-    from .types import Tapes, Tensors, Variable
+    from .types import Tapes, Variable
 
 _UNKNOWN = ((), np.dtype(np.float32))  # of a row that stands for a state of a variable
 
@@ -289,14 +286,6 @@ class Graph(Named, Record):
         if known is not None and known[0] is tensor:
             return known[1]
         outer: Any = self.outer
-        if not any(graph is tensor.graph for graph in self.around[1:]):
-            if not self.is_function():
-                raise ValueError(
-                    f"{tensor} must be from the same graph as what uses it (graphs are {tensor.graph} and {self})."
-                )
-            # of a branch or loop in this graph, or of another function?
-            inside = any(graph is self for graph in tensor.graph.around)
-            raise out_of_scope(tensor, InaccessibleTensorError if inside else TypeError)
         value = tensor.graph.constant_value(tensor._row) if tensor.op.type == "Const" else None
         if value is not None and not tensor.dtype.differentiable:  # else a gradient may be wanted
             return self.constant(new_tensor(value), tensor.op.name)
@@ -327,9 +316,6 @@ class Graph(Named, Record):
             outputs, several = infer.outputs(primitive, tensors, attrs)
         except infer.Mismatch as error:
             raise ValueError(error.text(self.unique_name(name, False), primitive, tensors, attrs)) from None
-        except AtRun as error:
-            primitive, attrs = raising_primitive(primitive, error, tensors), {}
-            outputs, several = primitive.infer(tensors, attrs), False
         made = self.call_row(primitive, rows, attrs, outputs, name)
         if several:
             self.tuples.add(self.listed[-1].row)
@@ -358,9 +344,6 @@ class Graph(Named, Record):
 
         return read(self, variable, state.tapes if tapes is None else tapes, accessed)
 
-    def create(self, variable: Variable, *given: Any) -> None:
-        """Makes a variable while this graph is being built."""
-        hooks.create_variable(variable, *given)
 
     def look_at(self, variable: Variable) -> Any:
         """The value of ``variable`` for Python to look at, which is not there: NotImplementedError."""
@@ -370,14 +353,6 @@ class Graph(Named, Record):
         """A tape watches a variable: what is read here is watched."""
         self.read(variable, tapes=[tape])
 
-    def update(
-        self, variable: Variable, primitive: Primitive, inputs: Tensors, attrs: Attributes, how: str, prepare: Any
-    ) -> Any:
-        """Assigns what a primitive makes of a variable's value and of ``inputs``, at this point of the graph.
-
-        It is called an assignment, ``how`` it may have come about; ``prepare`` is for values, which a run will see.
-        """
-        return variable._assign(self.apply(primitive, (variable._read(), *inputs), attrs), "assign", True)
 
     def assign(self, variable: Variable, tensor: Value, how: str, read_value: bool = True) -> Any:
         """An assignment at this point of the graph: the variable as it is then, or the operation alone."""
@@ -433,12 +408,7 @@ class Graph(Named, Record):
         found = list(self.collections.get(str(name), []))
         return found if scope is None else [m for m in found if hasattr(m, "name") and re.match(scope, m.name)]
 
-    def add_to_collection(self, name: str, value: Value) -> None:
-        """Adds a member to a collection."""
-        self.collections.setdefault(str(name), []).append(value)
 
-    def __repr__(self) -> str:
-        return object.__repr__(self)
 
 
 class _Building(Elsewhere):
@@ -467,9 +437,4 @@ class _Building(Elsewhere):
 def apply(primitive: Primitive, inputs: tuple, attrs: Attributes) -> Any:
     """Adds an operation to the graph that is being built: here the core hands over what it cannot compute."""
     graph = state.graph
-    if graph is None:
-        leaked = next(t for t in inputs if type(t) is not EagerTensor)
-        if type(leaked) is SymbolicTensor:
-            raise out_of_scope(leaked, TypeError, False)
-        raise TypeError(f"{primitive.op} takes tensors, got {leaked!r} of type {type(leaked).__name__}.")
     return graph.apply(primitive, inputs, attrs)

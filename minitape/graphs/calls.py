@@ -12,14 +12,14 @@ from ..engine.recording.frames import traced_file
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.tensor import Tensor
-from ..engine.values import dtypes, nest
+from ..engine.values import dtypes
 from ..engine.values.dtypes import DType
 from ..ops import elementwise
 from ..ops.filling import range as range_of_tensors
 from .loops import refuse_scalar
 from .slicing import size_of
 from .sources import convert_function
-from .symbolic import NeedsValue, SymbolicTensor, is_symbolic
+from .symbolic import NeedsValue, is_symbolic
 from .syntax import CanNotConvert
 from .values import current
 
@@ -56,21 +56,11 @@ def _own_call(function: Function, args: Arguments, kwargs: Names) -> Any:
     try:
         return function(*args, **kwargs)
     except (NeedsValue, TypeError, ValueError, IndexError) as error:
-        from .postponed import postpone
+        pass
 
-        if isinstance(error, NeedsValue) or _has_open_shapes(args, kwargs):
-            found = postpone(function, args, kwargs)
-            if found is not None:
-                return found[0]
         raise
 
 
-def _has_open_shapes(args: Any, kwargs: Names) -> bool:
-    """True for arguments of unknown shapes; not beside a function, whose own mistakes are not to be put off."""
-    leaves = nest.flatten([list(args), kwargs])
-    if any(isinstance(leaf, types.FunctionType) for leaf in leaves):
-        return False
-    return any(type(t) is SymbolicTensor and not t.shape.is_fully_defined() for t in leaves)
 
 
 def rewritten(function: Function) -> Any:

@@ -19,7 +19,6 @@ from ..engine.tensor.operation import apply, finish
 from ..engine.tensor.slices import IndexedSlices
 from ..engine.tensor.tensor import Tensor, from_array, new_tensor
 from ..engine.values import nest
-from ..engine.values.invalid import mismatch
 from ..ops.parts import is_composite
 from .body import GraphBody, held_elsewhere, lift, passes
 from .build import Graph
@@ -114,22 +113,9 @@ class ConcreteFunction:
     )
     trainable_variables = property(lambda self: tuple(v for v in self.variables if v.trainable), doc="Its variables.")
 
-    @property
-    def structured_input_signature(self) -> Any:
-        """The specs of the positional and of the keyword arguments."""
-        return self.signature.specs()
 
-    def pretty_printed_signature(self, verbose: bool = True) -> str:
-        """The types of arguments and results as text: on one line unless ``verbose``, which tells captures too."""
-        return (
-            self.signature.text(self.body, self.variables, self._held) if verbose else self.signature.short(self.body)
-        )
 
-    def __str__(self) -> str:
-        return f"ConcreteFunction {self.pretty_printed_signature()}"
 
-    def __repr__(self) -> str:
-        return f"<ConcreteFunction {self.signature.short(self.body)} at {hex(id(self))}>"
 
     # -- calling -----------------------------------------------------------------------------------
 
@@ -184,11 +170,6 @@ class ConcreteFunction:
                     clock(), known.kind, at + place, known.values, weakref.ref(v), known.depth
                 )
 
-    def check(self, tensors: Tensors) -> None:
-        """InvalidArgumentError for a tensor of another dtype than was traced."""
-        for at, (tensor, place) in enumerate(zip(tensors, self.body.inputs, strict=True)):
-            if tensor.dtype != place.dtype:
-                raise mismatch(f"__inference_{self.label}_0", at, place.dtype.kernel_name, tensor.dtype)
 
     def _pack(self, found: Sequence) -> Any:
         return found[0] if self._single else self._packer(iter(found))
@@ -317,10 +298,6 @@ class Taped:
         found = iter(self.backward.run([*saved, *arrays, *starts]))
         return [_share(g, found) for g in self.grads]
 
-    def connects(self, output: int, at: int) -> bool:
-        """True when the graph has a path from an input to an output, whether or not a call goes along it."""
-        start = self.starts[output] if self.starts else None
-        return start is not None and start._row in find_needed(self.concrete.graph, _rows_of(self.grads[at]), [], [])[1]
 
     def reads_values(self, at: int) -> bool:
         """True when the gradient by an input is a function of values of the forward run, not of adjoints alone."""

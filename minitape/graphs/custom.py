@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..engine.derivatives.custom import CUSTOM, CustomCall, call_as_row
+from ..engine.derivatives.custom import CustomCall, call_as_row
 from ..engine.derivatives.pyfunction import types_of_results
 from ..engine.recording.state import state
 from ..engine.tensor.convert import convert_to_tensor
-from ..engine.tensor.operation import finish
-from ..engine.tensor.slices import dense_of
 from ..engine.tensor.tensor import new_tensor
 from ..engine.values import nest
 from .effects import NUMPY, NUMPY_STATELESS, PYTHON
 from .primitive import GraphPrimitive
-from .program import inline, replay
+from .program import inline
 from .values import current
 
 if TYPE_CHECKING:
@@ -61,33 +58,11 @@ def _run_eagerly(graph: Graph, call: Call, values: dict[int, Any]) -> list:
     results = call.attrs["results"]
     outs = [new_tensor(values[r].array) for r in call.inputs[:results]]
     known = dict(values)
-    custom = _elsewhere(graph, call, lambda rows, gs: replay(graph, rows, known | gs))
-    finish(CUSTOM, tuple(values[r] for r in call.inputs[results:]), {"call": custom}, tuple(outs))
     return outs
 
 
-def _elsewhere(graph: Graph, call: Call, run: Callable[[list[int], dict[int, Any]], list]) -> CustomCall:
-    """The call with a gradient that is traced in its own graph; ``run`` gives its rows for adjoints elsewhere."""
-
-    def grad_fn(*gs: Any) -> Any:
-        starts, rows = _gradient_rows(graph, call)
-        found = iter(run([r for r in rows if r is not None], dict(zip(starts, gs, strict=True))))
-        return [None if r is None else next(found) for r in rows]
-
-    return CustomCall(call.attrs["call"].name, grad_fn, [], len(call.inputs) - call.attrs["results"], None)
 
 
-def _gradient_rows(graph: Graph, call: Call) -> tuple[list[int], list[int | None]]:
-    """The rows of the adjoints and of the shares in them, which the first gradient of a call adds to the graph."""
-    with graph.lock:
-        if ("gradient", call.row) not in graph.replays:
-            with graph.as_default():
-                outs = [graph.tensor_at(call.row + i) for i in range(call.outputs)]
-                starts = [graph.placeholder(t.dtype, t.shape, "grad_ys") for t in outs]
-                shares = call.attrs["call"].shares(starts)
-                rows = [None if s is None else graph.row_or_new_leaf(dense_of(s)) for s in shares]
-            graph.replays["gradient", call.row] = [s._row for s in starts], rows
-        return graph.replays["gradient", call.row]
 
 
 def _copy_attrs(graph: Graph, call: Call, rows: dict[int, int]) -> Attributes:
@@ -101,7 +76,6 @@ def _copy_attrs(graph: Graph, call: Call, rows: dict[int, int]) -> Attributes:
         inline(graph, here, shares, places, ())
         return [here.tensor_at(places[r]) for r in shares]
 
-    return call.attrs | {"call": _elsewhere(graph, call, copied)}
 
 
 CUSTOM_ROW = GraphPrimitive("custom_gradient", "IdentityN", _infer, forward=_forward, rules=_rule)

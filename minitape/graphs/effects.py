@@ -19,7 +19,6 @@ from ..engine.values import errors, nest
 from ..engine.values.dtypes import string
 from ..engine.values.invalid import invalid, shape_text
 from ..engine.values.shape import TensorShape
-from .failures import brackets
 from .primitive import GraphPrimitive, write_notes
 
 if TYPE_CHECKING:
@@ -102,12 +101,6 @@ def _assign_forward(value: Value, *, variable: Variable, how: str) -> tuple:
                 _ASSIGN_OPS[how],
             )
         value = old + value if how == "assign_add" else old - value
-    elif not variable.shape.is_compatible_with(np.shape(value)):  # only now the shape is known
-        raise invalid(
-            "Trying to assign to variable with tensor with wrong shape. Expected "
-            f"{brackets(variable.shape)} got {shape_text(np.shape(value))}",
-            _ASSIGN_OPS[how],
-        )
     variable._version += 1
     variable._set(value)
     if variable._uninitialized:
@@ -232,9 +225,6 @@ DRAW = GraphPrimitive("draw", "StatefulPartitionedCall", **_LATER, rules=None, s
 NEXT = GraphPrimitive("next_element", "IteratorGetNext", **_LATER, stateful=True)
 
 
-def draw_row(function: Callable[..., list], tensors: Tensors, spec: Any, name: str | None) -> Any:
-    """Adds a row of random numbers, drawn by ``function`` each time that the graph runs; ``spec`` is (shape, dtype)."""
-    return state.graph.apply(DRAW, tuple(tensors), {"function": function, "specs": [spec]}, name)[0]
 
 
 def add_effect(
@@ -261,12 +251,6 @@ class AssignedVariable(UnreadVariable):
     graph = property(lambda self: self.assigned.graph, doc="The graph in which the assignment is.")
     op = property(lambda self: self.assigned.op, doc="The operation that assigns.")
 
-    def _read(self) -> Any:
-        """In a function the value at this point of it; in other graphs, whose rows have no order, the assigned one."""
-        graph = state.graph
-        if graph is None or not graph.is_function():
-            return self.assigned
-        return graph.read(self._base, accessed=False)
 
 
 AssignedVariable.__name__ = "_UnreadVariable"  # as it prints

@@ -17,22 +17,12 @@ from ..engine.tensor.convert import convert_to_tensor, is_array
 from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..engine.tensor.variable import ResourceVariable
 from ..engine.values import nest
-from ..engine.values.shape import TensorShape
 from ..ops.parts import is_composite, of_parts, open_parts
 from .body import GraphBody
 from .concrete import ConcreteFunction, FuncGraph
 from .settings import EAGER_FUNCTIONS
-from .signature import (
-    NoCast,
-    Signature,
-    as_spec,
-    call_arguments,
-    cast,
-    spread_positional,
-    text_of_parameters,
-    with_tensors,
-)
-from .spec import Identity, TensorSpec, covers, key_of
+from .signature import NoCast, Signature, as_spec, call_arguments, cast, spread_positional, with_tensors
+from .spec import Identity, TensorSpec, key_of
 from .values import current
 
 if TYPE_CHECKING:
@@ -94,18 +84,11 @@ class Function:
 
     # -- what it is --------------------------------------------------------------------------------
 
-    @property
-    def python_function(self) -> Callable:
-        """The wrapped Python function."""
-        return self._python_function
 
     def experimental_get_tracing_count(self) -> int:
         """How often the Python function was traced."""
         return self._tracing_count
 
-    def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
-        """The signatures of all traces as text."""
-        return "\n\n".join(c.pretty_printed_signature(verbose) for c in self._traces.values())
 
     def __get__(self, instance: Any, cls: Any = None) -> Any:
         if instance is None:
@@ -158,10 +141,6 @@ class Function:
         owner = self._owner() if isinstance(self._owner, weakref.ref) else self._owner
         return (owner, *args)
 
-    def _place(self, argument: tuple[str, Any]) -> tuple[int, str]:
-        """The position of a keyword argument among the parameters; those in ``**kwargs`` are sorted by name."""
-        names = list(self._parameters)
-        return names.index(argument[0]) if argument[0] in names else len(names), argument[0]
 
     def _note(self, traced: bool) -> None:
         if state.graph is not None:  # part of another trace
@@ -187,12 +166,6 @@ class Function:
             values = self._cast(values, args, kwargs)
         return with_tensors(values)
 
-    def _refusal(self, why: str, args: Any, kwargs: Names) -> str:
-        specs = self._named_signature() if self.input_signature is not None else {}
-        return (
-            f"Binding inputs to tf.function failed due to `{why}`. Received args: {args} and kwargs: {kwargs} for "
-            f"signature: {text_of_parameters(self._parameters, specs)}."
-        )
 
     def _named_signature(self) -> Names:
         return dict(zip(self._parameters, self.input_signature or (), strict=False))
@@ -230,21 +203,6 @@ class Function:
 
     # -- traces ------------------------------------------------------------------------------------
 
-    def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
-        """The trace for these arguments; a TensorSpec stands for a tensor. With an input signature none are needed.
-
-        >>> import minitape as tf
-        >>> double = tf.function(lambda x: x * 2)
-        >>> concrete = double.get_concrete_function(tf.TensorSpec([None], tf.float32))
-        >>> concrete(tf.constant([1.0, 2.0])).numpy(), double.experimental_get_tracing_count()
-        (array([2., 4.], dtype=float32), 1)
-        >>> print(double.pretty_printed_concrete_signatures(verbose=False))
-        (x: TensorSpec(shape=(None,), dtype=tf.float32, name=None)) -> TensorSpec(shape=(None,), dtype=tf.float32,
-        name=None)
-        """
-        if self.input_signature is not None and not args and not kwargs:
-            args = self.input_signature
-        return self._concrete(self._bind(args, kwargs))
 
     def _concrete(self, values: Names) -> ConcreteFunction:
         """The trace for these arguments."""
@@ -258,11 +216,7 @@ class Function:
         if concrete is not None:
             return concrete
         with self._lock:  # another thread may have traced it in the meantime
-            concrete = self._known(key) or self._most_specific(key)
-            if concrete is None and self._reduce:
-                shaped = self._relaxed(shaped, key)
-                key = key_of(shaped)
-                concrete = self._known(key)
+            concrete = self._known(key)
             if concrete is None:
                 concrete = self._traces[key] = self._trace(shaped, _tensors(values))
             return concrete
@@ -273,21 +227,7 @@ class Function:
         usable = found is not None and (not found.body.captured or found.graph.outer is state.graph)
         return found if usable else None
 
-    def _most_specific(self, wanted: Any) -> ConcreteFunction | None:
-        """Of the traces for shapes that cover those of the arguments the one that no later one covers more closely."""
-        best = None
-        for key in self._traces:
-            if covers(key, wanted) and self._known(key) and (best is None or covers(best, key)):
-                best = key
-        return None if best is None else self._traces[best]
 
-    def _relaxed(self, values: Names, key: Any) -> Names:
-        """With ``reduce_retracing``: shapes that cover those of an earlier trace as well."""
-        for known, concrete in reversed(self._traces.items()):
-            if covers(known, key, lambda old, new: True):
-                old = concrete.signature.values
-                return {n: nest.map_structure(_wider, values[n], old[n]) for n in values}
-        return values
 
     def _trace(self, values: Names, given: list) -> ConcreteFunction:
         signature = Signature(
@@ -427,10 +367,6 @@ def _as_outputs(result: Any, function: Any) -> Any:
     return nest.map_structure(leaf, result)
 
 
-def _wider(new: Any, old: Any) -> Any:
-    if not isinstance(old, TensorSpec):
-        return new
-    return TensorSpec(TensorShape(new.shape).most_specific_compatible_shape(old.shape), old.dtype)
 
 
 def function(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 
 from ..engine.back.endpoints import UnconnectedGradients
 from ..engine.back.reach import TERMINAL, propagate
@@ -66,35 +65,6 @@ def gradients(
     return [_zeros(s) if g is None and zero else g for g, s in zip(found, sources, strict=True)]
 
 
-def hessians(ys: Any, xs: Any) -> list:
-    """Adds the operations that compute the Hessian of the sum of ``ys`` for each x, of shape x.shape + x.shape.
-
-    RuntimeError outside a graph, ValueError when nothing connects ``ys`` and an x.
-    See https://www.tensorflow.org/api_docs/python/tf/hessians.
-
-    >>> import minitape as tf
-    >>> @tf.function
-    ... def f(x):
-    ...     return tf.hessians(tf.reduce_sum(x ** 3), x)[0]
-    >>> f(tf.constant([1.0, 2.0])).numpy()
-    array([[ 6.,  0.],
-           [ 0., 12.]], dtype=float32)
-    """
-    sources = nest.flatten(xs)
-    firsts = gradients(ys, sources)
-    found = []
-    for source, gradient in zip(sources, firsts, strict=True):
-        if gradient is None:
-            raise ValueError("Cannot compute Hessian because ys does not depend on xs.")
-        sizes = tuple(source.shape)
-        count = int(np.prod(sizes))
-        flat = TABLE["reshape"](dense_of(gradient), shape=(count,))
-        parts = [gradients(TABLE["slice"](flat, spec=(i,)), [source])[0] for i in range(count)]
-        if parts and all(p is None for p in parts):
-            raise ValueError("None values not supported.")
-        parts = [_zeros(source) if p is None else dense_of(p) for p in parts]
-        found.append(TABLE["reshape"](TABLE["stack"](*parts, axis=0), shape=(*sizes, *sizes)))
-    return found
 
 
 def _through_captures(graph: Graph, targets: list, adjoints: list, sources: list, stops: list, prefix: str) -> list:

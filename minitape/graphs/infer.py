@@ -23,9 +23,8 @@ from ..engine.tensor.operation import CHECKS, _accept
 from ..engine.values import dtypes
 from ..engine.values.dtypes import dtype_of
 from ..engine.values.errors import NotFoundError, OpError
-from ..engine.values.invalid import at_run
+from ..engine.values.invalid import invalid
 from ..engine.values.shape import TensorShape
-from .failures import brackets, enum
 
 if TYPE_CHECKING:
     from ..engine.recording.rows import Call
@@ -51,29 +50,7 @@ Guess = tuple  # a size and a rank, for what is not known; and where it is one l
 class Mismatch(Exception):
     """Two sizes that must be equal are not."""
 
-    def __init__(self, first: int, second: int) -> None:
-        self.sizes = first, second
 
-    def text(self, name: str, primitive: Primitive, tensors: Tensors, given: Attributes) -> str:
-        """TensorFlow's words for it."""
-        op, attrs = primitive.op, f"T={enum(tensors[0].dtype)}"
-        if op in ("Equal", "NotEqual"):
-            attrs += ", incompatible_shape_error=true"
-        if op.startswith("Logical"):
-            attrs = ""
-        if op == "MatMul":
-            turned = ["true" if given.get(f"transpose_{side}") else "false" for side in "ab"]
-            if tensors[0].ndim == 2:
-                attrs += ", grad_a=false, grad_b=false, transpose_a={}, transpose_b={}".format(*turned)
-            else:
-                op = "BatchMatMulV2"
-                attrs += ", adj_x={}, adj_y={}, grad_x=false, grad_y=false".format(*turned)
-        inputs = ", ".join(t.op.name if not t.value_index else t.name for t in tensors)
-        shapes = ", ".join(brackets(t.shape) for t in tensors)
-        return (
-            f"Dimensions must be equal, but are {self.sizes[0]} and {self.sizes[1]} for '{{{{node {name}}}}} = "
-            f"{op}[{attrs}]({inputs})' with input shapes: {shapes}."
-        )
 
 
 def check_dtypes(primitive: Primitive, inputs: tuple) -> None:
@@ -101,7 +78,7 @@ def outputs(primitive: Primitive, tensors: Tensors, attrs: Attributes) -> tuple[
     try:
         accept(primitive.op, *[t.dtype for t in tensors])
     except NotFoundError as error:  # eagerly; a graph asks for its kernels when it runs
-        raise at_run(f"No OpKernel was registered to support Op '{primitive.op}'", primitive.op) from error
+        raise invalid(f"No OpKernel was registered to support Op '{primitive.op}'", primitive.op) from error
     if primitive.code or primitive.op in ELEMENTWISE:
         shape = _broadcast([t.shape for t in tensors])
         specs, several = _specs([_run(primitive, [stand_in_array((), t.dtype, 1) for t in tensors], attrs)])
@@ -146,20 +123,11 @@ def _trials(primitive: Primitive, tensors: Tensors, attrs: Attributes) -> list:
             break
     else:
         raise _refusal(primitive, tensors, errors[0], known)
-    if not known and len(fitting) == 1:  # as some of the unknown sizes have to be: the others may be any
-        guess: Any = fitting[0][0]
-        fitting += runs([(*guess[:2], places) for places in _unknown(tensors)], *way)
     if primitive.op in _BY_VALUE or any(t.dtype.kind in "iub" and t.op.type != "Const" for t in tensors):
         fitting += runs([None] if known else islice(sizes_to_try(tensors), 1), 1)
     return [result for _, result in fitting]
 
 
-def _unknown(tensors: Tensors) -> list[set[tuple[int, int]]]:
-    """The unknown sizes as sets of (number of the tensor, axis): each alone, and then all of each axis."""
-    ranked = [(at, t.shape.as_list()) for at, t in enumerate(tensors) if t.shape.rank is not None]
-    places = [(at, axis) for at, sizes in ranked for axis, size in enumerate(sizes) if size is None]
-    together = [{place for place in places if place[1] == axis} for axis in sorted({axis for _, axis in places})]
-    return [{place} for place in places] + [axes for axes in together if 1 < len(axes) < len(places)]
 
 
 def _refusal(primitive: Primitive, tensors: Tensors, error: Exception, known: bool) -> Exception:

@@ -15,8 +15,7 @@ from ..engine.values import nest
 from ..engine.values.shape import TensorShape
 from ..ops.filling import zeros
 from ..ops.parts import flatten_parts, pack_parts, with_rows_of
-from .arrays import TensorArray
-from .body import BodyGraph, TestGraph, trace_body
+from .body import TestGraph, trace_body
 from .slicing import size_of
 from .symbolic import SymbolicTensor, is_symbolic
 from .values import (
@@ -35,7 +34,6 @@ from .whiles import WHILE, build_while, own_shapes
 
 if TYPE_CHECKING:
     from ..engine.types import Index, Value
-    from .build import Graph
     from .types import Names, Tensors, Test, Walk
 
 _RETURNED = "_ag_return_value"  # how the name begins that holds what the function returns
@@ -117,16 +115,8 @@ def _still(extra: Any) -> bool:
 def _refuse_return(names: tuple[str, ...], in_stream: bool = False) -> None:
     """A return is in no loop over a dataset, and in others with a value where each turn returns (``_guesses``)."""
     with_value = any(n.startswith(_RETURNED) for n in names)
-    if any(n.startswith("_ag_do_return") for n in names) and (in_stream or not with_value):
-        raise _no_return_here()
 
 
-def _no_return_here() -> NotImplementedError:
-    return NotImplementedError(
-        "a return statement cannot be placed inside this TensorFlow loop; this may happen if a return statement "
-        "depends on "
-        "a static Python condition such as a hyperparameter"
-    )
 
 
 # -- what a ``for`` walks over ---------------------------------------------------------------------
@@ -285,40 +275,8 @@ class _Loop:
                     self.carried[name] = value
             elif name in self.later and name == self.target and isinstance(walk, _Numbers):
                 self.carried[name] = walk.start
-            elif name in self.later:
-                guesses = guesses or self._guesses(name, body, walk)
-                found = guesses[name]
-                if isinstance(found, Undefined):
-                    raise _before_the_loop(name, found.fail())
-                known = (Tensor, TensorArray, int, float, complex)  # a loop can begin with zeros of these
-                odd = [leaf for leaf in nest.flatten(found) if not (isinstance(leaf, known) or hasattr(leaf, "_read"))]
-                if odd and value is None:
-                    raise _not_none(name)
-                if not _all_values(found):
-                    continue
-                if odd:
-                    raise _before_the_loop(name, TypeError(f"{odd[0]} is of an unsupported type"))
-                self.carried[name], self.late[name] = nest.map_structure(_zeros, found), own_shapes(found)
 
-    def _guesses(self, name: str, body: Any, walk: Walk | None) -> Names:
-        """The values after a trial turn; where it fails, ``name`` should have been defined before the loop."""
-        try:
-            return self._after_one_turn(body, walk)
-        except (UnboundLocalError, TypeError, ValueError, KeyError) as error:
-            if name.startswith(_RETURNED):
-                raise _no_return_here() from None
-            if self.before[self.names.index(name)] is None:
-                raise _not_none(name) from None
-            raise _before_the_loop(name, error) from None
 
-    def _after_one_turn(self, body: Any, walk: Walk | None) -> Names:
-        graph = BodyGraph(state.graph)
-        with graph.as_default(), graph.name_scope("while"):
-            self.put(tuple(_stand_in(graph, v) for v in self.before))
-            body(None if walk is None else walk.item(graph.placeholder(walk.start.dtype, [])))
-            after = dict(zip(self.names, self.get(), strict=True))
-        self.put(self.before)
-        return after
 
     def _check(self, kept: list, after: Sequence) -> None:
         """An error for a name whose dtype or shape changes in a turn, in TensorFlow's words."""
@@ -350,17 +308,8 @@ def _check_turn(name: str, before: Any, after: Any) -> Any:
     return with_rows_of(before, after)
 
 
-def _before_the_loop(name: str, error: Exception) -> Exception:
-    if name.startswith(_RETURNED):
-        return _no_return_here()
-    return ValueError(
-        f"'{name}' must be defined before the loop\nNote: AutoGraph tried to define it automatically, but ran into a "
-        f"{type(error).__name__}: {error}"
-    )
 
 
-def _not_none(name: str) -> Exception:
-    return ValueError(f"'{name}' is not allowed to be None before the loop")
 
 
 def _all_values(value: Value) -> bool:
@@ -370,18 +319,5 @@ def _all_values(value: Value) -> bool:
     return all(map(is_value, flatten_parts(value)))
 
 
-def _zeros(value: Value) -> Any:
-    """What stands for a value that only the first turn gives."""
-    if isinstance(value, TensorArray):
-        return value
-    tensor = convert_to_tensor(value)
-    return zeros([size or 0 for size in tensor.shape] if tensor.shape.rank else [], tensor.dtype)
 
 
-def _stand_in(graph: Graph, value: Value) -> Any:
-    """A symbolic value of the same kind, for a trial turn of a loop."""
-    if not _all_values(value):
-        return value
-    tensors = map(convert_to_tensor, flatten_parts(value))
-    places = [graph.placeholder(t.dtype, s) for t, s in zip(tensors, own_shapes(value), strict=True)]
-    return pack_parts(value, places)

@@ -120,36 +120,8 @@ class Named:
     as_default: Any
     read: Any
 
-    def get_operations(self) -> list[Operation]:
-        """All operations in the order of their creation."""
-        return list(self.by_name.values())
 
-    def get_operation_by_name(self, name: str) -> Operation:
-        """The operation of that name; KeyError when there is none."""
-        if name not in self.by_name:
-            raise KeyError(f"The name '{name}' refers to an Operation not in the graph.")
-        return self.by_name[name]
 
-    def get_tensor_by_name(self, name: str) -> SymbolicTensor:
-        """The tensor of that name, such as "add:0"; KeyError when there is none."""
-        op_name, colon, index = name.partition(":")
-        if not colon or not index.isdigit():
-            raise ValueError(
-                f"The name '{name}' looks like an (invalid) Operation name, not a Tensor. "
-                'Tensor names must be of the form "<op_name>:<output_index>".'
-            )
-        if op_name not in self.by_name:
-            raise KeyError(
-                f"The name '{name}' refers to a Tensor which does not exist. The operation, '{op_name}', does not "
-                "exist in the graph."
-            )
-        op = self.by_name[op_name]
-        if int(index) >= op.count:
-            raise KeyError(
-                f"The name '{name}' refers to a Tensor which does not exist. The operation, '{op_name}', "
-                f"exists but only has {op.count} outputs."
-            )
-        return op.outputs[int(index)]
 
     def as_graph_element(self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True) -> Any:
         """The tensor or operation that ``obj`` (itself one, or a name) stands for; TypeError for the kind not

@@ -10,7 +10,6 @@ from sys import _getframe
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from ..engine.derivatives.pyfunction import PYTHON
 from ..engine.recording.block import During
 from ..engine.recording.frames import user_frame
 from ..engine.recording.rows import FLOATS
@@ -18,13 +17,13 @@ from ..engine.recording.state import state
 from ..engine.table.accelerator import fast
 from ..engine.table.fp import OFF, WARNINGS, restore_fp_errors
 from ..engine.tensor.functions import recorded_functions
-from ..engine.tensor.operation import CHECKS, finish
+from ..engine.tensor.operation import CHECKS
 from ..engine.tensor.tensor import new_tensor
 from ..engine.values import errors
 from ..engine.values.invalid import shape_text
 from ..ops.picking import check_gather, check_gather_nd
 from . import failures
-from .primitive import read_notes, run_eagerly, with_value
+from .primitive import run_eagerly
 
 if TYPE_CHECKING:
     from ..engine.recording.rows import Call
@@ -68,9 +67,6 @@ class Rows:
                 values[call.row] = found
         return tuple([values[row] for row in self.fetches])
 
-    def fuse(self, runs: int) -> bool:
-        """After so many runs; whether there is nothing to do after more."""
-        return True
 
     def failed(self, trace: TracebackType) -> tuple[Call, Callable[[int], Array]] | None:
         """The call that ran in a frame of the function, and what finds the array of a row there."""
@@ -241,9 +237,7 @@ def replay_call(graph: Graph, call: Call, values: dict[int, Any], notes: Notes |
     primitive = call.primitive
     tensors = [values[r] for r in call.inputs]
     special = getattr(primitive, "replayed", None)
-    if notes is not None and call.row in notes:
-        outs = _as_noted(call, tensors, [notes[call.row + i] for i in range(graph.op_of[call.row].count)])
-    elif special is not None:
+    if special is not None:
         outs = special(graph, call, values)
     else:
         outs = run_eagerly(primitive, call.attrs, tensors)
@@ -251,17 +245,6 @@ def replay_call(graph: Graph, call: Call, values: dict[int, Any], notes: Notes |
         values.setdefault(call.row + index, out)
 
 
-def _as_noted(call: Call, tensors: Tensors, found: list) -> list:
-    """What a call with effects gave when it ran, connected with its inputs where gradients pass."""
-    primitive: Any = call.primitive
-    if getattr(primitive, "noted", False):
-        return list(primitive.eager(tensors, call.attrs | {"notes": read_notes(found[-1])}))
-    outs = [new_tensor(a) for a in found]
-    if primitive.op == "ReadVariableOp" and tensors and tensors[0].dtype.differentiable:
-        return [with_value(tensors[0], found[0])]
-    if primitive.name == "py_function":
-        finish(PYTHON, tuple(tensors), {"call": read_notes(found[-1])}, tuple(outs[:-1]))
-    return outs
 
 
 # scopes of the graph that turns and branches stand for

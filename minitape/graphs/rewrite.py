@@ -13,23 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .exits import LoopExits
-from .syntax import (
-    Block,
-    CanNotConvert,
-    Liveness,
-    assign,
-    assigned_names,
-    at,
-    container,
-    falls_through,
-    is_plain,
-    name,
-    parse,
-    per_block,
-    refuse_rare,
-    stored_parts,
-    walk,
-)
+from .syntax import Block, CanNotConvert, Liveness, assign, assigned_names, at, container, name, parse, per_block, refuse_rare, stored_parts, walk
 
 AG = "_minitape_autograph"
 _UNTOUCHED = set("super locals globals eval exec vars dir breakpoint isinstance type hasattr".split())
@@ -82,9 +66,6 @@ class _Expressions(ast.NodeTransformer):
             left = right
         return ast.copy_location(_call("and_", *parts), node)
 
-    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
-        self.generic_visit(node)
-        return ast.copy_location(_call("if_exp", node.test, _thunk(node.body), _thunk(node.orelse)), node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
@@ -180,15 +161,9 @@ class Rewriter:
         changed = _Changed(self, node, [*node.body, *node.orelse])
         then, orelse = self._fresh("then"), self._fresh("else")
         bodies = [self.block(node.body), self.block(node.orelse)]
-        if returning:
-            bodies = [[*b, ast.Return(_ag("MISSING"))] if falls_through(b) else b for b in bodies]
         test = _Expressions().visit(node.test)
         call = _call("if_return" if returning else "if_stmt", test, name(then), name(orelse), changed.described())
         last: Block = [ast.Return(call) if returning else ast.Expr(call)]
-        if returning and falls_through([node]):
-            found = self._fresh("returned")
-            given = ast.Compare(name(found), [ast.IsNot()], [_ag("MISSING")])
-            last = [assign(found, call), ast.If(given, [ast.Return(name(found))], [])]
         return [changed.function(then, "", bodies[0]), changed.function(orelse, "", bodies[1]), *changed.helpers, *last]
 
     def _while(self, node: ast.While) -> Block:
@@ -227,9 +202,7 @@ class _Changed:
         self.bound, parts, alive = assigned_names(nodes), {}, self.live.before(statement)
         for part in stored_parts(nodes):
             owner = container(part)
-            if owner not in rewriter.locals:
-                parts[ast.unparse(part)] = is_plain(part, alive)
-            elif owner not in self.bound:
+            if owner not in self.bound:
                 self.bound.append(owner)
         self.parts = [n for n in self.bound if self.declared.get(n) == "global"] + [n for n in parts if parts[n]]
         self.names = sorted({*self.bound, *self.parts})

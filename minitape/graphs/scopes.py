@@ -5,52 +5,15 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from ..engine.recording.block import Elsewhere, InterruptSafeExit
+from ..engine.recording.block import Elsewhere
 from ..engine.recording.state import state
 from .primitive import GraphPrimitive
 
 
-class name_scope:
-    """Names made in the block are prefixed with ``name/``. ValueError for a name that is no string.
 
-    See https://www.tensorflow.org/api_docs/python/tf/name_scope.
 
-    >>> import minitape as tf
-    >>> with tf.name_scope("layer"):
-    ...     v = tf.Variable(1.0, name="w")
-    >>> v.name
-    'layer/w:0'
-    """
 
-    def __init__(self, name: str) -> None:
-        if not isinstance(name, str):
-            raise ValueError("name for name_scope must be a string.")
-        self._name = name
-        self._exits: list = []
 
-    def __enter__(self) -> str:
-        if state.graph is not None:
-            block = state.graph.name_scope(self._name)
-            self._exits.append(block)
-            return block.__enter__()
-        self._exits.append(state.scope)
-        parts = tuple(p for p in self._name.split("/") if p)
-        if not self._name:
-            state.scope = ()
-        else:
-            state.scope = parts if self._name.endswith("/") else (*state.scope, *parts)
-        return "/".join(state.scope) + "/" if state.scope else ""
-
-    def _leave(self, *error: Any) -> None:
-        before = self._exits[-1]
-        if isinstance(before, tuple):
-            state.scope = before
-        else:
-            before.__exit__(None, None, None)
-        self._exits.pop()
-        self._held = None
-
-    __exit__: Any = InterruptSafeExit(_leave, lambda block: block._exits)
 
 
 def init_scope() -> AbstractContextManager[None]:

@@ -47,21 +47,6 @@ def get_default_graph() -> Graph:
     return _stacks.default_graph
 
 
-def reset_default_graph() -> None:
-    """Forgets the global default graph; AssertionError inside an ``as_default`` block.
-
-    >>> import minitape as tf
-    >>> before = tf.compat.v1.get_default_graph()
-    >>> tf.compat.v1.reset_default_graph()
-    >>> tf.compat.v1.get_default_graph() is before
-    False
-    """
-    if state.graph is not None:
-        raise AssertionError(
-            "Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared graph, exit "
-            "the nesting and create a new graph."
-        )
-    _stacks.default_graph = None
 
 
 def default_session(session: Any, what: str, graph: Graph) -> Any:

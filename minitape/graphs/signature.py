@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import inspect
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from inspect import Parameter
 from typing import TYPE_CHECKING, Any
 
-from ..engine.recording.state import state
 from ..engine.tensor.convert import convert_to_tensor, is_array
 from ..engine.tensor.tensor import Tensor
 from ..engine.values import nest
-from .spec import TensorSpec, show
+from .spec import TensorSpec
 
 if TYPE_CHECKING:
     from ..engine.types import Value
-    from .body import GraphBody
-    from .concrete import ConcreteFunction
-    from .types import Arguments, Names, Variable
+    from .types import Names
 
 _EMPTY = Parameter.empty
 _NAMED, _PLACED = Parameter.POSITIONAL_OR_KEYWORD, Parameter.POSITIONAL_ONLY
@@ -48,140 +44,19 @@ class Signature:
         """(argument's name, leaf) for each leaf of each argument."""
         return [(p.name, leaf) for p, value in self.bound_values for leaf in nest.flatten(value)]
 
-    def specs(self) -> Any:
-        """The specs as (positional arguments, keyword arguments)."""
-
-        def with_name(name: str, value: Value) -> Any:
-            if name in self.parameters and self.parameters[name].kind is Parameter.VAR_KEYWORD:
-                return {key: with_name(key, part) for key, part in value.items()}
-            return nest.map_structure(
-                lambda v: TensorSpec(v.shape, v.dtype, v.name or name) if isinstance(v, TensorSpec) else v, value
-            )
-
-        named = {name: with_name(name, value) for name, value in self.values.items()}
-        return call_arguments(self.parameters, named)
 
     # -- text --------------------------------------------------------------------------------------
 
-    def text(self, body: GraphBody, variables: Sequence[Variable], held: Sequence[int]) -> str:
-        """TensorFlow's ``pretty_printed_signature``."""
-        lines = ["Input Parameters:", *(f"  {p.name} ({p.kind.name}): {show(v)}" for p, v in self.bound_values)]
-        if len(lines) == 1:
-            lines.append("  None")
-        lines += ["Output Type:", f"  {show(body.result)}", "Captures:"]
-        captures = [f"  {id(v)}: TensorSpec(shape=(), dtype=tf.resource, name=None)" for v in variables]
-        captures += [f"  {row}: {show(body.graph.tensors[row])}" for row in held]
-        return "\n".join([*lines, *(captures or ["  None"])])
 
-    def short(self, body: GraphBody) -> str:
-        """The signature on one line."""
-        parts, kinds = [], [p.kind for p, _ in self.bound_values]
-        for at, (parameter, value) in enumerate(self.bound_values):
-            if parameter.kind is _KEYWORD and _KEYWORD not in kinds[:at]:
-                parts.append("*")
-            parts.append(f"{parameter.name}: {show(value)}")
-            if parameter.kind is _PLACED and _PLACED not in kinds[at + 1 :]:
-                parts.append("/")
-        return f"({', '.join(parts)}) -> {show(body.result)}"
 
     # -- calls of the concrete function ------------------------------------------------------------
 
-    def flat(self, concrete: ConcreteFunction, args: Arguments, kwargs: Names) -> list:
-        """The tensors of a call of the concrete function, after the checks that TensorFlow makes.
-
-        They may be given as the traced function takes its arguments, or else flat: as tensors by their names.
-        """
-        try:
-            tensors = self._structured(args, kwargs)
-        except TypeError as error:
-            why = (
-                f"Binding inputs to tf.function failed due to `{error}`. Received args: {args} and kwargs: {kwargs} "
-                f"for signature: {self.short(concrete.body)}.\nFallback to flat signature also failed due to: "
-            )
-            try:
-                tensors = self._by_name(concrete, args, kwargs)
-            except TypeError as other:
-                raise TypeError(f"{why}{other}") from None
-        concrete.check(tensors)
-        return tensors
-
-    def _structured(self, args: Arguments, kwargs: Names) -> list:
-        parameters, wants = zip(*self.bound_values, strict=True) if self.values else ((), ())
-        bound = inspect.Signature(parameters).bind(*args, **kwargs)
-        return [
-            tensor
-            for parameter, want in zip(parameters, wants, strict=True)
-            for tensor in _match(want, cast(want, bound.arguments[parameter.name]))
-        ]
-
-    def _by_name(self, concrete: ConcreteFunction, args: Arguments, kwargs: Names) -> list:
-        places = {t.op.name: t for t in concrete.body.inputs}
-        names = list(places)
-        label = f"{self.name}({', '.join(names)})"
-        if len(args) > len(names):
-            raise TypeError(f"{label} takes {len(names)} positional arguments, got {len(args)}.")
-        missing = sorted(n for n in names[len(args) :] if n not in kwargs)
-        if missing:
-            raise TypeError(f"{label} missing required arguments: {', '.join(missing)}.")
-        for name in kwargs:
-            if name in names[: len(args)]:
-                raise TypeError(f"{label} got two values for '{name}'.")
-        extra = sorted(k for k in kwargs if k not in places)
-        if extra:
-            raise TypeError(f"{label} got unexpected keyword arguments: {', '.join(extra)}.")
-        given = [*args, *(kwargs[n] for n in names[len(args) :])]
-        for at, value in enumerate(given):
-            if not isinstance(value, Tensor) and not hasattr(value, "_read"):
-                raise TypeError(
-                    f"{label}: expected argument #{at}(zero-based) to be a Tensor; got "
-                    f"{type(value).__name__} ({value})."
-                )
-        tensors = [convert_to_tensor(v) for v in given]
-        if state.graph is not None:  # outside of graphs the kernels alone look at shapes
-            for tensor, place in zip(tensors, places.values(), strict=True):
-                if not place.shape.is_compatible_with(tensor.shape):
-                    raise TypeError(
-                        f"Tensor {tensor} is not compatible with the shape this function was traced with. Expected "
-                        f"shape {place.shape}, but got shape {tensor.shape}.\n\nIf you called get_concrete_function, "
-                        "you may need to pass a tf.TensorSpec(..., shape=...) with a less specific shape, having None "
-                        "on axes which can vary."
-                    )
-        return tensors
 
 
-def _match(want: Any, got: Any) -> list:
-    """The tensors of one argument; TypeError where anything else is not what the trace was made for."""
-    tensors = []
-    for w, g in zip(nest.flatten(want), nest.flatten(got), strict=True):
-        if isinstance(g, TensorSpec):
-            raise TypeError("missing a required argument")
-        if isinstance(w, TensorSpec):
-            tensors.append(g)
-        elif w is not g and not (type(w) is type(g) and w == g):
-            raise TypeError(f"Can not cast {g!r} to {show(w)}")
-    return tensors
 
 
-def text_of_parameters(parameters: Any, specs: Names) -> str:
-    """The signature as "Binding inputs" errors show it; with an input signature, ``specs``, defaults are types too."""
-    parts, star = [], False
-    for p in parameters.values():
-        if p.kind is Parameter.KEYWORD_ONLY and not star:
-            parts.append("*")
-            star = True
-        text = p.name
-        if p.kind is Parameter.VAR_POSITIONAL:
-            text, star = "*" + text, True
-        elif p.kind is Parameter.VAR_KEYWORD:
-            text = "**" + text
-        typed = p.name in specs or (bool(specs) and p.default is not _EMPTY)
-        if typed:
-            kind = specs.get(p.name, p.default)
-            text += f": {kind if isinstance(kind, TensorSpec) else show(kind)}"
-        if p.default is not _EMPTY:
-            text += (" = " if typed else "=") + "<captured_default_value>"
-        parts.append(text)
-    return f"({', '.join(parts)})"
+
+
 
 
 def spread_positional(parameters: dict[str, Parameter], count: int) -> dict[str, Parameter]:
@@ -239,12 +114,6 @@ class NoCast(TypeError):
 
 def cast(spec: Any, value: Value) -> Any:
     """An argument as its part of the input signature wants it; NoCast says why it does not fit."""
-    if isinstance(spec, dict):
-        if not isinstance(value, dict):
-            raise NoCast(f"Can not cast {value!r} to a Dict type.")
-        if set(spec) != set(value):
-            raise NoCast(f"{value} has different keys with the TraceType {show(spec)}.")
-        return type(value)((k, cast(spec[k], value[k])) for k in value)
     if isinstance(spec, (list, tuple)):
         kind = list if isinstance(spec, list) else tuple
         if not isinstance(value, kind):

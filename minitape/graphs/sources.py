@@ -97,8 +97,6 @@ def _definition(code: types.CodeType) -> Any:
             code.co_firstlineno,
         ):
             return copy.deepcopy(node)
-    if len(found) > 1:  # on one line: the innermost that contains all of the code
-        found = [node for node in found if _contains(node.body, code)][-1:]
     if not found:
         raise CanNotConvert(code.co_name)
     return copy.deepcopy(found[0])
@@ -115,19 +113,5 @@ def _tree(text: str) -> ast.Module:
         return compile(text, "<source>", "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
 
 
-def _contains(node: Any, code: types.CodeType) -> bool:
-    """Whether the source positions of all instructions of a code are inside an expression."""
-    begin, end = (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
-    places = [place for place in code.co_positions() if None not in place and place[2] != place[3]]
-    return all(begin <= (line, column) and (last, stop) <= end for line, last, column, stop in places)
 
 
-def to_code(entity: Any) -> str:
-    """The source of a function as ``tf.function`` runs it.
-
-    >>> import minitape as tf
-    >>> print(tf.autograph.to_code(lambda x: x))
-    lambda x: x
-    """
-    node = rewritten_definition(getattr(entity, "python_function", entity))
-    return ast.unparse(ast.fix_missing_locations(node))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..engine.tensor.tensor import Tensor
@@ -31,26 +30,7 @@ class TensorSpec:
     dtype = property(lambda self: self._dtype, doc="The type of the elements.")
     name = property(lambda self: self._name, doc="The name of the argument, or None.")
 
-    @classmethod
-    def from_tensor(cls, tensor: Value, name: str | None = None) -> TensorSpec:
-        """The spec of a tensor; ValueError for anything else.
 
-        >>> import minitape as tf
-        >>> tf.TensorSpec.from_tensor(tf.constant([1.0, 2.0]), name="x")
-        TensorSpec(shape=(2,), dtype=tf.float32, name='x')
-        """
-        if not isinstance(tensor, Tensor):
-            raise ValueError(f"`tensor` should be a tf.Tensor, but got type {type(tensor)}.")
-        return cls(tensor.shape, tensor.dtype, name)
-
-    def is_subtype_of(self, other: Any) -> bool:
-        """True when everything that fits this spec fits the other.
-
-        >>> import minitape as tf
-        >>> tf.TensorSpec([5, 2]).is_subtype_of(tf.TensorSpec([None, 2]))
-        True
-        """
-        return isinstance(other, TensorSpec) and self._dtype == other._dtype and self._shape.is_subtype_of(other._shape)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, TensorSpec) and self._key() == other._key()
@@ -105,32 +85,7 @@ def key_of(value: Value) -> Any:
     return Identity(value)
 
 
-def _is_general(old: Any, new: Any) -> bool:
-    return TensorShape(new).is_subtype_of(TensorShape(old))
 
 
-def covers(old: Any, new: Any, fits: Callable[[Any, Any], bool] = _is_general) -> bool:
-    """True for the keys of two calls when they differ in shapes at most, and each shape of the first ``fits``."""
-    if type(old) is not tuple or type(new) is not tuple or len(old) != len(new):
-        return bool(old == new)
-    if old and old[0] is new[0] is TensorSpec:
-        return bool(old[1] == new[1] and fits(old[2], new[2]))
-    return all(covers(a, b, fits) for a, b in zip(old, new, strict=True))
 
 
-def show(value: Value) -> str:
-    """An argument's type as it is printed in signatures."""
-    if isinstance(value, TensorSpec):
-        return repr(value)
-    if isinstance(value, Tensor):
-        return repr(TensorSpec(value.shape, value.dtype))
-    if value is None or isinstance(value, (int, float, str, bytes, complex, type(...))):
-        return f"Literal[{value!r}]"
-    if isinstance(value, (list, tuple)):
-        name = "List" if isinstance(value, list) else "Tuple"
-        return f"{name}[{', '.join(map(show, value))}]"
-    if isinstance(value, dict):
-        return f"Dict[{', '.join(f'[{k!r}, {show(v)}]' for k, v in value.items())}]"
-    if hasattr(value, "_read"):
-        return f"VariableSpec(shape={value.shape}, dtype={value.dtype!r}, trainable={value.trainable}, alias_id=0)"
-    return f"Weakref[{type(value).__name__} at {hex(id(value))}]"

@@ -184,10 +184,6 @@ class GraphSweep(Sweep):
                 total = state.graph.apply(TABLE["add"], (before, share), {}, "AddN")
         self.adjoints[row] = total
 
-    def note_slices(self, to: int, row: int, slices: IndexedSlices) -> None:
-        """Notes where slices come from, as far as their number is known."""
-        if slices.indices.shape.is_fully_defined():
-            super().note_slices(to, row, slices)
 
 
 def _registered_name(op: Operation) -> str | None:
@@ -271,15 +267,5 @@ class RegisterGradient:
         return f
 
 
-def no_gradient(op_type: str) -> None:
-    """Says that operations of a type have no gradient: None passes through them.
-
-    Raises TypeError when ``op_type`` is no string. See https://www.tensorflow.org/api_docs/python/tf/no_gradient.
-
-    >>> import minitape as tf
-    >>> tf.no_gradient("DoctestSteps")
-    """
-    RegisterGradient(op_type)(None)
 
 
-NotDifferentiable = no_gradient

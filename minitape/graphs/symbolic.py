@@ -10,7 +10,7 @@ import numpy as np
 from ..engine.hooks import hooks
 from ..engine.recording.logs import warn_not_watchable
 from ..engine.recording.rows import Call
-from ..engine.tensor.tensor import Reference, Tensor, assign_of
+from ..engine.tensor.tensor import Tensor, assign_of
 from ..engine.values.dtypes import DType
 from ..engine.values.shape import TensorShape
 
@@ -75,18 +75,12 @@ class SymbolicTensor(Tensor):
         """The number of axes; None when it is unknown."""
         return self._shape.rank
 
-    def get_shape(self) -> TensorShape:
-        """The same as ``shape``."""
-        return self._shape
 
     def set_shape(self, shape: ShapeLike) -> None:
         """Adds to what is known about the static shape; ValueError when it contradicts."""
         self._shape = self._shape.merge_with(TensorShape(shape))
         self.graph.shape_dtypes[self._row] = (self._shape._dims, self.graph.shape_dtypes[self._row][1])
 
-    def ref(self) -> Reference:
-        """A hashable reference to this very tensor."""
-        return Reference(self)
 
     def __getattr__(self, name: str) -> Any:
         if name == "array":  # its value where constants settle it: minitape's functions ask for shapes and axes
@@ -109,7 +103,7 @@ class SymbolicTensor(Tensor):
         raise AttributeError(f"'SymbolicTensor' object has no attribute '{name}'")
 
     def __getitem__(self, key: Any) -> Any:
-        return hooks.graph_slice(self, key)
+        return hooks.getitem(self, key)
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
         """Its value in the default session (or the given one)."""
@@ -150,40 +144,22 @@ class SymbolicTensor(Tensor):
             "trying to pass a Tensor to a NumPy call, which is not supported."
         )
 
-    def __round__(self, ndigits: Any = None) -> Any:
-        return self.astype  # which it does not have, as the error says
 
-    def __contains__(self, item: Any) -> bool:
-        return iter(self) is None
 
     def __hash__(self) -> int:  # in TensorFlow 1 graphs tensors are keys of feed_dict, and == is identity
         if self.graph.is_function():
             raise TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")
         return id(self)
 
-    def __eq__(self, other: Any) -> Any:
-        return Tensor.__eq__(self, other) if self.graph.is_function() else self is other
 
-    def __ne__(self, other: Any) -> Any:
-        return Tensor.__ne__(self, other) if self.graph.is_function() else self is not other
 
-    def __copy__(self) -> SymbolicTensor:
-        return self
 
-    def __deepcopy__(self, memo: Any) -> SymbolicTensor:
-        return self
 
     def __str__(self) -> str:
         shape = f", shape={self._shape}" if self._shape.rank is not None else ""
         return f'Tensor("{self.name}"{shape}, dtype={self._dtype.name})'
 
-    def __repr__(self) -> str:
-        return f"<tf.Tensor '{self.name}' shape={self._shape} dtype={self._dtype.name}>"
 
-    def __format__(self, spec: str) -> str:
-        if spec:
-            raise TypeError("unsupported format string passed to SymbolicTensor.__format__")
-        return str(self)
 
 
 class Operation:
@@ -239,40 +215,9 @@ class Operation:
         """
         hooks.default_session(session, "execute operation using `run()`", self.graph).run(self, feed_dict)
 
-    def __repr__(self) -> str:
-        return f"<tf.Operation '{self.name}' type={self.type}>"
-
-    def __str__(self) -> str:
-        inputs = "".join(f'input: "{t.op.name}"\n' for t in self.inputs)
-        return f'name: "{self.name}"\nop: "{self.type}"\n{inputs}'
 
 
-def out_of_scope(tensor: SymbolicTensor, kind: type[Exception], while_traced: bool = True) -> Exception:
-    """The error for a symbolic tensor that is used where its graph is not being built: where it was made.
 
-    TensorFlow does not say where in a function that is traced it was used.
-
-    >>> import minitape as tf
-    >>> with tf.Graph().as_default():
-    ...     print(repr(tf.add(tf.constant(1.0), tf.constant(2.0), name="sum").op))
-    <tf.Operation 'sum' type=AddV2>
-    """
-    graph = tensor.graph
-    place = graph.place_of(tensor.op.row)
-    line = "" if place is None else f'    File "{place[0]}", line {place[1]}, in {place[2].co_name}\n'
-    name = (
-        f"FuncGraph(name={getattr(graph, 'name', 'cond_or_while')}, id={id(graph)})"
-        if graph.is_function()
-        else repr(graph)
-    )
-    error: Any = kind(
-        f"{tensor!r} is out of scope and cannot be used here. Use return values, explicit Python locals or TensorFlow "
-        "collections to access it.\nPlease see https://www.tensorflow.org/guide/function#all_outputs_of_a_tffunction_must_be_"
-        f"return_values for more information.\n\n{tensor!r} was defined here:\n{line}\nThe tensor {tensor!r} cannot be "
-        f"accessed from here, because it was defined in {name}, which is out of scope."
-    )
-    error._in_user_code = while_traced and kind is TypeError
-    return error
 
 
 def is_symbolic(value: Value) -> bool:

@@ -32,8 +32,6 @@ class CanNotConvert(Exception):
 class RareStatement(CanNotConvert):
     """A statement that AutoGraph leaves as it is, and all of its function: which it is, and its line."""
 
-    def __init__(self, what: str, node: Any) -> None:
-        super().__init__(f"{what} is not converted (line {node.lineno})")
 
 
 # -- looking at code -------------------------------------------------------------------------------
@@ -118,20 +116,8 @@ def container(part: ast.expr) -> str | None:
     return part.id if isinstance(part, ast.Name) else None
 
 
-def is_plain(part: ast.expr, alive: set[str]) -> bool:
-    """Whether reading an attribute or item does nothing else: ``a.b``, ``a.b["c"]``, ``a[i]``, and not ``f().b``; and
-    all of its names are alive: an object that a branch or turn makes is its own.
-    """
-    kinds = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.expr_context)
-    return _reads([part]) <= alive and all(isinstance(node, kinds) for node in ast.walk(part))
 
 
-def falls_through(body: Block) -> bool:
-    """Whether the statement after ``body`` can be reached; a ``with`` may swallow what is raised in it."""
-    last = body[-1] if body else None
-    if isinstance(last, ast.If):
-        return falls_through(last.body) or falls_through(last.orelse)
-    return not isinstance(last, (ast.Return, ast.Raise))
 
 
 # -- making code -----------------------------------------------------------------------------------
@@ -175,9 +161,6 @@ def assign(identifier: str, value: ast.expr) -> ast.stmt:
     return ast.Assign([ast.Name(identifier, ast.Store())], value)
 
 
-def unless(flag: str, body: Block) -> Block:
-    """``if not flag: body``; nothing where there is no body."""
-    return [ast.If(ast.UnaryOp(ast.Not(), name(flag)), body, [])] if body else []
 
 
 _CLOSURES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)

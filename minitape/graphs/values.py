@@ -52,12 +52,7 @@ class Undefined:
             return made
         return UnboundLocalError(f"'{name}' is used before assignment")
 
-    def was_absent(self) -> bool:
-        """True for what was not there; False for what has no value any more."""
-        return object.__getattribute__(self, "_error") is None
 
-    def __getattr__(self, name: str) -> Any:
-        raise self.fail()
 
 
 def _frames_of_trace() -> list[traceback.FrameSummary]:
@@ -86,12 +81,6 @@ for _method in (
     _failing(f"__{_method}__")
 
 
-def peek(name: str, read: Callable[[], Any]) -> Any:
-    """The value of an attribute, item or global name; Undefined where there is none."""
-    try:
-        return read()
-    except (AttributeError, LookupError, NameError):
-        return Undefined(name)
 
 
 def copies(values: tuple) -> tuple:
@@ -115,8 +104,6 @@ class ChangedNames(NamedTuple):
 class _Missing:
     """What a branch without a return statement returns."""
 
-    def __repr__(self) -> str:
-        return "<no return>"
 
 
 MISSING = _Missing()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..engine.derivatives.custom import without_tapes
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.convert import convert_to_tensor
@@ -13,7 +12,6 @@ from ..engine.tensor.tensor import Tensor, new_tensor
 from ..engine.values import dtypes, nest
 from ..engine.values.shape import TensorShape
 from ..ops.parts import flatten_parts, is_composite, open_parts, pack_parts, with_rows_of
-from .arrays import TensorArray
 from .body import GraphBody, share_captures, trace_body
 from .control import refuse_number
 from .primitive import GraphPrimitive, write_notes
@@ -82,11 +80,7 @@ def _test_again(test: GraphBody) -> Function:
     if not any(c.primitive.op == "ReadVariableOp" for c in test.graph.calls):
         return lambda tensors: bool(test.run([t.array for t in tensors])[0])
 
-    def replayed(tensors: Tensors) -> bool:
-        with without_tapes():
-            return bool(test.replay(tensors)[0])
 
-    return replayed
 
 
 def _while_infer(tensors: Tensors, attrs: Attributes) -> list:
@@ -94,9 +88,6 @@ def _while_infer(tensors: Tensors, attrs: Attributes) -> list:
     return [(t.shape, t.dtype) for t in body.inputs]
 
 
-def _reduce_eager(tensors: Tensors, attrs: Attributes) -> list:
-    with without_tapes():
-        return _while_eager(tensors, attrs)
 
 
 def _declare(pure: str, noted: str, eager: Any, rules: Any, connects: Any = None) -> dict[bool, GraphPrimitive]:
@@ -118,10 +109,6 @@ def _declare(pure: str, noted: str, eager: Any, rules: Any, connects: Any = None
 
 WHILE = _declare("StatelessWhile", "While", _while_eager, "replay")
 # each turn makes its own element: what none of them depends on has no gradient, where other loops give zeros
-MAPPED = _declare(
-    "StatelessMap", "Map", _while_eager, "replay", lambda attrs, at: at < attrs["count"] or attrs["body"].connects(at)
-)
-REDUCE = _declare("ReduceDataset", "ReduceDataset", _reduce_eager, None)  # no gradient passes a loop over a dataset
 
 
 def build_while(test: GraphBody, body: GraphBody, values: Tensors, limit: Value, kinds: Any = WHILE) -> list:
@@ -269,8 +256,6 @@ def kept_shapes(value: Value, invariant: Any = None) -> list[TensorShape]:
 
     TypeError for an invariant that is neither a shape nor a type.
     """
-    if isinstance(value, TensorArray):
-        return [TensorShape(None)]
     shape = None if invariant is None else TensorShape(getattr(invariant, "shape", invariant))
     if shape is not None and isinstance(
         value, IndexedSlices

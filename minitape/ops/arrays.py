@@ -13,15 +13,14 @@ from ..engine.tensor.opdefs import accept_attr
 from ..engine.tensor.slices import IndexedSlices
 from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..engine.values import dtypes
-from ..engine.values.invalid import at_run, invalid
+from ..engine.values.invalid import invalid
 from ..engine.values.shape import TensorShape
-from .operands import axes_of, call, integers, postpone, quick, tensor_of
+from .operands import axes_of, call, integers, quick, tensor_of
 
 newaxis = None
 
 
 @quick()
-@postpone
 def identity(input: Any, name: str | None = None) -> Any:
     """A tensor with the same value, as a row of its own. Differentiable.
 
@@ -39,7 +38,6 @@ def identity(input: Any, name: str | None = None) -> Any:
 
 
 
-@postpone
 def stop_gradient(input: Any, name: str | None = None) -> Any:
     """The same value, through which no gradient passes.
 
@@ -60,7 +58,6 @@ def stop_gradient(input: Any, name: str | None = None) -> Any:
 # -- shape -----------------------------------------------------------------------------------------
 
 
-@postpone
 def shape(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
     """The sizes of the axes as a 1-d tensor (int32 unless ``out_type`` says otherwise). No gradient passes.
 
@@ -73,7 +70,6 @@ def shape(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
     return call("shape", tensor_of(input), dtype=dtype)
 
 
-@postpone
 def size(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
     """The number of elements, as a scalar tensor.
 
@@ -86,7 +82,6 @@ def size(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
     return call("size", tensor_of(input), dtype=dtypes.as_dtype(out_type or dtypes.int32))
 
 
-@postpone
 def rank(input: Any, name: str | None = None) -> Tensor:
     """The number of axes, as a scalar tensor.
 
@@ -99,7 +94,6 @@ def rank(input: Any, name: str | None = None) -> Tensor:
     return call("rank", tensor_of(input))
 
 
-@postpone
 def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
     """The same elements in another shape; one size may be -1: what is left. Differentiable.
 
@@ -128,7 +122,7 @@ def _reshape_sizes(dims: Sequence[int], sizes: list[int]) -> list[int]:
     for i, n in enumerate(sizes):
         if n == -1:
             if unknown is not None:
-                raise at_run(f"Only one input size may be -1, not both {unknown} and {i}", "Reshape")
+                raise invalid(f"Only one input size may be -1, not both {unknown} and {i}", "Reshape")
             unknown = i
         elif n < 0:
             raise invalid(f"Size {i} must be non-negative, not {n}", "Reshape")
@@ -155,7 +149,6 @@ def _reshape_sizes(dims: Sequence[int], sizes: list[int]) -> list[int]:
     return [values // product if n == -1 else n for n in sizes]
 
 
-@postpone
 def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "transpose") -> Tensor:
     """The axes in another order, reversed by default; ``conjugate`` also conjugates. Differentiable.
 
@@ -176,7 +169,6 @@ def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "tr
 
 
 
-@postpone
 def expand_dims(input: Any, axis: Any, name: str | None = None) -> Tensor:
     """A new axis of size 1 at place ``axis`` (negative: counted from the end). Differentiable.
 
@@ -203,7 +195,6 @@ def expand_dims(input: Any, axis: Any, name: str | None = None) -> Tensor:
     return call("reshape", x, shape=_unknown_as_rest(sizes))
 
 
-@postpone
 def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
     """Without its axes of size 1, or without those listed. Differentiable.
 

@@ -12,10 +12,9 @@ from ..engine.table.primitives import (
 from ..engine.tensor.convert import cast_tensor
 from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..engine.values import dtypes
-from .operands import call, postpone, tensor_of
+from .operands import call, tensor_of
 
 
-@postpone
 def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     """The values in another dtype: floats are truncated to integers, complex numbers lose their imaginary part.
 
@@ -35,7 +34,6 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     return cast_tensor(x, dtype)
 
 
-@postpone
 def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
     """The values in another dtype, limited to what it can hold.
 
@@ -83,7 +81,6 @@ def _plain(number: Any) -> Any:
 
 
 
-@postpone
 def real(input: Any, name: str | None = None) -> Tensor:
     """The real part; real tensors come back as they are. Differentiable.
 
@@ -99,7 +96,6 @@ def real(input: Any, name: str | None = None) -> Tensor:
 
 
 
-@postpone
 def conj(x: Any, name: str | None = None) -> Tensor:
     """The complex conjugate; real tensors come back as they are. Differentiable. TypeError for bools and strings.
 

@@ -9,7 +9,7 @@ from ..engine.table.primitives import TABLE
 from ..engine.tensor.operation import apply
 from ..engine.tensor.slices import IndexedSlices
 from ..engine.tensor.tensor import Tensor
-from .operands import call, pairwise, postpone, tensor_of
+from .operands import call, pairwise, tensor_of
 
 
 def _slices_or_tensor(t: Any) -> Any:
@@ -20,7 +20,6 @@ def _like_input(values: Any, t: Any) -> Any:
     return IndexedSlices(values, t.indices, t.dense_shape) if isinstance(t, IndexedSlices) else values
 
 
-@postpone
 def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
     """The elements, limited to a range: min(t, clip_value_max), then max with clip_value_min.
 
@@ -47,7 +46,6 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | 
 
 
 
-@postpone
 def add_n(inputs: Any, name: str | None = None) -> Tensor:
     """The sum of a list of tensors of one shape and dtype. Differentiable.
 

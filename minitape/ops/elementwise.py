@@ -22,7 +22,6 @@ from .operands import (
     call,
     is_tensor_like,
     pairwise,
-    postpone,
     quick,
     quick_function,
     tensor_of,
@@ -143,7 +142,6 @@ mod = globals()["floormod"]
 
 
 @quick()
-@postpone
 def abs(x: Any, name: str | None = None) -> Any:
     """The absolute value; of complex numbers the modulus, which is real.
 
@@ -158,7 +156,6 @@ def abs(x: Any, name: str | None = None) -> Any:
 
 
 @quick()
-@postpone
 def sign(x: Any, name: str | None = None) -> Any:
     """-1, 0 or 1, elementwise; of complex numbers x / abs(x), and 0 for 0. The gradient of real tensors is 0.
 
@@ -176,7 +173,6 @@ def sign(x: Any, name: str | None = None) -> Any:
 
 
 @quick()
-@postpone
 def round(x: Any, name: str | None = None) -> Any:
     """The nearest integers, halves rounded to the even one; integers come back as they are. No gradient.
 
@@ -191,7 +187,6 @@ def round(x: Any, name: str | None = None) -> Any:
 
 
 @quick(TABLE["add"])
-@postpone
 def add(x: Any, y: Any, name: str | None = None) -> Any:
     """x + y, elementwise with broadcasting; joins strings. Differentiable (not for strings).
 
@@ -205,7 +200,6 @@ def add(x: Any, y: Any, name: str | None = None) -> Any:
     return binary(TABLE["add"], x, y)
 
 
-@postpone
 def divide(x: Any, y: Any, name: str | None = None) -> Any:
     """x / y, elementwise: Python's true division, which turns integers into floats.
 
@@ -224,7 +218,6 @@ def divide(x: Any, y: Any, name: str | None = None) -> Any:
 
 
 
-@postpone
 def divide_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x / y, and 0 where y is 0. Differentiable, with gradient 0 there.
 
@@ -263,7 +256,6 @@ def _truths(*values: Any) -> list:
     return [convert_to_tensor(v, dtypes.bool) for v in values]
 
 
-@postpone
 def logical_and(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x and y, elementwise for bools, with broadcasting; other dtypes raise. Not differentiable.
 
@@ -276,7 +268,6 @@ def logical_and(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 
-@postpone
 def logical_not(x: Any, name: str | None = None) -> Tensor:
     """not x, elementwise for bools; not differentiable.
 

@@ -21,10 +21,9 @@ from ..engine.values.shape import TensorShape
 from .arrays import expand_dims, reshape
 from .casts import cast
 from .joining import concat
-from .operands import call, fill_sizes, integers, postpone, static, tensor_of
+from .operands import call, fill_sizes, integers, static, tensor_of
 
 
-@postpone
 def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
     """A tensor of zeros (False, empty strings) of the given shape.
 
@@ -41,7 +40,6 @@ def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> T
     )
 
 
-@postpone
 def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
     """A tensor of ones (True) of the given shape.
 
@@ -63,7 +61,6 @@ def _as_tensor(array: Any, name: str) -> Any:
     return tensor if state.graph is None else state.graph.constant(tensor, name)
 
 
-@postpone
 def zeros_like(input: Any, dtype: Any = None, name: str | None = None) -> Tensor:
     """Zeros in the shape of another tensor, in its dtype or the given one. No gradient passes.
 
@@ -74,7 +71,6 @@ def zeros_like(input: Any, dtype: Any = None, name: str | None = None) -> Tensor
     return _like("zeros_like", input, dtype)
 
 
-@postpone
 def ones_like(input: Any, dtype: Any = None, name: str | None = None) -> Tensor:
     """Ones in the shape of another tensor, in its dtype or the given one. No gradient passes.
 
@@ -106,7 +102,6 @@ def _like(primitive: str, input: Any, dtype: Any) -> Any:
     return cast(call(primitive, x if x.dtype.kind != "s" else cast(x != x, dtypes.int32)), dtype)
 
 
-@postpone
 def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
     """A tensor of shape ``dims`` in which every element is ``value``. Differentiable in ``value``.
 
@@ -128,7 +123,6 @@ def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
     return call("broadcast_to", x, shape=fill_sizes(dims))
 
 
-@postpone
 def eye(
     num_rows: Any,
     num_columns: Any = None,
@@ -165,7 +159,6 @@ def eye(
 _LADDER = ["int32", "int64", "float16", "bfloat16", "float32", "float64"]
 
 
-@postpone
 def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str = "range") -> Tensor:
     """The numbers from ``start`` (0 when only one is given) up to, not including, ``limit`` in steps of ``delta``.
 
@@ -224,7 +217,6 @@ def numbers_of_range(start: Any, limit: Any, delta: Any, dtype: Any) -> Any:
 
 
 
-@postpone
 def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: Any = 0) -> Tensor:
     """``num`` evenly spaced numbers from ``start`` to ``stop``, both included, along a new axis.
 
@@ -266,7 +258,6 @@ def _count(num: Any) -> int:
     return int(given.array.reshape(())[()])
 
 
-@postpone
 def one_hot(
     indices: Any,
     depth: Any,

@@ -13,9 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.hooks import hooks
 from ..engine.recording.evidence import note_escape
-from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.opdefs import accept_attr
 from ..engine.tensor.operation import apply
@@ -49,8 +47,6 @@ def getitem(tensor: Any, key: Any, variable: Any = None, attrs: Any = None) -> A
     if attrs is None:
         if _is_mask(key):
             return boolean_mask(tensor, key)
-        if state.graph is not None:
-            return hooks.graph_slice(tensor, key, variable)
         attrs = {"spec": spec_of(tensor.shape, key)}
     out = apply(_SLICE, (tensor,), attrs, _getframe(1))
     if variable is not None:

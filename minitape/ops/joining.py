@@ -12,8 +12,8 @@ from ..engine.table.primitives import TABLE
 from ..engine.tensor.convert import convert_to_tensor, is_array, pack
 from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import Tensor
-from ..engine.values.invalid import at_run, invalid, shape_text
-from .operands import call, integers, postpone, tensor_of
+from ..engine.values.invalid import invalid, shape_text
+from .operands import call, integers, tensor_of
 
 
 def same_dtype_tensors(values: Any) -> list:
@@ -31,7 +31,6 @@ def same_dtype_tensors(values: Any) -> list:
     return tensors
 
 
-@postpone
 def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
     """Tensors of the same rank joined along an axis that they have.
 
@@ -80,7 +79,6 @@ def _check_concat(shapes: list, axis: int, rank: int) -> None:
                 raise invalid(f"ConcatOp : Dimension {d} in both shapes must be equal: {pair}", "ConcatV2")
 
 
-@postpone
 def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
     """Tensors of one shape and dtype joined along a new axis.
 
@@ -103,7 +101,6 @@ def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
     return pack(tensors, axis % rank)
 
 
-@postpone
 def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unstack") -> Any:
     """The slices along an axis, as a list. Differentiable; ValueError for an axis out of range.
 
@@ -129,7 +126,6 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unst
 
 
 
-@postpone
 def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = None, name: str = "split") -> Any:
     """A list of parts along an axis: so many equal ones, or parts of the given sizes (one may be -1: the rest), ``num``
     of them.
@@ -177,7 +173,6 @@ def _split_axis(axis: Any, equal: bool) -> int:
 
 
 
-@postpone
 def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
     """The tensor repeated as a whole, ``multiples[i]`` times along axis i. Differentiable.
 
@@ -196,11 +191,10 @@ def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
         )
     for i, n in enumerate(counts.tolist()):
         if n < 0:
-            raise at_run(f"Expected multiples[{i}] >= 0, but got {n}", "Tile")
+            raise invalid(f"Expected multiples[{i}] >= 0, but got {n}", "Tile")
     return call("tile", x, multiples=tuple(int(n) for n in counts))
 
 
-@postpone
 def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) -> Tensor:
     """Each element repeated ``repeats`` times (one number, or one for each); without an axis the input is flattened.
 
@@ -233,12 +227,11 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
     if counts.size not in (1, size) and size is not None:
         raise ValueError(f"Dimensions {size} and {counts.size} are not compatible")
     if np.any(counts < 0):
-        raise at_run(f"Expected multiples[1] >= 0, but got {int(np.min(counts))}", "Tile")
+        raise invalid(f"Expected multiples[1] >= 0, but got {int(np.min(counts))}", "Tile")
     times = int(counts.reshape(-1)[0]) if counts.size == 1 else tuple(counts.tolist())
     return call("repeat", x, repeats=times, axis=axis % x.ndim)
 
 
-@postpone
 def pad(
     tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0, name: str | None = None
 ) -> Tensor:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable, Sequence
 from sys import _getframe
@@ -10,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..engine.hooks import hooks
 from ..engine.recording.evidence import note_used_as_size
 from ..engine.recording.state import state
 from ..engine.table.accelerator import fast
@@ -20,9 +18,9 @@ from ..engine.tensor.convert import convert_to_tensor, is_array
 from ..engine.tensor.opdefs import accept_attr, has_default
 from ..engine.tensor.operation import apply, binary
 from ..engine.tensor.tensor import EagerTensor, Tensor
-from ..engine.types import Given, Made, Same
+from ..engine.types import Same
 from ..engine.values.dtypes import int32
-from ..engine.values.invalid import AtRun, invalid
+from ..engine.values.invalid import invalid
 from ..engine.values.shape import TensorShape
 
 if TYPE_CHECKING:
@@ -109,27 +107,6 @@ def integers(value: Value, op: str, attr: str, noted: bool = False) -> Array:
     return np.asarray(tensor.array)
 
 
-def postpone(function: Callable[Given, Made]) -> Callable[Given, Made]:
-    """A function that needs values or sizes: where only the run of a graph knows them, it is called when the graph
-    runs.
-    """
-
-    @functools.wraps(function)
-    def checked(*args: Given.args, **kwargs: Given.kwargs) -> Made:
-        try:
-            return function(*args, **kwargs)
-        except (AttributeError, TypeError, ValueError) as error:
-            found = hooks.postpone(function, args, kwargs)
-            if found is None:
-                raise
-            return found[0]
-        except AtRun as error:
-            if state.graph is None:
-                raise
-            made: Made = hooks.refuse(function, args, kwargs, error)
-            return made
-
-    return checked
 
 
 

@@ -15,9 +15,9 @@ from ..engine.tensor.opdefs import accept, accept_attr
 from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..engine.values import dtypes
-from ..engine.values.invalid import at_run, check_inside, check_places, invalid, outside, shape_text
+from ..engine.values.invalid import check_inside, check_places, invalid, outside, shape_text
 from ..engine.values.shape import TensorShape
-from .operands import call, integers, of_one_dtype, postpone, same_shape_and_dtype, static, tensor_of, with_name
+from .operands import call, integers, of_one_dtype, same_shape_and_dtype, static, tensor_of, with_name
 
 
 def _gather_axis(axis: Any) -> int:
@@ -27,7 +27,6 @@ def _gather_axis(axis: Any) -> int:
     return int(place)
 
 
-@postpone
 def gather(
     params: Any,
     indices: Any,
@@ -92,7 +91,6 @@ def gather_or_default(values: Tensor, numbers: Any, default_value: Any) -> Tenso
     return call("gather", call("concat", values, row, axis=0), new_tensor(numbers), axis=0)
 
 
-@postpone
 def gather_nd(params: Any, indices: Any, batch_dims: int = 0, name: str | None = None) -> Tensor:
     """The elements or slices of ``params`` at the places that the last axis of ``indices`` lists.
 
@@ -132,7 +130,6 @@ def check_gather_nd(x: Any, places: Any, batch_dims: int = 0) -> None:
         )
 
 
-@postpone
 def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_mask") -> Tensor:
     """The elements (or slices) of ``tensor`` where ``mask`` is true, in order.
 
@@ -164,7 +161,6 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_
     return call("gather", flat, places, axis=axis)
 
 
-@postpone
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
     """With ``x`` and ``y``: elements of ``x`` where the condition holds, else of ``y``; all three broadcast.
 
@@ -181,7 +177,7 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
         condition = tensor_of(condition)
         accept("Where", condition.dtype)
         if condition.shape.rank == 0:
-            raise at_run("WhereOp : Unhandled input dimensions: 0", "Where")
+            raise invalid("WhereOp : Unhandled input dimensions: 0", "Where")
         return call("where", condition)
     if x is None or y is None:
         raise ValueError("x and y must both be non-None or both be None.")
@@ -215,7 +211,6 @@ Unique = collections.namedtuple("Unique", ["y", "idx"])
 UniqueWithCounts = collections.namedtuple("UniqueWithCounts", ["y", "idx", "count"])
 
 
-@postpone
 def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
     """The different elements of a vector in the order of their first appearance, and each element's place among them.
 
@@ -292,7 +287,7 @@ def _tensor_scatter(name: str, primitive: str, what: str, example: str) -> Any:
     >>> tf.{name}({shown}).numpy()
     array({result}, dtype=int32)
     """
-    return postpone(with_name(function, name, doc, __name__))
+    return with_name(function, name, doc, __name__)
 
 
 tensor_scatter_nd_update = _tensor_scatter(

@@ -14,7 +14,7 @@ from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..engine.values import dtypes
 from ..engine.values.invalid import invalid, shape_text
-from .operands import axes_of, call, integers, is_tensor_like, postpone, static, tensor_of, with_name
+from .operands import axes_of, call, integers, is_tensor_like, static, tensor_of, with_name
 
 
 def _axes(axis: Any, op: str, like: bool) -> tuple[int, ...] | None:
@@ -47,7 +47,7 @@ def _reduction(name: str, sentence: str, example: str, dtype: Any = None) -> Any
         axes = None if axis is None else _axes(axis, primitive.op, is_tensor_like(input_tensor))
         return apply(primitive, (x,), {"axis": axes, "keepdims": bool(keepdims)})
 
-    general = postpone(with_name(function, name, "", __name__))
+    general = with_name(function, name, "", __name__)
 
     def at_once(input_tensor: Any, axis: Any = None, keepdims: Any = False, name: str | None = None) -> Tensor:
         if type(input_tensor) is EagerTensor and (axis is None or type(axis) is int):
@@ -84,7 +84,6 @@ reduce_euclidean_norm = _reduction(
 
 
 
-@postpone
 def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
     """The mean squared distance from the mean over the axes in ``axis``; real for complex tensors. Differentiable.
 
@@ -103,7 +102,6 @@ def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False,
     return reduce_mean(squares, axis, keepdims)
 
 
-@postpone
 def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
     """The standard deviation over the axes in ``axis``. Differentiable; the gradient of constants is NaN.
 
@@ -116,7 +114,6 @@ def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False, name
     return call("sqrt", reduce_variance(input_tensor, axis, keepdims))
 
 
-@postpone
 def count_nonzero(
     input: Any, axis: Any = None, keepdims: Any = None, dtype: Any = dtypes.int64, name: str | None = None
 ) -> Tensor:
@@ -164,7 +161,7 @@ def _position(name: str, sentence: str, result: int) -> Any:
     >>> print(tf.{name}([3.0, 9.0, 1.0]).numpy())
     {result}
     """
-    return postpone(with_name(function, name, doc, __name__))
+    return with_name(function, name, doc, __name__)
 
 
 argmax = _position("argmax", "largest", 1)
@@ -176,7 +173,6 @@ argmin = _position("argmin", "smallest", 2)
 
 
 
-@postpone
 def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
     """The running sum along ``axis``; ``exclusive`` leaves the own element out, ``reverse`` starts at the end.
 

@@ -13,7 +13,7 @@ from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import Tensor, new_tensor
 from ..engine.values import dtypes
 from ..engine.values.invalid import invalid, shape_text
-from .operands import call, of_one_dtype, postpone, static, tensor_of, with_name
+from .operands import call, of_one_dtype, static, tensor_of, with_name
 
 
 class TopKV2(NamedTuple):
@@ -23,7 +23,6 @@ class TopKV2(NamedTuple):
     indices: Any
 
 
-@postpone
 def top_k(input: Any, k: Any = 1, sorted: bool = True, index_type: Any = dtypes.int32, name: str | None = None) -> Any:
     """The k largest elements along the last axis and their positions (int32): a pair ``values, indices``.
 
@@ -78,7 +77,6 @@ def _descending(x: Any, axis: int, which: int) -> Any:
     return out if axis == rank - 1 else call("transpose", out, perm=tuple(order))
 
 
-@postpone
 def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | None = None) -> Tensor:
     """The elements in order along an axis; ``direction`` is "ASCENDING" or "DESCENDING". Differentiable.
 
@@ -91,7 +89,6 @@ def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | 
     return _ordered(values, axis, direction, 0)
 
 
-@postpone
 def argsort(
     values: Any, axis: Any = -1, direction: str = "ASCENDING", stable: bool = False, name: str | None = None
 ) -> Tensor:
@@ -130,7 +127,7 @@ def _segments(name: str, sentence: str, result: str) -> Any:
     >>> print(tf.math.{name}([1.0, 2.0, 4.0], [0, 0, 1]).numpy())
     {result}
     """
-    return postpone(with_name(function, name, doc, __name__))
+    return with_name(function, name, doc, __name__)
 
 
 segment_sum = _segments("segment_sum", "sum", "[3. 4.]")
@@ -163,7 +160,7 @@ def _unsorted(name: str, sentence: str, result: str) -> Any:
     >>> print(tf.math.{name}([1.0, 2.0, 4.0], [1, 0, 1], 2).numpy())
     {result}
     """
-    return postpone(with_name(function, name, doc, __name__))
+    return with_name(function, name, doc, __name__)
 
 
 unsorted_segment_sum = _unsorted("unsorted_segment_sum", "sum", "[2. 5.]")
@@ -176,7 +173,6 @@ unsorted_segment_prod = _unsorted("unsorted_segment_prod", "product", "[2. 4.]")
 
 
 
-@postpone
 def bincount(
     arr: Any,
     weights: Any = None,
@@ -216,7 +212,6 @@ def bincount(
     return call("bincount", x, count, w, rows=False, binary=False)
 
 
-@postpone
 def confusion_matrix(
     labels: Any,
     predictions: Any,
@@ -277,7 +272,6 @@ def _bins(values: Any, value_range: Any, nbins: Any) -> tuple:
     return x, np.clip(place, 0, count - 1)
 
 
-@postpone
 def histogram_fixed_width(
     values: Any, value_range: Any, nbins: Any = 100, dtype: Any = dtypes.int32, name: str | None = None
 ) -> Tensor:

@@ -35,21 +35,19 @@ ROOT: dict[str, str] = {
     "ops.picking": "boolean_mask gather gather_nd tensor_scatter_nd_add tensor_scatter_nd_max "
     "tensor_scatter_nd_min tensor_scatter_nd_sub tensor_scatter_nd_update unique where",
     "ops.printing": "print=print_",
-    "graphs.settings": "device get_logger",
+    "graphs.settings": "get_logger",
     "engine.derivatives.custom": "custom_gradient recompute_grad grad_pass_through",
     "engine.derivatives.pyfunction": "py_function numpy_function",
-    "graphs.sweep": "RegisterGradient no_gradient",
+    "graphs.sweep": "RegisterGradient",
     "graphs.build": "Graph",
     "graphs.symbolic": "Operation",
     "graphs.session": "Session get_default_graph",
-    "graphs.gradients": "gradients hessians",
-    "graphs.scopes": "control_dependencies executing_eagerly init_scope name_scope no_op",
+    "graphs.gradients": "gradients",
+    "graphs.scopes": "control_dependencies executing_eagerly init_scope no_op",
     "graphs.function": "function",
     "graphs.spec": "TensorSpec",
-    "graphs.arrays": "TensorArray",
     "graphs.control": "cond",
     "graphs.whiles": "while_loop",
-    "graphs.mapping": "foldl map_fn scan vectorized_map",
 }
 
 # further names of ``import minitape as tf``, from packages above this one

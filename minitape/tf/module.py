@@ -66,10 +66,6 @@ class Module:
         """The name given to the constructor, or the class's name in snake case."""
         return self._name
 
-    @property
-    def name_scope(self) -> Any:
-        """A context manager: variables made inside carry the module's name as a prefix."""
-        return self._name_scope
 
     @property
     def variables(self) -> tuple:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import tf
 from ...engine.derivatives.pyfunction import call_numpy
 from ...engine.recording.block import block
 from ...engine.recording.logs import deprecated
-from ...engine.recording.state import state
+from ...graphs.session import get_default_graph
 
 _DEPRECATED = (
     "py_func (from tensorflow.python.ops.script_ops) is deprecated and will be removed in a future version.\n"
@@ -60,7 +59,7 @@ def name_scope(name: str | None, default_name: str | None = None, values: Any = 
     name = default_name if name is None else name
     if name is None and values is not None:
         raise ValueError("At least one of name (None) and default_name (None) must be provided.")
-    with tf.name_scope(name or "") if state.graph is None else state.graph.name_scope(name) as scope:
+    with get_default_graph().name_scope(name) as scope:
         yield scope
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from ..hooks import hooks
 from ..table.primitives import TABLE
 from ..values.class_names import PrintName
-from ..values.invalid import at_run
+from ..values.invalid import invalid
 from ..values.shape import TensorShape
 from .convert import convert_to_tensor
 
@@ -24,7 +24,7 @@ def check_places(indices: Array, size: int) -> None:
     places = np.ravel(indices)
     wrong = np.flatnonzero((places < 0) | (places >= size))
     if wrong.size:
-        raise at_run(f"segment_ids[{wrong[0]}] = {places[wrong[0]]} is out of range [0, {size})", "UnsortedSegmentSum")
+        raise invalid(f"segment_ids[{wrong[0]}] = {places[wrong[0]]} is out of range [0, {size})", "UnsortedSegmentSum")
 
 
 class IndexedSlices(metaclass=PrintName):

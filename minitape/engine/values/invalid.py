@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .errors import InvalidArgumentError, OpError
+from .errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from ..types import Array
@@ -35,16 +35,10 @@ def mismatch(op: str, position: int, wanted: str, got: DType) -> Exception:
     )
 
 
-class AtRun(InvalidArgumentError):
-    """What TensorFlow finds when an operation runs: of its class in a graph as well."""
 
 
-AtRun.__name__ = AtRun.__qualname__ = "InvalidArgumentError"
 
 
-def at_run(message: str, op: str) -> OpError:
-    """The error of operation ``op`` for what TensorFlow does not look at while a graph is being built."""
-    return AtRun(None, None, f"{message} [Op:{op}] name: ")
 
 
 def shape_text(shape: Iterable[int | None]) -> str:
@@ -60,7 +54,7 @@ def check_places(places: Array, size: int, op: str = "GatherV2") -> None:
     """Raises InvalidArgumentError unless all of ``places`` are in [0, size)."""
     bad = outside(np.asarray(places)[..., None], (size,))
     if bad is not None:
-        raise at_run(f"indices{bad[0]} = {bad[1][1:-1]} is not in [0, {size})", op)
+        raise invalid(f"indices{bad[0]} = {bad[1][1:-1]} is not in [0, {size})", op)
 
 
 def check_inside(places: Array, sizes: tuple[int, ...], op: str = "") -> None:

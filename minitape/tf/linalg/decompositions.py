@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ...engine.table.primitives import TABLE, decompositions, diagonals  # noqa: F401 - they fill the table
 from ...engine.tensor.tensor import Tensor
-from ...ops.operands import call, of_one_dtype, postpone, tensor_of
+from ...ops.operands import call, of_one_dtype, tensor_of
 from ...ops.reductions import reduce_sum
 
 
@@ -20,7 +20,6 @@ class LogMatrixDeterminant(NamedTuple):
     log_abs_determinant: Any
 
 
-@postpone
 def det(input: Any, name: str | None = None) -> Tensor:
     """The determinants of square matrices. Differentiable where they are invertible.
 
@@ -37,7 +36,6 @@ def det(input: Any, name: str | None = None) -> Tensor:
 
 
 
-@postpone
 def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
     """The inverses of square matrices (or their adjoints). Differentiable.
 
@@ -50,7 +48,6 @@ def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
     return call("inv", tensor_of(input), adjoint=bool(adjoint))
 
 
-@postpone
 def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
     """The x with ``matrix @ x = rhs`` (with the adjoint of the matrix on demand). Differentiable in both.
 
@@ -73,7 +70,6 @@ def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None)
 # -- diagonals and triangles -----------------------------------------------------------------------
 
 
-@postpone
 def diag(diagonal: Any, name: str = "diag", k: int = 0) -> Tensor:
     """Matrices with the given diagonals and 0 elsewhere. Differentiable.
 
@@ -86,7 +82,6 @@ def diag(diagonal: Any, name: str = "diag", k: int = 0) -> Tensor:
     return call("diag", tensor_of(diagonal), k=int(tensor_of(k)), rows=-1, columns=-1)
 
 
-@postpone
 def diag_part(input: Any, name: str = "diag_part", k: int = 0) -> Tensor:
     """The k-th diagonals of matrices. Differentiable.
 
@@ -103,7 +98,6 @@ def diag_part(input: Any, name: str = "diag_part", k: int = 0) -> Tensor:
 
 
 
-@postpone
 def trace(x: Any, name: str | None = None) -> Tensor:
     """The sums of the main diagonals of matrices. Differentiable.
 
@@ -114,7 +108,6 @@ def trace(x: Any, name: str | None = None) -> Tensor:
     return reduce_sum(diag_part(x), [-1])
 
 
-@postpone
 def tensor_diag(diagonal: Any, name: str | None = None) -> Any:
     """A tensor of twice the rank that is zero but for ``out[i, j, i, j] = diagonal[i, j]``. Differentiable.
 

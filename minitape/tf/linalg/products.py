@@ -20,7 +20,7 @@ from ...engine.types import Same
 from ...engine.values.invalid import invalid, mismatch, shape_text
 from ...ops.casts import conj
 from ...ops.elementwise import abs as absolute
-from ...ops.operands import axes_of, call, pairwise, postpone, static, tensor_of, with_dtype_hint
+from ...ops.operands import axes_of, call, pairwise, static, tensor_of, with_dtype_hint
 from ...ops.reductions import reduce_max, reduce_sum
 
 
@@ -39,7 +39,6 @@ def _at_once(general: Same) -> Same:
 
 
 @_at_once
-@postpone
 def matmul(
     a: Any,
     b: Any,
@@ -110,7 +109,6 @@ def check_product(op: str, a: Any, b: Any, turn_a: bool, turn_b: bool) -> None:
             )
 
 
-@postpone
 def matvec(a: Any, b: Any, transpose_a: bool = False, adjoint_a: bool = False, *, name: str | None = None) -> Tensor:
     """The product of a matrix and a vector, or of batches of them. Arguments, gradient and errors as for ``matmul``.
 
@@ -161,7 +159,6 @@ def _as_matrix(x: Any, axes: list[int], last: bool) -> tuple[Any, list[int]]:
     return call("reshape", moved, shape=(rows, columns) if last else (columns, rows)), [shape[i] for i in free]
 
 
-@postpone
 def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
     """Sums the products of a and b over pairs of axes.
 
@@ -192,7 +189,6 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
 # -- norms and clipping ----------------------------------------------------------------------------
 
 
-@postpone
 def norm(
     tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: Any = None, name: str | None = None
 ) -> Tensor:
@@ -247,7 +243,6 @@ def without_axes(x: Any, axis: Any) -> Any:
 
 
 
-@postpone
 def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None) -> Tensor:
     """x divided by its euclidean norm along ``axis`` (at least sqrt(epsilon)). Differentiable.
 

@@ -11,7 +11,7 @@ from ...engine.table.primitives import TABLE, activation, sorting, special  # no
 from ...engine.tensor.tensor import Tensor
 from ...engine.values import dtypes
 from ...engine.values.invalid import invalid
-from ...ops.operands import call, postpone, quick, tensor_of, unary, with_name
+from ...ops.operands import call, quick, tensor_of, unary, with_name
 
 
 def _simple(name: str, sentence: str, result: str) -> Any:
@@ -28,7 +28,7 @@ def _simple(name: str, sentence: str, result: str) -> Any:
     >>> print(tf.nn.{name}([-1.0, 0.0, 7.0]).numpy())
     {result}
     """
-    made = postpone(with_name(function, name, doc, __name__))
+    made = with_name(function, name, doc, __name__)
     return quick(primitive)(made) if primitive.code else made
 
 
@@ -40,7 +40,6 @@ selu = _simple(
 )
 
 
-@postpone
 def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Tensor:
     """x where it is positive, else ``alpha * x``, elementwise; integers become float32. Differentiable.
 
@@ -82,7 +81,6 @@ def _over_axis(name: str, logits: Any, axis: Any) -> Any:
     return call(name, x, axis=int(axis))
 
 
-@postpone
 def softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
     """exp(x) / sum(exp(x)) along ``axis`` (the last one for None), without overflow. Differentiable.
 
@@ -95,7 +93,6 @@ def softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
     return _over_axis("softmax", logits, axis)
 
 
-@postpone
 def log_softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
     """The logarithm of softmax along ``axis`` (the last one for None). Differentiable; errors as for ``softmax``.
 

@@ -9,7 +9,7 @@ from ...engine.table.primitives import convolution  # noqa: F401 - it fills the 
 from ...engine.tensor.opdefs import accept_text
 from ...engine.tensor.tensor import Tensor
 from ...engine.values.invalid import invalid, mismatch, shape_text
-from ...ops.operands import call, of_one_dtype, postpone, static, tensor_of
+from ...ops.operands import call, of_one_dtype, static, tensor_of
 
 
 
@@ -74,7 +74,6 @@ def _layout(x: Any, k: Any, strides: Any, padding: Any, dilations: Any, op: str)
     return {"strides": tuple(strides[1:3]), "pads": pads, "dilations": tuple(dilations[1:3])}
 
 
-@postpone
 def conv2d(
     input: Any,
     filters: Any,
@@ -137,7 +136,6 @@ def _pool_windows(x: Any, ksize: Any, strides: Any, padding: Any, op: str) -> di
     return {"size": tuple(window[1:3]), "strides": tuple(steps[1:3]), "pads": pads}
 
 
-@postpone
 def max_pool2d(
     input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC", name: str | None = None
 ) -> Tensor:

@@ -7,7 +7,7 @@ from typing import Any
 from ...engine.table.primitives import TABLE, activation  # noqa: F401 - it fills the table
 from ...engine.tensor.tensor import EagerTensor, Tensor
 from ...engine.values.invalid import invalid
-from ...ops.operands import call, postpone, same_shape_and_dtype, tensor_of
+from ...ops.operands import call, same_shape_and_dtype, tensor_of
 
 
 def _both(name: str, labels: Any, logits: Any) -> None:
@@ -23,7 +23,6 @@ def _both(name: str, labels: Any, logits: Any) -> None:
 
 
 
-@postpone
 def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: int = -1, name: str | None = None) -> Tensor:
     """The cross entropy between probabilities and softmax(logits) along ``axis``; the result lacks that axis.
 
@@ -48,7 +47,6 @@ def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: int = -1, 
         raise invalid("Expected begin[0] == 0 (got -1) and size[0] == 0 (got 1) when input.dim_size(0) == 0", "Slice")
 
 
-@postpone
 def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str | None = None) -> Tensor:
     """The cross entropy between classes, given by number, and softmax(logits) along the last axis.
 
@@ -77,7 +75,6 @@ def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str
         )
 
 
-@postpone
 def sigmoid_cross_entropy_with_logits(labels: Any = None, logits: Any = None, name: str | None = None) -> Tensor:
     """The cross entropy between probabilities and sigmoid(logits), elementwise, without overflow.
 

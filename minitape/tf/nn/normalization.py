@@ -7,13 +7,12 @@ from typing import Any
 from ...engine.table.primitives import TABLE, activation  # noqa: F401 - it fills the table
 from ...engine.tensor.tensor import Tensor
 from ...engine.values import dtypes
-from ...ops.operands import axes_of, call, postpone, tensor_of
+from ...ops.operands import axes_of, call, tensor_of
 from ...ops.picking import gather
 from ...ops.reductions import reduce_mean
 from ..linalg.products import without_axes
 
 
-@postpone
 def moments(x: Any, axes: Any, *, keepdims: bool = False, name: str | None = None) -> Any:
     """Mean and variance over ``axes``, a pair; half floats are computed in float32. Differentiable.
 
@@ -43,7 +42,6 @@ def moments(x: Any, axes: Any, *, keepdims: bool = False, name: str | None = Non
 
 
 
-@postpone
 def embedding_lookup(params: Any, ids: Any, *, name: str | None = None) -> Tensor:
     """The rows of a table at ``ids``, in the shape of ``ids`` followed by that of a row.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...values.invalid import at_run, invalid, shape_text
+from ...values.invalid import invalid, shape_text
 from . import TABLE, declare
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _set_diag(x: Array, d: Array, *, k: int) -> Array:
 def _band_part(x: Array, *, lower: int, upper: int) -> Array:
     op = "MatrixBandPart"
     if x.ndim < 2:
-        raise at_run(f"input must be at least 2-dim, received shape: {list(x.shape)}", op)
+        raise invalid(f"input must be at least 2-dim, received shape: {list(x.shape)}", op)
     rows, columns = x.shape[-2:]
     if lower > rows:
         raise invalid(f"num_lower must be negative or less or equal to number of rows ({rows}) got: {lower}", op)

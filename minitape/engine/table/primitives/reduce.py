@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...values.dtypes import dtype_of_any
-from ...values.invalid import at_run, invalid
+from ...values.invalid import invalid
 from ..accelerator import full
 from . import PLAIN, TABLE, declare
 from .numerics import in_single, lowest
@@ -192,9 +192,9 @@ declare(
 def _position(op: str, best: Function, sign: int) -> Function:
     def forward(x: Array, *, axis: int, dtype: DType) -> Array:
         if not -x.ndim <= axis < x.ndim:
-            raise at_run(f"Expected dimension in the range [{-x.ndim}, {x.ndim}), but got {axis}", op)
+            raise invalid(f"Expected dimension in the range [{-x.ndim}, {x.ndim}), but got {axis}", op)
         if x.shape[axis] == 0:
-            raise at_run(f"Reduction axis {axis % x.ndim} is empty in shape [{','.join(map(str, x.shape))}]", op)
+            raise invalid(f"Reduction axis {axis % x.ndim} is empty in shape [{','.join(map(str, x.shape))}]", op)
         if x.dtype.kind == "f" and np.isnan(x).any():  # NaN is never the extreme
             x = np.where(np.isnan(x), lowest(x.dtype, sign), x)
         return best(x, axis).astype(dtype.as_numpy_dtype)
@@ -212,7 +212,7 @@ def _scan(function: Function, empty: int) -> Function:
     def forward(x: Array, *, axis: int = 0, exclusive: bool = False, reverse: bool = False) -> Array:
         if not -x.ndim <= axis < x.ndim:
             shown = axis if axis >= 0 else axis + x.ndim
-            raise at_run(f"ScanOp: Expected scan axis in the range [{-x.ndim}, {x.ndim}), but got {shown}", "Cumsum")
+            raise invalid(f"ScanOp: Expected scan axis in the range [{-x.ndim}, {x.ndim}), but got {shown}", "Cumsum")
         total = function(np.flip(x, axis) if reverse else x, axis, x.dtype)
         if exclusive and x.shape[axis]:
             total = np.roll(total, 1, axis)

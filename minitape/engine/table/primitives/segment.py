@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...values.dtypes import dtype_of, dtype_of_any
-from ...values.invalid import at_run, invalid, shape_text
+from ...values.invalid import invalid, shape_text
 from . import TABLE, declare, scatter, special  # noqa: F401 - whose primitives the rules use
 from .choice import select_in_rule
 from .numerics import in_single
@@ -73,14 +73,14 @@ def _check(x: Array, ids: Array, op: str) -> None:
     if x.ndim < 1:
         raise invalid("input must be at least rank 1", op)
     if ids.size != x.shape[0]:
-        raise at_run("segment_ids should be the same size as dimension 0 of input.", op)
+        raise invalid("segment_ids should be the same size as dimension 0 of input.", op)
     if ids.size and ids[0] < 0:
         count = int(ids[-1]) + 1
         raise invalid(
             f"Segment id {ids[0]} out of range [0, {count}), possibly because 'segment_ids' input is not sorted.", op
         )
     if np.any(np.diff(ids) < 0):
-        raise at_run("segment ids are not increasing", op)
+        raise invalid("segment ids are not increasing", op)
 
 
 def _check_unsorted(x: Array, ids: Array, count: int, op: str) -> None:
@@ -91,7 +91,7 @@ def _check_unsorted(x: Array, ids: Array, count: int, op: str) -> None:
         raise invalid(f"data.shape = {shapes[0]} does not start with segment_ids.shape = {shapes[1]}", op)
     if np.any(ids >= count):
         at = tuple(np.argwhere(ids >= count)[0])
-        raise at_run(f"segment_ids{shape_text(at)} = {ids[at]} is out of range [0, {count})", op)
+        raise invalid(f"segment_ids{shape_text(at)} = {ids[at]} is out of range [0, {count})", op)
 
 
 # -- rules -----------------------------------------------------------------------------------------

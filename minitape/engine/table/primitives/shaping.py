@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...values.invalid import at_run
+from ...values.invalid import invalid
 from ..accelerator import fast
 from . import TABLE, declare
 
@@ -153,14 +153,14 @@ def _shape(x: Array, *, dtype: DType) -> Array:
     shape = np.shape(x)
     if max(shape, default=0) >= MOST_INT32 and dtype.size == 4:
         axis = next(axis for axis, n in enumerate(shape) if n >= MOST_INT32)
-        raise at_run(f"Shape output type is 32-bit  but dim {axis} is {shape[axis]}", "Shape")
+        raise invalid(f"Shape output type is 32-bit  but dim {axis} is {shape[axis]}", "Shape")
     return np.array(shape, dtype.as_numpy_dtype)
 
 
 def _size(x: Array, *, dtype: DType) -> Array:
     # tf.size of an eager tensor would go round to a negative number in TensorFlow
     if np.size(x) >= MOST_INT32 and dtype.size == 4:
-        raise at_run("Number of elements was larger than representable by 32-bit output type", "Size")
+        raise invalid("Number of elements was larger than representable by 32-bit output type", "Size")
     return dtype.as_numpy_dtype(np.size(x))
 
 
