@@ -197,12 +197,8 @@ def convert_entry(function: Function) -> Callable:
     return traced
 
 
-class AutoGraphError(Exception):
-    """Something went wrong in rewritten code."""
 
 
-class StagingError(AutoGraphError):
-    """An exception of the user's code, raised while it was traced, of a class that does not take a text alone."""
 
 
 class _KeyError(KeyError):
@@ -211,17 +207,6 @@ class _KeyError(KeyError):
 
 
 _KeyError.__name__ = _KeyError.__qualname__ = "KeyError"
-_TAKE_TEXT = (
-    AssertionError,
-    AttributeError,
-    NameError,
-    NotImplementedError,
-    RuntimeError,
-    StopIteration,
-    TypeError,
-    UnboundLocalError,
-    ValueError,
-)
 
 
 def _in_user_code(error: Exception) -> Exception | None:

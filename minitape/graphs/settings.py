@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from typing import NamedTuple
 
 EAGER_FUNCTIONS = [False]  # one flag
 
@@ -24,11 +23,6 @@ def run_functions_eagerly(run_eagerly: bool) -> None:
 
 
 
-class PhysicalDevice(NamedTuple):
-    """A device of this machine."""
-
-    name: str
-    device_type: str
 
 
 

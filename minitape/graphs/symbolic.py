@@ -36,8 +36,6 @@ class OperatorNotAllowedInGraphError(TypeError):
     """Python asked a symbolic tensor for its value."""
 
 
-class InaccessibleTensorError(ValueError):
-    """A symbolic tensor was used outside the graph that it belongs to."""
 
 
 class NeedsValue(AttributeError):

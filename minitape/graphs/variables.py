@@ -13,11 +13,6 @@ if TYPE_CHECKING:
     pass
 
 
-_ONCE = (
-    "tf.function only supports singleton tf.Variables created on the first call. Make sure the tf.Variable is only "
-    "created once or created outside tf.function. See https://www.tensorflow.org/guide/function#creating_tfvariables "
-    "for more information."
-)
 
 
 class GraphVariable(ResourceVariable):

@@ -39,17 +39,9 @@ atanh atanh | inverse hyperbolic tangent | 0.0 -> 0.0
 ceil ceil | smallest integer not below x; no gradient | 1.2 -> 2.0
 cos cos | cosine of x in radians | 0.0 -> 1.0
 cosh cosh | hyperbolic cosine | 0.0 -> 1.0
-digamma digamma | derivative of lgamma | 1.0 -> -0.5772157
-erf erf | error function | 0.0 -> 0.0
-erfc erfc | complementary error function, 1 - erf(x) | 0.0 -> 1.0
-erfinv erfinv | inverse of erf on (-1, 1) | 0.0 -> 0.0
 exp exp | e to the power x | 0.0 -> 1.0
 expm1 expm1 | exp(x) - 1, accurate near 0 | 0.0 -> 0.0
 floor floor | largest integer not above x; no gradient | 1.8 -> 1.0
-is_finite is_finite | whether x is neither infinite nor NaN | 1.0 -> True
-is_inf is_inf | whether x is infinite | 1.0 -> False
-is_nan is_nan | whether x is NaN | 1.0 -> False
-lgamma lgamma | log of the absolute value of the Gamma function | 3.0 -> 0.6931472
 log log | natural logarithm; the gradient at 0 is infinite | 1.0 -> 0.0
 log1p log1p | log(1 + x), accurate near 0 | 0.0 -> 0.0
 negative negative | -x | 2.0 -> -2.0
@@ -60,7 +52,6 @@ sigmoid sigmoid | 1 / (1 + exp(-x)) | 0.0 -> 0.5
 sin sin | sine of x in radians | 0.0 -> 0.0
 sinh sinh | hyperbolic sine | 0.0 -> 0.0
 softplus softplus features | log(1 + exp(x)), without overflow | 0.0 -> 0.6931472
-softsign softsign features | x / (1 + abs(x)); has no second derivative (LookupError) | 1.0 -> 0.5
 sqrt sqrt | square root; the gradient is 0 where the incoming one is 0 | 9.0 -> 3.0
 square square | x * x | 3.0 -> 9.0
 tan tan | tangent of x in radians | 0.0 -> 0.0
@@ -80,16 +71,9 @@ maximum maximum x,y | larger one; where they are equal the gradient goes to x | 
 minimum minimum x,y | smaller one; where they are equal the gradient goes to x | 1.0, 2.0 -> 1.0
 multiply multiply x,y | x * y | 2.0, 3.0 -> 6.0
 not_equal not_equal x,y | whether x != y | 1, 1 -> False
-polygamma polygamma a,x | derivative of order a of digamma | 1.0, 1.0 -> 1.644934
 pow pow x,y | x to the power y; InvalidArgumentError for negative integer powers of integers | 2.0, 3.0 -> 8.0
 realdiv divide x,y | x / y for floats | 1.0, 2.0 -> 0.5
 subtract subtract x,y | x - y | 3.0, 1.0 -> 2.0
-truncatediv truncatediv x,y | x / y rounded towards 0; no gradient | -7, 2 -> -3
-truncatemod truncatemod x,y | remainder of truncatediv, with the sign of x | -7, 2 -> -1
-xdivy xdivy x,y | x / y, and 0 where x is 0 | 0.0, 0.0 -> 0.0
-xlog1py xlog1py x,y | x * log(1 + y), and 0 where x is 0 | 0.0, -1.0 -> 0.0
-xlogy xlogy x,y | x * log(y), and 0 where x is 0 | 0.0, 0.0 -> 0.0
-zeta zeta x,q | Hurwitz zeta function | 2.0, 1.0 -> 1.644934
 """
 
 

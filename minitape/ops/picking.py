@@ -76,19 +76,6 @@ def check_gather(x: Any, places: Any, axis: int = 0, **attrs: Any) -> None:
     check_places(places, x.shape[axis])
 
 
-def gather_or_default(values: Tensor, numbers: Any, default_value: Any) -> Tensor:
-    """The rows of ``values`` with these numbers, and ``default_value`` (zero, or no text) for a number that is one too
-    large.
-    """
-    zero = b"" if values.dtype.kind == "s" else np.zeros((), values.dtype.as_numpy_dtype)
-    default = convert_to_tensor(zero if default_value is None else default_value, values.dtype)
-    if default.ndim >= values.ndim:
-        raise invalid(
-            f"default_value.shape={shape_text(default.shape)} must have fewer axes than the values, of shape "
-            f"{shape_text(values.shape)}"
-        )
-    row = call("broadcast_to", default, shape=(1, *values.shape[1:]))
-    return call("gather", call("concat", values, row, axis=0), new_tensor(numbers), axis=0)
 
 
 def gather_nd(params: Any, indices: Any, batch_dims: int = 0, name: str | None = None) -> Tensor:

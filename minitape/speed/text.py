@@ -88,8 +88,6 @@ _MATH = {
     "floor": "np.floor",
     "ceil": "np.ceil",
     "rint": "np.rint",
-    "erf": "math.erf",
-    "erfc": "math.erfc",
 }
 _OTHER = {
     "abs(x)": "T(np.fabs(x))",

@@ -22,11 +22,11 @@ ROOT: dict[str, str] = {
     "ops.elementwise": "abs acos acosh add asin asinh atan atan2 atanh cos cosh divide equal exp floor floordiv "
     "greater greater_equal less less_equal logical_and logical_not maximum minimum multiply "
     "neg=negative negative not_equal pow realdiv round sigmoid sign sin sinh sqrt square "
-    "subtract tan tanh truncatediv truncatemod",
+    "subtract tan tanh",
     "ops.casts": "cast saturate_cast",
     "ops.reductions": "argmax argmin cumsum reduce_all reduce_any reduce_max reduce_mean reduce_min reduce_prod "
     "reduce_sum",
-    "ops.sorting": "argsort histogram_fixed_width sort",
+    "ops.sorting": "argsort sort",
     "ops.clipping": "add_n clip_by_value",
     "tf.linalg.products": "matmul norm tensordot",
     "ops.arrays": "expand_dims identity newaxis rank reshape shape size squeeze stop_gradient transpose",

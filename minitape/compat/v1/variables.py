@@ -13,7 +13,6 @@ from ...graphs.variables import initializer_of
 
 AUTO_REUSE = "auto_reuse"
 
-_stores: WeakKeyDictionary[Any, dict[str, Any]] = WeakKeyDictionary()  # graph -> name -> variable
 
 
 class VariableScope:

@@ -5,7 +5,7 @@ Matrices are the last two axes; the axes before them are a batch.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...engine.table.primitives import TABLE, decompositions, diagonals  # noqa: F401 - they fill the table
 from ...engine.tensor.tensor import Tensor
@@ -13,11 +13,6 @@ from ...ops.operands import call, of_one_dtype, tensor_of
 from ...ops.reductions import reduce_sum
 
 
-class LogMatrixDeterminant(NamedTuple):
-    """What ``slogdet`` returns."""
-
-    sign: Any
-    log_abs_determinant: Any
 
 
 def det(input: Any, name: str | None = None) -> Tensor:

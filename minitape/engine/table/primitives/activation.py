@@ -12,7 +12,6 @@ from ..accelerator import fast
 from . import TABLE, declare
 from .formula import ARRAY
 from .numerics import in_single
-from .selecting import select
 
 if TYPE_CHECKING:
     from ...types import Array, Function
@@ -126,12 +125,12 @@ declare("sparse_softmax_cross_entropy", _sparse_cross_entropy, [_sparse_rule, No
 @fast.by_blocks
 def _leaky(x: Array, *, alpha: float) -> Array:
     less = x * x.dtype.type(alpha)
-    return (np.maximum(x, less) if 0 < alpha <= 1 else select(x > 0, x, less)).astype(x.dtype, copy=False)
+    return (np.maximum(x, less) if 0 < alpha <= 1 else np.where(x > 0, x, less)).astype(x.dtype, copy=False)
 
 
 @fast.by_blocks
 def _leaky_gate(g: Array, x: Array, *, alpha: float) -> Array:
-    return select(x > 0, g, g * g.dtype.type(alpha)).astype(g.dtype, copy=False)
+    return np.where(x > 0, g, g * g.dtype.type(alpha)).astype(g.dtype, copy=False)
 
 
 declare(
@@ -142,20 +141,7 @@ declare("leaky_gate", _leaky_gate,
         op="LeakyReluGrad", label="gate", keep="y")  # fmt: skip
 
 
-def _bias_add(x: Array, b: Array, *, axis: int = -1) -> Array:
-    if x.ndim < 2:
-        raise invalid(f"Input tensor must be at least 2D: {shape_text(x.shape)}", "BiasAdd")
-    if b.ndim != 1:
-        raise invalid(f"Biases must be 1D: {shape_text(b.shape)}", "BiasAdd")
-    if x.shape[axis] != b.shape[0]:
-        raise invalid("Must provide as many biases as the last dimension of the input tensor: "
-                      f"{shape_text(b.shape)} vs. {shape_text(x.shape)}", "BiasAdd")  # fmt: skip
-    return x + b if axis == -1 else x + b.reshape(-1, *[1] * (x.ndim - axis - 1))
 
 
-def _bias_rule(g: Array, z: Array, x: Array, b: Array, *, axis: int = -1) -> Array:
-    rank = len(x.shape)
-    return TABLE["reduce_sum"](g, axis=tuple(i for i in range(rank) if i != axis % rank), keepdims=False)
 
 
-declare("bias_add", _bias_add, [lambda g, z, x, b, *, axis=-1: g, _bias_rule], op="BiasAdd", label="+", keep="")

@@ -11,7 +11,6 @@ from ...tensor.tensor import Tensor, new_tensor
 from ...values.dtypes import DType, dtype_of_any
 from . import TABLE, declare
 from .elementwise import RECORDED
-from .selecting import select
 
 if TYPE_CHECKING:
     from ...types import Array
@@ -58,7 +57,7 @@ def complex_exponent_rule(g: Array, z: Array, x: Array, y: Array) -> Array:
 
 
 declare("cast", _cast, [_cast_rule], op="Cast", keep="")
-declare("select", select,
+declare("select", np.where,
         [None, lambda g, z, c, x, y: select_in_rule(c, g, 0), lambda g, z, c, x, y: select_in_rule(c, 0, g)],
         op="SelectV2", label="where", keep="x")  # fmt: skip
 declare("zeros_like", lambda x: np.zeros_like(x), [None], op="ZerosLike", keep="")
@@ -79,9 +78,6 @@ logical_and    LogicalAnd    and
 logical_or     LogicalOr     or
 logical_xor    LogicalXor    xor
 logical_not    LogicalNot    not
-bitwise_and    BitwiseAnd    &
-bitwise_or     BitwiseOr     |
-bitwise_xor    BitwiseXor    ^
 bitwise_not    Invert        ~
 """
 for _line in BOOLEAN.strip().splitlines():

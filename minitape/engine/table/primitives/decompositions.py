@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...values.invalid import invalid, shape_text
+from ...values.invalid import invalid
 from . import TABLE, declare, diagonals, special  # noqa: F401 - the rules use the primitives of these modules
 from .formula import ARRAY
 from .linear import adjoint_of
@@ -37,9 +37,6 @@ def _columns(x: Array) -> Array:
     return TABLE["reshape"](x, shape=(*x.shape, 1, 1))
 
 
-def _diagonal_matrix(x: Array) -> Array:
-    """Square matrices with these diagonals."""
-    return TABLE["diag"](x, k=0, rows=x.shape[-1], columns=x.shape[-1])
 
 
 # -- determinants and inverses ---------------------------------------------------------------------
@@ -65,8 +62,6 @@ def _scaled_inverse(factor: Array, x: Array) -> Array:
 
 declare("det", lambda x: determinant(_check(x, "MatrixDeterminant")),
         [lambda g, z, x: _scaled_inverse(g * z, x)], op="MatrixDeterminant", keep="xz")  # fmt: skip
-declare("slogdet", lambda x: log_determinant(_check(x, "LogMatrixDeterminant")),
-        [lambda g, z, x: _scaled_inverse(g[1], x)], op="LogMatrixDeterminant", keep="x")  # fmt: skip
 declare("inv", _inv, [_inv_rule], op="MatrixInverse", label="x⁻¹", keep="z")
 
 
@@ -87,32 +82,8 @@ def _solve(a: Array, b: Array, *, adjoint: bool = False) -> Array:
         raise invalid("Input matrix is not invertible.", op) from None
 
 
-def _triangular(a: Array, b: Array, *, lower: bool = True, adjoint: bool = False) -> Array:
-    op = "MatrixTriangularSolve"
-    for i, x in enumerate((a, b)):
-        if x.ndim < 2:
-            raise invalid(f"In[{i}] ndims must be >= 2: {x.ndim}", op)
-    n = a.shape[-1]
-    if n != a.shape[-2]:
-        raise invalid(f"In[0] matrices in the last dimensions must be square ({n} =/= {a.shape[-2]})", op)
-    if n != b.shape[-2]:
-        raise invalid(f"In[0] mismatch In[1] shape: {n} vs. {b.shape[-2]}: {shape_text(a.shape)} "
-                      f"{shape_text(b.shape)} {lower:d} {adjoint:d}", op)  # fmt: skip
-    if adjoint:
-        a, lower = adjoint_of(a), not lower
-    out = np.broadcast_to(b, np.broadcast_shapes(a.shape[:-2], b.shape[:-2]) + b.shape[-2:]).copy()
-    for i in range(n) if lower else range(n - 1, -1, -1):  # substitution, one row of all systems at a time
-        done = slice(0, i) if lower else slice(i + 1, n)
-        out[..., i, :] -= np.einsum("...k,...kj->...j", a[..., i, done], out[..., done, :])
-        out[..., i, :] /= a[..., i, i, None]
-    return out
 
 
-def _triangular_rule(
-    g: Array, z: Array, a: Array, b: Array, *, lower: bool = True, adjoint: bool = False
-) -> tuple[Array, Array]:
-    of_a, of_b = _shares(z, TABLE["triangular_solve"](a, g, lower=lower, adjoint=not adjoint), adjoint)
-    return TABLE["band_part"](of_a, lower=-1 if lower else 0, upper=0 if lower else -1), of_b
 
 
 def _shares(z: Array, of_b: Array, adjoint: bool) -> tuple[Array, Array]:
@@ -123,60 +94,21 @@ def _shares(z: Array, of_b: Array, adjoint: bool) -> tuple[Array, Array]:
 declare("solve", _solve,
         lambda g, z, a, b, *, adjoint=False: _shares(z, TABLE["solve"](a, g, adjoint=not adjoint), adjoint),
         op="MatrixSolve", label="a⁻¹b", keep="xyz")  # fmt: skip
-declare("triangular_solve", _triangular, _triangular_rule, op="MatrixTriangularSolve", label="a⁻¹b", keep="xyz")
 
 
 # -- factors ---------------------------------------------------------------------------------------
 
 
-def _cholesky(x: Array) -> Array:
-    try:
-        return np.linalg.cholesky(_check(x, "Cholesky"))
-    except np.linalg.LinAlgError:  # one of them is not positive definite
-        factors = np.tril(np.full_like(x, np.nan))
-        for at in np.ndindex(x.shape[:-2]) if x.ndim > 2 else ():
-            factors[at] = _cholesky(x[at])
-        return factors
 
 
-def _cholesky_rule(g: Array, z: Array, x: Array) -> Array:
-    middle = TABLE["band_part"](_product(adjoint_of(z), g), lower=-1, upper=0)
-    middle = TABLE["set_diag"](middle, 0.5 * TABLE["diag_part"](middle, k=0), k=0)
-    ones = TABLE["ones_like"](TABLE["diag_part"](z, k=0))
-    inverse = TABLE["triangular_solve"](z, _diagonal_matrix(ones))  # of NaN NaN
-    share = _product(_product(adjoint_of(inverse), middle), inverse)
-    return 0.5 * (share + adjoint_of(share))
 
 
-def _inverse_gaps(x: Array) -> Array:
-    """1 / (x_j - x_i), and 0 where the difference is 0."""
-    *batch, n = x.shape
-    gaps = TABLE["reshape"](x, shape=(*batch, 1, n)) - TABLE["reshape"](x, shape=(*batch, n, 1))
-    return TABLE["div_no_nan"](TABLE["ones_like"](gaps), gaps)
 
 
-def _svd(x: Array) -> tuple[Array, Array, Array]:
-    u, s, vh = np.linalg.svd(_check(x, "Svd", False), False)
-    return s.astype(x.dtype), u, adjoint_of(vh)
 
 
-def _svd_rule(g: Array, z: Array, x: Array) -> Array:
-    (ds, du, dv), (s, u, v) = g, z
-    gaps, size = _inverse_gaps(s * s), _diagonal_matrix(s)
-    uu, vv = _product(adjoint_of(u), du), _product(adjoint_of(v), dv)
-    inner = (
-        _product(gaps * (uu - adjoint_of(uu)), size)
-        + _product(size, gaps * (vv - adjoint_of(vv)))
-        + _diagonal_matrix(ds)
-    )
-    over = _diagonal_matrix(TABLE["div_no_nan"](TABLE["ones_like"](s), s))
-    outer_u = _product(du - _product(u, uu), over)
-    outer_v = _product(over, adjoint_of(dv - _product(v, vv)))
-    return _product(_product(u, inner) + outer_u, adjoint_of(v)) + _product(u, outer_v)
 
 
-declare("cholesky", _cholesky, [_cholesky_rule], op="Cholesky", keep="z")
-declare("svd", _svd, [_svd_rule], op="Svd", keep="z")
 
 
 SMALL = 8  # rows

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...values.invalid import invalid, shape_text
+from ...values.invalid import invalid
 from . import TABLE, declare
 
 if TYPE_CHECKING:
@@ -48,40 +48,13 @@ def _diag(x: Array, *, k: int, rows: int, columns: int) -> Array:
     return out
 
 
-def _set_diag(x: Array, d: Array, *, k: int) -> Array:
-    i, j = _check(x, k, "MatrixSetDiagV3")
-    expected = (*x.shape[:-2], len(i))
-    if d.shape != expected:
-        raise invalid("Either first dimensions of diagonal don't match input.shape[:-2], or diagonal.shape[:-1] is not "
-                      "equal to the longests diagonal in range [lower_diag_index:upper_diag_index].\n"
-                      f"Input shape: {shape_text(x.shape)}\nDiagonal shape: {shape_text(d.shape)}\n"
-                      f"Expected diagonal shape: {shape_text(expected)}", "MatrixSetDiagV3")  # fmt: skip
-    out = np.array(x)
-    out[..., i, j] = d
-    return out
 
 
-def _band_part(x: Array, *, lower: int, upper: int) -> Array:
-    op = "MatrixBandPart"
-    if x.ndim < 2:
-        raise invalid(f"input must be at least 2-dim, received shape: {list(x.shape)}", op)
-    rows, columns = x.shape[-2:]
-    if lower > rows:
-        raise invalid(f"num_lower must be negative or less or equal to number of rows ({rows}) got: {lower}", op)
-    if upper > columns:
-        raise invalid(f"num_upper must be negative or less or equal to number of columns ({columns}) got: {upper}", op)
-    return np.triu(np.tril(x, upper if upper >= 0 else columns), -lower if lower >= 0 else -rows)
 
 
-def _set_diag_rule(g: Array, z: Array, x: Array, d: Array, *, k: int) -> tuple[Array, Array]:
-    part = TABLE["diag_part"](g, k=k)
-    return TABLE["set_diag"](g, TABLE["zeros_like"](part), k=k), part
 
 
 declare("diag_part", _diag_part,
         [lambda g, z, x, *, k: TABLE["diag"](g, k=k, rows=x.shape[-2], columns=x.shape[-1])],
         op="MatrixDiagPartV3", label="diag", keep="")  # fmt: skip
 declare("diag", _diag, [lambda g, z, x, *, k, rows, columns: TABLE["diag_part"](g, k=k)], op="MatrixDiagV3", keep="")
-declare("set_diag", _set_diag, _set_diag_rule, op="MatrixSetDiagV3", keep="")
-declare("band_part", _band_part, [lambda g, z, x, *, lower, upper: TABLE["band_part"](g, lower=lower, upper=upper)],
-        op="MatrixBandPart", label="band", keep="")  # fmt: skip

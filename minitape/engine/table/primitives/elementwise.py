@@ -61,8 +61,6 @@ tanh_share         TanhGrad  ∂tanh | y * (1 - x * x)     | -2 * g * y * x     
 asinh              Asinh     asinh | asinh(x)            | g / cosh(z)
 acosh              Acosh     acosh | acosh(x)            | g / sinh(z)
 atanh              Atanh     atanh | atanh(x)            | g * (1 / (1 - x * x))
-erf                Erf       erf  | erf(x)               | g * (1.1283791670955126 * exp(-x * x))
-erfc               Erfc      erfc | erfc(x)              | g * (-1.1283791670955126 * exp(-x * x))
 sigmoid            Sigmoid   σ    | 1 / (1 + exp(-x))    | g * z * (1 - z)
 sigmoid_share      SigmoidGrad ∂σ | y * x * (1 - x)      | g * y - 2 * g * y * x         | g * x * (1 - x)
 softplus           Softplus  softplus | maximum(x, 0) + log1p(exp(-abs(x))) | g * sigmoid(x)

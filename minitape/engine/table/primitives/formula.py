@@ -15,8 +15,6 @@ import numpy as np
 
 from ..accelerator import full
 from ..code import names_in
-from . import numerics
-from .selecting import select
 
 if TYPE_CHECKING:
     from ...types import Array, Function
@@ -62,10 +60,8 @@ ARRAY: dict[str, Function] = {name: _round(function) for name, function in LIBRA
     "abs": np.abs, "sign": np.sign, "floor": np.floor, "ceil": np.ceil, "rint": np.rint, "sqrt": np.sqrt,
     "atan2": np.arctan2, "pow": _pow, "maximum": np.maximum, "minimum": np.minimum,
     "floordiv": lambda x, y: np.floor_divide(x, y) if np.result_type(x).kind in "iu" else np.floor(x / y),
-    "ones": _ones, "mod": np.mod, "select": select, "mul_no_nan": lambda a, g: select(g == 0, g, a * g),
+    "ones": _ones, "mod": np.mod, "select": np.where, "mul_no_nan": lambda a, g: np.where(g == 0, g, a * g),
     "zero": np.zeros_like,
-    "erf": numerics.erf,
-    "erfc": numerics.erfc,
 }  # fmt: skip
 
 
@@ -82,7 +78,7 @@ def _scalar_functions(real: type) -> dict[str, Function]:
         return function
 
     same_name = ["sqrt", "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh",
-                 "tanh", "asinh", "acosh", "atanh", "atan2", "pow", "erf", "erfc"]  # fmt: skip
+                 "tanh", "asinh", "acosh", "atanh", "atan2", "pow"]  # fmt: skip
     return ARRAY | {name: round_off(getattr(math, name), ARRAY[name]) for name in same_name} | {
         "abs": abs,
         "select": lambda c, a, b: real(a if c else b),

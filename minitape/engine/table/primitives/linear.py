@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...values.dtypes import dtype_of_any
 from ...values.invalid import invalid, shape_text
 from ..accelerator import fast
 from . import TABLE, declare
@@ -93,51 +92,12 @@ declare("matmul", _matmul, [_left_rule, _right_rule], op="MatMul", label="@", ke
 # -- einsum ----------------------------------------------------------------------------------------
 
 
-def _check_sizes(xs: tuple[Array, ...], left: tuple[str, ...]) -> None:
-    """Raises InvalidArgumentError when a label stands for axes of unlike sizes."""
-    sizes: dict[str, int] = {}
-    for x, labels in zip(xs, left, strict=True):
-        for axis, (label, n) in enumerate(zip(labels, x.shape, strict=True)):
-            known = sizes.setdefault(label, n)
-            if label >= "α":  # axes of an ellipsis broadcast
-                sizes[label] = max(known, n)
-            elif known != n:
-                raise invalid(f"Expected dimension {known} at axis {axis} of the input shaped {shape_text(x.shape)} "
-                              f"but got dimension {n}", "Einsum")  # fmt: skip
 
 
-@in_single
-def _einsum(*xs: Array, left: tuple[str, ...], right: str) -> Array:
-    _check_sizes(xs, left)
-    numbers = {label: i for i, label in enumerate(sorted(set("".join(left))))}
-    operands = [part for x, labels in zip(xs, left, strict=True) for part in (x, [numbers[c] for c in labels])]
-    return np.array(np.einsum(*operands, [numbers[c] for c in right], optimize=len(xs) > 1))
 
 
-def _einsum_share(k: int, g: Array, xs: tuple[Array, ...], left: tuple[str, ...], right: str) -> Array:
-    """The share of input k: g times the other inputs, with its axes restored.
-
-    A label that only k has was summed: its adjoint is spread by a vector of ones. A label that k repeats took a
-    diagonal: the adjoint is put back onto it by a unit matrix.
-    """
-    x, others = xs[k], [i for i in range(len(xs)) if i != k]
-    terms, factors = [right, *[left[i] for i in others]], [g, *[conjugate(xs[i]) for i in others]]
-    known, out, fresh = set("".join(terms)), "", iter("ΑΒΓΔΕΖΗΘ")
-    for n, label in zip(x.shape, left[k], strict=True):
-        if label in out:
-            terms.append(label + (twin := next(fresh)))
-            factors.append(np.eye(n, dtype=dtype_of_any(x).as_numpy_dtype))
-            label = twin
-        elif label not in known:
-            terms.append(label)
-            factors.append(np.ones(n, dtype_of_any(x).as_numpy_dtype))
-        out += label
-    return TABLE["einsum"](*factors, left=tuple(terms), right=out)
 
 
-declare("einsum", _einsum,
-        lambda g, z, *xs, left, right: [_einsum_share(k, g, xs, left, right) for k in range(len(xs))],
-        op="Einsum")  # fmt: skip
 
 
 # -- sums of tensors -------------------------------------------------------------------------------
@@ -154,11 +114,3 @@ def _add_n(*xs: Array) -> Array:
 
 
 declare("add_n", _add_n, lambda g, z, *xs: [g] * len(xs), op="AddN", label="Σ", keep="")
-declare(
-    "l2_loss",
-    in_single(lambda x: np.sum(np.square(x)) / 2),
-    [lambda g, z, x: x * g],
-    op="L2Loss",
-    label="½Σx²",
-    keep="x",
-)

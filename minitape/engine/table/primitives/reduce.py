@@ -228,15 +228,6 @@ def _cumsum_rule(
     return TABLE["cumsum"](g, axis=axis, exclusive=exclusive, reverse=not reverse)
 
 
-def _cumprod_rule(
-    g: Array, z: Array, x: Array, *, axis: int = 0, exclusive: bool = False, reverse: bool = False
-) -> Array:
-    """As TensorFlow: divided by x, and 0 where x is 0 (which is not the derivative there)."""
-    from . import special  # noqa: F401 - declares div_no_nan
-
-    product = TABLE["cumprod"](x, axis=axis, exclusive=exclusive, reverse=reverse)
-    total = TABLE["cumsum"](product * g, axis=axis, exclusive=exclusive, reverse=not reverse)
-    return TABLE["div_no_nan"](total, x)
 
 
 def _cumsum(x: Array, axis: int, dtype: NumPyType) -> Array:
@@ -244,4 +235,3 @@ def _cumsum(x: Array, axis: int, dtype: NumPyType) -> Array:
 
 
 declare("cumsum", in_single(_scan(_cumsum, 0)), [_cumsum_rule], op="Cumsum", label="Σ≤", keep="")
-declare("cumprod", _scan(np.cumprod, 1), [_cumprod_rule], op="Cumprod", label="Π≤", keep="x")

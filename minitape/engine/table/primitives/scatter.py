@@ -119,13 +119,6 @@ def _targets(indices: Array, sizes: Sizes) -> tuple[Array, ...]:
     return places(indices)
 
 
-def _scatter_nd(indices: Array, updates: Array, *, shape: Sizes, batch_dims: int = 0) -> Array:
-    """Adds elements (or slices) into zeros at their places."""
-    if not indices.shape[-1]:
-        return np.sum(updates, tuple(range(batch_dims, indices.ndim - 1)), updates.dtype)
-    out = np.full(shape, b"" if updates.dtype == object else 0, updates.dtype)
-    np.add.at(out, (*_grid(shape, indices, batch_dims, 1), *_targets(indices, shape[batch_dims:])), updates)
-    return out
 
 
 def _scatter_update(t: Array, indices: Array, updates: Array) -> Array:
@@ -163,9 +156,6 @@ def _extreme_rules(g: Array, z: Array, t: Array, indices: Array, updates: Array)
 
 
 declare("gather_nd", _gather_nd, [_gather_nd_rule, None], op="GatherNd", keep="y")
-declare("scatter_nd", _scatter_nd,
-        [None, lambda g, z, i, u, *, shape, batch_dims=0: TABLE["gather_nd"](g, i, batch_dims=batch_dims)],
-        op="ScatterNd", keep="x")  # fmt: skip
 _scatters: tuple[tuple[str, Function, Rules], ...] = (
     ("update", _scatter_update, [lambda g, z, t, i, u: _without(g, i), None, lambda g, z, t, i, u: _pick(g, i)]),
     ("add", _scatter_by(np.add), [lambda g, z, t, i, u: g, None, lambda g, z, t, i, u: _pick(g, i)]),
@@ -220,4 +210,3 @@ declare(
     keep="",
 )
 declare("unique", lambda x, *, out_idx: _first_places(x, out_idx)[:2], None, missing="unregistered", keep="")
-declare("unique_with_counts", lambda x, *, out_idx: _first_places(x, out_idx), None, missing="unregistered", keep="")

@@ -110,7 +110,6 @@ declare("transpose", lambda x, *, perm: x.transpose(perm), [_transpose_rule], op
 declare("slice", lambda x, *, spec: x[spec], [_slice_rule], op="StridedSlice", label="[…]", keep="")
 declare("unslice", _unslice, [lambda g, z, x, *, shape, spec: TABLE["slice"](g, spec=spec)],
         op="StridedSliceGrad", label="[…]ᵀ", keep="")  # fmt: skip
-declare("identity_n", lambda *xs: xs, lambda g, z, *xs: list(g), op="IdentityN", keep="")
 declare("concat", lambda *xs, axis: np.concatenate(xs, axis),
         lambda g, z, *xs, axis: _axis_slices(g, xs, axis), op="ConcatV2", keep="")  # fmt: skip
 declare("stack", lambda *xs, axis: np.stack(xs, axis),
@@ -124,13 +123,6 @@ declare("repeat", lambda x, *, repeats, axis: np.repeat(x, repeats, axis), [_rep
 declare("pad", _pad, [_pad_rule], op="PadV2", keep="")
 declare("reverse", lambda x, *, axis: np.flip(x, axis), [lambda g, z, x, *, axis: TABLE["reverse"](g, axis=axis)],
         op="ReverseV2", keep="")  # fmt: skip
-declare(
-    "roll",
-    lambda x, *, shift, axis: np.roll(x, shift, axis),
-    [lambda g, z, x, *, shift, axis: TABLE["roll"](g, shift=tuple(-s for s in shift), axis=axis)],
-    op="Roll",
-    keep="",
-)
 declare("conj", np.conj, [lambda g, z, x: TABLE["conj"](g)], op="Conj", keep="")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -63,49 +63,11 @@ declare("top_k", _top_k, [_top_k_rule], op="TopKV2", label="top k", keep="z")
 # -- counting and searching: TensorFlow has no gradient for these ----------------------------------
 
 
-def _bincount(x: Array, size: Array, weights: Array, *, rows: bool, binary: bool) -> Array:
-    table = x if rows else x.reshape(1, -1)
-    out = np.zeros((len(table), int(size)), weights.dtype)
-    row, kept = np.broadcast_to(np.arange(len(table))[:, None], table.shape), table < size
-    at = (row[kept], table[kept])
-    if binary:
-        out[at] = 1
-    else:
-        np.add.at(out, at, 1 if not weights.size else weights.reshape(table.shape)[kept])
-    return out if rows else out[0]
 
 
-def _invert(x: Array) -> Array:
-    if x.ndim != 1:
-        raise invalid("invert_permutation expects a 1D vector.", "InvertPermutation")
-    found: set[int] = set()
-    for place in x.tolist():
-        if not 0 <= place < x.size:
-            raise invalid(f"{place} is not between 0 and {x.size}", "InvertPermutation")
-        if place in found:
-            raise invalid(f"{place} is duplicated in the input.", "InvertPermutation")
-        found.add(place)
-    return np.argsort(x).astype(x.dtype)
 
 
-declare("bincount", _bincount, None, op="DenseBincount", missing="unregistered", keep="")
-declare("histogram",
-        lambda x, *, place, size, dtype:
-            np.bincount(place.reshape(-1), minlength=size).astype(dtype.as_numpy_dtype), None,
-        op="HistogramFixedWidth", missing="unregistered", keep="")  # fmt: skip
-declare("invert_permutation", _invert, None, op="InvertPermutation", keep="")
 
 
-def _searchsorted(rows: Array, wanted: Array, *, side: Literal["left", "right"], dtype: DType) -> Array:
-    table, keys = (x.reshape(math.prod(x.shape[:-1]), x.shape[-1]) for x in (rows, wanted))
-    if len(table) != len(keys):
-        raise invalid("Leading dim_size of both tensors must match.", "LowerBound" if side == "left" else "UpperBound")
-    found = np.zeros(keys.shape, dtype.as_numpy_dtype)
-    for i, (row, key) in enumerate(zip(table, keys, strict=True)):
-        found[i] = np.searchsorted(row, key, side)
-    if keys.dtype.kind == "f":
-        found[np.isnan(keys)] = 0  # NaN is above nothing
-    return found.reshape(wanted.shape)
 
 
-declare("searchsorted", _searchsorted, None, op="LowerBound", keep="")
