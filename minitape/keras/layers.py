@@ -51,7 +51,13 @@ class Layer:
             value = tf.random.uniform(shape, -limit, limit)
         else:
             value = {"ones": tf.ones, "zeros": tf.zeros}[initializer](shape)
-        return Variable(value, self.trainable, name, f"{self.name}/{name}")
+        around = state.scope
+        if around[-1:] != (self.name,):
+            state.scope = (*around, self.name)
+        try:
+            return Variable(value, self.trainable, name, f"{self.name}/{name}")
+        finally:
+            state.scope = around
 
     def build(self, input_shape: Any) -> None:
         """Makes the weights."""

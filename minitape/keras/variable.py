@@ -24,7 +24,7 @@ class Variable:
     __hash__ = None  # type: ignore[assignment]  # it compares element by element
 
     def __init__(self, value: Any, trainable: bool = True, name: str = "variable", path: str | None = None) -> None:
-        self.value = ResourceVariable(value, trainable=trainable, name=path or name)
+        self.value = ResourceVariable(value, trainable=trainable, name=name)
         self.name, self.path, self.trainable = name, path or name, trainable
         self.dtype: str = self.value.dtype.name
 

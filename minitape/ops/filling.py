@@ -180,9 +180,11 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
         if any(t.dtype.name not in _LADDER for t in ends):
             raise AssertionError  # TensorFlow asserts it, without a word
         wanted = max((t.dtype for t in ends), key=lambda d: _LADDER.index(d.name))
+    if state.graph is not None:
+        return hooks.range_row(*ends, wanted)
     start, limit, delta = (_scalar(t, role) for t, role in zip(ends, ("start", "limit", "delta"), strict=True))
     made = _numbers(numbers_of_range(start, limit, delta, wanted), start, limit, delta, wanted)
-    return made if state.graph is not None else with_influences(made, ends, "Range")
+    return with_influences(made, ends, "Range")
 
 
 def _numbers(array: Any, start: Any, limit: Any, delta: Any, dtype: Any) -> Any:

@@ -138,8 +138,6 @@ class _Block(ContextDecorator):
         self._made, self._steps = made, made()
         self._inner = _of_steps(self._steps)
 
-    def _recreate_cm(self) -> _Block:
-        return _Block(self._made)  # each call of what is decorated is a block of its own
 
     def __enter__(self) -> Object:
         return self._inner.__enter__()

@@ -106,12 +106,6 @@ def accept_attr(op: str, attr: str, dtype: DType) -> None:
     raise _not_allowed(op, found, f"{attr}' of {dtype.kernel_name}", ", ".join(names))
 
 
-def accept_text(op: str, attr: str, value: str) -> None:
-    """The same for an attribute that is one of a few words, such as ``padding``."""
-    found = definition(op)
-    words = re.search(rf"\b{attr}:string[^;]*allowed=\[([^\]]*)\]", found.text) if found is not None else None
-    if found is not None and words is not None and f'"{value}"' not in words[1].split(", "):
-        raise _not_allowed(op, found, f'{attr}\' of "{value}"', words[1])
 
 
 def _not_allowed(op: str, found: OpDef, what: str, names: str) -> Exception:
