@@ -10,7 +10,6 @@ import numpy as np
 from .engine.back.tape import GradientTape
 from .engine.derivatives.forward import ForwardAccumulator
 from .engine.tensor.convert import convert_to_tensor
-from .engine.tensor.slices import dense_of
 from .engine.tensor.tensor import new_tensor
 from .graphs.scopes import executing_eagerly
 
@@ -70,7 +69,7 @@ def _gradient(f: Any, tensors: Sequence[Any], weights: Any) -> list[Any]:
     with GradientTape() as tape:
         tape.watch(list(tensors))
         out = f(*tensors)
-    return [dense_of(g) for g in tape.gradient(out, list(tensors), output_gradients=weights)]
+    return [g for g in tape.gradient(out, list(tensors), output_gradients=weights)]
 
 
 def _gradient_or_zeros(f: Any, tensors: Sequence[Any], weights: Any, i: int) -> Any:
@@ -143,7 +142,7 @@ def _by_tape(tape: Any, out: Any, x: Any) -> Any:
         return np.zeros(size, x.dtype.as_numpy_dtype) if whole is None else whole.numpy().reshape(size)
 
     def pull(seed: Any) -> Any:
-        g = dense_of(tape.gradient(out, x, output_gradients=new_tensor(seed.copy())))
+        g = tape.gradient(out, x, output_gradients=new_tensor(seed.copy()))
         return None if g is None else g.array
 
     return _rows(pull, out.shape, out.dtype, x.array)

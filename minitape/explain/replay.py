@@ -20,7 +20,6 @@ from ..engine.recording.block import During, no_tapes
 from ..engine.recording.columns import SMALL
 from ..engine.recording.state import state
 from ..engine.table.fp import OFF, WARNINGS, restore_fp_errors
-from ..engine.tensor.slices import dense_of
 from ..engine.tensor.tensor import new_tensor
 
 if TYPE_CHECKING:
@@ -102,8 +101,8 @@ def _steps(sweep: Sweep, reachable: bytearray) -> Iterator[ReplayStep]:
             restore_fp_errors(before)
         if row is None:
             return
-        shares = [(r, dense_of(share), dense_of(total)) for r, share, total in sweep.edges if reachable[r]]
-        yield ReplayStep(row, dense_of(sweep.adjoint(row)), shares)
+        shares = [(r, share, total) for r, share, total in sweep.edges if reachable[r]]
+        yield ReplayStep(row, sweep.adjoint(row), shares)
 
 
 DEEP = 3  # calls inside of calls that are looked into

@@ -16,7 +16,6 @@ from ..engine.back.endpoints import leaf_of
 from ..engine.recording.block import no_tapes
 from ..engine.recording.rows import operation_of
 from ..engine.table.primitives.elementwise import LARGE
-from ..engine.tensor.slices import dense_of
 from ..engine.values import nest
 from ..recording.bodies import own_shares
 from ..recording.nodes import TapeNode
@@ -194,11 +193,7 @@ class TapeValues(AskedOfTape, RowValues):
                 continue
             call = record.call_at(child.row)
             shares = own_shares(record, call)
-            if shares is None or any(
-                s is not None and np.any(dense_of(s.array))
-                for s, i in zip(shares, call.inputs, strict=False)
-                if i == parent.row
-            ):
+            if shares is None or any((s is not None and np.any(s.array) for s, i in zip(shares, call.inputs, strict=False) if i == parent.row)):
                 continue
             returned = last_return(call.attrs["call"].grad_fn)
             return self.say(

@@ -16,7 +16,6 @@ from ..engine.recording.evidence import ASSIGNED, ValueOrigin, clock, origin_of_
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE, Primitive
 from ..engine.tensor.operation import apply, finish
-from ..engine.tensor.slices import IndexedSlices
 from ..engine.tensor.tensor import Tensor, from_array, new_tensor
 from ..engine.values import nest
 from ..ops.parts import is_composite
@@ -321,25 +320,18 @@ def _rows_of(g: Adjoint) -> list[int]:
     """The rows of a gradient: one, or two for slices (three where only a run knows the dense shape), or none."""
     if g is None:
         return []
-    if not isinstance(g, IndexedSlices):
-        return [g._row]
-    return [g._values._row, g._indices._row] + ([] if hasattr(g._dense_shape, "array") else [g._dense_shape._row])
+    return [g._row]
 
 
 def _symbolic(graph: Graph, g: Adjoint) -> Any:
     """A gradient as tensors of the graph."""
-    if isinstance(g, IndexedSlices):
-        return IndexedSlices(_symbolic(graph, g._values), _symbolic(graph, g._indices), g._dense_shape)
     return None if g is None else graph.tensor_at(graph.row_or_new_leaf(g))
 
 
 def _share(g: Adjoint, arrays: Array) -> Any:
     if g is None:
         return None
-    if not isinstance(g, IndexedSlices):
-        return next(arrays)
-    known = getattr(g._dense_shape, "array", None)
-    return IndexedSlices(next(arrays), next(arrays), next(arrays) if known is None else np.asarray(known))
+    return next(arrays)
 
 
 def _crossing(graph: Graph, rows: list[int], border: int) -> set[int]:
@@ -383,7 +375,7 @@ def _function_rule(gs: Adjoint, z: Adjoint, *inputs: Any, taped: Taped, saved: A
     linked = [tensors[i] for i, known in enumerate(taped.grads) if known is not None]
     for i in floats(tensors):
         known = taped.grads[i]  # a way that the call did not go gives zeros, as in the gradient of the whole graph
-        shares[i] = shares[i] if known is None or isinstance(known, IndexedSlices) else dense(shares[i], tensors[i])
+        shares[i] = shares[i] if known is None else dense(shares[i], tensors[i])
         if isinstance(shares[i], Tensor) and taped.reads_values(i):
             shares[i] = apply(TIED, (shares[i], *linked), {})
     return shares

@@ -10,7 +10,6 @@ from ..engine.back.reach import TERMINAL, propagate
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.convert import convert_to_tensor
-from ..engine.tensor.slices import dense_of
 from ..engine.tensor.tensor import EagerTensor
 from ..engine.values import nest
 from .body import lift
@@ -81,14 +80,12 @@ def _through_captures(graph: Graph, targets: list, adjoints: list, sources: list
     captured = _capture(graph) if any(s is not None for s in outside) else []
     found = sweep_rows(graph, targets, [*rows, *([inner._row] for _, inner in captured)], adjoints, ends, prefix)
     here, onward = found[: len(rows)], found[len(rows) :]
-    handed = [(outer, dense_of(g)) for (outer, _), g in zip(captured, onward, strict=True) if g is not None]
+    handed = [(outer, g) for (outer, _), g in zip(captured, onward, strict=True) if g is not None]
     if not handed or graph.outer is None:
         return here
     outers, adjoints = map(list, zip(*handed, strict=True))
     beyond = _through_captures(graph.outer, outers, adjoints, outside, stops, prefix)
-    return [
-        a if b is None else b if a is None else dense_of(a) + dense_of(b) for a, b in zip(here, beyond, strict=True)
-    ]
+    return [a if b is None else b if a is None else a + b for a, b in zip(here, beyond, strict=True)]
 
 
 def _capture(graph: Graph) -> list[tuple]:
@@ -132,7 +129,7 @@ def sweep_rows(
         parts = [a for a in map(sweep.adjoint, group) if a is not None]
         total = parts[0] if parts else None
         for part in parts[1:]:
-            total = dense_of(total) + dense_of(part)
+            total = total + part
         found.append(total)
     return found
 

@@ -18,7 +18,6 @@ from ..engine.recording.block import no_tapes
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE, Primitive
 from ..engine.tensor.operation import apply
-from ..engine.tensor.slices import dense_of
 from ..engine.tensor.tensor import Tensor, new_tensor
 from ..engine.values.dtypes import string
 from ..engine.values.shape import TensorShape
@@ -208,7 +207,7 @@ def dense(share: Adjoint, like: Any) -> Any:
     if share is None:
         share = np.zeros(tuple(like.shape), getattr(like.dtype, "as_numpy_dtype", like.dtype))[()]
         return new_tensor(share) if isinstance(like, Tensor) else share
-    share = dense_of(share)
+    share = share
     return share if share.shape == like.shape else unbroadcast(share, tuple(like.shape))
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import threading
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..engine.recording.block import During, InterruptSafeExit
 from ..engine.recording.state import state
 from ..engine.tensor.convert import to_array
-from ..engine.tensor.slices import IndexedSlices
 from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..engine.values import nest
 from ..engine.values.shape import TensorShape
@@ -167,7 +166,7 @@ class Session:
             raise RuntimeError("Attempted to use a closed Session.")
         graph = self.graph
         leaves = nest.flatten(fetches)
-        flat = [part for leaf in leaves for part in _parts(leaf)]
+        flat = leaves
         if not (graph.by_name or any(isinstance(f, EagerTensor) for f in flat)):  # a constant is an operation of it
             raise RuntimeError("The Session graph is empty. Add operations to the graph before calling run().")
         elements = [_fetch(graph, f) for f in flat]
@@ -181,8 +180,7 @@ class Session:
             program = self._programs[key] = Program(graph, rows, list(feeds), effects)
         found = iter(program.run(list(feeds.values())))
         values = iter([_public(next(found)) if isinstance(e, SymbolicTensor) else None for e in elements])
-        given = [[next(values) for _ in _parts(leaf)] for leaf in leaves]
-        return nest.pack_sequence_as(fetches, [IndexedSlicesValue(*v) if len(v) > 1 else v[0] for v in given])
+        return nest.pack_sequence_as(fetches, list(values))
 
 
 def _public(value: Value) -> Any:
@@ -193,25 +191,8 @@ def _public(value: Value) -> Any:
     return value
 
 
-class IndexedSlicesValue(NamedTuple):
-    """What a session returns for ``tf.IndexedSlices``: their arrays.
-
-    >>> import minitape as tf
-    >>> with tf.Graph().as_default(), tf.compat.v1.Session() as session:
-    ...     x = tf.constant([[1.0], [2.0]])
-    ...     print(session.run(tf.gradients(tf.gather(x, [1]), x))[0].indices)
-    [1]
-    """
-
-    values: Any
-    indices: Any
-    dense_shape: Any
 
 
-def _parts(fetch: Any) -> list:
-    """The tensors of one fetch."""
-    slices = isinstance(fetch, IndexedSlices)
-    return [fetch._values, fetch._indices, fetch._dense_shape] if slices else [fetch]
 
 
 def _fetch(graph: Graph, fetch: Any) -> Any:

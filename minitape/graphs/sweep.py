@@ -9,24 +9,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 
 from ..engine.back.sweep import Sweep
 from ..engine.back.values import unbroadcast
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.convert import convert_to_tensor, is_array
-from ..engine.tensor.slices import IndexedSlices, check_places, concat_slices
 from ..engine.tensor.tensor import Tensor, new_tensor
-from ..engine.values.dtypes import int32
-from ..engine.values.shape import TensorShape
 from .primitive import GraphPrimitive, replay_row
 from .symbolic import SymbolicTensor
 
 if TYPE_CHECKING:
     from ..engine.recording.rows import Call
     from ..engine.table.primitives import Primitive
-    from ..engine.types import Adjoint, Attributes, Function, ShapeLike, Value
+    from ..engine.types import Adjoint, Attributes, Function
     from .build import Graph
     from .symbolic import Operation
     from .types import Tensors
@@ -46,32 +42,13 @@ FIT = GraphPrimitive(
 )
 
 
-def _sum(values: Any, indices: Value, shape: ShapeLike) -> tuple:
-    out = np.zeros(tuple(int(n) for n in shape), values.dtype)
-    check_places(indices, int(shape[0]))
-    np.add.at(out, indices, values)
-    return (out,)
 
 
 # slices as the dense tensor that they stand for, where only a run knows its shape
-DENSE = GraphPrimitive(
-    "dense_slices",
-    "UnsortedSegmentSum",
-    lambda tensors, attrs: [(_dense_shape(tensors), tensors[0].dtype)],
-    forward=_sum,
-    eager=lambda t, attrs: [IndexedSlices(*t).dense()],
-    rules=[lambda g, z, values, indices, shape: TABLE["gather"](g, indices, axis=0), None, None],
-)
 
 
-def _dense_shape(tensors: Tensors) -> TensorShape:
-    values = tensors[0].shape
-    return TensorShape(None) if values.rank is None else TensorShape([None, *values.as_list()[1:]])
 
 
-def dense(values: Any, indices: Value, shape: ShapeLike) -> Any:
-    """Slices as a dense tensor of a graph; ``shape`` is a tensor of it."""
-    return shape.graph.apply(DENSE, (values, indices, shape), {})[0]
 
 
 class GraphSweep(Sweep):
@@ -124,8 +101,6 @@ class GraphSweep(Sweep):
         if not replays and self._shapes_known(primitive):
             found = list(super()._shares(primitive, wanted, g, z, inputs, attrs))
             return _check_shares(primitive, found, inputs) if self.verifies else found
-        if not replays and (slices := _slices(primitive, gs[0], inputs, attrs)) is not None:
-            return [(0, slices)] if 0 in wanted else []
         if getattr(primitive, "noted", False):
             gs[-1] = z[-1]
         wanted = [i for i in wanted if callable(rules) or rules[i] is not None]
@@ -154,7 +129,7 @@ class GraphSweep(Sweep):
         found = []
         for i in wanted:
             share = shares[i]
-            if share is not None and not isinstance(share, (Tensor, IndexedSlices)):
+            if share is not None and (not isinstance(share, Tensor)):
                 share = convert_to_tensor(share)
             if isinstance(share, SymbolicTensor) and share.shape.is_compatible_with(inputs[i].shape):
                 share.set_shape(inputs[i].shape)  # TensorFlow believes the function, too
@@ -169,15 +144,11 @@ class GraphSweep(Sweep):
     def _add(self, row: int, share: Adjoint, as_given: bool = False) -> None:
         if is_array(share):
             share = new_tensor(share)
-        if type(share) is not IndexedSlices and not as_given:
+        if not as_given:
             share = fit_share(share, self.values[row])
         before = self.adjoints.get(row)
         if before is None:
             total = share
-        elif type(before) is type(share) is IndexedSlices:
-            total = concat_slices([before, share])
-        elif type(before) is IndexedSlices or type(share) is IndexedSlices:
-            total = self._dense(before, row) + self._dense(share, row)
         else:
             scope = f"{self.prefix}/" if self.prefix else None
             with state.graph.name_scope(scope):
@@ -191,21 +162,6 @@ def _registered_name(op: Operation) -> str | None:
     return op.gradient or (op.type if op.type in GRADIENTS else None)
 
 
-def _slices(primitive: Primitive, g: Adjoint, inputs: Tensors, attrs: Attributes) -> IndexedSlices | None:
-    """The share in whole rows that were picked, as slices; None for other operations and unknown shapes."""
-    if primitive.name not in ("gather", "gather_nd") or attrs.get("axis", 0) or attrs.get("batch_dims"):
-        return None
-    x, indices = inputs
-    inner = [] if x.shape.rank is None else x.shape.as_list()[1:]
-    in_column = primitive.name == "gather_nd"
-    if in_column and (indices.shape.rank != 2 or indices.shape[1] != 1):
-        return None
-    if not in_column and (x.shape.rank is None or (indices.shape.rank != 1 and inner.count(None))):
-        return None
-    if indices.shape.rank != 1:
-        g = g if in_column else TABLE["reshape"](g, shape=(-1, *inner))
-        indices = TABLE["reshape"](indices, shape=(-1,))
-    return IndexedSlices(g, indices, TABLE["shape"](x, dtype=indices.dtype if in_column else int32))
 
 
 def _check_shares(primitive: Primitive, shares: list[tuple[int, Any]], inputs: Tensors) -> list[tuple[int, Any]]:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.convert import convert_to_tensor
-from ..engine.tensor.slices import IndexedSlices
 from ..engine.tensor.tensor import Tensor, new_tensor
 from ..engine.values import dtypes, nest
 from ..engine.values.shape import TensorShape
@@ -257,10 +256,6 @@ def kept_shapes(value: Value, invariant: Any = None) -> list[TensorShape]:
     TypeError for an invariant that is neither a shape nor a type.
     """
     shape = None if invariant is None else TensorShape(getattr(invariant, "shape", invariant))
-    if shape is not None and isinstance(
-        value, IndexedSlices
-    ):  # it is of the values, whose number is that of the places
-        return [shape, shape[:1], *(part.shape for part in open_parts(value)[2:])]
     if is_composite(value):
         return [part.shape for part in open_parts(value)]
     return [convert_to_tensor(value).shape if shape is None else shape]

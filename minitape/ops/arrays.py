@@ -10,7 +10,6 @@ import numpy as np
 
 from ..engine.hooks import hooks
 from ..engine.tensor.opdefs import accept_attr
-from ..engine.tensor.slices import IndexedSlices
 from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..engine.values import dtypes
 from ..engine.values.invalid import invalid
@@ -31,8 +30,6 @@ def identity(input: Any, name: str | None = None) -> Any:
     >>> tf.identity(x) is x
     False
     """
-    if isinstance(input, IndexedSlices):
-        return IndexedSlices(*[identity(c) for c in input._components()])
     return call("identity", tensor_of(input))
 
 

@@ -7,17 +7,16 @@ from typing import Any
 
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.operation import apply
-from ..engine.tensor.slices import IndexedSlices
 from ..engine.tensor.tensor import Tensor
 from .operands import call, pairwise, tensor_of
 
 
 def _slices_or_tensor(t: Any) -> Any:
-    return tensor_of(t.values if isinstance(t, IndexedSlices) else t)
+    return tensor_of(t)
 
 
 def _like_input(values: Any, t: Any) -> Any:
-    return IndexedSlices(values, t.indices, t.dense_shape) if isinstance(t, IndexedSlices) else values
+    return values
 
 
 def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
@@ -55,8 +54,6 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
     >>> print(tf.add_n([[1.0, 2.0], [3.0, 4.0]]).numpy())
     [4. 6.]
     """
-    if isinstance(inputs, IndexedSlices):
-        return inputs._to_tensor()
     if not hasattr(inputs, "dtype"):
         inputs = list(inputs)
     elif tensor_of(inputs).ndim == 0:

@@ -10,7 +10,6 @@ import numpy as np
 
 from ..engine.hooks import hooks
 from ..engine.recording.state import state
-from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..engine.values import dtypes, nest
 from ..engine.values.shape import TensorShape
@@ -83,8 +82,6 @@ def _dense(value: Any) -> Any:
 def _leaf(value: Any) -> Any:
     if hasattr(value, "_read"):
         return value._read()
-    if getattr(value, "_composite", False) and type(value).__name__ == "IndexedSlices":
-        return convert_to_tensor(value)
     return value
 
 

@@ -203,13 +203,9 @@ class Stepper:
         found: list[list[tuple[int, Array]]] = []
         for rows in self.sources:
             arrived = [] if self._sweep is None else [(r, self._sweep.adjoint(r)) for r in rows]
-            found.append([(r, _dense(value)) for r, value in arrived if value is not None])
+            found.append([(r, value) for r, value in arrived if value is not None])
         return found
 
-    def slices(self, rows: list[int]) -> int:
-        """How many indices there are in what arrived at these rows; 0 where an array is among it."""
-        arrived = [] if self._sweep is None else [self._sweep.adjoint(row) for row in rows]
-        return sum(len(one.indices) for one in arrived) if all(map(_is_slices, arrived)) else 0
 
     def _step(self, sweep: Sweep, row: int) -> SnapshotStep | None:
         """The STEP of a row; None where it hands nothing on but to constants, which have no adjoint."""
@@ -220,24 +216,14 @@ class Stepper:
         assert primitive is not None  # leaves hand nothing on
         if primitive.name == "function":
             arrived = {r: sweep.adjoint(r) for r in range(row, row + call.outputs)}
-            self.into_functions |= {r: _dense(adjoint) for r, adjoint in arrived.items() if adjoint is not None}
+            self.into_functions |= {r: adjoint for r, adjoint in arrived.items() if adjoint is not None}
         rules = primitive.rules  # one for each input, or one function for all
         local = (
             {}
             if not primitive.texts or rules is None or callable(rules)
             else _locals(self._value, row, op, inputs, rules, primitive.code)
         )
-        edges: list[Share] = [
-            {
-                "input": source,
-                "port": port,
-                "local": self.show(local.get(port)),
-                "product": self.show(_dense(share)),
-                "sum": self.show(_dense(total)),
-            }
-            for port, (source, share, total) in zip(_ports(inputs, rules, sweep.edges), sweep.edges, strict=True)
-            if source not in self._unwatched
-        ]
+        edges: list[Share] = [{'input': source, 'port': port, 'local': self.show(local.get(port)), 'product': self.show(share), 'sum': self.show(total)} for port, (source, share, total) in zip(_ports(inputs, rules, sweep.edges), sweep.edges, strict=True) if source not in self._unwatched]
         step: SnapshotStep = {"row": row, "adjoint": self._incoming(sweep, row), "edges": edges}
         if call is not None and call.outputs > 1:
             others = range(row + 1, row + call.outputs)
@@ -265,15 +251,11 @@ class Stepper:
         adjoint = sweep.adjoint(row)
         if adjoint is None:
             adjoint = np.zeros(*self.record.shape_dtype(row))[()]
-        return self.show(_dense(adjoint))
+        return self.show(adjoint)
 
 
-def _is_slices(value: Adjoint) -> bool:
-    return hasattr(value, "values") and hasattr(value, "indices")
 
 
-def _dense(value: Adjoint) -> Array:
-    return value.dense() if _is_slices(value) else value
 
 
 def _ports(inputs: Sequence[int], rules: Rules, edges: list[tuple[int, Adjoint, Adjoint]]) -> list[int]:

@@ -12,7 +12,6 @@ import numpy as np
 from ..engine.back.sweep import Sweep
 from ..engine.back.values import match_input
 from ..engine.table.accelerator import full
-from ..engine.tensor.slices import IndexedSlices
 from .kernels import for_rows
 
 
@@ -62,10 +61,9 @@ class LongSweep(Sweep):
         return True
 
     def _add(self, row: int, share: Any, as_given: bool = False) -> None:
-        if type(share) is not IndexedSlices:  # slices arrive at arrays alone, in their own shape
-            value = self.values[row]
-            if share.shape != value.shape or share.dtype is not value.dtype:
-                share = match_input(share, value)
+        value = self.values[row]
+        if share.shape != value.shape or share.dtype is not value.dtype:
+            share = match_input(share, value)
         if not self._add_share(row, share):
             super()._add(row, share)
 

@@ -20,7 +20,6 @@ from ..engine.table.primitives import BATCHES
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE, LARGE, LARGE_FORMS, as_calls
 from ..engine.table.primitives.formula import ARRAY, SCALAR
 from ..engine.tensor.functions import recorded_functions
-from ..engine.tensor.slices import IndexedSlices
 from ..engine.tensor.tensor import EagerTensor
 from .long import long_sweep
 
@@ -77,14 +76,14 @@ class ArraySweep(Sweep):
         matters = b"\1" * (self.high + 1) if self.reachable is None else self.reachable
         arrived: Function = adjoints.get
         value_of = values.__getitem__
-        held, foreign, slices = values.column.__getitem__ if recorded else value_of, TERMINAL in matters, self.slices
+        held, foreign = values.column.__getitem__ if recorded else value_of, TERMINAL in matters
         before = WARNINGS[OFF]
         try:
             for row, op, a, b, call in operations(self.record, self.low, self.high):
                 g = arrived(row)
                 if (g is None and (call is None or call.outputs == 1)) or (foreign and matters[row] == TERMINAL):
                     continue
-                if (slices and type(g) is IndexedSlices) or (call and (call.outputs > 1 or not call.primitive.each)):
+                if call and (call.outputs > 1 or not call.primitive.each):
                     call = call or call_of(row, op, a, b)
                     if call.row == row and self._call(call):  # of several outputs, the first is met last
                         self._drop(row, call.outputs)
@@ -125,8 +124,6 @@ class ArraySweep(Sweep):
                     share = unbroadcast(share, shape)
             elif share is None:
                 continue
-            elif kind is IndexedSlices:
-                self.note_slices(to, call.row, share)
             else:
                 share = match_input(share, like)
             total = adjoints.get(to)

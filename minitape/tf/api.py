@@ -12,7 +12,6 @@ ROOT: dict[str, str] = {
     "engine.tensor.variable": "Variable",
     "engine.back.tape": "GradientTape",
     "engine.back.endpoints": "UnconnectedGradients",
-    "engine.tensor.slices": "IndexedSlices",
     "tf.module": "Module",
     "tf.ragged": "RaggedTensor",
     "tf.sparse": "SparseTensor",

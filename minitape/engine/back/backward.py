@@ -11,11 +11,9 @@ from ..recording.frames import user_frame
 from ..recording.state import appended, state
 from ..table.accelerator import fast
 from ..table.primitives import BATCHES, PLAIN
-from ..tensor.slices import IndexedSlices, dense_of
 from ..tensor.tensor import EagerTensor, Tensor, from_array, new_tensor
 from . import sweep as plain
 from .endpoints import NO_ADJOINT, first_adjoint, no_tensor
-from .order import slices_in_order
 from .reach import differentiable, reachable_rows
 from .sweep import Sweep
 from .target_sources import add_n, as_target, passes
@@ -60,7 +58,7 @@ def gradients_of(
             g = as_target(tape, source, targets, output_gradients, rows, starts)
         elif passed:
             g = add_n([*[output_gradients[at] for at in passed if targets[at] is source], g])
-        gradients.append(g if g is None or isinstance(g, (IndexedSlices, Tensor)) else from_array(g))
+        gradients.append(g if g is None or isinstance(g, Tensor) else from_array(g))
     return gradients
 
 
@@ -147,10 +145,6 @@ def _mandatory_inputs(record: Record) -> set[int]:
 def _arrived(adjoint: Function, found: Sweep | None, rows: Sequence[int]) -> Result:
     """What has arrived at the rows of a source, together; None for nothing."""
     parts = [(row, g) for row in rows if (g := adjoint(row)) is not None]
-    if len(parts) == 1 and type(slices := parts[0][1]) is IndexedSlices and type(slices.values) not in BATCHES:
-        assert found is not None
-        slices = slices_in_order(found, parts[0][0])
-        return slices if isinstance(slices.values, Tensor) else IndexedSlices(*map(new_tensor, slices._components()))
-    dense = [dense_of(g) for _, g in parts]
+    dense = [g for _, g in parts]
     total: Adjoint = sum(dense[1:], dense[0]) if dense else None
     return new_tensor(total.data) if type(total) in BATCHES else total

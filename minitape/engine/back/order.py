@@ -9,16 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-import numpy as np
 
 from ..recording.rows import operation_of
-from ..table.primitives import TABLE
-from ..tensor.slices import IndexedSlices
-from ..tensor.tensor import new_tensor
 
 if TYPE_CHECKING:
     from ..recording.record import Record
-    from .sweep import Sweep
 
 
 def breadth_first(record: Record, targets: Iterable[int]) -> list[int]:
@@ -51,20 +46,3 @@ def _first_row(record: Record, row: int) -> int:
     return row if call is None else call.row
 
 
-def slices_in_order(sweep: Sweep, row: int) -> IndexedSlices:
-    """The slices that arrived at ``row``; those of several calls in the order in which TensorFlow meets the calls."""
-    slices, arrived = sweep.adjoints[row], sweep.slices.get(row, ())
-    if len(arrived) < 2:
-        return slices
-    place: dict[int, list[int]] = {}
-    first = 0
-    for call, count in arrived:
-        place.setdefault(call, []).extend(range(first, first + count))
-        first += count
-    order = np.array([i for call in breadth_first(sweep.record, sweep.starts) for i in place.get(call, ())])
-    if sweep.recorded:
-        places = new_tensor(order)
-        values, indices = (TABLE["gather"](part, places, axis=0) for part in (slices.values, slices.indices))
-    else:
-        values, indices = slices.values[order], slices.indices[order]
-    return IndexedSlices(values, indices, slices.dense_shape)

@@ -20,10 +20,9 @@ from ..table.primitives.choice import complex_exponent_rule
 from ..table.primitives.elementwise import form_of
 from ..tensor.functions import recorded_rules
 from ..tensor.operation import check_broadcast
-from ..tensor.slices import IndexedSlices
 from ..tensor.tensor import EagerTensor, new_tensor
 from ..values.invalid import invalid
-from .order import breadth_first, slices_in_order
+from .order import breadth_first
 from .values import Tensors, add_adjoints, as_read, column, in_batches, late_reads, match_input, operations, unbroadcast
 
 if TYPE_CHECKING:
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from ..types import Adjoint, Array, ArrayValues, Attributes, Function
     from .values import Cells
 
-SLICED = ("identity", "negative", "cast")  # their adjoints stay slices, as in TensorFlow
 
 
 class Sweep:
@@ -61,7 +59,6 @@ class Sweep:
     ) -> None:
         self.record, self.reachable, self.starts, self.sources = record, reachable, starts, sources
         self.recorded, self.stepwise, self.adjoints = recorded, stepwise, starts.copy()
-        self.slices: dict[int, list[tuple[int, int]]] = {}  # row -> (call, number) of the slices that arrived there
         self.high = max(starts, default=-1)
         self.low = min(sources, default=self.high + 1)
         self.values = Tensors(record, column(record)) if recorded else column(record)
@@ -117,9 +114,6 @@ class Sweep:
         if all(g is None for g in arrived):
             return False
         self.edges = []
-        if type(arrived[0]) is IndexedSlices and primitive.name in SLICED:
-            self._hand_on(call)
-            return True
         g: Adjoint = [self._dense(g, row) for g, row in zip(arrived, rows)]  # noqa: B905 - slow
         z: Adjoint = [values[row] for row in rows]
         inputs = [values[row] for row in call.inputs]
@@ -135,8 +129,6 @@ class Sweep:
                 if share is not None:
                     to = call.inputs[i]
                     self._add(to, self._given(to, share) if given else share, given or odd)
-                    if type(share) is IndexedSlices:
-                        self.note_slices(to, call.row, share)
         except ValueError as error:
             if odd:
                 check_broadcast("", g, z)
@@ -148,7 +140,7 @@ class Sweep:
         """What a function of the user gave for a row. Where it is of another shape or dtype, the sweep goes on in
         operations, which TensorFlow's sweep is made of: they say what does not fit.
         """
-        if type(share) in (IndexedSlices, *BATCHES):
+        if type(share) in BATCHES:
             return share
         value = self.values[to]
         if self.record.eager and (share.shape != value.shape or share.dtype != value.dtype):
@@ -158,12 +150,6 @@ class Sweep:
             self.odd = True
         return _as_tensor(share) if self.recorded else share
 
-    def _hand_on(self, call: Call) -> None:
-        """Hands the slices that arrived at a call's output on as slices of its one input."""
-        g, to = slices_in_order(self, call.row), call.inputs[0]
-        for _, share in self._shares(call.primitive, [0], g.values, None, [self.values[to]], call.attrs):
-            self._add(to, g.with_values(share))
-            self.note_slices(to, call.row, g)
 
     def _shares(
         self,
@@ -203,14 +189,14 @@ class Sweep:
         if g is None:  # an output that nothing depends on
             zeros = np.zeros(*self.record.shape_dtype(row))
             return new_tensor(zeros) if self.recorded else zeros[()]
-        return g.dense() if type(g) is IndexedSlices else g
+        return g
 
     def _add(self, row: int, share: Adjoint, as_given: bool = False) -> None:
         """Adds a share to the adjoint of ``row``, summed to the shape of the row where the operation broadcast that.
 
         What a custom gradient gave is added ``as_given``: TensorFlow does not look at its shape either.
         """
-        if type(share) is not IndexedSlices and not as_given:
+        if not as_given:
             value = self.values[row]
             if type(share) is EagerTensor:
                 if share._value.shape != value._value.shape:
@@ -222,9 +208,6 @@ class Sweep:
         if self.stepwise:
             self.edges.append((row, share, total))
 
-    def note_slices(self, to: int, row: int, slices: IndexedSlices) -> None:
-        """Notes which row these slices come from, for their order."""
-        self.slices.setdefault(to, []).append((row, slices.indices.shape[0]))
 
 
 def _as_tensor(g: Adjoint) -> Adjoint:

@@ -16,7 +16,6 @@ from ..recording.state import state
 from ..table.accelerator import fast
 from ..table.primitives import TABLE
 from ..table.primitives.elementwise import LARGE
-from ..tensor.slices import IndexedSlices, concat_slices
 from ..tensor.tensor import EagerTensor, new_tensor
 
 if TYPE_CHECKING:
@@ -127,10 +126,6 @@ def match_input(share: Adjoint, value: Adjoint) -> Adjoint:
 
 def add_adjoints(total: Adjoint, share: Adjoint) -> Adjoint:
     """What has arrived at a row and a share that arrives now."""
-    if type(total) is IndexedSlices:
-        return concat_slices([total, share]) if type(share) is IndexedSlices else total.dense() + share
-    if type(share) is IndexedSlices:
-        return total + share.dense()
     if type(total) is np.ndarray and total.size >= LARGE:
         return fast.accumulate(total, share)
     return total + share

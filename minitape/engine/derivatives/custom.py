@@ -25,7 +25,6 @@ from ..recording.state import appended, state
 from ..table.primitives import TABLE, Primitive
 from ..tensor.convert import convert_to_tensor
 from ..tensor.operation import finish
-from ..tensor.slices import IndexedSlices, dense_of
 from ..tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..values import nest
 from .batch import Batch
@@ -73,9 +72,6 @@ def one_part(name: str) -> Iterator[None]:
 
 def arrays_of(share: Adjoint) -> Adjoint:
     """Replaces tensors in what a rule returned by their arrays, also in IndexedSlices, for a sweep over arrays."""
-    if isinstance(share, IndexedSlices):
-        shape = share._dense_shape
-        return IndexedSlices(arrays_of(share._values), arrays_of(share._indices), arrays_of(shape))
     return share.array if isinstance(share, EagerTensor) else share
 
 
@@ -119,7 +115,7 @@ def _share(g: Adjoint, like: Tensor) -> Adjoint:
     """What a user's gradient function returns: numbers and arrays become tensors of the upstream gradient's type."""
     if isinstance(g, (int, float, complex, np.ndarray, np.generic)):
         return convert_to_tensor(np.asarray(g).astype(like.dtype.as_numpy_dtype))
-    return g if g is None or isinstance(g, (Tensor, IndexedSlices)) else convert_to_tensor(g)
+    return g if g is None or isinstance(g, Tensor) else convert_to_tensor(g)
 
 
 def for_batches(rule: Rule) -> Rule:
@@ -143,7 +139,7 @@ def for_batches(rule: Rule) -> Rule:
 def _stack_batch(shares: Adjoint) -> Adjoint:
     if shares[0] is None:
         return None
-    return Batch(np.stack([dense_of(s) for s in shares]))
+    return Batch(np.stack([s for s in shares]))
 
 
 @for_batches

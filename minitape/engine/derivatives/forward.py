@@ -25,7 +25,6 @@ from ..recording.record import Record
 from ..recording.state import state
 from ..table.primitives import TABLE
 from ..tensor.convert import convert_to_tensor
-from ..tensor.slices import dense_of
 from ..tensor.tensor import Tensor, new_tensor
 from ..values import nest
 
@@ -186,10 +185,10 @@ class ForwardAccumulator:
             inner.watch(list(adjoints.values()))
             sweep = kind(record, adjoints, set(tangents), reachable, recorded=True)
             sweep.run()
-            ends = {row: dense_of(g) for row in tangents if (g := sweep.adjoint(row)) is not None}
+            ends = {row: g for row in tangents if (g := sweep.adjoint(row)) is not None}
         starts = [tangents[row] for row in ends]
         found = gradients_of(inner, list(ends.values()), list(adjoints.values()), starts)
-        return {row: dense_of(t) for row, t in zip(adjoints, found, strict=True) if t is not None}
+        return {row: t for row, t in zip(adjoints, found, strict=True) if t is not None}
 
     def _follow(self, results: Sequence[Tensor], outputs: Sequence[Tensor], hides: bool) -> None:
         """Takes over the tangents of a function with a custom gradient, see :func:`follow_custom`."""

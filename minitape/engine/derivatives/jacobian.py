@@ -17,7 +17,6 @@ from ..recording.recorder import recorder
 from ..recording.state import state
 from ..table.primitives import TABLE
 from ..tensor.convert import convert_to_tensor, is_array
-from ..tensor.slices import IndexedSlices, dense_of
 from ..tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..values import nest
 from .batch import Batch
@@ -34,12 +33,6 @@ def jacobian(
     tape: GradientTape, target: End, sources: Structure, unconnected: object, parallel: int | None, use_pfor: bool
 ) -> Structure:
     """The derivative of each element of ``target`` with respect to each element of the sources."""
-    if isinstance(target, IndexedSlices) and target.dense_shape is not None:
-        found = jacobian(tape, target.values, sources, unconnected, parallel, use_pfor)
-        size = int(target.dense_shape[0])  # the other rows are zeros
-        return nest.map_structure(
-            lambda g: g if g is None else TABLE["unsorted_segment_sum"](g, target.indices, num_segments=size), found
-        )
     refused = _begin(tape, "used to ", use_pfor)
     flat = [leaf_of(s) for s in nest.flatten(sources)]
     target.shape  # noqa: B018 - AttributeError for what has none
@@ -192,12 +185,7 @@ def rows_of_jacobian(tape: GradientTape, target: End, sources: list[End], adjoin
     if not each:  # an empty target: there are no rows, but something may connect it
         linked = gradients_of(tape, [target], sources, [new_tensor(np.zeros(adjoints.shape[1:], adjoints.dtype))])
         return [None if g is None else _zeros((0, *g.shape), g) for g in linked]
-    return [
-        None
-        if any(g is None for g in column) or (source is target and not _is_recorded(tape, source))
-        else TABLE["stack"](*map(dense_of, column), axis=0)
-        for source, column in zip(sources, zip(*each, strict=True), strict=True)
-    ]
+    return [None if any((g is None for g in column)) or (source is target and (not _is_recorded(tape, source))) else TABLE['stack'](*column, axis=0) for source, column in zip(sources, zip(*each, strict=True), strict=True)]
 
 
 def _is_recorded(tape: GradientTape, tensor: End) -> bool:

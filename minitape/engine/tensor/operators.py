@@ -22,7 +22,6 @@ from .convert import convert_operand, convert_to_tensor
 from .functions import number
 from .opdefs import refused_operand
 from .operation import apply, binary, check_same_dtype
-from .slices import IndexedSlices
 from .tensor import EagerTensor, Tensor, new_tensor
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ def _other(x: Tensor, y: Value, strict: bool = True) -> Value:
     if hasattr(y, "_read"):
         return y._read()
     if hasattr(y, "_composite"):
-        return y._to_tensor() if type(y) is IndexedSlices else NotImplemented
+        return NotImplemented
 
     return convert_operand(y, x.dtype, strict)
 
@@ -92,7 +91,7 @@ def _pair(
     def reflected(a: Value, b: Value) -> Result:
         if type(b) is float or type(b) is int:
             b = number(a, b)
-        elif hasattr(b, "_composite") and type(b) is not IndexedSlices:
+        elif hasattr(b, '_composite'):
             return NotImplemented
         if not isinstance(b, Tensor):
             b = convert_to_tensor(b, a.dtype)

@@ -29,7 +29,6 @@ from ..values.shape import TensorShape
 from .convert import convert_to_tensor, to_array
 from .operation import apply
 from .tensor import EagerTensor, Reference, from_array
-from .updates import Updates
 from .variable_operators import VariableOperators
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ _numbers = itertools.count()
 _IDENTITY = TABLE["identity"]
 
 
-class Variable(Updates, TensorOperators, metaclass=PrintName):
+class Variable(TensorOperators, metaclass=PrintName):
     """A tensor-like value that can be changed with ``assign``, ``assign_add`` and ``assign_sub``.
 
     Trainable variables are watched automatically by the tapes under which they are read. The shape is fixed by the

@@ -10,7 +10,6 @@ import numpy as np
 from ...values.dtypes import dtype_of_any
 from ...values.invalid import check_inside, invalid, shape_text
 from . import TABLE, declare
-from .shaping import constant_for
 
 if TYPE_CHECKING:
     from ...types import Array, Function, Index, Object, Sizes
@@ -54,11 +53,6 @@ def _scatter_axis(g: Array, indices: Array, *, axis: int, shape: Sizes, batch_di
     return out
 
 
-def _slices(values: Array, indices: Array, x: Array) -> Array:
-    """The adjoint of x that is not 0 in some rows only: IndexedSlices, as in TensorFlow."""
-    from ...tensor.slices import IndexedSlices
-
-    return IndexedSlices(values, indices, constant_for(values, np.array(x.shape, np.int32)))
 
 
 def _gather_rule(g: Array, z: Array, x: Array, indices: Array, *, axis: int = 0, batch_dims: int = 0) -> Array:
@@ -66,7 +60,7 @@ def _gather_rule(g: Array, z: Array, x: Array, indices: Array, *, axis: int = 0,
         return TABLE["scatter_axis"](g, indices, axis=axis, batch_dims=batch_dims, shape=tuple(x.shape))
     count = math.prod(indices.shape)
     rows = TABLE["reshape"](g, shape=(count, *tuple(x.shape)[1:]))
-    return _slices(rows, TABLE["reshape"](indices, shape=(count,)), x)
+    return TABLE["scatter_slices"](rows, TABLE["reshape"](indices, shape=(count,)), shape=tuple(x.shape))
 
 
 def _scatter_slices(values: Array, indices: Array, *, shape: Sizes) -> Array:
@@ -107,7 +101,7 @@ def _gather_nd(x: Array, indices: Array, *, batch_dims: int = 0) -> Array:
 
 def _gather_nd_rule(g: Array, z: Array, x: Array, indices: Array, *, batch_dims: int = 0) -> Array:
     if not batch_dims and len(indices.shape) == 2 and indices.shape[-1] == 1:  # whole rows
-        return _slices(g, TABLE["reshape"](indices, shape=(indices.shape[0],)), x)
+        return TABLE["scatter_slices"](g, TABLE["reshape"](indices, shape=(indices.shape[0],)), shape=tuple(x.shape))
     return TABLE["scatter_nd"](indices, g, shape=tuple(x.shape), batch_dims=batch_dims)
 
 
