@@ -18,7 +18,6 @@ from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.tensor import Tensor
 from ..engine.values import nest
 from ..engine.values.errors import OpError
-from ..ops.parts import flatten_parts, pack_parts, with_rows_of
 from .body import BodyGraph, GraphBody
 from .calls import call, rewritten  # noqa: F401 - rewritten functions find it here
 from .control import branch_number, build_case
@@ -96,7 +95,7 @@ class _Pending:
     def found_in(self, results: Sequence) -> Any:
         """The value, given the results."""
         leaves = [known if at is None else results[at] for at, known in self._places]
-        return pack_parts(self._structure, leaves)
+        return nest.pack_sequence_as(self._structure, list(leaves))
 
 
 def _merge(name: str, first: Any, second: Any, outs: list[list]) -> Any:
@@ -106,11 +105,11 @@ def _merge(name: str, first: Any, second: Any, outs: list[list]) -> Any:
     for value, branch in ((first, "main"), (second, "else")):
         pass
     try:
-        nest.assert_same_structure(first, second, expand_composites=True)
+        nest.assert_same_structure(first, second)
     except (TypeError, ValueError) as error:
         text = f"must have the same nested structure in the main and else branches:\n\n{error}"
     places: list[tuple[int | None, Any]] = []
-    for a, b in zip(flatten_parts(first), flatten_parts(with_rows_of(first, second)), strict=True):
+    for a, b in zip(nest.flatten(first), nest.flatten(second), strict=True):
         place = _place(name, a, b, outs)
         if isinstance(place, Undefined):
             return place

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..engine.recording.state import state
 from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.tensor import EagerTensor, Tensor
-from ..ops.parts import flatten_parts, pack_parts
+from ..engine.values import nest
 from .build import Graph
 from .program import Program, replay
 from .symbolic import SymbolicTensor
@@ -42,7 +42,7 @@ class GraphBody:
     def __init__(self, graph: Graph, inputs: Sequence[SymbolicTensor], result: Any) -> None:
         self.graph, self.inputs, self.result = graph, list(inputs), result
         with graph.as_default():
-            self.flat = [None if t is None else as_output(graph, t) for t in flatten_parts(result)]
+            self.flat = [None if t is None else as_output(graph, t) for t in nest.flatten(result)]
         self.outputs = [t for t in self.flat if t is not None]
         captures: dict[int, tuple[SymbolicTensor, SymbolicTensor]] = {}
         for outer, inner in graph.captures.values():
@@ -71,7 +71,7 @@ class GraphBody:
     def pack(self, found: Iterable) -> Any:
         """What the function returned, with these tensors in the place of the outputs."""
         values = iter(found)
-        return pack_parts(self.result, [None if t is None else next(values) for t in self.flat])
+        return nest.pack_sequence_as(self.result, list([None if t is None else next(values) for t in self.flat]))
 
     def connects(self, at: int) -> bool:
         """True when a gradient could pass from an output to the input or captured tensor of this number."""

@@ -18,7 +18,6 @@ from ..engine.table.primitives import TABLE, Primitive
 from ..engine.tensor.operation import apply, finish
 from ..engine.tensor.tensor import Tensor, from_array, new_tensor
 from ..engine.values import nest
-from ..ops.parts import is_composite
 from .body import GraphBody, held_elsewhere, lift, passes
 from .build import Graph
 from .gradients import sweep_rows
@@ -97,7 +96,7 @@ class ConcreteFunction:
         self._held = [
             r for r, leaf in self.graph.leaves.items() if id(leaf.tensor) not in numbers and held_elsewhere(leaf)
         ]
-        self._single = len(body.outputs) == 1 and not nest.is_nested(body.result) and not is_composite(body.result)
+        self._single = len(body.outputs) == 1 and (not nest.is_nested(body.result))
         self._packer = _packer(body.result) or body.pack
         self._taped: dict[tuple[int, ...], Taped] = {}
 

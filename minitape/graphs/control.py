@@ -18,7 +18,6 @@ from ..engine.tensor.tensor import Tensor, new_tensor
 from ..engine.values import nest
 from ..engine.values.errors import InvalidArgumentError
 from ..engine.values.invalid import invalid, shape_text
-from ..ops.parts import flatten_parts, is_composite, with_rows_of
 from .body import GraphBody, share_captures, trace_body
 from .primitive import GraphPrimitive, write_notes
 from .program import branch
@@ -128,10 +127,10 @@ def cond_graph(pred: Value, true_fn: Callable[[], Any] | GraphBody, false_fn: Ca
     if counts[0] != counts[1]:
         raise AssertionError(counts)
     try:
-        nest.assert_same_structure(_describe(then), _describe(orelse), expand_composites=True)
+        nest.assert_same_structure(_describe(then), _describe(orelse))
     except (TypeError, ValueError) as error:
         raise TypeError(f"true_fn and false_fn must return the same structure: {error}") from None
-    with_rows_of(then.result, orelse.result)
+    orelse.result
     lengths = [len(body.outputs) for body in (then, orelse)]
     if lengths[0] != lengths[1]:
         raise ValueError(
@@ -160,7 +159,7 @@ def _trace_branch(function: Callable[[], Any] | GraphBody, decides: Any) -> Grap
 
     def tensors() -> list:
         results.append(nest.map_structure(as_tensor, function()))
-        return flatten_parts(results[0])
+        return nest.flatten(results[0])
 
     body = trace_body(tensors, ())
     (body.result,) = results
@@ -187,8 +186,6 @@ def refuse_number(pred: Value, argument: str = "pred", node: str = _SWITCH) -> N
 
 def _describe(body: GraphBody) -> Any:
     """What a branch returns, as error messages show it."""
-    if any(map(is_composite, nest.flatten(body.result))):
-        return body.result
     return nest.pack_sequence_as(body.result, body.flat)
 
 

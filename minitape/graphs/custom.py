@@ -97,4 +97,4 @@ def custom_call(f: Any, args: Arguments, kwargs: Names) -> Any:
 
 def _argument(value: Value) -> Any:
     """Of a variable the function gets the value of this moment, also for its gradient."""
-    return value if hasattr(value, "_composite") else convert_to_tensor(current(value))
+    return convert_to_tensor(current(value))

@@ -17,7 +17,6 @@ from ..engine.tensor.convert import convert_to_tensor, is_array
 from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..engine.tensor.variable import ResourceVariable
 from ..engine.values import nest
-from ..ops.parts import is_composite, of_parts, open_parts
 from .body import GraphBody
 from .concrete import ConcreteFunction, FuncGraph
 from .settings import EAGER_FUNCTIONS
@@ -351,8 +350,6 @@ def _as_outputs(result: Any, function: Any) -> Any:
     def leaf(value: Value) -> Any:
         if value is None:
             return None
-        if is_composite(value):
-            return of_parts(value, [leaf(part) for part in open_parts(value)])
         if not isinstance(value, Tensor):
             try:
                 value = convert_to_tensor(current(value))

@@ -14,7 +14,6 @@ from ..engine.tensor.tensor import Tensor, new_tensor
 from ..engine.values import nest
 from ..engine.values.shape import TensorShape
 from ..ops.filling import zeros
-from ..ops.parts import flatten_parts, pack_parts, with_rows_of
 from .body import TestGraph, trace_body
 from .slicing import size_of
 from .symbolic import SymbolicTensor, is_symbolic
@@ -242,7 +241,7 @@ class _Loop:
 
     def _tensors(self, values: Names) -> list:
         """The tensors of the carried names, given their values."""
-        return [t for name in self.carried for t in flatten_parts(values[name])]
+        return [t for name in self.carried for t in nest.flatten(values[name])]
 
     def _enter(self, tensors: Tensors) -> None:
         """Gives the names the values with which a turn begins; those that are not alive have none."""
@@ -259,8 +258,8 @@ class _Loop:
         """The values of all names, with tensors for those that are carried."""
         values, rest = dict(zip(self.names, self.before, strict=True)), iter(tensors)
         for name in self.carried:
-            mine = [next(rest) for _ in flatten_parts(likes[name])]
-            values[name] = pack_parts(likes[name], mine)
+            mine = [next(rest) for _ in nest.flatten(likes[name])]
+            values[name] = nest.pack_sequence_as(likes[name], list(mine))
         return values
 
 
@@ -280,7 +279,7 @@ class _Loop:
 
     def _check(self, kept: list, after: Sequence) -> None:
         """An error for a name whose dtype or shape changes in a turn, in TensorFlow's words."""
-        labels = [name for name in self.carried for _ in flatten_parts(self.carried[name])]
+        labels = [name for name in self.carried for _ in nest.flatten(self.carried[name])]
         for name, (shape, dtype), t in zip(labels, kept, after, strict=True):
             if t.dtype != dtype:
                 raise TypeError(
@@ -300,12 +299,12 @@ def _check_turn(name: str, before: Any, after: Any) -> Any:
     if isinstance(after, Undefined):
         raise after.fail()
     try:
-        nest.assert_same_structure(before, after, expand_composites=True)
+        nest.assert_same_structure(before, after)
     except (TypeError, ValueError) as error:
         raise TypeError(f"'{name}' does not have the same nested structure after one iteration.\n\n{error}") from None
     if any(leaf is None for leaf in nest.flatten(after)):
         raise ValueError(f"'{name}' is None at the end of the iteration.")
-    return with_rows_of(before, after)
+    return after
 
 
 
@@ -316,7 +315,7 @@ def _all_values(value: Value) -> bool:
     """True for what can be carried: structures of tensors and of what becomes a tensor."""
     if value is None or isinstance(value, Undefined):
         return False
-    return all(map(is_value, flatten_parts(value)))
+    return all(map(is_value, nest.flatten(value)))
 
 
 

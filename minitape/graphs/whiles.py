@@ -8,9 +8,9 @@ from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.convert import convert_to_tensor
 from ..engine.tensor.tensor import Tensor, new_tensor
-from ..engine.values import dtypes, nest
+from ..engine.values import nest
+from ..engine.values import dtypes
 from ..engine.values.shape import TensorShape
-from ..ops.parts import flatten_parts, is_composite, open_parts, pack_parts, with_rows_of
 from .body import GraphBody, share_captures, trace_body
 from .control import refuse_number
 from .primitive import GraphPrimitive, write_notes
@@ -191,13 +191,11 @@ def _in_python(test: Test, body: Any, values: Any, limit: int | None) -> Any:
     while bool(test(*values)):
         values = body(*values)
         nest.assert_same_structure(structure, list(values))
-    return nest.map_structure(lambda value: value if is_composite(value) else convert_to_tensor(value), values)
+    return nest.map_structure(lambda value: convert_to_tensor(value), values)
 
 
 def _spec_of(value: Value) -> Any:
     """The type of a loop variable; composite ones stand for themselves."""
-    if is_composite(value):
-        return value
     tensor = convert_to_tensor(value)
     return TensorSpec(tensor.shape, tensor.dtype)
 
@@ -210,19 +208,19 @@ def while_graph(
 ) -> Any:
     """``while_loop`` in a graph."""
     variables = nest.map_structure(current, variables)
-    values = [convert_to_tensor(v) for v in flatten_parts(variables)]
+    values = [convert_to_tensor(v) for v in nest.flatten(variables)]
     specs = [(shape, t.dtype) for shape, t in zip(_loop_shapes(variables, invariants), values, strict=True)]
     latest: list = []
 
     def given(tensors: Tensors) -> Any:
-        return pack_parts(variables, tensors)
+        return nest.pack_sequence_as(variables, list(tensors))
 
     def step(*tensors: Any) -> Any:
         new = body(*given(tensors))
         new = list(new) if isinstance(new, (list, tuple)) else [new]
-        nest.assert_same_structure(new, list(variables), check_types=False, expand_composites=True)
-        latest[:] = nest.flatten(with_rows_of(variables, new))
-        return flatten_parts(new)
+        nest.assert_same_structure(new, list(variables), check_types=False)
+        latest[:] = nest.flatten(new)
+        return nest.flatten(new)
 
     traced = trace_body(step, specs, scope="while" if state.graph.is_function() else "")
     check = trace_body(lambda *tensors: convert_to_tensor(test(*given(tensors))), specs)
@@ -233,7 +231,7 @@ def while_graph(
         raise AssertionError(f"body_graph has {len(traced.outputs) + 2} outputs; Expected: {len(specs) + 2}")
     for value, before, after in zip(values, specs, traced.outputs, strict=True):
         _check_kept(value, before, after)
-    return pack_parts(variables, build_while(check, traced, values, limit, kinds), latest)
+    return nest.pack_sequence_as(variables, list(build_while(check, traced, values, limit, kinds)))
 
 
 def _loop_shapes(variables: Any, invariants: Any) -> list[TensorShape]:
@@ -256,8 +254,6 @@ def kept_shapes(value: Value, invariant: Any = None) -> list[TensorShape]:
     TypeError for an invariant that is neither a shape nor a type.
     """
     shape = None if invariant is None else TensorShape(getattr(invariant, "shape", invariant))
-    if is_composite(value):
-        return [part.shape for part in open_parts(value)]
     return [convert_to_tensor(value).shape if shape is None else shape]
 
 

@@ -47,8 +47,6 @@ def stop_gradient(input: Any, name: str | None = None) -> Any:
     >>> tape.gradient(y, x).numpy()
     np.float32(3.0)
     """
-    if hasattr(input, "_composite"):
-        return input.with_values(stop_gradient(input.values))
     return call("stop_gradient", input._peek() if hasattr(input, "_peek") else tensor_of(input))
 
 

@@ -26,8 +26,6 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     """
     dtype = dtypes.as_dtype(dtype)
     if type(x) is not EagerTensor:
-        if hasattr(x, "_composite"):
-            return x.with_values(cast(x.values, dtype))
         if hasattr(x, "_read") and x.dtype == dtype:
             return x  # a variable itself, as in TensorFlow
         x = tensor_of(x)

@@ -91,7 +91,7 @@ def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
     """
     if isinstance(values, (int, float, bool, complex, str, bytes)) or getattr(values, "shape", None) == ():
         return convert_to_tensor(values)
-    if axis == 0 and not any(hasattr(v, "_composite") for v in values if not isinstance(v, (int, float))):
+    if axis == 0:
         with suppress(TypeError, ValueError):  # of unlike elements: the kernel says what is wrong with them
             return convert_to_tensor(values)
     tensors = same_dtype_tensors(values)

@@ -13,7 +13,6 @@ from ..engine.recording.state import state
 from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..engine.values import dtypes, nest
 from ..engine.values.shape import TensorShape
-from .parts import flatten_parts, pack_parts
 
 
 def print_(*inputs: Any, **kwargs: Any) -> Any:
@@ -47,12 +46,12 @@ def print_(*inputs: Any, **kwargs: Any) -> Any:
 
 
 def _in_graph(inputs: tuple, emit: Any) -> Any:
-    leaves = flatten_parts(inputs)
+    leaves = nest.flatten(inputs)
     tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
 
     def run(*values: Any) -> list:
         found = iter(values)
-        emit(pack_parts(inputs, [next(found) if isinstance(v, Tensor) else v for v in leaves]))
+        emit(nest.pack_sequence_as(inputs, list([next(found) if isinstance(v, Tensor) else v for v in leaves])))
         return [new_tensor(np.bool_(True))]
 
     return hooks.add_effect(run, tensors, [(TensorShape([]), dtypes.bool)], stateful=True)[0]
@@ -104,29 +103,20 @@ def _structure(value: Any, limit: int) -> str:
         if isinstance(value, list):
             return f"[{inner}]"
         return f"({inner},)" if len(value) == 1 else f"({inner})"
-    if not getattr(value, "_composite", False):
-        return repr(value)
-    indices, values, sizes = (
-        tensor_text(part.array, limit) for part in (value.indices, value.values, value.dense_shape)
-    )
-    return f"'SparseTensor(indices={indices}, values={values}, shape={sizes})'"
+    return repr(value)
 
 
 
 
 def tensor_text(array: Any, limit: int = 3) -> str:
-    """The elements of an array as TensorFlow's StringFormat writes them; -1 for all of them.
-
-    >>> tensor_text(np.arange(8).reshape(2, 4), 1)
-    '[[0 ... 3]\\n [4 ... 7]]'
-    """
+    """The elements of an array as TensorFlow's StringFormat writes them; -1 for all of them."""
     array = np.asarray(array)
     if not array.ndim:
         return element(array[()])
-    if array.shape[0] and (limit == 0 or not array.size):  # nothing to show of what is there
-        return "[" + "\n" * (array.ndim - 1) + " ...]"
-
-
+    parts = [tensor_text(part, limit) for part in array]
+    if 0 <= 2 * limit < len(parts):
+        parts[limit:-limit] = ["..."]
+    return "[" + ("\n" * (array.ndim - 1) + " ").join(parts) + "]"
 
 
 def element(value: Any) -> str:

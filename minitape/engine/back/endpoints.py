@@ -100,12 +100,12 @@ def flat_leaf(value: End) -> End:
     """The tensor of a ragged tensor that gradients flow through, of another value itself; ValueError for sparse
     ones.
     """
-    return value._gradient_leaf() if hasattr(value, "_composite") and hasattr(value, "_gradient_leaf") else value
+    return value
 
 
 def like_flat(value: End, tensor: Result) -> Result:
     """``tensor`` in the place of ``flat_leaf(value)``."""
-    return value._like_gradient(tensor) if hasattr(value, "_composite") and hasattr(value, "_like_gradient") else tensor
+    return tensor
 
 
 def ends_of(structure: Structure) -> tuple[list[End], list[End]]:

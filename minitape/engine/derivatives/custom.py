@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
-from ..back.endpoints import UnconnectedGradients, flat_leaf, like_flat
+from ..back.endpoints import UnconnectedGradients
 from ..back.tape import GradientTape
 from ..hooks import hooks
 from ..recording.block import Elsewhere, block
@@ -96,14 +96,14 @@ class CustomCall:
     def shares(self, gs: Sequence[Adjoint]) -> list[Adjoint]:
         """The gradients of the arguments and then of the variables, as the user's function gives them."""
         if self.structure is not None:
-            gs = [like_flat(model, g) for model, g in zip(nest.flatten(self.structure), gs, strict=True)]
+            gs = [g for model, g in zip(nest.flatten(self.structure), gs, strict=True)]
         if self.variables:
             input_grads, variable_grads = self.grad_fn(*gs, variables=self.variables)
             if len(variable_grads) != len(self.variables):
                 raise ValueError("Must return gradient for each variable from @custom_gradient grad_fn.")
         else:
             input_grads, variable_grads = self.grad_fn(*gs), []
-        flat = [flat_leaf(g) for g in nest.flatten(input_grads)]
+        flat = [g for g in nest.flatten(input_grads)]
         if len(flat) != self.count:
             raise ValueError(
                 f"custom_gradient function expected to return {self.count} gradients, but returned {len(flat)} instead."
@@ -219,18 +219,18 @@ def call_as_row(
     """Calls a function with its own gradient: ``row(call, results, inputs)`` writes the row, and gives its outputs."""
     with variables_read() as read:
         result, grad_fn = f(*args, **kwargs)
-    arguments = [flat_leaf(a) for a in nest.flatten(list(args))]
+    arguments = [a for a in nest.flatten(list(args))]
     given = [*arguments, *nest.flatten(kwargs)]
     variables = [v for v in read.values() if all(v is not g for g in given)]
     check_gradient_arguments(grad_fn, variables)
     inputs = [a._read() if hasattr(a, "_read") else convert_to_tensor(a) for a in [*arguments, *variables]]
     models = nest.flatten(result)
-    results = [convert_to_tensor(flat_leaf(t)) for t in models]
+    results = [convert_to_tensor(t) for t in models]
     outputs = row(
         CustomCall(getattr(f, "__name__", "custom"), grad_fn, variables, len(arguments), result), results, inputs
     )
     follow_custom(results, outputs, hides)
-    return nest.pack_sequence_as(result, [like_flat(m, t) for m, t in zip(models, outputs, strict=True)])
+    return nest.pack_sequence_as(result, [t for m, t in zip(models, outputs, strict=True)])
 
 
 def _row_now(call: CustomCall, results: list[EagerTensor], inputs: list[Tensor]) -> list[EagerTensor]:

@@ -5,7 +5,6 @@ In a graph they run when the graph does (:mod:`minitape.graphs.custom`).
 
 from __future__ import annotations
 
-import functools
 import threading
 import traceback
 import weakref
@@ -212,35 +211,13 @@ def types_of_results(Tout: Object) -> tuple[list[Promise], bool]:
 
 
 def _promise(kind: Object) -> Promise:
-    if _parts_of(kind):
-        return kind
     return kind.dtype if type(kind).__name__ == "TensorSpec" else as_dtype(kind)
 
 
-def _parts_of(spec: Object) -> list[DType]:
-    """The dtypes of the tensors that a ragged tensor of this type is made of; empty for other types."""
-    return [spec.dtype, spec.row_splits_dtype] if type(spec).__name__ == "RaggedTensorSpec" else []
 
 
-_MISSING = (
-    "Missing required argument: 'Tout'\n  If using tf.{0} as a decorator, set `Tout`\n  **by name** above the "
-    "function:\n"
-    "  `@tf.{0}(Tout=tout)`"
-)
 
 
-def _as_decorator(name: str, func: object, inp: object, Tout: object) -> bool:
-    """Whether ``py_function`` or ``numpy_function`` is used as a decorator; TypeError for arguments that do not fit."""
-    if Tout is None:
-        raise TypeError(_MISSING.format(name))
-    if func is None and inp is not None:
-        raise TypeError(f"Don't set the `inp` argument when using tf.{name} as a decorator (`func=None`).")
-    if func is not None and inp is None:
-        raise TypeError(
-            "Missing argument `inp`:\n  You must set the `inp` argument (the list of arguments to the\n"
-            f"  function), unless you use `tf.{name}` as a decorator(`func=None`)."
-        )
-    return func is None
 
 
 def py_function(
@@ -265,17 +242,10 @@ def py_function(
     >>> print(y.numpy(), tape.gradient(y, x).numpy())
     2.25 3.0
     """
-    if _as_decorator("py_function", func, inp, Tout):
-        return lambda f: functools.wraps(f)(lambda *args: py_function(f, args, Tout, name))
     if not callable(func):
         raise ValueError(f"Expected func to be callable. Received func={func} of type {type(func)}.")
     kinds, several = types_of_results(Tout)
-    whole = hasattr(inp, "_components")  # a ragged or sparse tensor by itself: func gets its parts
-    inputs = inp._components() if whole else list(inp)
-    if any(hasattr(i, "_components") for i in inputs) or any(not isinstance(k, DType) for k in kinds):
-        outputs: Sequence[Structure] = _with_parts(func, inputs, kinds)
-    else:
-        outputs = _run(func, [convert_to_tensor(i) for i in inputs], kinds)
+    outputs = _run(func, [convert_to_tensor(i) for i in inp], kinds)
     if not outputs:
         return []
     return outputs if several else outputs[0]
@@ -292,30 +262,6 @@ def _run(func: Function, inputs: list[Tensor], dtypes: list[DType]) -> Sequence[
     return outputs
 
 
-def _with_parts(func: Function, inputs: list[Structure], kinds: list[Promise]) -> list[Structure]:
-    """A py_function with ragged or sparse tensors among its arguments or results, which travel as their parts."""
-    made: list[Structure] = []
-
-    def inner(*tensors: Tensor) -> Structure:
-        result = func(*nest.pack_sequence_as(inputs, tensors, expand_composites=True))
-        made[:] = list(result) if isinstance(result, (list, tuple)) else [result] if kinds else []
-        for value, kind in zip(made, kinds, strict=False):
-            if _parts_of(kind) and not (hasattr(value, "_components") and kind.is_compatible_with(value)):
-                raise ValueError(
-                    f"py_function: func={func} returned {made}, which did not match Tout={kinds}.\nIn "
-                    f"particular, {value!r} is not compatible with {kind}."
-                )
-        return nest.flatten(made, expand_composites=True)
-
-    dtypes = [d for kind in kinds for d in _parts_of(kind) or [kind]]
-    tensors = [convert_to_tensor(i) for i in nest.flatten(inputs, expand_composites=True)]
-    found = _run(inner, tensors, dtypes)
-    if recorder().eager:
-        return nest.pack_sequence_as(made, found, expand_composites=True)
-    waiting = iter(found)
-    return [
-        kind._made_of([next(waiting) for _ in _parts_of(kind)]) if _parts_of(kind) else next(waiting) for kind in kinds
-    ]
 
 
 def numpy_function(
@@ -330,8 +276,6 @@ def numpy_function(
     >>> tf.numpy_function(np.sinh, [tf.constant([0.0, 1.0])], tf.float32).numpy()
     array([0.       , 1.1752012], dtype=float32)
     """
-    if _as_decorator("numpy_function", func, inp, Tout):
-        return lambda f: functools.wraps(f)(lambda *args: numpy_function(f, args, Tout, stateful, name))
     return call_numpy(func, inp, Tout, stateful)
 
 

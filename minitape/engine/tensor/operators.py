@@ -48,8 +48,6 @@ def _other(x: Tensor, y: Value, strict: bool = True) -> Value:
         return y
     if hasattr(y, "_read"):
         return y._read()
-    if hasattr(y, "_composite"):
-        return NotImplemented
 
     return convert_operand(y, x.dtype, strict)
 
@@ -91,8 +89,6 @@ def _pair(
     def reflected(a: Value, b: Value) -> Result:
         if type(b) is float or type(b) is int:
             b = number(a, b)
-        elif hasattr(b, '_composite'):
-            return NotImplemented
         if not isinstance(b, Tensor):
             b = convert_to_tensor(b, a.dtype)
         return run(b, a)

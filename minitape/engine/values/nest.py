@@ -37,14 +37,14 @@ def is_nested(structure: Structure) -> bool:
     return nested
 
 
-def _children(structure: Structure, expand: bool = False) -> list[Structure] | None:
+def _children(structure: Structure) -> list[Structure] | None:
     """What a structure holds, in order; None for a leaf."""
     if is_nested(structure):
         return [structure[key] for key in sorted(structure)] if isinstance(structure, Mapping) else list(structure)
-    return list(structure._components()) if expand and hasattr(structure, "_components") else None
+    return None
 
 
-def flatten(structure: Structure, expand_composites: bool = False) -> list[Structure]:
+def flatten(structure: Structure) -> list[Structure]:
     """The leaves of a structure, in order; with ``expand_composites`` the tensors inside of ragged and sparse ones.
 
     Raises TypeError for a dictionary whose keys cannot be sorted.
@@ -52,17 +52,16 @@ def flatten(structure: Structure, expand_composites: bool = False) -> list[Struc
     >>> flatten({"b": [1, 2], "a": (3,)})
     [3, 1, 2]
     """
-    if not expand_composites:  # the usual cases
-        kind = type(structure)
-        if kind in _LEAVES:
-            return [structure]
-        if (kind is list or kind is tuple) and _LEAVES.issuperset(map(type, structure)):
-            return list(structure)
-    children = _children(structure, expand_composites)
-    return [structure] if children is None else [leaf for c in children for leaf in flatten(c, expand_composites)]
+    kind = type(structure)
+    if kind in _LEAVES:
+        return [structure]
+    if (kind is list or kind is tuple) and _LEAVES.issuperset(map(type, structure)):
+        return list(structure)
+    children = _children(structure)
+    return [structure] if children is None else [leaf for c in children for leaf in flatten(c)]
 
 
-def pack_sequence_as(structure: Structure, flat_sequence: Structure, expand_composites: bool = False) -> Structure:
+def pack_sequence_as(structure: Structure, flat_sequence: Structure) -> Structure:
     """A structure like ``structure`` with the leaves of ``flat_sequence``; ValueError when their number differs.
 
     >>> pack_sequence_as({"b": 0, "a": [0]}, [1, 2])
@@ -73,24 +72,22 @@ def pack_sequence_as(structure: Structure, flat_sequence: Structure, expand_comp
             f"Attempted to pack value:\n  {flat_sequence!s}\ninto a structure, but found incompatible type "
             f"`{type(flat_sequence)}` instead."
         )
-    wanted, count = len(flatten(structure, expand_composites)), len(flat_sequence)
+    wanted, count = len(flatten(structure)), len(flat_sequence)
     if wanted != count:
         raise ValueError(
             f"Could not pack sequence. Structure had {wanted} atoms, but flat_sequence had {count} "
             f"items.  Structure: {structure!r}, flat_sequence: {flat_sequence!r}."
         )
-    return _pack(structure, iter(flat_sequence), expand_composites)
+    return _pack(structure, iter(flat_sequence))
 
 
-def _pack(structure: Structure, leaves: Iterator[Structure], expand: bool) -> Structure:
-    children = _children(structure, expand)
+def _pack(structure: Structure, leaves: Iterator[Structure]) -> Structure:
+    children = _children(structure)
     if children is None:
         return next(leaves)
-    items = [_pack(child, leaves, expand) for child in children]
+    items = [_pack(child, leaves) for child in children]
     if isinstance(structure, Mapping):
         return _dictionary(structure, dict(zip(sorted(structure), items, strict=True)))
-    if not is_nested(structure):
-        return structure._rebuild(items)
     kind: Object = type(structure)
     if hasattr(structure, "_fields"):
         return kind(*items)
@@ -121,21 +118,19 @@ def map_structure(func: Function, *structure: Structure, **kwargs: Structure) ->
         raise TypeError(f"func must be callable, got: {func}")
     if not structure:
         raise ValueError("Must provide at least one structure")
-    check_types, expand = kwargs.pop("check_types", True), kwargs.pop("expand_composites", False)
+    check_types = kwargs.pop("check_types", True)
     if kwargs:
-        raise ValueError(
-            f"Only valid keyword arguments are `check_types` and `expand_composites`, not: `{'`, `'.join(kwargs)}`"
-        )
-    if len(structure) == 1 and not expand and type(structure[0]) in _LEAVES:  # the usual case
+        raise ValueError(f'Only check_types is known, not {kwargs}')
+    if len(structure) == 1 and type(structure[0]) in _LEAVES:  # the usual case
         return func(structure[0])
     for other in structure[1:]:
-        assert_same_structure(structure[0], other, check_types, expand)
-    leaves = zip(*[flatten(s, expand) for s in structure], strict=True)
-    return pack_sequence_as(structure[0], [func(*args) for args in leaves], expand)
+        assert_same_structure(structure[0], other, check_types)
+    leaves = zip(*[flatten(s) for s in structure], strict=True)
+    return pack_sequence_as(structure[0], [func(*args) for args in leaves])
 
 
 def assert_same_structure(
-    nest1: Structure, nest2: Structure, check_types: bool = True, expand_composites: bool = False
+    nest1: Structure, nest2: Structure, check_types: bool = True
 ) -> None:
     """Raises ValueError (or TypeError for other types of the same form) unless the structures match.
 
@@ -143,7 +138,7 @@ def assert_same_structure(
 
     >>> assert_same_structure([1, (2,)], ["a", ("b",)])
     """
-    found = _difference(nest1, nest2, check_types, expand_composites)
+    found = _difference(nest1, nest2, check_types)
     if found is None:
         return
     kind, why = found
@@ -154,21 +149,14 @@ def assert_same_structure(
     )
 
 
-def _difference(a: Structure, b: Structure, check_types: bool, expand: bool) -> tuple[type[Exception], str] | None:
+def _difference(a: Structure, b: Structure, check_types: bool) -> tuple[type[Exception], str] | None:
     """Where two structures differ first: the exception to raise and TensorFlow's words; None if they match."""
-    ours, others = _children(a, expand), _children(b, expand)
+    ours, others = _children(a), _children(b)
     if ours is None and others is None:
         return None
     if ours is None or others is None or is_nested(a) != is_nested(b):
         more, less = (b, a) if ours is None else (a, b)
         return ValueError, f'Substructure "{_show(more)}" is a sequence, while substructure "{_show(less)}" is not'
-    if not is_nested(a):
-        same = type(a) is type(b) and a.dtype == b.dtype and len(ours) == len(others)
-        return (
-            None
-            if same
-            else (ValueError, f"Incompatible CompositeTensor TypeSpecs: {_show(type(a))} vs. {_show(type(b))}")
-        )
     mappings = isinstance(a, Mapping) and isinstance(b, Mapping)
     if check_types and not (mappings or _same_kind(a, b)):
         return TypeError, (
@@ -182,7 +170,7 @@ def _difference(a: Structure, b: Structure, check_types: bool, expand: bool) -> 
             f"{_show(list(a))}, while second structure has keys {_show(list(b))}"
         )
     for x, y in zip(ours, others, strict=False):
-        found = _difference(x, y, check_types, expand)
+        found = _difference(x, y, check_types)
         if found is not None:
             return found
     if len(ours) != len(others):
