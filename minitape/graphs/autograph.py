@@ -102,8 +102,6 @@ def _merge(name: str, first: Any, second: Any, outs: list[list]) -> Any:
     """What a name stands for after an ``if``; tensors are added to the outputs of the branches."""
     if first is second is not None:
         return first
-    for value, branch in ((first, "main"), (second, "else")):
-        pass
     try:
         nest.assert_same_structure(first, second)
     except (TypeError, ValueError) as error:

@@ -19,7 +19,7 @@ from ..ops.filling import range as range_of_tensors
 from .loops import refuse_scalar
 from .slicing import size_of
 from .sources import convert_function
-from .symbolic import NeedsValue, is_symbolic
+from .symbolic import is_symbolic
 from .syntax import CanNotConvert
 from .values import current
 
@@ -53,12 +53,8 @@ def _own(function: Function) -> bool:
 
 def _own_call(function: Function, args: Arguments, kwargs: Names) -> Any:
     """A function of minitape. One that needs values which only a run of the graph has is put off until then."""
-    try:
-        return function(*args, **kwargs)
-    except (NeedsValue, TypeError, ValueError, IndexError) as error:
-        pass
+    return function(*args, **kwargs)
 
-        raise
 
 
 

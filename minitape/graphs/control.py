@@ -137,8 +137,6 @@ def cond_graph(pred: Value, true_fn: Callable[[], Any] | GraphBody, false_fn: Ca
             "Lengths of branch outputs of cond must match."
             f"\nlen(graphs[0].outputs): {lengths[0]}\nlen(graphs[1].outputs): {lengths[1]}"
         )
-    for a, b in zip(then.flat, orelse.flat, strict=True):
-        pass
     found = build_case(branch_number(pred), [then, orelse], "cond")
     refuse_number(pred)
     return then.pack(found)

@@ -4,12 +4,9 @@ before.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 
 
 
-if TYPE_CHECKING:
-    pass
 
 _BEGIN = "Graph execution error:"
 _OF_NUMPY = ("operands could not be broadcast", "all input arrays must have the same shape", "matmul: ")

@@ -18,12 +18,10 @@ from ..engine.recording.block import During
 from ..engine.recording.state import state
 from ..engine.table.fp import ignore_fp_errors
 from ..engine.table.primitives import Primitive
-from ..engine.tensor.opdefs import accept
-from ..engine.tensor.operation import CHECKS, _accept
+from ..engine.tensor.operation import CHECKS
 from ..engine.values import dtypes
 from ..engine.values.dtypes import dtype_of
-from ..engine.values.errors import NotFoundError, OpError
-from ..engine.values.invalid import invalid
+from ..engine.values.errors import OpError
 from ..engine.values.shape import TensorShape
 
 if TYPE_CHECKING:
@@ -59,7 +57,6 @@ def check_dtypes(primitive: Primitive, inputs: tuple) -> None:
         return
     x, y = inputs
     if x.dtype != y.dtype:
-        accept(primitive.op, x.dtype)
         first, second = ("a", "b") if primitive.op in ("MatMul", "BatchMatMulV2") else ("x", "y")
         raise TypeError(
             f"Input '{second}' of '{primitive.op}' Op has type {y.dtype.name} that does not match type "
@@ -75,10 +72,6 @@ def outputs(primitive: Primitive, tensors: Tensors, attrs: Attributes) -> tuple[
     special = getattr(primitive, "infer", None)
     if special is not None:
         return special(tensors, attrs), True
-    try:
-        accept(primitive.op, *[t.dtype for t in tensors])
-    except NotFoundError as error:  # eagerly; a graph asks for its kernels when it runs
-        raise invalid(f"No OpKernel was registered to support Op '{primitive.op}'", primitive.op) from error
     if primitive.code or primitive.op in ELEMENTWISE:
         shape = _broadcast([t.shape for t in tensors])
         specs, several = _specs([_run(primitive, [stand_in_array((), t.dtype, 1) for t in tensors], attrs)])
@@ -192,9 +185,6 @@ def stand_in_array(sizes: Sizes, dtype: DTypeLike, kind: int) -> Any:
 
 
 def _run(primitive: Primitive, arrays: list, attrs: Attributes) -> Any:
-    kinds = tuple([a.dtype for a in arrays])
-    if kinds not in primitive.accepted:
-        _accept(primitive, kinds)
     if primitive.op == "GatherV2" and not arrays[0].shape[attrs["axis"]]:  # no index fits, which is the run's business
         arrays[0] = stand_in_array(tuple(n or 1 for n in arrays[0].shape), dtype_of(arrays[0]), 0)
     return ignore_fp_errors().run(primitive.forward, *arrays, **attrs)

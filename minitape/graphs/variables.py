@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 
 from ..engine.recording.state import state
 from ..engine.tensor.variable import ResourceVariable
 from .scopes import no_op
 
-if TYPE_CHECKING:
-    pass
 
 
 

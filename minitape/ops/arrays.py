@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from ..engine.hooks import hooks
-from ..engine.tensor.opdefs import accept_attr
 from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..engine.values import dtypes
 from ..engine.values.invalid import invalid
@@ -61,7 +60,6 @@ def shape(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
     array([3, 2], dtype=int32)
     """
     dtype = dtypes.as_dtype(out_type or dtypes.int32)
-    accept_attr("Shape", "out_type", dtype)
     return call("shape", tensor_of(input), dtype=dtype)
 
 

@@ -13,7 +13,6 @@ from ..engine.recording.evidence import with_influences
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.convert import convert_to_tensor, is_array
-from ..engine.tensor.opdefs import accept, accept_attr
 from ..engine.tensor.tensor import Tensor, new_tensor
 from ..engine.values import dtypes
 from ..engine.values.invalid import invalid, shape_text
@@ -206,8 +205,6 @@ def _scalar(tensor: Any, role: str) -> Any:
 
 def numbers_of_range(start: Any, limit: Any, delta: Any, dtype: Any) -> Any:
     """The array of ``tf.range``; InvalidArgumentError where the limit cannot be reached."""
-    if dtype is not dtypes.int32:
-        accept("Range", dtype, dtype, dtype)
     start, limit, delta = (dtype.as_numpy_dtype(v) for v in (start, limit, delta))
     if delta == 0:
         raise invalid(f"Requires delta != 0: {delta}", "Range")
@@ -281,7 +278,6 @@ def one_hot(
     if is_array(indices) and indices.dtype.kind in "fb":
         indices = indices.astype(np.int64)
     places = tensor_of(indices)
-    accept_attr("OneHot", "TI", places.dtype)
     if on_value is None and off_value is None and dtype is None:
         on, off = np.float32(1), np.float32(0)
     size = depth if type(depth) is int else static(convert_to_tensor(depth, dtypes.int32))

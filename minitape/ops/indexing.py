@@ -15,7 +15,6 @@ import numpy as np
 
 from ..engine.recording.evidence import note_escape
 from ..engine.table.primitives import TABLE
-from ..engine.tensor.opdefs import accept_attr
 from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..engine.tensor.updates import assigner, attach
@@ -101,8 +100,6 @@ def spec_of(shape: Any, key: Any) -> tuple:
     """The NumPy index for what the user wrote in ``[...]``; raises TypeError or InvalidArgumentError as TensorFlow."""
     parts = key if isinstance(key, (list, tuple)) else (key,)
     entries = [_entry(e) for e in parts]
-    if any(type(e) is bool for e in entries):
-        accept_attr(_OP, "Index", dtypes.bool)
     return _resolve(entries, tuple(shape), _NAME)
 
 

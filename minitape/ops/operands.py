@@ -15,7 +15,6 @@ from ..engine.table.accelerator import fast
 from ..engine.table.code import define
 from ..engine.table.primitives import TABLE, Primitive
 from ..engine.tensor.convert import convert_to_tensor, is_array
-from ..engine.tensor.opdefs import accept_attr, has_default
 from ..engine.tensor.operation import apply, binary
 from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..engine.types import Same
@@ -98,10 +97,7 @@ def integers(value: Value, op: str, attr: str, noted: bool = False) -> Array:
     """
     if type(value) is int or (isinstance(value, (list, tuple)) and all(type(v) is int for v in value)):
         return np.asarray(value, np.int32 if value == [] or value == () else None)
-    if type(value) is float and has_default(op, attr):
-        raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype int32")
     tensor = tensor_of(value)
-    accept_attr(op, attr, tensor.dtype)
     if noted:
         note_used_as_size(tensor)
     return np.asarray(tensor.array)
@@ -154,8 +150,6 @@ def static_sizes(shape: ShapeLike) -> Sequence[int]:
     with_tensors = isinstance(shape, (list, tuple)) and any(hasattr(s, "dtype") for s in shape)
     settled = with_tensors or isinstance(shape, (TensorShape, Tensor))  # whether its dtype is
     given = convert_to_tensor(shape, None if settled else int32)
-    if not given.dtype.is_integer and not (isinstance(shape, (list, tuple)) and not shape):
-        accept_attr("Fill", "index_type", given.dtype)
     if given.ndim > 1:
         raise invalid(f"dims must represent a vector, got shape [{','.join(map(str, given.shape))}]", "Fill")
     if settled:

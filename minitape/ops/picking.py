@@ -11,7 +11,6 @@ from ..engine.recording.evidence import origin_of_new
 from ..engine.recording.state import state
 from ..engine.table.primitives import TABLE
 from ..engine.tensor.convert import convert_to_tensor
-from ..engine.tensor.opdefs import accept, accept_attr
 from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ..engine.values import dtypes
@@ -45,7 +44,6 @@ def gather(
     array([30, 10], dtype=int32)
     """
     x, places = tensor_of(params), tensor_of(indices)
-    accept_attr("GatherV2", "Tindices", places.dtype)
     batch_dims = 0 if batch_dims is None else int(static(batch_dims))
     axis = batch_dims if axis is None else _gather_axis(axis)
     batch_dims = batch_dims if axis else 0  # along the first axis TensorFlow does not look at it
@@ -88,7 +86,6 @@ def gather_nd(params: Any, indices: Any, batch_dims: int = 0, name: str | None =
     array([2, 3], dtype=int32)
     """
     x, places = tensor_of(params), tensor_of(indices)
-    accept_attr("GatherNd", "Tindices", places.dtype)
     batch_dims = int(static(batch_dims))
     if places.ndim and batch_dims >= places.ndim:
         raise ValueError(f"Argument `batch_dims` = {batch_dims} must be less than rank(`indices`) = {places.ndim}")
@@ -162,7 +159,6 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
     """
     if x is None and y is None:
         condition = tensor_of(condition)
-        accept("Where", condition.dtype)
         if condition.shape.rank == 0:
             raise invalid("WhereOp : Unhandled input dimensions: 0", "Where")
         return call("where", condition)
@@ -175,7 +171,6 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
     if not isinstance(condition, Tensor) or isinstance(x, (list, tuple)) or isinstance(y, (list, tuple)):
         condition = convert_to_tensor(condition, dtypes.bool)
     x, y = of_one_dtype(x, y)
-    accept("SelectV2", condition.dtype, x.dtype, y.dtype)
     sizes = {s for s in (_known(t.shape) for t in (condition, x, y)) if s}
     try:
         if len(sizes) > 1:
@@ -239,7 +234,6 @@ def _tensor_scatter(name: str, primitive: str, what: str, example: str) -> Any:
     def function(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
         x, values = of_one_dtype(tensor, updates)
         places = tensor_of(indices)
-        accept_attr(op, "Tindices", places.dtype)
         outer, depth = tuple(places.shape)[:-1], places.shape[-1] if places.ndim else 0
         if values.ndim == 0:
             raise invalid(f"Updates shape must have rank at least one. Found:{shape_text(values.shape)}", op)

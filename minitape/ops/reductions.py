@@ -9,7 +9,6 @@ import numpy as np
 
 from ..engine.table.primitives import TABLE, special  # noqa: F401 - special fills the table
 from ..engine.tensor.convert import convert_to_tensor, is_array
-from ..engine.tensor.opdefs import accept_attr
 from ..engine.tensor.operation import apply
 from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..engine.values import dtypes
@@ -26,8 +25,6 @@ def _axes(axis: Any, op: str, like: bool) -> tuple[int, ...] | None:
     if like and (type(axis) is float or isinstance(axis, np.floating)):  # then the axis is converted to int32
         axis = tensor_of(axis, dtypes.int32)
     indices = tensor_of(axis)
-    if indices.dtype.kind not in "iub":
-        accept_attr(op, "Tidx", indices.dtype)
     return axes_of(indices)
 
 
@@ -148,7 +145,6 @@ def _position(name: str, sentence: str, result: int) -> Any:
     def function(input: Any, axis: Any = None, output_type: Any = dtypes.int64, name: str | None = None) -> Any:
         dtype = dtypes.as_dtype(output_type)
         place = 0 if axis is None else _one_axis(axis, made)
-        accept_attr("ArgMax" if made == "argmax" else "ArgMin", "output_type", dtype)
         return call(made, tensor_of(input), axis=int(place), dtype=dtype)
 
     made = name

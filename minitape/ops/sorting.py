@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 
 from ..engine.table.primitives import sorting  # noqa: F401 - they fill the table
-from ..engine.tensor.opdefs import accept, accept_attr
 from ..engine.tensor.tensor import Tensor, new_tensor
 from ..engine.values import dtypes
 from ..engine.values.invalid import invalid
@@ -32,9 +31,7 @@ def top_k(input: Any, k: Any = 1, sorted: bool = True, index_type: Any = dtypes.
     [5. 3.] [1 2]
     """
     x, count = tensor_of(input), tensor_of(k, None)
-    accept("TopKV2", x.dtype, count.dtype)
     index_type = dtypes.as_dtype(index_type)
-    accept_attr("TopKV2", "index_type", index_type)
     if count.ndim:
         raise invalid(f"k must be scalar, got shape {count.shape.as_list()}", "TopKV2")
     return TopKV2(*call("top_k", x, k=int(count.array), sorted=bool(sorted), index_type=index_type))

@@ -279,7 +279,6 @@ def apply(plain: Function) -> Function:
     def apply(primitive: Primitive, inputs: Object, attrs: Object, frame: Object = None) -> Object:
         record = state.record
         arrays: list[Array] = []
-        kinds: Object = ()
         made: Object
         tensors: tuple[EagerTensor, ...]
         for t in inputs:
@@ -287,8 +286,7 @@ def apply(plain: Function) -> Function:
                 return plain(primitive, inputs, attrs, frame or _getframe(1))
             value = t._value
             arrays.append(value)
-            kinds += (value.dtype,)
-        if kinds not in primitive.accepted or (record is not None and not record.eager):
+        if record is not None and not record.eager:
             return plain(primitive, inputs, attrs, frame or _getframe(1))
         if primitive.code:
             x, y = arrays[0], arrays[-1]

@@ -96,16 +96,8 @@ def leaf_of(value: End) -> End:
     return value if type(value) is EagerTensor or not hasattr(value, "_gradient_leaf") else value._gradient_leaf()
 
 
-def flat_leaf(value: End) -> End:
-    """The tensor of a ragged tensor that gradients flow through, of another value itself; ValueError for sparse
-    ones.
-    """
-    return value
 
 
-def like_flat(value: End, tensor: Result) -> Result:
-    """``tensor`` in the place of ``flat_leaf(value)``."""
-    return tensor
 
 
 def ends_of(structure: Structure) -> tuple[list[End], list[End]]:

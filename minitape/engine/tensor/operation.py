@@ -17,11 +17,9 @@ from ..table.accelerator import fast
 from ..table.fp import ignore_fp_errors
 from ..table.primitives import TABLE, TENSORS, Primitive
 from ..table.primitives.elementwise import form_of
-from ..values.dtypes import dtype_of_numpy
 from ..values.errors import InternalError
 from ..values.invalid import invalid, mismatch
 from .convert import convert_to_tensor
-from .opdefs import accept
 from .tensor import EagerTensor, Tensor, from_array
 
 if TYPE_CHECKING:
@@ -42,8 +40,6 @@ def apply(
         return hooks.build(primitive, inputs, attrs)
     arrays = [t._value for t in inputs]
     kinds = tuple([value.dtype for value in arrays])
-    if kinds not in primitive.accepted:
-        _accept(primitive, kinds)
     forward = form_of(primitive.code, largest(arrays)).forward if primitive.code else primitive.forward
     out = ignore_fp_errors().run(forward, *arrays, **attrs)
     several = type(out) is tuple
@@ -78,12 +74,6 @@ def finish(
         tensor._origin = origin
 
 
-def _accept(primitive: Primitive, kinds: tuple[np.dtype, ...]) -> None:
-    """Raises what TensorFlow raises when its kernel does not take inputs of these dtypes; remembers them when it
-    does.
-    """
-    accept(primitive.op, *[dtype_of_numpy(k) for k in kinds])
-    primitive.accepted.add(kinds)
 
 
 # -- operands --------------------------------------------------------------------------------------
@@ -102,7 +92,6 @@ TENSORS.kind, TENSORS.eager, TENSORS.apply, TENSORS.convert = Tensor, {EagerTens
 def check_same_dtype(op: str, x: Tensor, y: Tensor) -> None:
     """Raises InvalidArgumentError when two operands have different dtypes, or one that the operation does not take."""
     if x.dtype is not y.dtype:
-        accept(op, x.dtype, y.dtype)
         raise mismatch(op, 1, x.dtype.kernel_name, y.dtype)
 
 
@@ -111,7 +100,6 @@ def check_broadcast(op: str, x: Tensor, y: Tensor) -> None:
     a, b = x.shape.as_list(), y.shape.as_list()
     for m, n in zip(reversed(a), reversed(b), strict=False):
         if m != n and m != 1 and n != 1:
-            accept(op, x.dtype, y.dtype)  # TensorFlow looks at the types first
             show = [",".join(map(str, s)) for s in (a, b)]
             raise invalid(f"Incompatible shapes: [{show[0]}] vs. [{show[1]}]", op)
 

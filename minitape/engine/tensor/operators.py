@@ -20,7 +20,6 @@ from ..values import dtypes
 from ..values.invalid import invalid
 from .convert import convert_operand, convert_to_tensor
 from .functions import number
-from .opdefs import refused_operand
 from .operation import apply, binary, check_same_dtype
 from .tensor import EagerTensor, Tensor, new_tensor
 
@@ -80,7 +79,7 @@ def _pair(
                 b = _other(a, b, strict and not (prepare is _multiply and _is_bool(a)))
             except (TypeError, ValueError) as error:
                 asked = strict and not recorder().eager and not (prepare is _multiply and _is_bool(a))
-                refused = refused_operand(primitive.op, a, b, error) if asked else error
+                refused = error if asked else error
                 return _left_to_other(name, a, b, refused)
             if b is NotImplemented:
                 return b
@@ -179,7 +178,7 @@ def _operand(a: Tensor, b: Value, op: str) -> Value:
     try:
         return _other(a, b)
     except (TypeError, ValueError) as error:
-        raise error if recorder().eager else refused_operand(op, a, b, error) from None
+        raise error if recorder().eager else error from None
 
 
 def _comparison(name: str, primitive: Primitive) -> None:

@@ -12,7 +12,6 @@ import numpy as np
 from ...engine.recording.state import state
 from ...engine.table.primitives import TABLE, decompositions  # noqa: F401 - it fills the table
 from ...engine.table.primitives.linear import product
-from ...engine.tensor.opdefs import accept
 from ...engine.tensor.operation import apply
 from ...engine.tensor.operators import fit_matrices
 from ...engine.tensor.tensor import Tensor
@@ -77,9 +76,7 @@ def _product(a: Any, b: Any, turn_a: bool, turn_b: bool) -> Any:
         return call("matmul", a, b)
     ranks = [t.ndim for t in (a, b)]
     op = "MatMul" if None not in ranks and max(ranks) <= 2 else "BatchMatMulV2"
-    accept(op, a.dtype)
     if a.dtype is not b.dtype:
-        accept(op, a.dtype, b.dtype)
         raise mismatch(op, 1, a.dtype.kernel_name, b.dtype)
     check_product(op, a, b, turn_a, turn_b)
     return product(a, b, turn_a, turn_b)

@@ -78,7 +78,6 @@ class Primitive:
         self.code = 0  # its number among the scalar rows, 0 for none
         self.texts: tuple[str, ...] = ()  # forward and rules as the textbook writes them
         # NumPy dtypes of inputs that TensorFlow's kernel is known to take
-        self.accepted: set[tuple[np.dtype, ...]] = set()
 
     def __call__(self, *inputs: Array, **attrs: Object) -> Result:
         """Applies the primitive: to tensors as a recorded operation, to plain arrays as a plain function."""
