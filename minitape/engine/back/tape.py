@@ -22,7 +22,6 @@ from ..recording.block import InterruptSafeExit, leave_ended
 from ..recording.evidence import clock, note_gradients, site, weak, with_first_use
 from ..recording.frames import _OWN, user_frame
 from ..recording.logs import log_first_n, warn_not_watchable
-from ..recording.merging import merge
 from ..recording.pause import Pause
 from ..recording.record import Record, new_tuple
 from ..recording.release import release
@@ -134,7 +133,7 @@ class GradientTape(TapeMethods):
                 state.record = record = self._record
                 record.reopen()
             elif record is not self._record:
-                merge(self, record)
+                raise RuntimeError("This tape belongs to another recording: enter it while no other tape records.")
             self._within = self._paused
             self._start = now = len(record)
             self.notes.append(("enter", now, clock(), site()))
@@ -303,8 +302,7 @@ class GradientTape(TapeMethods):
             return self in state.tapes or any_records
         if not any_records or type(self._record) is not Record or type(state.record) is not Record:
             return False
-        merge(self, state.record)
-        return True
+        return False
 
     def _watch_row(self, row: int) -> None:
         if row not in self.watched:
