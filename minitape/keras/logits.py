@@ -10,8 +10,6 @@ import warnings
 import weakref
 from typing import Any
 
-from ..graphs.symbolic import SymbolicTensor
-
 _KNOWN: dict[int, tuple] = {}  # by the id of an output: a weak reference to it, and its logits
 
 
@@ -29,8 +27,6 @@ def logits_of(output: Any, from_logits: bool, activation: str, loss: str) -> tup
     """
     known = _KNOWN.get(id(output))
     found = known[1] if known is not None and known[0]() is output else None
-    if found is None and type(output) is SymbolicTensor and output.op.type == activation:
-        found = output.op.inputs[0]
     if found is None:
         return output, from_logits
     if from_logits:

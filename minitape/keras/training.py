@@ -21,7 +21,7 @@ from ..engine.recording.state import state
 from ..engine.tensor.tensor import Tensor
 from ..engine.values import nest
 from ..engine.values.class_names import methods_of
-from ..graphs.settings import functions_run_eagerly
+from ..functions.settings import functions_run_eagerly
 from . import metrics as metrics_module
 from . import optimizers
 from .callbacks import History, Listeners

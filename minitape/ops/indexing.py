@@ -50,8 +50,6 @@ def getitem(tensor: Any, key: Any, variable: Any = None, attrs: Any = None) -> A
     if attrs is None:
         if _is_mask(key):
             return boolean_mask(tensor, key)
-        if state.graph is not None:
-            return hooks.graph_slice(tensor, key, variable)
         attrs = {"spec": spec_of(tensor.shape, key)}
     out = apply(_SLICE, (tensor,), attrs, _getframe(1))
     if variable is not None:
@@ -59,6 +57,7 @@ def getitem(tensor: Any, key: Any, variable: Any = None, attrs: Any = None) -> A
     return out
 
 
+getitem = postpone(getitem)
 EagerTensor.__getitem__ = getitem  # type: ignore[method-assign]
 
 

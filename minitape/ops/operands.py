@@ -22,7 +22,7 @@ from ..engine.tensor.operation import apply, binary
 from ..engine.tensor.tensor import EagerTensor, Tensor
 from ..engine.types import Given, Made, Same
 from ..engine.values.dtypes import int32
-from ..engine.values.invalid import AtRun, invalid
+from ..engine.values.invalid import invalid
 from ..engine.values.shape import TensorShape
 
 if TYPE_CHECKING:
@@ -119,26 +119,10 @@ def postpone(function: Callable[Given, Made]) -> Callable[Given, Made]:
         try:
             return function(*args, **kwargs)
         except (AttributeError, TypeError, ValueError) as error:
-            if state.graph is None or not _needs_values(error):
-                raise
-            found = hooks.postpone(function, args, kwargs)
-            if found is None:
-                raise
-            return found[0]
-        except AtRun as error:
-            if state.graph is None:
-                raise
-            made: Made = hooks.refuse(function, args, kwargs, error)
+            made: Made = hooks.postpone(function, args, kwargs, error)
             return made
 
     return checked
-
-
-def _needs_values(error: Exception) -> bool:
-    """True for what is raised because a value or a size is not known while a graph is being built."""
-    if isinstance(error, TypeError):
-        return any(word in str(error) for word in ("SymbolicTensor", "NoneType"))
-    return isinstance(error, AttributeError) or getattr(error, "unsettled", False) or "unknown rank" in str(error)
 
 
 def with_name(function: Same, name: str, doc: str, module: str) -> Same:

@@ -81,7 +81,7 @@ def gather(
                 f"params.shape[{i}]: {x.shape[i]} should be equal to indices.shape[{i}]: {places.shape[i]}", "GatherV2"
             )
     if isinstance(places, Tensor) and state.graph is None:
-        check_gather(x, places.array, axis)
+        check_gather(x, places._value, axis)
     return apply(TABLE["gather"], (x, places), {"axis": axis} | ({"batch_dims": batch_dims} if batch_dims else {}))
 
 
@@ -131,7 +131,7 @@ def gather_nd(params: Any, indices: Any, batch_dims: int = 0, name: str | None =
             f"index innermost dimension length must be <= params rank; saw: {depth} vs. {len(shape)}", "GatherNd"
         )
     if state.graph is None:
-        check_gather_nd(x, places.array, batch_dims)
+        check_gather_nd(x, places._value, batch_dims)
     return apply(TABLE["gather_nd"], (x, places), {"batch_dims": batch_dims} if batch_dims else {})
 
 

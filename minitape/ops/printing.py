@@ -41,22 +41,17 @@ def print_(*inputs: Any, **kwargs: Any) -> Any:
     limit = -1 if summarize is None or summarize < 0 else summarize
     end = "\n" if end is None else end
     inputs = tuple(_dense(v) for v in inputs)
-    if state.graph is None:
+    if state.record is None or not state.record.traces:
         write(_line(inputs, sep, limit) + end)
         return None
-    return _in_graph(inputs, lambda values: write(_line(values, sep, limit) + end))
-
-
-def _in_graph(inputs: tuple, emit: Any) -> Any:
     leaves = flatten_parts(inputs)
-    tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
 
-    def run(*values: Any) -> list:
+    def emit(*values: Any) -> None:
         found = iter(values)
-        emit(pack_parts(inputs, [next(found) if isinstance(v, Tensor) else v for v in leaves]))
-        return [new_tensor(np.bool_(True))]
+        shown = pack_parts(inputs, [next(found) if isinstance(v, Tensor) else v for v in leaves])
+        write(_line(shown, sep, limit) + end)
 
-    return hooks.add_effect(run, tensors, [(TensorShape([]), dtypes.bool)], stateful=True)[0]
+    return hooks.effect_row(emit, [leaf for leaf in leaves if isinstance(leaf, Tensor)])
 
 
 def _writer(stream: Any) -> Any:

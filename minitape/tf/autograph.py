@@ -5,7 +5,6 @@ from .namespace import lazy as _lazy
 __getattr__, __dir__ = _lazy(
     "tf.autograph",
     {
-        "graphs.sources": "to_code",
     },
     globals(),
 )

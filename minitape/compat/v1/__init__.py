@@ -30,7 +30,8 @@ _SHARED = {
 __getattr__, __dir__ = _lazy(
     "tf.compat.v1",
     {
-        "graphs.session": "Session get_default_graph get_default_session placeholder reset_default_graph",
+        "functions.session": "Session get_default_session",
+        "functions.deferred": "get_default_graph placeholder reset_default_graph",
         "compat.v1.variables": "all_variables assign AUTO_REUSE get_collection get_variable get_variable_scope "
         "global_variables global_variables_initializer initialize_all_variables "
         "trainable_variables variable_scope",

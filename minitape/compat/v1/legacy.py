@@ -9,7 +9,7 @@ from ...engine.derivatives.pyfunction import call_numpy
 from ...engine.recording.block import block
 from ...engine.recording.logs import deprecated
 from ...engine.recording.state import state
-from ...graphs.session import get_default_graph
+from ...functions.deferred import get_default_graph
 
 _DEPRECATED = (
     "py_func (from tensorflow.python.ops.script_ops) is deprecated and will be removed in a future version.\n"
@@ -51,8 +51,7 @@ def disable_eager_execution() -> None:
     if state.tapes:
         raise ValueError("tf.disable_eager_execution() must be called at program startup.")
     graph = get_default_graph()
-    state.record = state.graph = graph
-    state.token = object()
+    state.graph = graph
 
 
 disable_v2_behavior = disable_eager_execution
@@ -66,7 +65,7 @@ def enable_eager_execution() -> None:
     >>> tf.executing_eagerly()
     True
     """
-    state.record = state.graph = state.token = None
+    state.graph = None
 
 
 def set_random_seed(seed: int) -> None:
@@ -75,7 +74,6 @@ def set_random_seed(seed: int) -> None:
     >>> import minitape as tf
     >>> tf.compat.v1.set_random_seed(1)
     """
-    get_default_graph().seed = seed
     tf.random.set_seed(seed)
 
 
@@ -94,7 +92,7 @@ def name_scope(name: str | None, default_name: str | None = None, values: Any = 
     name = default_name if name is None else name
     if name is None and values is not None:
         raise ValueError("At least one of name (None) and default_name (None) must be provided.")
-    with tf.name_scope(name or "") if state.graph is None else state.graph.name_scope(name) as scope:
+    with tf.name_scope(name or "") as scope:
         yield scope
 
 

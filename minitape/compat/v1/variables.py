@@ -13,8 +13,7 @@ from ...engine.recording.state import state
 from ...engine.tensor.variable import Variable
 from ...engine.values import dtypes
 from ...engine.values.shape import TensorShape
-from ...graphs.session import get_default_graph
-from ...graphs.variables import initializer_of
+from ...functions.deferred import DeferredVariable, get_default_graph
 from ...keras import initializers
 from .legacy import name_scope
 
@@ -45,8 +44,6 @@ class _Open(threading.local):
     def scopes(self) -> list[VariableScope]:
         """The scopes of the current graph, the innermost last."""
         graph = state.graph
-        while graph is not None and graph.is_function():
-            graph = graph.outer
         return self._eager if graph is None else self._of.setdefault(graph, [VariableScope()])
 
 
@@ -139,7 +136,9 @@ def get_variable(
 
 def _variable(value: Any, **settings: Any) -> Any:
     """A variable whose name is whole: the open name scopes give it no prefix."""
-    with During(state, scope=()) if state.graph is None else state.graph.name_scope(None):
+    if state.graph is not None:
+        return DeferredVariable(value, **settings)
+    with During(state, scope=()):
         return Variable(value, **settings)
 
 
@@ -220,7 +219,9 @@ def global_variables_initializer() -> Any:
     ...         print(session.run(v))
     1.0
     """
-    return initializer_of(global_variables())
+    from ...functions.deferred import Deferred
+
+    return None if state.graph is None else Deferred(lambda *made: None, [v.initializer for v in global_variables()])
 
 
 initialize_all_variables = global_variables_initializer

@@ -283,7 +283,7 @@ def py_function(
 
 def _run(func: Function, inputs: list[Tensor], dtypes: list[DType]) -> Sequence[Tensor]:
     """A py_function of tensors: at once, or as a row of the graph that is being built."""
-    if not recorder().eager:
+    if state.record is not None and state.record.traces:
         return hooks.python_row(func, inputs, dtypes)
     call = run_python(func, inputs, dtypes, differentiate=state.record is not None)
     outputs = [new_tensor(o.array) for o in call.outputs]
@@ -337,7 +337,7 @@ def numpy_function(
 
 def call_numpy(func: Object, inp: Object, Tout: Object, stateful: bool = True) -> Structure:
     """What ``numpy_function`` and ``compat.v1.py_func`` do."""
-    if not recorder().eager:
+    if state.record is not None and state.record.traces:
         return hooks.numpy_row(func, inp, Tout, stateful)
     result = func(*[np.array(i) for i in inp])
     values = [v if v is None else convert_to_tensor(v) for v in nest.flatten(result)]

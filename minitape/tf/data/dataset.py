@@ -18,9 +18,8 @@ from ...engine.values import dtypes
 from ...engine.values.class_names import methods_of
 from ...engine.values.errors import OutOfRangeError
 from ...engine.values.invalid import invalid, shape_text
-from ...graphs.function import Function
-from ...graphs.spec import TensorSpec
-from ...graphs.streams import next_element
+from ...functions.function import Function
+from ...functions.spec import TensorSpec
 from ...ops.joining import stack
 from ...ops.seeds import pair_of
 from ..api import missing
@@ -461,8 +460,6 @@ class DatasetIterator:
 
     def get_next(self) -> Any:
         """The next element; OutOfRangeError after the last one."""
-        if state.graph is not None:
-            return next_element(self)
         try:
             return next(self)
         except StopIteration:

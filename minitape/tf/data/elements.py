@@ -15,7 +15,7 @@ from ...engine.tensor.convert import convert_to_tensor
 from ...engine.tensor.tensor import EagerTensor, Tensor, new_tensor
 from ...engine.values import dtypes
 from ...engine.values.invalid import invalid
-from ...graphs.spec import TensorSpec
+from ...functions.spec import TensorSpec
 from ...ops import philox
 
 

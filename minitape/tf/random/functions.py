@@ -291,13 +291,14 @@ _NAMES = {
 
 def draw(run: Callable[..., list], shape: Any, dtype: Any, *tensors: Any) -> Any:
     """A tensor of the numbers that ``run`` makes of the tensors; in a graph, anew each time that it runs."""
-    if state.graph is not None:
-        from ...graphs.effects import draw_row
+    if state.record is not None and state.record.traces:
+        from ...functions.rows import row
 
-        return draw_row(run, tensors, (TensorShape(shape), dtype), _NAMES.get(getattr(run, "op", "")))
+        return row(getattr(run, "op", "random"), run, tensors, op=getattr(run, "op", ""), stateful=True, rules=False)[0]
     return with_influences(run(*tensors)[0], tensors, "random sampling")
 
 
+@postpone
 def _stateless(sampler: Any, shape: Any, seed: Any, dtype: Any, op: str) -> Any:
     """The numbers of a sampler in a shape; in a graph, when it runs."""
     start, sizes = tensor_of(seed), sizes_of(shape, op)
@@ -308,12 +309,7 @@ def _stateless(sampler: Any, shape: Any, seed: Any, dtype: Any, op: str) -> Any:
         first, second = (int(n) for n in seed.array)
         return [new_tensor(sampler(*philox.scramble((first, second)), math.prod(to), dtype.as_numpy_dtype).reshape(to))]
 
-    if not unknown and hasattr(start, "array"):
-        return run(start)[0]
-    from ...graphs.effects import add_effect
-
-    inputs = (start, sizes) if unknown else (start,)
-    return add_effect(run, inputs, [(known_sizes(sizes) if unknown else TensorShape(sizes), dtype)])[0]
+    return run(start)[0]
 
 
 def _normal(sampler: Any, shape: Any, seed: Any, mean: Any, stddev: Any, dtype: Any) -> Tensor:

@@ -76,10 +76,6 @@ def substr(input: Any, pos: Any, len: Any, name: str | None = None) -> Tensor:
     >>> tf.strings.substr(["hello", "world"], 2, 2).numpy().tolist()
     [b'll', b'rl']
     """
-    if is_later(input):  # stand-ins for the strings may be too short to be tried
-        given = [input, convert_to_tensor(pos), convert_to_tensor(len)]
-        shape = broadcast_static_shape(input.shape, given[1].shape)
-        return when_run(lambda s, p, n: substr(s, p, n), given, shape, dtypes.string)
     array = strings_of(input, "Substr")
     starts, sizes = (np.asarray(convert_to_tensor(v).array) for v in (pos, len))
     if starts.shape != sizes.shape:
@@ -221,18 +217,6 @@ def rows(array: Any, function: Callable[[bytes], list], dtype: Any = object) -> 
     return RaggedTensor.from_row_lengths(values, np.array([len(row) for row in found], np.int64))
 
 
-def is_later(x: Any) -> bool:
-    """True for a tensor of a graph that is being built: its strings are not known."""
-    return state.graph is not None and isinstance(x, Tensor) and getattr(x, "graph", None) is state.graph
-
-
-def when_run(function: Callable, tensors: list, shape: Any, dtype: Any) -> Any:
-    """The call of ``function`` when the graph runs."""
-    from ...graphs.effects import add_effect
-
-    return add_effect(lambda *given: [function(*given)], tensors, [(shape, dtype)])[0]
-
-
 def _glue(separator: Any) -> bytes:
     separator = "" if separator is None else separator
     if not isinstance(separator, (str, bytes)):
@@ -307,8 +291,6 @@ def to_number(input: Any, out_type: Any = dtypes.float32, name: str | None = Non
     """
     kind = dtypes.as_dtype(out_type)
     accept_attr("StringToNumber", "out_type", kind)
-    if is_later(input):  # stand-ins may spell no number
-        return when_run(lambda t: to_number(t, kind), [input], input.shape, kind)
     array = strings_of(input, "StringToNumber")
     found = np.array([_number(s.decode("utf-8", "replace"), kind) for s in array.reshape(-1)], kind.as_numpy_dtype)
     return with_influences(new_tensor(found.reshape(array.shape)), (input,), "StringToNumber")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+import os
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
 EAGER_FUNCTIONS = [False]  # one flag
+GUARDS = [os.environ.get("MINITAPE_GUARDS") == "1"]  # whether Python may branch on a tensor: a recording for each path
 
 
 def run_functions_eagerly(run_eagerly: bool) -> None:

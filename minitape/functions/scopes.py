@@ -7,7 +7,6 @@ from typing import Any
 
 from ..engine.recording.block import Elsewhere, InterruptSafeExit
 from ..engine.recording.state import state
-from .primitive import GraphPrimitive
 
 
 class name_scope:
@@ -29,10 +28,6 @@ class name_scope:
         self._exits: list = []
 
     def __enter__(self) -> str:
-        if state.graph is not None:
-            block = state.graph.name_scope(self._name)
-            self._exits.append(block)
-            return block.__enter__()
         self._exits.append(state.scope)
         parts = tuple(p for p in self._name.split("/") if p)
         if not self._name:
@@ -42,77 +37,42 @@ class name_scope:
         return "/".join(state.scope) + "/" if state.scope else ""
 
     def _leave(self, *error: Any) -> None:
-        before = self._exits[-1]
-        if isinstance(before, tuple):
-            state.scope = before
-        else:
-            before.__exit__(None, None, None)
-        self._exits.pop()
+        state.scope = self._exits.pop()
         self._held = None
 
     __exit__: Any = InterruptSafeExit(_leave, lambda block: block._exits)
 
 
 def init_scope() -> AbstractContextManager[None]:
-    """Lifts the block out of functions that are being traced: what it does happens eagerly, once. No tape records it.
+    """Lifts the block out of functions that are being traced: what it does happens once. No tape records it.
 
-    Inside a TensorFlow 1 graph it goes to that graph, without control dependencies. See
-    https://www.tensorflow.org/api_docs/python/tf/init_scope.
-
-    >>> import minitape as tf
-    >>> @tf.function
-    ... def f(x):
-    ...     with tf.init_scope():
-    ...         once = tf.executing_eagerly()
-    ...     return x if once else -x
-    >>> print(f(tf.constant(1.0)).numpy())
-    1.0
+    See https://www.tensorflow.org/api_docs/python/tf/init_scope.
     """
-    graph = state.graph
-    while graph is not None and (graph.building_function or graph.outer is not None):
-        graph = graph.outer
-    here = graph is not None and graph is state.graph
-    return nullcontext() if here else Elsewhere(record=graph, tapes=[], graph=graph, by=None)
+    return Elsewhere(record=None, tapes=[], by=None)
 
 
 def executing_eagerly() -> bool:
-    """True where operations compute at once: outside of graphs and functions.
+    """True where tensors tell their values: outside of functions that are being traced.
 
     >>> import minitape as tf
     >>> tf.executing_eagerly(), bool(tf.function(lambda: tf.executing_eagerly())())
     (True, False)
     """
-    return state.graph is None
+    return state.record is None or not state.record.traces
 
 
 def control_dependencies(control_inputs: Any) -> AbstractContextManager:
-    """Operations of the block run after ``control_inputs``; in eager mode everything runs in its order anyway.
+    """Operations of the block run after ``control_inputs``: everything runs in its order anyway.
 
     >>> import minitape as tf
     >>> with tf.control_dependencies([]):
     ...     x = tf.constant(1.0)
     """
-    if state.graph is not None:
-        return state.graph.control_dependencies(control_inputs)
     for control in [control_inputs] if callable(control_inputs) else control_inputs or []:
         if callable(control):
             control()
     return nullcontext()
 
 
-NO_OP = GraphPrimitive("no_op", "NoOp", lambda tensors, attrs: [], forward=lambda: (), rules=None)
-
-
-def no_op(name: str | None = None) -> Any:
-    """An operation that does nothing; None in eager mode.
-
-    >>> import minitape as tf
-    >>> print(tf.no_op())
-    None
-    """
-    graph = state.graph
-    if graph is None:
-        return None
-    graph.call_row(NO_OP, (), {}, [], name or "NoOp")
-    graph.tuples.add(graph.calls[-1].row)
-    return graph.op_of[graph.calls[-1].row]
+def no_op(name: str | None = None) -> None:
+    """An operation that does nothing."""

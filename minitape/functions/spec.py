@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..engine.tensor.tensor import Tensor
@@ -103,34 +102,3 @@ def key_of(value: Value) -> Any:
             "Otherwise, consider implementing the Tracing Protocol for it."
         )
     return Identity(value)
-
-
-def _is_general(old: Any, new: Any) -> bool:
-    return TensorShape(new).is_subtype_of(TensorShape(old))
-
-
-def covers(old: Any, new: Any, fits: Callable[[Any, Any], bool] = _is_general) -> bool:
-    """True for the keys of two calls when they differ in shapes at most, and each shape of the first ``fits``."""
-    if type(old) is not tuple or type(new) is not tuple or len(old) != len(new):
-        return bool(old == new)
-    if old and old[0] is new[0] is TensorSpec:
-        return bool(old[1] == new[1] and fits(old[2], new[2]))
-    return all(covers(a, b, fits) for a, b in zip(old, new, strict=True))
-
-
-def show(value: Value) -> str:
-    """An argument's type as it is printed in signatures."""
-    if isinstance(value, TensorSpec):
-        return repr(value)
-    if isinstance(value, Tensor):
-        return repr(TensorSpec(value.shape, value.dtype))
-    if value is None or isinstance(value, (int, float, str, bytes, complex, type(...))):
-        return f"Literal[{value!r}]"
-    if isinstance(value, (list, tuple)):
-        name = "List" if isinstance(value, list) else "Tuple"
-        return f"{name}[{', '.join(map(show, value))}]"
-    if isinstance(value, dict):
-        return f"Dict[{', '.join(f'[{k!r}, {show(v)}]' for k, v in value.items())}]"
-    if hasattr(value, "_read"):
-        return f"VariableSpec(shape={value.shape}, dtype={value.dtype!r}, trainable={value.trainable}, alias_id=0)"
-    return f"Weakref[{type(value).__name__} at {hex(id(value))}]"
